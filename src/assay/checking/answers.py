@@ -1,0 +1,94 @@
+"""Answers: what share of each label is there, and which rules the answers break."""
+
+import numpy as np
+import pandas as pd
+
+from assay.checking.result import Finding, Part, some
+from assay.grammar import NOT_ASKED
+from assay.ratings import Ratings
+from assay.states import MISSING, Vectors
+
+
+def check_answers(ratings: Ratings) -> Part:
+    """Say what was answered, which classes nobody reported, and which rules answers break."""
+    answers = ratings.answers[~ratings.abstained]
+    labels, classes = _label_table(ratings, answers), _class_table(ratings, answers)
+    found = []
+    for line in labels.to_dict("records"):
+        name, missing = str(line["label"]), int(line["missing"])
+        if line["answered"] == 0:
+            text = f"{name} has no answer at all: only its prior and the rules speak about it"
+            found.append(Finding(level="warning", topic="answers", text=text))
+        elif missing:
+            text = f"{name}: {missing} of {len(answers)} answers are missing"
+            found.append(Finding(level="note", topic="answers", text=text))
+    found += _classes(classes)
+    found += _rules(ratings, answers)
+    if not found:
+        text = "every label that was asked has an answer, and every class was reported"
+        found.append(Finding(level="ok", topic="answers", text=text))
+    return Part(findings=tuple(found), tables={"labels": labels, "classes": classes})
+
+
+def _label_table(ratings: Ratings, answers: Vectors) -> pd.DataFrame:
+    size = max(len(answers), 1)
+    table = pd.DataFrame(
+        {
+            "label": ratings.task.label_names,
+            "answered": (answers >= 0).sum(axis=0),
+            "missing": (answers == MISSING).sum(axis=0),
+            "not_asked": (answers == NOT_ASKED).sum(axis=0),
+        }
+    )
+    for column in ("answered", "missing", "not_asked"):
+        table[f"share_{column}"] = table[column] / size
+    return table
+
+
+def _class_table(ratings: Ratings, answers: Vectors) -> pd.DataFrame:
+    lines = []
+    for column, label in enumerate(ratings.task.labels):
+        given = answers[:, column]
+        counts = np.bincount(given[given >= 0], minlength=len(label.classes))
+        total = max(int(counts.sum()), 1)
+        lines += [
+            {"label": label.name, "class": name, "count": int(n), "share": int(n) / total}
+            for name, n in zip(label.classes, counts, strict=True)
+        ]
+    return pd.DataFrame(lines, columns=["label", "class", "count", "share"])
+
+
+def _classes(classes: pd.DataFrame) -> list[Finding]:
+    found = []
+    for label, lines in classes.groupby("label", sort=False):
+        if not lines["count"].sum():
+            continue
+        never = [str(c) for c in lines.loc[lines["count"] == 0, "class"]]
+        reported = lines.loc[lines["count"] > 0, "class"]
+        if len(reported) == 1:
+            text = f"{label}: every answer is {reported.iloc[0]}; its errors cannot be learned"
+            found.append(Finding(level="warning", topic="answers", text=text))
+        elif never:
+            text = f"{label}: nobody reported {some(never)}"
+            found.append(Finding(level="note", topic="answers", text=text))
+    return found
+
+
+def _rules(ratings: Ratings, answers: Vectors) -> list[Finding]:
+    """Count the ratings that break a rule which the interface did not block."""
+    task = ratings.task
+    found = []
+    for rule in task.rules:
+        if rule.response == "block":
+            continue
+        expression = task.expression(rule.expression)
+        columns = [task.label_names.index(name) for name in expression.labels]
+        known = answers[(answers[:, columns] != MISSING).all(axis=1)]
+        codes = {name: known[:, task.label_names.index(name)] for name in expression.labels}
+        broken = int((~expression(codes)).sum()) if len(known) else 0
+        text = (
+            f"{broken} of {len(known)} ratings break rule {rule.name} "
+            f"(response {rule.response}, truth {rule.truth}); they are used"
+        )
+        found.append(Finding(level="note", topic="rules", text=text))
+    return found

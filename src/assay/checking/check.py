@@ -1,0 +1,50 @@
+"""check: everything that the data say about what a fit can and cannot find out."""
+
+from assay.checking.answers import check_answers
+from assay.checking.items import check_clusters, check_items
+from assay.checking.raters import check_overlap, check_raters, check_twins
+from assay.checking.reach import check_reach
+from assay.checking.result import Check
+from assay.checking.rows import check_rows
+from assay.ratings import Ratings
+
+PARTS = (
+    check_rows, check_items, check_overlap, check_raters, check_twins, check_answers,
+    check_clusters, check_reach,
+)  # fmt: skip
+
+
+def check(ratings: Ratings) -> Check:
+    """Report what the ratings can tell, before any model is fitted.
+
+    Parameters
+    ----------
+    ratings : Ratings
+
+    Returns
+    -------
+    Check
+        ``print`` it for the report; ``findings`` and ``tables`` hold the same for programs.
+
+    Notes
+    -----
+    Two raters can be compared only if a chain of items that both ends' raters share connects
+    them: the connected components of the graph of raters and items. Twins are pairs of raters
+    that agree on more than 98 % of at least 20 items in common, while two answers drawn at
+    random agree on less than 90 %.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from assay.reading import read_ratings
+    >>> table = pd.DataFrame({"item": [1, 1, 2], "rater": list("aba"), "label": list("xyx")})
+    >>> report = check(read_ratings(table, task="single"))
+    >>> report.tables["ratings_per_item"].to_dict("list")
+    {'ratings': [1, 2], 'items': [1, 1]}
+    """
+    parts = [part(ratings) for part in PARTS]
+    return Check(
+        findings=tuple(f for part in parts for f in part.findings),
+        tables={name: table for part in parts for name, table in part.tables.items()},
+        summary=repr(ratings),
+    )

@@ -1,0 +1,120 @@
+"""Items, clusters and panels: how many ratings there are of what."""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.checking.result import Finding, Level, Part
+from assay.ratings import Ratings
+from assay.states import MISSING
+
+FEW_CLUSTERS = 20
+
+
+def answered_items(ratings: Ratings) -> NDArray[np.int64]:
+    """Return the number of different raters who answered each item."""
+    answered = ~ratings.abstained
+    pairs = np.unique(
+        ratings.item[answered] * max(len(ratings.raters), 1) + ratings.rater[answered]
+    )
+    return np.bincount(pairs // max(len(ratings.raters), 1), minlength=len(ratings.items))
+
+
+def check_items(ratings: Ratings) -> Part:
+    """Say how many ratings items have, and which labels will lean on the prior."""
+    counts = np.bincount(ratings.item[~ratings.abstained], minlength=len(ratings.items))
+    raters = answered_items(ratings)
+    findings = []
+    none, once = int((counts == 0).sum()), int((raters == 1).sum())
+    if none:
+        findings.append(
+            _finding("note", f"{none} of {len(counts)} items have no rating: they are predicted")
+        )
+    if once:
+        findings.append(
+            _finding(
+                "warning" if once > 0.5 * len(raters) else "note",
+                f"{once} of {len(raters)} items have one rating: for those the label leans on the "
+                "rater's other items and on the prior",
+            )
+        )
+    several = int((raters >= 2).sum())
+    findings.append(
+        _finding(
+            "ok" if several else "problem",
+            f"{several} of {len(raters)} items were answered by two raters or more"
+            + ("" if several else ": what raters get wrong cannot be told from what is true"),
+        )
+    )
+    again = int((ratings.replicate > 0).sum())
+    if again:
+        text = f"{again} ratings are replicates: the same rater on the same item again"
+        findings.append(_finding("note", text))
+    return Part(findings=tuple(findings), tables={"ratings_per_item": _histogram(counts)})
+
+
+def _finding(level: Level, text: str) -> Finding:
+    return Finding(level=level, topic="items", text=text)
+
+
+def _histogram(counts: NDArray[np.int64]) -> pd.DataFrame:
+    values, items = np.unique(counts, return_counts=True)
+    return pd.DataFrame({"ratings": values, "items": items})
+
+
+def check_clusters(ratings: Ratings) -> Part:
+    """Say how many clusters, systems and complete panels there are, and what is known as truth."""
+    clusters = int(ratings.items["cluster"].nunique())
+    few = clusters < FEW_CLUSTERS
+    own = clusters == len(ratings.items)
+    text = f"{clusters} clusters" + (" (each item is its own)" if own else "")
+    if few:
+        text += (
+            f": fewer than {FEW_CLUSTERS}, so that the population estimand will be model-based; "
+            f"{FEW_CLUSTERS - clusters} more would unlock resampling"
+        )
+    found = [Finding(level="warning" if few else "ok", topic="clusters", text=text)]
+    found += _systems(ratings)
+    table = _panels(ratings)
+    incomplete = table[table["unrated"] > 0]
+    if len(incomplete) and len(table) < len(ratings.panels):
+        text = f"{len(incomplete)} of {len(table)} panels hold items without an answer"
+        found.append(Finding(level="note", topic="clusters", text=text))
+    known = int((ratings.truth != MISSING).any(axis=1).sum())
+    text = f"the truth of {known} of {len(ratings.items)} items is known, at least in part"
+    if not known:
+        text = "no truth is known: what is estimated is the raters' consensus"
+    found.append(Finding(level="note", topic="truth", text=text))
+    return Part(findings=tuple(found), tables={"incomplete_panels": incomplete})
+
+
+def _systems(ratings: Ratings) -> list[Finding]:
+    panels = ratings.panels
+    if not ratings.systems:
+        return []
+    listed = panels[panels["system"] != ""].drop_duplicates(["system", "cluster"])
+    per_cluster = listed.groupby("cluster")["system"].nunique()
+    paired = int((per_cluster == len(ratings.systems)).sum())
+    text = (
+        f"{len(ratings.systems)} systems; {paired} of {len(per_cluster)} clusters have all of them"
+    )
+    level: Level = "ok" if paired == len(per_cluster) else "warning"
+    found = [Finding(level=level, topic="systems", text=text)]
+    without = int((panels["system"] == "").sum())
+    if without:
+        text = f"{without} of {len(panels)} places in panels have no system"
+        found.append(Finding(level="warning", topic="systems", text=text))
+    return found
+
+
+def _panels(ratings: Ratings) -> pd.DataFrame:
+    """Return per panel its items and how many of them have no answer."""
+    answered = np.bincount(ratings.item[~ratings.abstained], minlength=len(ratings.items))
+    panels = ratings.panels.assign(
+        unrated=(answered[ratings.panels["item"].to_numpy()] == 0).astype(int)
+    )
+    return (
+        panels.groupby(["panel", "system"], sort=False)
+        .agg(items=("item", "size"), unrated=("unrated", "sum"))
+        .reset_index()
+    )

@@ -1,0 +1,169 @@
+"""Raters: how much each said, who can be compared with whom, who says always the same."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from assay.checking.result import Finding, Part, some
+from assay.ratings import Ratings
+from assay.reading.ids import unique_rows
+
+FEW_RATINGS = 10
+TWIN_ITEMS = 20
+TWIN_AGREEMENT = 0.98
+LONG_AGREEMENT = 100
+CHANCE_LIMIT = 0.9
+PAIR_LIMIT = 200_000_000
+
+
+def components(ratings: Ratings) -> NDArray[np.int64]:
+    """Return the component of each rater in the graph of raters and items; -1 if none."""
+    answered = ~ratings.abstained
+    n_raters, n_items = len(ratings.raters), len(ratings.items)
+    ends = (ratings.rater[answered], n_raters + ratings.item[answered])
+    size = n_raters + n_items
+    graph = sparse.coo_array((np.ones(len(ends[0]), bool), ends), shape=(size, size))
+    _, part = connected_components(graph, directed=False)
+    active = np.bincount(ratings.rater[answered], minlength=n_raters) > 0
+    found = np.full(n_raters, -1, np.int64)
+    found[active] = pd.factorize(part[:n_raters][active])[0]
+    return found
+
+
+def check_overlap(ratings: Ratings) -> Part:
+    """Say which raters can be compared: those connected by items in common."""
+    part = components(ratings)
+    sizes = np.bincount(part[part >= 0])
+    active = int((part >= 0).sum())
+    if len(sizes) == 1 and active > 1:
+        text = f"all {active} raters are connected by items in common"
+        return Part(findings=(Finding(level="ok", topic="raters", text=text),))
+    if active == 1:
+        text = "there is one rater: nothing tells the rater's errors from the truth"
+        return Part(findings=(Finding(level="problem", topic="raters", text=text),))
+    text = (
+        f"the raters fall into {len(sizes)} parts without items in common (the largest has "
+        f"{sizes.max()} of {active}): across parts they are compared through the prior only; "
+        f"{len(sizes) - 1} items rated in two parts each would connect them"
+    )
+    return Part(findings=(Finding(level="warning", topic="raters", text=text),))
+
+
+def check_raters(ratings: Ratings) -> Part:
+    """Say who rated little, who abstained, and who always gives the same answer."""
+    table = _rater_table(ratings)
+    few = table[(table["ratings"] < FEW_RATINGS) & (table["ratings"] > 0)]
+    silent = table[table["ratings"] == 0]
+    constant = table[table["constant"] & (table["ratings"] >= FEW_RATINGS)]
+    found = [Finding(level="note", topic="raters", text=_groups(ratings))]
+    if len(few):
+        text = (
+            f"{len(few)} of {len(table)} raters have fewer than {FEW_RATINGS} ratings, their "
+            f"reliability leans on their group: {some(list(few['rater']))}"
+        )
+        found.append(Finding(level="note", topic="raters", text=text))
+    if len(silent):
+        text = f"{len(silent)} raters only abstained: {some(list(silent['rater']))}"
+        found.append(Finding(level="warning", topic="raters", text=text))
+    if len(constant):
+        text = (
+            f"{len(constant)} raters always give the same answer: {some(list(constant['rater']))}"
+        )
+        found.append(Finding(level="warning", topic="raters", text=text))
+    abstained = int(ratings.abstained.sum())
+    if abstained:
+        most = table.sort_values("abstained", ascending=False).iloc[0]
+        text = (
+            f"{abstained} of {len(ratings.answers)} ratings are abstentions, most by "
+            f"{most['rater']} ({most['abstained']})"
+        )
+        found.append(Finding(level="note", topic="raters", text=text))
+    return Part(findings=tuple(found), tables={"raters": table})
+
+
+def _groups(ratings: Ratings) -> str:
+    sizes = ratings.raters["group"].value_counts()
+    names = some([f"{group} {size}" for group, size in sizes.items()])
+    return f"{len(ratings.raters)} raters in {len(sizes)} group{'s' * (len(sizes) > 1)}: {names}"
+
+
+def _rater_table(ratings: Ratings) -> pd.DataFrame:
+    answered = ~ratings.abstained
+    size = len(ratings.raters)
+    rater = ratings.rater[answered]
+    _, pattern = unique_rows(*ratings.answers[answered].T)
+    pairs, _ = unique_rows(rater, pattern)
+    return pd.DataFrame(
+        {
+            "rater": ratings.raters.index.to_numpy(),
+            "group": ratings.raters["group"].to_numpy(),
+            "ratings": np.bincount(rater, minlength=size),
+            "abstained": np.bincount(ratings.rater[~answered], minlength=size),
+            "component": components(ratings),
+            "constant": np.bincount(rater[pairs], minlength=size) == 1,
+        }
+    )
+
+
+def check_twins(ratings: Ratings) -> Part:
+    """Say which raters agree so often that they may not be independent witnesses."""
+    first = ~ratings.abstained & (ratings.replicate == 0)
+    item, rater = ratings.item[first], ratings.rater[first]
+    _, pattern = unique_rows(*ratings.answers[first].T)
+    shares = np.bincount(pattern) / max(len(pattern), 1)
+    chance = float((shares**2).sum())
+    if chance >= CHANCE_LIMIT:
+        text = "almost all answers are alike: raters who are not independent cannot be told"
+        return Part(findings=(Finding(level="note", topic="raters", text=text),))
+    if int((np.bincount(item).astype(float) ** 2).sum()) > PAIR_LIMIT:
+        text = "too many raters an item to compare every pair: no search for near-duplicates"
+        return Part(findings=(Finding(level="note", topic="raters", text=text),))
+    table = _twins(item, rater, pattern, ratings)
+    if table.empty:
+        text = "no two raters agree so often that they look like one"
+        return Part(findings=(Finding(level="ok", topic="raters", text=text),))
+    # On a few dozen items, two good raters may agree throughout by chance.
+    long = bool((table["items"] >= LONG_AGREEMENT).any())
+    pairs = [f"{line.rater} and {line.other}" for line in table.itertuples()]
+    text = (
+        f"{len(table)} pairs of raters agree on more than {TWIN_AGREEMENT:.0%} of their common "
+        f"items: both are right, or they are not independent witnesses: {some(pairs)}"
+    )
+    return Part(
+        findings=(Finding(level="warning" if long else "note", topic="raters", text=text),),
+        tables={"near_duplicate_raters": table},
+    )
+
+
+def _twins(
+    item: NDArray[np.int64], rater: NDArray[np.int64], pattern: NDArray[np.int64], ratings: Ratings
+) -> pd.DataFrame:
+    common = _products(rater, item, len(ratings.raters))
+    _, cell = unique_rows(item, pattern)
+    same = _products(rater, cell, len(ratings.raters))
+    pairs = sparse.triu(common, k=1).tocoo()
+    enough = pairs.data >= TWIN_ITEMS
+    one, other, items = pairs.row[enough], pairs.col[enough], pairs.data[enough]
+    agreement = np.asarray(same[one, other]).ravel() / np.maximum(items, 1)
+    close = agreement > TWIN_AGREEMENT
+    names = ratings.raters.index.to_numpy()
+    return pd.DataFrame(
+        {
+            "rater": names[one[close]],
+            "other": names[other[close]],
+            "items": items[close],
+            "agreement": agreement[close],
+        }
+    )
+
+
+def _products(rater: NDArray[np.int64], column: NDArray[np.int64], raters: int) -> Any:
+    """Return the number of columns that each two raters have in common: (rater, rater)."""
+    width = int(column.max()) + 1 if len(column) else 1
+    ones = np.ones(len(rater), np.int32)
+    matrix = sparse.csr_array((ones, (rater, column)), shape=(raters, width))
+    return (matrix @ matrix.T).tocsr()

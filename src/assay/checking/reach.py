@@ -1,0 +1,78 @@
+"""What the data can answer, what they cannot, and what would unlock it."""
+
+from assay.checking.items import answered_items
+from assay.checking.result import Finding, Level, Part
+from assay.ratings import Ratings
+
+RANKED_METRICS = frozenset({
+    "topical_precision_at_k", "sufficiency_hit_at_k", "sufficiency_rate_at_k",
+    "misleading_context_rate_at_k", "mean_reciprocal_rank_at_k", "ndcg_at_k",
+})  # fmt: skip
+WANTED_SHARE = 0.1
+
+
+def check_reach(ratings: Ratings) -> Part:
+    """Say which questions the data can answer."""
+    found = [_comparison(ratings), *_lists(ratings), *_reliability(ratings), *_groups(ratings)]
+    return Part(findings=tuple(found))
+
+
+def _finding(level: Level, text: str) -> Finding:
+    return Finding(level=level, topic="what can be answered", text=text)
+
+
+def _comparison(ratings: Ratings) -> Finding:
+    count = len(ratings.systems)
+    if count > 1:
+        return _finding("ok", f"{count} systems can be compared: {', '.join(ratings.systems[:8])}")
+    if count == 1:
+        return _finding("note", "one system: nothing to compare it with")
+    return _finding(
+        "note",
+        "no column names a system: no comparison of systems; unlock it with system= or panels=",
+    )
+
+
+def _lists(ratings: Ratings) -> list[Finding]:
+    if not RANKED_METRICS & set(ratings.task.metrics):
+        return []
+    roles = set(", ".join(ratings.accounting.roles["role"]).split(", "))
+    lonely = ratings.panels["panel"].nunique() == len(ratings.panels)
+    if lonely:
+        text = (
+            "every item is a list of its own: metrics at K, MRR and NDCG need ranked lists; "
+            "unlock them with cluster= or panel=, and rank="
+        )
+        return [_finding("warning", text)]
+    if ratings.accounting.rows_read and "rank" not in roles and len(roles) > 1:
+        text = (
+            "no column gives the rank: MRR and NDCG rest on the order of the file; "
+            "unlock them with rank="
+        )
+        return [_finding("warning", text)]
+    return [
+        _finding("ok", "items stand in ranked lists: metrics at K, MRR and NDCG can be computed")
+    ]
+
+
+def _reliability(ratings: Ratings) -> list[Finding]:
+    raters = answered_items(ratings)
+    several, wanted = int((raters >= 2).sum()), max(int(WANTED_SHARE * len(raters)), 1)
+    if several >= wanted:
+        return [_finding("ok", "the raters' reliability can be learned from items they share")]
+    text = (
+        f"{several} of {len(raters)} items have two raters: reliabilities will lean on the prior; "
+        f"second ratings of {wanted - several} more items ({WANTED_SHARE:.0%} in all), "
+        "or known truth, would unlock them"
+    )
+    return [_finding("warning", text)]
+
+
+def _groups(ratings: Ratings) -> list[Finding]:
+    if ratings.raters["group"].nunique() > 1:
+        return []
+    text = (
+        "all raters are one group: whether a group (e.g. models) errs together cannot be asked; "
+        "unlock it with group="
+    )
+    return [_finding("note", text)]

@@ -1,0 +1,104 @@
+"""Findings about ratings, and the report that collects them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Literal
+
+import pandas as pd
+
+Level = Literal["ok", "note", "warning", "problem"]
+LEVELS: tuple[Level, ...] = ("ok", "note", "warning", "problem")
+TABLE_LINES = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One thing found: how serious it is, what it is about, and what it says."""
+
+    level: Level
+    topic: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"[{self.level}] {self.text}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Part:
+    """Findings and tables of one part of the check."""
+
+    findings: tuple[Finding, ...] = ()
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Check:
+    """What a check found.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        In the order of the report.
+    tables : dict of str to pandas.DataFrame
+        The numbers behind the findings, by name.
+    summary : str
+        One line about the ratings.
+    """
+
+    findings: tuple[Finding, ...]
+    tables: dict[str, pd.DataFrame]
+    summary: str = ""
+
+    def at_least(self, level: Level) -> tuple[Finding, ...]:
+        """Return the findings of a level or worse.
+
+        Examples
+        --------
+        >>> one = Finding(level="note", topic="rows", text="all used")
+        >>> Check(findings=(one,), tables={}).at_least("warning")
+        ()
+        """
+        worse = LEVELS[LEVELS.index(level) :]
+        return tuple(f for f in self.findings if f.level in worse)
+
+    def __str__(self) -> str:
+        lines = [self.summary] if self.summary else []
+        for topic in dict.fromkeys(f.topic for f in self.findings):
+            lines += ["", topic]
+            lines += [f"  {f}" for f in self.findings if f.topic == topic]
+        for name, table in self.tables.items():
+            if len(table):
+                lines += ["", f"table: {name}", _indented(table)]
+        return "\n".join(lines)
+
+    def to_json(self) -> str:
+        """Return the findings and tables as JSON."""
+        return json.dumps(
+            {
+                "summary": self.summary,
+                "findings": [asdict(f) for f in self.findings],
+                "tables": {
+                    name: json.loads(table.to_json(orient="records"))
+                    for name, table in self.tables.items()
+                },
+            }
+        )
+
+
+def _indented(table: pd.DataFrame) -> str:
+    text = table.head(TABLE_LINES).to_string(index=False, float_format=lambda x: f"{x:.3g}")
+    more = f"\n  ... {len(table) - TABLE_LINES} more lines" if len(table) > TABLE_LINES else ""
+    return "\n".join(f"  {line}" for line in text.splitlines()) + more
+
+
+def some(names: Sequence[str], limit: int = 5) -> str:
+    """List the first few of some names.
+
+    Examples
+    --------
+    >>> some(["a", "b", "c"], limit=2)
+    'a, b and 1 more'
+    """
+    more = f" and {len(names) - limit} more" if len(names) > limit else ""
+    return ", ".join(str(n) for n in names[:limit]) + more

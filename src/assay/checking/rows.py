@@ -1,0 +1,55 @@
+"""Rows in and out, and the roles of the columns."""
+
+import pandas as pd
+
+from assay.checking.result import Finding, Part
+from assay.ratings import Ratings
+
+
+def check_rows(ratings: Ratings) -> Part:
+    """Say what became of the rows and columns of the input."""
+    account = ratings.accounting
+    aside = account.rows_read - account.rows_used
+    findings = [
+        Finding(
+            level="warning" if aside > 0.05 * account.rows_read else "note" if aside else "ok",
+            topic="rows",
+            text=f"{account.rows_read} rows read, {account.rows_used} used, {aside} set aside",
+        )
+    ]
+    for reason, count in account.reasons.items():
+        lines = account.set_aside.loc[account.set_aside["reason"] == reason, "line"]
+        first = ", ".join(str(line) for line in lines[:5])
+        findings.append(
+            Finding(
+                level="note", topic="rows", text=f"{count} set aside: {reason} (first: {first})"
+            )
+        )
+    findings += [Finding(level="note", topic="rows", text=text) for text in account.notes]
+    return Part(
+        findings=(*findings, *_columns(account.roles)),
+        tables={
+            "roles": account.roles,
+            "set_aside": pd.DataFrame(
+                {"reason": list(account.reasons), "rows": list(account.reasons.values())}
+            ),
+        },
+    )
+
+
+def _columns(roles: pd.DataFrame) -> list[Finding]:
+    unused = roles.loc[roles["role"] == "", "column"]
+    several = roles.loc[roles["alternatives"] != ""]
+    findings = [
+        Finding(
+            level="note",
+            topic="columns",
+            text=f"column {line.column} is the {line.role} ({line.evidence}); "
+            f"it could also be {line.alternatives}",
+        )
+        for line in several.itertuples()
+    ]
+    if len(unused):
+        text = f"columns that are not used: {', '.join(unused)}"
+        findings.append(Finding(level="note", topic="columns", text=text))
+    return findings

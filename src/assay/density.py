@@ -1,0 +1,167 @@
+"""The log posterior density of a model and its gradient, on unconstrained numbers.
+
+The same density as ``build_model(...)`` has in PyMC (a test holds them equal), without compiling:
+the formulas are recorded on a tape and end in the marginal likelihood.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.likelihood import value_and_gradient
+from assay.model import Structure
+from assay.priors import Parameter
+from assay.tape import SUM, Tape, play_backwards, play_forwards
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Density:
+    """Log posterior density with its gradient.
+
+    Attributes
+    ----------
+    parameters : tuple of Parameter
+        In the order in which they stand in the vector of unconstrained values.
+    starts : ndarray of int
+        Where each parameter begins in that vector.
+    arguments : tuple
+        What :func:`log_density` takes besides the vector.
+    """
+
+    parameters: tuple[Parameter, ...]
+    starts: Ints
+    arguments: tuple[Any, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of unconstrained values."""
+        return int(self.starts[-1])
+
+    def __call__(self, x: Floats) -> tuple[float, Floats]:
+        """Log density and gradient at one point."""
+        value, gradient = log_density(np.ascontiguousarray(x, float), *self.arguments)
+        return float(value), gradient
+
+    def constrain(self, x: Floats) -> dict[str, Floats]:
+        """Split vectors (..., size) into parameters by name, constrained."""
+        found = {}
+        for n, parameter in enumerate(self.parameters):
+            piece = x[..., self.starts[n] : self.starts[n + 1]]
+            free = piece.reshape((*x.shape[:-1], *parameter.free_shape))
+            found[parameter.name] = np.asarray(parameter.constrain(free, np)[0])
+        return found
+
+    def names(self) -> list[str]:
+        """Return a readable name of each unconstrained value."""
+        found = []
+        for parameter in self.parameters:
+            for index in np.ndindex(*parameter.free_shape):
+                levels = [
+                    str(parameter.coords[dim][k])
+                    for dim, k in zip(parameter.dims, index, strict=True)
+                ]
+                found.append(f"{parameter.name}[{', '.join(levels)}]" if levels else parameter.name)
+        return found
+
+
+def make_density(structure: Structure) -> Density:
+    """Record the model of a structure on a tape.
+
+    Examples
+    --------
+    >>> import assay
+    >>> from assay.model import build_structure, make_spec
+    >>> ratings = assay.simulate("single", n_items=4, n_raters=3, rng=1)
+    >>> density = make_density(build_structure(ratings, make_spec("pooled", "dirichlet")))
+    >>> value, gradient = density(np.zeros(density.size))
+    >>> gradient.shape == (density.size,)
+    True
+    """
+    parameters = tuple(structure.parameters())
+    sizes = [int(np.prod(p.free_shape, dtype=int)) for p in parameters]
+    starts = np.cumsum([0, *sizes], dtype=np.int64)
+    tape = Tape()
+    x = tape.unknown(int(starts[-1]))
+    values: dict[str, Any] = {}
+    terms = []
+    for n, parameter in enumerate(parameters):
+        free = x[starts[n] : starts[n + 1]].reshape(parameter.free_shape)
+        values[parameter.name], density = parameter.constrain(free, tape)
+        terms.append(density.at.ravel())
+    prevalence, response = structure.tables(values, tape)
+    prior = tape.record(SUM, np.concatenate(terms))
+    buffer, operations, positions = tape.finish()
+    return Density(
+        parameters=parameters,
+        starts=starts,
+        arguments=(
+            buffer,
+            operations,
+            positions,
+            int(prior.at),
+            np.ascontiguousarray(tape.symbol(prevalence).at),
+            np.ascontiguousarray(tape.symbol(response).at),
+            structure.prevalence.design.log_weight,
+            *structure.pattern.arrays(),
+        ),
+    )
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def log_density(  # type: ignore[no-untyped-def]
+    x, constants, operations, positions, prior_at, prevalence_at, response_at, log_weight, *pattern
+):
+    """Log density and gradient at unconstrained values ``x``."""
+    buffer = constants.copy()
+    buffer[: x.shape[0]] = x
+    play_forwards(buffer, operations, positions)
+    prevalence = np.empty(prevalence_at.shape)
+    for n in range(prevalence_at.size):
+        prevalence.flat[n] = buffer[prevalence_at.flat[n]]
+    response = np.empty(response_at.shape)
+    for n in range(response_at.size):
+        response.flat[n] = buffer[response_at.flat[n]]
+    value, by_prevalence, by_response = value_and_gradient(
+        prevalence, response, log_weight, *pattern
+    )
+    adjoint = np.zeros(buffer.shape[0])
+    adjoint[prior_at] = 1.0
+    for n in range(prevalence_at.size):
+        adjoint[prevalence_at.flat[n]] += by_prevalence.flat[n]
+    for n in range(response_at.size):
+        adjoint[response_at.flat[n]] += by_response.flat[n]
+    play_backwards(buffer, adjoint, operations, positions)
+    return value + buffer[prior_at], adjoint[: x.shape[0]].copy()
+
+
+def unconstrain(density: Density, values: Mapping[str, Floats]) -> Floats:
+    """Return the vector of unconstrained values of parameters: the inverse of ``constrain``."""
+    pieces = []
+    for parameter in density.parameters:
+        value = np.asarray(values[parameter.name], float)
+        match parameter.prior.name:
+            case "Normal":
+                free = value
+            case "Beta":
+                free = np.log(value) - np.log1p(-value)
+            case "Dirichlet":
+                logs = np.log(value)
+                free = (logs - logs.mean(axis=-1, keepdims=True))[..., :-1]
+            case _:
+                free = np.log(value)
+        pieces.append(free.ravel())
+    return np.concatenate(pieces)
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def whitened_log_density(z, centre, scale, arguments):  # type: ignore[no-untyped-def]
+    """Log density and gradient at ``x = centre + scale @ z``: (value,), (value, value)."""
+    value, gradient = log_density(centre + scale @ z, *arguments)
+    return value, scale.T @ gradient

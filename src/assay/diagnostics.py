@@ -1,0 +1,93 @@
+"""Convergence in words: R-hat, effective sample size, divergences, modes."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+R_HAT_LIMIT = 1.01
+ESS_LIMIT = 400
+MODE_LIMIT = 0.01
+
+
+def convergence_table(posterior: xr.Dataset) -> pd.DataFrame:
+    """R-hat and effective sample sizes of every parameter entry.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``parameter``, ``r_hat``, ``ess_bulk``, ``ess_tail``.
+
+    References
+    ----------
+    Vehtari et al. (2021). Rank-normalization, folding, and localization: an improved R-hat.
+    Bayesian Analysis 16(2), 667-718.
+    """
+    from arviz_stats.base import array_stats
+
+    names, columns = [], []
+    for name, variable in posterior.data_vars.items():
+        flat = variable.values.reshape(*variable.shape[:2], -1)
+        inner = [str(i) for i in np.ndindex(*variable.shape[2:])] if flat.shape[2] > 1 else [""]
+        names += [f"{name}{i}" for i in inner]
+        columns.append(flat)
+    draws = np.moveaxis(np.concatenate(columns, axis=2), 2, 0)
+    table = pd.DataFrame({"parameter": names})
+    with np.errstate(all="ignore"):
+        table["r_hat"] = array_stats.rhat(draws, chain_axis=1, draw_axis=2)
+        table["ess_bulk"] = array_stats.ess(draws, chain_axis=1, draw_axis=2, method="bulk")
+        table["ess_tail"] = array_stats.ess(draws, chain_axis=1, draw_axis=2, method="tail", prob=(0.05, 0.95))
+    return table
+
+
+def nuts_warnings(table: pd.DataFrame, stats: Mapping[str, NDArray[Any]]) -> list[str]:
+    """What a reader must know before using the draws, in sentences."""
+    found = []
+    worst = table.loc[table["r_hat"].fillna(0).idxmax()]
+    if worst["r_hat"] > R_HAT_LIMIT:
+        many = int((table["r_hat"] > R_HAT_LIMIT).sum())
+        found.append(
+            f"The chains do not agree: R-hat is above {R_HAT_LIMIT} for {many} of {len(table)} "
+            f"parameters (largest {worst['r_hat']:.3f}, {worst['parameter']}). Take more draws "
+            "(draws=, tune=), or look whether the data can tell the parameters apart (check)."
+        )
+    ess = table[["ess_bulk", "ess_tail"]].min(axis=1)
+    if ess.min() < ESS_LIMIT:
+        name = table.loc[ess.idxmin(), "parameter"]
+        found.append(
+            f"The effective sample size is as low as {ess.min():.0f} ({name}); below {ESS_LIMIT} "
+            "the ends of intervals are rough. Take more draws (draws=)."
+        )
+    diverged = int(np.sum(stats.get("diverging", 0)))
+    if diverged:
+        found.append(
+            f"{diverged} transitions diverged: the sampler may have missed a corner of the "
+            "posterior. Raise target_accept (e.g. 0.98), or use tighter priors."
+        )
+    return found
+
+
+def mode_warnings(modes: list[Any]) -> list[str]:
+    """Name the modes that were seen besides the one that is reported."""
+    found = []
+    for mode in modes[1:]:
+        if mode.mirrored or mode.weight > MODE_LIMIT:
+            share = "not negligible" if mode.weight > MODE_LIMIT else "negligible"
+            found.append(
+                f"Another mode was seen, and is not part of the result: {mode}; its weight is {share}."
+            )
+    if modes[0].mirrored:
+        found.append(
+            "In the heaviest mode raters are wrong more often than by guessing: labels may be "
+            "turned round. Give the truth of a few items (truth=)."
+        )
+    return found
+
+
+def fit_warnings(fit: xr.DataTree) -> list[str]:
+    """Return the warnings that a fit carries, in sentences."""
+    return list(json.loads(fit.attrs["warnings"]))

@@ -1,0 +1,115 @@
+"""The baseline: metrics of the majority vote, with the interval that most tools would give."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.errors import ModelError
+from assay.evaluation.draws import ratio
+from assay.evaluation.known import known_totals
+from assay.evaluation.panels import By, Layout, panel_layout
+from assay.evaluation.registry import choose_metrics
+from assay.majority import majority_labels
+from assay.ratings import Ratings
+
+WEIGHTS = 4_000_000
+"""Weights drawn at a time: bounds the memory of the bootstrap."""
+
+
+def majority_metrics(
+    ratings: Ratings,
+    *,
+    by: By | None = "system",
+    names: Sequence[str] | str | None = None,
+    level: float = 0.95,
+    draws: int = 2000,
+    rng: int | np.random.Generator = 1,
+) -> pd.DataFrame:
+    """Metrics of the majority vote, with a cluster bootstrap that takes the vote for the truth.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    by : {"system", None}
+        A line per system, or all panels pooled.
+    names : str or sequence of str, optional
+        Metrics; those that the task reports if not given.
+    level : float
+        Probability of the percentile intervals, between 0 and 1.
+    draws : int
+        Number of bootstrap samples.
+    rng : int or numpy.random.Generator
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``metric``, ``system`` (``""`` if pooled), ``value``, ``lower``, ``upper``, ``level``,
+        ``undefined`` (share of the samples in which the metric is). Items without an answer are
+        left out.
+
+    Raises
+    ------
+    ModelError
+        If ``level`` or ``draws`` is out of range.
+    UnknownNameError
+        If the task has no metric of a name.
+
+    Notes
+    -----
+    Clusters are drawn with replacement within strata, the same for all systems; panels count
+    their design weight.
+    """
+    if not 0 < level < 1 or draws < 1:
+        raise ModelError(f"level={level!r}, draws={draws!r}; level is in (0, 1), draws at least 1")
+    task = ratings.task
+    chosen = choose_metrics(task, names)
+    layout = panel_layout(ratings, by=by)
+    labels = majority_labels(ratings)
+    totals = np.stack([known_totals(m, task, labels, layout, weighted=True) for m in chosen], 1)
+    samples = _resampled(totals, layout, draws, np.random.default_rng(rng))
+    table = pd.DataFrame(
+        {
+            "metric": np.repeat([m.name for m in chosen], len(layout.systems)),
+            "system": list(layout.systems) * len(chosen),
+            "value": ratio(totals.sum(axis=2)).ravel(),
+        }
+    )
+    lower, upper = _ends(samples.reshape(draws, -1), level)
+    undefined = np.isnan(samples).mean(axis=0).ravel()
+    return table.assign(lower=lower, upper=upper, level=level, undefined=undefined)
+
+
+def _ends(samples: NDArray[np.float64], level: float) -> NDArray[np.float64]:
+    """Percentile interval of each column, NaN left out: (2, column)."""
+    ends = np.full((2, samples.shape[1]), np.nan)
+    some = ~np.isnan(samples).all(axis=0)
+    ends[:, some] = np.nanquantile(samples[:, some], [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return ends
+
+
+def _resampled(
+    totals: NDArray[np.float64], layout: Layout, draws: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Metrics of bootstrap samples of the clusters: (draw, metric, system)."""
+    parts, metrics, clusters, systems = totals.shape
+    columns = totals.transpose(2, 0, 1, 3).reshape(clusters, -1)
+    sums = np.empty((draws, columns.shape[1]))
+    step = max(1, WEIGHTS // clusters)
+    for start in range(0, draws, step):
+        run = slice(start, min(start + step, draws))
+        sums[run] = _times_drawn(layout.stratum, run.stop - run.start, rng) @ columns
+    return ratio(sums.reshape(draws, parts, metrics, systems).swapaxes(0, 1))
+
+
+def _times_drawn(
+    stratum: NDArray[np.int64], draws: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """How often each cluster is drawn, (draw, cluster): its stratum's size stays."""
+    times = np.empty((draws, len(stratum)))
+    for one in np.unique(stratum):
+        inside = np.flatnonzero(stratum == one)
+        even = np.full(len(inside), 1 / len(inside))
+        times[:, inside] = rng.multinomial(len(inside), even, size=draws)
+    return times

@@ -1,0 +1,116 @@
+"""Weights of clusters: what turns a number about these items into one about the population."""
+
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.evaluation.panels import Layout
+
+WEIGHTS_SEED = 1
+"""Default seed of the weights: the same for all fits, so that fits of different tasks pair."""
+
+MIN_CLUSTERS = 20
+"""With fewer clusters the Bayesian bootstrap is too narrow, and the model's predictive is used."""
+
+Keys = NDArray[np.uint64]
+Values = NDArray[np.float64]
+
+# The constants of SplitMix64.
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ClusterWeights:
+    r"""Bayesian bootstrap weights of clusters, computed when a run of draws is asked for.
+
+    Attributes
+    ----------
+    keys : ndarray of uint64 (cluster,)
+        Where each cluster's stream of random numbers starts.
+    stratum : ndarray of int (cluster,)
+    design : ndarray of float (cluster,)
+        Design weight of a cluster.
+
+    Notes
+    -----
+    With :math:`e_c` independent Exp(1) and :math:`d_c` the design weight,
+
+    .. math:: w_c = \frac{D_h}{D} \frac{e_c}{\sum_{b \in h} e_b d_b}, \quad
+              D_h = \sum_{b \in h} d_b, \quad D = \sum_h D_h,
+
+    for a cluster of stratum :math:`h`, so that :math:`\sum_c w_c d_c = 1`, each stratum keeps its
+    share, and the weights of one stratum of equal design weights are Dirichlet(1, ..., 1)
+    (Rubin 1981). :math:`e_c` depends on the cluster's name, the draw and the seed alone: systems
+    and fits that share clusters share their weights.
+
+    References
+    ----------
+    Rubin, D. B. (1981). The Bayesian bootstrap. Annals of Statistics 9(1), 130-134.
+    Steele, G. L., Lea, D. & Flood, C. H. (2014). Fast splittable pseudorandom number generators.
+    OOPSLA 2014, 453-472 (SplitMix64).
+    """
+
+    keys: Keys
+    stratum: NDArray[np.int64]
+    design: Values
+
+    def __getitem__(self, draws: slice) -> Values:
+        """Return the weights of draws ``start`` to ``stop``: (draw, cluster)."""
+        weights = _exponentials(self.keys, np.arange(draws.start or 0, draws.stop))
+        for stratum in np.unique(self.stratum):
+            inside = self.stratum == stratum
+            design = self.design[inside]
+            total = weights[:, inside] @ design
+            weights[:, inside] *= (design.sum() / self.design.sum() / total)[:, None]
+        return weights
+
+
+def cluster_weights(layout: Layout, seed: int = WEIGHTS_SEED) -> ClusterWeights:
+    """Return the Bayesian bootstrap weights of a layout's clusters.
+
+    Parameters
+    ----------
+    layout : Layout
+        Of which the clusters, their strata and the panels' design weights count.
+    seed : int
+        Two fits with the same seed give the same weights to clusters of the same name.
+
+    Returns
+    -------
+    ClusterWeights
+        ``weights[0:1000]`` is an array (draw, cluster).
+    """
+    size = len(layout.clusters)
+    panels = np.bincount(layout.cluster, minlength=size)
+    design = np.bincount(layout.cluster, weights=layout.weight, minlength=size) / panels
+    return ClusterWeights(
+        keys=cluster_keys(layout.clusters, seed), stratum=layout.stratum, design=design
+    )
+
+
+def cluster_keys(clusters: tuple[str, ...], seed: int) -> Keys:
+    """Hash each cluster's name with the seed to 64 bits, the same on every machine.
+
+    Examples
+    --------
+    >>> keys = cluster_keys(("q1", "q2"), 1)
+    >>> bool(keys[0] == cluster_keys(("q0", "q1"), 1)[1])
+    True
+    """
+    salt = str(seed).encode()
+    digests = [blake2b(name.encode(), key=salt, digest_size=8).digest() for name in clusters]
+    return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+
+
+def _exponentials(keys: Keys, draws: NDArray[np.int64]) -> Values:
+    """Exp(1) variates (draw, cluster): number ``draw`` of the SplitMix64 stream at each key."""
+    state = keys + (draws[:, None].astype(np.uint64) + np.uint64(1)) * _STEP
+    state = (state ^ (state >> np.uint64(30))) * _MIX_1
+    state = (state ^ (state >> np.uint64(27))) * _MIX_2
+    state ^= state >> np.uint64(31)
+    # The middle of one of 2^53 equal parts of (0, 1): never 0 and never 1.
+    return np.asarray(-np.log(((state >> np.uint64(11)) + 0.5) * 2.0**-53))

@@ -1,0 +1,66 @@
+"""Whether the data show any event: weights of clusters cannot tell how rare an unseen one is."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.evaluation.draws import ratio
+from assay.evaluation.known import known_totals
+from assay.evaluation.panels import Layout
+from assay.evaluation.registry import Metric
+from assay.ratings import Ratings
+from assay.states import MISSING, Vectors
+
+Values = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+def without_event(
+    chosen: Sequence[Metric], ratings: Ratings, layout: Layout, draws: Values
+) -> Flags:
+    """Which metrics sit at one end of their range, for some system, in answers or in draws.
+
+    Parameters
+    ----------
+    chosen : sequence of Metric
+    ratings : Ratings
+    layout : Layout
+    draws : ndarray of float (metric, draw, system)
+
+    Returns
+    -------
+    ndarray of bool (metric,)
+        True if for some system the metric has the smallest (or everywhere the largest) possible
+        value whichever rating of an item is taken for its truth, or has it in all draws.
+    """
+    ends = [metric.limits for metric in chosen]
+    drawn = [_at_ends(values, end).all(axis=1) for values, end in zip(draws, ends, strict=True)]
+    stuck = np.ones((len(chosen), 2, len(layout.systems)), bool)
+    for answers in recorded_answers(ratings):
+        for m in map(int, np.flatnonzero(stuck.any(axis=(1, 2)))):
+            totals = known_totals(chosen[m], ratings.task, answers, layout).sum(axis=1)
+            stuck[m] &= _at_ends(ratio(totals), ends[m])
+    return np.asarray((stuck | np.stack(drawn)).any(axis=(1, 2)))
+
+
+def recorded_answers(ratings: Ratings) -> Iterator[Vectors]:
+    """Give label arrays (item, label) that hold, together, every rating of every item.
+
+    The n-th holds the n-th rating of each item, or its last; ``MISSING`` where there is none.
+    """
+    answered = np.flatnonzero((ratings.answers != MISSING).any(axis=1))
+    order = answered[np.argsort(ratings.item[answered], kind="stable")]
+    counts = np.bincount(ratings.item[order], minlength=len(ratings.items))
+    rated = np.flatnonzero(counts)
+    first = (counts.cumsum() - counts)[rated]
+    for n in range(int(counts.max(initial=0))):
+        labels = np.full((len(counts), ratings.answers.shape[1]), MISSING, np.int16)
+        labels[rated] = ratings.answers[order[first + np.minimum(n, counts[rated] - 1)]]
+        yield labels
+
+
+def _at_ends(values: Values, ends: tuple[float, float]) -> Flags:
+    """Whether values (..., system) are undefined or at one end of the range: (end, ..., system)."""
+    at = [np.isclose(values, end, rtol=0, atol=1e-9) for end in ends]
+    return np.stack(at) | np.isnan(values)

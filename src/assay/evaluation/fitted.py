@@ -1,0 +1,170 @@
+"""Metrics of a fit: every metric has a posterior, and says what it is about."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay.errors import ModelError, suggest
+from assay.evaluation.draws import metric_draws, metric_totals, ratio
+from assay.evaluation.estimands import MIN_CLUSTERS, WEIGHTS_SEED, cluster_weights
+from assay.evaluation.events import without_event
+from assay.evaluation.panels import By, Incomplete, Layout, panel_layout
+from assay.evaluation.registry import Metric, choose_metrics
+from assay.fit_data import ratings_of
+from assay.labels import label_draws, predictive_label_draws
+from assay.ratings import Ratings
+
+Estimand = Literal["population", "finite"]
+ESTIMANDS = ("population", "finite")
+REPLICATES = 32
+REPLICATE_CELLS = 200_000_000
+
+Values = NDArray[np.float64]
+
+
+def metrics(
+    fit: xr.DataTree,
+    *,
+    estimand: Estimand = "population",
+    by: By | None = "system",
+    incomplete: Incomplete = "predict",
+    names: Sequence[str] | str | None = None,
+    weights_seed: int = WEIGHTS_SEED,
+) -> xr.Dataset:
+    """Draws of the task's metrics from their posterior.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`.
+    estimand : {"population", "finite"}
+        What the numbers are about: clusters like these, or these items.
+    by : {"system", None}
+        A value per system, or all panels pooled. A fit without systems is pooled anyway.
+    incomplete : {"predict", "drop"}
+        Panels with unrated items: keep them, the model predicting those items' labels, or drop
+        them.
+    names : str or sequence of str, optional
+        Metrics; those that the task reports if not given. ``prevalence[<label>=<class>]`` can be
+        named in every task.
+    weights_seed : int
+        Of the clusters' weights; fits that are to be compared need the same.
+
+    Returns
+    -------
+    xarray.Dataset
+        A variable per metric, (chain, draw, system) or (chain, draw); NaN in draws in which the
+        metric is undefined. Each variable's attributes say what the metric is, its estimand and
+        the share of undefined draws; the dataset's say whose truth it is (``reference``) and how
+        many panels and clusters it rests on.
+
+    Raises
+    ------
+    UnknownNameError
+        If the task has no metric of a name.
+    ModelError
+        If a choice is none of those above, or a metric does not suit the task.
+    RatingsError
+        If the panels cannot be used, or none is left.
+
+    Notes
+    -----
+    ``population`` weights the panels of a draw with one draw of Bayesian bootstrap weights of the
+    clusters, shared by all systems (:class:`~assay.evaluation.estimands.ClusterWeights`), and with
+    the design weights. Where a system has fewer than 20 clusters, or no event was seen (a metric
+    at the end of its range in all that was recorded, or in all draws), such weights understate
+    what is not known; the metric of new clusters, drawn from the model, is reported in their
+    place, and the ``estimand`` attribute says so. ``finite`` weights all panels alike.
+    """
+    if estimand not in ESTIMANDS:
+        raise ModelError(f"estimand={estimand!r}; {suggest(str(estimand), ESTIMANDS)}")
+    ratings = ratings_of(fit)
+    chosen = choose_metrics(ratings.task, names)
+    layout = panel_layout(ratings, by=by, incomplete=incomplete)
+    labels = label_draws(fit).transpose("chain", "draw", "item", "label")
+    y = labels.to_numpy().reshape(-1, *labels.shape[2:])
+    if estimand == "finite":
+        values = metric_draws(chosen, ratings.task, y, layout)
+        estimands = ["finite"] * len(chosen)
+    else:
+        values, estimands = _population(fit, ratings, chosen, y, layout, weights_seed)
+    data = _dataset(chosen, values, estimands, layout, labels)
+    return data.assign_attrs(
+        estimand=estimand,
+        reference=str(fit.attrs["reference"]),
+        incomplete=incomplete,
+        n_panels=len(layout.item),
+        n_panels_dropped=layout.dropped,
+        n_clusters=len(layout.clusters),
+        weights_seed=weights_seed,
+    )
+
+
+def _population(
+    fit: xr.DataTree,
+    ratings: Ratings,
+    chosen: Sequence[Metric],
+    y: NDArray[np.int16],
+    layout: Layout,
+    seed: int,
+) -> tuple[Values, list[str]]:
+    """Draws (metric, draw, system) under the population estimand, and what to call each."""
+    fewest = layout.fewest_clusters()
+    if fewest < MIN_CLUSTERS:
+        name = f"population (model-based: {fewest} cluster{'s' * (fewest != 1)})"
+        return _predictive(fit, ratings, chosen, layout, len(y)), [name] * len(chosen)
+    values = metric_draws(chosen, ratings.task, y, layout, cluster_weights(layout, seed))
+    quiet = without_event(chosen, ratings, layout, values)
+    if quiet.any():
+        unseen = [m for m, is_quiet in zip(chosen, quiet, strict=True) if is_quiet]
+        values[quiet] = _predictive(fit, ratings, unseen, layout, len(y))
+    named = {True: "population (model-based: no event seen)", False: "population"}
+    return values, [named[bool(q)] for q in quiet]
+
+
+def _predictive(
+    fit: xr.DataTree, ratings: Ratings, chosen: Sequence[Metric], layout: Layout, n_draws: int
+) -> Values:
+    """Metrics of new clusters like these, drawn from the model: (metric, draw, system)."""
+    cells = n_draws * len(ratings.items) * len(ratings.task.labels)
+    replicates = int(np.clip(REPLICATE_CELLS // cells, 1, REPLICATES))
+    new = predictive_label_draws(fit, replicates=replicates)
+    new = new.transpose("replicate", "chain", "draw", "item", "label")
+    y = new.to_numpy().reshape(replicates, -1, *new.shape[3:])
+    # Only the panels' design weights count: the new clusters are themselves a sample.
+    even = np.broadcast_to(1.0, (n_draws, len(layout.clusters)))
+    totals = np.zeros((2, len(chosen), n_draws, len(layout.systems)))
+    for part in y:
+        totals += metric_totals(chosen, ratings.task, part, layout, even)
+    return ratio(totals)
+
+
+def _dataset(
+    chosen: Sequence[Metric],
+    values: Values,
+    estimands: Sequence[str],
+    layout: Layout,
+    labels: xr.DataArray,
+) -> xr.Dataset:
+    coords = {dim: labels.coords[dim].to_numpy() for dim in ("chain", "draw")}
+    dims = ["chain", "draw"]
+    shape = [labels.sizes["chain"], labels.sizes["draw"]]
+    if layout.systems != ("",):
+        dims, shape = [*dims, "system"], [*shape, len(layout.systems)]
+        coords["system"] = np.array(layout.systems)
+    variables = {
+        metric.name: xr.DataArray(
+            draws.reshape(shape),
+            dims=dims,
+            attrs={
+                "description": metric.description,
+                "estimand": estimand,
+                "undefined": float(np.isnan(draws).mean()),
+            },
+        )
+        for metric, draws, estimand in zip(chosen, values, estimands, strict=True)
+    }
+    return xr.Dataset(variables, coords=coords)

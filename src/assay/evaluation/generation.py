@@ -1,0 +1,40 @@
+"""Metrics of the task ``generation``: rates over answers."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.evaluation.registry import metric
+from assay.evaluation.shares import Truth, share
+
+Codes = NDArray[np.integer]
+Values = NDArray[np.float64]
+
+
+@metric("proper_action_rate", task="generation", labels=["proper_action"])
+def proper_action_rate(y: Codes, mask: Truth) -> Values:
+    """Share of answers that are what the query called for."""
+    return share(y[..., 0] == 1, mask)
+
+
+@metric("on_topic_rate", task="generation", labels=["response_on_topic"])
+def on_topic_rate(y: Codes, mask: Truth) -> Values:
+    """Share of answers that are about the query."""
+    return share(y[..., 0] == 1, mask)
+
+
+@metric("helpfulness_rate", task="generation", labels=["helpful"])
+def helpfulness_rate(y: Codes, mask: Truth) -> Values:
+    """Share of answers that help."""
+    return share(y[..., 0] == 1, mask)
+
+
+@metric("incompleteness_rate", task="generation", labels=["incomplete"])
+def incompleteness_rate(y: Codes, mask: Truth) -> Values:
+    """Share of answers that leave out something essential."""
+    return share(y[..., 0] == 1, mask)
+
+
+@metric("unsafe_content_rate", task="generation", labels=["unsafe_content"])
+def unsafe_content_rate(y: Codes, mask: Truth) -> Values:
+    """Share of answers with unsafe content."""
+    return share(y[..., 0] == 1, mask)

@@ -1,0 +1,93 @@
+"""Metrics of labels that are known: the truth of a simulation, a majority vote, one rater."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.errors import RatingsError
+from assay.evaluation.draws import panel_totals, ratio
+from assay.evaluation.panels import By, Layout, panel_layout
+from assay.evaluation.registry import Metric, choose_metrics
+from assay.ratings import Ratings
+from assay.states import MISSING, Vectors
+from assay.task import Task
+
+
+def metrics_of_labels(
+    labels: Vectors,
+    ratings: Ratings,
+    *,
+    by: By | None = "system",
+    names: Sequence[str] | str | None = None,
+) -> pd.DataFrame:
+    """Compute metrics of known labels, as scoring tools do.
+
+    Parameters
+    ----------
+    labels : ndarray of int (item, label)
+        Class codes in the order of ``ratings.items`` and of the task's labels. An item is left
+        out of the metrics that need a label which is ``MISSING`` there.
+    ratings : Ratings
+        Whose task and panels to use.
+    by : {"system", None}
+        A line per system, or all panels pooled.
+    names : sequence of str, optional
+        Metrics; those that the task reports if not given.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``metric``, ``system`` (``""`` if pooled) and ``value``, NaN where it is undefined.
+
+    Raises
+    ------
+    RatingsError
+        If ``labels`` has another shape.
+    UnknownNameError, ModelError
+        As :func:`assay.metrics`.
+    """
+    expected = (len(ratings.items), len(ratings.task.labels))
+    if np.shape(labels) != expected:
+        raise RatingsError(f"labels have the shape {np.shape(labels)}; (item, label) is {expected}")
+    chosen = choose_metrics(ratings.task, names)
+    layout = panel_layout(ratings, by=by)
+    totals = [known_totals(m, ratings.task, np.asarray(labels), layout) for m in chosen]
+    return pd.DataFrame(
+        {
+            "metric": np.repeat([m.name for m in chosen], len(layout.systems)),
+            "system": list(layout.systems) * len(chosen),
+            "value": np.concatenate([ratio(t.sum(axis=1)) for t in totals]),
+        }
+    )
+
+
+def known_totals(
+    metric: Metric, task: Task, labels: Vectors, layout: Layout, *, weighted: bool = False
+) -> NDArray[np.float64]:
+    """Numerators and denominators of known labels, summed by cluster and system.
+
+    Parameters
+    ----------
+    metric : Metric
+    task : Task
+    labels : ndarray of int (item, label)
+    layout : Layout
+    weighted : bool
+        Whether panels count their design weight, or one.
+
+    Returns
+    -------
+    ndarray of float (2, cluster, system)
+    """
+    seen = labels[:, metric.columns(task)]
+    layout = layout.of_items((seen != MISSING).all(axis=1))
+    y = np.where(layout.mask[..., None], seen[layout.item], 0)
+    pair = panel_totals(metric, y, layout.mask)
+    shape = (len(layout.clusters), len(layout.systems))
+    system = np.repeat(np.arange(shape[1]), np.diff(layout.bounds))
+    cell = layout.cluster * shape[1] + system
+    scale = layout.weight if weighted else 1.0
+    totals = [np.bincount(cell, values * scale, minlength=shape[0] * shape[1]) for values in pair]
+    return np.stack(totals).reshape(2, *shape)

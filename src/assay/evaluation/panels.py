@@ -1,0 +1,211 @@
+"""Where each item stands: the panels of a set of ratings as rectangular arrays."""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.errors import ModelError, Problem, RatingsError, suggest
+from assay.ratings import Ratings
+from assay.states import MISSING
+
+By = Literal["system"]
+Incomplete = Literal["predict", "drop"]
+INCOMPLETE = ("predict", "drop")
+MAX_PLACES = 10_000
+
+Positions = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Layout:
+    """Panels of ragged length, padded to arrays; the panels of one system stand together.
+
+    Attributes
+    ----------
+    item : ndarray of int (panel, position)
+        Position of the item in ``Ratings.items``; 0 where there is none.
+    mask : ndarray of bool (panel, position)
+        Where there is an item. Position ``p`` is rank ``p + 1``.
+    bounds : ndarray of int (system + 1,)
+        System ``s`` has the panels from ``bounds[s]`` to ``bounds[s + 1]``.
+    cluster : ndarray of int (panel,)
+        Position of the panel's cluster in ``clusters``.
+    weight : ndarray of float (panel,)
+        Design weight: the mean of its items' weights.
+    systems : tuple of str
+        Names; ``("",)`` if the panels are pooled.
+    clusters : tuple of str
+        Names of the clusters that have a panel, sorted.
+    stratum : ndarray of int (cluster,)
+        Which stratum a cluster is in.
+    dropped : int
+        Number of panels left out because they are not complete.
+    """
+
+    item: Positions
+    mask: NDArray[np.bool_]
+    bounds: Positions
+    cluster: Positions
+    weight: NDArray[np.float64]
+    systems: tuple[str, ...]
+    clusters: tuple[str, ...]
+    stratum: Positions
+    dropped: int = 0
+
+    def fewest_clusters(self) -> int:
+        """Count the clusters of the system that has the fewest."""
+        systems = zip(self.bounds[:-1], self.bounds[1:], strict=True)
+        return min(len(np.unique(self.cluster[low:high])) for low, high in systems)
+
+    def of_items(self, keep: NDArray[np.bool_]) -> "Layout":
+        """Return the layout of the kept items (item,) alone, without panels that lose them all."""
+        mask = self.mask & keep[self.item]
+        alive = mask.any(axis=1)
+        passed = np.concatenate([[0], alive.cumsum()])
+        return replace(
+            self,
+            item=self.item[alive],
+            mask=mask[alive],
+            bounds=passed[self.bounds],
+            cluster=self.cluster[alive],
+            weight=self.weight[alive],
+        )
+
+
+def panel_layout(
+    ratings: Ratings, *, by: By | None = "system", incomplete: Incomplete = "predict"
+) -> Layout:
+    """Lay the panels of ``ratings`` out as arrays.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    by : {"system", None}
+        Keep the systems apart, or pool all panels. Panels without a system are left out where
+        others have one.
+    incomplete : {"predict", "drop"}
+        Keep all panels, or only those of which every item has a rating with an answer.
+
+    Returns
+    -------
+    Layout
+
+    Raises
+    ------
+    RatingsError
+        If a panel spans clusters, a cluster spans strata, ranks are not places in a list, or no
+        panel is left.
+    ModelError
+        If ``by`` or ``incomplete`` is no such choice.
+    """
+    if by not in ("system", None):
+        raise ModelError(f"by={by!r}; allowed: 'system', or None to pool all panels")
+    if incomplete not in INCOMPLETE:
+        raise ModelError(f"incomplete={incomplete!r}; {suggest(str(incomplete), INCOMPLETE)}")
+    places = _places(ratings, apart=by == "system")
+    dropped = 0
+    if incomplete == "drop":
+        complete = pd.Series(_answered(ratings)[places["item"]]).groupby(places["panel"]).all()
+        dropped = int((~complete).sum())
+        places = places[complete.to_numpy()[places["panel"]]]
+        places = places.assign(panel=places.groupby("panel").ngroup())
+    if places.empty:
+        raise RatingsError("incomplete='drop' leaves no panel: none has an answer for every item")
+    return _rectangle(places, dropped)
+
+
+def _places(ratings: Ratings, *, apart: bool) -> pd.DataFrame:
+    """One line per place of an item in a panel, sorted by system, panel and rank."""
+    table = ratings.panels
+    if apart and ratings.systems:
+        table = table[table["system"] != ""]
+    item = table["item"].to_numpy()
+    places = pd.DataFrame(
+        {
+            "panel": table.groupby(["system", "panel"]).ngroup().to_numpy(),
+            "system": table["system"].to_numpy() if apart else "",
+            "cluster": table["cluster"].to_numpy(),
+            "rank": table["rank"].to_numpy(),
+            "item": item,
+            "weight": ratings.items["weight"].to_numpy()[item],
+            "stratum": ratings.items["stratum"].to_numpy()[item],
+        }
+    )
+    _check(places, table["panel"].to_numpy())
+    places = places.sort_values(["panel", "rank"], kind="stable", ignore_index=True)
+    return places.assign(position=_positions(places["panel"].to_numpy(), places["rank"].to_numpy()))
+
+
+def _check(places: pd.DataFrame, names: NDArray[np.object_]) -> None:
+    problems = []
+    spread = places.groupby("panel")["cluster"].transform("nunique").to_numpy() > 1
+    if spread.any():
+        problems.append(Problem(what=f"panel {names[spread][0]!r} has items of several clusters"))
+    strata = places.groupby("cluster")["stratum"].nunique()
+    if (strata > 1).any():
+        several = ", ".join(map(str, strata.index[strata > 1][:3]))
+        problems.append(
+            Problem(
+                what=f"{int((strata > 1).sum())} clusters span strata: {several}",
+                mend="give all items of a cluster one stratum",
+            )
+        )
+    low, high = int(places["rank"].min()), int(places["rank"].max())
+    if low < 0 or high > MAX_PLACES:
+        problems.append(
+            Problem(
+                what=f"ranks go from {low} to {high}",
+                allowed=f"places in a list, from 1 to {MAX_PLACES}",
+                mend="name the right column with rank=",
+            )
+        )
+    if problems:
+        raise RatingsError(problems)
+
+
+def _positions(panel: Positions, rank: Positions) -> Positions:
+    """Position of each place: its rank less the lowest possible one, tied ranks one after another.
+
+    With ``n`` the number within the panel, ``max_{m <= n}(rank_m - m) + n`` is the first place at
+    or after the rank that is still free.
+    """
+    start = np.flatnonzero(np.r_[True, panel[1:] != panel[:-1]])
+    number = np.arange(len(panel)) - start[panel]
+    lowest = 0 if rank.min() == 0 else 1
+    ahead = pd.Series(rank - lowest - number).groupby(panel).cummax().to_numpy()
+    return np.asarray(ahead + number)
+
+
+def _rectangle(places: pd.DataFrame, dropped: int) -> Layout:
+    panel, position = places["panel"].to_numpy(), places["position"].to_numpy()
+    item = np.zeros((panel[-1] + 1, int(position.max()) + 1), np.int64)
+    mask = np.zeros(item.shape, bool)
+    item[panel, position] = places["item"].to_numpy()
+    mask[panel, position] = True
+    panels = places.groupby("panel").agg(
+        system=("system", "first"), cluster=("cluster", "first"), weight=("weight", "mean")
+    )
+    systems, sizes = np.unique(panels["system"].to_numpy().astype(str), return_counts=True)
+    cluster, clusters = pd.factorize(panels["cluster"], sort=True)
+    strata = pd.Series(pd.factorize(places["stratum"], sort=True)[0])
+    return Layout(
+        item=item,
+        mask=mask,
+        bounds=np.concatenate([[0], sizes.cumsum()]),
+        cluster=cluster.astype(np.int64),
+        weight=panels["weight"].to_numpy(),
+        systems=tuple(str(s) for s in systems),
+        clusters=tuple(str(c) for c in clusters),
+        stratum=strata.groupby(places["cluster"].to_numpy()).first().to_numpy(),
+        dropped=dropped,
+    )
+
+
+def _answered(ratings: Ratings) -> NDArray[np.bool_]:
+    """Which items have at least one rating with an answer: (item,)."""
+    answered = np.zeros(len(ratings.items), bool)
+    answered[ratings.item[(ratings.answers != MISSING).any(axis=1)]] = True
+    return answered

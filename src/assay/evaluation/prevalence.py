@@ -1,0 +1,27 @@
+"""The generic metric: how many of the items to which a label applies are in a class."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Counts = NDArray[np.int64]
+Totals = tuple[Counts, Counts]
+
+
+def prevalence_totals(code: int) -> Callable[[NDArray[Any], NDArray[np.bool_]], Totals]:
+    """Return the metric function that counts class ``code`` of one label.
+
+    Examples
+    --------
+    >>> y = np.array([[[1], [0], [-2]]])
+    >>> prevalence_totals(1)(y, np.ones((1, 3), bool))
+    (array([1]), array([2]))
+    """
+
+    def totals(y: NDArray[Any], mask: NDArray[np.bool_]) -> Totals:
+        label = y[..., 0]
+        return ((label == code) & mask).sum(axis=-1), ((label >= 0) & mask).sum(axis=-1)
+
+    return totals

@@ -1,0 +1,247 @@
+"""The registry: every metric is a function of an array of labels, found by its name."""
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.errors import ModelError, UnknownNameError, suggest
+from assay.evaluation.prevalence import prevalence_totals
+from assay.task import Task
+
+Kind = Literal["per_panel", "ratio"]
+KINDS = ("per_panel", "ratio")
+MetricFunction = Callable[[NDArray[Any], NDArray[np.bool_]], Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """A metric: a function of labels, and how its values over panels become one number.
+
+    Attributes
+    ----------
+    name : str
+        Under which results report it.
+    function : callable
+        ``f(y, mask)`` with ``y`` class codes (..., panel, position, label) and ``mask``
+        (panel, position). Returns (..., panel), or two such arrays for a ratio.
+    kind : {"per_panel", "ratio"}
+        ``per_panel``: the mean of the panels' values. ``ratio``: the panels' numerators,
+        summed, over their denominators, summed.
+    task : str or None
+        The task it is for; None if it suits every task that has the labels.
+    labels : tuple of str or None
+        The labels that the function sees, in the order in which it sees them; None for all
+        labels of the task.
+    description : str
+        One line, for people.
+    limits : tuple of float
+        Smallest and largest possible value. Where a metric is at one of them in all that was
+        recorded, no event was seen (:mod:`assay.evaluation.events`).
+    """
+
+    name: str
+    function: MetricFunction
+    kind: Kind = "per_panel"
+    task: str | None = None
+    labels: tuple[str, ...] | None = None
+    description: str = ""
+    limits: tuple[float, float] = (0.0, 1.0)
+
+    def columns(self, task: Task) -> list[int]:
+        """Positions in ``task`` of the labels that the function sees."""
+        names = list(task.label_names)
+        return [names.index(label) for label in self.labels or names]
+
+    def lacks(self, task: Task) -> list[str]:
+        """Labels that the function needs and ``task`` does not have."""
+        return [label for label in self.labels or () if label not in task.label_names]
+
+
+_METRICS: dict[str, Metric] = {}
+
+
+def metric(
+    name: str,
+    *,
+    task: str | None = None,
+    labels: Sequence[str] | None = None,
+    kind: Kind = "per_panel",
+    description: str = "",
+    limits: tuple[float, float] = (0.0, 1.0),
+) -> Callable[[MetricFunction], MetricFunction]:
+    """Register a metric: a decorator for a function of labels.
+
+    Parameters
+    ----------
+    name : str
+        Under which results report it.
+    task : str, optional
+        The task it is for; every task that has the labels if not given.
+    labels : sequence of str, optional
+        The labels that the function sees, in that order: ``y[..., 0]`` is the first of them. All
+        labels of the task, in its order, if not given.
+    kind : {"per_panel", "ratio"}
+        Whether the function returns one value a panel, whose mean is the metric, or a numerator
+        and a denominator a panel, whose totals' ratio is the metric.
+    description : str, optional
+        One line; the first line of the docstring if not given.
+    limits : tuple of float
+        Smallest and largest possible value: no event was seen where a metric is always at one.
+
+    Returns
+    -------
+    callable
+        The decorator; it leaves the function as it is.
+
+    Raises
+    ------
+    ModelError
+        If the kind is unknown, or another function has registered the name.
+
+    Notes
+    -----
+    The function gets ``y`` (..., panel, position, label), class codes (1 is yes in a binary label,
+    -2 a label that does not apply), and ``mask`` (panel, position). Position ``p`` holds the item
+    of rank ``p + 1``; where a panel has none, ``mask`` is false and ``y`` is 0. No panel is empty.
+
+    Examples
+    --------
+    >>> @metric("doctest_first_hit", task="of a doctest", labels=["evidence_sufficient"])
+    ... def first_hit(y, mask):
+    ...     "Share of queries whose first chunk suffices."
+    ...     return y[..., 0, 0] == 1
+    >>> registered("doctest_first_hit").description
+    'Share of queries whose first chunk suffices.'
+    """
+    if kind not in KINDS:
+        raise ModelError(f"metric {name!r}: kind={kind!r}; {suggest(str(kind), KINDS)}")
+
+    def register(function: MetricFunction) -> MetricFunction:
+        before = _METRICS.get(name)
+        if before is not None and _origin(before.function) != _origin(function):
+            raise ModelError(
+                f"a metric called {name!r} exists already ({before.description}); choose a new name"
+            )
+        _METRICS[name] = Metric(
+            name=name,
+            function=function,
+            kind=kind,
+            task=task,
+            labels=None if labels is None else tuple(labels),
+            description=description or _first_line(function),
+            limits=limits,
+        )
+        return function
+
+    return register
+
+
+def registered(name: str) -> Metric:
+    """Return the registered metric of that name."""
+    if name not in _METRICS:
+        raise UnknownNameError(f"no metric is called {name!r}; {suggest(name, sorted(_METRICS))}")
+    return _METRICS[name]
+
+
+def metrics_for(task: Task) -> tuple[Metric, ...]:
+    """Return the metrics that a task reports.
+
+    Parameters
+    ----------
+    task : Task
+        With the classes of every label known.
+
+    Returns
+    -------
+    tuple of Metric
+        Those that the task file names (the prevalence of each class of each label if it names
+        none), then the others registered for the task or for every task.
+
+    Raises
+    ------
+    UnknownNameError
+        If the task file names a metric that is not registered.
+    ModelError
+        If it names one that needs labels which the task does not have.
+
+    Examples
+    --------
+    >>> from assay.task import load_task
+    >>> [m.name for m in metrics_for(load_task("ais"))]
+    ['flag_rate', 'interpretable_rate', 'attributable_rate']
+    >>> [m.name for m in metrics_for(load_task("relevance"))][-1]
+    'prevalence[relevance=yes]'
+    """
+    named = [_usable(registered(name), task) for name in task.metrics]
+    others = [
+        m
+        for m in _METRICS.values()
+        if m.task in (None, task.name) and m not in named and not m.lacks(task)
+    ]
+    return (*(named or prevalence_metrics(task)), *others)
+
+
+def choose_metrics(task: Task, names: Sequence[str] | str | None = None) -> tuple[Metric, ...]:
+    """Return the named metrics; those that the task reports if none is named.
+
+    Besides the registered metrics that suit the task, ``prevalence[<label>=<class>]`` can be named
+    in any task.
+
+    Raises
+    ------
+    UnknownNameError
+        If no metric has the name; the message shows the nearest ones.
+    ModelError
+        If a metric needs labels which the task does not have.
+    """
+    default = metrics_for(task)
+    if names is None:
+        return default
+    wanted = [names] if isinstance(names, str) else list(dict.fromkeys(names))
+    generic = {m.name: m for m in prevalence_metrics(task)}
+    free = {m.name: m for m in _METRICS.values() if m.task in (None, task.name)}
+    known = {m.name: m for m in default} | free | generic
+    for name in wanted:
+        if name not in known:
+            raise UnknownNameError(
+                f"task {task.name} has no metric called {name!r}; {suggest(name, list(known))}"
+            )
+    return tuple(_usable(known[name], task) for name in wanted)
+
+
+def prevalence_metrics(task: Task) -> list[Metric]:
+    """Return the generic metrics: the share of each class of each label where it applies."""
+    return [
+        Metric(
+            name=f"prevalence[{label.name}={word}]",
+            function=prevalence_totals(code),
+            kind="ratio",
+            labels=(label.name,),
+            description=f"Share of the items with {label.name} = {word}, where it applies.",
+        )
+        for label in task.labels
+        for code, word in enumerate(label.classes)
+    ]
+
+
+def _usable(found: Metric, task: Task) -> Metric:
+    if lacks := found.lacks(task):
+        raise ModelError(
+            f"metric {found.name!r} needs the labels {', '.join(lacks)}, which task {task.name} "
+            f"does not have; its labels: {', '.join(task.label_names)}"
+        )
+    return found
+
+
+def _origin(function: MetricFunction) -> tuple[str, str]:
+    """Where a function was defined: a notebook cell that runs again redefines its own metric."""
+    return function.__module__, function.__qualname__
+
+
+def _first_line(function: MetricFunction) -> str:
+    lines = (inspect.getdoc(function) or "").splitlines()
+    return lines[0] if lines else ""

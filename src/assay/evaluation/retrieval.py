@@ -1,0 +1,81 @@
+"""Metrics of the task ``retrieval``: a panel is the ranked list of chunks of one query.
+
+Position ``p`` is rank ``p + 1``, so that a gap in the ranks keeps its place in the discounts.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.evaluation.registry import metric
+from assay.evaluation.shares import Truth, share
+
+Codes = NDArray[np.integer]
+Values = NDArray[np.float64]
+
+
+@metric("topical_precision_at_k", task="retrieval", labels=["topically_relevant"])
+def topical_precision_at_k(y: Codes, mask: Truth) -> Values:
+    """Share of a query's chunks that are topically relevant, mean over queries."""
+    return share(y[..., 0] == 1, mask)
+
+
+@metric("sufficiency_hit_at_k", task="retrieval", labels=["evidence_sufficient"])
+def sufficiency_hit_at_k(y: Codes, mask: Truth) -> Truth:
+    """Share of queries with at least one chunk of sufficient evidence."""
+    return np.asarray(((y[..., 0] == 1) & mask).any(axis=-1))
+
+
+@metric("sufficiency_rate_at_k", task="retrieval", labels=["evidence_sufficient"])
+def sufficiency_rate_at_k(y: Codes, mask: Truth) -> Values:
+    """Share of a query's chunks with sufficient evidence, mean over queries."""
+    return share(y[..., 0] == 1, mask)
+
+
+@metric("misleading_context_rate_at_k", task="retrieval", labels=["misleading"])
+def misleading_context_rate_at_k(y: Codes, mask: Truth) -> Values:
+    """Share of a query's chunks that mislead, mean over queries."""
+    return share(y[..., 0] == 1, mask)
+
+
+@metric("mean_reciprocal_rank_at_k", task="retrieval", labels=["topically_relevant"])
+def mean_reciprocal_rank_at_k(y: Codes, mask: Truth) -> Values:
+    """One over the rank of the first relevant chunk, 0 if none; mean over queries."""
+    relevant = (y[..., 0] == 1) & mask
+    first = relevant.argmax(axis=-1)
+    return np.where(relevant.any(axis=-1), 1.0 / (first + 1.0), 0.0)
+
+
+@metric("ndcg_at_k", task="retrieval", labels=["topically_relevant", "evidence_sufficient"])
+def ndcg_at_k(y: Codes, mask: Truth) -> Values:
+    r"""Normalised discounted cumulative gain of graded relevance; mean over queries.
+
+    Notes
+    -----
+    The grade :math:`w` is 2 if the evidence suffices, 1 if the chunk is only relevant, else 0:
+
+    .. math:: \mathrm{DCG} = \sum_p \frac{2^{w_p} - 1}{\log_2(\mathrm{rank}_p + 1)},
+
+    over the DCG of the best order of the same chunks on the same ranks; 0 if no chunk has a
+    grade.
+
+    References
+    ----------
+    Järvelin, K. & Kekäläinen, J. (2002). Cumulated gain-based evaluation of IR techniques. ACM
+    Transactions on Information Systems 20(4), 422-446.
+    """
+    sufficient = (y[..., 1] == 1) & mask
+    relevant = (y[..., 0] == 1) & mask & ~sufficient
+    discount = 1.0 / np.log2(np.arange(mask.shape[-1]) + 2.0)
+    gained = 3.0 * (sufficient @ discount) + relevant @ discount
+    best = _best_discounts(mask, discount)
+    top, graded = sufficient.sum(axis=-1), (sufficient | relevant).sum(axis=-1)
+    panel = np.arange(len(mask))
+    # All chunks with a grade count once, and the best of them twice more: 1 and 3 in all.
+    ideal = best[panel, graded] + 2.0 * best[panel, top]
+    return np.asarray(gained / np.where(graded > 0, ideal, 1.0))
+
+
+def _best_discounts(mask: Truth, discount: Values) -> Values:
+    """Sum of the ``n`` largest discounts among a panel's places: (panel, n), n from 0."""
+    own = -np.sort(-np.where(mask, discount, 0.0), axis=-1)
+    return np.concatenate([np.zeros((len(mask), 1)), own.cumsum(axis=-1)], axis=-1)

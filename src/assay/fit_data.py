@@ -1,0 +1,183 @@
+"""The fit as data: everything needed to go on stands in one DataTree, and comes out of it again."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay.errors import FitError
+from assay.model import Spec, Structure, build_structure
+from assay.ratings import Accounting, Ratings
+from assay.states import state_space
+from assay.task import task_from_json
+
+Floats = NDArray[np.float64]
+
+
+def ratings_datasets(ratings: Ratings) -> tuple[xr.Dataset, xr.Dataset]:
+    """Write ratings as the groups ``observed_data`` and ``constant_data``."""
+    space = state_space(ratings.task)
+    labels = list(ratings.task.label_names)
+    observed = xr.Dataset(
+        {"answers": (("rating", "label"), ratings.answers)}, coords={"label": labels}
+    )
+    places = ratings.panels
+    constant = xr.Dataset(
+        {
+            "rating_item": ("rating", ratings.item),
+            "rating_rater": ("rating", ratings.rater),
+            "rating_replicate": ("rating", ratings.replicate),
+            "rating_abstained": ("rating", ratings.abstained),
+            "item_cluster": ("item", _text(ratings.items["cluster"])),
+            "item_stratum": ("item", _text(ratings.items["stratum"])),
+            "item_weight": ("item", ratings.items["weight"].to_numpy(float)),
+            "rater_group": ("rater", _text(ratings.raters["group"])),
+            "truth": (("item", "label"), ratings.truth),
+            "place_panel": ("place", _text(places["panel"])),
+            "place_system": ("place", _text(places["system"])),
+            "place_cluster": ("place", _text(places["cluster"])),
+            "place_rank": ("place", places["rank"].to_numpy(np.int64)),
+            "place_item": ("place", places["item"].to_numpy(np.int64)),
+            "states": (("state", "label"), space.states),
+        },
+        coords={
+            "item": _text(ratings.items.index),
+            "rater": _text(ratings.raters.index),
+            "label": labels,
+            "state": list(space.state_names),
+        },
+    )
+    return observed, constant
+
+
+def _text(values: Any) -> NDArray[np.object_]:
+    return np.asarray([str(v) for v in values], dtype=object)
+
+
+def accounting_json(accounting: Accounting) -> str:
+    """Write an accounting as JSON."""
+    return json.dumps(
+        {
+            "rows_read": accounting.rows_read,
+            "rows_used": accounting.rows_used,
+            "set_aside": accounting.set_aside.astype(str).to_dict(orient="list"),
+            "roles": accounting.roles.astype(str).to_dict(orient="list"),
+            "notes": list(accounting.notes),
+            "source": accounting.source,
+            "sha256": accounting.sha256,
+        }
+    )
+
+
+def accounting_of(text: str) -> Accounting:
+    """Read an accounting from :func:`accounting_json`."""
+    data = json.loads(text)
+    frames = {key: pd.DataFrame(data.pop(key), dtype=object) for key in ("set_aside", "roles")}
+    return Accounting(**{**data, "notes": tuple(data["notes"])}, **frames)
+
+
+def ratings_of(fit: xr.DataTree) -> Ratings:
+    """Rebuild the ratings that a fit was made from.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit` or :func:`assay.load`.
+
+    Returns
+    -------
+    Ratings
+
+    Raises
+    ------
+    FitError
+        If the tree is not a fit.
+    """
+    require_fit(fit)
+    data, answers = fit["constant_data"], fit["observed_data"]["answers"].values
+
+    def column(name: str) -> NDArray[Any]:
+        return np.asarray(data[name].values)
+
+    items = pd.DataFrame(
+        {k: column(f"item_{k}") for k in ("cluster", "stratum", "weight")},
+        index=pd.Index(column("item"), name="item"),
+    )
+    raters = pd.DataFrame(
+        {"group": column("rater_group")}, index=pd.Index(column("rater"), name="rater")
+    )
+    panels = pd.DataFrame(
+        {k: column(f"place_{k}") for k in ("panel", "system", "cluster", "rank", "item")}
+    )
+    return Ratings(
+        task=task_from_json(fit.attrs["task"]),
+        answers=np.asarray(answers, np.int16),
+        item=column("rating_item"),
+        rater=column("rating_rater"),
+        replicate=column("rating_replicate"),
+        abstained=column("rating_abstained").astype(bool),
+        items=items,
+        raters=raters,
+        truth=column("truth").astype(np.int16),
+        panels=panels,
+        partial=fit.attrs["partial"],
+        resolve=fit.attrs["resolve"],
+        accounting=accounting_of(fit.attrs["accounting"]),
+    )
+
+
+def spec_of(fit: xr.DataTree) -> Spec:
+    """Read the specification that a fit was made with."""
+    require_fit(fit)
+    return Spec(**json.loads(fit.attrs["spec"]))
+
+
+def structure_of(fit: xr.DataTree) -> Structure:
+    """Rebuild the structure of the model that was fitted."""
+    return build_structure(ratings_of(fit), spec_of(fit))
+
+
+def parameter_draws(fit: xr.DataTree) -> dict[str, Floats]:
+    """Parameters by name with chains and draws merged: (draw, ...)."""
+    found = {}
+    for name, variable in fit["posterior"].data_vars.items():
+        values = np.asarray(variable.values)
+        found[str(name)] = values.reshape(-1, *values.shape[2:])
+    return found
+
+
+def require_fit(fit: Any) -> None:
+    """Raise :class:`FitError` unless the argument is a tree that :func:`assay.fit` made."""
+    needed = ("posterior", "labels", "constant_data", "observed_data")
+    if not isinstance(fit, xr.DataTree) or any(group not in fit.children for group in needed):
+        raise FitError(
+            f"this is not a fit: it needs the groups {', '.join(needed)}; make one with "
+            "assay.fit(ratings) or read one with assay.load('fit.nc')"
+        )
+
+
+def posterior_dataset(
+    structure: Structure, values: Mapping[str, Floats], chains: int
+) -> xr.Dataset:
+    """Parameters (draw, ...) as the group ``posterior``, with the marginal prevalence."""
+    variables: dict[str, Any] = {}
+    coords: dict[str, Any] = {}
+    for block in structure.parameters():
+        draws = values[block.name].reshape(chains, -1, *block.shape)
+        variables[block.name] = (("chain", "draw", *block.dims), draws)
+        coords |= {dim: list(block.coords[dim]) for dim in block.dims}
+    table = structure.prevalence.table(values, np)
+    marginal = structure.prevalence.marginal(table, np)
+    systems = structure.prevalence.design.systems
+    dims = ("chain", "draw", *(("system",) if systems else ()), "state")
+    variables["prevalence"] = (dims, marginal.reshape(chains, -1, *marginal.shape[1:]))
+    coords["state"] = list(structure.prevalence.space.state_names)
+    if systems:
+        coords["system"] = list(systems)
+    count = next(iter(values.values())).shape[0] // chains
+    coords |= {"chain": np.arange(chains), "draw": np.arange(count)}
+    return xr.Dataset(variables, coords=coords)

@@ -1,0 +1,305 @@
+"""fit: ratings and a spec into a DataTree, by NUTS, Laplace's approximation or the mode alone."""
+
+import json
+import platform
+import warnings
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay.density import Density, make_density
+from assay.diagnostics import convergence_table, mode_warnings, nuts_warnings
+from assay.errors import FitError, FitWarning
+from assay.fit_data import accounting_json, posterior_dataset, ratings_datasets
+from assay.model import CONSENSUS, Structure, build_structure, make_spec
+from assay.modes import Mode, find_modes, laplace_draws, laplace_log_density, mode_scale
+from assay.priors import Prior
+from assay.ratings import Ratings
+from assay.recovery import recover
+from assay.sampling import sample_nuts
+
+Floats = NDArray[np.float64]
+Method = Literal["nuts", "laplace", "map"]
+METHODS = ("nuts", "laplace", "map")
+K_HAT_LIMIT = 0.7
+VERSIONS = ("assay", "numpy", "numba", "nutpie", "pymc", "arviz", "xarray", "pandas")
+
+
+def fit(
+    ratings: Ratings,
+    *,
+    raters: str = "hierarchical",
+    prevalence: str = "loglinear",
+    reference: str | None = None,
+    priors: Mapping[str, str | Prior] | None = None,
+    formula: str | None = None,
+    method: Method = "nuts",
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    rng: int | np.random.Generator = 1,
+    starts: int = 4,
+    target_accept: float = 0.9,
+    progress: bool = True,
+) -> xr.DataTree:
+    """Fit a model to ratings: the posterior of labels, raters and prevalence.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        From :func:`assay.read_ratings` or :func:`assay.simulate`.
+    raters, prevalence, reference, priors, formula
+        As for :func:`assay.build_model`.
+    method : {"nuts", "laplace", "map"}
+        NUTS; draws from the normal approximation at the mode, checked by PSIS; or the mode alone,
+        whose labels ignore the uncertainty of the parameters.
+    draws, tune, chains : int
+        Draws kept and warm-up draws of each chain, number of chains. ``laplace`` and ``map``
+        make as many draws of the labels.
+    rng : int or numpy.random.Generator
+        Seed of everything random; the same seed gives the same bits on one machine.
+    starts : int
+        From how many points modes are sought before sampling.
+    target_accept : float
+        Of NUTS, between 0 and 1.
+    progress : bool
+        Whether to show a progress bar on standard error.
+
+    Returns
+    -------
+    xarray.DataTree
+        Groups ``posterior``, ``sample_stats``, ``labels``, ``observed_data``, ``constant_data``,
+        ``log_likelihood``; attributes task, spec, versions, seed, warnings, accounting.
+
+    Raises
+    ------
+    ModelError, UnknownNameError
+        If the specification does not fit the catalogue or the data.
+    FitError
+        If the arguments of the method are out of range.
+
+    Warns
+    -----
+    FitWarning
+        In words, if the draws are not to be trusted or another mode was seen.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("single", n_items=20, n_raters=3, rng=1)
+    >>> tree = assay.fit(ratings, method="map", draws=10, chains=1, rng=1)
+    >>> tree["labels"]["state"].dims
+    ('chain', 'draw', 'item')
+    """
+    _check_arguments(ratings, method, draws=draws, tune=tune, chains=chains, starts=starts)
+    spec = make_spec(raters, prevalence, reference, priors, formula)
+    structure = build_structure(ratings, spec)
+    density = make_density(structure)
+    seed = int(rng.integers(2**31)) if isinstance(rng, np.random.Generator) else int(rng)
+    search, inference, labels = np.random.default_rng(seed).spawn(3)
+    modes = find_modes(structure, density, search, starts=starts)
+    run = {"nuts": _run_nuts, "laplace": _run_laplace, "map": _run_map}[method]
+    x, stats, notes, extra = run(
+        density, modes[0], inference, draws, tune, chains, target_accept, progress
+    )
+    values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
+    posterior = posterior_dataset(structure, values, chains)
+    if method == "nuts":
+        table = convergence_table(posterior.drop_vars("prevalence"))
+        notes = nuts_warnings(table, stats)
+        extra = {
+            "r_hat_max": float(np.nanmax(table["r_hat"])),
+            "ess_min": float(np.nanmin(table[["ess_bulk", "ess_tail"]])),
+            "divergences": int(np.sum(stats.get("diverging", 0))),
+        }
+    notes = [*notes, *mode_warnings(modes)]
+    for note in notes:
+        warnings.warn(note, FitWarning, stacklevel=2)
+    tree = _assemble(structure, posterior, values, stats, chains, labels)
+    tree.attrs = {
+        "task": ratings.task.to_json(),
+        "spec": json.dumps(asdict(spec)),
+        "reference": CONSENSUS,
+        "method": method,
+        "seed": seed,
+        "partial": ratings.partial,
+        "resolve": ratings.resolve,
+        "versions": json.dumps(_versions()),
+        "accounting": accounting_json(ratings.accounting),
+        "warnings": json.dumps(notes),
+        "diagnostics": json.dumps(extra),
+        "modes": json.dumps([str(mode) for mode in modes]),
+    }
+    return tree
+
+
+def _check_arguments(ratings: Ratings, method: str, **counts: int) -> None:
+    if not isinstance(ratings, Ratings):
+        raise FitError(
+            f"fit takes Ratings, not {type(ratings).__name__}; make them with "
+            "assay.read_ratings(source, task=...)"
+        )
+    if method not in METHODS:
+        raise FitError(f"method {method!r}; allowed: {', '.join(METHODS)}")
+    for name, value in counts.items():
+        if not isinstance(value, int | np.integer) or value < 1:
+            raise FitError(f"{name}={value!r}; it must be a whole number of at least 1")
+    if not (ratings.answers >= 0).any():
+        raise FitError("no rating has an answer; there is nothing to learn from")
+
+
+def _run_nuts(
+    density: Density,
+    mode: Mode,
+    rng: np.random.Generator,
+    draws: int,
+    tune: int,
+    chains: int,
+    target_accept: float,
+    progress: bool,
+) -> tuple[Floats, dict[str, Any], list[str], dict[str, Any]]:
+    x, stats = sample_nuts(
+        density,
+        mode.x,
+        mode_scale(mode),
+        draws=draws,
+        tune=tune,
+        chains=chains,
+        seed=int(rng.integers(2**31)),
+        target_accept=target_accept,
+        progress=progress,
+    )
+    return x, stats, [], {}
+
+
+def _run_laplace(
+    density: Density,
+    mode: Mode,
+    rng: np.random.Generator,
+    draws: int,
+    tune: int,
+    chains: int,
+    target_accept: float,
+    progress: bool,
+) -> tuple[Floats, dict[str, Any], list[str], dict[str, Any]]:
+    if mode.factor is None:
+        raise FitError(
+            "the posterior has no proper peak here, so that Laplace's approximation does not "
+            "exist; use method='nuts'"
+        )
+    from arviz_stats.base import array_stats
+
+    x = laplace_draws(mode, draws * chains, rng)
+    lp = np.array([density(point)[0] for point in x])
+    k_hat = float(array_stats.psislw(lp - laplace_log_density(mode, x))[1])
+    notes = []
+    if not k_hat < K_HAT_LIMIT:
+        notes.append(
+            f"Laplace's approximation is not to be trusted here: PSIS k-hat is {k_hat:.2f}, above "
+            f"{K_HAT_LIMIT}. Use method='nuts'."
+        )
+    stats = {"lp": lp.reshape(chains, draws)}
+    return x.reshape(chains, draws, -1), stats, notes, {"k_hat": k_hat}
+
+
+def _run_map(
+    density: Density,
+    mode: Mode,
+    rng: np.random.Generator,
+    draws: int,
+    tune: int,
+    chains: int,
+    target_accept: float,
+    progress: bool,
+) -> tuple[Floats, dict[str, Any], list[str], dict[str, Any]]:
+    x = np.broadcast_to(mode.x, (chains, draws, density.size))
+    return x, {"lp": np.full((chains, draws), mode.height)}, [], {}
+
+
+def align_loadings(
+    values: dict[str, Floats], density: Density, mode: Mode
+) -> dict[str, Floats]:
+    """Give the cluster loadings of every draw the sign they have at the mode.
+
+    The likelihood does not change if all of them change sign; nothing else depends on it.
+    """
+    if "cluster_loading" not in values:
+        return values
+    ahead = density.constrain(mode.x)["cluster_loading"]
+    flip = np.where(values["cluster_loading"] @ ahead < 0, -1.0, 1.0)
+    return values | {"cluster_loading": values["cluster_loading"] * flip[:, None]}
+
+
+def _assemble(
+    structure: Structure,
+    posterior: xr.Dataset,
+    values: Mapping[str, Floats],
+    stats: Mapping[str, NDArray[Any]],
+    chains: int,
+    rng: np.random.Generator,
+) -> xr.DataTree:
+    """Recover the states and put all groups into one tree."""
+    found = recover(structure, values, rng)
+    ratings = structure.ratings
+    observed, constant = ratings_datasets(ratings)
+    draw_coords = {dim: posterior[dim].values for dim in ("chain", "draw")}
+    shape = (chains, -1)
+    labels = xr.Dataset(
+        {
+            "state": (("chain", "draw", "item"), found.states.reshape(*shape, found.states.shape[1])),
+            "state_probability": (("item", "state_name"), found.probabilities),
+        },
+        coords={
+            **draw_coords,
+            "item": constant["item"].values,
+            "state_name": constant["state"].values,
+        },
+    )
+    unit, names, log_likelihood = _by_cluster(ratings, structure, found.log_likelihood)
+    likelihood = xr.Dataset(
+        {"ratings": (("chain", "draw", unit), log_likelihood.reshape(*shape, len(names)))},
+        coords={**draw_coords, unit: names},
+    )
+    statistics = xr.Dataset(
+        {name: (("chain", "draw"), value) for name, value in stats.items()}, coords=draw_coords
+    )
+    return xr.DataTree.from_dict(
+        {
+            "posterior": posterior,
+            "sample_stats": statistics,
+            "labels": labels,
+            "log_likelihood": likelihood,
+            "observed_data": observed,
+            "constant_data": constant,
+        }
+    )
+
+
+def _by_cluster(
+    ratings: Ratings, structure: Structure, log_likelihood: Floats
+) -> tuple[str, NDArray[Any], Floats]:
+    """Log-likelihood (draw, cluster) where there are clusters, else (draw, item)."""
+    codes, names = pd.factorize(ratings.items["cluster"])
+    if len(names) == len(ratings.items):
+        return "item", ratings.items.index.to_numpy(object), log_likelihood
+    if log_likelihood.shape[1] == len(names) and structure.prevalence.has_clusters:
+        return "cluster", np.asarray(names, object), log_likelihood
+    summed = np.zeros((len(log_likelihood), len(names)))
+    np.add.at(summed.T, codes, log_likelihood.T)
+    return "cluster", np.asarray(names, object), summed
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for package in VERSIONS:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

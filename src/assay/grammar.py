@@ -1,0 +1,156 @@
+"""The language of rules: Boolean expressions over the labels of a task.
+
+``->``, ``or``, ``and``, ``not``, ``==``, ``!=`` and ``exactly_one(...)``, ``at_most_one(...)``,
+``at_least_one(...)``, from the loosest to the tightest. A bare label means that a binary label has
+its second class ("yes"). A label that is not applicable satisfies no comparison: ``a``, ``a == x``
+and ``a != x`` are all false where ``a`` is not asked.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, reduce
+
+import numpy as np
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedInput
+from numpy.typing import NDArray
+
+from assay.errors import TaskError, suggest
+
+NOT_ASKED = -2
+
+GRAMMAR = r"""
+?start: implies
+?implies: either | either "->" implies -> implies
+?either: both ("or" both)*
+?both: negation ("and" negation)*
+?negation: "not" negation -> negation | atom
+?atom: "(" implies ")"
+     | COUNT "(" implies ("," implies)* ")" -> count
+     | name "==" value -> equal
+     | name "!=" value -> unequal
+     | name -> label
+name: NAME | STRING
+value: NAME | STRING | NUMBER
+COUNT.2: "exactly_one" | "at_most_one" | "at_least_one"
+NAME: /(?!(?:and|or|not)\b)[^\W\d][\w.]*/
+NUMBER: /-?\d+(\.\d+)?/
+STRING: /"[^"]*"|'[^']*'/
+%import common.WS
+%ignore WS
+"""
+
+Truth = NDArray[np.bool_]
+Codes = Mapping[str, NDArray[np.integer]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expression:
+    """A parsed rule: its text, the labels it names, and how to evaluate it."""
+
+    text: str
+    labels: tuple[str, ...]
+    evaluate: Callable[[Codes], Truth]
+
+    def __call__(self, codes: Codes) -> Truth:
+        """Truth of the expression for arrays of class codes, one array per label."""
+        return self.evaluate(codes)
+
+
+@cache
+def _parser() -> Lark:
+    return Lark(GRAMMAR, parser="lalr", maybe_placeholders=False)
+
+
+def parse(text: str, classes: Mapping[str, tuple[str, ...]]) -> Expression:
+    """Parse a rule over labels with the given classes.
+
+    Parameters
+    ----------
+    text : str
+        The rule, e.g. ``"evidence_sufficient -> topically_relevant"``.
+    classes : mapping of str to tuple of str
+        The classes of each label of the task.
+
+    Returns
+    -------
+    Expression
+
+    Raises
+    ------
+    TaskError
+        If the text does not parse, or names a label or class that the task does not have.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rule = parse("a -> not b", {"a": ("no", "yes"), "b": ("no", "yes")})
+    >>> rule({"a": np.array([0, 1, 1]), "b": np.array([1, 0, 1])})
+    array([ True,  True, False])
+    """
+    try:
+        tree = _parser().parse(text)
+    except UnexpectedInput as error:
+        column = getattr(error, "column", None)
+        place = f" at character {column}" if isinstance(column, int) and column > 0 else " at its end"
+        raise TaskError(
+            f"rule {text!r} cannot be read{place}; allowed: label names, ->, or, and, not, "
+            "==, !=, exactly_one(...), at_most_one(...), at_least_one(...), parentheses"
+        ) from None
+    used: list[str] = []
+    evaluate = _compile(tree, text, classes, used)
+    return Expression(text=text, labels=tuple(dict.fromkeys(used)), evaluate=evaluate)
+
+
+def _compile(
+    node: Tree[Token], text: str, classes: Mapping[str, tuple[str, ...]], used: list[str]
+) -> Callable[[Codes], Truth]:
+    """Turn a syntax tree into a function of class codes."""
+    kind = node.data
+    if kind in {"label", "equal", "unequal"}:
+        return _comparison(node, text, classes, used)
+    if kind == "count":
+        head, *rest = node.children
+        parts = [_compile(c, text, classes, used) for c in rest if isinstance(c, Tree)]
+        test = {
+            "exactly_one": lambda n: n == 1,
+            "at_most_one": lambda n: n <= 1,
+            "at_least_one": lambda n: n >= 1,
+        }[str(head)]
+        return lambda codes: test(np.sum([p(codes) for p in parts], axis=0))
+    parts = [_compile(c, text, classes, used) for c in node.children if isinstance(c, Tree)]
+    if kind == "implies":
+        return lambda codes: ~parts[0](codes) | parts[1](codes)
+    if kind == "negation":
+        return lambda codes: ~parts[0](codes)
+    join = np.logical_or if kind == "either" else np.logical_and
+    return lambda codes: reduce(join, [p(codes) for p in parts])
+
+
+def _comparison(
+    node: Tree[Token], text: str, classes: Mapping[str, tuple[str, ...]], used: list[str]
+) -> Callable[[Codes], Truth]:
+    words = [str(c.children[0]).strip("\"'") for c in node.children if isinstance(c, Tree)]
+    label = words[0]
+    if label not in classes:
+        raise TaskError(
+            f"rule {text!r} names {label!r}, which is no label of the task; "
+            f"{suggest(label, list(classes))}"
+        )
+    used.append(label)
+    if node.data == "label":
+        if len(classes[label]) != 2:
+            raise TaskError(
+                f"rule {text!r} uses {label!r} as yes or no, but it has the classes "
+                f"{', '.join(classes[label])}; write {label} == {classes[label][0]}"
+            )
+        return lambda codes: codes[label] == 1
+    if words[1] not in classes[label]:
+        raise TaskError(
+            f"rule {text!r}: {words[1]!r} is no class of {label!r}; "
+            f"{suggest(words[1], list(classes[label]))}"
+        )
+    code = classes[label].index(words[1])
+    if node.data == "equal":
+        return lambda codes: codes[label] == code
+    return lambda codes: (codes[label] != code) & (codes[label] != NOT_ASKED)

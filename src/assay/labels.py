@@ -1,0 +1,130 @@
+"""What is true of the items: probabilities and draws of states and labels."""
+
+import numpy as np
+import xarray as xr
+
+from assay.fit_data import parameter_draws, require_fit, structure_of
+from assay.grammar import NOT_ASKED
+from assay.recovery import predict_states
+from assay.task import Task, task_from_json
+
+NOT_ASKED_NAME = "not asked"
+
+
+def state_probabilities(fit: xr.DataTree) -> xr.DataArray:
+    """Posterior probabilities of the states of each item.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`.
+
+    Returns
+    -------
+    xarray.DataArray
+        (item, state), in [0, 1], adding up to 1 over ``state``; averaged exactly over the draws
+        of the parameters.
+    """
+    require_fit(fit)
+    table = fit["labels"]["state_probability"].rename(state_name="state")
+    return table.rename("state_probability").assign_attrs(reference=fit.attrs["reference"])
+
+
+def class_names(task: Task) -> list[str]:
+    """Names of the classes of all labels, in order of appearance; "not asked" last if gated."""
+    names = dict.fromkeys(name for label in task.labels for name in label.classes)
+    gated = any(label.asked_if for label in task.labels)
+    return [*names, *([NOT_ASKED_NAME] if gated else [])]
+
+
+def label_probabilities(fit: xr.DataTree) -> xr.DataArray:
+    """Posterior probabilities of the classes of each label of each item.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`.
+
+    Returns
+    -------
+    xarray.DataArray
+        (item, label, class), in [0, 1], adding up to 1 over ``class``; NaN where a label does not
+        have the class. Gated labels have the class "not asked".
+    """
+    states = state_probabilities(fit)
+    task = task_from_json(fit.attrs["task"])
+    codes = fit["constant_data"]["states"].values
+    names = class_names(task)
+    table = np.full((states.sizes["item"], len(task.labels), len(names)), np.nan)
+    for n, label in enumerate(task.labels):
+        known = {name: k for k, name in enumerate(label.classes)}
+        if label.asked_if:
+            known[NOT_ASKED_NAME] = NOT_ASKED
+        for name, code in known.items():
+            table[:, n, names.index(name)] = states.values[:, codes[:, n] == code].sum(axis=1)
+    return xr.DataArray(
+        table,
+        dims=("item", "label", "class"),
+        coords={"item": states["item"].values, "label": list(task.label_names), "class": names},
+        name="label_probability",
+        attrs={"reference": fit.attrs["reference"]},
+    )
+
+
+def label_draws(fit: xr.DataTree) -> xr.DataArray:
+    """Joint posterior draws of the labels of all items.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`.
+
+    Returns
+    -------
+    xarray.DataArray
+        (chain, draw, item, label), class codes: 0, 1, ... in the order of the label's classes,
+        -2 where the label does not apply. The draws are those that all metrics use.
+    """
+    require_fit(fit)
+    states = fit["labels"]["state"]
+    return _as_labels(fit, states.values, states.dims, dict(states.coords))
+
+
+def predictive_label_draws(fit: xr.DataTree, replicates: int = 8) -> xr.DataArray:
+    """Draws of the labels of *new* clusters like the observed ones, from the model.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+    replicates : int
+        How many new sets of clusters for each draw of the parameters.
+
+    Returns
+    -------
+    xarray.DataArray
+        (replicate, chain, draw, item, label): same panels and systems as the data, with cluster
+        effects and states drawn anew.
+    """
+    structure = structure_of(fit)
+    values = parameter_draws(fit)
+    rng = np.random.default_rng([int(fit.attrs["seed"]), 4])
+    like = fit["labels"]["state"]
+    states = np.stack(
+        [predict_states(structure, values, rng).reshape(like.shape) for _ in range(replicates)]
+    )
+    return _as_labels(fit, states, ("replicate", *like.dims), dict(like.coords))
+
+
+def _as_labels(
+    fit: xr.DataTree, states: np.ndarray, dims: tuple[object, ...], coords: dict[object, object]
+) -> xr.DataArray:
+    """Look up the label vectors of states."""
+    codes = fit["constant_data"]["states"].values.astype(np.int16)
+    coords = {k: v for k, v in coords.items() if k in dims}
+    return xr.DataArray(
+        codes[states],
+        dims=(*dims, "label"),
+        coords={**coords, "label": fit["constant_data"]["label"].values},
+        name="label",
+        attrs={"reference": fit.attrs["reference"]},
+    )

@@ -1,0 +1,216 @@
+"""Modes of the posterior: several starts, the distinct modes, and how much each weighs.
+
+With weak data a model of raters has a mirror image in which every rater is wrong and every label
+is turned round. Several starts find such modes; Laplace's approximation to the evidence of each
+says how much of the posterior it holds, and the heaviest is the one that a fit reports.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, solve_triangular
+from scipy.optimize import minimize
+
+from assay.density import Density, unconstrain
+from assay.model import Structure
+from assay.recovery import recover
+
+Floats = NDArray[np.float64]
+
+SAME_LABELS = 0.02
+SAME_HEIGHT = 0.5
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Mode:
+    """A mode of the posterior, on unconstrained values.
+
+    Attributes
+    ----------
+    x : ndarray (value,)
+    height : float
+        Log posterior density there.
+    factor : ndarray (value, value) or None
+        Upper Cholesky factor of the negative Hessian; None if it is not positive definite.
+    evidence : float
+        Laplace's approximation to the log of the posterior mass around the mode.
+    accuracy : float
+        Mean probability of the right answer over raters, labels and classes.
+    weight : float
+        Share of the evidence of all modes seen.
+    starts : int
+        How many starts led here.
+    """
+
+    x: Floats
+    height: float
+    factor: Floats | None
+    evidence: float
+    accuracy: float
+    chance: float
+    weight: float = 1.0
+    starts: int = 1
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether raters are wrong more often than by guessing."""
+        return self.accuracy < self.chance
+
+    def __str__(self) -> str:
+        """Say what the mode is and how much it weighs."""
+        kind = "raters are mostly wrong (a mirror image)" if self.mirrored else "raters are mostly right"
+        return (
+            f"{kind}: mean accuracy {self.accuracy:.2f}, log evidence {self.evidence:.1f}, "
+            f"weight {self.weight:.2g}, found from {self.starts} of the starts"
+        )
+
+
+def prior_centre(density: Density) -> Floats:
+    """Unconstrained values at the centre of the prior."""
+    values = {}
+    for parameter in density.parameters:
+        numbers = [np.asarray(v, float) for v in parameter.prior.values]
+        match parameter.prior.name:
+            case "Normal":
+                centre = numbers[0]
+            case "HalfNormal":
+                centre = 0.67 * numbers[0]
+            case "Exponential":
+                centre = 0.7 / numbers[0]
+            case "Gamma":
+                centre = numbers[0] / numbers[1]
+            case "Beta":
+                centre = numbers[0] / (numbers[0] + numbers[1])
+            case _:
+                counts = np.broadcast_to(numbers[0], parameter.shape)
+                centre = counts / counts.sum(axis=-1, keepdims=True)
+        values[parameter.name] = np.broadcast_to(centre, parameter.shape)
+    return unconstrain(density, values)
+
+
+def climb(density: Density, start: Floats) -> tuple[Floats, float]:
+    """Go from a start to the mode above it (L-BFGS)."""
+
+    def downhill(x: Floats) -> tuple[float, Floats]:
+        value, gradient = density(x)
+        if not np.isfinite(value):
+            return 1e12, np.zeros_like(x)
+        return -value, -gradient
+
+    options = {"maxiter": 3000, "maxfun": 6000, "maxcor": 30, "ftol": 1e-13, "gtol": 1e-6}
+    found = minimize(downhill, start, jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(found.x, float), -float(found.fun)
+
+
+def curvature(density: Density, x: Floats) -> Floats | None:
+    """Upper Cholesky factor of the negative Hessian, by differences of gradients."""
+    step = 1e-4
+    hessian = np.empty((len(x), len(x)))
+    for n in range(len(x)):
+        shift = np.zeros(len(x))
+        shift[n] = step
+        hessian[n] = (density(x - shift)[1] - density(x + shift)[1]) / (2 * step)
+    try:
+        return np.asarray(np.triu(cho_factor((hessian + hessian.T) / 2)[0]))
+    except (np.linalg.LinAlgError, ValueError):
+        return None
+
+
+def find_modes(
+    structure: Structure,
+    density: Density,
+    rng: np.random.Generator,
+    *,
+    starts: int = 4,
+    more: list[Floats] | None = None,
+) -> list[Mode]:
+    """Climb from several starts and weigh the distinct modes.
+
+    Parameters
+    ----------
+    starts : int
+        The first start is the centre of the prior, where raters are better than chance; the
+        others are scattered twice as widely as a standard normal around it, so that some of them
+        are mirror images.
+    more : list of ndarray, optional
+        Further starts.
+
+    Returns
+    -------
+    list of Mode
+        By falling evidence.
+    """
+    centre = prior_centre(density)
+    points = [centre, *(centre + 2 * rng.standard_normal(density.size) for _ in range(starts - 1))]
+    peaks = [climb(density, p) for p in [*points, *(more or [])]]
+    groups: list[tuple[Floats, float, Floats, int]] = []
+    for x, height in sorted(peaks, key=lambda peak: -peak[1]):
+        values = {k: v[None] for k, v in density.constrain(x).items()}
+        labels = recover(structure, values, np.random.default_rng(0)).probabilities
+        for n, (first, top, other, count) in enumerate(groups):
+            alike = np.abs(labels - other).sum(axis=1).mean() / 2 < SAME_LABELS
+            if alike or (top - height < SAME_HEIGHT and np.abs(first - x).max() < 0.1):
+                groups[n] = (first, top, other, count + 1)
+                break
+        else:
+            groups.append((x, height, labels, 1))
+    return _weigh(structure, density, groups)
+
+
+def _weigh(
+    structure: Structure, density: Density, groups: list[tuple[Floats, float, Floats, int]]
+) -> list[Mode]:
+    modes = []
+    for x, height, _, count in groups:
+        factor = curvature(density, x)
+        evidence = height + 0.5 * len(x) * np.log(2 * np.pi)
+        if factor is not None:
+            evidence -= float(np.log(np.diag(factor)).sum())
+        accuracy, chance = mean_accuracy(structure, density, x)
+        modes.append(
+            Mode(x=x, height=height, factor=factor, evidence=evidence, accuracy=accuracy,
+                 chance=chance, starts=count)
+        )
+    modes.sort(key=lambda mode: -(mode.evidence if mode.factor is not None else mode.height - 1e6))
+    evidence = np.array([m.evidence for m in modes])
+    weights = np.exp(evidence - evidence.max())
+    weights = weights / weights.sum()
+    return [
+        Mode(**{**mode.__dict__, "weight": float(weight)})
+        for mode, weight in zip(modes, weights, strict=True)
+    ]
+
+
+def mean_accuracy(structure: Structure, density: Density, x: Floats) -> tuple[float, float]:
+    """Mean probability of the right answer, and what guessing would give."""
+    layout = structure.family.layout
+    table = np.exp(np.asarray(structure.family.log_confusion(density.constrain(x), np)))
+    rows = np.arange(layout.asked_rows)
+    right = table[..., rows, np.array(layout.true_classes)]
+    return float(right.mean()), float((1 / layout.row_classes).mean())
+
+
+def laplace_draws(mode: Mode, count: int, rng: np.random.Generator) -> Floats:
+    """Draw from the normal approximation at a mode: (draw, value)."""
+    assert mode.factor is not None
+    noise = rng.standard_normal((count, len(mode.x)))
+    return np.asarray(mode.x + solve_triangular(mode.factor, noise.T, lower=False).T)
+
+
+def laplace_log_density(mode: Mode, x: Floats) -> Floats:
+    """Log density of the normal approximation at points (draw, value)."""
+    assert mode.factor is not None
+    standard = (x - mode.x) @ mode.factor.T
+    constant = np.log(np.diag(mode.factor)).sum() - 0.5 * len(mode.x) * np.log(2 * np.pi)
+    return np.asarray(constant - 0.5 * (standard**2).sum(axis=1))
+
+
+def mode_scale(mode: Mode) -> Floats:
+    """Matrix that turns standard normal numbers into steps of the approximation.
+
+    Without a proper peak: steps of 0.1.
+    """
+    if mode.factor is None:
+        return 0.1 * np.eye(len(mode.x))
+    return np.ascontiguousarray(solve_triangular(mode.factor, np.eye(len(mode.x)), lower=False))

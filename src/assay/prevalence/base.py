@@ -1,0 +1,54 @@
+"""What a prevalence is: parameters with priors, and the table of state probabilities."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from assay.prevalence.design import Design
+from assay.priors import Parameter, Prior
+from assay.states import StateSpace
+from assay.task import Task
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Prevalence(ABC):
+    """The joint prior of the labels of an item: a distribution over states by context.
+
+    A prevalence is a short file: its parameters, and one formula that NumPy and PyTensor both
+    run. Default priors stand in ``models/prevalence/<name>.toml``.
+    """
+
+    name: ClassVar[str]
+    task: Task
+    space: StateSpace
+    design: Design
+    priors: Mapping[str, Prior]
+
+    @abstractmethod
+    def parameters(self) -> list[Parameter]:
+        """Return the unknowns, each with dims, coords and prior."""
+
+    @abstractmethod
+    def table(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return the probabilities of the states: (..., context, node, state).
+
+        ``values`` has the parameters by name, with any leading axes of draws.
+        """
+
+    @property
+    def has_clusters(self) -> bool:
+        """Whether the table depends on a cluster effect."""
+        return False
+
+    def marginal(self, table: Any, xp: Any) -> Any:
+        """Average the table over the cluster effect and over each system's places.
+
+        Returns
+        -------
+        (..., system, state), or (..., state) without systems
+        """
+        weight = xp.exp(self.design.log_weight) if self.has_clusters else xp.ones(1)
+        by_context = (table * weight[:, None]).sum(axis=-2)
+        by_system = xp.matmul(self.design.system_share, by_context)
+        return by_system if self.design.systems else by_system[..., 0, :]

@@ -1,0 +1,157 @@
+"""What the prevalence may depend on: the context of each item, its cluster, and the quadrature."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.ratings import Ratings
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MIN_CLUSTERS = 5
+MAX_RANKS = 12
+QUADRATURE_REACH = 6.5
+QUADRATURE_STEP = 0.5
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Effect:
+    """One grouping of items whose levels shift the main effects.
+
+    ``share`` (context, level) says which share of the context's places in ranked lists belongs to
+    the level: an item that two systems retrieved is half of each.
+    """
+
+    name: str
+    levels: tuple[str, ...]
+    share: Floats
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Design:
+    """Contexts of items, clusters and the quadrature over the cluster effect.
+
+    Attributes
+    ----------
+    effects : tuple of Effect
+    item_context : ndarray of int (item,)
+    systems : tuple of str
+        Empty if there are none.
+    system_share : ndarray (system, context)
+        Share of each context among the places of each system (one row without systems).
+    cluster : ndarray of int (item,) or None
+        Cluster of each item if clusters have an effect.
+    nodes, log_weight : ndarray (node,)
+        Quadrature over a standard normal cluster effect; one node at 0 without it.
+    """
+
+    effects: tuple[Effect, ...]
+    item_context: Ints
+    systems: tuple[str, ...]
+    system_share: Floats
+    cluster: Ints | None
+    nodes: Floats
+    log_weight: Floats
+
+    @property
+    def contexts(self) -> int:
+        """Number of distinct contexts."""
+        return self.system_share.shape[1]
+
+
+def normal_quadrature(
+    reach: float = QUADRATURE_REACH, step: float = QUADRATURE_STEP
+) -> tuple[Floats, Floats]:
+    """Nodes and log weights of the trapezoidal rule for a standard normal.
+
+    For integrands that are analytic around the real line the error falls exponentially in
+    1 / step (Trefethen & Weideman 2014, SIAM Review 56, 385-458), whatever the data say; no
+    adaptive centring is needed.
+    """
+    nodes = np.arange(-reach, reach + step / 2, step)
+    log_weight = -0.5 * nodes**2
+    return nodes, log_weight - np.log(np.exp(log_weight).sum())
+
+
+def build_design(ratings: Ratings) -> Design:
+    """Find the contexts of the items of some ratings.
+
+    Systems count if there are two or more; ranks and strata likewise; clusters if at least
+    ``MIN_CLUSTERS`` of them have two items or more.
+    """
+    panels = ratings.panels
+    columns: dict[str, pd.Series] = {}
+    if len(ratings.systems) > 1:
+        columns["system"] = panels["system"].astype(str)
+    if panels["rank"].nunique() > 1:
+        columns["rank"] = _rank_levels(panels["rank"])
+    strata = ratings.items["stratum"].to_numpy()[panels["item"].to_numpy()]
+    if len(set(strata)) > 1:
+        columns["stratum"] = pd.Series(strata, index=panels.index).astype(str)
+    items = len(ratings.items)
+    place_item = panels["item"].to_numpy(np.int64)
+    shares, levels = {}, {}
+    for name, column in columns.items():
+        codes, found = _ordered_levels(column)
+        share = np.zeros((items, len(found)))
+        np.add.at(share, (place_item, codes), 1.0)
+        shares[name] = share / share.sum(axis=1, keepdims=True)
+        levels[name] = found
+    rows = np.concatenate([*shares.values(), np.zeros((items, 1))], axis=1).round(9)
+    unique, item_context = np.unique(rows, axis=0, return_inverse=True)
+    item_context = item_context.ravel().astype(np.int64)
+    effects, column_start = [], 0
+    for name in columns:
+        width = len(levels[name])
+        share = unique[:, column_start : column_start + width]
+        effects.append(Effect(name=name, levels=levels[name], share=share))
+        column_start += width
+    cluster = _clusters(ratings)
+    nodes, log_weight = (np.zeros(1), np.zeros(1)) if cluster is None else normal_quadrature()
+    return Design(
+        effects=tuple(effects),
+        item_context=item_context,
+        systems=tuple(ratings.systems) if len(ratings.systems) > 1 else (),
+        system_share=_system_share(ratings, item_context, len(unique)),
+        cluster=cluster,
+        nodes=nodes,
+        log_weight=log_weight,
+    )
+
+
+def _rank_levels(rank: pd.Series) -> pd.Series:
+    """Ranks as levels; beyond ``MAX_RANKS`` of them, the deep ones share levels by doubling."""
+    if rank.nunique() <= MAX_RANKS:
+        return rank.astype(int)
+    depth = np.floor(np.log2(np.maximum(rank.to_numpy(float) / 6, 1)))
+    deep = (6 * 2**depth).astype(int)
+    return pd.Series(np.where(rank <= 6, rank, deep), index=rank.index).astype(int)
+
+
+def _ordered_levels(column: pd.Series) -> tuple[Ints, tuple[str, ...]]:
+    found = sorted(column.unique())
+    codes = column.map({level: n for n, level in enumerate(found)}).to_numpy(np.int64)
+    return codes, tuple(str(level) for level in found)
+
+
+def _system_share(ratings: Ratings, item_context: Ints, contexts: int) -> Floats:
+    place_context = item_context[ratings.panels["item"].to_numpy(np.int64)]
+    if len(ratings.systems) > 1:
+        names: Mapping[str, int] = {name: n for n, name in enumerate(ratings.systems)}
+        system = ratings.panels["system"].map(names)
+        keep = system.notna().to_numpy()
+        share = np.zeros((len(names), contexts))
+        np.add.at(share, (system[keep].to_numpy(np.int64), place_context[keep]), 1.0)
+    else:
+        share = np.bincount(place_context, minlength=contexts)[None, :].astype(float)
+    return np.asarray(share / share.sum(axis=1, keepdims=True))
+
+
+def _clusters(ratings: Ratings) -> Ints | None:
+    codes, _ = pd.factorize(ratings.items["cluster"])
+    several = (np.bincount(codes) >= 2).sum() if len(codes) else 0
+    return codes.astype(np.int64) if several >= MIN_CLUSTERS else None

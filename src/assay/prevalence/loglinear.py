@@ -1,0 +1,121 @@
+"""Log-linear prevalence: main effects and shrunken interactions over the admissible states."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from itertools import combinations
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import helmert
+
+from assay.arrays import softmax
+from assay.grammar import NOT_ASKED
+from assay.prevalence.base import Prevalence
+from assay.priors import Parameter, Prior
+
+Floats = NDArray[np.float64]
+
+
+class Loglinear(Prevalence):
+    r"""Main effects, interactions, and effects of system, rank, stratum and cluster.
+
+    .. math::
+
+        \log \pi(s \mid c, u) = x_s \cdot (\beta + \sum_f \tau_f \delta_{f, c} + \lambda u)
+            + z_s \cdot \gamma - \kappa \cdot \mathrm{broken}_s + \log b_s + \mathrm{const}
+
+    Classes are coded as the corners of a regular simplex with edges of length 1 (a binary label:
+    -1/2 and 1/2; not applicable: 0), so that every class has the same prior. The base measure
+    :math:`b_s` gives each gated label equal odds a priori. Interactions that the rules make
+    collinear with what stands before them are left out. One-dimensional cluster effects
+    :math:`u \sim \mathrm{Normal}(0, 1)` have a loading on each label; the sign of all loadings
+    together is arbitrary.
+    """
+
+    name: ClassVar[str] = "loglinear"
+
+    @property
+    def has_clusters(self) -> bool:
+        """Whether there is a cluster effect."""
+        return self.design.cluster is not None
+
+    @cached_property
+    def main(self) -> tuple[Floats, tuple[str, ...]]:
+        """Columns of the main effects (state, term) and their names."""
+        columns, names = [], []
+        for label, codes in zip(self.task.labels, self.space.states.T, strict=True):
+            corners = -helmert(len(label.classes)).T / np.sqrt(2)
+            padded = np.concatenate([corners, np.zeros((1, corners.shape[1]))])
+            columns.append(padded[np.where(codes == NOT_ASKED, -1, codes)])
+            single = corners.shape[1] == 1
+            names += [label.name if single else f"{label.name}[{n + 1}]" for n in range(corners.shape[1])]
+        return np.concatenate(columns, axis=1), tuple(names)
+
+    @cached_property
+    def interactions(self) -> tuple[Floats, tuple[str, ...]]:
+        """Columns of the pairwise interactions that the rules leave identified, and their names."""
+        main, names = self.main
+        owner = [name.split("[")[0] for name in names]
+        kept = np.concatenate([np.ones((len(main), 1)), main, self.space.soft.astype(float)], axis=1)
+        rank = np.linalg.matrix_rank(kept)
+        columns, found = [], []
+        for a, b in combinations(range(len(names)), 2):
+            if owner[a] == owner[b]:
+                continue
+            column = main[:, a] * main[:, b]
+            grown = np.concatenate([kept, column[:, None]], axis=1)
+            if np.linalg.matrix_rank(grown) > rank:
+                kept, rank = grown, rank + 1
+                columns.append(column)
+                found.append(f"{names[a]}:{names[b]}")
+        return np.array(columns).reshape(-1, len(main)).T, tuple(found)
+
+    @cached_property
+    def base(self) -> Floats:
+        """Log base measure (state,): each label that is asked has equal odds."""
+        sizes = np.log([len(label.classes) for label in self.task.labels])
+        return np.asarray(-((self.space.states != NOT_ASKED) * sizes).sum(axis=1))
+
+    def parameters(self) -> list[Parameter]:
+        """Main effects, interactions, and the effects that the design has."""
+        terms, pairs = self.main[1], self.interactions[1]
+        levels = {e.name: e.levels for e in self.design.effects}
+        coords = {"term": terms, "pair": pairs, "soft_rule": self.space.soft_names, **levels}
+        unit = Prior(name="Normal", values=(0.0, 1.0))
+
+        def block(name: str, prior: Prior, *dims: str) -> Parameter:
+            return Parameter(name=name, prior=prior, dims=dims, coords=coords)
+
+        blocks = [block("main", self.priors["main"], "term")]
+        if pairs:
+            blocks.append(block("interaction_sd", self.priors["interaction_sd"]))
+            blocks.append(block("interaction_offset", unit, "pair"))
+        for effect in self.design.effects:
+            blocks.append(block(f"{effect.name}_sd", self.priors[f"{effect.name}_sd"]))
+            blocks.append(block(f"{effect.name}_offset", unit, effect.name, "term"))
+        if self.has_clusters:
+            blocks.append(block("cluster_loading", self.priors["cluster_loading"], "term"))
+        if self.space.soft_names:
+            blocks.append(block("penalty", self.priors["penalty"], "soft_rule"))
+        return blocks
+
+    def table(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Softmax of the log-linear predictor: (..., context, node, state)."""
+        main = self.main[0]
+        shift = values["main"][..., None, :]
+        for effect in self.design.effects:
+            spread = values[f"{effect.name}_sd"][..., None, None] * values[f"{effect.name}_offset"]
+            shift = shift + xp.matmul(effect.share, spread)
+        shift = shift + np.zeros((self.design.contexts, 1))
+        common = self.base
+        if self.interactions[1]:
+            gamma = values["interaction_sd"][..., None] * values["interaction_offset"]
+            common = common + xp.matmul(gamma, self.interactions[0].T)
+        if self.space.soft_names:
+            common = common - xp.matmul(values["penalty"], self.space.soft.T.astype(float))
+        score = (xp.matmul(shift, main.T) + common[..., None, :])[..., :, None, :]
+        if self.has_clusters:
+            direction = xp.matmul(values["cluster_loading"], main.T)
+            score = score + (direction[..., None, :] * self.design.nodes[:, None])[..., None, :, :]
+        return softmax(score, xp)

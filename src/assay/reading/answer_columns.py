@@ -1,0 +1,194 @@
+"""Which columns hold the answers: a column per label, or one label a row."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+from assay.errors import suggest
+from assay.reading.columns import (
+    ANSWER_COLUMNS,
+    QUESTION_COLUMNS,
+    VALUE_COLUMNS,
+    ColumnFinder,
+    squash,
+)
+from assay.reading.ids import Codes
+from assay.reading.ledger import Ledger
+from assay.reading.table import Table
+from assay.task import Task
+
+LabelsArg = Mapping[str, str] | Sequence[str] | str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerColumns:
+    """Where the answers are.
+
+    Attributes
+    ----------
+    by_label : mapping of str to str
+        The column of each label, if each label has a column of its own.
+    question, value : str
+        The columns of the label's name and of its answer, if each row answers one label.
+    evidence : str
+    """
+
+    by_label: Mapping[str, str] = field(default_factory=dict)
+    question: str = ""
+    value: str = ""
+    evidence: str = ""
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that hold answers or name the label they answer."""
+        return [*self.by_label.values(), *([self.question, self.value] if self.question else [])]
+
+    @property
+    def roles(self) -> dict[str, tuple[str, str]]:
+        """Role and evidence of each of these columns."""
+        named = {c: (f"label {label}", self.evidence) for label, c in self.by_label.items()}
+        if self.question:
+            named[self.question] = ("name of the label", self.evidence)
+            named[self.value] = ("answer", self.evidence)
+        return named
+
+
+def find_answers(
+    table: Table,
+    task: Task,
+    *,
+    labels: LabelsArg,
+    label: str | None,
+    value: str | None,
+    ledger: Ledger,
+) -> AnswerColumns:
+    """Find the columns of answers; what cannot be found is a problem."""
+    finder = ColumnFinder(list(table.frame.columns))
+    if labels is not None:
+        return _asked_labels(labels, task, finder, ledger)
+    if label is not None and value is None and len(task.labels) == 1:
+        return _asked_labels(label, task, finder, ledger)
+    if label is not None or value is not None:
+        return _asked_long(label, value, finder, ledger)
+    found = {name: finder.get(name) for name in task.label_names}
+    by_label = {name: column for name, column in found.items() if column is not None}
+    if by_label:
+        return AnswerColumns(by_label=by_label, evidence="it has the name of the label")
+    if len(task.labels) == 1:
+        columns = finder.all_of(ANSWER_COLUMNS)
+        if columns:
+            return AnswerColumns(
+                by_label={task.label_names[0]: columns[0]}, evidence="its name is recognised"
+            )
+    long = _recognise_long(table, task, finder)
+    if long is None:
+        _no_answers(task, finder, ledger)
+        return AnswerColumns()
+    return long
+
+
+def _no_answers(task: Task, finder: ColumnFinder, ledger: Ledger) -> None:
+    names = ", ".join(task.label_names)
+    ledger.problem(
+        f"no column holds answers to a label of task {task.name} ({names})",
+        where=f"columns: {', '.join(finder.columns[:20])}",
+        mend="name them: labels={" + f'"{task.label_names[0]}": "..."' + "}",
+    )
+
+
+def _asked_labels(
+    labels: LabelsArg, task: Task, finder: ColumnFinder, ledger: Ledger
+) -> AnswerColumns:
+    pairs = _pairs(labels, task, ledger)
+    by_label: dict[str, str] = {}
+    for name, column in pairs.items():
+        if name not in task.label_names:
+            ledger.problem(
+                f"labels= names {name!r}, which is no label of task {task.name}",
+                mend=suggest(name, task.label_names),
+            )
+        elif not isinstance(column, str) or finder.get(column) is None:
+            ledger.problem(
+                f"labels= names {column!r}, which is no column",
+                mend=suggest(str(column), finder.columns),
+            )
+        else:
+            by_label[name] = str(finder.get(column))
+    columns = list(by_label.values())
+    for column in sorted({c for c in columns if columns.count(c) > 1}):
+        ledger.problem(f"labels= gives the column {column!r} to several labels")
+    if not pairs and not ledger.problems:
+        ledger.problem("labels= names no column")
+    return AnswerColumns(by_label=by_label, evidence="named by labels=")
+
+
+def _pairs(labels: LabelsArg, task: Task, ledger: Ledger) -> Mapping[str, str]:
+    if isinstance(labels, Mapping):
+        return labels
+    names = [labels] if isinstance(labels, str) else labels
+    if not isinstance(names, Sequence):
+        ledger.problem(f"labels= must be a dict, a list or a column name, not {labels!r}")
+        return {}
+    if len(names) != len(task.labels):
+        ledger.problem(
+            f"labels= names {len(names)} columns for the {len(task.labels)} labels of {task.name}",
+            allowed=f"one column each for {', '.join(task.label_names)}, or a dict of some of them",
+        )
+        return {}
+    return dict(zip(task.label_names, names, strict=True))
+
+
+def _asked_long(
+    label: str | None, value: str | None, finder: ColumnFinder, ledger: Ledger
+) -> AnswerColumns:
+    question = _one(label, "label", QUESTION_COLUMNS, finder, ledger)
+    answer = _one(value, "value", [c for c in VALUE_COLUMNS if c != question], finder, ledger)
+    if not question or not answer:
+        return AnswerColumns()
+    return AnswerColumns(question=question, value=answer, evidence="named by label= and value=")
+
+
+def _one(
+    asked: str | None, role: str, names: Sequence[str], finder: ColumnFinder, ledger: Ledger
+) -> str:
+    if asked is not None:
+        found = finder.get(asked) if isinstance(asked, str) else None
+        if found is None:
+            ledger.problem(
+                f"{role}={asked!r} is no column", mend=suggest(str(asked), finder.columns)
+            )
+        return found or ""
+    candidates = finder.all_of(names)
+    if not candidates:
+        ledger.problem(f"no column holds the {role}s", mend=f'name it: {role}="..."')
+    return candidates[0] if candidates else ""
+
+
+def _recognise_long(table: Table, task: Task, finder: ColumnFinder) -> AnswerColumns | None:
+    """One label a row: a column whose values name labels, and one of answers beside it."""
+    labels = {squash(name) for name in task.label_names}
+    for question in finder.all_of(QUESTION_COLUMNS):
+        values = {squash(v) for v in pd.unique(table.frame[question])} - {""}
+        answers = [c for c in finder.all_of(VALUE_COLUMNS) if c != question]
+        if values and values & labels and answers:
+            return AnswerColumns(
+                question=question, value=answers[0], evidence="its values are the labels' names"
+            )
+    return None
+
+
+def question_codes(table: Table, task: Task, column: str, ledger: Ledger) -> Codes:
+    """Return the label that each row answers, by its position in the task; -1 if unknown."""
+    raw, distinct = pd.factorize(table.frame[column])
+    known = {squash(name): n for n, name in enumerate(task.label_names)}
+    codes = np.array([known.get(squash(v), -1) for v in distinct], np.int64)
+    for n in np.flatnonzero(codes < 0)[:10]:
+        ledger.problem(
+            f"{distinct[n]!r} is no label of task {task.name}",
+            where=table.where(raw == n, column),
+            allowed=", ".join(task.label_names),
+            mend=suggest(distinct[n], task.label_names),
+        )
+    return codes[raw]

@@ -1,0 +1,149 @@
+"""Put the ratings that are kept, their items, raters, panels and truth together."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.ratings import Partial, Ratings, Resolve
+from assay.reading.columns import ColumnArg, ColumnFinder, find_roles
+from assay.reading.ids import Codes, codes_of, first_rows, joined_ids
+from assay.reading.items import item_table, rater_table
+from assay.reading.layout import Layout, account_for
+from assay.reading.ledger import Ledger, Mask
+from assay.reading.panels import Places, clusters_of, panel_table
+from assay.reading.repeats import (
+    Joined,
+    number_replicates,
+)
+from assay.reading.table import Table
+from assay.reading.truth import TruthSource, known_truth
+from assay.states import MISSING
+from assay.task import Task
+
+
+def assemble(
+    layout: Layout,
+    task: Task,
+    joined: Joined,
+    *,
+    side: Table | None,
+    gold: "TruthSource | None",
+    group: object,
+    asked: Mapping[str, ColumnArg],
+    partial: Partial,
+    resolve: Resolve,
+) -> Ratings:
+    """Put the kept ratings, their items, raters, panels and truth together."""
+    ledger, roles = layout.ledger, layout.roles
+    kept = ledger.kept[joined.first_row]
+    row, answers = joined.first_row[kept], joined.answers[kept]
+    abstained = (answers == MISSING).all(axis=1)
+    _check_any_answer(ledger, abstained)
+    item, items = codes_of(layout.item_names)
+    rater, raters = codes_of(layout.rater_names[row].reset_index(drop=True))
+    rater_rows = raters.get_indexer(pd.Index(layout.rater_names)).astype(np.int64)
+    places = Places(table=layout.table, roles=roles, item=item)
+    if side is not None:
+        places, items = _places_of(side, task, layout, items, asked, ledger)
+        item_cluster = _clusters(places, layout, item, items, ledger)
+    else:
+        item_cluster = clusters_of(places, items, ledger)
+    item_frame = item_table(items, item, item_cluster, roles, ledger)
+    rater_frame = rater_table(raters, rater_rows, roles, group, ledger)
+    cluster = item_frame["cluster"].to_numpy(object)
+    panels = panel_table(places, items, cluster, ledger)
+    truth = known_truth(gold, names=items, task=task, ledger=ledger)
+    _note_silent(ledger, items, item[row], raters, rater, abstained)
+    ledger.raise_problems()
+    return Ratings(
+        task=task, answers=answers, item=item[row], rater=rater,
+        replicate=number_replicates(item[row], rater, _rating_order(layout, row)),
+        abstained=abstained, items=item_frame, raters=rater_frame, truth=truth, panels=panels,
+        partial=partial, resolve=resolve, accounting=account_for(layout, gold),
+    )  # fmt: skip
+
+
+def _rating_order(layout: Layout, row: Codes) -> NDArray[Any]:
+    return np.arange(len(row)) if layout.by_row else layout.order[row]
+
+
+def _check_any_answer(ledger: Ledger, abstained: Mask) -> None:
+    if not abstained.all():
+        if abstained.any():
+            ledger.note(f"{int(abstained.sum())} ratings answer no label: abstentions")
+        return
+    reasons = pd.unique(ledger.aside(*[pd.Series([""] * len(ledger.kept))] * 2)["reason"])
+    because = f"; rows were set aside: {', '.join(reasons)}" if len(reasons) else ""
+    ledger.problem(
+        f"no rating has an answer{because}",
+        mend="check the columns of the labels and the values in them",
+    )
+    ledger.raise_problems()
+
+
+def _places_of(
+    side: Table,
+    task: Task,
+    layout: Layout,
+    items: "pd.Index[str]",
+    asked: Mapping[str, ColumnArg],
+    ledger: Ledger,
+) -> tuple[Places, "pd.Index[str]"]:
+    """Take the places of items from a table of their own; its items join those of the ratings."""
+    finder = ColumnFinder(list(side.frame.columns))
+    keys = finder.all_of(layout.item_columns)
+    keys = keys if len(keys) == len(layout.item_columns) else [str(finder.get("item"))]
+    named = {
+        role: names
+        for role, names in asked.items()
+        if names and finder.all_of([names] if isinstance(names, str) else names)
+    }
+    roles = find_roles(
+        finder, task=task, asked={**named, "item": keys}, defaults={}, taken=(), ledger=ledger
+    )
+    names = joined_ids(side.frame, keys)
+    listed = pd.Index(pd.unique(names[names != ""]), dtype="str")
+    unlisted = int((~items.isin(listed)).sum())
+    if unlisted == len(items):
+        ledger.problem(
+            "no item of the ratings is in the table of panels",
+            where=f"{side.source}, e.g. {listed[0]!r}" if len(listed) else side.source,
+            mend="it must name items as the ratings do",
+        )
+    elif unlisted:
+        ledger.note(f"{unlisted} rated items stand in no panel of {side.source}")
+    everything = items.append(listed[~listed.isin(items)])
+    codes = everything.get_indexer(pd.Index(names)).astype(np.int64)
+    return Places(table=side, roles=roles, item=codes), everything
+
+
+def _clusters(
+    places: Places, layout: Layout, item: Codes, items: "pd.Index[str]", ledger: Ledger
+) -> NDArray[Any]:
+    """Return the clusters from the table of places; from the ratings where that has none."""
+    cluster = clusters_of(places, items, ledger)
+    own = Places(table=layout.table, roles=layout.roles, item=item)
+    if "cluster" not in layout.roles:
+        return cluster
+    return np.where(cluster == "", clusters_of(own, items, ledger), cluster)
+
+
+def _note_silent(
+    ledger: Ledger,
+    items: "pd.Index[str]",
+    item: Codes,
+    raters: "pd.Index[str]",
+    rater: Codes,
+    abstained: Mask,
+) -> None:
+    """Note items without any answer and raters who only abstained: both are kept."""
+    unrated = int((first_rows(item[~abstained], len(items)) < 0).sum())
+    if unrated:
+        ledger.note(f"{unrated} of {len(items)} items have no answer; they keep their places")
+    silent = raters[first_rows(rater[~abstained], len(raters)) < 0]
+    if len(silent):
+        shown = ", ".join(silent[:5]) + (", ..." if len(silent) > 5 else "")
+        ledger.note(f"{len(silent)} raters only abstained: {shown}")

@@ -1,0 +1,177 @@
+"""Delimited text to a table of strings that remembers the line on which each row begins."""
+
+import csv
+import io
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.errors import Problem, RatingsError
+
+SEPARATORS = (",", ";", "\t")
+BLOCK_LIMIT = 1 << 30
+HEADER_LIMIT = 1 << 20
+SHOWN = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delimited:
+    """Rows of a delimited file: columns of strings, the line of each row, blank lines left out."""
+
+    frame: pd.DataFrame
+    lines: NDArray[np.int64]
+    blank_lines: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class _BadRow:
+    """A record with another number of fields than the header."""
+
+    record: int
+    fields: int
+    height: int
+
+
+def parse_delimited(data: bytes, *, source: str) -> Delimited:
+    """Parse the bytes of a comma-, semicolon- or tab-separated file with a header.
+
+    Raises
+    ------
+    RatingsError
+        If the bytes are no UTF-8 text, there is no header or no row, or rows are ragged.
+    """
+    text = _decode(data, source)
+    if not text.strip():
+        raise RatingsError("the file is empty", source)
+    skipped = len(text) - len(text.lstrip("\r\n"))
+    offset = text[:skipped].count("\n")
+    text = text[skipped:]
+    header, separator = _header(text, source)
+    frame, bad = _parse(text.encode(), header, separator, source)
+    lines = offset + _line_numbers(text, frame, bad)
+    if bad:
+        raise RatingsError([_ragged(bad, lines, len(header))], source)
+    frame, lines = frame.iloc[1:].reset_index(drop=True), lines[1:]
+    blank = np.asarray((frame == "").all(axis=1), bool)
+    frame = frame.loc[~blank].reset_index(drop=True)
+    if frame.empty:
+        raise RatingsError("the file has a header but no rows", source)
+    return Delimited(frame=frame, lines=lines[~blank], blank_lines=int(blank.sum()))
+
+
+def _decode(data: bytes, source: str) -> str:
+    """Return the text of UTF-8 bytes; never guess another encoding."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise RatingsError(
+            [Problem(what="the file is UTF-16 text", allowed="UTF-8", mend="save it as UTF-8")],
+            source,
+        )
+    if b"\0" in data[:65536] or data.startswith(b"PK\x03\x04"):
+        raise RatingsError(
+            [
+                Problem(
+                    what="the file is binary, not text",
+                    allowed="CSV or TSV as UTF-8 text (also .gz), Parquet",
+                    mend="export a spreadsheet as CSV in UTF-8",
+                )
+            ],
+            source,
+        )
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise RatingsError(
+            [
+                Problem(
+                    what=f"the file is not UTF-8 text: byte 0x{data[error.start]:02x} is invalid",
+                    where=f"line {line}",
+                    allowed="UTF-8, with or without a byte order mark",
+                    mend="save it as UTF-8",
+                )
+            ],
+            source,
+        ) from None
+
+
+def _header(text: str, source: str) -> tuple[list[str], str]:
+    """Return the column names and the separator that gives the most of them."""
+    beginning = text[:HEADER_LIMIT]
+    best: tuple[list[str], str] = ([], ",")
+    for separator in SEPARATORS:
+        try:
+            names = next(csv.reader(io.StringIO(beginning, newline=""), delimiter=separator))
+        except csv.Error as error:
+            raise RatingsError(f"the header cannot be read: {error}", source) from None
+        if len(names) > len(best[0]):
+            best = ([name.strip() for name in names], separator)
+    return best
+
+
+def _parse(
+    data: bytes, header: list[str], separator: str, source: str
+) -> tuple[pd.DataFrame, list[_BadRow]]:
+    """Parse all records, the header among them, as strings; collect those of a wrong length."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    bad: list[_BadRow] = []
+
+    def note(row: Any) -> str:
+        bad.append(
+            _BadRow(record=row.number, fields=row.actual_columns, height=1 + row.text.count("\n"))
+        )
+        return "skip"
+
+    keys = [str(n) for n in range(len(header))]
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(data),
+            read_options=arrow_csv.ReadOptions(
+                use_threads=False, column_names=keys, block_size=min(len(data) + 1, BLOCK_LIMIT)
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=separator,
+                newlines_in_values=True,
+                ignore_empty_lines=False,
+                invalid_row_handler=note,
+            ),
+            convert_options=arrow_csv.ConvertOptions(column_types=dict.fromkeys(keys, pa.string())),
+        )
+    except pa.ArrowException as error:
+        raise RatingsError(f"the file cannot be parsed: {error}", source) from None
+    frame = table.to_pandas()
+    frame.columns = pd.Index(header)
+    return frame, bad
+
+
+def _line_numbers(text: str, frame: pd.DataFrame, bad: list[_BadRow]) -> NDArray[np.int64]:
+    """Line on which each parsed record begins; quoted fields may span several lines."""
+    records = len(frame) + len(bad)
+    wrong = np.array([row.record - 1 for row in bad], np.int64)
+    is_wrong = np.zeros(records, bool)
+    is_wrong[wrong] = True
+    height = np.ones(records, np.int64)
+    height[wrong] = [row.height for row in bad]
+    if text.count("\n") > records:
+        extra = np.zeros(len(frame), np.int64)
+        for n in range(frame.shape[1]):
+            extra += frame.iloc[:, n].str.count("\n").to_numpy(np.int64)
+        height[~is_wrong] += extra
+    begins = 1 + np.concatenate([[0], np.cumsum(height)[:-1]])
+    return np.asarray(begins[~is_wrong] if not bad else begins, np.int64)
+
+
+def _ragged(bad: list[_BadRow], begins: NDArray[np.int64], columns: int) -> Problem:
+    """Say which lines have a wrong number of fields."""
+    shown = ", ".join(f"line {begins[r.record - 1]} has {r.fields}" for r in bad[:SHOWN])
+    more = f", and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
+    return Problem(
+        what=f"{len(bad)} row{'s' * (len(bad) > 1)} with a wrong number of fields",
+        where=shown + more,
+        allowed=f"{columns} fields, as in the header",
+        mend="quote values that hold the separator, a quote or a line break",
+    )

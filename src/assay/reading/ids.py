@@ -1,0 +1,72 @@
+"""Names of items, raters, clusters, ...: clean strings, and codes in order of appearance."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int64]
+
+
+def clean_ids(column: "pd.Series[str]") -> "pd.Series[str]":
+    """Strip names; in a column of whole numbers written as decimals, drop the ``.0``.
+
+    Examples
+    --------
+    >>> clean_ids(pd.Series([" 1.0", "2.0", ""], dtype="str")).tolist()
+    ['1', '2', '']
+    """
+    codes, distinct = pd.factorize(column)
+    names = pd.Series(distinct, dtype="str").str.strip()
+    filled = names[names != ""]
+    if len(filled) and filled.str.fullmatch(r"-?\d+(\.0+)?").all():
+        names = names.str.replace(r"\.0+$", "", regex=True)
+    return pd.Series(names.array.take(codes), name=column.name)
+
+
+def joined_ids(frame: pd.DataFrame, columns: Sequence[str]) -> "pd.Series[str]":
+    """Return one name per row from one or several columns, joined by ``/``.
+
+    Empty if any part is empty: half a key names nothing.
+    """
+    parts = [clean_ids(frame[c]) for c in columns]
+    names = parts[0]
+    for part in parts[1:]:
+        names = names + "/" + part
+    empty = np.zeros(len(frame), bool)
+    for part in parts:
+        empty |= (part == "").to_numpy(bool)
+    return names.mask(empty, "")
+
+
+def codes_of(names: "pd.Series[str]") -> tuple[Codes, "pd.Index[str]"]:
+    """Return codes in order of first appearance (-1 if empty) and the distinct names."""
+    codes, distinct = pd.factorize(names.mask(names == "", None))
+    return codes.astype(np.int64), pd.Index(distinct, dtype="str")
+
+
+def first_rows(codes: Codes, size: int) -> Codes:
+    """Return the first row at which each code occurs; -1 where it does not."""
+    first = np.full(size, -1, np.int64)
+    rows = np.flatnonzero(codes >= 0)[::-1]
+    first[codes[rows]] = rows
+    return first
+
+
+def unique_rows(*columns: NDArray[np.integer]) -> tuple[Codes, Codes]:
+    """Return the first row of each distinct combination, and the combination of every row.
+
+    Examples
+    --------
+    >>> unique_rows(np.array([1, 1, 2]), np.array([0, 0, 0]))
+    (array([0, 2]), array([0, 0, 1]))
+    """
+    code = np.zeros(len(columns[0]), np.int64)
+    size = 1
+    for column in columns:
+        inner, distinct = pd.factorize(column)
+        code, combined = pd.factorize(code * len(distinct) + inner)
+        size = len(combined)
+    code = code.astype(np.int64)
+    return first_rows(code, size), code

@@ -1,0 +1,144 @@
+"""The table of ratings, what its columns are, and the keys of its rows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.ratings import Accounting
+from assay.reading import protocol
+from assay.reading.answer_columns import AnswerColumns
+from assay.reading.columns import ColumnArg, ColumnFinder, Role, find_roles, require, roles_table
+from assay.reading.ids import joined_ids
+from assay.reading.joins import join_table
+from assay.reading.ledger import Ledger
+from assay.reading.repeats import (
+    replicate_order,
+)
+from assay.reading.table import Table, read_table
+from assay.reading.truth import TruthSource
+from assay.reading.values import classes_from_data
+from assay.task import Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """The table, what its columns are, and the keys of its rows."""
+
+    table: Table
+    roles: dict[str, Role]
+    answers: AnswerColumns
+    item_names: "pd.Series[str]"
+    rater_names: "pd.Series[str]"
+    order: NDArray[Any]
+    by_row: bool
+    ledger: Ledger
+
+    @property
+    def item_columns(self) -> tuple[str, ...]:
+        """Columns that name the item."""
+        return self.roles["item"].columns if "item" in self.roles else ()
+
+
+def find_tables(
+    source: object, task: Task, panels: object, item: ColumnArg
+) -> tuple[Table, "Table | None"]:
+    """Return the table of ratings, with what is joined to it, and the table of places if any."""
+    table = read_table(source, name=task.name)
+    beside = protocol.systems_file(table)
+    if panels is None:
+        return (table if beside is None else join_table(table, read_table(beside))), None
+    side = read_table(panels, name="panels", what="panels=")
+    if _lists_items(side, task, item, table):
+        return table, side
+    return join_table(table, side), None
+
+
+def _item_columns(table: Table, task: Task, item: ColumnArg) -> tuple[str, ...]:
+    finder = ColumnFinder(list(table.frame.columns))
+    roles = find_roles(
+        finder, task=task, asked={"item": item}, defaults={}, taken=(), ledger=Ledger(table)
+    )
+    return roles["item"].columns if "item" in roles else ()
+
+
+def _lists_items(side: Table, task: Task, item: ColumnArg, table: Table) -> bool:
+    """Whether a table of panels lists items: it has the item's columns, or one called item."""
+    columns = _item_columns(table, task, item)
+    finder = ColumnFinder(list(side.frame.columns))
+    whole = bool(columns) and len(finder.all_of(columns)) == len(columns)
+    return whole or finder.get("item") is not None
+
+
+def find_layout(
+    table: Table,
+    task: Task,
+    asked: Mapping[str, ColumnArg],
+    answers: AnswerColumns,
+    ledger: Ledger,
+    *,
+    by_row: bool,
+) -> Layout:
+    """Find the role of every column and the keys of every row."""
+    columns = list(table.frame.columns)
+    finder = ColumnFinder(columns)
+    roles = find_roles(
+        finder, task=task, asked=asked, defaults=protocol.export_roles(columns),
+        taken=(*answers.columns, *protocol.export_reserved(columns)), ledger=ledger,
+    )  # fmt: skip
+    for role in ("item", "rater"):
+        require(role, roles, finder, task, ledger)
+    blank = pd.Series([""] * len(table.frame), dtype="str")
+    names = {
+        role: joined_ids(table.frame, roles[role].columns) if role in roles else blank
+        for role in ("item", "rater", "replicate")
+    }
+    order = replicate_order(names["replicate"] if "replicate" in roles else None, len(blank))
+    return Layout(
+        table=table, roles=roles, answers=answers, item_names=names["item"],
+        rater_names=names["rater"], order=order, by_row=by_row, ledger=ledger,
+    )  # fmt: skip
+
+
+def fill_classes(task: Task, layout: Layout, gold: "TruthSource | None", ledger: Ledger) -> Task:
+    """Take the classes that the task leaves to the data from the answers and the truth."""
+    frame = layout.table.frame
+    found = layout.answers
+    classes: dict[str, tuple[str, ...]] = {}
+    for label in task.labels:
+        if label.classes:
+            continue
+        columns = [frame[found.by_label[label.name]]] if label.name in found.by_label else []
+        if found.question and len(task.labels) == 1:
+            columns.append(frame[found.value])
+        if gold is not None and label.name in gold.by_label:
+            columns.append(gold.table.frame[gold.by_label[label.name]])
+        if columns:
+            classes[label.name] = classes_from_data(columns, label, ledger) or ("no", "yes")
+        elif found.columns:
+            ledger.problem(
+                f"label {label.name} takes its classes from the data, but no column holds them",
+                mend="name its column with labels=, or write its classes into the task file",
+            )
+    return task.with_classes(classes)
+
+
+def account_for(layout: Layout, gold: "TruthSource | None") -> Accounting:
+    """Say what became of every row and what every column is."""
+    table, ledger = layout.table, layout.ledger
+    extra = dict(layout.answers.roles)
+    if gold is not None and gold.table is table:
+        extra |= {c: (f"truth of {label}", "named by truth=") for label, c in gold.by_label.items()}
+    if protocol.is_export(list(table.frame.columns)):
+        extra["response_status"] = ("status", "the format of the protocol's export")
+    return Accounting(
+        rows_read=len(table.frame),
+        rows_used=int(ledger.kept.sum()),
+        set_aside=ledger.aside(layout.item_names, layout.rater_names),
+        roles=roles_table(list(table.frame.columns), layout.roles, extra),
+        notes=tuple(ledger.notes),
+        source=table.source,
+        sha256=table.sha256,
+    )

@@ -1,0 +1,174 @@
+"""Panels: the ranked lists in which items stand."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.reading.columns import Roles
+from assay.reading.ids import Codes, joined_ids, unique_rows
+from assay.reading.items import Words, constant_within
+from assay.reading.ledger import Ledger
+from assay.reading.repeats import number_within
+from assay.reading.table import Table
+
+COLUMNS = ["panel", "system", "cluster", "rank", "item"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Places:
+    """Rows that put an item into a ranked list: of the ratings, or of a table of their own."""
+
+    table: Table
+    roles: Roles
+    item: Codes
+
+    def text(self, role: str) -> "pd.Series[str] | None":
+        """Return the names in a role's columns, if it has any."""
+        if role not in self.roles:
+            return None
+        columns = self.roles[role].columns
+        return joined_ids(self.table.frame, columns).rename(", ".join(columns))
+
+
+def clusters_of(places: Places, names: "pd.Index[str]", ledger: Ledger) -> Words:
+    """Return the cluster of each item, ``""`` if nothing is known; a panel stands in for it."""
+    for role in ("cluster", "panel"):
+        values = places.text(role)
+        if values is None:
+            continue
+        if role == "panel":
+            ledger.note("no column names the cluster: each panel is its own cluster")
+        found = constant_within(
+            values, places.item, names, what="cluster", table=places.table, ledger=ledger
+        )
+        empty = int((found == "").sum()) if found is not None else 0
+        if empty and role == "cluster":
+            ledger.note(f"{empty} items have no cluster: each is its own cluster")
+        return np.asarray(found, object)
+    return np.full(len(names), "", object)
+
+
+def panel_table(
+    places: Places, names: "pd.Index[str]", cluster: Words, ledger: Ledger
+) -> pd.DataFrame:
+    """Return one line per place of an item in a list (see ``Ratings.panels``).
+
+    Parameters
+    ----------
+    places : Places
+    names : Index of str
+        The items' names.
+    cluster : ndarray of str (item,)
+        The items' clusters, complete.
+    ledger : Ledger
+    """
+    rows = np.flatnonzero(places.item >= 0)
+    item = places.item[rows]
+    system = _column(places.text("system"), rows)
+    panel = _panel_names(places, rows, names.to_numpy(object)[item], cluster[item], system, ledger)
+    rank_text = places.text("rank")
+    ranks = _ranks(rank_text, places.table, rows, ledger)
+    frame = pd.DataFrame(
+        {"panel": panel, "system": system, "cluster": cluster[item], "rank": ranks, "item": item}
+    )
+    first, _ = unique_rows(pd.factorize(frame["panel"])[0], frame["item"].to_numpy())
+    if rank_text is not None:
+        _check_ranks(frame, first, places.table, rows, str(rank_text.name), ledger)
+    frame = frame.iloc[first].reset_index(drop=True)
+    if rank_text is None:
+        frame["rank"] = 1 + number_within(pd.factorize(frame["panel"])[0])
+        if (frame["rank"] > 1).any():
+            ledger.note("no column gives the rank: items are ranked in the order of the file")
+    _check_clusters(frame, places.table, ledger)
+    return frame[COLUMNS].astype(
+        {"panel": "str", "system": "str", "cluster": "str", "rank": "int64", "item": "int64"}
+    )
+
+
+def _column(values: "pd.Series[str] | None", rows: Codes) -> Words:
+    if values is None:
+        return np.full(len(rows), "", object)
+    return values.to_numpy(object)[rows]
+
+
+def _panel_names(
+    places: Places, rows: Codes, item: Words, cluster: Words, system: Words, ledger: Ledger
+) -> Words:
+    """Name the list of each row: its panel, else its cluster, with the system where need be."""
+    values = places.text("panel")
+    if values is not None:
+        panel = _column(values, rows)
+        panel = np.where(panel == "", item, panel)
+        first, inverse = unique_rows(pd.factorize(panel)[0])
+        if (system == system[first][inverse]).all():
+            return panel
+        ledger.note("panels are named system/panel, since some stand under several systems")
+    elif "cluster" in places.roles:
+        panel = cluster
+    else:
+        panel = item
+    if not (system != "").any():
+        return panel
+    return np.asarray(np.where(system == "", panel, system + "/" + panel), object)
+
+
+def _ranks(
+    values: "pd.Series[str] | None", table: Table, rows: Codes, ledger: Ledger
+) -> NDArray[np.int64]:
+    """Return ranks from 1; ranks that count from 0 are moved up."""
+    if values is None:
+        return np.ones(len(rows), np.int64)
+    codes, distinct = pd.factorize(values)
+    parsed = pd.to_numeric(pd.Series(distinct), errors="coerce").to_numpy(float)
+    numbers = parsed[codes[rows]]
+    wrong = ~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers)) | (numbers > 1e9)
+    if wrong.any():
+        shown = pd.unique(values.iloc[rows[wrong]])[:5]
+        ledger.problem(
+            f"{int(wrong.sum())} ranks cannot be used: {', '.join(repr(str(v)) for v in shown)}",
+            where=table.where(rows[wrong], str(values.name)),
+            allowed="whole numbers from 1 (or from 0)",
+        )
+        return np.ones(len(rows), np.int64)
+    ranks = numbers.astype(np.int64)
+    if len(ranks) and ranks.min() == 0:
+        ledger.note("ranks count from 0 in the file; here they count from 1")
+        ranks += 1
+    return ranks
+
+
+def _check_ranks(
+    frame: pd.DataFrame, first: Codes, table: Table, rows: Codes, column: str, ledger: Ledger
+) -> None:
+    """Add a problem if an item has two ranks in a panel, or two items have one."""
+    if any("ranks cannot be used" in p.what for p in ledger.problems):
+        return
+    panel = pd.factorize(frame["panel"])[0]
+    item, rank = frame["item"].to_numpy(), frame["rank"].to_numpy()
+    pairs, _ = unique_rows(panel, item, rank)
+    for one, what in ((item, "an item has several ranks"), (rank, "several items share a rank")):
+        kept = pd.DataFrame({"panel": panel[pairs], "key": one[pairs]})
+        twice = pairs[kept.duplicated(keep=False).to_numpy()]
+        if len(twice):
+            name = frame["panel"].iloc[twice[0]]
+            ledger.problem(
+                f"in panel {name!r} {what}; {len(set(panel[twice]))} such panels",
+                where=table.where(rows[np.sort(twice)], column),
+                mend='check the rank column, or name the panel\'s column: panel="..."',
+            )
+
+
+def _check_clusters(frame: pd.DataFrame, table: Table, ledger: Ledger) -> None:
+    """Add a problem if a panel, which is one list for one cluster, holds several."""
+    clusters = frame.groupby("panel", sort=False)["cluster"].nunique()
+    mixed: Any = clusters[clusters > 1]
+    if len(mixed):
+        ledger.problem(
+            f"panel {mixed.index[0]!r} holds items of {mixed.iloc[0]} clusters"
+            f"; {len(mixed)} such panels",
+            where=table.source,
+            mend="a panel is one list for one cluster; check panel= and cluster=",
+        )

@@ -1,0 +1,153 @@
+"""From rows to ratings: decode the answers, join and judge them, set rows aside."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.reading import protocol
+from assay.reading.answer_columns import question_codes
+from assay.reading.gates import CLOSED, apply_gates, broken_rules
+from assay.reading.ids import Codes, codes_of
+from assay.reading.layout import Layout
+from assay.reading.ledger import Mask
+from assay.reading.repeats import (
+    Joined,
+    join_rows,
+    number_within,
+    settle_repeats,
+)
+from assay.reading.values import decode
+from assay.states import MISSING, Vectors
+from assay.task import Task
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """Codes of every row: item, rater, the label it answers (if one), and its answers."""
+
+    item: Codes
+    rater: Codes
+    items: "pd.Index[str]"
+    raters: "pd.Index[str]"
+    question: Codes | None
+    answers: Vectors
+
+
+def decode_rows(layout: Layout, task: Task) -> Rows:
+    """Turn names and answers into codes; unknown values become problems."""
+    ledger, frame, found = layout.ledger, layout.table.frame, layout.answers
+    item, items = codes_of(layout.item_names)
+    rater, raters = codes_of(layout.rater_names)
+    question = None
+    answers = np.full((len(frame), len(task.labels)), MISSING, np.int16)
+    if found.question:
+        question = question_codes(layout.table, task, found.question, ledger)
+        for n, label in enumerate(task.labels):
+            rows = np.flatnonzero(question == n)
+            if label.classes and len(rows):
+                answers[rows, n] = _decode_some(frame[found.value], rows, task, n, layout)
+    else:
+        for n, label in enumerate(task.labels):
+            if label.name in found.by_label and label.classes:
+                answers[:, n] = decode(frame[found.by_label[label.name]], label, ledger)
+        absent = [name for name in task.label_names if name not in found.by_label]
+        if absent and found.by_label:
+            ledger.note(f"no column holds {', '.join(absent)}: all answers to it are missing")
+    return Rows(
+        item=item, rater=rater, items=items, raters=raters, question=question, answers=answers
+    )
+
+
+def _decode_some(
+    column: "pd.Series[str]", rows: Codes, task: Task, n: int, layout: Layout
+) -> NDArray[np.int16]:
+    """Decode the rows that answer one label; the others count as empty."""
+    only = column.copy()
+    mask = np.ones(len(column), bool)
+    mask[rows] = False
+    only[mask] = ""
+    return decode(only, task.labels[n], layout.ledger)[rows]
+
+
+def apply_export(layout: Layout, task: Task, response: Mapping[str, str]) -> tuple[Task, Mask]:
+    """Apply what is known of the protocol tool's export; return the discarded rows."""
+    ledger = layout.ledger
+    if not protocol.is_export(list(layout.table.frame.columns)):
+        return task, np.zeros(len(ledger.kept), bool)
+    warned = protocol.export_responses(task, response)
+    for rule in warned:
+        ledger.note(f"the protocol tool only warns on rule {rule}: its response is set to warn")
+    discarded = protocol.discarded_rows(ledger)
+    protocol.note_traps(ledger, layout.roles)
+    return task.with_responses(warned), discarded
+
+
+def join_ratings(layout: Layout, task: Task, rows: Rows, discarded: Mask) -> Joined:
+    """Join rows to ratings, settle repeats, and set aside what no rater could have recorded."""
+    ledger = layout.ledger
+    if "item" in layout.roles:
+        ledger.set_aside(rows.item < 0, "no item", "the item's columns are empty")
+    ledger.set_aside(rows.rater < 0, "no rater", "the rater's column is empty")
+    answers = rows.answers
+    if discarded.any():
+        answers = answers.copy()
+        if (answers[discarded] != MISSING).any():
+            ledger.note("answers in discarded ratings were left out")
+        answers[discarded] = MISSING
+    keys = [rows.item, rows.rater, _order(layout, rows)]
+    question = [] if rows.question is None else [rows.question]
+    joined = Joined(
+        answers=answers, first_row=np.arange(len(answers)), rating_of_row=np.arange(len(answers))
+    )
+    if rows.question is None:
+        joined = _judge(layout, task, joined)
+    settle_repeats(
+        ledger,
+        keys=[*keys, *question],
+        answers=answers,
+        used=_used_columns(layout),
+        by_column="replicate" in layout.roles,
+    )
+    if rows.question is not None:
+        cells = answers[np.arange(len(answers)), np.maximum(rows.question, 0)]
+        joined = join_rows(
+            ledger, keys=keys, question=rows.question, cells=cells, labels=len(task.labels)
+        )
+        joined = _judge(layout, task, joined)
+    return joined
+
+
+def _order(layout: Layout, rows: Rows) -> NDArray[Any]:
+    if not layout.by_row:
+        return layout.order
+    question = [] if rows.question is None else [rows.question]
+    return number_within(rows.item, rows.rater, *question)
+
+
+def _used_columns(layout: Layout) -> list[str]:
+    """Return the columns in which two rows must agree to be repeats of each other."""
+    used = [c for role in layout.roles.values() for c in role.columns]
+    used += layout.answers.columns
+    used += [c for c in ("response_status", "discard_reason") if c in layout.table.frame]
+    return list(dict.fromkeys(used))
+
+
+def _judge(layout: Layout, task: Task, joined: Joined) -> Joined:
+    """Apply the gates and the blocked rules; rows of ratings that they forbid go aside."""
+    ledger, of_row = layout.ledger, joined.rating_of_row
+    gated = apply_gates(task, joined.answers)
+    names = np.array([*task.label_names, ""], object)
+    closed = (gated.contradicts >= 0)[of_row] & (of_row >= 0)
+    ledger.set_aside(closed, CLOSED, names[gated.contradicts][of_row])
+    unasked = zip(task.label_names, gated.unasked_no, strict=True)
+    counts = ", ".join(f"{name} {count}" for name, count in unasked if count)
+    if counts:
+        ledger.note(f"answers 'no' behind a closed gate count as not asked: {counts}")
+    reasons = broken_rules(task, gated.answers)
+    for reason in sorted(set(reasons) - {""}):
+        ledger.set_aside((reasons == reason)[of_row] & (of_row >= 0), reason)
+    return Joined(answers=gated.answers, first_row=joined.first_row, rating_of_row=of_row)

@@ -1,0 +1,211 @@
+"""The input as one table of strings: from a path, a folder or a DataFrame."""
+
+import gzip
+import hashlib
+import io
+import zlib
+from collections.abc import Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.errors import Problem, RatingsError, suggest
+from assay.reading.delimited import parse_delimited
+
+SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+SHOWN = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """Rows of the input: strings (``""`` is an empty cell) and the place of each row.
+
+    ``unit`` says what ``lines`` counts: a ``line`` of a file (the header is line 1) or a ``row``
+    (of Parquet, from 1; of a DataFrame, its index label).
+    """
+
+    frame: pd.DataFrame
+    lines: NDArray[Any]
+    unit: str
+    source: str
+    sha256: str
+    folder: Path | None = None
+    notes: tuple[str, ...] = ()
+
+    def where(self, rows: NDArray[Any], column: str = "") -> str:
+        """Name the first few of some rows (a mask or positions), and a column."""
+        return where_lines(self.lines[rows], self.unit, column)
+
+
+def where_lines(lines: NDArray[Any], unit: str, column: str = "") -> str:
+    """Name the first few lines, and a column.
+
+    Examples
+    --------
+    >>> where_lines(np.array([3, 8]), "line", "rank")
+    'column rank, lines 3, 8'
+    """
+    shown = ", ".join(str(line) for line in lines[:SHOWN])
+    more = f" and {len(lines) - SHOWN} more" if len(lines) > SHOWN else ""
+    place = f"{unit}{'s' * (len(lines) != 1)} {shown}{more}"
+    return f"column {column}, {place}" if column else place
+
+
+def read_table(source: object, *, name: str = "", what: str = "the ratings") -> Table:
+    """Read a path, a folder or a DataFrame.
+
+    Parameters
+    ----------
+    source : str, path or DataFrame
+        A folder stands for its file ``<name>.csv`` (or another suffix that can be read).
+    name : str
+        The file's stem to take from a folder.
+    what : str
+        What the table is, for messages.
+
+    Raises
+    ------
+    RatingsError
+        If nothing can be read there; the message says why.
+    """
+    if isinstance(source, pd.DataFrame):
+        return _from_frame(source, what=f"{what} (a DataFrame)")
+    if not isinstance(source, str | Path):
+        raise RatingsError(
+            f"{what} must be a path, a folder or a DataFrame, not {type(source).__name__}", what
+        )
+    path = Path(source)
+    try:
+        folder = path if path.is_dir() else None
+        if folder is not None:
+            path = _file_of(folder, name)
+        data = path.read_bytes()
+    except RatingsError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise RatingsError(f"the file cannot be read: {reason}", str(source)) from None
+    return _from_bytes(data, path, folder)
+
+
+def _file_of(folder: Path, name: str) -> Path:
+    for suffix in SUFFIXES:
+        if (folder / f"{name}{suffix}").is_file():
+            return folder / f"{name}{suffix}"
+    held = sorted(p.name for p in folder.iterdir() if p.name.endswith(SUFFIXES))
+    raise RatingsError(
+        [
+            Problem(
+                what=f"the folder has no {name}.csv",
+                allowed=f"a folder with {name}.csv, or the path of one file",
+                mend=suggest(f"{name}.csv", held) if held else "it holds no table",
+            )
+        ],
+        str(folder),
+    )
+
+
+def _from_bytes(data: bytes, path: Path, folder: Path | None) -> Table:
+    digest = hashlib.sha256(data).hexdigest()
+    source = str(path)
+    if data.startswith(b"\x1f\x8b"):
+        try:
+            data = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error) as error:
+            raise RatingsError(f"the compressed file is damaged: {error}", source) from None
+    if path.suffix == ".parquet" or data.startswith(b"PAR1"):
+        frame = _parquet(data, source)
+        lines: NDArray[Any] = np.arange(1, len(frame) + 1)
+        frame = _strings(frame, source)
+        return Table(
+            frame=frame, lines=lines, unit="row", source=source, sha256=digest, folder=folder
+        )
+    parsed = parse_delimited(data, source=source)
+    _check_names(list(parsed.frame.columns), source)
+    notes = (f"{parsed.blank_lines} blank lines were skipped",) if parsed.blank_lines else ()
+    return Table(
+        frame=parsed.frame,
+        lines=parsed.lines,
+        unit="line",
+        source=source,
+        sha256=digest,
+        folder=folder,
+        notes=notes,
+    )
+
+
+def _parquet(data: bytes, source: str) -> pd.DataFrame:
+    import pyarrow as pa
+
+    try:
+        return pd.read_parquet(io.BytesIO(data))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise RatingsError(f"the Parquet file cannot be read: {error}", source) from None
+
+
+def _from_frame(frame: pd.DataFrame, *, what: str) -> Table:
+    lines = frame.index.to_numpy()
+    named = [n for n in frame.index.names if n is not None and n not in frame.columns]
+    frame = frame.reset_index(named) if named else frame
+    text = _strings(frame, what)
+    # The hash is of the cells as text, so that it does not depend on how pandas stores them.
+    rows = pd.util.hash_pandas_object(text, index=False).to_numpy()
+    digest = hashlib.sha256("\0".join(text.columns).encode() + rows.tobytes()).hexdigest()
+    return Table(frame=text, lines=lines, unit="row", source=what, sha256=digest)
+
+
+def _strings(frame: pd.DataFrame, source: str) -> pd.DataFrame:
+    """Return every cell as text."""
+    names = [str(c) for c in frame.columns]
+    _check_names(names, source)
+    if frame.empty:
+        raise RatingsError("the table has no rows", source)
+    columns = {name: text_of(frame.iloc[:, n]) for n, name in enumerate(names)}
+    return pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
+
+
+def _check_names(names: list[str], source: str) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        shown = ", ".join(repr(name) for name in twice)
+        raise RatingsError(
+            [
+                Problem(
+                    what=f"column names stand twice: {shown}",
+                    mend="rename or remove one of each; the first line must be the header",
+                )
+            ],
+            source,
+        )
+
+
+def text_of(column: "pd.Series[Any]") -> "pd.Series[str]":
+    """Return a column as text, by its distinct values; whole floats lose their ``.0``.
+
+    Examples
+    --------
+    >>> text_of(pd.Series([1.0, None, 2.5])).tolist()
+    ['1', '', '2.5']
+    """
+    if isinstance(column.dtype, pd.StringDtype):
+        return column.fillna("").reset_index(drop=True)
+    try:
+        codes, distinct = pd.factorize(column)
+    except TypeError:  # lists and dicts cannot be told apart by hash
+        codes, distinct = pd.factorize(column.map(str))
+    words = pd.array([cell_text(value) for value in distinct] + [""], dtype="str")
+    return pd.Series(words.take(codes), name=column.name)
+
+
+def cell_text(value: Hashable) -> str:
+    """Return one cell as text: booleans as true and false, whole floats without ``.0``."""
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    # Lone surrogates cannot be stored as text; they become "?".
+    return str(value).encode("utf-8", "replace").decode()

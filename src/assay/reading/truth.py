@@ -1,0 +1,200 @@
+"""Known truth: a table keyed by item, or columns of the ratings."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.errors import suggest
+from assay.reading.answer_columns import AnswerColumns, LabelsArg, find_answers
+from assay.reading.columns import RECOGNISED, ColumnFinder
+from assay.reading.gates import admitted, apply_gates
+from assay.reading.ids import Codes, codes_of, first_rows, joined_ids
+from assay.reading.ledger import Ledger
+from assay.reading.table import Table, read_table
+from assay.reading.values import decode
+from assay.states import MISSING, Vectors, vector_name
+from assay.task import Task
+
+TruthArg = pd.DataFrame | str | Path | Mapping[str, str] | None
+
+
+class TruthSource:
+    """Where the truth is: its table, the names of the items there, and its label columns."""
+
+    def __init__(
+        self, *, table: Table, names: "pd.Series[str]", columns: AnswerColumns, ledger: Ledger
+    ) -> None:
+        self.table = table
+        self.names = names
+        self.columns = columns
+        self.ledger = ledger
+
+    @property
+    def by_label(self) -> Mapping[str, str]:
+        """The column of each label whose truth may be known."""
+        return self.columns.by_label
+
+
+def find_truth(
+    truth: TruthArg,
+    *,
+    table: Table,
+    item: "pd.Series[str]",
+    item_columns: tuple[str, ...],
+    task: Task,
+    labels: LabelsArg,
+    ledger: Ledger,
+) -> TruthSource | None:
+    """Find the table and the columns of the truth; what is wrong becomes a problem."""
+    if truth is None:
+        return None
+    finder = ColumnFinder(list(table.frame.columns))
+    if isinstance(truth, Mapping) or (isinstance(truth, str) and finder.get(truth) is not None):
+        columns = _own_columns(truth, finder, task, ledger)
+        return TruthSource(table=table, names=item, columns=columns, ledger=ledger)
+    if not isinstance(truth, pd.DataFrame | str | Path):
+        ledger.problem(f"truth= must be a table, a path or a column, not {type(truth).__name__}")
+        return None
+    if isinstance(truth, str) and not Path(truth).exists():
+        ledger.problem(
+            f"truth={truth!r} is neither a column nor a file", mend=suggest(truth, finder.columns)
+        )
+        return None
+    side = read_table(truth, name=f"truth_{task.name}", what="the truth")
+    return _from_table(side, item_columns, task, labels, ledger)
+
+
+def _own_columns(
+    truth: Mapping[str, str] | str, finder: ColumnFinder, task: Task, ledger: Ledger
+) -> AnswerColumns:
+    if isinstance(truth, str) and len(task.labels) > 1:
+        ledger.problem(
+            f"truth={truth!r} is one column, but task {task.name} has {len(task.labels)} labels",
+            mend='give a dict from label to column: truth={"' + task.label_names[0] + '": "..."}',
+        )
+        return AnswerColumns()
+    pairs = {task.label_names[0]: truth} if isinstance(truth, str) else truth
+    found: dict[str, str] = {}
+    for label, column in pairs.items():
+        mine = finder.get(column) if isinstance(column, str) else None
+        if label not in task.label_names:
+            ledger.problem(
+                f"truth= names {label!r}, which is no label",
+                mend=suggest(str(label), task.label_names),
+            )
+        elif mine is None:
+            ledger.problem(
+                f"truth= names {column!r}, which is no column",
+                mend=suggest(str(column), finder.columns),
+            )
+        else:
+            found[label] = mine
+    return AnswerColumns(by_label=found, evidence="named by truth=")
+
+
+def _from_table(
+    side: Table, item_columns: tuple[str, ...], task: Task, labels: LabelsArg, ledger: Ledger
+) -> TruthSource | None:
+    """Take the truth from a table of its own; its columns are named as those of the ratings."""
+    finder = ColumnFinder(list(side.frame.columns))
+    keys = finder.all_of(item_columns)
+    if len(keys) < len(item_columns):
+        keys = finder.all_of(RECOGNISED["item"][:2])[:1]
+    aside = Ledger(side)
+    if not keys:
+        ledger.problem(
+            f"the truth has no column {' or '.join(item_columns)} to find its items by",
+            where=f"its columns: {', '.join(finder.columns)}",
+        )
+        return None
+    rest = replace(side, frame=side.frame[[c for c in finder.columns if c not in keys]])
+    usual = labels if _all_there(labels, ColumnFinder(list(rest.frame.columns))) else None
+    columns = find_answers(rest, task, labels=usual, label=None, value=None, ledger=aside)
+    if columns.question or not columns.by_label:
+        ledger.problem(
+            f"the truth has no column for a label of task {task.name}",
+            where=f"{side.source}: {', '.join(finder.columns)}",
+            allowed=", ".join(task.label_names),
+        )
+        return None
+    return TruthSource(
+        table=side, names=joined_ids(side.frame, keys), columns=columns, ledger=aside
+    )
+
+
+def _all_there(labels: LabelsArg, finder: ColumnFinder) -> bool:
+    if labels is None:
+        return False
+    names = [labels] if isinstance(labels, str) else labels
+    columns = list(names.values()) if isinstance(names, Mapping) else list(names)
+    return all(isinstance(c, str) and finder.get(c) is not None for c in columns)
+
+
+def known_truth(
+    source: TruthSource | None, *, names: "pd.Index[str]", task: Task, ledger: Ledger
+) -> Vectors:
+    """Return the truth of each item as class codes (see ``Ratings.truth``)."""
+    truth = np.full((len(names), len(task.labels)), MISSING, np.int16)
+    if source is None:
+        return truth
+    keys, known = codes_of(source.names)
+    position = names.get_indexer(known)
+    _report_unmatched(source, position, known, ledger)
+    owner = np.where(keys >= 0, position[keys], -1)
+    for column, label in enumerate(task.labels):
+        if label.name in source.by_label:
+            cells = decode(source.table.frame[source.by_label[label.name]], label, source.ledger)
+            truth[:, column] = _constant(cells, owner, names, label.name, source)
+    if source.ledger is not ledger:
+        ledger.problems += source.ledger.problems
+        ledger.notes += [f"truth: {note}" for note in source.ledger.notes]
+    return _admissible(task, truth, names, ledger)
+
+
+def _constant(
+    cells: NDArray[np.int16], owner: Codes, names: "pd.Index[str]", label: str, source: TruthSource
+) -> NDArray[np.int16]:
+    """Return the one known class of each item; two different ones are a problem."""
+    owner = np.where(cells >= 0, owner, -1)
+    first = first_rows(owner, len(names))
+    values = np.where(first >= 0, cells[first], MISSING).astype(np.int16)
+    clash = np.flatnonzero((owner >= 0) & (cells != values[owner]))
+    if len(clash):
+        source.ledger.problem(
+            f"the truth of {label} has two values for item {names[owner[clash[0]]]!r}",
+            where=source.table.where(clash, source.by_label[label]),
+        )
+    return values
+
+
+def _report_unmatched(
+    source: TruthSource, position: NDArray[np.intp], known: "pd.Index[str]", ledger: Ledger
+) -> None:
+    unmatched = int((position < 0).sum())
+    if len(position) and unmatched == len(position):
+        ledger.problem(
+            "no item of the truth is an item of the ratings",
+            where=f"{source.table.source}, e.g. {known[0]!r}",
+            mend="the truth must name items as the ratings do",
+        )
+    elif unmatched and source.ledger is not ledger:
+        ledger.note(f"{unmatched} items of the truth are not among the ratings' items")
+
+
+def _admissible(task: Task, truth: Vectors, names: "pd.Index[str]", ledger: Ledger) -> Vectors:
+    """Apply the gates to the truth and refuse what no state admits."""
+    gated = apply_gates(task, truth)
+    impossible = (gated.contradicts >= 0) | ~admitted(task, gated.answers)
+    # A truth whose gate is contradicted may still be admitted by none: both are one problem.
+    wrong = np.flatnonzero(impossible)
+    if len(wrong):
+        ledger.problem(
+            f"the truth of {len(wrong)} items breaks the hard rules or gates of task {task.name}",
+            where=f"first: item {names[wrong[0]]!r}: {vector_name(task, truth[wrong[0]])}",
+            mend="correct it, or soften the rule in the task file",
+        )
+    return gated.answers

@@ -1,0 +1,136 @@
+"""Cells to class codes: how the classes of a label may be spelled."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.reading.ids import Codes
+from assay.reading.ledger import Ledger
+from assay.states import MISSING
+from assay.task import MAX_CLASSES, Label
+
+UNKNOWN = -3
+EMPTY = frozenset({"", "na", "n/a", "nan", "null", "<na>", "nat"})
+BINARY_SPELLINGS = {
+    "no": 0, "n": 0, "false": 0, "f": 0, "0": 0,
+    "yes": 1, "y": 1, "true": 1, "t": 1, "1": 1,
+}  # fmt: skip
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+EXACT = 1e15
+"""Whole numbers below this are told apart by their floating-point value."""
+
+SHOWN = 10
+
+
+def canonical(text: str) -> str:
+    """Return the spelling under which a value is looked up; equal numbers have one spelling.
+
+    Examples
+    --------
+    >>> canonical(" 2.0 "), canonical("Yes")
+    ('2', 'yes')
+    """
+    text = text.strip().casefold()
+    if len(text) < 40 and NUMBER.fullmatch(text):
+        number = float(text)
+        if abs(number) < EXACT:
+            return str(int(number)) if number.is_integer() else repr(number)
+    return text
+
+
+def spellings(label: Label) -> dict[str, int]:
+    """Return the code of every spelling of a label's classes; missing values are ``MISSING``."""
+    table = dict.fromkeys(EMPTY, MISSING)
+    if label.classes == ("no", "yes"):
+        table |= BINARY_SPELLINGS
+    loose = [canonical(c) for c in label.classes]
+    # Classes that differ in case only are told apart by their exact spelling.
+    table |= {key: code for code, key in enumerate(loose) if loose.count(key) == 1}
+    return table | {name.strip(): code for code, name in enumerate(label.classes)}
+
+
+def decode(column: "pd.Series[str]", label: Label, ledger: Ledger) -> NDArray[np.int16]:
+    """Return the class codes of a column of answers to one label; unknown values are a problem."""
+    raw, distinct = pd.factorize(column)
+    values = [str(value) for value in distinct]
+    codes = _codes(values, spellings(label))
+    answers = codes[raw]
+    _report_unknown(ledger, label, str(column.name), raw, values, codes)
+    return answers
+
+
+def _codes(distinct: Sequence[str], table: Mapping[str, int]) -> NDArray[np.int16]:
+    return np.array(
+        [table.get(v.strip(), table.get(canonical(v), UNKNOWN)) for v in distinct], np.int16
+    )
+
+
+def _report_unknown(
+    ledger: Ledger,
+    label: Label,
+    name: str,
+    raw: Codes,
+    distinct: Sequence[str],
+    codes: NDArray[np.int16],
+) -> None:
+    unknown = np.flatnonzero(codes == UNKNOWN)
+    where = ledger.table
+    for value in unknown[:SHOWN]:
+        rows = np.flatnonzero(raw == value)
+        times = f" ({len(rows)} times)" if len(rows) > 1 else ""
+        ledger.problem(
+            f"{_short(distinct[value])} is no class of {label.name}{times}",
+            where=where.where(rows, name),
+            allowed=allowed_values(label),
+        )
+    if len(unknown) > SHOWN:
+        ledger.problem(
+            f"{len(unknown) - SHOWN} more values are no classes of {label.name}",
+            where=f"column {name}",
+            allowed=allowed_values(label),
+        )
+
+
+def _short(value: str) -> str:
+    return repr(value) if len(value) <= 60 else f"{value[:57]!r}..."
+
+
+def allowed_values(label: Label) -> str:
+    """Say which values a label takes."""
+    names = ", ".join(label.classes[:SHOWN]) + (", ..." if len(label.classes) > SHOWN else "")
+    extra = " (also y/n, true/false, 1/0)" if label.classes == ("no", "yes") else ""
+    return f"{names}{extra}, or empty"
+
+
+def classes_from_data(
+    columns: Sequence["pd.Series[str]"], label: Label, ledger: Ledger
+) -> tuple[str, ...]:
+    """Return the distinct values of a label whose task leaves its classes to the data.
+
+    Sorted as numbers if all are numbers, else alphabetically. Equal numbers are one class.
+    """
+    values = {v.strip() for column in columns for v in pd.unique(column)}
+    values = {v for v in values if canonical(v) not in EMPTY}
+    numeric = all(NUMBER.fullmatch(v) and len(v) < 40 for v in values)
+    names = {canonical(v) for v in values} if numeric else values
+    if len(names) > MAX_CLASSES:
+        ledger.problem(
+            f"{len(names)} different values of {label.name}",
+            where=f"column {columns[0].name}",
+            allowed=f"at most {MAX_CLASSES} classes",
+            mend="name the column of classes with labels=; scores and free text are no classes",
+        )
+        return ("no", "yes")
+    classes = sorted(names, key=float) if numeric else sorted(names)
+    if len({c.casefold() for c in classes}) < len(classes):
+        ledger.note(f"some classes of {label.name} differ in upper and lower case only")
+    if len(classes) == 1:
+        ledger.note(
+            f"every answer to {label.name} is {classes[0]!r}; a label needs two classes, "
+            "so that a class 'other' was added"
+        )
+        classes.append("other" if classes[0] != "other" else "another")
+    return tuple(classes)

@@ -1,0 +1,171 @@
+r"""The posterior of the states given the parameters: exact, by Bayes' rule, draw by draw.
+
+.. math:: p(s_i = s, u_c = u_q \mid y, \theta) \propto w_q \prod_{i' \in c} p(y_{i'} \mid u_q)
+          \cdot \frac{\pi_{g(i)}(s \mid u_q)\, p(y_i \mid s)}{p(y_i \mid u_q)}
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.likelihood import bundle_nodes
+from assay.model import Structure
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+CHUNK_NUMBERS = 4_000_000
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Recovered:
+    """States of all items, for every draw of the parameters.
+
+    Attributes
+    ----------
+    states : ndarray of int16 (draw, item)
+        A draw of each item's state.
+    probabilities : ndarray (item, state)
+        Posterior probabilities, averaged over the draws (not over the drawn states).
+    log_likelihood : ndarray (draw, cluster)
+        Of each cluster of the model: an item where there is no cluster effect.
+    """
+
+    states: NDArray[np.int16]
+    probabilities: Floats
+    log_likelihood: Floats
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _pick(weights, uniform):  # type: ignore[no-untyped-def]
+    """Position at which the running sum of weights passes ``uniform`` of the total."""
+    goal = uniform * weights.sum()
+    running = 0.0
+    last = 0
+    for n in range(weights.shape[0]):
+        if weights[n] > 0.0:
+            last = n
+            running += weights[n]
+            if running > goal:
+                break
+    return last
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def _recover(  # type: ignore[no-untyped-def]
+    prevalence, joint, evidence, cell_context, item_cell, cluster_bundle, start, members,
+    by_cluster, by_item, states, probabilities, log_likelihood,
+):
+    """Fill states, probabilities (added up) and log-likelihoods of one draw."""
+    nodes, count = prevalence.shape[1], prevalence.shape[2]
+    share = np.empty(nodes)
+    chance = np.empty(count)
+    for c in range(cluster_bundle.shape[0]):
+        row = joint[cluster_bundle[c]]
+        top = row.max()
+        share[:] = np.exp(row - top)
+        total = share.sum()
+        log_likelihood[c] = top + np.log(total)
+        share /= total
+        drawn = _pick(share, by_cluster[c])
+        for k in range(start[c], start[c + 1]):
+            item = members[k]
+            cell = item_cell[item]
+            g = cell_context[cell]
+            for q in range(nodes):
+                if share[q] < 1e-14 and q != drawn:
+                    continue
+                chance[:] = prevalence[g, q] * evidence[cell]
+                total = chance.sum()
+                if q == drawn:
+                    states[item] = _pick(chance, by_item[item])
+                probabilities[item] += share[q] / total * chance
+
+
+def recover(
+    structure: Structure, values: Mapping[str, Floats], rng: np.random.Generator
+) -> Recovered:
+    """Draw the states of all items for every draw of the parameters.
+
+    Parameters
+    ----------
+    values : mapping of str to ndarray (draw, ...)
+        The parameters.
+    rng : numpy.random.Generator
+        The one stream of label draws of the fit.
+
+    Returns
+    -------
+    Recovered
+    """
+    pattern = structure.pattern
+    draws = len(next(iter(values.values())))
+    items, clusters = len(pattern.item_cell), len(pattern.cluster_bundle)
+    states = np.empty((draws, items), np.int16)
+    probabilities = np.zeros((items, len(structure.prevalence.space.states)))
+    log_likelihood = np.empty((draws, clusters))
+    log_weight = structure.prevalence.design.log_weight
+    for d, prevalence, response in draw_tables(structure, values):
+        joint, evidence = bundle_nodes(prevalence, response, log_weight, *pattern.arrays())
+        _recover(
+            prevalence, joint, evidence, pattern.cell_context, pattern.item_cell,
+            pattern.cluster_bundle, *pattern.cluster_items, rng.random(clusters),
+            rng.random(items), states[d], probabilities, log_likelihood[d],
+        )
+    return Recovered(
+        states=states, probabilities=probabilities / draws, log_likelihood=log_likelihood
+    )
+
+
+def draw_tables(
+    structure: Structure, values: Mapping[str, Floats]
+) -> Iterator[tuple[int, Floats, Floats]]:
+    """Yield (draw, prevalence table, response table), computed in chunks of draws."""
+    draws = len(next(iter(values.values())))
+    one = structure.tables({k: v[:1] for k, v in values.items()}, np)
+    widest = max(
+        [t.size for t in one]
+        + [b.entries.size for b in structure.responses.blocks if hasattr(b, "entries")]
+        + [b.menu.entries.size for b in structure.responses.blocks if hasattr(b, "menu")]
+    )
+    chunk = max(1, CHUNK_NUMBERS // max(widest, 1))
+    for first in range(0, draws, chunk):
+        piece = {k: v[first : first + chunk] for k, v in values.items()}
+        prevalence, response = structure.tables(piece, np)
+        here = len(next(iter(piece.values())))
+        prevalence = np.broadcast_to(prevalence, (here, *prevalence.shape[1:]))
+        response = np.broadcast_to(response, (here, *response.shape[1:]))
+        for n in range(here):
+            yield (
+                first + n,
+                np.ascontiguousarray(prevalence[n]),
+                np.ascontiguousarray(response[n]),
+            )
+
+
+def predict_states(
+    structure: Structure, values: Mapping[str, Floats], rng: np.random.Generator
+) -> NDArray[np.int16]:
+    """Draw states of new items like these: the same contexts in new clusters.
+
+    Returns
+    -------
+    ndarray of int16 (draw, item)
+    """
+    design = structure.prevalence.design
+    table = np.asarray(structure.prevalence.table(values, np))
+    draws, items = len(table), len(design.item_context)
+    if structure.prevalence.has_clusters and design.cluster is not None:
+        clusters = int(design.cluster.max()) + 1
+        weight = np.exp(design.log_weight)
+        node = rng.choice(len(weight), size=(draws, clusters), p=weight)[:, design.cluster]
+    else:
+        node = np.zeros((draws, items), np.int64)
+    running = table.cumsum(axis=-1)
+    states = np.empty((draws, items), np.int16)
+    for d in range(draws):
+        steps = running[d][design.item_context, node[d]]
+        states[d] = (rng.random(items)[:, None] * steps[:, -1:] > steps).sum(axis=1)
+    return states

@@ -1,0 +1,118 @@
+"""NUTS through nutpie on a :class:`~assay.density.Density`, with a progress bar on standard error."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.density import Density, whitened_log_density
+
+Floats = NDArray[np.float64]
+
+
+def sample_nuts(
+    density: Density,
+    centre: Floats,
+    scale: Floats,
+    *,
+    draws: int,
+    tune: int,
+    chains: int,
+    seed: int,
+    target_accept: float,
+    progress: bool,
+) -> tuple[Floats, dict[str, NDArray[Any]]]:
+    """Sample with nutpie, on the coordinates in which the mode's curvature is 1.
+
+    Parameters
+    ----------
+    centre : ndarray (value,)
+        The mode.
+    scale : ndarray (value, value)
+        Matrix that turns standard normal numbers into steps around the mode; chains start from
+        such steps.
+
+    Returns
+    -------
+    x : ndarray (chain, draw, value)
+    stats : dict of ndarray (chain, draw)
+        ``lp``, ``diverging``, ``n_steps``, ``tree_depth``, ``step_size``, ``energy``.
+    """
+    import nutpie
+    from nutpie.compiled_pyfunc import from_pyfunc
+
+    def make_logp() -> Callable[..., Any]:
+        return lambda z: whitened_log_density(z, centre, scale, density.arguments)
+
+    def make_expand(seed1: int, seed2: int, chain: int) -> Callable[..., Any]:
+        return lambda z: {"z": np.asarray(z)}
+
+    def start(seed: int) -> Floats:
+        return np.random.default_rng(seed % 2**63).standard_normal(density.size)
+
+    compiled = from_pyfunc(
+        density.size,
+        make_logp,
+        make_expand,
+        [np.dtype("float64")],
+        [(density.size,)],
+        ["z"],
+        make_initial_point_fn=start,
+    )
+    with _progress(chains, draws + tune, show=progress) as callback:
+        trace = nutpie.sample(
+            compiled,
+            draws=draws,
+            tune=tune,
+            chains=chains,
+            cores=min(chains, _cores()),
+            seed=seed,
+            target_accept=target_accept,
+            save_warmup=False,
+            progress_bar=False,
+            progress_callback=callback,
+        )
+    stats = trace.sample_stats
+    names = {
+        "logp": "lp", "diverging": "diverging", "n_steps": "n_steps", "depth": "tree_depth",
+        "step_size": "step_size", "energy": "energy",
+    }
+    found = {new: stats[old].values for old, new in names.items() if old in stats}
+    return centre + trace.posterior["z"].values @ scale.T, found
+
+
+def _cores() -> int:
+    import os
+
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def _progress(chains: int, total: int, *, show: bool) -> Iterator[Callable[[Any], None] | None]:
+    """Show a bar over all chains, with rate and time left."""
+    if not show:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    with Progress(
+        TextColumn("sampling"),
+        BarColumn(),
+        TextColumn("{task.completed:.0f}/{task.total:.0f} draws, {task.fields[diverged]} divergent"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(file=sys.stderr),
+        transient=not sys.stderr.isatty(),
+    ) as bars:
+        bar = bars.add_task("sampling", total=chains * total, diverged=0)
+
+        def update(chain_progress: Any) -> None:
+            done = sum(c.finished_draws for c in chain_progress)
+            bars.update(bar, completed=done, diverged=sum(c.divergences for c in chain_progress))
+
+        yield update
+        bars.update(bar, completed=chains * total)

@@ -1,0 +1,84 @@
+"""save and load: one netCDF or Zarr file holds a fit and all that is needed to go on."""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import xarray as xr
+
+from assay.errors import FitError
+from assay.fit_data import require_fit
+
+ZARR = ".zarr"
+
+
+def save(fit: xr.DataTree, path: str | Path) -> Path:
+    """Write a fit to one netCDF file, or to a Zarr folder if the path ends in ``.zarr``.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`.
+    path : str or path
+        Where to; an existing file is replaced, and stays as it was if writing fails.
+
+    Returns
+    -------
+    pathlib.Path
+        Where the fit was written.
+
+    Raises
+    ------
+    FitError
+        If the tree is not a fit, or the path cannot be written.
+    """
+    require_fit(fit)
+    target = Path(path)
+    if not target.parent.is_dir():
+        raise FitError(f"cannot write {target}: the folder {target.parent} does not exist")
+    if target.is_dir() and target.suffix != ZARR:
+        raise FitError(f"cannot write {target}: it is a folder; give a file name, e.g. fit.nc")
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".assay-") as folder:
+        draft = Path(folder) / target.name
+        try:
+            if target.suffix == ZARR:
+                fit.to_zarr(draft, mode="w", consolidated=False)
+                if target.exists():
+                    shutil.move(target, Path(folder) / "old")
+            else:
+                fit.to_netcdf(draft, engine="h5netcdf")
+            os.replace(draft, target)
+        except OSError as error:
+            raise FitError(f"cannot write {target}: {error.strerror or error}") from None
+    return target
+
+
+def load(path: str | Path) -> xr.DataTree:
+    """Read a fit that :func:`save` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    xarray.DataTree
+
+    Raises
+    ------
+    FitError
+        If there is no such file, or it holds no fit.
+    """
+    source = Path(path)
+    if not source.exists():
+        raise FitError(f"there is no file {source}; write one with assay.save(fit, 'fit.nc')")
+    try:
+        engine = "zarr" if source.is_dir() else "h5netcdf"
+        options = {"consolidated": False} if engine == "zarr" else {}
+        with xr.open_datatree(source, engine=engine, **options) as opened:
+            fit = opened.load()
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FitError(f"{source} is not a fit that assay wrote: {error}") from None
+    require_fit(fit)
+    return fit

@@ -1,0 +1,29 @@
+"""The documentation builds without a warning and covers every public name."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import assay
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_reference_covers_every_public_name() -> None:
+    text = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    documented = re.findall(r"^\.\. auto(?:function|class|exception):: (\w+)$", text, re.MULTILINE)
+    assert sorted(documented) == sorted(assay.__all__)
+
+
+def test_documentation_builds_without_a_warning(tmp_path: Path) -> None:
+    # The doctrees go below the output folder, so that nothing is written into docs/.
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", str(ROOT / "docs"), "html"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Ratings" in (tmp_path / "html" / "reference.html").read_text(encoding="utf-8")

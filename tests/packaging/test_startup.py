@@ -1,0 +1,73 @@
+"""Nothing heavy is imported before it is needed."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+HEAVY = ("arviz", "matplotlib", "numba", "nutpie", "pymc", "pytensor")
+HELP = "import sys; sys.argv = ['assay', '--help']; from assay.cli import main; main()"
+
+
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"PYTHONWARNINGS": "default", "COLUMNS": "120"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def seconds(code: str) -> float:
+    """Shortest of five runs: what the code takes when nothing else runs."""
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        assert python(code).returncode == 0
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import assay",
+        "import assay; assay.load_task('retrieval')",
+        "import assay; assay.Ratings; assay.read_ratings",
+    ],
+)
+def test_import_is_light(code: str) -> None:
+    done = python(f"{code}\nimport sys\nprint(*sorted(sys.modules))")
+    assert done.returncode == 0, done.stderr
+    loaded = set(done.stdout.split())
+    assert "assay" in loaded
+    assert not loaded & set(HEAVY)
+
+
+def test_import_of_the_package_alone_needs_no_pandas() -> None:
+    done = python("import assay, sys; print('pandas' in sys.modules)")
+    assert done.stdout == "False\n"
+
+
+def test_every_public_name_resolves() -> None:
+    done = python("import assay\nfor name in assay.__all__:\n    getattr(assay, name)")
+    assert done.returncode == 0, done.stderr
+
+
+def test_help_starts_about_as_fast_as_pandas() -> None:
+    done = python(HELP)
+    assert done.returncode == 0, done.stderr
+    assert "check" in done.stdout
+    assert seconds(HELP) < 1.5 * seconds("import pandas")
+
+
+def test_help_is_light() -> None:
+    done = python(
+        f"import atexit, sys\natexit.register(lambda: print('LOADED', *sys.modules))\n{HELP}"
+    )
+    loaded = set(done.stdout.rpartition("LOADED")[2].split())
+    assert "assay.cli" in loaded
+    assert not loaded & set(HEAVY)

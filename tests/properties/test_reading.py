@@ -1,0 +1,145 @@
+"""Reading: what must not depend on names, order or spelling, whatever the ratings."""
+
+from contextlib import suppress
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pandas as pd
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from assay.errors import AssayError, RatingsError
+from assay.ratings import Ratings
+from assay.reading import read_ratings
+from assay.states import MISSING, state_space
+from assay.task import load_task
+
+LABELS = load_task("retrieval").label_names
+CELLS = st.sampled_from(["yes", "no", ""])
+ROWS = st.lists(
+    st.tuples(st.integers(0, 6), st.integers(0, 3), CELLS, CELLS, CELLS),
+    min_size=1,
+    max_size=25,
+    unique_by=lambda row: row[:2],
+)
+RELAXED = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def table_of(rows: list[tuple[int, int, str, str, str]]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["item", "rater", *LABELS]).astype("str")
+
+
+def read(table: pd.DataFrame) -> Ratings | None:
+    """Read; None if no rating has an answer."""
+    try:
+        return read_ratings(table, task="retrieval")
+    except RatingsError as error:
+        if [p.what.partition(";")[0] for p in error.problems] != ["no rating has an answer"]:
+            raise
+        return None
+
+
+def facts(ratings: Ratings) -> set[tuple[object, ...]]:
+    """Return the ratings as a set of named facts."""
+    items, raters = ratings.items.index[ratings.item], ratings.raters.index[ratings.rater]
+    return {(i, r, *a) for i, r, a in zip(items, raters, ratings.answers.tolist(), strict=True)}
+
+
+@RELAXED
+@given(rows=ROWS)
+def test_every_row_is_accounted_for(rows: list[tuple[int, int, str, str, str]]) -> None:
+    ratings = read(table_of(rows))
+    if ratings is None:
+        return
+    account = ratings.accounting
+    assert account.rows_read == len(rows)
+    assert account.rows_used + len(account.set_aside) == account.rows_read
+    assert sum(account.reasons.values()) == len(account.set_aside)
+    assert len(ratings.answers) == account.rows_used
+
+
+@RELAXED
+@given(rows=ROWS)
+def test_what_is_kept_can_be_recorded_and_what_is_not_cannot(
+    rows: list[tuple[int, int, str, str, str]],
+) -> None:
+    ratings = read(table_of(rows))
+    if ratings is None:
+        return
+    space = state_space(ratings.task)
+    allowed = space.paths[~space.blocked]
+
+    def possible(answers: "np.typing.NDArray[np.int16]") -> bool:
+        return bool(((allowed == answers) | (answers == MISSING)).all(axis=1).any())
+
+    assert all(possible(a) for a in ratings.answers)
+    codes = {"yes": 1, "no": 0, "": MISSING}
+    aside = set(ratings.accounting.set_aside["line"])
+    for line, row in enumerate(rows):
+        assert possible(np.array([codes[v] for v in row[2:]])) == (line not in aside)
+
+
+@RELAXED
+@given(rows=ROWS, random=st.randoms(use_true_random=False))
+def test_row_order_changes_nothing(
+    rows: list[tuple[int, int, str, str, str]], random: Random
+) -> None:
+    shuffled = list(rows)
+    random.shuffle(shuffled)
+    one, two = read(table_of(rows)), read(table_of(shuffled))
+    assert (one is None) == (two is None)
+    if one is not None and two is not None:
+        assert facts(one) == facts(two)
+        assert one.accounting.reasons == two.accounting.reasons
+
+
+@RELAXED
+@given(rows=ROWS)
+def test_one_label_a_row_says_the_same(rows: list[tuple[int, int, str, str, str]]) -> None:
+    table = table_of(rows)
+    long = table.melt(["item", "rater"], list(LABELS), "label", "value")
+    one, two = read(table), read(long)
+    assert (one is None) == (two is None)
+    if one is not None and two is not None:
+        assert facts(one) == facts(two)
+
+
+@RELAXED
+@given(rows=ROWS, separator=st.sampled_from([",", ";", "\t"]))
+def test_a_file_says_the_same_as_the_table(
+    rows: list[tuple[int, int, str, str, str]],
+    separator: str,
+    tmp_path: Path,
+) -> None:
+    table = table_of(rows)
+    path = tmp_path / "ratings.csv"
+    table.to_csv(path, index=False, sep=separator)
+    one = read(table)
+    if one is None:
+        return
+    two = read_ratings(path, task="retrieval")
+    assert facts(one) == facts(two)
+    lines = two.accounting.set_aside["line"].tolist()
+    assert lines == [line + 2 for line in one.accounting.set_aside["line"]]
+
+
+@RELAXED
+@given(data=st.binary(max_size=400))
+def test_any_bytes_are_read_or_refused_in_words(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_bytes(data)
+    with suppress(AssayError):
+        ratings = read_ratings(path, task="single")
+        assert len(ratings.answers)
+
+
+@RELAXED
+@given(text=st.text(alphabet='irl,;\t\n\r"10.-x\u00e9\u2028 ', max_size=80))
+def test_any_text_after_a_header_is_read_or_refused_in_words(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_bytes(("item,rater,label,rank,query\n" + text).encode())
+    with suppress(AssayError):
+        ratings = read_ratings(path, task="single")
+        account = ratings.accounting
+        assert account.rows_used + len(account.set_aside) == account.rows_read

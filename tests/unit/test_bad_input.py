@@ -1,0 +1,280 @@
+"""No input ends in another exception than AssayError, and its words say what is wrong where."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from assay.errors import AssayError, RatingsError, TaskError, UnknownNameError
+from assay.reading import read_ratings
+
+HEAD = "item,rater,topically_relevant,evidence_sufficient,misleading\n"
+GOOD = HEAD + "1,a,yes,no,no\n"
+
+MALFORMED: dict[str, tuple[bytes, tuple[str, ...]]] = {
+    "empty file": (b"", ("the file is empty",)),
+    "blank file": (b"\n\n\r\n", ("the file is empty",)),
+    "byte order mark only": (b"\xef\xbb\xbf", ("the file is empty",)),
+    "header only": (HEAD.encode(), ("a header but no rows",)),
+    "latin-1": ((GOOD + "2,Andr\u00e9,yes,no,no\n").encode("latin-1"), ("UTF-8", "line 3", "0xe9")),
+    "utf-16": (GOOD.encode("utf-16"), ("UTF-16", "save it as UTF-8")),
+    "binary": (bytes(range(256)) * 10, ("binary",)),
+    "spreadsheet": (b"PK\x03\x04" + b"xl/workbook", ("binary", "export a spreadsheet as CSV")),
+    "short row": ((GOOD + "2,a,yes\n3,a,no,no,no\n").encode(), ("line 3 has 3", "5 fields")),
+    "long row": ((GOOD + "2,a,yes,no,no,no\n").encode(), ("line 3 has 6",)),
+    "unclosed quote": ((GOOD + '2,"a,yes,no,no\n3,b,no,no,no\n').encode(), ("line 3",)),
+    "duplicate columns": (
+        b"item,rater,misleading,misleading\n1,a,no,no\n",
+        ("column names stand twice", "'misleading'"),
+    ),
+    "no rater": (
+        b"item,topically_relevant\n1,yes\n",
+        ("which rater", "topically_relevant", 'rater="..."'),
+    ),
+    "no item": (b"rater,topically_relevant\na,yes\n", ("which item", 'item="..."')),
+    "half an item": (
+        b"record_uuid,rater,topically_relevant\nu,a,yes\n",
+        ("chunk_id is missing beside record_uuid",),
+    ),
+    "no label": (b"item,rater,text\n1,a,hello\n", ("no column holds answers", "misleading")),
+    "one column": (b"item\n1\n", ("which rater", "no column holds answers")),
+    "unknown value": (
+        (GOOD + "2,a,perhaps,no,no\n3,a,perhaps,no,no\n").encode(),
+        ("'perhaps' is no class of topically_relevant (2 times)", "lines 3, 4", "yes"),
+    ),
+    "unknown values in two columns": (
+        (GOOD + "2,a,2,no,no\n3,a,no,no,maybe\n").encode(),
+        ("2 problems", "'2' is no class", "'maybe' is no class"),
+    ),
+    "all empty answers": (
+        (HEAD + "1,a,,,\n2,a,NA,nan,null\n").encode(),
+        ("no rating has an answer",),
+    ),
+    "all rows set aside": (
+        (HEAD + ",a,yes,no,no\n").encode(),
+        ("no rating has an answer", "no item"),
+    ),
+    "repeat that differs": (
+        (GOOD + "1,a,no,no,no\n").encode(),
+        ("more than once", "lines 2, 3", 'replicate="row"'),
+    ),
+    "replicate that repeats": (
+        b"item,rater,replicate,misleading\n1,a,1,no\n1,a,1,yes\n",
+        ("under the same replicate", "lines 2, 3"),
+    ),
+    "cluster that changes": (
+        b"item,rater,query,misleading\n1,a,q1,no\n1,b,q2,no\n",
+        ("'1' has more than one cluster: 'q1' and 'q2'", "lines 2, 3"),
+    ),
+    "rank that is no number": (
+        b"item,rater,query,rank,misleading\n1,a,q1,first,no\n",
+        ("1 ranks cannot be used: 'first'", "column rank, line 2", "whole numbers"),
+    ),
+    "rank twice": (
+        b"item,rater,query,rank,misleading\n1,a,q1,1,no\n2,a,q1,1,no\n",
+        ("panel 'q1' several items share a rank",),
+    ),
+    "item at two ranks": (
+        b"item,rater,query,rank,misleading\n1,a,q1,1,no\n1,b,q1,2,no\n",
+        ("panel 'q1' an item has several ranks",),
+    ),
+    "negative rank": (
+        b"item,rater,query,rank,misleading\n1,a,q1,-1,no\n",
+        ("ranks cannot be used: '-1'",),
+    ),
+    "weight": (b"item,rater,weight,misleading\n1,a,heavy,no\n", ("'heavy' is no weight",)),
+    "weight below zero": (b"item,rater,weight,misleading\n1,a,-2,no\n", ("positive numbers",)),
+    "stratum that changes": (
+        b"item,rater,stratum,misleading\n1,a,x,no\n1,b,y,no\n",
+        ("more than one stratum",),
+    ),
+    "label a row, unknown label": (
+        b"item,rater,label,value\n1,a,misleading,no\n1,a,mislaeding,no\n",
+        ("'mislaeding' is no label", "did you mean misleading?"),
+    ),
+    "label a row, twice": (
+        b"item,rater,label,value\n1,a,misleading,no\n1,a,misleading,yes\n",
+        ("more than once",),
+    ),
+    "damaged gzip": (b"\x1f\x8b\x08\x00broken", ("compressed file is damaged",)),
+    "damaged parquet": (b"PAR1 and nothing else PAR1", ("Parquet file cannot be read",)),
+    "no header, data only": (b"1,a,yes,no,no\n2,a,no,no,no\n", ("'no'", "must be the header")),
+    "huge field": ((GOOD + f"2,a,{'x' * 2_000_000},no,no\n").encode(), ("is no class", "...")),
+}
+
+
+@pytest.mark.parametrize("name", MALFORMED)
+def test_a_malformed_file_is_refused_in_words(name: str, tmp_path: Path) -> None:
+    data, words = MALFORMED[name]
+    path = tmp_path / "ratings.csv"
+    path.write_bytes(data)
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(path, task="retrieval")
+    for word in words:
+        assert word in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert len(str(caught.value)) < 4000
+
+
+SET_ASIDE: dict[str, tuple[str, str, int]] = {
+    "no item": (GOOD + ",a,yes,no,no\n", "no item", 3),
+    "no rater": (GOOD + "2, ,yes,no,no\n", "no rater", 3),
+    "row of separators": (
+        GOOD + "\n2,a,no,yes,no\n",
+        "breaks the blocked rule sufficient_is_relevant",
+        4,
+    ),
+    "blocked rule": (
+        GOOD + "2,a,yes,yes,yes\n",
+        "breaks the blocked rule sufficient_is_not_misleading",
+        3,
+    ),
+    "blocked though partly answered": (
+        GOOD + "2,a,,yes,yes\n",
+        "breaks the blocked rule sufficient_is_not_misleading",
+        3,
+    ),
+    "exact repeat": (GOOD + "1,a,yes,no,no\n", "repeats an earlier line exactly", 3),
+    "abstention beside an answer": (
+        GOOD + "1,a,,,\n",
+        "an abstention beside an answer of the same rater",
+        3,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SET_ASIDE)
+def test_a_bad_row_is_set_aside_with_its_reason_and_line(name: str, tmp_path: Path) -> None:
+    text, reason, line = SET_ASIDE[name]
+    path = tmp_path / "ratings.csv"
+    path.write_text(text)
+    account = read_ratings(path, task="retrieval").accounting
+    assert account.reasons == {reason: 1}
+    assert account.set_aside["line"].tolist() == [line]
+    assert (account.rows_read, account.rows_used) == (2, 1)
+
+
+TABLE = pd.DataFrame({"item": [1, 2], "rater": ["a", "b"], "label": ["x", "y"]})
+
+CALLS: dict[str, tuple[dict[str, Any], type[AssayError], str]] = {
+    "partial": ({"partial": "draf"}, RatingsError, "did you mean draft?"),
+    "resolve": ({"resolve": "redo"}, RatingsError, "resolve='redo'"),
+    "task name": ({"task": "singel"}, UnknownNameError, "did you mean single?"),
+    "task type": ({"task": 3}, TaskError, "task= must be"),
+    "task file": ({"task": "nowhere.toml"}, TaskError, "cannot be read"),
+    "rater column": ({"rater": "raters"}, RatingsError, "rater='raters' is no column"),
+    "item type": ({"item": [1, 2]}, RatingsError, "item= must be a column name"),
+    "role type": ({"cluster": 7}, RatingsError, "cluster= must be a column name"),
+    "labels column": ({"labels": "lable"}, RatingsError, "did you mean label?"),
+    "labels name": ({"labels": {"lab": "label"}}, RatingsError, "no label of task single"),
+    "labels type": ({"labels": 5}, RatingsError, "labels= must be"),
+    "labels empty": ({"labels": {}}, RatingsError, "labels= names no column"),
+    "labels too many": ({"labels": ["label", "item"]}, RatingsError, "names 2 columns"),
+    "label and value": ({"label": "label", "value": "valeu"}, RatingsError, "value='valeu'"),
+    "response": ({"response": {"rule": "warn"}}, TaskError, "is no rule of task single"),
+    "response type": ({"response": "warn"}, TaskError, "response= must be a dict"),
+    "truth": ({"truth": "gold"}, RatingsError, "neither a column nor a file"),
+    "truth type": ({"truth": 4}, RatingsError, "truth= must be"),
+    "truth of other items": (
+        {"truth": pd.DataFrame({"item": ["z"], "label": ["x"]})},
+        RatingsError,
+        "no item of the truth",
+    ),
+    "truth without items": (
+        {"truth": pd.DataFrame({"unit": ["z"], "label": ["x"]})},
+        RatingsError,
+        "no column item",
+    ),
+    "truth without labels": (
+        {"truth": pd.DataFrame({"item": [1], "gold": ["x"]})},
+        RatingsError,
+        "no column for a label",
+    ),
+    "truth twice": (
+        {"truth": pd.DataFrame({"item": [1, 1], "label": ["x", "y"]})},
+        RatingsError,
+        "two values",
+    ),
+    "group": ({"group": {"a": "people"}}, RatingsError, "no group for 1 raters: b"),
+    "group that changes": (
+        {
+            "group": "g",
+            "source": pd.concat([TABLE, TABLE.assign(rater="a", item=[3, 4])]).assign(
+                g=list("xyyz")
+            ),
+        },
+        RatingsError,
+        "more than one group",
+    ),
+    "panels": ({"panels": pd.DataFrame({"list": [1]})}, RatingsError, "no column in common"),
+    "panels of other items": (
+        {"panels": pd.DataFrame({"item": ["z"], "system": ["s"]})},
+        RatingsError,
+        "no item of the ratings",
+    ),
+    "panels that disagree": (
+        {"panels": pd.DataFrame({"rater": ["a", "a"], "system": ["s", "t"]})},
+        RatingsError,
+        "several different rows",
+    ),
+    "missing file": ({"source": "nowhere.csv"}, RatingsError, "cannot be read"),
+    "null in the path": ({"source": "a\0b.csv"}, RatingsError, "cannot be read"),
+    "long path": ({"source": "x" * 5000}, RatingsError, "cannot be read"),
+    "source type": ({"source": 5}, RatingsError, "not int"),
+    "source list": ({"source": [1, 2]}, RatingsError, "not list"),
+    "empty table": ({"source": TABLE.iloc[:0]}, RatingsError, "no rows"),
+    "no columns": ({"source": pd.DataFrame()}, RatingsError, "no rows"),
+    "columns twice": (
+        {"source": pd.concat([TABLE, TABLE[["item"]]], axis=1)},
+        RatingsError,
+        "twice: 'item'",
+    ),
+    "all missing": (
+        {"source": TABLE.assign(label=np.nan)},
+        RatingsError,
+        "no rating has an answer",
+    ),
+    "10,000 classes": (
+        {"source": pd.DataFrame({"item": range(10_000), "rater": "a", "label": range(10_000)})},
+        RatingsError,
+        "10000 different values of label",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_wrong_call_is_refused_in_words(name: str) -> None:
+    arguments, kind, words = CALLS[name]
+    call = {"source": TABLE, "task": "single"} | arguments
+    with pytest.raises(kind) as caught:
+        read_ratings(**call)
+    assert words in str(caught.value)
+
+
+def test_a_folder_without_the_task_names_what_it_holds(tmp_path: Path) -> None:
+    (tmp_path / "retreival.csv").write_text(GOOD)
+    with pytest.raises(RatingsError, match=r"did you mean retreival\.csv") as caught:
+        read_ratings(tmp_path, task="retrieval")
+    assert str(caught.value).count("problem in") == 1
+
+
+def test_all_problems_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("item,topically_relevant,misleading\n1,dunno,no\n2,yes,hm\n")
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(path, task="retrieval")
+    assert len(caught.value.problems) == 3
+
+
+def test_a_compressed_file_reads_like_the_plain_one(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv.gz"
+    path.write_bytes(gzip.compress(GOOD.encode()))
+    assert len(read_ratings(path, task="retrieval").answers) == 1
+
+
+def test_unhashable_cells_do_not_break_the_reader() -> None:
+    table = TABLE.assign(extra=[[1], {"a": 2}])
+    assert len(read_ratings(table, task="single").answers) == 2

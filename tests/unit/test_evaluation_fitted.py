@@ -1,0 +1,246 @@
+"""Metrics of a fit, on fits made up of known label draws."""
+
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from assay.errors import ModelError, UnknownNameError
+from assay.evaluation import draws as draws_module
+from assay.evaluation import fitted, metrics, metrics_of_labels
+from assay.evaluation.draws import metric_draws, metric_totals
+from assay.evaluation.estimands import cluster_weights
+from assay.evaluation.panels import panel_layout
+from assay.evaluation.registry import choose_metrics
+from assay.ratings import Ratings
+from assay.states import MISSING, state_space
+from assay.task import load_task
+
+
+def paired_ratings(task_name="retrieval", clusters=30, places=3, seed=1):
+    """Two systems on the same clusters, each item rated once at random."""
+    task, rng = load_task(task_name), np.random.default_rng(seed)
+    panels = pd.DataFrame(
+        [
+            (f"{system}{c}", system, f"q{c}", rank + 1)
+            for system in "AB"
+            for c in range(clusters)
+            for rank in range(places)
+        ],
+        columns=["panel", "system", "cluster", "rank"],
+    )
+    count = len(panels)
+    items = pd.DataFrame(
+        {"cluster": panels["cluster"], "stratum": "", "weight": 1.0},
+    ).set_index(pd.Index([f"i{n}" for n in range(count)], name="item"))
+    states = state_space(task).states
+    return Ratings(
+        task=task,
+        answers=states[rng.integers(len(states), size=count)],
+        item=np.arange(count),
+        rater=np.zeros(count, np.int64),
+        replicate=np.zeros(count, np.int64),
+        abstained=np.zeros(count, bool),
+        items=items,
+        raters=pd.DataFrame({"group": ["raters"]}, index=pd.Index(["r"], name="rater")),
+        truth=np.full((count, len(task.labels)), MISSING, np.int16),
+        panels=panels.assign(item=np.arange(count)),
+    )
+
+
+@pytest.fixture
+def fake(monkeypatch):
+    """Make a fit of ratings: random admissible labels, 2 chains of 20 draws."""
+
+    def make(ratings, labels=None, new=None):
+        rng, states = np.random.default_rng(2), state_space(ratings.task).states
+        count = len(ratings.items)
+        if labels is None:
+            labels = states[rng.integers(len(states), size=(2, 20, count))]
+
+        def predicted(fit, replicates):
+            drawn = np.random.default_rng(3).integers(len(states), size=(replicates, 2, 20, count))
+            made = states[drawn] if new is None else np.broadcast_to(new, (*drawn.shape, len(new)))
+            return xr.DataArray(made, dims=("replicate", "chain", "draw", "item", "label"))
+
+        draws = xr.DataArray(
+            labels,
+            dims=("chain", "draw", "item", "label"),
+            coords={"chain": [0, 1], "draw": np.arange(20)},
+        )
+        monkeypatch.setattr(fitted, "ratings_of", lambda fit: ratings)
+        monkeypatch.setattr(fitted, "label_draws", lambda fit: draws)
+        monkeypatch.setattr(fitted, "predictive_label_draws", predicted)
+        return xr.DataTree(xr.Dataset(attrs={"reference": "consensus of all raters", "seed": 1}))
+
+    return make
+
+
+def labels_of(ratings):
+    return fitted.label_draws(None).to_numpy().reshape(40, len(ratings.items), -1)
+
+
+def test_finite_is_the_metric_of_each_draw(fake):
+    ratings = paired_ratings()
+    data = metrics(fake(ratings), estimand="finite")
+    assert set(data.data_vars) == set(ratings.task.metrics)
+    assert data["ndcg_at_k"].dims == ("chain", "draw", "system")
+    assert data["system"].to_numpy().tolist() == ["A", "B"]
+    for n in (0, 25):
+        table = metrics_of_labels(labels_of(ratings)[n], ratings).set_index(["metric", "system"])
+        for name in ratings.task.metrics:
+            drawn = data[name].to_numpy().reshape(40, 2)[n]
+            np.testing.assert_allclose(drawn, table.loc[name, "value"])
+
+
+def test_population_weights_the_panels_of_each_draw(fake):
+    ratings = paired_ratings()
+    data = metrics(fake(ratings), names="topical_precision_at_k")
+    weights = cluster_weights(panel_layout(ratings))[0:40]
+    relevant = labels_of(ratings)[..., 0].reshape(40, 2, 30, 3).mean(axis=-1)
+    order = [sorted(f"q{c}" for c in range(30)).index(f"q{c}") for c in range(30)]
+    expected = np.einsum("dsc,dc->ds", relevant, weights[:, order])
+    drawn = data["topical_precision_at_k"].to_numpy().reshape(40, 2)
+    np.testing.assert_allclose(drawn, expected)
+    assert data["topical_precision_at_k"].attrs["estimand"] == "population"
+
+
+def test_attributes_say_what_the_numbers_are_about(fake):
+    data = metrics(fake(paired_ratings()))
+    assert data.attrs == {
+        "estimand": "population",
+        "reference": "consensus of all raters",
+        "incomplete": "predict",
+        "n_panels": 60,
+        "n_panels_dropped": 0,
+        "n_clusters": 30,
+        "weights_seed": 1,
+    }
+    assert data["ndcg_at_k"].attrs["description"].startswith("Normalised discounted")
+
+
+def test_few_clusters_take_the_predictive_of_the_model(fake):
+    ratings = paired_ratings(clusters=12)
+    data = metrics(fake(ratings), names="topical_precision_at_k")
+    variable = data["topical_precision_at_k"]
+    assert variable.attrs["estimand"] == "population (model-based: 12 clusters)"
+    new = fitted.predictive_label_draws(None, replicates=32).to_numpy()[..., 0]
+    expected = new.reshape(32, 2, 20, 2, 36).mean(axis=(0, 4))
+    np.testing.assert_allclose(variable.to_numpy(), expected)
+
+
+def test_predictive_ratio_is_a_ratio_of_totals_over_replicates(fake):
+    ratings = paired_ratings("grounding", clusters=5, places=1)
+    data = metrics(fake(ratings), names="conditional_fabrication_rate", by=None)
+    new = fitted.predictive_label_draws(None, replicates=32).to_numpy()
+    expected = new[..., 4].sum(axis=(0, 3)) / new[..., 3].sum(axis=(0, 3))
+    np.testing.assert_allclose(data["conditional_fabrication_rate"].to_numpy(), expected)
+    assert data["conditional_fabrication_rate"].dims == ("chain", "draw")
+
+
+def test_the_system_with_fewest_clusters_decides(fake):
+    ratings = paired_ratings()
+    few = ratings.panels["cluster"].isin([f"q{c}" for c in range(19)])
+    kept = few | (ratings.panels["system"] == "B")
+    data = metrics(fake(replace(ratings, panels=ratings.panels[kept])))
+    assert data["ndcg_at_k"].attrs["estimand"] == "population (model-based: 19 clusters)"
+
+
+def test_event_that_no_answer_shows_takes_the_predictive(fake):
+    ratings = paired_ratings()
+    ratings.answers[:90, 2] = 0
+    data = metrics(fake(ratings))
+    estimands = {name: data[name].attrs["estimand"] for name in data.data_vars}
+    unseen = estimands.pop("misleading_context_rate_at_k")
+    assert unseen == "population (model-based: no event seen)"
+    assert set(estimands.values()) == {"population"}
+
+
+def test_event_that_no_draw_shows_takes_the_predictive(fake):
+    ratings = paired_ratings("generation", places=1)
+    labels = np.ones((2, 20, 60, 5), np.int16)
+    fit = fake(ratings, labels, new=np.array([0, 1, 0, 1, 0], np.int16))
+    data = metrics(fit)
+    assert {v.attrs["estimand"] for v in data.values()} == {
+        "population (model-based: no event seen)"
+    }
+    assert data["helpfulness_rate"].to_numpy().max() == 0
+
+
+def test_second_ratings_count_as_seen(fake):
+    once = paired_ratings()
+    once.answers[:, 2] = 0
+    again = once.answers.copy()
+    again[[0, 100]] = (0, 0, 1)
+    twice = replace(
+        once,
+        answers=np.concatenate([once.answers, again]),
+        **{
+            name: np.concatenate([getattr(once, name)] * 2)
+            for name in ("item", "rater", "replicate", "abstained")
+        },
+    )
+    names = "misleading_context_rate_at_k"
+    assert metrics(fake(twice), names=names)[names].attrs["estimand"] == "population"
+
+
+def test_undefined_draws_are_nan_and_their_share_is_told(fake):
+    ratings = paired_ratings("grounding", places=1)
+    labels = np.zeros((2, 20, 60, 5), np.int16)
+    labels[0, :, :, 3] = 1
+    data = metrics(fake(ratings, labels), estimand="finite")
+    variable = data["conditional_fabrication_rate"]
+    assert variable.attrs["undefined"] == 0.5
+    assert np.isnan(variable.to_numpy()[1]).all()
+    assert (variable.to_numpy()[0] == 0).all()
+
+
+def test_incomplete_panels_can_be_dropped(fake):
+    ratings = paired_ratings()
+    ratings.answers[0] = MISSING
+    data = metrics(fake(ratings), estimand="finite", incomplete="drop")
+    assert (data.attrs["n_panels"], data.attrs["n_panels_dropped"]) == (59, 1)
+    relevant = labels_of(ratings)[..., 0].reshape(40, 60, 3).mean(axis=-1)
+    drawn = data["topical_precision_at_k"].to_numpy().reshape(40, 2)
+    np.testing.assert_allclose(drawn[:, 0], relevant[:, 1:30].mean(axis=1))
+
+
+def test_choices_and_names_are_checked(fake):
+    fit = fake(paired_ratings())
+    with pytest.raises(ModelError, match="did you mean finite"):
+        metrics(fit, estimand="finit")
+    with pytest.raises(UnknownNameError, match="did you mean"):
+        metrics(fit, names=["topical_precision"])
+
+
+def test_size_of_the_runs_changes_nothing(fake, monkeypatch):
+    fit = fake(paired_ratings())
+    whole = metrics(fit)
+    monkeypatch.setattr(draws_module, "CELLS", 2_000)
+    xr.testing.assert_allclose(whole, metrics(fit), rtol=1e-12)
+
+
+def test_totals_count_panels_or_weights():
+    ratings = paired_ratings(clusters=4)
+    layout, chosen = panel_layout(ratings), choose_metrics(ratings.task)
+    y = np.zeros((3, len(ratings.items), 3), np.int16)
+    assert (metric_totals(chosen, ratings.task, y, layout)[1] == 4).all()
+    weighted = metric_totals(chosen, ratings.task, y, layout, cluster_weights(layout))
+    np.testing.assert_allclose(weighted[1], 1)
+
+
+def test_memory_stays_bounded():
+    """20 million label cells are 40 MB; float copies of all of them would be 160 MB each."""
+    ratings = paired_ratings("generation", clusters=10_000, places=1)
+    y = np.random.default_rng(1).integers(2, size=(200, 20_000, 5), dtype=np.int16)
+    layout, chosen = panel_layout(ratings), choose_metrics(ratings.task)
+    tracemalloc.start()
+    try:
+        metric_draws(chosen, ratings.task, y, layout, cluster_weights(layout))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 100e6

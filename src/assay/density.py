@@ -8,14 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.likelihood import value_and_gradient
+from assay.kernels import SUM, log_density
 from assay.model import Structure
 from assay.priors import Parameter
-from assay.tape import SUM, Tape, play_backwards, play_forwards
+from assay.tape import Tape
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,7 +31,7 @@ class Density:
     starts : ndarray of int
         Where each parameter begins in that vector.
     arguments : tuple
-        What :func:`log_density` takes besides the vector.
+        What :func:`assay.kernels.log_density` takes besides the vector.
     """
 
     parameters: tuple[Parameter, ...]
@@ -106,39 +105,14 @@ def make_density(structure: Structure) -> Density:
             operations,
             positions,
             int(prior.at),
-            np.ascontiguousarray(tape.symbol(prevalence).at),
-            np.ascontiguousarray(tape.symbol(response).at),
-            structure.prevalence.design.log_weight,
+            prevalence.shape,
+            prevalence.at.ravel(),
+            response.shape,
+            response.at.ravel(),
+            structure.prevalence.log_weight,
             *structure.pattern.arrays(),
         ),
     )
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def log_density(  # type: ignore[no-untyped-def]
-    x, constants, operations, positions, prior_at, prevalence_at, response_at, log_weight, *pattern
-):
-    """Log density and gradient at unconstrained values ``x``."""
-    buffer = constants.copy()
-    buffer[: x.shape[0]] = x
-    play_forwards(buffer, operations, positions)
-    prevalence = np.empty(prevalence_at.shape)
-    for n in range(prevalence_at.size):
-        prevalence.flat[n] = buffer[prevalence_at.flat[n]]
-    response = np.empty(response_at.shape)
-    for n in range(response_at.size):
-        response.flat[n] = buffer[response_at.flat[n]]
-    value, by_prevalence, by_response = value_and_gradient(
-        prevalence, response, log_weight, *pattern
-    )
-    adjoint = np.zeros(buffer.shape[0])
-    adjoint[prior_at] = 1.0
-    for n in range(prevalence_at.size):
-        adjoint[prevalence_at.flat[n]] += by_prevalence.flat[n]
-    for n in range(response_at.size):
-        adjoint[response_at.flat[n]] += by_response.flat[n]
-    play_backwards(buffer, adjoint, operations, positions)
-    return value + buffer[prior_at], adjoint[: x.shape[0]].copy()
 
 
 def unconstrain(density: Density, values: Mapping[str, Floats]) -> Floats:
@@ -158,10 +132,3 @@ def unconstrain(density: Density, values: Mapping[str, Floats]) -> Floats:
                 free = np.log(value)
         pieces.append(free.ravel())
     return np.concatenate(pieces)
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def whitened_log_density(z, centre, scale, arguments):  # type: ignore[no-untyped-def]
-    """Log density and gradient at ``x = centre + scale @ z``: (value,), (value, value)."""
-    value, gradient = log_density(centre + scale @ z, *arguments)
-    return value, scale.T @ gradient

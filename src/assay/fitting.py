@@ -45,7 +45,7 @@ def fit(
     chains: int = 4,
     rng: int | np.random.Generator = 1,
     starts: int = 4,
-    target_accept: float = 0.9,
+    target_accept: float = 0.85,
     progress: bool = True,
 ) -> xr.DataTree:
     """Fit a model to ratings: the posterior of labels, raters and prevalence.

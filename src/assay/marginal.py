@@ -9,7 +9,8 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.link.numba.dispatch.basic import register_funcify_default_op_cache_key
 
-from assay.likelihood import Pattern, value_and_gradient
+from assay.kernels import value_and_gradient
+from assay.likelihood import Pattern
 
 
 class MarginalLogLikelihood(Op):

@@ -65,10 +65,10 @@ class Structure:
 
     def log_likelihood(self, values: Mapping[str, Any]) -> float:
         """Marginal log-likelihood at one point: the computation that every method shares."""
-        from assay.likelihood import value_and_gradient
+        from assay.kernels import value_and_gradient
 
         prevalence, response = self.tables(values, np)
-        log_weight = self.prevalence.design.log_weight
+        log_weight = self.prevalence.log_weight
         return float(
             value_and_gradient(
                 np.ascontiguousarray(prevalence),
@@ -249,7 +249,7 @@ def model_of(structure: Structure) -> "pm.Model":
         values = {block.name: block.variable() for block in blocks}
         table, response = structure.tables(values, pt)
         value = marginal_log_likelihood(
-            table, response, structure.prevalence.design.log_weight, structure.pattern
+            table, response, structure.prevalence.log_weight, structure.pattern
         )
         pm.Potential("ratings", value)
         marginal = structure.prevalence.marginal(table, pt)

@@ -98,7 +98,7 @@ def climb(density: Density, start: Floats) -> tuple[Floats, float]:
             return 1e12, np.zeros_like(x)
         return -value, -gradient
 
-    options = {"maxiter": 3000, "maxfun": 6000, "maxcor": 30, "ftol": 1e-13, "gtol": 1e-6}
+    options = {"maxiter": 3000, "maxfun": 6000, "ftol": 1e-13, "gtol": 1e-6}
     found = minimize(downhill, start, jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x, float), -float(found.fun)
 
@@ -207,10 +207,8 @@ def laplace_log_density(mode: Mode, x: Floats) -> Floats:
 
 
 def mode_scale(mode: Mode) -> Floats:
-    """Matrix that turns standard normal numbers into steps of the approximation.
-
-    Without a proper peak: steps of 0.1.
-    """
+    """Standard deviations of the normal approximation; 0.1 where there is no proper peak."""
     if mode.factor is None:
-        return 0.1 * np.eye(len(mode.x))
-    return np.ascontiguousarray(solve_triangular(mode.factor, np.eye(len(mode.x)), lower=False))
+        return np.full(len(mode.x), 0.1)
+    inverse = solve_triangular(mode.factor, np.eye(len(mode.x)), lower=False)
+    return np.asarray(np.sqrt((inverse**2).sum(axis=1)))

@@ -130,9 +130,11 @@ class Parameter:
         import pymc as pm
 
         make = getattr(pm, self.prior.name)
-        values = dict(zip(PARAMETERS[self.prior.name], self.prior.values, strict=True))
+        # As arrays: PyTensor makes float32 of a bare 1.5, and takes its logarithm in float32.
+        numbers = [np.asarray(v, float) for v in self.prior.values]
+        values = dict(zip(PARAMETERS[self.prior.name], numbers, strict=True))
         if self.prior.name == "Dirichlet":
-            values["a"] = np.broadcast_to(np.asarray(values["a"], float), self.shape)
+            values["a"] = np.broadcast_to(values["a"], self.shape)
         return make(self.name, dims=self.dims or None, **values)
 
     @property

@@ -7,11 +7,10 @@ r"""The posterior of the states given the parameters: exact, by Bayes' rule, dra
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.likelihood import bundle_nodes
+from assay.kernels import bundle_nodes, recover_draw
 from assay.model import Structure
 
 Floats = NDArray[np.float64]
@@ -38,52 +37,6 @@ class Recovered:
     log_likelihood: Floats
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _pick(weights, uniform):  # type: ignore[no-untyped-def]
-    """Position at which the running sum of weights passes ``uniform`` of the total."""
-    goal = uniform * weights.sum()
-    running = 0.0
-    last = 0
-    for n in range(weights.shape[0]):
-        if weights[n] > 0.0:
-            last = n
-            running += weights[n]
-            if running > goal:
-                break
-    return last
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _recover(  # type: ignore[no-untyped-def]
-    prevalence, joint, evidence, cell_context, item_cell, cluster_bundle, start, members,
-    by_cluster, by_item, states, probabilities, log_likelihood,
-):
-    """Fill states, probabilities (added up) and log-likelihoods of one draw."""
-    nodes, count = prevalence.shape[1], prevalence.shape[2]
-    share = np.empty(nodes)
-    chance = np.empty(count)
-    for c in range(cluster_bundle.shape[0]):
-        row = joint[cluster_bundle[c]]
-        top = row.max()
-        share[:] = np.exp(row - top)
-        total = share.sum()
-        log_likelihood[c] = top + np.log(total)
-        share /= total
-        drawn = _pick(share, by_cluster[c])
-        for k in range(start[c], start[c + 1]):
-            item = members[k]
-            cell = item_cell[item]
-            g = cell_context[cell]
-            for q in range(nodes):
-                if share[q] < 1e-14 and q != drawn:
-                    continue
-                chance[:] = prevalence[g, q] * evidence[cell]
-                total = chance.sum()
-                if q == drawn:
-                    states[item] = _pick(chance, by_item[item])
-                probabilities[item] += share[q] / total * chance
-
-
 def recover(
     structure: Structure, values: Mapping[str, Floats], rng: np.random.Generator
 ) -> Recovered:
@@ -106,13 +59,16 @@ def recover(
     states = np.empty((draws, items), np.int16)
     probabilities = np.zeros((items, len(structure.prevalence.space.states)))
     log_likelihood = np.empty((draws, clusters))
-    log_weight = structure.prevalence.design.log_weight
+    log_weight = structure.prevalence.log_weight
     for d, prevalence, response in draw_tables(structure, values):
-        joint, evidence = bundle_nodes(prevalence, response, log_weight, *pattern.arrays())
-        _recover(
-            prevalence, joint, evidence, pattern.cell_context, pattern.item_cell,
+        value, share, evidence = bundle_nodes(
+            prevalence, response, log_weight, *pattern.arrays()
+        )
+        log_likelihood[d] = value[pattern.cluster_bundle]
+        recover_draw(
+            prevalence, share, evidence, pattern.cell_context, pattern.item_cell,
             pattern.cluster_bundle, *pattern.cluster_items, rng.random(clusters),
-            rng.random(items), states[d], probabilities, log_likelihood[d],
+            rng.random(items), states[d], probabilities,
         )
     return Recovered(
         states=states, probabilities=probabilities / draws, log_likelihood=log_likelihood

@@ -114,7 +114,7 @@ class Responses:
     Attributes
     ----------
     row : ndarray of int (rating,)
-        Row of the response table of each rating; -1 if it has no answer.
+        Row of the response table of each rating; -1 if all its answers are missing.
     blocks : tuple of ProductRows and MenuRows
         Consecutive rows of the table, by how they are computed.
     """
@@ -247,7 +247,8 @@ def build_responses(ratings: Ratings, layout: ConfusionLayout, *, shared: bool) 
         aside when ratings are read.
     """
     space = state_space(ratings.task)
-    has_answer = (ratings.answers >= 0).any(axis=1)
+    # That a question was not asked is an answer too: to the question that closed it.
+    has_answer = (ratings.answers != MISSING).any(axis=1)
     rater = np.zeros_like(ratings.rater) if shared else ratings.rater
     keys = np.column_stack([rater, ratings.answers])[has_answer]
     unique, place = np.unique(keys, axis=0, return_inverse=True)

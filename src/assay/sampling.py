@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.density import Density, whitened_log_density
+from assay.density import Density
+from assay.kernels import scaled_log_density
 
 Floats = NDArray[np.float64]
 
@@ -25,15 +26,14 @@ def sample_nuts(
     target_accept: float,
     progress: bool,
 ) -> tuple[Floats, dict[str, NDArray[Any]]]:
-    """Sample with nutpie, on the coordinates in which the mode's curvature is 1.
+    """Sample with nutpie, in units of the posterior's width at the mode.
 
     Parameters
     ----------
     centre : ndarray (value,)
         The mode.
-    scale : ndarray (value, value)
-        Matrix that turns standard normal numbers into steps around the mode; chains start from
-        such steps.
+    scale : ndarray (value,)
+        Standard deviations of the approximation at the mode; chains start that far around it.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def sample_nuts(
     from nutpie.compiled_pyfunc import from_pyfunc
 
     def make_logp() -> Callable[..., Any]:
-        return lambda z: whitened_log_density(z, centre, scale, density.arguments)
+        return lambda z: scaled_log_density(z, centre, scale, density.arguments)
 
     def make_expand(seed1: int, seed2: int, chain: int) -> Callable[..., Any]:
         return lambda z: {"z": np.asarray(z)}
@@ -81,7 +81,7 @@ def sample_nuts(
         "step_size": "step_size", "energy": "energy",
     }
     found = {new: stats[old].values for old, new in names.items() if old in stats}
-    return centre + trace.posterior["z"].values @ scale.T, found
+    return centre + trace.posterior["z"].values * scale, found
 
 
 def _cores() -> int:

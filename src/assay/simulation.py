@@ -15,7 +15,7 @@ from assay.priors import Prior
 from assay.ratings import Partial, Ratings, Resolve, Simulated, no_accounting
 from assay.recovery import predict_states
 from assay.responses import build_menu, menu_log_probability
-from assay.states import MISSING, StateSpace, Vectors, state_space
+from assay.states import MISSING, StateSpace, Vectors, label_order, state_space
 from assay.task import Task, load_task
 
 Floats = NDArray[np.float64]
@@ -154,7 +154,10 @@ def simulate_answers(
 def _answered(ratings: Ratings, missing: float, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Which labels each rating answers: lost at random, or dropped from some label on."""
     answered = rng.random(ratings.answers.shape) >= missing
-    return answered if ratings.partial == "lost" else np.logical_and.accumulate(answered, axis=1)
+    if ratings.partial == "draft":
+        order = label_order(ratings.task)
+        answered[:, order] = np.logical_and.accumulate(answered[:, order], axis=1)
+    return answered
 
 
 def _draw_answers(

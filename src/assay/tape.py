@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.kernels import DOT, EXP, LOG, LOG1P, LOG_SOFTMAX, LOG_SUM_EXP, SOFTMAX, SUM
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-SUM, DOT, EXP, LOG, LOG1P, LOG_SOFTMAX, LOG_SUM_EXP = range(7)
+ELEMENTWISE = (EXP, LOG, LOG1P)
 
 
 class Symbol:
@@ -88,7 +88,7 @@ class Tape:
         self.operations: list[tuple[int, Ints, Ints, Ints]] = []
         self.special = SimpleNamespace(
             log_softmax=lambda x, axis: self.record(LOG_SOFTMAX, x.at),
-            softmax=lambda x, axis: self.exp(self.record(LOG_SOFTMAX, x.at)),
+            softmax=lambda x, axis: self.record(SOFTMAX, x.at),
         )
 
     def unknown(self, *shape: int) -> Symbol:
@@ -113,7 +113,7 @@ class Tape:
 
     def record(self, code: int, a: Ints, b: Ints | None = None) -> Symbol:
         """Append an operation over the last axis of its arguments."""
-        shape = a.shape if code in (EXP, LOG, LOG1P, LOG_SOFTMAX) else a.shape[:-1]
+        shape = a.shape if code in (*ELEMENTWISE, LOG_SOFTMAX, SOFTMAX) else a.shape[:-1]
         out = self.unknown(*shape)
         first = np.ascontiguousarray(a)
         self.operations.append((code, out.at, first, first if b is None else np.ascontiguousarray(b)))
@@ -162,10 +162,6 @@ class Tape:
         """Return zeros of the same shape."""
         return self.full_like(x, 0.0)
 
-    def ones(self, shape: int) -> Floats:
-        """Return constants of 1."""
-        return np.ones(shape)
-
     def finish(self) -> tuple[Floats, Ints, Ints]:
         """Return the buffer with its constants, the operations and their positions.
 
@@ -182,7 +178,7 @@ class Tape:
             buffer[at] = numbers
         rows, positions, offset = [], [], 0
         for code, out, a, b in self.operations:
-            inner = 1 if code in (EXP, LOG, LOG1P) else (a.shape[-1] if a.ndim else 1)
+            inner = 1 if code in ELEMENTWISE else (a.shape[-1] if a.ndim else 1)
             outer = a.size // inner if inner else 0
             second = offset + a.size if code == DOT else offset
             rows.append((code, out.flat[0] if out.size else 0, outer, inner, offset, second))
@@ -190,77 +186,3 @@ class Tape:
             offset += a.size * (2 if code == DOT else 1)
         table = np.array(rows, np.int64).reshape(-1, 6)
         return buffer, table, np.concatenate([*positions, np.zeros(0, np.int64)])
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def play_forwards(buffer, operations, positions):  # type: ignore[no-untyped-def]
-    """Fill the buffer with the results of all operations."""
-    for o in range(operations.shape[0]):
-        code, out, outer, inner, first, second = operations[o]
-        for n in range(outer):
-            at = first + n * inner
-            if code == SUM:
-                total = 0.0
-                for k in range(inner):
-                    total += buffer[positions[at + k]]
-                buffer[out + n] = total
-            elif code == DOT:
-                total = 0.0
-                other = second + n * inner
-                for k in range(inner):
-                    total += buffer[positions[at + k]] * buffer[positions[other + k]]
-                buffer[out + n] = total
-            elif code == EXP:
-                buffer[out + n] = np.exp(buffer[positions[at]])
-            elif code == LOG:
-                buffer[out + n] = np.log(buffer[positions[at]])
-            elif code == LOG1P:
-                buffer[out + n] = np.log1p(buffer[positions[at]])
-            else:
-                top = -np.inf
-                for k in range(inner):
-                    top = max(top, buffer[positions[at + k]])
-                total = 0.0
-                for k in range(inner):
-                    total += np.exp(buffer[positions[at + k]] - top)
-                total = top + np.log(total)
-                if code == LOG_SUM_EXP:
-                    buffer[out + n] = total
-                else:
-                    for k in range(inner):
-                        buffer[out + n * inner + k] = buffer[positions[at + k]] - total
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def play_backwards(buffer, adjoint, operations, positions):  # type: ignore[no-untyped-def]
-    """Carry the adjoints of the outputs back to the inputs."""
-    for o in range(operations.shape[0] - 1, -1, -1):
-        code, out, outer, inner, first, second = operations[o]
-        for n in range(outer):
-            at = first + n * inner
-            if code == SUM:
-                for k in range(inner):
-                    adjoint[positions[at + k]] += adjoint[out + n]
-            elif code == DOT:
-                other = second + n * inner
-                for k in range(inner):
-                    a, b = positions[at + k], positions[other + k]
-                    adjoint[a] += adjoint[out + n] * buffer[b]
-                    adjoint[b] += adjoint[out + n] * buffer[a]
-            elif code == EXP:
-                adjoint[positions[at]] += adjoint[out + n] * buffer[out + n]
-            elif code == LOG:
-                adjoint[positions[at]] += adjoint[out + n] / buffer[positions[at]]
-            elif code == LOG1P:
-                adjoint[positions[at]] += adjoint[out + n] / (1.0 + buffer[positions[at]])
-            elif code == LOG_SUM_EXP:
-                for k in range(inner):
-                    a = positions[at + k]
-                    adjoint[a] += adjoint[out + n] * np.exp(buffer[a] - buffer[out + n])
-            else:
-                total = 0.0
-                for k in range(inner):
-                    total += adjoint[out + n * inner + k]
-                for k in range(inner):
-                    here = out + n * inner + k
-                    adjoint[positions[at + k]] += adjoint[here] - total * np.exp(buffer[here])

@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from assay.prevalence.design import Design
 from assay.priors import Parameter, Prior
 from assay.states import StateSpace
@@ -41,6 +44,11 @@ class Prevalence(ABC):
         """Whether the table depends on a cluster effect."""
         return False
 
+    @property
+    def log_weight(self) -> NDArray[np.float64]:
+        """Log weights of the table's nodes; one node without a cluster effect."""
+        return self.design.log_weight if self.has_clusters else np.zeros(1)
+
     def marginal(self, table: Any, xp: Any) -> Any:
         """Average the table over the cluster effect and over each system's places.
 
@@ -48,7 +56,6 @@ class Prevalence(ABC):
         -------
         (..., system, state), or (..., state) without systems
         """
-        weight = xp.exp(self.design.log_weight) if self.has_clusters else xp.ones(1)
-        by_context = (table * weight[:, None]).sum(axis=-2)
+        by_context = (table * np.exp(self.log_weight)[:, None]).sum(axis=-2)
         by_system = xp.matmul(self.design.system_share, by_context)
         return by_system if self.design.systems else by_system[..., 0, :]

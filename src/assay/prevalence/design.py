@@ -14,8 +14,9 @@ Ints = NDArray[np.int64]
 
 MIN_CLUSTERS = 5
 MAX_RANKS = 12
-QUADRATURE_REACH = 6.5
-QUADRATURE_STEP = 0.5
+QUADRATURE_REACH = 8.0
+QUADRATURE_STEP = 0.2
+QUADRATURE_BEND = 2.5
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,16 +65,47 @@ class Design:
 
 
 def normal_quadrature(
-    reach: float = QUADRATURE_REACH, step: float = QUADRATURE_STEP
+    reach: float = QUADRATURE_REACH,
+    step: float = QUADRATURE_STEP,
+    bend: float = QUADRATURE_BEND,
 ) -> tuple[Floats, Floats]:
-    """Nodes and log weights of the trapezoidal rule for a standard normal.
+    r"""Nodes and log weights for a standard normal: the trapezoidal rule in a bent coordinate.
+
+    Parameters
+    ----------
+    reach : float
+        The nodes cover at least -reach to reach.
+    step : float
+        Distance of the nodes at 0; in the tails, where less depends on it, it grows.
+    bend : float
+        Where it begins to grow.
+
+    Returns
+    -------
+    nodes, log_weight : ndarray (node,)
+
+    Notes
+    -----
+    .. math:: \int \varphi(u) f(u)\, du \approx \sum_q w_q f(u_q), \quad
+              u_q = b \sinh(q h / b), \quad w_q \propto \varphi(u_q) \cosh(q h / b)
 
     For integrands that are analytic around the real line the error falls exponentially in
     1 / step (Trefethen & Weideman 2014, SIAM Review 56, 385-458), whatever the data say; no
-    adaptive centring is needed.
+    adaptive centring is needed. Two states whose log odds move by :math:`\Lambda` per unit of
+    u bring a singularity to the distance :math:`\pi / \Lambda`, and an error of about
+    :math:`e^{-2 \pi^2 / (\Lambda h)}`: below 1e-9 of the log-likelihood for loadings as their
+    prior draws them, up to 1e-6 if all loadings are 2, and 1e-3 if all are 3.
+
+    Examples
+    --------
+    >>> nodes, log_weight = normal_quadrature()
+    >>> len(nodes), round(float(np.exp(log_weight) @ nodes**2), 12)
+    (49, 1.0)
     """
-    nodes = np.arange(-reach, reach + step / 2, step)
-    log_weight = -0.5 * nodes**2
+    half = int(np.ceil(bend * np.arcsinh(reach / bend) / step))
+    even = step * np.arange(-half, half + 1)
+    nodes = bend * np.sinh(even / bend)
+    log_weight = -0.5 * nodes**2 + np.log(np.cosh(even / bend))
     return nodes, log_weight - np.log(np.exp(log_weight).sum())
 
 
@@ -101,8 +133,12 @@ def build_design(ratings: Ratings) -> Design:
         np.add.at(share, (place_item, codes), 1.0)
         shares[name] = share / share.sum(axis=1, keepdims=True)
         levels[name] = found
-    rows = np.concatenate([*shares.values(), np.zeros((items, 1))], axis=1).round(9)
-    unique, item_context = np.unique(rows, axis=0, return_inverse=True)
+    rows = np.concatenate([*shares.values(), np.zeros((items, 1))], axis=1)
+    # Rounded to be told apart only: thirds added up in another order are the same context.
+    _, shown, item_context = np.unique(
+        rows.round(9), axis=0, return_index=True, return_inverse=True
+    )
+    unique = rows[shown]
     item_context = item_context.ravel().astype(np.int64)
     effects, column_start = [], 0
     for name in columns:

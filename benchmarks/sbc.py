@@ -1,0 +1,130 @@
+"""Simulation-based calibration (Talts et al. 2018; Sailynoja et al. 2022).
+
+Parameters and labels are drawn from the fit's own prior, ratings from the model, and the fit says
+where among its posterior draws the truth ranks. If everything is right, ranks are uniform.
+
+    python benchmarks/sbc.py --family hierarchical --task retrieval --replicates 400 --seed 1
+
+appends one line per replicate to ``docs/calibration/sbc_<family>_<task>.csv``.
+"""
+
+import argparse
+import json
+import warnings
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import assay
+from assay.evaluation import metrics_of_labels
+from assay.fit_data import parameter_draws
+from assay.model import build_structure, make_spec
+from assay.simulation import simulate_answers
+
+DRAWS, TUNE = 400, 300
+THINNED = 99
+"""Posterior draws that a truth is ranked among: ranks are 0 .. THINNED."""
+
+SIZES = {"n_items": 24, "n_raters": 3, "ratings_per_item": 2, "n_systems": 2, "n_clusters": 6}
+DESIGNS = {"retrieval": SIZES, "ais": SIZES}
+
+
+def replicate(number: int, *, family: str, task: str, seed: int) -> dict[str, float]:
+    """Run one replicate: the rank of every quantity, and how the fit went."""
+    rng = np.random.default_rng([seed, number])
+    spec = make_spec(family)
+    skeleton = assay.simulate(task, raters=family, rng=rng, **DESIGNS[task])
+    ratings = simulate_answers(build_structure(skeleton, spec), {}, rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = assay.fit(
+            ratings,
+            raters=family,
+            draws=DRAWS,
+            tune=TUNE,
+            chains=2,
+            rng=int(rng.integers(2**31)),
+            starts=2,
+            progress=False,
+        )
+    truth, draws = quantities(ratings, fit, build_structure(ratings, spec))
+    every = np.linspace(0, len(next(iter(draws.values()))) - 1, THINNED).round().astype(int)
+    row: dict[str, float] = {"replicate": number}
+    diagnostics = json.loads(fit.attrs["diagnostics"])
+    row |= {"r_hat": diagnostics["r_hat_max"], "ess": diagnostics["ess_min"]}
+    for name, value in truth.items():
+        row[f"rank:{name}"] = rank(value, draws[name][every], rng)
+        lower, upper = np.nanquantile(draws[name], [0.025, 0.975])
+        row[f"inside:{name}"] = float(lower <= value <= upper)
+    return row
+
+
+def rank(value: float, draws: np.ndarray, rng: np.random.Generator) -> float:
+    """Rank of a value among draws, ties broken at random; NaN if either is undefined."""
+    if np.isnan(value) or np.isnan(draws).any():
+        return np.nan
+    return float((draws < value).sum() + rng.integers((draws == value).sum() + 1))
+
+
+def quantities(ratings, fit, structure) -> tuple[dict[str, float], dict[str, np.ndarray]]:
+    """Every quantity that is ranked: its truth, and its posterior draws."""
+    values = ratings.simulated.values
+    posterior = parameter_draws(fit)
+    truth: dict[str, float] = {}
+    draws: dict[str, np.ndarray] = {}
+    for name, value in values.items():
+        here, there = np.asarray(value), posterior[name]
+        if name == "cluster_loading":  # its sign is arbitrary: rank what does not depend on it
+            here, there = np.outer(here, here), there[:, :, None] * there[:, None, :]
+            upper = np.triu_indices(here.shape[0])
+            here, there = here[upper], there[:, upper[0], upper[1]]
+        for index in np.ndindex(here.shape):
+            key = f"{name}{list(index)}" if index else name
+            truth[key], draws[key] = float(here[index]), there[(slice(None), *index)]
+    known = metrics_of_labels(ratings.simulated.truth, ratings).set_index(["metric", "system"])
+    found = assay.metrics(fit, estimand="finite")
+    for name, variable in found.data_vars.items():
+        per_system = {}
+        for system in variable["system"].values:
+            key = f"{name} {system}"
+            truth[key] = float(known.loc[(name, system), "value"])
+            draws[key] = per_system[system] = variable.sel(system=system).values.ravel()
+        first, second = list(per_system)[:2]
+        key = f"{name} {second} - {first}"
+        truth[key] = truth[f"{name} {second}"] - truth[f"{name} {first}"]
+        draws[key] = per_system[second] - per_system[first]
+    truth["log likelihood"] = structure.log_likelihood(values)
+    draws["log likelihood"] = fit["log_likelihood"]["ratings"].sum(axis=2).values.ravel()
+    return truth, draws
+
+
+def run(family: str, task: str, replicates: int, seed: int, workers: int) -> pd.DataFrame:
+    """Run the replicates in parallel processes."""
+    work = partial(replicate, family=family, task=task, seed=seed)
+    if workers == 1:
+        return pd.DataFrame([work(n) for n in range(replicates)])
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        return pd.DataFrame(pool.map(work, range(replicates), chunksize=4))
+
+
+def main() -> None:
+    """Read the command line and write the ranks."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--family", default="hierarchical")
+    parser.add_argument("--task", default="retrieval", choices=sorted(DESIGNS))
+    parser.add_argument("--replicates", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
+    chosen = parser.parse_args()
+    table = run(chosen.family, chosen.task, chosen.replicates, chosen.seed, chosen.workers)
+    folder = Path(__file__).resolve().parents[1] / "docs" / "calibration"
+    folder.mkdir(parents=True, exist_ok=True)
+    table.to_csv(folder / f"sbc_{chosen.family}_{chosen.task}.csv", index=False)
+
+
+if __name__ == "__main__":
+    main()

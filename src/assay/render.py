@@ -1,0 +1,332 @@
+"""Results as data frames, tables and words for the terminal. Only `cli` and `demo` use it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from rich.box import Box
+from rich.console import Console, Group
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from assay.checking.result import Check
+from assay.diagnostics import fit_warnings
+from assay.labels import label_probabilities
+from assay.reliability import rater_reliability
+from assay.summary import summarize
+from assay.task import Task
+
+# A line of dashes below the header and nothing else: it reads well in a pipe and in a file.
+HEAD = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
+Kind = Literal["recorded", "raw"]
+UNDEFINED = "undefined"
+SHOWN_LINES = 12
+ESTIMAND_WORDS = {"finite": "these items", "population": "clusters like these"}
+KIND_WORDS = {
+    "recorded": "of what ends up in the data",
+    "raw": "before the interface blocks contradictions",
+}
+
+
+def make_console(*, stderr: bool = False) -> Console:
+    """Return a console that prints text as it is: no markup, no colours added to numbers."""
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+
+
+def printable(value: object) -> str:
+    r"""Return text without control characters, which could garble a terminal.
+
+    Examples
+    --------
+    >>> printable("a\x1b[2Jb")
+    'a?[2Jb'
+    """
+    return "".join(c if c.isprintable() else "?" for c in str(value))
+
+
+def decimals_for(lower: float, upper: float) -> int:
+    """Return how many decimals an interval deserves: two digits of its width, 2 to 4.
+
+    Examples
+    --------
+    >>> decimals_for(0.46, 0.70), decimals_for(0.011, 0.019)
+    (2, 4)
+    """
+    width = upper - lower
+    return int(np.clip(1 - np.floor(np.log10(width)), 2, 4)) if width > 0 else 2
+
+
+def interval(middle: float, lower: float, upper: float, decimals: int | None = None) -> str:
+    """Write an estimate with its interval.
+
+    Examples
+    --------
+    >>> interval(0.581, 0.462, 0.699)
+    '0.58 (0.46 to 0.70)'
+    >>> interval(float("nan"), 0.0, 1.0)
+    'undefined'
+    """
+    if not np.isfinite([middle, lower, upper]).all():
+        return UNDEFINED
+    n = decimals_for(lower, upper) if decimals is None else decimals
+    return f"{middle:.{n}f} ({lower:.{n}f} to {upper:.{n}f})"
+
+
+def make_table(
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    caption: str = "",
+    right: Sequence[str] = (),
+) -> Group:
+    """Return a table below a title that says what it is about, and above a caption.
+
+    Parameters
+    ----------
+    title : str
+    columns : sequence of str
+    rows : sequence of sequences
+        A row of one cell is a heading of the rows that follow.
+    caption : str
+    right : sequence of str
+        Columns whose cells stand to the right.
+    """
+    table = Table(box=HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for column in columns:
+        side = "right" if column in right else "left"
+        table.add_column(Text(column), justify=side, overflow="fold")  # type: ignore[arg-type]
+    for row in rows:
+        style = "bold" if len(row) == 1 else None
+        table.add_row(*(Text(printable(cell)) for cell in row), style=style)
+    below = [Text(caption)] if caption else []
+    return Group(Text(title, "bold"), table, *below)
+
+
+def indented(lines: Sequence[str]) -> Padding:
+    """Return lines set in by two spaces, wrapped ones too."""
+    return Padding(Text("\n".join(map(printable, lines))), (0, 0, 0, 2), expand=False)
+
+
+def frame_table(title: str, frame: pd.DataFrame) -> Group:
+    """Return the first lines of a data frame as a table."""
+    more = len(frame) - SHOWN_LINES
+    numbers = [str(c) for c in frame.columns if pd.api.types.is_numeric_dtype(frame[c])]
+    rows = [[_short(cell) for cell in row] for row in frame.head(SHOWN_LINES).to_numpy(object)]
+    caption = f"{more} more lines: see --json" if more > 0 else ""
+    return make_table(title, list(map(str, frame.columns)), rows, caption=caption, right=numbers)
+
+
+def _short(cell: object) -> str:
+    return f"{cell:.3g}" if isinstance(cell, float) else str(cell)
+
+
+def reliability_frame(
+    fit: xr.DataTree, kind: Kind = "recorded", level: float = 0.95
+) -> pd.DataFrame:
+    """Return a line per rater, label, true and reported class, of those that exist.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+    kind : {"recorded", "raw"}
+    level : float
+        Probability of the intervals.
+    """
+    draws = rater_reliability(fit, kind=kind)
+    lines = summarize(draws, level=level)
+    lines = lines[lines["undefined"] < 1].assign(kind=kind)
+    front = ["rater", "label", "true_class", "reported_class", "mean", "sd", "lower", "upper"]
+    return lines[[*front, "level", "kind", "reference"]].reset_index(drop=True)
+
+
+def labels_frame(fit: xr.DataTree) -> pd.DataFrame:
+    """Return a line per item and label: the most likely class, and the probability of each."""
+    table = label_probabilities(fit)
+    chance = table.values.reshape(-1, table.sizes["class"])
+    classes = table["class"].values.astype(object)
+    best = np.nanargmax(chance, axis=1)
+    items, labels = table["item"].values, table["label"].values
+    frame = pd.DataFrame(
+        {
+            "item": np.repeat(items, len(labels)),
+            "label": np.tile(labels, len(items)),
+            "class": classes[best],
+            "probability": chance[np.arange(len(best)), best],
+        }
+    )
+    each = pd.DataFrame(chance, columns=[f"p[{name}]" for name in classes])
+    return pd.concat([frame, each], axis=1).assign(reference=fit.attrs["reference"])
+
+
+def least_certain(labels: pd.DataFrame, count: int) -> pd.DataFrame:
+    """Return the lines of :func:`labels_frame` whose most likely class is least likely."""
+    return labels.sort_values("probability", kind="stable").head(count)
+
+
+def metrics_table(summaries: Mapping[str, pd.DataFrame]) -> Group:
+    """Return a table of metrics: a column per estimand, a line per metric and system.
+
+    Parameters
+    ----------
+    summaries : mapping of str to DataFrame
+        From :func:`assay.summarize`, by estimand.
+    """
+    first = next(iter(summaries.values()))
+    notes: dict[str, str] = {}
+    cells = {
+        name: [_metric_cell(line, name, notes) for line in lines_of(summary)]
+        for name, summary in summaries.items()
+    }
+    rows: list[list[str]] = []
+    for n, (metric, system) in enumerate(zip(first["metric"], first["system"], strict=True)):
+        if system and [metric] not in rows:
+            rows.append([metric])
+        head = f"  {system}" if system else metric
+        rows.append([head, *(column[n] for column in cells.values())])
+    level, reference = first["level"].iloc[0], first["reference"].iloc[0]
+    about = "; ".join(f"{name}: {ESTIMAND_WORDS[name]}" for name in summaries)
+    marks = "".join(f"\n{mark} {text}" for text, mark in notes.items())
+    return make_table(
+        f"Metrics: posterior mean ({level:.0%} interval)",
+        ["metric", *summaries],
+        rows,
+        caption=f"Estimand {about}. Reference: {reference}.{marks}",
+    )
+
+
+def lines_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the lines of a frame, column names to cells."""
+    return [{str(k): v for k, v in line.items()} for line in frame.to_dict("records")]
+
+
+def _metric_cell(line: Mapping[str, Any], name: str, notes: dict[str, str]) -> str:
+    """Write one estimate, marked where its estimand is another or draws are undefined."""
+    said = []
+    if line["estimand"] != name:
+        said.append(str(line["estimand"]))
+    if line["undefined"] > 0:
+        said.append("undefined in some draws, which are left out (their share: --json)")
+    marks = "".join(notes.setdefault(text, "*" * (len(notes) + 1)) for text in said)
+    return interval(line["mean"], line["lower"], line["upper"]) + marks
+
+
+def reliability_tables(frame: pd.DataFrame, task: Task) -> list[Group]:
+    """Return tables of :func:`reliability_frame`: one of all binary labels, one per other."""
+    binary = [label.name for label in task.labels if len(label.classes) == 2]
+    others = [label.name for label in task.labels if len(label.classes) != 2]
+    tables = [_binary_table(frame, task, binary)] if binary else []
+    return tables + [_confusion_table(frame[frame["label"] == name], name) for name in others]
+
+
+def _about(frame: pd.DataFrame) -> tuple[str, str]:
+    """Kind and level for a title, reference for a caption."""
+    line = frame.iloc[0]
+    kind = f"{line['kind']}: {KIND_WORDS[line['kind']]}"
+    return f"mean ({line['level']:.0%} interval)", f"Kind {kind}. Reference: {line['reference']}."
+
+
+def _binary_table(frame: pd.DataFrame, task: Task, names: Sequence[str]) -> Group:
+    right = frame[frame["true_class"] == frame["reported_class"]]
+    cells = {
+        (line["label"], line["rater"], line["true_class"]): interval(
+            line["mean"], line["lower"], line["upper"]
+        )
+        for line in lines_of(right)
+    }
+    raters = list(dict.fromkeys(frame["rater"]))
+    rows: list[list[str]] = []
+    for label in task.labels:
+        if label.name in names:
+            no, yes = label.classes
+            rows.append([label.name])
+            rows += [
+                [f"  {r}", cells[label.name, r, yes], cells[label.name, r, no]] for r in raters
+            ]
+    what, caption = _about(frame)
+    title = f"Raters: sensitivity and specificity, {what}"
+    return make_table(title, ["label, rater", "sensitivity", "specificity"], rows, caption=caption)
+
+
+def _confusion_table(frame: pd.DataFrame, label: str) -> Group:
+    """Return one label's table: how often each rater is right, by true class, and what else."""
+    rows: list[list[str]] = []
+    for true, part in frame.groupby("true_class", sort=False):
+        rows.append([f"true class {true}"])
+        for rater, lines in part.groupby("rater", sort=False):
+            is_right = lines["reported_class"] == true
+            hit, miss = lines[is_right].iloc[0], lines[~is_right].nlargest(1, "mean").iloc[0]
+            else_said = f"{miss['reported_class']}: {miss['mean']:.2f}"
+            right = interval(hit["mean"], hit["lower"], hit["upper"])
+            rows.append([f"  {rater}", right, else_said])
+    what, caption = _about(frame)
+    title = f"Raters: probability of the right answer to {label}, {what}"
+    return make_table(title, ["rater", "right", "most often instead"], rows, caption=caption)
+
+
+def labels_table(frame: pd.DataFrame, total: int, votes: Sequence[str] | None = None) -> Group:
+    """Return lines of :func:`labels_frame` with the two likeliest classes.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        At least one line.
+    total : int
+        How many lines there are in all.
+    votes : sequence of str, optional
+        What the majority says, a column more.
+    """
+    chance = frame.filter(regex=r"^p\[").fillna(0.0)
+    names = [str(c)[2:-1] for c in chance.columns]
+    second = np.argsort(chance.to_numpy(), axis=1, kind="stable")[:, -2]
+    other = [f"{names[k]}: {p[k]:.2f}" for k, p in zip(second, chance.to_numpy(), strict=True)]
+    first = [f"{k}: {p:.2f}" for k, p in zip(frame["class"], frame["probability"], strict=True)]
+    columns = [frame["item"], frame["label"], first, other, *([votes] if votes is not None else [])]
+    heads = ["item", "label", "most likely", "then"] + ["majority vote"] * (votes is not None)
+    return make_table(
+        f"Labels: posterior probability, the {len(frame)} least certain of {total}",
+        heads,
+        list(zip(*columns, strict=True)),
+        caption=f"Estimand: these items. Reference: {frame['reference'].iloc[0]}.",
+    )
+
+
+def check_parts(report: Check) -> list[Text | Padding | Group]:
+    """Return a check's findings, a topic a block, and its tables."""
+    blocks: list[Text | Padding | Group] = [Text(printable(report.summary), "bold")]
+    for topic in dict.fromkeys(f.topic for f in report.findings):
+        found = [str(f) for f in report.findings if f.topic == topic]
+        blocks += [Text(f"\n{topic}"), indented(found)]
+    for name, table in report.tables.items():
+        if len(table):
+            blocks += [Text(), frame_table(name, table)]
+    return blocks
+
+
+def convergence_words(fit: xr.DataTree) -> list[str]:
+    """Say how a fit was made and whether its draws can be trusted, in sentences."""
+    numbers, sizes = json.loads(fit.attrs["diagnostics"]), fit["posterior"].sizes
+    words = f"{sizes['chain']} chains of {sizes['draw']} draws: "
+    match fit.attrs["method"]:
+        case "nuts":
+            words += (
+                f"largest R-hat {numbers['r_hat_max']:.3f}, smallest effective sample size "
+                f"{numbers['ess_min']:.0f}, {numbers['divergences']} divergences."
+            )
+        case "laplace":
+            words = f"Laplace's approximation at the mode: PSIS k-hat {numbers['k_hat']:.2f}."
+        case _:
+            words = "The mode alone: intervals leave out the uncertainty of the parameters."
+    return [words, *fit_warnings(fit)]
+
+
+def doubts(fit: xr.DataTree) -> list[str]:
+    """Return the warnings of a fit that is not to be trusted as it is; empty if it can be.
+
+    A further mode of negligible weight is worth a line, and no reason to distrust the draws.
+    """
+    return [text for text in fit_warnings(fit) if not text.endswith("its weight is negligible.")]

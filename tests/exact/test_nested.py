@@ -1,0 +1,99 @@
+"""Families that contain each other have one likelihood at the same confusions."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from small import SHIPPED, draw_values, small_ratings, task_named, with_strengths
+
+from assay.density import make_density
+from assay.model import Structure, build_structure, make_spec
+
+
+def structure_of(name: str, family: str) -> Structure:
+    return build_structure(small_ratings(task_named(name), 6, items=12, missing=0.1), make_spec(family))
+
+
+def spread(structure: Structure, accuracy: np.ndarray) -> dict[str, np.ndarray]:
+    """Confusions with one accuracy per rater, as rows of Dirichlet blocks."""
+    found = {}
+    for parameter in structure.family.parameters():
+        raters, rows, classes = parameter.shape
+        table = np.repeat(((1 - accuracy) / (classes - 1))[:, None, None], rows, 1).repeat(classes, 2)
+        for n, row in enumerate(parameter.coords[parameter.dims[1]]):
+            label, true = row.split("=")
+            names = structure.ratings.task.classes[label]
+            table[:, n, names.index(true)] = accuracy
+        found[parameter.name] = table
+    return found
+
+
+@pytest.mark.parametrize("name", [*SHIPPED, "gated"])
+def test_one_coin_within_class_conditional_within_dawid_skene(name: str):
+    coin, conditional, full = (
+        structure_of(name, f) for f in ("one_coin", "class_conditional", "dawid_skene")
+    )
+    values = draw_values(coin, 6)
+    accuracy = values["accuracy"]
+    rows = conditional.family.layout.asked_rows
+    here = coin.log_likelihood(values)
+    by_class = {**values, "accuracy": np.repeat(accuracy[:, None], rows, axis=1)}
+    assert conditional.log_likelihood(by_class) == pytest.approx(here, abs=1e-9)
+    assert full.log_likelihood(values | spread(full, accuracy)) == pytest.approx(here, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", [*SHIPPED, "gated"])
+def test_hierarchical_without_spread_is_pooled(name: str):
+    hierarchical, pooled = structure_of(name, "hierarchical"), structure_of(name, "pooled")
+    values = draw_values(hierarchical, 7)
+    values["logit_sd"] = np.full_like(values["logit_sd"], 1e-14)
+    values["logit_mean"] = np.repeat(values["logit_mean"][:1], len(values["logit_mean"]), axis=0)
+    layout = hierarchical.family.layout
+    table = np.exp(hierarchical.family.log_confusion(values, np))[0]
+    rows = {
+        f"confusion_{k}": table[layout.row_classes == k, :k] for k in set(layout.row_classes.tolist())
+    }
+    expected = pooled.log_likelihood(values | rows)
+    assert hierarchical.log_likelihood(values) == pytest.approx(expected, abs=1e-9)
+
+
+def test_pooled_is_dawid_skene_with_equal_raters():
+    pooled, full = structure_of("grounding", "pooled"), structure_of("grounding", "dawid_skene")
+    values = draw_values(pooled, 8)
+    each = np.repeat(values["confusion_2"][None], 4, axis=0)
+    expected = full.log_likelihood(values | {"confusion_2": each})
+    assert pooled.log_likelihood(values) == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_rule_that_is_off_everywhere_is_no_rule():
+    task = task_named("retrieval")
+    off = replace(task, rules=tuple(replace(r, truth="off", response="off") for r in task.rules))
+    none = replace(task, rules=())
+    ratings = small_ratings(off, 3, missing=0.2)
+    first = build_structure(ratings, make_spec())
+    second = build_structure(replace(ratings, task=none), make_spec())
+    values = draw_values(first, 3)
+    assert first.log_likelihood(values) == second.log_likelihood(values)
+    x = np.linspace(-1, 1, make_density(first).size)
+    assert make_density(first)(x)[0] == make_density(second)(x)[0]
+
+
+@pytest.mark.parametrize("resolve", ["retry", "repair"])
+def test_a_warning_that_nobody_heeds_is_no_rule_and_one_that_all_heed_blocks(resolve: str):
+    base = task_named("retrieval")
+    ratings = small_ratings(base, 4, items=12, resolve=resolve)  # obeys the blocked rules
+    values, found = {}, {}
+    for strength in ("block", "off", "warn"):
+        task = with_strengths(base, ("hard",), (strength,))
+        structure = build_structure(replace(ratings, task=task), make_spec())
+        if strength == "block":
+            values = draw_values(structure, 4)
+        if strength == "warn":
+            found["heeded"] = structure.log_likelihood(values | {"warn_omega": np.full(2, 1e-15)})
+            found["ignored"] = structure.log_likelihood(values | {"warn_omega": np.ones(2)})
+        else:
+            found[strength] = structure.log_likelihood(values)
+    assert found["ignored"] == pytest.approx(found["off"], abs=1e-9)
+    if resolve == "retry":
+        assert found["heeded"] == pytest.approx(found["block"], abs=1e-9)
+    assert found["block"] != pytest.approx(found["off"], abs=0.1)

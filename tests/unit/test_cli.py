@@ -1,0 +1,294 @@
+"""The command line: exit status, what goes to which stream, and no traceback."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner, Result
+
+import assay
+from assay import cli
+from assay.simulation import simulate
+
+COMMANDS = ("demo", "check", "fit", "metrics", "raters", "labels")
+RUN = [sys.executable, "-c", "from assay.cli import main; main()"]
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(cli.app, [str(a) for a in arguments], env={"COLUMNS": "80"})
+
+
+def table_of(**sizes: Any) -> pd.DataFrame:
+    """Simulated ratings as a table."""
+    ratings = simulate("retrieval", **sizes)
+    panels = ratings.panels.set_index("item").loc[ratings.item]
+    answers = pd.DataFrame(ratings.answers, columns=list(ratings.task.label_names))
+    return answers.assign(
+        item=ratings.item, rater=ratings.rater, query=panels["cluster"].to_numpy(),
+        rank=panels["rank"].to_numpy(), system=panels["system"].to_numpy(),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def ratings_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("cli") / "ratings.csv"
+    table_of(n_items=100, n_raters=4, n_systems=2, n_clusters=25, rng=1).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def fit_file(ratings_file: Path) -> Path:
+    path = ratings_file.parent / "fit.nc"
+    done = run(
+        "fit",
+        ratings_file,
+        "--task",
+        "retrieval",
+        "-o",
+        path,
+        "--method",
+        "map",
+        "--draws",
+        50,
+        "-q",
+    )
+    assert done.exit_code == 0, done.output
+    return path
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example(command: str) -> None:
+    done = run(command, "--help")
+    assert done.exit_code == 0
+    assert f"Example: assay {command}" in done.stdout
+
+
+def test_version() -> None:
+    done = run("--version")
+    assert (done.exit_code, done.stdout) == (0, f"assay {assay.__version__}\n")
+
+
+def test_check_reports_and_exits_0(ratings_file: Path) -> None:
+    done = run("check", ratings_file, "--task", "retrieval")
+    assert done.exit_code == 0
+    assert "300 rows read, 300 used" in done.stdout
+
+
+def test_check_of_data_with_a_problem_exits_1(tmp_path: Path) -> None:
+    path = tmp_path / "once.csv"
+    path.write_text("item,rater,label\n1,a,x\n2,b,y\n")
+    done = run("check", path, "--task", "single", "--json")
+    assert done.exit_code == 1
+    assert any(f["level"] == "problem" for f in json.loads(done.stdout)["findings"])
+
+
+def test_columns_are_named_by_options(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("doc,part,who,said\n1,a,u,x\n1,a,v,y\n1,b,u,x\n1,b,v,x\n")
+    options = ["--item", "doc", "--item", "part", "--rater", "who", "--label", "said"]
+    done = run("check", path, "--task", "single", *options)
+    assert done.exit_code == 0
+    assert "4 ratings, 2 items, 2 raters" in done.stdout
+
+
+def test_a_missing_column_is_said_in_the_words_of_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("item,label\n1,x\n")
+    done = run("check", path, "--task", "single")
+    assert done.exit_code == 1
+    assert "--rater" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["metrics", "raters", "labels"])
+def test_json_is_all_that_stands_on_standard_output(command: str, fit_file: Path) -> None:
+    done = run(command, fit_file, "--json")
+    assert done.exit_code == 0
+    assert len(json.loads(done.stdout)[command]) > 0
+
+
+def test_metrics_are_those_of_the_package(fit_file: Path) -> None:
+    done = run(
+        "metrics", fit_file, "--estimand", "finite", "--by", "none", "--level", 0.8, "--json"
+    )
+    found = pd.DataFrame(json.loads(done.stdout)["metrics"])
+    tree = assay.load(fit_file)
+    there = assay.summarize(assay.metrics(tree, estimand="finite", by=None), level=0.8)
+    pd.testing.assert_frame_equal(found, there, check_dtype=False, check_like=True)
+
+
+def test_both_estimands_are_the_default(fit_file: Path) -> None:
+    done = run("metrics", fit_file)
+    assert done.exit_code == 0
+    assert "finite: these items; population: clusters like these" in " ".join(done.stdout.split())
+    assert done.stdout.count("system_1") == 6
+
+
+def test_raw_and_recorded_differ_under_blocking(fit_file: Path) -> None:
+    raw, recorded = (
+        json.loads(run("raters", fit_file, "--kind", kind, "--json").stdout)["raters"]
+        for kind in ("raw", "recorded")
+    )
+    assert {line["kind"] for line in raw} == {"raw"}
+    assert [line["mean"] for line in raw] != [line["mean"] for line in recorded]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
+def test_tables_are_written(suffix: str, fit_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / f"labels{suffix}"
+    done = run("labels", fit_file, "--uncertain", 7, "-o", path)
+    assert (done.exit_code, done.stdout) == (0, "")
+    frame = {
+        ".csv": pd.read_csv, ".tsv": lambda p: pd.read_csv(p, sep="\t"), ".parquet": pd.read_parquet
+    }[suffix](path)  # fmt: skip
+    assert len(frame) == 7
+    assert frame["probability"].is_monotonic_increasing
+    assert [p.name for p in tmp_path.iterdir()] == [path.name]
+
+
+def test_labels_show_the_least_certain_and_say_so(fit_file: Path) -> None:
+    done = run("labels", fit_file)
+    assert "the 20 least certain of 300" in done.stdout
+    assert "-o labels.csv" in done.stderr
+
+
+WRONG_USAGE: dict[str, list[str]] = {
+    "no such command": ["fti"],
+    "no task": ["check", "ratings.csv"],
+    "no output": ["fit", "ratings.csv", "--task", "single"],
+    "no such method": ["fit", "r.csv", "--task", "single", "-o", "f.nc", "--method", "mcmc"],
+    "no draws": ["fit", "r.csv", "--task", "single", "-o", "f.nc", "--draws", "0"],
+    "prior": ["fit", "r.csv", "--task", "single", "-o", "f.nc", "--prior", "Normal(0, 1)"],
+    "response": ["check", "r.csv", "--task", "retrieval", "--response", "rule"],
+    "kind": ["raters", "f.nc", "--kind", "cooked"],
+    "level": ["metrics", "f.nc", "--level", "95"],
+}
+
+
+@pytest.mark.parametrize("name", WRONG_USAGE)
+def test_wrong_usage_exits_2(name: str) -> None:
+    done = run(*WRONG_USAGE[name])
+    assert done.exit_code == 2
+    assert done.stdout == ""
+
+
+def test_a_table_of_an_unknown_kind_is_wrong_usage(fit_file: Path, tmp_path: Path) -> None:
+    done = run("raters", fit_file, "-o", tmp_path / "raters.xlsx")
+    assert done.exit_code == 2
+    assert ".parquet" in done.stderr
+
+
+PROBLEMS: dict[str, tuple[list[str], str]] = {
+    "missing file": (["check", "nowhere.csv", "--task", "single"], "cannot be read"),
+    "no such task": (["check", "RATINGS", "--task", "retreival"], "did you mean retrieval?"),
+    "no such family": (
+        ["fit", "RATINGS", "--task", "retrieval", "-o", "f.nc", "--raters", "one_con"],
+        "did you mean one_coin?",
+    ),
+    "no such prior": (
+        ["fit", "RATINGS", "--task", "retrieval", "-o", "f.nc", "--prior", "mian=Normal(0, 1)"],
+        "did you mean main",
+    ),
+    "no such rule": (
+        ["check", "RATINGS", "--task", "retrieval", "--response", "a -> b=warn"],
+        "is no rule of task retrieval",
+    ),
+    "missing fit": (["metrics", "nowhere.nc"], "there is no file nowhere.nc"),
+    "not a fit": (["labels", "RATINGS"], "is not a fit"),
+    "folder": (["raters", "FOLDER"], "is not a fit"),
+    "output is a folder": (
+        ["fit", "RATINGS", "--task", "retrieval", "-o", "FOLDER"], "it is a folder",
+    ),
+    "no folder for the output": (
+        ["fit", "RATINGS", "--task", "retrieval", "-o", "nowhere/fit.nc"], "does not exist",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_a_problem_exits_1_in_words(
+    name: str, ratings_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    arguments, words = PROBLEMS[name]
+    places = {"RATINGS": str(ratings_file), "FOLDER": str(tmp_path)}
+    done = run(*(places.get(a, a) for a in arguments))
+    assert done.exit_code == 1
+    assert words in done.stderr
+    assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_fit_that_is_not_to_be_trusted_is_written_and_exits_1(
+    ratings_file: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "fit.nc"
+    size = ["--draws", 20, "--tune", 20, "--chains", 2, "--quiet"]
+    done = run("fit", ratings_file, "--task", "retrieval", "-o", path, *size)
+    assert done.exit_code == 1
+    assert "warning: The effective sample size is as low as" in done.stderr
+    assert "Traceback" not in done.output
+    assert assay.load(path)["posterior"].sizes["draw"] == 20
+
+
+def test_priors_and_responses_reach_the_fit(ratings_file: Path, tmp_path: Path) -> None:
+    path = tmp_path / "fit.nc"
+    rule = "evidence_sufficient -> not misleading=warn"
+    done = run(
+        "fit", ratings_file, "--task", "retrieval", "-o", path, "--method", "map", "--draws", 5,
+        "--prior", "main=Normal(mu=0, sigma=0.5)", "--response", rule, "-q",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    tree = assay.load(path)
+    assert json.loads(tree.attrs["spec"])["priors"] == {"main": "Normal(mu=0, sigma=0.5)"}
+    rules = json.loads(tree.attrs["task"])["rules"]
+    assert [r["response"] for r in rules] == ["block", "warn"]
+
+
+def test_a_table_that_cannot_be_written_leaves_the_old_one(
+    fit_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "metrics.csv"
+    path.write_text("old")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pd.DataFrame, "to_csv", full)
+    done = run("metrics", fit_file, "-o", path)
+    assert done.exit_code == 1
+    assert "No space left on device" in done.stderr
+    assert path.read_text() == "old"
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="pipes end otherwise here")
+def test_a_reader_that_goes_away_is_no_error_message(fit_file: Path) -> None:
+    with subprocess.Popen(
+        [*RUN, "labels", str(fit_file), "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == -signal.SIGPIPE
+
+
+def test_an_interrupt_is_said_and_exits_130(ratings_file: Path, tmp_path: Path) -> None:
+    command = ["fit", str(ratings_file), "--task", "retrieval", "-o", str(tmp_path / "fit.nc")]
+    with subprocess.Popen(
+        [*RUN, *command, "--draws", "100000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stderr is not None
+        # The progress bar is drawn when sampling starts.
+        time.sleep(12)
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read().decode()
+        assert process.wait(60) == 130
+    assert said.rstrip().endswith("interrupted")
+    assert "Traceback" not in said
+    assert list(tmp_path.iterdir()) == []

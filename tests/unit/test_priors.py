@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from assay.errors import ModelError
+from assay.priors import Parameter, Prior, override, parse_prior
+
+
+def parameter(prior: Prior, *shape: int) -> Parameter:
+    dims = tuple(f"d{n}" for n in range(len(shape)))
+    coords = {d: tuple(str(k) for k in range(size)) for d, size in zip(dims, shape, strict=True)}
+    return Parameter(name="p", prior=prior, dims=dims, coords=coords)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "values"),
+    [
+        ("Normal(0, 1.5)", "Normal", (0.0, 1.5)),
+        ("Normal(-2, sigma=1)", "Normal", (-2.0, 1.0)),
+        (" Beta(beta=3, alpha=2) ", "Beta", (2.0, 3.0)),
+        ("Confusion(0.6, 8)", "Confusion", (0.6, 8.0)),
+    ],
+)
+def test_priors_are_read_and_written(text: str, name: str, values: tuple[float, ...]):
+    prior = parse_prior(text)
+    assert prior == Prior(name=name, values=values)
+    assert parse_prior(str(prior)) == prior
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Normal", "is no prior"),
+        ("Normal(0, x)", "is no prior"),
+        ("Normal(0, 1) + 1", "is no prior"),
+        ("__import__('os')", "no distribution '__import__'|is no prior"),
+        ("Norml(0, 1)", "did you mean Normal"),
+        ("Normal(0)", "takes mu, sigma"),
+        ("Normal(0, 1, 2)", "takes mu, sigma"),
+        ("Normal(0, 1, sigma=2)", "takes mu, sigma"),
+        ("Normal(0, scale=1)", "takes mu, sigma"),
+        ("Normal(0, -1)", "sigma must be positive"),
+        ("HalfNormal(0)", "sigma must be positive"),
+        ("Normal(1e999, 1)", "must be positive|finite"),
+        ("Confusion(1.2, 8)", "between 0 and 1"),
+    ],
+)
+def test_what_is_no_prior_is_said_in_words(text: str, words: str):
+    with pytest.raises(ModelError, match=words):
+        parse_prior(text, where="main")
+
+
+def test_override_keeps_to_the_kind():
+    defaults = {"sd": parse_prior("HalfNormal(1)"), "main": parse_prior("Normal(0, 1)")}
+    chosen = override(defaults, {"sd": "Exponential(2)", "elsewhere": "Beta(1, 1)"}, owner="x")
+    assert str(chosen["sd"]) == "Exponential(2)"
+    assert set(chosen) == set(defaults)
+    with pytest.raises(ModelError, match="cannot take the place"):
+        override(defaults, {"main": "Beta(1, 1)"}, owner="x")
+
+
+@pytest.mark.parametrize(
+    ("prior", "reference"),
+    [
+        ("Normal(1, 2)", stats.norm(1, 2)),
+        ("HalfNormal(2)", stats.halfnorm(scale=2)),
+        ("Exponential(3)", stats.expon(scale=1 / 3)),
+        ("Gamma(2, 5)", stats.gamma(2, scale=1 / 5)),
+        ("Beta(2, 5)", stats.beta(2, 5)),
+    ],
+)
+def test_draws_follow_the_distribution(prior: str, reference: object):
+    drawn = parameter(parse_prior(prior), 4000).draw(np.random.default_rng(1))
+    assert stats.kstest(drawn, reference.cdf).pvalue > 1e-3
+
+
+def test_dirichlet_draws_and_transform():
+    counts = np.array([[1.0, 2.0, 3.0]] * 5000)
+    block = parameter(Prior(name="Dirichlet", values=(counts,)), 5000, 3)
+    drawn = block.draw(np.random.default_rng(1))
+    np.testing.assert_allclose(drawn.sum(axis=1), 1)
+    for k in range(3):
+        assert stats.kstest(drawn[:, k], stats.beta(k + 1, 6 - k - 1).cdf).pvalue > 1e-3
+    assert block.free_shape == (5000, 2)
+    value, _ = block.constrain(np.zeros(block.free_shape), np)
+    np.testing.assert_allclose(value, 1 / 3)
+
+
+@pytest.mark.parametrize("prior", ["HalfNormal(2)", "Exponential(3)", "Gamma(2, 5)", "Beta(2, 5)"])
+def test_densities_integrate_to_one_on_the_unconstrained_scale(prior: str):
+    block = parameter(parse_prior(prior), 1)
+    x = np.linspace(-40, 12, 200_001)[:, None]
+    density = np.exp(block.constrain(x, np)[1][:, 0])
+    assert np.trapezoid(density, x[:, 0]) == pytest.approx(1, abs=1e-6)

@@ -1,0 +1,162 @@
+"""Tables and words: what a reader of a terminal sees."""
+
+from io import StringIO
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+from rich.console import Console
+
+import assay
+from assay import render
+from assay.checking import check
+from assay.diagnostics import mode_warnings
+from assay.modes import Mode
+from assay.simulation import simulate
+
+
+def text_of(*parts: Any, width: int = 80, terminal: bool = False) -> str:
+    stream = StringIO()
+    console = Console(file=stream, width=width, force_terminal=terminal, color_system=None)
+    for part in parts:
+        console.print(part)
+    return stream.getvalue()
+
+
+@pytest.fixture(scope="module")
+def retrieval() -> xr.DataTree:
+    ratings = simulate("retrieval", n_items=100, n_raters=4, n_systems=2, n_clusters=25, rng=3)
+    return assay.fit(ratings, method="map", draws=50, chains=2, starts=1)
+
+
+@pytest.fixture(scope="module")
+def three_classes() -> xr.DataTree:
+    ratings = simulate("single", n_items=30, n_raters=3, rng=1)
+    return assay.fit(ratings, method="map", draws=50, chains=2, starts=1)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ((0.581, 0.462, 0.699), "0.58 (0.46 to 0.70)"),
+        ((0.0152, 0.0111, 0.0193), "0.0152 (0.0111 to 0.0193)"),
+        ((0.5, 0.5, 0.5), "0.50 (0.50 to 0.50)"),
+        ((12.3, 4.2, 20.1), "12.30 (4.20 to 20.10)"),
+        ((np.nan, 0.1, 0.2), "undefined"),
+    ],
+)
+def test_interval_has_the_digits_that_its_width_deserves(
+    numbers: tuple[float, float, float], words: str
+) -> None:
+    assert render.interval(*numbers) == words
+
+
+def test_control_characters_and_markup_are_shown_and_not_obeyed() -> None:
+    table = render.make_table("t", ["name"], [["[red]a[/red]"], ["b\x1b[31m\n"]])
+    assert "[red]a[/red]" in text_of(table)
+    assert "b?[31m?" in text_of(table)
+    assert "\x1b" not in text_of(table)
+
+
+def test_tables_are_plain_ascii_and_fit_80_columns(retrieval: xr.DataTree) -> None:
+    finite = assay.summarize(assay.metrics(retrieval, estimand="finite"))
+    population = assay.summarize(assay.metrics(retrieval, estimand="population"))
+    reliability = render.reliability_frame(retrieval)
+    task = assay.load_task("retrieval")
+    shown = text_of(
+        render.metrics_table({"finite": finite, "population": population}),
+        *render.reliability_tables(reliability, task),
+    )
+    assert shown.isascii()
+    assert max(map(len, shown.splitlines())) <= 80
+    # No cell was wrapped: a line of each system stands under each of the six metrics.
+    assert sum(line.startswith("  system_") for line in shown.splitlines()) == 12
+    assert shown.count(" to ") == 2 * 12 + 2 * 4 * 3
+
+
+def test_tables_name_estimand_reference_and_kind(retrieval: xr.DataTree) -> None:
+    finite = assay.summarize(assay.metrics(retrieval, estimand="finite"))
+    reference = retrieval.attrs["reference"]
+    metrics = text_of(render.metrics_table({"finite": finite}), width=200)
+    assert f"Estimand finite: these items. Reference: {reference}." in metrics
+    raw = render.reliability_frame(retrieval, "raw")
+    raters = text_of(*render.reliability_tables(raw, assay.load_task("retrieval")), width=200)
+    assert "Kind raw: before the interface blocks contradictions." in raters
+    labels = text_of(render.labels_table(render.labels_frame(retrieval), 300), width=200)
+    assert f"Estimand: these items. Reference: {reference}." in labels
+
+
+def test_a_metric_of_another_estimand_is_marked() -> None:
+    line = {
+        "metric": "hit", "system": "", "estimand": "population (model-based: 5 clusters)",
+        "mean": 0.5, "lower": 0.4, "upper": 0.6, "level": 0.9, "undefined": 0.25,
+        "reference": "gold",
+    }  # fmt: skip
+    shown = text_of(render.metrics_table({"population": pd.DataFrame([line])}))
+    assert "0.50 (0.40 to 0.60)***" in shown
+    assert "\n* population (model-based: 5 clusters)" in shown
+    assert "\n** undefined in some draws" in shown
+    assert "90% interval" in shown
+
+
+def test_reliability_of_many_classes_is_right_and_wrong_answers(three_classes: xr.DataTree) -> None:
+    frame = render.reliability_frame(three_classes)
+    assert frame.groupby(["rater", "true_class"])["mean"].sum().to_numpy() == pytest.approx(1)
+    shown = text_of(
+        *render.reliability_tables(frame, assay.fit_data.ratings_of(three_classes).task)
+    )
+    assert shown.count("true class") == 3
+    assert "most often instead" in shown
+
+
+def test_labels_frame_agrees_with_the_probabilities(retrieval: xr.DataTree) -> None:
+    frame = render.labels_frame(retrieval)
+    table = assay.label_probabilities(retrieval)
+    assert len(frame) == table.sizes["item"] * table.sizes["label"]
+    line = frame.iloc[7]
+    there = table.sel(item=line["item"], label=line["label"])
+    assert line["probability"] == there.max().item()
+    assert line["class"] == there["class"].values[there.argmax().item()]
+    assert line["p[yes]"] == there.sel({"class": "yes"}).item()
+
+
+def test_least_certain_comes_first(retrieval: xr.DataTree) -> None:
+    frame = render.labels_frame(retrieval)
+    least = render.least_certain(frame, 5)
+    assert least["probability"].is_monotonic_increasing
+    assert least["probability"].iloc[-1] == frame["probability"].nsmallest(5).iloc[-1]
+
+
+def test_check_shows_each_finding_and_cuts_long_tables() -> None:
+    report = check(simulate("single", n_items=60, n_raters=15, rng=1))
+    shown = " ".join(text_of(*render.check_parts(report), width=300).split())
+    for finding in report.findings:
+        assert str(finding) in shown
+    assert "3 more lines: see --json" in shown
+
+
+def test_convergence_says_what_the_method_leaves_out(retrieval: xr.DataTree) -> None:
+    words, *warned = render.convergence_words(retrieval)
+    assert words.startswith("The mode alone")
+    assert warned == assay.diagnostics.fit_warnings(retrieval)
+
+
+def mode(*, accuracy: float, weight: float) -> Mode:
+    return Mode(
+        x=np.zeros(1), height=0.0, factor=None, evidence=0.0, accuracy=accuracy, chance=0.5,
+        weight=weight,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("other", "count"),
+    [(mode(accuracy=0.2, weight=1e-9), 0), (mode(accuracy=0.2, weight=0.3), 1)],
+)
+def test_a_negligible_mode_is_no_reason_for_doubt(other: Mode, count: int) -> None:
+    notes = mode_warnings([mode(accuracy=0.8, weight=0.9), other])
+    assert len(notes) == 1
+    tree = xr.DataTree()
+    tree.attrs["warnings"] = assay.fitting.json.dumps(notes)
+    assert len(render.doubts(tree)) == count

@@ -81,7 +81,7 @@ def label_rows(name: str, draws: int, seed: int, **design: int) -> list[dict[str
                     "classes": len(label.classes),
                     "below 0.05": (share < 0.05).mean(),
                     "above 0.95": (share > 0.95).mean(),
-                    f"below 1/(10 K)": (share < rare).mean(),
+                    "below 1/(10 K)": (share < rare).mean(),
                     "median": np.median(share),
                     "draws": share,
                 }
@@ -152,7 +152,12 @@ def draw(table: pd.DataFrame, names: list[str], file: str) -> None:
     for axis, (_, row) in zip(axes.flat, table.iterrows(), strict=False):
         axis.set_axis_on()
         axis.hist(row["draws"], bins=40, range=(0, 1), density=True, color="#33658a")
-        axis.set_title("\n".join(str(row[n]) for n in names[:1]) + ": " + " = ".join(str(row[n]) for n in names[1:]), fontsize=7)
+        axis.set_title(
+            "\n".join(str(row[n]) for n in names[:1])
+            + ": "
+            + " = ".join(str(row[n]) for n in names[1:]),
+            fontsize=7,
+        )
         axis.set_yticks([])
     figure.savefig(FOLDER / file, dpi=110)
     plt.close(figure)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from assay.checking import check
     from assay.errors import AssayError
+    from assay.evaluation import metric, metrics
     from assay.fitting import fit
     from assay.labels import label_draws, label_probabilities, state_probabilities
-    from assay.evaluation import metric, metrics
     from assay.model import build_model
     from assay.ratings import Ratings
     from assay.reading import read_ratings

@@ -1,7 +1,8 @@
-"""The few array operations that the model needs, for NumPy arrays and PyTensor variables alike.
+"""The few array operations of the model, for NumPy arrays and PyTensor variables alike.
 
-Every formula of the model is written once, with ``xp`` either :mod:`numpy` (values, with any leading
-axes of draws) or :mod:`pytensor.tensor` (symbols). Only what the two do differently stands here.
+Every formula of the model is written once, with ``xp`` either :mod:`numpy` (numbers, with any
+leading axes of draws), :mod:`pytensor.tensor` (symbols) or a :class:`~assay.tape.Tape` (a record
+of what is done, for gradients). Only what they do differently stands here.
 """
 
 from typing import Any

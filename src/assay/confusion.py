@@ -86,7 +86,7 @@ class ConfusionLayout:
 
     @property
     def cells(self) -> list[tuple[int, int]]:
-        """(asked row, reported class) of each free logit; a binary row has one, the correct class."""
+        """(asked row, reported class) of each free logit; a binary row has one, the right class."""
         found = []
         for row, (label, true) in enumerate(zip(self.labels, self.true_classes, strict=True)):
             reported = [true] if self.classes[label] == 2 else range(self.classes[label])

@@ -27,7 +27,7 @@ def convergence_table(posterior: xr.Dataset) -> pd.DataFrame:
     Vehtari et al. (2021). Rank-normalization, folding, and localization: an improved R-hat.
     Bayesian Analysis 16(2), 667-718.
     """
-    from arviz_stats.base import array_stats
+    from arviz_stats.base.array import BaseArray
 
     names, columns = [], []
     for name, variable in posterior.data_vars.items():
@@ -37,17 +37,20 @@ def convergence_table(posterior: xr.Dataset) -> pd.DataFrame:
         columns.append(flat)
     draws = np.moveaxis(np.concatenate(columns, axis=2), 2, 0)
     table = pd.DataFrame({"parameter": names})
+    statistics: Any = BaseArray()
     with np.errstate(all="ignore"):
-        table["r_hat"] = array_stats.rhat(draws, chain_axis=1, draw_axis=2)
-        table["ess_bulk"] = array_stats.ess(draws, chain_axis=1, draw_axis=2, method="bulk")
-        table["ess_tail"] = array_stats.ess(draws, chain_axis=1, draw_axis=2, method="tail", prob=(0.05, 0.95))
+        table["r_hat"] = statistics.rhat(draws, chain_axis=1, draw_axis=2)
+        table["ess_bulk"] = statistics.ess(draws, chain_axis=1, draw_axis=2, method="bulk")
+        table["ess_tail"] = statistics.ess(
+            draws, chain_axis=1, draw_axis=2, method="tail", prob=(0.05, 0.95)
+        )
     return table
 
 
 def nuts_warnings(table: pd.DataFrame, stats: Mapping[str, NDArray[Any]]) -> list[str]:
-    """What a reader must know before using the draws, in sentences."""
+    """Say what a reader must know before using the draws, in sentences."""
     found = []
-    worst = table.loc[table["r_hat"].fillna(0).idxmax()]
+    worst = table.iloc[int(table["r_hat"].fillna(0).argmax())]
     if worst["r_hat"] > R_HAT_LIMIT:
         many = int((table["r_hat"] > R_HAT_LIMIT).sum())
         found.append(
@@ -57,7 +60,7 @@ def nuts_warnings(table: pd.DataFrame, stats: Mapping[str, NDArray[Any]]) -> lis
         )
     ess = table[["ess_bulk", "ess_tail"]].min(axis=1)
     if ess.min() < ESS_LIMIT:
-        name = table.loc[ess.idxmin(), "parameter"]
+        name = table["parameter"].iloc[int(ess.argmin())]
         found.append(
             f"The effective sample size is as low as {ess.min():.0f} ({name}); below {ESS_LIMIT} "
             "the ends of intervals are rough. Take more draws (draws=)."
@@ -78,7 +81,8 @@ def mode_warnings(modes: list[Any]) -> list[str]:
         if mode.mirrored or mode.weight > MODE_LIMIT:
             share = "not negligible" if mode.weight > MODE_LIMIT else "negligible"
             found.append(
-                f"Another mode was seen, and is not part of the result: {mode}; its weight is {share}."
+                f"Another mode was seen, and is not part of the result: {mode}; its weight is "
+                f"{share}."
             )
     if modes[0].mirrored:
         found.append(

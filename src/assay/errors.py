@@ -22,9 +22,7 @@ class RatingsError(AssayError, ValueError):
     """The ratings cannot be used; ``problems`` has one entry for each thing wrong."""
 
     def __init__(self, problems: "Sequence[Problem] | str", source: str = "the ratings") -> None:
-        self.problems = (
-            [Problem(what=problems)] if isinstance(problems, str) else list(problems)
-        )
+        self.problems = [Problem(what=problems)] if isinstance(problems, str) else list(problems)
         many = f"{len(self.problems)} problem{'s' if len(self.problems) != 1 else ''}"
         lines = "\n".join(f"  - {p}" for p in self.problems)
         super().__init__(f"{many} in {source}:\n{lines}")

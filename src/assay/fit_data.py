@@ -76,8 +76,9 @@ def accounting_json(accounting: Accounting) -> str:
 def accounting_of(text: str) -> Accounting:
     """Read an accounting from :func:`accounting_json`."""
     data = json.loads(text)
-    frames = {key: pd.DataFrame(data.pop(key), dtype=object) for key in ("set_aside", "roles")}
-    return Accounting(**{**data, "notes": tuple(data["notes"])}, **frames)
+    for key in ("set_aside", "roles"):
+        data[key] = pd.DataFrame(data[key], dtype=object)
+    return Accounting(**{**data, "notes": tuple(data["notes"])})
 
 
 def ratings_of(fit: xr.DataTree) -> Ratings:
@@ -97,8 +98,7 @@ def ratings_of(fit: xr.DataTree) -> Ratings:
     FitError
         If the tree is not a fit.
     """
-    require_fit(fit)
-    data, answers = fit["constant_data"], fit["observed_data"]["answers"].values
+    data, answers = group(fit, "constant_data"), group(fit, "observed_data")["answers"].values
 
     def column(name: str) -> NDArray[Any]:
         return np.asarray(data[name].values)
@@ -144,19 +144,32 @@ def structure_of(fit: xr.DataTree) -> Structure:
 def parameter_draws(fit: xr.DataTree) -> dict[str, Floats]:
     """Parameters by name with chains and draws merged: (draw, ...)."""
     found = {}
-    for name, variable in fit["posterior"].data_vars.items():
+    for name, variable in group(fit, "posterior").data_vars.items():
         values = np.asarray(variable.values)
         found[str(name)] = values.reshape(-1, *values.shape[2:])
     return found
 
 
+def group(fit: xr.DataTree, name: str) -> xr.Dataset:
+    """Return one group of a fit as a dataset, without what it inherits."""
+    require_fit(fit)
+    node = fit[name]
+    assert isinstance(node, xr.DataTree)
+    return node.to_dataset(inherit=False)
+
+
 def require_fit(fit: Any) -> None:
     """Raise :class:`FitError` unless the argument is a tree that :func:`assay.fit` made."""
-    needed = ("posterior", "labels", "constant_data", "observed_data")
-    if not isinstance(fit, xr.DataTree) or any(group not in fit.children for group in needed):
+    groups, attributes = ("posterior", "labels", "constant_data", "observed_data"), ("task", "spec")
+    if (
+        not isinstance(fit, xr.DataTree)
+        or any(group not in fit.children for group in groups)
+        or any(name not in fit.attrs for name in attributes)
+    ):
         raise FitError(
-            f"this is not a fit: it needs the groups {', '.join(needed)}; make one with "
-            "assay.fit(ratings) or read one with assay.load('fit.nc')"
+            f"this is not a fit: it needs the groups {', '.join(groups)} and the attributes "
+            f"{' and '.join(attributes)}; make one with assay.fit(ratings) or read one with "
+            "assay.load('fit.nc')"
         )
 
 

@@ -193,11 +193,12 @@ def _run_laplace(
             "the posterior has no proper peak here, so that Laplace's approximation does not "
             "exist; use method='nuts'"
         )
-    from arviz_stats.base import array_stats
+    from arviz_stats.base.array import BaseArray
 
     x = laplace_draws(mode, draws * chains, rng)
     lp = np.array([density(point)[0] for point in x])
-    k_hat = float(array_stats.psislw(lp - laplace_log_density(mode, x))[1])
+    statistics: Any = BaseArray()
+    k_hat = float(statistics.psislw(lp - laplace_log_density(mode, x))[1])
     notes = []
     if not k_hat < K_HAT_LIMIT:
         notes.append(
@@ -222,9 +223,7 @@ def _run_map(
     return x, {"lp": np.full((chains, draws), mode.height)}, [], {}
 
 
-def align_loadings(
-    values: dict[str, Floats], density: Density, mode: Mode
-) -> dict[str, Floats]:
+def align_loadings(values: dict[str, Floats], density: Density, mode: Mode) -> dict[str, Floats]:
     """Give the cluster loadings of every draw the sign they have at the mode.
 
     The likelihood does not change if all of them change sign; nothing else depends on it.
@@ -252,7 +251,10 @@ def _assemble(
     shape = (chains, -1)
     labels = xr.Dataset(
         {
-            "state": (("chain", "draw", "item"), found.states.reshape(*shape, found.states.shape[1])),
+            "state": (
+                ("chain", "draw", "item"),
+                found.states.reshape(*shape, found.states.shape[1]),
+            ),
             "state_probability": (("item", "state_name"), found.probabilities),
         },
         coords={

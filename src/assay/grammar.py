@@ -92,7 +92,9 @@ def parse(text: str, classes: Mapping[str, tuple[str, ...]]) -> Expression:
         tree = _parser().parse(text)
     except UnexpectedInput as error:
         column = getattr(error, "column", None)
-        place = f" at character {column}" if isinstance(column, int) and column > 0 else " at its end"
+        place = (
+            f" at character {column}" if isinstance(column, int) and column > 0 else " at its end"
+        )
         raise TaskError(
             f"rule {text!r} cannot be read{place}; allowed: label names, ->, or, and, not, "
             "==, !=, exactly_one(...), at_most_one(...), at_least_one(...), parentheses"
@@ -112,12 +114,10 @@ def _compile(
     if kind == "count":
         head, *rest = node.children
         parts = [_compile(c, text, classes, used) for c in rest if isinstance(c, Tree)]
-        test = {
-            "exactly_one": lambda n: n == 1,
-            "at_most_one": lambda n: n <= 1,
-            "at_least_one": lambda n: n >= 1,
-        }[str(head)]
-        return lambda codes: test(np.sum([p(codes) for p in parts], axis=0))
+        compare = {"exactly_one": np.equal, "at_most_one": np.less_equal}.get(
+            str(head), np.greater_equal
+        )
+        return lambda codes: np.asarray(compare(sum(p(codes).astype(int) for p in parts), 1))
     parts = [_compile(c, text, classes, used) for c in node.children if isinstance(c, Tree)]
     if kind == "implies":
         return lambda codes: ~parts[0](codes) | parts[1](codes)

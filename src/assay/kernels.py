@@ -17,6 +17,7 @@ RESCALE_AFTER = 8
 
 # -- the marginal likelihood ---------------------------------------------------------
 
+
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _evidence(cell, response, cell_mask, row_start, rows, masks, out):  # type: ignore[no-untyped-def]
     """Fill ``out`` with exp(log evidence of each state - its maximum); return the maximum."""
@@ -193,6 +194,7 @@ def bundle_nodes(  # type: ignore[no-untyped-def]
 
 # -- the tape ------------------------------------------------------------------------
 
+
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def play_forwards(buffer, operations, positions):  # type: ignore[no-untyped-def]
     """Fill the buffer with the results of all operations."""
@@ -299,6 +301,7 @@ def _normalise_back(code, buffer, adjoint, positions, at, inner, here):  # type:
 
 # -- the log density -----------------------------------------------------------------
 
+
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def log_density(  # type: ignore[no-untyped-def]
     x,
@@ -346,6 +349,7 @@ def scaled_log_density(z, centre, scale, arguments):  # type: ignore[no-untyped-
 
 # -- the states ----------------------------------------------------------------------
 
+
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _pick(weights, uniform):  # type: ignore[no-untyped-def]
     """Position at which the running sum of weights passes ``uniform`` of the total."""
@@ -363,8 +367,18 @@ def _pick(weights, uniform):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def recover_draw(  # type: ignore[no-untyped-def]
-    prevalence, shares, evidence, cell_context, item_cell, cluster_bundle, start, members,
-    by_cluster, by_item, states, probabilities,
+    prevalence,
+    shares,
+    evidence,
+    cell_context,
+    item_cell,
+    cluster_bundle,
+    start,
+    members,
+    by_cluster,
+    by_item,
+    states,
+    probabilities,
 ):
     """Fill the states and add up the probabilities of one draw."""
     nodes, count = prevalence.shape[1], prevalence.shape[2]

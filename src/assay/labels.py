@@ -1,9 +1,12 @@
 """What is true of the items: probabilities and draws of states and labels."""
 
+from typing import Any
+
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
-from assay.fit_data import parameter_draws, require_fit, structure_of
+from assay.fit_data import group, parameter_draws, structure_of
 from assay.grammar import NOT_ASKED
 from assay.recovery import predict_states
 from assay.task import Task, task_from_json
@@ -25,8 +28,7 @@ def state_probabilities(fit: xr.DataTree) -> xr.DataArray:
         (item, state), in [0, 1], adding up to 1 over ``state``; averaged exactly over the draws
         of the parameters.
     """
-    require_fit(fit)
-    table = fit["labels"]["state_probability"].rename(state_name="state")
+    table = group(fit, "labels")["state_probability"].rename(state_name="state")
     return table.rename("state_probability").assign_attrs(reference=fit.attrs["reference"])
 
 
@@ -53,7 +55,7 @@ def label_probabilities(fit: xr.DataTree) -> xr.DataArray:
     """
     states = state_probabilities(fit)
     task = task_from_json(fit.attrs["task"])
-    codes = fit["constant_data"]["states"].values
+    codes = group(fit, "constant_data")["states"].values
     names = class_names(task)
     table = np.full((states.sizes["item"], len(task.labels), len(names)), np.nan)
     for n, label in enumerate(task.labels):
@@ -85,8 +87,7 @@ def label_draws(fit: xr.DataTree) -> xr.DataArray:
         (chain, draw, item, label), class codes: 0, 1, ... in the order of the label's classes,
         -2 where the label does not apply. The draws are those that all metrics use.
     """
-    require_fit(fit)
-    states = fit["labels"]["state"]
+    states = group(fit, "labels")["state"]
     return _as_labels(fit, states.values, states.dims, dict(states.coords))
 
 
@@ -108,7 +109,7 @@ def predictive_label_draws(fit: xr.DataTree, replicates: int = 8) -> xr.DataArra
     structure = structure_of(fit)
     values = parameter_draws(fit)
     rng = np.random.default_rng([int(fit.attrs["seed"]), 4])
-    like = fit["labels"]["state"]
+    like = group(fit, "labels")["state"]
     states = np.stack(
         [predict_states(structure, values, rng).reshape(like.shape) for _ in range(replicates)]
     )
@@ -116,15 +117,16 @@ def predictive_label_draws(fit: xr.DataTree, replicates: int = 8) -> xr.DataArra
 
 
 def _as_labels(
-    fit: xr.DataTree, states: np.ndarray, dims: tuple[object, ...], coords: dict[object, object]
+    fit: xr.DataTree, states: NDArray[np.int16], dims: tuple[Any, ...], coords: dict[Any, Any]
 ) -> xr.DataArray:
     """Look up the label vectors of states."""
-    codes = fit["constant_data"]["states"].values.astype(np.int16)
+    data = group(fit, "constant_data")
+    codes = data["states"].values.astype(np.int16)
     coords = {k: v for k, v in coords.items() if k in dims}
     return xr.DataArray(
         codes[states],
         dims=(*dims, "label"),
-        coords={**coords, "label": fit["constant_data"]["label"].values},
+        coords={**coords, "label": data["label"].values},
         name="label",
         attrs={"reference": fit.attrs["reference"]},
     )

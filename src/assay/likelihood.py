@@ -86,17 +86,17 @@ def _starts(sorted_ids: Ints, count: int) -> Ints:
 
 
 def _group_multisets(owner: Ints, member: Ints, extra: Ints) -> tuple[Ints, Ints]:
-    """Number the distinct (extra columns, multiset of members) of owners.
+    """Give a number to each distinct (extra columns, multiset of members) of owners.
 
     Returns the group of each owner and, for each group, one owner that shows it.
     """
     order = np.lexsort((member, owner))
     text = pd.Series(member[order].astype(str)).groupby(owner[order]).agg(",".join)
-    keys = pd.DataFrame({n: column for n, column in enumerate(extra.T)})
+    keys = pd.DataFrame(extra)
     keys["members"] = text.reindex(range(len(extra)), fill_value="")
     group = keys.groupby(list(keys.columns), sort=False).ngroup().to_numpy(np.int64)
     _, shown = np.unique(group, return_index=True)
-    return group, shown.astype(np.int64)
+    return np.asarray(group, np.int64), np.asarray(shown, np.int64)
 
 
 def collapse(

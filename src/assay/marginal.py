@@ -59,4 +59,5 @@ def _numba(op: Op, node: Any, **kwargs: Any) -> Any:
 def marginal_log_likelihood(table: Any, response: Any, log_weight: Any, pattern: Pattern) -> Any:
     """Return the symbolic log-likelihood of a pattern of ratings."""
     data = [pytensor.shared(np.asarray(a)) for a in (log_weight, *pattern.arrays())]
-    return MarginalLogLikelihood()(table, response, *data)[0]
+    outputs: Any = MarginalLogLikelihood()(table, response, *data)
+    return outputs[0]

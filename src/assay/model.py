@@ -190,7 +190,7 @@ def build_model(
     priors: Mapping[str, str | Prior] | None = None,
     formula: str | None = None,
 ) -> "pm.Model":
-    """Build the model of some ratings, with the states summed out.
+    r"""Build the model of some ratings, with the states summed out.
 
     Parameters
     ----------
@@ -220,7 +220,9 @@ def build_model(
 
     Notes
     -----
-    .. math:: \\log p(y \\mid \\theta) = \\sum_i \\log \\sum_s \\pi_i(s) \\prod_{a \\in i} p(y_a \\mid s)
+    .. math::
+
+        \log p(y \mid \theta) = \sum_i \log \sum_s \pi_i(s) \prod_{a \in i} p(y_a \mid s)
 
     References
     ----------

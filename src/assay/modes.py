@@ -59,7 +59,11 @@ class Mode:
 
     def __str__(self) -> str:
         """Say what the mode is and how much it weighs."""
-        kind = "raters are mostly wrong (a mirror image)" if self.mirrored else "raters are mostly right"
+        kind = (
+            "raters are mostly wrong (a mirror image)"
+            if self.mirrored
+            else "raters are mostly right"
+        )
         return (
             f"{kind}: mean accuracy {self.accuracy:.2f}, log evidence {self.evidence:.1f}, "
             f"weight {self.weight:.2g}, found from {self.starts} of the starts"
@@ -67,13 +71,18 @@ class Mode:
 
 
 def prior_centre(density: Density) -> Floats:
-    """Unconstrained values at the centre of the prior."""
+    """Unconstrained values at the centre of the prior.
+
+    Cluster loadings start half an SD away from 0: the likelihood is even in them, so that 0 is a
+    saddle which no climb by gradients leaves.
+    """
     values = {}
     for parameter in density.parameters:
         numbers = [np.asarray(v, float) for v in parameter.prior.values]
         match parameter.prior.name:
             case "Normal":
-                centre = numbers[0]
+                away = 0.5 if parameter.name == "cluster_loading" else 0.0
+                centre = numbers[0] + away * numbers[1]
             case "HalfNormal":
                 centre = 0.67 * numbers[0]
             case "Exponential":
@@ -169,10 +178,19 @@ def _weigh(
             evidence -= float(np.log(np.diag(factor)).sum())
         accuracy, chance = mean_accuracy(structure, density, x)
         modes.append(
-            Mode(x=x, height=height, factor=factor, evidence=evidence, accuracy=accuracy,
-                 chance=chance, starts=count)
+            Mode(
+                x=x,
+                height=height,
+                factor=factor,
+                evidence=evidence,
+                accuracy=accuracy,
+                chance=chance,
+                starts=count,
+            )
         )
-    modes.sort(key=lambda mode: -(mode.evidence if mode.factor is not None else mode.height - 1e6))
+    # Without a proper peak a point is a saddle, and its evidence means nothing beside a mode's.
+    modes = [mode for mode in modes if mode.factor is not None] or modes
+    modes.sort(key=lambda mode: -mode.evidence)
     evidence = np.array([m.evidence for m in modes])
     weights = np.exp(evidence - evidence.max())
     weights = weights / weights.sum()
@@ -207,7 +225,7 @@ def laplace_log_density(mode: Mode, x: Floats) -> Floats:
 
 
 def mode_scale(mode: Mode) -> Floats:
-    """Standard deviations of the normal approximation; 0.1 where there is no proper peak."""
+    """Return the SDs of the normal approximation; 0.1 where there is no proper peak."""
     if mode.factor is None:
         return np.full(len(mode.x), 0.1)
     inverse = solve_triangular(mode.factor, np.eye(len(mode.x)), lower=False)

@@ -61,14 +61,20 @@ def recover(
     log_likelihood = np.empty((draws, clusters))
     log_weight = structure.prevalence.log_weight
     for d, prevalence, response in draw_tables(structure, values):
-        value, share, evidence = bundle_nodes(
-            prevalence, response, log_weight, *pattern.arrays()
-        )
+        value, share, evidence = bundle_nodes(prevalence, response, log_weight, *pattern.arrays())
         log_likelihood[d] = value[pattern.cluster_bundle]
         recover_draw(
-            prevalence, share, evidence, pattern.cell_context, pattern.item_cell,
-            pattern.cluster_bundle, *pattern.cluster_items, rng.random(clusters),
-            rng.random(items), states[d], probabilities,
+            prevalence,
+            share,
+            evidence,
+            pattern.cell_context,
+            pattern.item_cell,
+            pattern.cluster_bundle,
+            *pattern.cluster_items,
+            rng.random(clusters),
+            rng.random(items),
+            states[d],
+            probabilities,
         )
     return Recovered(
         states=states, probabilities=probabilities / draws, log_likelihood=log_likelihood

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from assay.arrays import merge_axes
 from assay.errors import FitError
-from assay.fit_data import parameter_draws, structure_of
+from assay.fit_data import group, parameter_draws, structure_of
 from assay.labels import NOT_ASKED_NAME, class_names
 from assay.model import Structure
 from assay.responses import build_menu, menu_log_probability
@@ -57,8 +57,11 @@ def rater_reliability(
     structure = structure_of(fit)
     values = parameter_draws(fit)
     active = structure.responses.space.blocked.any() or structure.responses.space.warned.shape[1]
-    table = _recorded(structure, values) if kind == "recorded" and active else _raw(structure, values)
-    chains, draws = fit["posterior"].sizes["chain"], fit["posterior"].sizes["draw"]
+    table = (
+        _recorded(structure, values) if kind == "recorded" and active else _raw(structure, values)
+    )
+    posterior = group(fit, "posterior")
+    chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
     names = [n for n in class_names(structure.ratings.task) if n != NOT_ASKED_NAME]
     raters = len(structure.ratings.raters)
     shape = (chains, draws, raters, *table.shape[2:])
@@ -66,8 +69,8 @@ def rater_reliability(
         np.broadcast_to(table, (chains * draws, raters, *table.shape[2:])).reshape(shape),
         dims=("chain", "draw", "rater", "label", "true_class", "reported_class"),
         coords={
-            "chain": fit["posterior"]["chain"].values,
-            "draw": fit["posterior"]["draw"].values,
+            "chain": posterior["chain"].values,
+            "draw": posterior["draw"].values,
             "rater": structure.ratings.raters.index.to_numpy(object),
             "label": list(structure.ratings.task.label_names),
             "true_class": names,
@@ -79,7 +82,7 @@ def rater_reliability(
 
 
 def _empty(structure: Structure, draws: int, raters: int) -> tuple[Floats, list[list[int]]]:
-    """A table of NaN (draw, rater, label, true, reported) and each label's class positions."""
+    """Make a table of NaN (draw, rater, label, true, reported); find each label's classes."""
     task = structure.ratings.task
     names = [n for n in class_names(task) if n != NOT_ASKED_NAME]
     places = [[names.index(c) for c in label.classes] for label in task.labels]

@@ -3,7 +3,8 @@ r"""The response process: p(answers of a rating | state), given the confusions o
 Without active rules an answer vector has the probability of its path through the gates,
 :math:`\prod_l \theta_{j l}[s_l, y_l]`. Rules that the interface blocks or warns about change that:
 
-* ``retry``: :math:`p(y \mid s) \propto \prod_l \theta[s_l, y_l] \prod_r \omega_r^{[y \text{ breaks } r]}`
+* ``retry``:
+  :math:`p(y \mid s) \propto \prod_l \theta[s_l, y_l] \prod_r \omega_r^{[y \text{ breaks } r]}`
   over the answers that are not blocked; ``warn`` has a learned :math:`\omega_r`.
 * ``repair``: a blocked vector turns into one of the admissible vectors with the fewest changes,
   :math:`p(y \mid s) = \sum_v p_{raw}(v \mid s) R[v, y]`.
@@ -70,9 +71,7 @@ class ProductRows:
         """Log p(answers of a row | state): (..., row, state)."""
         every = merge_axes(flat, 2)
         first = every[..., :1]
-        padded = xp.concatenate(
-            [every, xp.zeros_like(first), xp.full_like(first, NEVER)], axis=-1
-        )
+        padded = xp.concatenate([every, xp.zeros_like(first), xp.full_like(first, NEVER)], axis=-1)
         terms = padded[..., self.entries].sum(axis=-1)
         if self.entries.shape[1] == 1:
             return terms[..., 0, :]
@@ -195,9 +194,7 @@ def menu_log_probability(
     return padded[..., np.where(keep, np.cumsum(keep) - 1, keep.sum())]
 
 
-def build_menu(
-    layout: ConfusionLayout, space: StateSpace, answered: NDArray[np.bool_]
-) -> Menu:
+def build_menu(layout: ConfusionLayout, space: StateSpace, answered: NDArray[np.bool_]) -> Menu:
     """Make the menu of the answer vectors over the labels that were answered.
 
     A rule is broken by a partial vector if every complete vector that extends it breaks the rule.
@@ -209,7 +206,8 @@ def build_menu(
 
     def every(broken: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which options only have extensions that are broken."""
-        return np.bincount(extends, weights=broken, minlength=len(options)) == of_option
+        count = np.bincount(extends, weights=broken, minlength=len(options))
+        return np.asarray(count == of_option)
 
     blocked = every(space.blocked)
     warned = np.array([every(w) for w in space.warned.T], float).reshape(-1, len(options)).T

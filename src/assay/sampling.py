@@ -1,4 +1,4 @@
-"""NUTS through nutpie on a :class:`~assay.density.Density`, with a progress bar on standard error."""
+"""NUTS through nutpie on a :class:`~assay.density.Density`, with a progress bar."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -77,8 +77,12 @@ def sample_nuts(
         )
     stats = trace.sample_stats
     names = {
-        "logp": "lp", "diverging": "diverging", "n_steps": "n_steps", "depth": "tree_depth",
-        "step_size": "step_size", "energy": "energy",
+        "logp": "lp",
+        "diverging": "diverging",
+        "n_steps": "n_steps",
+        "depth": "tree_depth",
+        "step_size": "step_size",
+        "energy": "energy",
     }
     found = {new: stats[old].values for old, new in names.items() if old in stats}
     return centre + trace.posterior["z"].values * scale, found
@@ -97,12 +101,20 @@ def _progress(chains: int, total: int, *, show: bool) -> Iterator[Callable[[Any]
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     with Progress(
         TextColumn("sampling"),
         BarColumn(),
-        TextColumn("{task.completed:.0f}/{task.total:.0f} draws, {task.fields[diverged]} divergent"),
+        TextColumn(
+            "{task.completed:.0f}/{task.total:.0f} draws, {task.fields[diverged]} divergent"
+        ),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         console=Console(file=sys.stderr),

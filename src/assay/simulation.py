@@ -12,7 +12,7 @@ from assay.arrays import merge_axes
 from assay.errors import ModelError
 from assay.model import Structure, build_structure, make_spec
 from assay.priors import Prior
-from assay.ratings import Partial, Ratings, Resolve, Simulated, no_accounting
+from assay.ratings import PARTIAL, RESOLVE, Partial, Ratings, Resolve, Simulated, no_accounting
 from assay.recovery import predict_states
 from assay.responses import build_menu, menu_log_probability
 from assay.states import MISSING, StateSpace, Vectors, label_order, state_space
@@ -54,7 +54,8 @@ def simulate(
     ratings_per_item : int or sequence of int
         For all items, or for each; raters of an item are drawn without replacement.
     n_systems : int
-        With more than one, items are dealt out to systems.
+        With more than one, items are dealt out to systems; without ``n_clusters``, one to each
+        system in a cluster.
     n_clusters : int, optional
         With clusters, items are dealt out to clusters; the items of a system in a cluster are a
         ranked list.
@@ -84,6 +85,7 @@ def simulate(
     >>> ratings.simulated.truth.shape
     (20, 3)
     """
+    _check_interface(missing, partial, resolve)
     generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng)
     chosen = load_task(task).with_responses(response or {})
     open_labels = {la.name: tuple(classes) for la in chosen.labels if not la.classes}
@@ -101,6 +103,14 @@ def simulate(
     return simulate_answers(
         build_structure(skeleton, spec), values or {}, generator, missing=missing
     )
+
+
+def _check_interface(missing: float, partial: str, resolve: str) -> None:
+    if not 0 <= missing <= 1:
+        raise ModelError(f"missing={missing!r}; it is a chance, between 0 and 1")
+    for name, value, allowed in (("partial", partial, PARTIAL), ("resolve", resolve, RESOLVE)):
+        if value not in allowed:
+            raise ModelError(f"{name}={value!r}; allowed: {', '.join(allowed)}")
 
 
 def simulate_answers(
@@ -129,8 +139,16 @@ def simulate_answers(
     every = {p.name: p.draw(rng) for p in structure.parameters()}
     unknown = set(values) - set(every)
     if unknown:
-        raise ModelError(f"values has {', '.join(sorted(unknown))}; the model has {', '.join(every)}")
-    every |= {k: np.asarray(v, float) for k, v in values.items()}
+        raise ModelError(
+            f"values has {', '.join(sorted(unknown))}; the model has {', '.join(every)}"
+        )
+    given = {k: np.asarray(v, float) for k, v in values.items()}
+    for name, value in given.items():
+        if value.shape != np.shape(every[name]):
+            raise ModelError(
+                f"values: {name} has shape {value.shape}; the model's has {np.shape(every[name])}"
+            )
+    every |= given
     one = {k: v[None] for k, v in every.items()}
     states = predict_states(structure, one, rng)[0]
     answered = _answered(ratings, missing, rng)
@@ -180,7 +198,7 @@ def _draw_answers(
     rater = np.zeros(len(rows), int) if structure.family.shared else ratings.rater[rows]
     steps = chance[rater, states[ratings.item[rows]]].cumsum(axis=1)
     picked = (rng.random(len(rows))[:, None] * steps[:, -1:] > steps).sum(axis=1)
-    return menu.options[picked]
+    return np.asarray(menu.options[picked], np.int16)
 
 
 def _skeleton(
@@ -195,8 +213,15 @@ def _skeleton(
 ) -> Ratings:
     """Who rates what, with placeholder answers."""
     n_raters = sum(groups.values())
+    if n_items < 1:
+        raise ModelError(f"{n_items} items cannot be; a simulation needs at least one")
+    if np.size(ratings_per_item) not in (1, n_items):
+        raise ModelError(
+            f"ratings_per_item has {np.size(ratings_per_item)} numbers for {n_items} items; "
+            "give one for all, or one for each"
+        )
     per_item = np.broadcast_to(np.asarray(ratings_per_item, np.int64), (n_items,))
-    if n_items < 1 or n_raters < 1 or per_item.max() > n_raters or per_item.min() < 0:
+    if n_raters < 1 or per_item.max() > n_raters or per_item.min() < 0:
         raise ModelError(
             f"{n_items} items with {per_item.min()} to {per_item.max()} ratings each by "
             f"{n_raters} raters cannot be; an item has at most one rating of each rater"
@@ -204,9 +229,11 @@ def _skeleton(
     order = rng.random((n_items, n_raters)).argsort(axis=1)
     keep = np.arange(n_raters) < per_item[:, None]
     item = np.repeat(np.arange(n_items), per_item)
-    clusters = n_items if n_clusters is None else n_clusters
+    clusters = max(n_items // n_systems, 1) if n_clusters is None else n_clusters
     if not 1 <= clusters * n_systems <= max(n_items, clusters):
-        raise ModelError(f"{n_items} items are too few for {clusters} clusters x {n_systems} systems")
+        raise ModelError(
+            f"{n_items} items are too few for {clusters} clusters x {n_systems} systems"
+        )
     lists = np.arange(n_items) % (clusters * n_systems)
     cluster = np.array([f"cluster_{c + 1}" for c in lists % clusters], dtype=object)
     system = lists // clusters
@@ -243,5 +270,5 @@ def _skeleton(
 
 
 def _placeholder(space: StateSpace, count: int) -> Vectors:
-    """An answer vector that the interface admits, for each rating."""
+    """Repeat an answer vector that the interface admits."""
     return np.repeat(space.paths[~space.blocked][:1], count, axis=0)

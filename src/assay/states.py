@@ -97,7 +97,9 @@ def _enumerate_space(task: Task) -> StateSpace:
     states = _enumerate(task, hard, what="states")
     if not len(states):
         texts = "; ".join(e.text for e in hard)
-        raise TaskError(f"the rules of task {task.name} contradict each other, no state is left: {texts}")
+        raise TaskError(
+            f"the rules of task {task.name} contradict each other, no state is left: {texts}"
+        )
     for column, label in enumerate(task.labels):
         for code, name in enumerate(label.classes):
             if not (states[:, column] == code).any():
@@ -111,7 +113,9 @@ def _enumerate_space(task: Task) -> StateSpace:
     warn = [(rule.name, e) for rule, e in rules if rule.response == "warn"]
     blocked = _broken(task, paths, blocks).any(axis=1)
     if blocked.all():
-        raise TaskError(f"the blocked rules of task {task.name} leave no answer that a rater could give")
+        raise TaskError(
+            f"the blocked rules of task {task.name} leave no answer that a rater could give"
+        )
     return StateSpace(
         states=states,
         state_names=tuple(vector_name(task, s) for s in states),
@@ -150,7 +154,10 @@ def vector_name(task: Task, vector: Sequence[int] | Vectors) -> str:
 
 def label_order(task: Task) -> list[int]:
     """Return the labels' positions so that each comes after those that its gate names."""
-    waiting = {la.name: set(task.expression(la.asked_if).labels) if la.asked_if else set() for la in task.labels}
+    waiting = {
+        la.name: set(task.expression(la.asked_if).labels) if la.asked_if else set()
+        for la in task.labels
+    }
     names, order = list(task.label_names), []
     while waiting:
         ready = [n for n in waiting if not (waiting[n] & waiting.keys())]

@@ -1,9 +1,9 @@
 """save and load: one netCDF or Zarr file holds a fit and all that is needed to go on."""
 
-import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import xarray as xr
 
@@ -48,7 +48,7 @@ def save(fit: xr.DataTree, path: str | Path) -> Path:
                     shutil.move(target, Path(folder) / "old")
             else:
                 fit.to_netcdf(draft, engine="h5netcdf")
-            os.replace(draft, target)
+            draft.replace(target)
         except OSError as error:
             raise FitError(f"cannot write {target}: {error.strerror or error}") from None
     return target
@@ -75,7 +75,7 @@ def load(path: str | Path) -> xr.DataTree:
         raise FitError(f"there is no file {source}; write one with assay.save(fit, 'fit.nc')")
     try:
         engine = "zarr" if source.is_dir() else "h5netcdf"
-        options = {"consolidated": False} if engine == "zarr" else {}
+        options: dict[str, Any] = {"consolidated": False} if engine == "zarr" else {}
         with xr.open_datatree(source, engine=engine, **options) as opened:
             fit = opened.load()
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -2,8 +2,8 @@
 
 The formulas of the model are written once, over ``xp`` (see :mod:`assay.arrays`). Run with a
 :class:`Tape` as ``xp`` they record what they do; one compiled interpreter then plays the tape
-forwards and backwards. The interpreter is compiled once per machine (Numba's cache on disk), so that
-a new model starts to sample at once, and it holds no lock, so that chains run side by side.
+forwards and backwards. The interpreter is compiled once per machine (Numba's cache on disk), so
+that a new model starts to sample at once, and it holds no lock, so that chains run side by side.
 
 Every symbol is an array of positions in one buffer of numbers: indexing, reshaping and joining
 symbols only moves positions and costs nothing when the tape is played.
@@ -69,10 +69,10 @@ class Symbol:
         return self * -1.0
 
     def __sub__(self, other: Any) -> "Symbol":
-        return self + -self.tape.symbol(other)
+        return self.__add__(-self.tape.symbol(other))
 
     def __rsub__(self, other: Any) -> "Symbol":
-        return -self + other
+        return (-self).__add__(other)
 
     __radd__ = __add__
     __rmul__ = __mul__
@@ -116,7 +116,9 @@ class Tape:
         shape = a.shape if code in (*ELEMENTWISE, LOG_SOFTMAX, SOFTMAX) else a.shape[:-1]
         out = self.unknown(*shape)
         first = np.ascontiguousarray(a)
-        self.operations.append((code, out.at, first, first if b is None else np.ascontiguousarray(b)))
+        self.operations.append(
+            (code, out.at, first, first if b is None else np.ascontiguousarray(b))
+        )
         return out
 
     def exp(self, x: Any) -> Any:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from assay.catalogue import catalogue_path, catalogue_names
+from assay.catalogue import catalogue_names, catalogue_path
 from assay.errors import TaskError, UnknownNameError, suggest
 from assay.grammar import Expression, parse
 
@@ -188,7 +188,9 @@ def _task_from_dict(data: Mapping[str, Any], *, source: str) -> Task:
             continue
         listed = fields.get("classes", ("no", "yes"))
         if not isinstance(listed, list | tuple):
-            problems.append(f"{where}: classes must be a list of names, [] to take them from the data")
+            problems.append(
+                f"{where}: classes must be a list of names, [] to take them from the data"
+            )
             continue
         fields["classes"] = tuple(str(c) for c in listed)
         classes = fields["classes"]
@@ -200,7 +202,9 @@ def _task_from_dict(data: Mapping[str, Any], *, source: str) -> Task:
     names = [label.name for label in labels]
     if not labels:
         problems.append("no labels; write at least one [[labels]] table with a name")
-    problems += [f"label {name} is declared twice" for name in {n for n in names if names.count(n) > 1}]
+    problems += [
+        f"label {name} is declared twice" for name in {n for n in names if names.count(n) > 1}
+    ]
 
     rules: list[Rule] = []
     for n, entry in enumerate(_tables(top.get("rules", []), "rules", problems), start=1):
@@ -221,7 +225,9 @@ def _task_from_dict(data: Mapping[str, Any], *, source: str) -> Task:
     if not isinstance(columns, dict):
         problems.append("columns must be a table")
         columns = {}
-    problems += [f"unknown column role {k!r}; {suggest(k, ROLES)}" for k in columns if k not in ROLES]
+    problems += [
+        f"unknown column role {k!r}; {suggest(k, ROLES)}" for k in columns if k not in ROLES
+    ]
     if not isinstance(top.get("max_states", 1024), int):
         problems.append("max_states must be a whole number")
         top.pop("max_states")

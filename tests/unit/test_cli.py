@@ -278,14 +278,26 @@ def test_a_reader_that_goes_away_is_no_error_message(fit_file: Path) -> None:
         assert process.wait(60) == -signal.SIGPIPE
 
 
-def test_an_interrupt_is_said_and_exits_130(ratings_file: Path, tmp_path: Path) -> None:
+def test_an_interrupt_is_said_and_exits_130(
+    ratings_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("assay.check", interrupted)
+    done = run("check", ratings_file, "--task", "retrieval")
+    assert (done.exit_code, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+@pytest.mark.slow
+def test_sampling_can_be_interrupted(ratings_file: Path, tmp_path: Path) -> None:
     command = ["fit", str(ratings_file), "--task", "retrieval", "-o", str(tmp_path / "fit.nc")]
     with subprocess.Popen(
         [*RUN, *command, "--draws", "100000"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stderr is not None
-        # The progress bar is drawn when sampling starts.
-        time.sleep(12)
+        # Long enough to be compiled and sampling on a slow machine.
+        time.sleep(45)
         process.send_signal(signal.SIGINT)
         said = process.stderr.read().decode()
         assert process.wait(60) == 130

@@ -92,7 +92,9 @@ def confusion_rows(
     return blocks, rows
 
 
-def rows_to_table(family: Family, blocks: Mapping[str, Any], rows: Mapping[str, Any], xp: Any) -> Any:
+def rows_to_table(
+    family: Family, blocks: Mapping[str, Any], rows: Mapping[str, Any], xp: Any
+) -> Any:
     """Put blocks of rows (..., rater, row, class) into one padded table of logarithms."""
     layout = family.layout
     where = np.full((layout.asked_rows, layout.width), -1)

@@ -61,7 +61,7 @@ class Design:
     @property
     def contexts(self) -> int:
         """Number of distinct contexts."""
-        return self.system_share.shape[1]
+        return int(self.system_share.shape[1])
 
 
 def normal_quadrature(

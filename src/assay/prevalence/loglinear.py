@@ -49,7 +49,9 @@ class Loglinear(Prevalence):
             padded = np.concatenate([corners, np.zeros((1, corners.shape[1]))])
             columns.append(padded[np.where(codes == NOT_ASKED, -1, codes)])
             single = corners.shape[1] == 1
-            names += [label.name if single else f"{label.name}[{n + 1}]" for n in range(corners.shape[1])]
+            names += [
+                label.name if single else f"{label.name}[{n + 1}]" for n in range(corners.shape[1])
+            ]
         return np.concatenate(columns, axis=1), tuple(names)
 
     @cached_property
@@ -57,7 +59,9 @@ class Loglinear(Prevalence):
         """Columns of the pairwise interactions that the rules leave identified, and their names."""
         main, names = self.main
         owner = [name.split("[")[0] for name in names]
-        kept = np.concatenate([np.ones((len(main), 1)), main, self.space.soft.astype(float)], axis=1)
+        kept = np.concatenate(
+            [np.ones((len(main), 1)), main, self.space.soft.astype(float)], axis=1
+        )
         rank = np.linalg.matrix_rank(kept)
         columns, found = [], []
         for a, b in combinations(range(len(names)), 2):
@@ -78,7 +82,7 @@ class Loglinear(Prevalence):
         return np.asarray(-((self.space.states != NOT_ASKED) * sizes).sum(axis=1))
 
     def parameters(self) -> list[Parameter]:
-        """Main effects, interactions, and the effects that the design has."""
+        """Return main effects, interactions, and the effects that the design has."""
         terms, pairs = self.main[1], self.interactions[1]
         levels = {e.name: e.levels for e in self.design.effects}
         coords = {"term": terms, "pair": pairs, "soft_rule": self.space.soft_names, **levels}

@@ -1,0 +1,139 @@
+import json
+import warnings
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import assay
+from assay.errors import FitError, FitWarning, ModelError, UnknownNameError
+from assay.ratings import Ratings
+
+
+@pytest.fixture(scope="module")
+def ratings() -> Ratings:
+    return assay.simulate("single", n_items=40, n_raters=4, ratings_per_item=3, rng=11)
+
+
+def quiet(ratings: Ratings, **options: object) -> xr.DataTree:
+    settings = {"method": "map", "draws": 20, "chains": 2, "rng": 5, "progress": False, "starts": 2}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        return assay.fit(ratings, **{**settings, **options})
+
+
+def same(first: xr.DataTree, second: xr.DataTree) -> None:
+    for group in first.children:
+        xr.testing.assert_identical(first[group].to_dataset(), second[group].to_dataset())
+    assert first.attrs == second.attrs
+
+
+@pytest.mark.parametrize("method", ["map", "laplace", "nuts"])
+def test_the_same_seed_gives_the_same_bits(ratings: Ratings, method: str):
+    options = {"method": method, "draws": 30, "tune": 60, "raters": "one_coin"}
+    first = quiet(ratings, **options)
+    same(first, quiet(ratings, **options))
+    other = quiet(ratings, **options, **{"rng": 6})
+    assert (first["labels"]["state"].values != other["labels"]["state"].values).any()
+
+
+def test_a_generator_gives_its_next_numbers(ratings: Ratings):
+    first, second = (quiet(ratings, rng=np.random.default_rng(1)) for _ in range(2))
+    same(first, second)
+    generator = np.random.default_rng(1)
+    quiet(ratings, rng=generator)
+    assert quiet(ratings, rng=generator).attrs["seed"] != first.attrs["seed"]
+
+
+@pytest.mark.parametrize("method", ["map", "laplace", "nuts"])
+def test_groups_and_dims(ratings: Ratings, method: str):
+    fit = quiet(ratings, method=method, draws=30, tune=60, raters="one_coin")
+    assert set(fit.children) == {
+        "posterior", "sample_stats", "labels", "observed_data", "constant_data", "log_likelihood",
+    }
+    assert dict(fit["posterior"].sizes)["draw"] == 30
+    assert fit["posterior"]["prevalence"].dims == ("chain", "draw", "state")
+    np.testing.assert_allclose(fit["posterior"]["prevalence"].sum("state"), 1, atol=1e-9)
+    assert fit["posterior"]["accuracy"].dims == ("chain", "draw", "rater")
+    assert fit["log_likelihood"]["ratings"].dims == ("chain", "draw", "item")
+    assert "lp" in fit["sample_stats"]
+    assert json.loads(fit.attrs["spec"])["raters"] == "one_coin"
+    assert fit.attrs["method"] == method
+
+
+def test_log_likelihood_is_by_cluster_where_there_are_any():
+    ratings = assay.simulate("retrieval", n_items=20, n_clusters=5, n_systems=2, rng=1)
+    for prevalence in ("loglinear", "dirichlet"):
+        fit = quiet(ratings, prevalence=prevalence)
+        assert fit["log_likelihood"]["ratings"].dims == ("chain", "draw", "cluster")
+        assert fit["log_likelihood"].sizes["cluster"] == 5
+        assert fit["posterior"]["prevalence"].dims == ("chain", "draw", "system", "state")
+
+
+def test_methods_agree_where_data_are_plenty():
+    """Posterior means of NUTS and Laplace within a fifth of a posterior SD of each other."""
+    ratings = assay.simulate("single", classes=("a", "b"), n_items=300, n_raters=4, rng=3)
+    options = {"raters": "one_coin", "prevalence": "dirichlet", "draws": 500, "tune": 300}
+    nuts, laplace = (quiet(ratings, method=m, **options)["posterior"]["accuracy"] for m in ("nuts", "laplace"))
+    spread = nuts.std(("chain", "draw"))
+    gap = np.abs(nuts.mean(("chain", "draw")) - laplace.mean(("chain", "draw")))
+    assert (gap < 0.35 * spread).all()
+    assert (np.abs(np.log(laplace.std(("chain", "draw")) / spread)) < 0.3).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"method": "gibbs"}, "allowed: nuts, laplace, map"),
+        ({"draws": 0}, "draws=0"),
+        ({"chains": 1.5}, r"chains=1\.5"),
+        ({"starts": -1}, "starts=-1"),
+        ({"tune": "many"}, "tune='many'"),
+    ],
+)
+def test_bad_arguments_are_said_in_words(ratings: Ratings, options: dict[str, object], words: str):
+    with pytest.raises(FitError, match=words):
+        assay.fit(ratings, **options)
+
+
+@pytest.mark.parametrize("target", [0.0, 1.0, 1.5, -0.2])
+def test_target_accept_is_a_share(ratings: Ratings, target: float):
+    with pytest.raises(FitError, match="target_accept"):
+        assay.fit(ratings, draws=5, tune=5, chains=1, target_accept=target, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"raters": "dawid_skeen"}, UnknownNameError, "did you mean dawid_skene"),
+        ({"prevalence": "flat"}, UnknownNameError, "dirichlet"),
+        ({"priors": {"mean": "Normal(0, 1)"}}, ModelError, "is not used"),
+        ({"priors": {"sd": "Normal(0, 1)"}}, ModelError, "cannot take the place"),
+        ({"reference": "gold"}, ModelError, "perception layer"),
+    ],
+)
+def test_specifications_that_do_not_exist(
+    ratings: Ratings, options: dict[str, object], error: type[Exception], words: str
+):
+    with pytest.raises(error, match=words):
+        assay.fit(ratings, method="map", **options)
+
+
+def test_what_is_no_ratings_is_said_in_words():
+    with pytest.raises(FitError, match="takes Ratings, not str"):
+        assay.fit("ratings.csv")
+
+
+def test_ratings_without_an_answer():
+    empty = assay.simulate("single", n_items=5, n_raters=2, ratings_per_item=0, rng=1)
+    with pytest.raises(FitError, match="no rating has an answer"):
+        assay.fit(empty)
+
+
+def test_warnings_are_sentences_and_stand_in_the_fit(ratings: Ratings):
+    with pytest.warns(FitWarning) as caught:
+        fit = assay.fit(ratings, raters="one_coin", draws=10, tune=20, chains=2, rng=1, progress=False)
+    said = [str(w.message) for w in caught]
+    assert json.loads(fit.attrs["warnings"]) == said
+    assert any("effective sample size" in text for text in said)
+    assert all(text.endswith(".") and text[0].isupper() or text[0].isdigit() for text in said)

@@ -1,0 +1,131 @@
+import json
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import assay
+from assay.density import Density, make_density
+from assay.errors import FitWarning
+from assay.model import Structure, build_structure, make_spec
+from assay.modes import (
+    curvature,
+    find_modes,
+    laplace_draws,
+    laplace_log_density,
+    mode_scale,
+    prior_centre,
+)
+
+
+@pytest.fixture(scope="module")
+def weak() -> assay.Ratings:
+    """One binary label, moderate raters, few items: the mirror image is a mode of its own."""
+    accuracy = np.array([0.85, 0.8, 0.9, 0.85])
+    return assay.simulate(
+        "single", raters="one_coin", prevalence="dirichlet", classes=("no", "yes"), n_items=40,
+        n_raters=4, ratings_per_item=4,
+        values={"accuracy": accuracy, "state_share": np.array([[0.5, 0.5]])}, rng=2,
+    )
+
+
+def parts(ratings: assay.Ratings) -> tuple[Structure, Density]:
+    structure = build_structure(ratings, make_spec("one_coin", "dirichlet"))
+    return structure, make_density(structure)
+
+
+def test_the_mirror_image_is_found_and_is_not_first(weak: assay.Ratings):
+    structure, density = parts(weak)
+    modes = find_modes(structure, density, np.random.default_rng(1), starts=12)
+    assert len(modes) >= 2
+    assert not modes[0].mirrored
+    assert any(m.mirrored for m in modes[1:])
+    assert sum(m.weight for m in modes) == pytest.approx(1)
+    assert [m.weight for m in modes] == sorted((m.weight for m in modes), reverse=True)
+    assert sum(m.starts for m in modes) == 12
+    for mode in modes:
+        assert np.abs(density(mode.x)[1]).max() < 1e-3
+
+
+def test_a_fit_names_the_mirror_image_and_does_not_report_it(weak: assay.Ratings):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        fit = assay.fit(
+            weak, raters="one_coin", prevalence="dirichlet", method="laplace", draws=200, chains=2,
+            rng=1, starts=12,
+        )
+    said = [str(w.message) for w in caught if issubclass(w.category, FitWarning)]
+    assert any("mirror image" in text and "not part of the result" in text for text in said)
+    assert any("mirror image" in text for text in json.loads(fit.attrs["modes"]))
+    assert float(fit["posterior"]["accuracy"].mean()) > 0.6
+    likely = assay.label_probabilities(fit).sel({"class": "yes"}).values[:, 0] > 0.5
+    assert (likely == (weak.simulated.truth[:, 0] == 1)).mean() > 0.8
+
+
+def test_evidence_is_the_mass_around_a_mode(weak: assay.Ratings):
+    """Importance sampling around the mode gives the evidence of Laplace's approximation."""
+    structure, density = parts(weak)
+    mode = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
+    x = laplace_draws(mode, 4000, np.random.default_rng(2))
+    logs = np.array([density(point)[0] for point in x]) - laplace_log_density(mode, x)
+    mass = np.log(np.mean(np.exp(logs - logs.max()))) + logs.max()
+    assert mode.evidence == pytest.approx(mass, abs=0.5)
+
+
+def test_laplace_is_the_normal_with_the_curvature(weak: assay.Ratings):
+    structure, density = parts(weak)
+    mode = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
+    factor = curvature(density, mode.x)
+    assert factor is not None
+    covariance = np.linalg.inv(factor.T @ factor)
+    x = laplace_draws(mode, 20_000, np.random.default_rng(3))
+    np.testing.assert_allclose(np.cov(x.T), covariance, atol=0.04 * np.abs(covariance).max())
+    expected = stats.multivariate_normal(mode.x, covariance).logpdf(x[:5])
+    np.testing.assert_allclose(laplace_log_density(mode, x[:5]), expected, rtol=1e-8)
+    np.testing.assert_allclose(mode_scale(mode) ** 2, np.diag(covariance), rtol=1e-8)
+
+
+def test_the_first_start_has_raters_better_than_chance(weak: assay.Ratings):
+    structure, density = parts(weak)
+    values = density.constrain(prior_centre(density))
+    np.testing.assert_allclose(values["accuracy"], 0.6)
+    np.testing.assert_allclose(values["state_share"], 0.5)
+
+
+def test_known_truth_leaves_one_mode(weak: assay.Ratings):
+    known = replace(weak, truth=weak.simulated.truth)
+    modes = find_modes(*parts(known), np.random.default_rng(1), starts=6)
+    assert len(modes) == 1
+    assert modes[0].weight == pytest.approx(1)
+
+
+@pytest.mark.parametrize("task", ["retrieval", "ais", "relevance"])
+def test_a_saddle_is_no_mode(task: str):
+    """The likelihood is even in the cluster loadings: at 0 it is flat, and often no peak."""
+    ratings = assay.simulate(task, n_items=30, ratings_per_item=2, n_clusters=6, rng=2)
+    structure = build_structure(ratings, make_spec())
+    density = make_density(structure)
+    modes = find_modes(structure, density, np.random.default_rng(1), starts=2)
+    assert all(mode.factor is not None for mode in modes)
+    start = prior_centre(density)
+    loading = [n for n, p in enumerate(density.parameters) if p.name == "cluster_loading"][0]
+    start[density.starts[loading] : density.starts[loading + 1]] = 0
+    saddle = find_modes(structure, density, np.random.default_rng(1), starts=2, more=[start])
+    assert all(mode.factor is not None for mode in saddle)
+    assert saddle[0].height == pytest.approx(modes[0].height, abs=1e-4)
+
+
+def test_both_signs_of_the_loadings_are_one_mode():
+    ratings = assay.simulate("retrieval", n_items=30, ratings_per_item=2, n_clusters=6, rng=2)
+    structure = build_structure(ratings, make_spec())
+    density = make_density(structure)
+    mode = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
+    flipped = mode.x.copy()
+    loading = [n for n, p in enumerate(density.parameters) if p.name == "cluster_loading"][0]
+    flipped[density.starts[loading] : density.starts[loading + 1]] *= -1
+    assert density(flipped)[0] == pytest.approx(mode.height, abs=1e-6)
+    both = find_modes(structure, density, np.random.default_rng(1), starts=1, more=[flipped])
+    assert len(both) == 1
+    assert both[0].starts == 2

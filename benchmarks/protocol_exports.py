@@ -8,8 +8,8 @@ user would, and the truth is compared with the intervals.
     python benchmarks/protocol_exports.py --exports 20 --seed 1
 
 writes ``docs/protocol_exports.csv`` (a line per metric, system, estimand and method),
-``docs/protocol_exports_raters.csv`` (is the poor rater found?) and
-``docs/protocol_exports_shared.csv`` (with ``--data``, for an export that exists).
+``docs/protocol_exports_raters.csv`` (is the poor rater found?), a summary of the first, and with
+``--data`` the same tables for an export that exists (``docs/protocol_exports_shared.csv``).
 """
 
 import argparse
@@ -119,6 +119,32 @@ def one_export(folder: Path, seed: int, *, compare: bool) -> tuple[pd.DataFrame,
     return pd.concat(lines, ignore_index=True), raters
 
 
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Share of true finite values inside their intervals, by method, task and metric."""
+    finite = table[table["estimand"] == "finite"]
+    finite = finite.assign(
+        inside=finite["inside"].astype(float),
+        width=finite["upper"] - finite["lower"],
+        error=finite["mean"] - finite["truth"],
+        off=(finite["mean"] - finite["truth"]).abs(),
+    )
+    columns = {
+        "values": ("inside", "size"),
+        "inside": ("inside", "mean"),
+        "width": ("width", "mean"),
+        "mean_error": ("error", "mean"),
+        "absolute_error": ("off", "mean"),
+        "largest_r_hat": ("r_hat", "max"),
+        "lowest_ess": ("ess", "min"),
+    }
+    keys = ["method", "task", "metric"]
+    parts = [
+        finite.groupby(keys[:depth]).agg(**columns).reset_index()
+        for depth in range(len(keys), 0, -1)
+    ]
+    return pd.concat(parts, ignore_index=True).fillna(dict.fromkeys(keys, "all"))[[*keys, *columns]]
+
+
 def run(exports: int, seed: int, compare: int, docs: Path) -> None:
     """Write, read and fit exports, one after the other; tables grow with each."""
     lines, raters = [], []
@@ -131,6 +157,7 @@ def run(exports: int, seed: int, compare: int, docs: Path) -> None:
         raters.append(reliabilities.assign(export=number, seed=seed, poor=poor))
         save(pd.concat(lines), docs / "protocol_exports.csv")
         save(pd.concat(raters), docs / "protocol_exports_raters.csv")
+        save(summary(pd.concat(lines)), docs / "protocol_exports_summary.csv")
 
 
 def save(table: pd.DataFrame, path: Path) -> None:

@@ -111,6 +111,32 @@ def _in_words[**P, R](command: Callable[P, R]) -> Callable[P, R]:
     return run
 
 
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """End with KeyboardInterrupt if Ctrl-C was pressed, even if a library swallowed it.
+
+    nutpie takes an interrupt for "stop here" and hands over the draws made so far; a fit that was
+    cut off must not be written as if it were whole.
+    """
+    pressed: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        pressed.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    except Exception:
+        # What the draws that were cut off led to is no news.
+        if not pressed:
+            raise
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
+
+
 def _say(text: str) -> None:
     typer.echo(text, err=True)
 
@@ -156,7 +182,10 @@ def demo(
     from assay.demo import run_demo
     from assay.render import make_console
 
-    run_demo(make_console(), seed=seed, quick=quick, keep=keep, progress=not quiet, as_json=as_json)
+    with _interruptible():
+        run_demo(
+            make_console(), seed=seed, quick=quick, keep=keep, progress=not quiet, as_json=as_json
+        )
 
 
 @app.command(epilog="Example: assay check ratings.csv --task retrieval --system model")
@@ -248,7 +277,7 @@ def fit(
     import assay
     from assay.errors import FitWarning
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _interruptible():
         # They stand in the fit and are shown once it is written.
         warnings.simplefilter("ignore", FitWarning)
         tree = assay.fit(

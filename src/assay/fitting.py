@@ -18,7 +18,7 @@ from assay.diagnostics import convergence_table, mode_warnings, nuts_warnings
 from assay.errors import FitError, FitWarning
 from assay.fit_data import accounting_json, posterior_dataset, ratings_datasets
 from assay.model import CONSENSUS, Structure, build_structure, make_spec
-from assay.modes import Mode, find_modes, laplace_draws, laplace_log_density, mode_scale
+from assay.modes import Mode, find_modes, laplace_draws, laplace_log_density, mode_scale, visits
 from assay.priors import Prior
 from assay.ratings import Ratings
 from assay.recovery import recover
@@ -97,7 +97,9 @@ def fit(
     >>> tree["labels"]["state"].dims
     ('chain', 'draw', 'item')
     """
-    _check_arguments(ratings, method, draws=draws, tune=tune, chains=chains, starts=starts)
+    _check_arguments(
+        ratings, method, target_accept, draws=draws, tune=tune, chains=chains, starts=starts
+    )
     spec = make_spec(raters, prevalence, reference, priors, formula)
     structure = build_structure(ratings, spec)
     density = make_density(structure)
@@ -114,10 +116,11 @@ def fit(
         table = convergence_table(posterior.drop_vars("prevalence"))
         notes = nuts_warnings(table, stats)
         extra = {
-            "r_hat_max": float(np.nanmax(table["r_hat"])),
-            "ess_min": float(np.nanmin(table[["ess_bulk", "ess_tail"]])),
+            "r_hat_max": _number(table["r_hat"].max()),
+            "ess_min": _number(table[["ess_bulk", "ess_tail"]].min().min()),
             "divergences": int(np.sum(stats.get("diverging", 0))),
         }
+        modes = visits(modes, x)
     notes = [*notes, *mode_warnings(modes)]
     for note in notes:
         warnings.warn(note, FitWarning, stacklevel=2)
@@ -139,7 +142,12 @@ def fit(
     return tree
 
 
-def _check_arguments(ratings: Ratings, method: str, **counts: int) -> None:
+def _number(value: float) -> float | None:
+    """Return a number for JSON; None if it is undefined, as R-hat is for one chain."""
+    return float(value) if np.isfinite(value) else None
+
+
+def _check_arguments(ratings: Ratings, method: str, target_accept: float, **counts: int) -> None:
     if not isinstance(ratings, Ratings):
         raise FitError(
             f"fit takes Ratings, not {type(ratings).__name__}; make them with "
@@ -147,6 +155,8 @@ def _check_arguments(ratings: Ratings, method: str, **counts: int) -> None:
         )
     if method not in METHODS:
         raise FitError(f"method {method!r}; allowed: {', '.join(METHODS)}")
+    if not 0 < target_accept < 1:
+        raise FitError(f"target_accept={target_accept!r}; it must be between 0 and 1")
     for name, value in counts.items():
         if not isinstance(value, int | np.integer) or value < 1:
             raise FitError(f"{name}={value!r}; it must be a whole number of at least 1")
@@ -200,10 +210,11 @@ def _run_laplace(
     statistics: Any = BaseArray()
     k_hat = float(statistics.psislw(lp - laplace_log_density(mode, x))[1])
     notes = []
-    if not k_hat < K_HAT_LIMIT:
+    if k_hat is None or k_hat >= K_HAT_LIMIT:
+        seen = "is undefined" if k_hat is None else f"is {k_hat:.2f}, above {K_HAT_LIMIT}"
         notes.append(
-            f"Laplace's approximation is not to be trusted here: PSIS k-hat is {k_hat:.2f}, above "
-            f"{K_HAT_LIMIT}. Use method='nuts'."
+            f"Laplace's approximation is not to be trusted here: PSIS k-hat {seen}. "
+            "Use method='nuts'."
         )
     stats = {"lp": lp.reshape(chains, draws)}
     return x.reshape(chains, draws, -1), stats, notes, {"k_hat": k_hat}

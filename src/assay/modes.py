@@ -5,7 +5,7 @@ is turned round. Several starts find such modes; Laplace's approximation to the 
 says how much of the posterior it holds, and the heaviest is the one that a fit reports.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,8 @@ class Mode:
         Share of the evidence of all modes seen.
     starts : int
         How many starts led here.
+    visited : float
+        Share of the posterior draws that are nearer to this mode than to the others.
     """
 
     x: Floats
@@ -51,6 +53,7 @@ class Mode:
     chance: float
     weight: float = 1.0
     starts: int = 1
+    visited: float = 0.0
 
     @property
     def mirrored(self) -> bool:
@@ -195,8 +198,7 @@ def _weigh(
     weights = np.exp(evidence - evidence.max())
     weights = weights / weights.sum()
     return [
-        Mode(**{**mode.__dict__, "weight": float(weight)})
-        for mode, weight in zip(modes, weights, strict=True)
+        replace(mode, weight=float(weight)) for mode, weight in zip(modes, weights, strict=True)
     ]
 
 
@@ -207,6 +209,15 @@ def mean_accuracy(structure: Structure, density: Density, x: Floats) -> tuple[fl
     rows = np.arange(layout.asked_rows)
     right = table[..., rows, np.array(layout.true_classes)]
     return float(right.mean()), float((1 / layout.row_classes).mean())
+
+
+def visits(modes: list[Mode], x: Floats) -> list[Mode]:
+    """Say how many draws (..., value) are nearest to each mode, in units of the first one."""
+    scale = mode_scale(modes[0])
+    points = x.reshape(-1, x.shape[-1]) / scale
+    distance = np.stack([((points - mode.x / scale) ** 2).sum(axis=1) for mode in modes])
+    share = np.bincount(distance.argmin(axis=0), minlength=len(modes)) / len(points)
+    return [replace(mode, visited=float(s)) for mode, s in zip(modes, share, strict=True)]
 
 
 def laplace_draws(mode: Mode, count: int, rng: np.random.Generator) -> Floats:

@@ -63,7 +63,7 @@ def sample_nuts(
         make_initial_point_fn=start,
     )
     with _progress(chains, draws + tune, show=progress) as callback:
-        trace = nutpie.sample(
+        running = nutpie.sample(
             compiled,
             draws=draws,
             tune=tune,
@@ -74,7 +74,13 @@ def sample_nuts(
             save_warmup=False,
             progress_bar=False,
             progress_callback=callback,
+            blocking=False,
         )
+        try:
+            trace = running.wait()
+        except BaseException:  # an interrupted run must not pass for a whole one
+            running.cancel()
+            raise
     stats = trace.sample_stats
     names = {
         "logp": "lp",

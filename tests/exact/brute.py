@@ -10,6 +10,7 @@ from functools import cache
 from itertools import product
 
 import numpy as np
+from brute_confusions import Confusion, confusions
 from scipy.integrate import quad
 
 from assay.model import Structure
@@ -19,7 +20,6 @@ from assay.task import Task, task_from_json
 MISSING, NOT_ASKED = -1, -2
 BEND = 2.5
 Vector = tuple[int, ...]
-Confusion = list[list[list[float]]]  # [label][true class][reported class]
 
 
 def holds(task: Task, text: str, vector: Vector) -> bool:
@@ -56,81 +56,6 @@ def states(task: Task) -> list[Vector]:
     """Every path that obeys the hard rules."""
     hard = [_obeying(task.to_json(), r.expression) for r in task.rules if r.truth == "hard"]
     return [v for v in paths(task) if all(v in obeying for obeying in hard)]
-
-
-# -- confusions of each family, from parameters by name ----------------------------------------
-
-
-def confusions(structure: Structure, values: dict[str, np.ndarray]) -> list[Confusion]:
-    """Confusion of each rater: [rater][label][true][reported]."""
-    task, ratings = structure.ratings.task, structure.ratings
-    groups = sorted(set(ratings.raters["group"]))
-    make = FAMILIES[structure.spec.raters]
-    return [
-        make(task, values, j, groups.index(group))
-        for j, group in enumerate(ratings.raters["group"])
-    ]
-
-
-def _spread(accuracy: float, true: int, classes: int) -> list[float]:
-    return [accuracy if k == true else (1 - accuracy) / (classes - 1) for k in range(classes)]
-
-
-def _one_coin(task: Task, values: dict, j: int, g: int) -> Confusion:
-    return [
-        [_spread(values["accuracy"][j], k, len(la.classes)) for k in range(len(la.classes))]
-        for la in task.labels
-    ]
-
-
-def _class_conditional(task: Task, values: dict, j: int, g: int) -> Confusion:
-    rows = iter(values["accuracy"][j])
-    return [
-        [_spread(next(rows), k, len(la.classes)) for k in range(len(la.classes))]
-        for la in task.labels
-    ]
-
-
-def _from_rows(task: Task, blocks: dict[int, np.ndarray]) -> Confusion:
-    rows = {classes: iter(block) for classes, block in blocks.items()}
-    return [
-        [list(next(rows[len(la.classes)])) for _ in la.classes] for la in task.labels
-    ]
-
-
-def _dawid_skene(task: Task, values: dict, j: int, g: int) -> Confusion:
-    blocks = {k: values[f"confusion_{k}"][j] for k in {len(la.classes) for la in task.labels}}
-    return _from_rows(task, blocks)
-
-
-def _pooled(task: Task, values: dict, j: int, g: int) -> Confusion:
-    return _from_rows(task, {k: values[f"confusion_{k}"] for k in {len(la.classes) for la in task.labels}})
-
-
-def _hierarchical(task: Task, values: dict, j: int, g: int) -> Confusion:
-    mean, sd, offset = (values[f"logit_{n}"] for n in ("mean", "sd", "offset"))
-    cells = iter(mean[g] + sd[g] * offset[j])
-    table = []
-    for la in task.labels:
-        rows = []
-        for true in range(len(la.classes)):
-            if len(la.classes) == 2:
-                right = 1 / (1 + math.exp(-next(cells)))
-                rows.append(_spread(right, true, 2))
-            else:
-                odds = [math.exp(next(cells)) for _ in la.classes]
-                rows.append([o / math.fsum(odds) for o in odds])
-        table.append(rows)
-    return table
-
-
-FAMILIES: dict[str, Callable[[Task, dict, int, int], Confusion]] = {
-    "one_coin": _one_coin,
-    "class_conditional": _class_conditional,
-    "dawid_skene": _dawid_skene,
-    "pooled": _pooled,
-    "hierarchical": _hierarchical,
-}
 
 
 # -- responses ---------------------------------------------------------------------------------
@@ -307,11 +232,9 @@ def prevalences(structure: Structure, values: dict) -> list[Callable[[float], li
         def mixed(share: dict[str, dict[str, float]]) -> list[float]:
             parts = share.get("system", {"all": 1.0})
             rows = {s: table[systems.index(s) if len(systems) > 1 else 0] for s in parts}
-            return [
-                math.fsum(parts[s] * rows[s][k] for s in parts) for k in range(table.shape[1])
-            ]
+            return [math.fsum(parts[s] * rows[s][k] for s in parts) for k in range(table.shape[1])]
 
-        return [lambda u, p=mixed(share): p for share in shares]
+        return [lambda u, p=p: p for p in map(mixed, shares)]
     made: dict[str, Scores] = {}
     for share in shares:
         made.setdefault(repr(share), Scores(structure, values, share))
@@ -396,9 +319,7 @@ def state_probabilities(structure: Structure, values: dict) -> np.ndarray:
     here = list(nodes(structure)) if structure.prevalence.has_clusters else [(0.0, 1.0)]
     for items in clusters(structure):
         for u, w in here:
-            joint = {
-                i: [p * e for p, e in zip(prior[i](u), given[i], strict=True)] for i in items
-            }
+            joint = {i: [p * e for p, e in zip(prior[i](u), given[i], strict=True)] for i in items}
             for i in items:
                 others = math.prod(math.fsum(joint[k]) for k in items if k != i)
                 found[i] += [w * others * j for j in joint[i]]

@@ -80,7 +80,9 @@ def small_ratings(
         }
     )
     if systems > 1:  # two items stand in the lists of several systems
-        again = places.iloc[[0, 0, 1]].assign(system=["s0", "s1", "s1"], rank=[1, 2, 3] if ranked else 1)
+        again = places.iloc[[0, 0, 1]].assign(
+            system=["s0", "s1", "s1"], rank=[1, 2, 3] if ranked else 1
+        )
         places = pd.concat([places, again], ignore_index=True)
     places.insert(0, "panel", places["system"] + "/" + places["cluster"])
     return Ratings(

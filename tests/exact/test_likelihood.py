@@ -13,7 +13,9 @@ FAMILIES = ("hierarchical", "dawid_skene", "one_coin", "class_conditional", "poo
 EXACT = {"rel": 1e-11, "abs": 1e-9}
 
 
-def agree(ratings: Ratings, seed: int, raters: str = "hierarchical", prevalence: str = "loglinear") -> None:
+def agree(
+    ratings: Ratings, seed: int, raters: str = "hierarchical", prevalence: str = "loglinear"
+) -> None:
     structure = build_structure(ratings, make_spec(raters, prevalence))
     values = draw_values(structure, seed)
     expected = sum(brute.log_likelihoods(structure, values))
@@ -105,5 +107,14 @@ def test_each_part_of_the_data_counts():
     here = structure.log_likelihood(draw_values(structure, 1))
     elsewhere = structure.log_likelihood(draw_values(structure, 2))
     other = build_structure(small_ratings(task, 2, known=True, missing=0.2), make_spec())
-    assert len({round(here, 6), round(elsewhere, 6), round(other.log_likelihood(draw_values(structure, 1)), 6)}) == 3
+    assert (
+        len(
+            {
+                round(here, 6),
+                round(elsewhere, 6),
+                round(other.log_likelihood(draw_values(structure, 1)), 6),
+            }
+        )
+        == 3
+    )
     assert np.isfinite(here)

@@ -11,15 +11,19 @@ from assay.model import Structure, build_structure, make_spec
 
 
 def structure_of(name: str, family: str) -> Structure:
-    return build_structure(small_ratings(task_named(name), 6, items=12, missing=0.1), make_spec(family))
+    return build_structure(
+        small_ratings(task_named(name), 6, items=12, missing=0.1), make_spec(family)
+    )
 
 
 def spread(structure: Structure, accuracy: np.ndarray) -> dict[str, np.ndarray]:
     """Confusions with one accuracy per rater, as rows of Dirichlet blocks."""
     found = {}
     for parameter in structure.family.parameters():
-        raters, rows, classes = parameter.shape
-        table = np.repeat(((1 - accuracy) / (classes - 1))[:, None, None], rows, 1).repeat(classes, 2)
+        _, rows, classes = parameter.shape
+        table = np.repeat(((1 - accuracy) / (classes - 1))[:, None, None], rows, 1).repeat(
+            classes, 2
+        )
         for n, row in enumerate(parameter.coords[parameter.dims[1]]):
             label, true = row.split("=")
             names = structure.ratings.task.classes[label]
@@ -51,7 +55,8 @@ def test_hierarchical_without_spread_is_pooled(name: str):
     layout = hierarchical.family.layout
     table = np.exp(hierarchical.family.log_confusion(values, np))[0]
     rows = {
-        f"confusion_{k}": table[layout.row_classes == k, :k] for k in set(layout.row_classes.tolist())
+        f"confusion_{k}": table[layout.row_classes == k, :k]
+        for k in set(layout.row_classes.tolist())
     }
     expected = pooled.log_likelihood(values | rows)
     assert hierarchical.log_likelihood(values) == pytest.approx(expected, abs=1e-9)

@@ -11,7 +11,9 @@ from assay.recovery import recover
 
 
 def structure_of(task, prevalence: str = "loglinear", **options: object) -> Structure:
-    return build_structure(small_ratings(task, 9, items=15, **options), make_spec(prevalence=prevalence))
+    return build_structure(
+        small_ratings(task, 9, items=15, **options), make_spec(prevalence=prevalence)
+    )
 
 
 def zeros(structure: Structure) -> dict[str, np.ndarray]:
@@ -42,7 +44,9 @@ def test_the_marginal_averages_places_and_clusters(prevalence: str):
         for p in brute.prevalences(structure, values)
     ]
     for n, system in enumerate(structure.ratings.systems):
-        expected = np.mean([each[i] for i in panels.loc[panels["system"] == system, "item"]], axis=0)
+        expected = np.mean(
+            [each[i] for i in panels.loc[panels["system"] == system, "item"]], axis=0
+        )
         np.testing.assert_allclose(found[n], expected, atol=1e-12)
 
 
@@ -69,8 +73,16 @@ def test_forbidden_states_have_no_mass(name: str):
 def test_base_measure_of_gates_gives_each_question_that_is_asked_equal_odds():
     structure = structure_of(task_named("ais"))
     table = structure.prevalence.table(zeros(structure), np)[0, 0]
-    expected = {(1, NOT_ASKED, NOT_ASKED): 1 / 2, (0, 0, NOT_ASKED): 1 / 4, (0, 1, 0): 1 / 8, (0, 1, 1): 1 / 8}
-    found = {tuple(int(c) for c in s): p for s, p in zip(structure.prevalence.space.states, table, strict=True)}
+    expected = {
+        (1, NOT_ASKED, NOT_ASKED): 1 / 2,
+        (0, 0, NOT_ASKED): 1 / 4,
+        (0, 1, 0): 1 / 8,
+        (0, 1, 1): 1 / 8,
+    }
+    found = {
+        tuple(int(c) for c in s): p
+        for s, p in zip(structure.prevalence.space.states, table, strict=True)
+    }
     assert found == pytest.approx(expected, abs=1e-12)
 
 
@@ -95,7 +107,11 @@ def test_classes_are_corners_of_a_simplex_with_edges_of_one(classes: int):
 def test_no_column_is_collinear(name: str, truth: str):
     structure = structure_of(with_strengths(task_named(name), (truth,), ("off",)))
     prevalence = structure.prevalence
-    columns = [np.ones((len(prevalence.main[0]), 1)), prevalence.main[0], prevalence.interactions[0]]
+    columns = [
+        np.ones((len(prevalence.main[0]), 1)),
+        prevalence.main[0],
+        prevalence.interactions[0],
+    ]
     every = np.concatenate([*columns, prevalence.space.soft], axis=1)
     assert np.linalg.matrix_rank(every) == every.shape[1]
 

@@ -1,4 +1,4 @@
-"""The cluster effect: the model's fixed nodes against adaptive integration over u ~ Normal(0, 1)."""
+"""The cluster effect: fixed nodes against adaptive integration over u ~ Normal(0, 1)."""
 
 from dataclasses import replace
 
@@ -34,10 +34,12 @@ def test_loadings_from_their_prior(name: str, seed: int):
     assert error(structure, draw_values(structure, seed)) < 1e-9
 
 
-@pytest.mark.parametrize(("size", "bound"), [(0.3, 1e-10), (1.0, 1e-9), (1.5, 1e-7), (2.0, 1e-5), (3.0, 1e-2)])
+@pytest.mark.parametrize(
+    ("size", "bound"), [(0.3, 1e-10), (1.0, 1e-9), (1.5, 1e-7), (2.0, 1e-5), (3.0, 1e-2)]
+)
 @pytest.mark.parametrize("name", ["single", "retrieval", "ais", "grounding"])
 def test_large_loadings_on_every_label_at_once(name: str, size: float, bound: float):
-    """What the docstring of the quadrature promises, with room; 3 is 2.5 prior SDs on each label."""
+    """What the quadrature's docstring promises, with room; 3 is 2.5 prior SDs on each label."""
     structure = clustered(name, 3)
     assert error(structure, with_loadings(structure, size, 3)) < bound
 

@@ -12,7 +12,9 @@ from assay.recovery import predict_states, recover
 DRAWS = 8_000
 
 
-def structure_of(name: str, seed: int, prevalence: str = "loglinear", **options: object) -> Structure:
+def structure_of(
+    name: str, seed: int, prevalence: str = "loglinear", **options: object
+) -> Structure:
     ratings = small_ratings(task_named(name), seed, missing=0.1, known=True, **options)
     return build_structure(ratings, make_spec(prevalence=prevalence))
 
@@ -100,4 +102,6 @@ def test_new_states_of_a_cluster_share_its_effect():
     assert chi_squared(pairs, np.ravel(table)) > 1e-4
     other = brute.clusters(structure)[1][0]
     apart = np.outer(np.bincount(drawn[:, first]), np.bincount(drawn[:, other])).ravel() / DRAWS**2
-    assert chi_squared(np.bincount(drawn[:, first] * 3 + drawn[:, other], minlength=9), apart) > 1e-4
+    assert (
+        chi_squared(np.bincount(drawn[:, first] * 3 + drawn[:, other], minlength=9), apart) > 1e-4
+    )

@@ -31,13 +31,15 @@ def study(task, raters: int = 1, **options: object) -> Ratings:
         abstained=np.zeros(len(item), bool),
         items=items.set_axis(names),
         truth=np.full((ITEMS, len(task.labels)), -1, np.int16),
-        panels=few.panels.iloc[np.zeros(ITEMS, int)].assign(
-            panel=names, cluster=names, item=np.arange(ITEMS)
-        ).reset_index(drop=True),
+        panels=few.panels.iloc[np.zeros(ITEMS, int)]
+        .assign(panel=names, cluster=names, item=np.arange(ITEMS))
+        .reset_index(drop=True),
     )
 
 
-def simulated(task, missing: float = 0.0, raters: int = 1, **options: object) -> tuple[Structure, Ratings, dict]:
+def simulated(
+    task, missing: float = 0.0, raters: int = 1, **options: object
+) -> tuple[Structure, Ratings, dict]:
     structure = build_structure(study(task, raters, **options), make_spec())
     values = draw_values(structure, 2)
     rng = np.random.default_rng(7)
@@ -57,7 +59,9 @@ def p_value(patterns: np.ndarray, chance: dict[tuple[int, ...], float]) -> float
     if rest > 5:
         observed.append(len(patterns) - sum(observed))
         expected.append(rest)
-    return float(stats.chisquare(observed, np.array(expected) * sum(observed) / sum(expected)).pvalue)
+    return float(
+        stats.chisquare(observed, np.array(expected) * sum(observed) / sum(expected)).pvalue
+    )
 
 
 def masks(task, partial: str, missing: float) -> dict[tuple[bool, ...], float]:
@@ -121,7 +125,9 @@ def test_ratings_of_an_item_are_independent_given_its_state():
         for confusion in brute.confusions(structure, values)
     ]
     chance = {}
-    for state, share in zip(brute.states(ratings.task), brute.Scores(structure, values, {})(0.0), strict=True):
+    for state, share in zip(
+        brute.states(ratings.task), brute.Scores(structure, values, {})(0.0), strict=True
+    ):
         for first, p in table[0].menu(state, (True,)).items():
             for second, q in table[1].menu(state, (True,)).items():
                 chance[(*state, *first, *second)] = share * p * q

@@ -49,7 +49,12 @@ def test_a_generator_gives_its_next_numbers(ratings: Ratings):
 def test_groups_and_dims(ratings: Ratings, method: str):
     fit = quiet(ratings, method=method, draws=30, tune=60, raters="one_coin")
     assert set(fit.children) == {
-        "posterior", "sample_stats", "labels", "observed_data", "constant_data", "log_likelihood",
+        "posterior",
+        "sample_stats",
+        "labels",
+        "observed_data",
+        "constant_data",
+        "log_likelihood",
     }
     assert dict(fit["posterior"].sizes)["draw"] == 30
     assert fit["posterior"]["prevalence"].dims == ("chain", "draw", "state")
@@ -74,7 +79,9 @@ def test_methods_agree_where_data_are_plenty():
     """Posterior means of NUTS and Laplace within a fifth of a posterior SD of each other."""
     ratings = assay.simulate("single", classes=("a", "b"), n_items=300, n_raters=4, rng=3)
     options = {"raters": "one_coin", "prevalence": "dirichlet", "draws": 500, "tune": 300}
-    nuts, laplace = (quiet(ratings, method=m, **options)["posterior"]["accuracy"] for m in ("nuts", "laplace"))
+    nuts, laplace = (
+        quiet(ratings, method=m, **options)["posterior"]["accuracy"] for m in ("nuts", "laplace")
+    )
     spread = nuts.std(("chain", "draw"))
     gap = np.abs(nuts.mean(("chain", "draw")) - laplace.mean(("chain", "draw")))
     assert (gap < 0.35 * spread).all()
@@ -132,8 +139,15 @@ def test_ratings_without_an_answer():
 
 def test_warnings_are_sentences_and_stand_in_the_fit(ratings: Ratings):
     with pytest.warns(FitWarning) as caught:
-        fit = assay.fit(ratings, raters="one_coin", draws=10, tune=20, chains=2, rng=1, progress=False)
+        fit = assay.fit(
+            ratings, raters="one_coin", draws=10, tune=20, chains=2, rng=1, progress=False
+        )
     said = [str(w.message) for w in caught]
     assert json.loads(fit.attrs["warnings"]) == said
     assert any("effective sample size" in text for text in said)
-    assert all(text.endswith(".") and text[0].isupper() or text[0].isdigit() for text in said)
+    assert all((text.endswith(".") and text[0].isupper()) or text[0].isdigit() for text in said)
+
+
+def test_one_chain_can_be_sampled(ratings: Ratings):
+    fit = quiet(ratings, method="nuts", raters="one_coin", draws=20, tune=40, chains=1)
+    assert fit["posterior"].sizes["chain"] == 1

@@ -25,9 +25,15 @@ def weak() -> assay.Ratings:
     """One binary label, moderate raters, few items: the mirror image is a mode of its own."""
     accuracy = np.array([0.85, 0.8, 0.9, 0.85])
     return assay.simulate(
-        "single", raters="one_coin", prevalence="dirichlet", classes=("no", "yes"), n_items=40,
-        n_raters=4, ratings_per_item=4,
-        values={"accuracy": accuracy, "state_share": np.array([[0.5, 0.5]])}, rng=2,
+        "single",
+        raters="one_coin",
+        prevalence="dirichlet",
+        classes=("no", "yes"),
+        n_items=40,
+        n_raters=4,
+        ratings_per_item=4,
+        values={"accuracy": accuracy, "state_share": np.array([[0.5, 0.5]])},
+        rng=2,
     )
 
 
@@ -53,8 +59,14 @@ def test_a_fit_names_the_mirror_image_and_does_not_report_it(weak: assay.Ratings
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         fit = assay.fit(
-            weak, raters="one_coin", prevalence="dirichlet", method="laplace", draws=200, chains=2,
-            rng=1, starts=12,
+            weak,
+            raters="one_coin",
+            prevalence="dirichlet",
+            method="laplace",
+            draws=200,
+            chains=2,
+            rng=1,
+            starts=12,
         )
     said = [str(w.message) for w in caught if issubclass(w.category, FitWarning)]
     assert any("mirror image" in text and "not part of the result" in text for text in said)
@@ -88,7 +100,7 @@ def test_laplace_is_the_normal_with_the_curvature(weak: assay.Ratings):
 
 
 def test_the_first_start_has_raters_better_than_chance(weak: assay.Ratings):
-    structure, density = parts(weak)
+    _, density = parts(weak)
     values = density.constrain(prior_centre(density))
     np.testing.assert_allclose(values["accuracy"], 0.6)
     np.testing.assert_allclose(values["state_share"], 0.5)
@@ -110,7 +122,7 @@ def test_a_saddle_is_no_mode(task: str):
     modes = find_modes(structure, density, np.random.default_rng(1), starts=2)
     assert all(mode.factor is not None for mode in modes)
     start = prior_centre(density)
-    loading = [n for n, p in enumerate(density.parameters) if p.name == "cluster_loading"][0]
+    loading = next(n for n, p in enumerate(density.parameters) if p.name == "cluster_loading")
     start[density.starts[loading] : density.starts[loading + 1]] = 0
     saddle = find_modes(structure, density, np.random.default_rng(1), starts=2, more=[start])
     assert all(mode.factor is not None for mode in saddle)
@@ -123,7 +135,7 @@ def test_both_signs_of_the_loadings_are_one_mode():
     density = make_density(structure)
     mode = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
     flipped = mode.x.copy()
-    loading = [n for n, p in enumerate(density.parameters) if p.name == "cluster_loading"][0]
+    loading = next(n for n, p in enumerate(density.parameters) if p.name == "cluster_loading")
     flipped[density.starts[loading] : density.starts[loading + 1]] *= -1
     assert density(flipped)[0] == pytest.approx(mode.height, abs=1e-6)
     both = find_modes(structure, density, np.random.default_rng(1), starts=1, more=[flipped])

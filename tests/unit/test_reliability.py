@@ -31,21 +31,27 @@ def by_hand(fit: xr.DataTree) -> np.ndarray:
     theta = assay.rater_reliability(fit, kind="raw").values[0, 0]
     table = fit["posterior"]["prevalence"].values[0, 0]
     if table.ndim == 2:
-        table = np.average(table, axis=0, weights=structure.ratings.panels["system"].value_counts().sort_index())
+        table = np.average(
+            table, axis=0, weights=structure.ratings.panels["system"].value_counts().sort_index()
+        )
     vectors = list(product((0, 1), repeat=len(task.labels)))
 
     def breaks(vector: tuple[int, ...], text: str) -> bool:
         codes = {n: np.array([c]) for n, c in zip(task.label_names, vector, strict=True)}
         return not task.expression(text)(codes)[0]
 
-    blocked = [any(breaks(v, r.expression) for r in task.rules if r.response == "block") for v in vectors]
+    blocked = [
+        any(breaks(v, r.expression) for r in task.rules if r.response == "block") for v in vectors
+    ]
     warned = [r for r in task.rules if r.response == "warn"]
     counts = np.zeros((len(theta), len(task.labels), 2, 2))
     for j in range(len(theta)):
         for state, share in zip(structure.prevalence.space.states.tolist(), table, strict=True):
             raw = []
             for v in vectors:
-                p = np.prod([theta[j, n, s, y] for n, (s, y) in enumerate(zip(state, v, strict=True))])
+                p = np.prod(
+                    [theta[j, n, s, y] for n, (s, y) in enumerate(zip(state, v, strict=True))]
+                )
                 for r, omega in zip(warned, values.get("warn_omega", []), strict=True):
                     p *= omega if breaks(v, r.expression) else 1.0
                 raw.append(p)
@@ -69,7 +75,9 @@ def by_hand(fit: xr.DataTree) -> np.ndarray:
 
 @pytest.mark.parametrize("name", OPTIONS)
 def test_recorded_against_enumeration(name: str):
-    ratings = assay.simulate("retrieval", n_items=40, n_raters=3, n_systems=2, rng=5, **OPTIONS[name])
+    ratings = assay.simulate(
+        "retrieval", n_items=40, n_raters=3, n_systems=2, rng=5, **OPTIONS[name]
+    )
     fit = quick(ratings)
     found = assay.rater_reliability(fit)
     assert found.dims == ("chain", "draw", "rater", "label", "true_class", "reported_class")
@@ -82,11 +90,20 @@ def test_recorded_against_enumeration(name: str):
 def test_recorded_is_what_is_seen_in_simulated_ratings(resolve: str):
     """Frequencies of the answers given the truth, at the parameters that made them."""
     ratings = assay.simulate(
-        "retrieval", raters="dawid_skene", n_items=20_000, n_raters=2, ratings_per_item=1,
-        resolve=resolve, rng=6,
+        "retrieval",
+        raters="dawid_skene",
+        n_items=20_000,
+        n_raters=2,
+        ratings_per_item=1,
+        resolve=resolve,
+        rng=6,
     )
-    fit = quick(assay.simulate("retrieval", n_items=5, n_raters=2, ratings_per_item=1, resolve=resolve, rng=6),
-                raters="dawid_skene")
+    fit = quick(
+        assay.simulate(
+            "retrieval", n_items=5, n_raters=2, ratings_per_item=1, resolve=resolve, rng=6
+        ),
+        raters="dawid_skene",
+    )
     for name, value in ratings.simulated.values.items():
         variable = fit["posterior"][name]
         fit["posterior"][name] = variable.copy(data=np.reshape(value, variable.shape))

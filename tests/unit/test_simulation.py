@@ -62,7 +62,13 @@ def test_blocked_answers_do_not_occur_and_warned_ones_do():
 def test_given_values_are_used():
     values = {"accuracy": np.array([0.999, 0.999, 0.001])}
     ratings = assay.simulate(
-        "single", raters="one_coin", classes=("a", "b"), n_items=300, n_raters=3, values=values, rng=1
+        "single",
+        raters="one_coin",
+        classes=("a", "b"),
+        n_items=300,
+        n_raters=3,
+        values=values,
+        rng=1,
     )
     right = ratings.answers[:, 0] == ratings.simulated.truth[ratings.item, 0]
     share = [right[ratings.rater == j].mean() for j in range(3)]
@@ -96,14 +102,21 @@ def test_gates_close_questions():
     ],
 )
 def test_sizes_that_do_not_fit_are_said_in_words(options: dict[str, object]):
-    with pytest.raises(ModelError, match="cannot be|too few|values has"):
+    with pytest.raises(ModelError, match=r"cannot be|too few|values has"):
         assay.simulate("retrieval", **options)
 
 
 @pytest.mark.parametrize(
     "options",
-    [{"missing": 1.5}, {"missing": -0.1}, {"partial": "gone"}, {"resolve": "ignore"},
-     {"raters": "nobody"}, {"values": {"main": np.zeros(7)}}, {"ratings_per_item": [1, 2]}],
+    [
+        {"missing": 1.5},
+        {"missing": -0.1},
+        {"partial": "gone"},
+        {"resolve": "ignore"},
+        {"raters": "nobody"},
+        {"values": {"main": np.zeros(7)}},
+        {"ratings_per_item": [1, 2]},
+    ],
 )
 def test_arguments_out_of_range_are_errors_of_the_package(options: dict[str, object]):
     with pytest.raises(AssayError):

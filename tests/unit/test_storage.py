@@ -16,8 +16,13 @@ from assay.ratings import Ratings
 
 def some_ratings() -> Ratings:
     ratings = assay.simulate(
-        "ais", n_items=24, groups={"human": 2, "model": 2}, n_systems=2, n_clusters=6,
-        missing=0.1, rng=1,
+        "ais",
+        n_items=24,
+        groups={"human": 2, "model": 2},
+        n_systems=2,
+        n_clusters=6,
+        missing=0.1,
+        rng=1,
     )
     truth = ratings.truth.copy()
     truth[0] = ratings.simulated.truth[0]
@@ -36,8 +41,14 @@ def fitted() -> tuple[Ratings, xr.DataTree]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
         fit = assay.fit(
-            ratings, raters="dawid_skene", priors={"main": "Normal(0, 1)"}, method="map",
-            draws=5, chains=2, rng=3, starts=1,
+            ratings,
+            raters="dawid_skene",
+            priors={"main": "Normal(0, 1)"},
+            method="map",
+            draws=5,
+            chains=2,
+            rng=3,
+            starts=1,
         )
     return ratings, fit
 
@@ -81,7 +92,9 @@ def test_ratings_come_out_as_they_went_in(
         np.testing.assert_array_equal(found, getattr(ratings, name))
         assert found.dtype == getattr(ratings, name).dtype
     for name in ("items", "raters", "panels"):
-        pd.testing.assert_frame_equal(getattr(back, name), getattr(ratings, name), check_dtype=False)
+        pd.testing.assert_frame_equal(
+            getattr(back, name), getattr(ratings, name), check_dtype=False
+        )
     assert back.task == ratings.task
     assert (back.partial, back.resolve) == (ratings.partial, ratings.resolve)
     assert back.accounting.reasons == {"blocked": 1}

@@ -19,23 +19,27 @@ class Dirichlet(Prevalence):
     name: ClassVar[str] = "dirichlet"
 
     @property
-    def _systems(self) -> NDArray[np.float64]:
-        """Share of each system in each context: (context, system)."""
-        found = [e.share for e in self.design.effects if e.name == "system"]
-        return found[0] if found else np.ones((self.design.contexts, 1))
+    def _systems(self) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+        """Names of the systems, and the share of each in each context: (context, system).
+
+        Items of no system count as one of their own.
+        """
+        for effect in self.design.effects:
+            if effect.name == "system":
+                return tuple(name or "no system" for name in effect.levels), effect.share
+        return ("all",), np.ones((self.design.contexts, 1))
 
     def parameters(self) -> list[Parameter]:
         """State probabilities of each system."""
-        systems = self.design.systems or ("all",)
         return [
             Parameter(
                 name="state_share",
                 dims=("component", "state"),
                 prior=self.priors["prevalence"],
-                coords={"component": systems, "state": self.space.state_names},
+                coords={"component": self._systems[0], "state": self.space.state_names},
             )
         ]
 
     def table(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Average over the systems that the context belongs to: (..., context, 1, state)."""
-        return xp.matmul(self._systems, values["state_share"])[..., :, None, :]
+        return xp.matmul(self._systems[1], values["state_share"])[..., :, None, :]

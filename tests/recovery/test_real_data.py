@@ -1,0 +1,80 @@
+"""What is known about real ratings is found: published posteriors, gold, the right way round.
+
+The figures of ``docs/real_data.md`` come from the same functions with more draws.
+"""
+
+import importlib
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.density import make_density
+from assay.diagnostics import mode_warnings
+from assay.model import build_structure, make_spec
+from assay.modes import find_modes, mean_accuracy
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+real_data = importlib.import_module("real_data")
+real_modes = importlib.import_module("real_modes")
+real_sets = importlib.import_module("real_sets")
+
+
+@pytest.mark.parametrize("family", list(real_data.RATER_NAMES))
+def test_posterior_means_are_those_of_the_r_package_rater(family: str, shared_data: Path) -> None:
+    line = real_data.anesthesia_differences(shared_data, family, draws=1000, seed=2)
+    gaps = {k: line[k] for k in ("prevalence", "confusion", "class_probability")}
+    assert max(gaps.values()) < 0.02, gaps
+
+
+@pytest.mark.parametrize("family", ["dawid_skene", "hierarchical"])
+def test_textual_entailment_is_decided_as_the_experts_did(family: str, shared_data: Path) -> None:
+    line = real_data.gold_line(shared_data, "snow_rte", family, real_sets.LAPLACE, seed=1)
+    assert line["accuracy"] >= 0.92
+    assert line["log_loss"] < line["vote_log_loss"]
+
+
+def test_the_mirrored_mode_is_seen_named_and_not_reported(shared_data: Path) -> None:
+    ratings = real_sets.read_set(shared_data, "snow_rte")
+    structure = build_structure(ratings, make_spec("hierarchical"))
+    modes = real_modes.seen_modes(structure, starts=10, seed=3)
+    mirrored = [mode for mode in modes if mode.mirrored]
+    assert not modes[0].mirrored
+    assert modes[0].accuracy > 0.7
+    assert mirrored
+    named = [text for text in mode_warnings(modes) if "mirror image" in text]
+    assert len(named) == len(mirrored)
+    assert f"log evidence {mirrored[0].evidence:.1f}" in named[0]
+
+
+def test_the_mirror_image_turns_every_label_round(shared_data: Path) -> None:
+    whole = real_sets.read_set(shared_data, "snow_rte")
+    ratings, _ = real_sets.weak_subset(whole, np.random.default_rng(4))
+    structure = build_structure(ratings, make_spec("hierarchical"))
+    density = make_density(structure)
+    mode = find_modes(structure, density, np.random.default_rng(4), starts=1)[0]
+    turned = real_modes.mirror(density, mode)
+    here, there = (density.constrain(x) for x in (mode.x, turned))
+    likelihood = [structure.log_likelihood(values) for values in (here, there)]
+    assert likelihood[0] == pytest.approx(likelihood[1])
+    right = [mean_accuracy(structure, density, x)[0] for x in (mode.x, turned)]
+    assert sum(right) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_few_ratings_do_not_turn_the_world_round(number: int, shared_data: Path) -> None:
+    whole = real_sets.read_set(shared_data, "snow_rte")
+    ratings, _ = real_sets.weak_subset(whole, np.random.default_rng([1, number]))
+    line = real_modes.mode_line(ratings, "hierarchical", 10, seed=5)
+    assert not line["reported_mirrored"]
+    assert line["mirrored_named"] == line["mirrored_modes"]
+
+
+def test_every_row_of_the_gated_set_is_accounted_for(shared_data: Path) -> None:
+    ratings = real_sets.read_convabuse(shared_data)
+    accounting = ratings.accounting
+    assert (accounting.rows_read, len(ratings.items), len(ratings.raters)) == (12768, 4052, 8)
+    # As its documentation counts them: not abusive, yet a type, target or direction is given.
+    assert sum(accounting.reasons.values()) == 24
+    assert accounting.rows_used == 12768 - 24

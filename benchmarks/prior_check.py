@@ -4,7 +4,7 @@ For each label, its prevalence among the items whose other labels leave it free 
 admit every class): between 2 and 20 % of the prior mass should lie below 0.05, as much above 0.95;
 with more than two classes, no class has more than half its mass below 1 / (10 K).
 
-    python benchmarks/prior_check.py --draws 20000 --seed 1
+    python benchmarks/prior_check.py --draws 8000 --seed 1
 
 writes ``docs/calibration/prior_labels.csv``, ``prior_metrics.csv`` and two figures.
 """
@@ -117,7 +117,7 @@ def metric_rows(name: str, draws: int, seed: int) -> list[dict[str, object]]:
 def main() -> None:
     """Read the command line, write tables and figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=20_000)
+    parser.add_argument("--draws", type=int, default=8000)
     parser.add_argument("--seed", type=int, default=1)
     chosen = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)

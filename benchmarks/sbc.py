@@ -46,7 +46,7 @@ def replicate(number: int, *, family: str, task: str, seed: int) -> dict[str, fl
             raters=family,
             draws=DRAWS,
             tune=TUNE,
-            chains=2,
+            chains=1,
             rng=int(rng.integers(2**31)),
             starts=2,
             progress=False,
@@ -55,7 +55,7 @@ def replicate(number: int, *, family: str, task: str, seed: int) -> dict[str, fl
     every = np.linspace(0, len(next(iter(draws.values()))) - 1, THINNED).round().astype(int)
     row: dict[str, float] = {"replicate": number}
     diagnostics = json.loads(fit.attrs["diagnostics"])
-    row |= {"r_hat": diagnostics["r_hat_max"], "ess": diagnostics["ess_min"]}
+    row |= {"ess": diagnostics["ess_min"], "divergences": diagnostics["divergences"]}
     for name, value in truth.items():
         row[f"rank:{name}"] = rank(value, draws[name][every], rng)
         lower, upper = np.nanquantile(draws[name], [0.025, 0.975])

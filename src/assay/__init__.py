@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay.checking import check
-    from assay.errors import AssayError
+    from assay.errors import AssayError, FitWarning
     from assay.evaluation import metric, metrics
     from assay.fitting import fit
     from assay.labels import label_draws, label_probabilities, state_probabilities
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "AssayError": "errors",
+    "FitWarning": "errors",
     "Ratings": "ratings",
     "Task": "task",
     "build_model": "model",
@@ -50,6 +51,7 @@ _HOME = {
 
 __all__ = [
     "AssayError",
+    "FitWarning",
     "Ratings",
     "Task",
     "build_model",

@@ -32,7 +32,7 @@ POPULATION_QUERIES = 2000
 UNCERTAIN = 6
 ESTIMANDS: tuple[Estimand, ...] = ("finite", "population")
 METHODS = ("posterior", "majority vote")
-TARGET_ACCEPT = 0.95
+TARGET_ACCEPT = 0.9
 FILES = {"real": "demo_anesthesia.nc", "simulated": "demo_SIMULATED.nc"}
 
 # Answers right with this probability: relevant no, yes; sufficient no, yes; misleading no, yes.
@@ -68,10 +68,10 @@ class Effort:
     """How a fit of the demo is made."""
 
     draws: int
-    tune: int = 500
+    tune: int = 400
 
 
-EFFORTS = {"real": Effort(draws=800), "simulated": Effort(draws=1000)}
+EFFORTS = {"real": Effort(draws=600), "simulated": Effort(draws=700)}
 QUICK = Effort(draws=200, tune=200)
 
 

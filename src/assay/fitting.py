@@ -208,7 +208,8 @@ def _run_laplace(
     x = laplace_draws(mode, draws * chains, rng)
     lp = np.array([density(point)[0] for point in x])
     statistics: Any = BaseArray()
-    k_hat = float(statistics.psislw(lp - laplace_log_density(mode, x))[1])
+    ratio = np.where(np.isfinite(lp), lp, -1e300) - laplace_log_density(mode, x)
+    k_hat = _number(statistics.psislw(ratio)[1])
     notes = []
     if k_hat is None or k_hat >= K_HAT_LIMIT:
         seen = "is undefined" if k_hat is None else f"is {k_hat:.2f}, above {K_HAT_LIMIT}"

@@ -153,8 +153,8 @@ def load_task(task: "str | Path | Task") -> Task:
         names = catalogue_names("tasks")
         if str(task) not in names:
             raise UnknownNameError(
-                f"no task is called {str(task)!r}; {suggest(str(task), names)}, "
-                "or give the path of a .toml file of your own"
+                f"no task is called {str(task)!r}; {suggest(str(task), names)} "
+                "A file of your own is given by its path, which ends in .toml"
             )
         path = catalogue_path("tasks", f"{task}.toml")
     try:

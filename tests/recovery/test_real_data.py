@@ -23,7 +23,9 @@ real_sets = importlib.import_module("real_sets")
 
 @pytest.mark.parametrize("family", list(real_data.RATER_NAMES))
 def test_posterior_means_are_those_of_the_r_package_rater(family: str, shared_data: Path) -> None:
-    line = real_data.anesthesia_differences(shared_data, family, draws=1000, seed=2)
+    # The hierarchical chains are slow in the SDs: an undecided patient needs more of them.
+    draws = 4000 if family == "hierarchical" else 1000
+    line = real_data.anesthesia_differences(shared_data, family, draws=draws, seed=2)
     gaps = {k: line[k] for k in ("prevalence", "confusion", "class_probability")}
     assert max(gaps.values()) < 0.02, gaps
 

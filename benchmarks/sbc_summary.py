@@ -1,0 +1,116 @@
+"""Judge the ranks that ``benchmarks/sbc.py`` wrote: bands, coverage, one table and a figure each.
+
+    python benchmarks/sbc_summary.py
+
+For every quantity: is the ECDF of its ranks inside the simultaneous 99 % band (Sailynoja et al.
+2022), and is the coverage of its 95 % intervals inside the exact 99 % binomial region, with Holm's
+correction over the quantities of a run?
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binomtest
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "calibration"
+RANKS = 100
+BAND = 0.99
+
+
+def judge(table: pd.DataFrame, seed: int = 1) -> pd.DataFrame:
+    """Make a line per quantity: outside the band or not, coverage and its p-value."""
+    from arviz_stats.ecdf_utils import ecdf_pit
+
+    rng = np.random.default_rng(seed)
+    rows = []
+    for column in [c for c in table.columns if c.startswith("rank:")]:
+        name = column.removeprefix("rank:")
+        ranks = table[column].dropna().to_numpy()
+        pit = (ranks + rng.random(len(ranks))) / RANKS
+        points, ecdf, lower, upper = ecdf_pit(pit, BAND, 2000, rng=np.random.default_rng(seed))
+        inside = table[f"inside:{name}"][table[column].notna()]
+        hits = int(inside.sum())
+        rows.append(
+            {
+                "quantity": name,
+                "kind": kind_of(name),
+                "replicates": len(ranks),
+                "largest ECDF difference": np.abs(ecdf - points).max(),
+                "inside 99 % band": bool(((ecdf >= lower - 1e-12) & (ecdf <= upper + 1e-12)).all()),
+                "coverage": hits / len(ranks),
+                "p": binomtest(hits, len(ranks), 0.95).pvalue,
+            }
+        )
+    found = pd.DataFrame(rows).sort_values("p").reset_index(drop=True)
+    steps = found["p"] * (len(found) - np.arange(len(found)))
+    found["p (Holm)"] = np.minimum(np.maximum.accumulate(steps), 1)
+    return found
+
+
+def kind_of(name: str) -> str:
+    """Say whether a quantity is a parameter, a metric, a contrast or the log-likelihood."""
+    if name == "log likelihood":
+        return "log-likelihood"
+    if "system_2 - system_1" in name:
+        return "contrast"
+    return "metric" if " system_" in name else "parameter"
+
+
+def draw(table: pd.DataFrame, found: pd.DataFrame, title: str, file: Path) -> None:
+    """Draw ECDF differences of all quantities in one panel for each kind."""
+    import matplotlib.pyplot as plt
+    from arviz_stats.ecdf_utils import ecdf_pit
+
+    rng = np.random.default_rng(1)
+    kinds = ["parameter", "metric", "contrast", "log-likelihood"]
+    figure, axes = plt.subplots(1, 4, figsize=(14, 3.2), sharey=True, layout="constrained")
+    for axis, kind in zip(axes, kinds, strict=True):
+        for name in found.loc[found["kind"] == kind, "quantity"]:
+            ranks = table[f"rank:{name}"].dropna().to_numpy()
+            pit = (ranks + rng.random(len(ranks))) / RANKS
+            points = np.linspace(0, 1, 201)
+            ecdf = np.searchsorted(np.sort(pit), points, side="right") / len(pit)
+            axis.plot(points, ecdf - points, color="#33658a", alpha=0.35, linewidth=0.8)
+        uniform = rng.random(len(table))
+        points, _, lower, upper = ecdf_pit(uniform, BAND, 2000, rng=np.random.default_rng(1))
+        axis.fill_between(points, lower - points, upper - points, color="#f6ae2d", alpha=0.3)
+        axis.set_title(f"{kind} ({(found['kind'] == kind).sum()})", fontsize=10)
+        axis.set_xlabel("fractional rank")
+    axes[0].set_ylabel("ECDF - uniform")
+    figure.suptitle(f"{title}: {len(table)} replicates, simultaneous 99 % band of one quantity")
+    figure.savefig(file, dpi=110)
+    plt.close(figure)
+
+
+def main() -> None:
+    """Summarize every run in the folder."""
+    overall = []
+    for path in sorted(FOLDER.glob("sbc_*_*.csv")):
+        if path.stem.endswith("_quantities"):
+            continue
+        table = pd.read_csv(path)
+        found = judge(table)
+        found.round(4).to_csv(FOLDER / f"{path.stem}_quantities.csv", index=False)
+        title = path.stem.removeprefix("sbc_").replace("_", " ")
+        draw(table, found, title, path.with_suffix(".png"))
+        for kind, part in found.groupby("kind"):
+            overall.append(
+                {
+                    "run": title,
+                    "kind": kind,
+                    "replicates": len(table),
+                    "quantities": len(part),
+                    "outside the 99 % band": int((~part["inside 99 % band"]).sum()),
+                    "expected outside": round(0.01 * len(part), 2),
+                    "lowest coverage": round(part["coverage"].min(), 3),
+                    "highest coverage": round(part["coverage"].max(), 3),
+                    "mean coverage": round(part["coverage"].mean(), 4),
+                    "smallest p (Holm)": round(part["p (Holm)"].min(), 4),
+                }
+            )
+    pd.DataFrame(overall).to_csv(FOLDER / "sbc_summary.csv", index=False)
+
+
+if __name__ == "__main__":
+    main()

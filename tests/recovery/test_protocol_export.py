@@ -88,9 +88,7 @@ def test_intervals_of_a_generated_export_stand_beside_its_truth(export: Path) ->
     ratings, fit, _ = exports.fit_export(export, "generation", exports.LAPLACE, 1)
     table = exports.interval_table(export, ratings, fit)
     finite = table[table["estimand"] == "finite"]
-    truth = pd.read_csv(export / "truth_generation.csv").merge(
-        pd.read_csv(export / "systems.csv")
-    )
+    truth = pd.read_csv(export / "truth_generation.csv").merge(pd.read_csv(export / "systems.csv"))
     expected = truth.groupby("system")["helpful"].mean()
     found = finite[finite["metric"] == "helpfulness_rate"].set_index("system")["truth"]
     assert found.to_dict() == pytest.approx(expected.to_dict())

@@ -48,9 +48,7 @@ def slow_ndcg(rows):
         return 2 if labels["evidence_sufficient"] == 1 else int(labels["topically_relevant"] == 1)
 
     def gain(grades, ranks):
-        return sum(
-            (2**w - 1) / math.log2(rank + 1) for w, rank in zip(grades, ranks, strict=True)
-        )
+        return sum((2**w - 1) / math.log2(rank + 1) for w, rank in zip(grades, ranks, strict=True))
 
     ranks = sorted(rank for rank, _ in rows)
     grades = [grade(labels) for _, labels in sorted(rows, key=lambda row: row[0])]

@@ -83,9 +83,7 @@ def paired(size=200, seed=5, **columns):
     clusters = [f"q{n}" for n in range(size)] * 2
     systems = ["A"] * size + ["B"] * size
     item = np.arange(2 * size)
-    return ratings_of(
-        "generation", item, answers, clusters=clusters, systems=systems, **columns
-    )
+    return ratings_of("generation", item, answers, clusters=clusters, systems=systems, **columns)
 
 
 def test_values_are_the_metrics_of_the_vote():

@@ -4,7 +4,7 @@ import json
 import platform
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Literal
 
@@ -28,7 +28,20 @@ Floats = NDArray[np.float64]
 Method = Literal["nuts", "laplace", "map"]
 METHODS = ("nuts", "laplace", "map")
 K_HAT_LIMIT = 0.7
+Run = tuple[Floats, dict[str, Any], list[str], dict[str, Any]]
+"""Draws (chain, draw, value), sampler statistics, warnings, and diagnostics."""
 VERSIONS = ("assay", "numpy", "numba", "nutpie", "pymc", "arviz", "xarray", "pandas")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """How long a method runs."""
+
+    draws: int
+    tune: int
+    chains: int
+    target_accept: float
+    progress: bool
 
 
 def fit(
@@ -107,9 +120,10 @@ def fit(
     search, inference, labels = np.random.default_rng(seed).spawn(3)
     modes = find_modes(structure, density, search, starts=starts)
     run = {"nuts": _run_nuts, "laplace": _run_laplace, "map": _run_map}[method]
-    x, stats, notes, extra = run(
-        density, modes[0], inference, draws, tune, chains, target_accept, progress
+    effort = Effort(
+        draws=draws, tune=tune, chains=chains, target_accept=target_accept, progress=progress
     )
+    x, stats, notes, extra = run(density, modes[0], inference, effort)
     values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
     posterior = posterior_dataset(structure, values, chains)
     if method == "nuts":
@@ -164,48 +178,31 @@ def _check_arguments(ratings: Ratings, method: str, target_accept: float, **coun
         raise FitError("no rating has an answer; there is nothing to learn from")
 
 
-def _run_nuts(
-    density: Density,
-    mode: Mode,
-    rng: np.random.Generator,
-    draws: int,
-    tune: int,
-    chains: int,
-    target_accept: float,
-    progress: bool,
-) -> tuple[Floats, dict[str, Any], list[str], dict[str, Any]]:
+def _run_nuts(density: Density, mode: Mode, rng: np.random.Generator, effort: Effort) -> Run:
     x, stats = sample_nuts(
         density,
         mode.x,
         mode_scale(mode),
-        draws=draws,
-        tune=tune,
-        chains=chains,
+        draws=effort.draws,
+        tune=effort.tune,
+        chains=effort.chains,
         seed=int(rng.integers(2**31)),
-        target_accept=target_accept,
-        progress=progress,
+        target_accept=effort.target_accept,
+        progress=effort.progress,
     )
     return x, stats, [], {}
 
 
-def _run_laplace(
-    density: Density,
-    mode: Mode,
-    rng: np.random.Generator,
-    draws: int,
-    tune: int,
-    chains: int,
-    target_accept: float,
-    progress: bool,
-) -> tuple[Floats, dict[str, Any], list[str], dict[str, Any]]:
+def _run_laplace(density: Density, mode: Mode, rng: np.random.Generator, effort: Effort) -> Run:
     if mode.factor is None:
         raise FitError(
-            "the posterior has no proper peak here, so that Laplace's approximation does not "
-            "exist; use method='nuts'"
+            "the curvature of the posterior is not known here (it has no proper peak, or too many "
+            "parameters), so that Laplace's approximation does not exist; use method='nuts'"
         )
     from arviz_stats.base.array import BaseArray
 
-    x = laplace_draws(mode, draws * chains, rng)
+    shape = (effort.chains, effort.draws)
+    x = laplace_draws(mode, effort.draws * effort.chains, rng)
     lp = np.array([density(point)[0] for point in x])
     statistics: Any = BaseArray()
     ratio = np.where(np.isfinite(lp), lp, -1e300) - laplace_log_density(mode, x)
@@ -217,22 +214,13 @@ def _run_laplace(
             f"Laplace's approximation is not to be trusted here: PSIS k-hat {seen}. "
             "Use method='nuts'."
         )
-    stats = {"lp": lp.reshape(chains, draws)}
-    return x.reshape(chains, draws, -1), stats, notes, {"k_hat": k_hat}
+    return x.reshape(*shape, -1), {"lp": lp.reshape(shape)}, notes, {"k_hat": k_hat}
 
 
-def _run_map(
-    density: Density,
-    mode: Mode,
-    rng: np.random.Generator,
-    draws: int,
-    tune: int,
-    chains: int,
-    target_accept: float,
-    progress: bool,
-) -> tuple[Floats, dict[str, Any], list[str], dict[str, Any]]:
-    x = np.broadcast_to(mode.x, (chains, draws, density.size))
-    return x, {"lp": np.full((chains, draws), mode.height)}, [], {}
+def _run_map(density: Density, mode: Mode, rng: np.random.Generator, effort: Effort) -> Run:
+    shape = (effort.chains, effort.draws)
+    x = np.broadcast_to(mode.x, (*shape, density.size))
+    return x, {"lp": np.full(shape, mode.height)}, [], {}
 
 
 def align_loadings(values: dict[str, Floats], density: Density, mode: Mode) -> dict[str, Floats]:

@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 
 SAME_LABELS = 0.02
 SAME_HEIGHT = 0.5
+MAX_DENSE = 6000
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -116,7 +117,12 @@ def climb(density: Density, start: Floats) -> tuple[Floats, float]:
 
 
 def curvature(density: Density, x: Floats) -> Floats | None:
-    """Upper Cholesky factor of the negative Hessian, by differences of gradients."""
+    """Upper Cholesky factor of the negative Hessian, by differences of gradients.
+
+    None if it is not positive definite, or too large to be held as one matrix.
+    """
+    if len(x) > MAX_DENSE:
+        return None
     step = 1e-4
     hessian = np.empty((len(x), len(x)))
     for n in range(len(x)):

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 from real_sets import (
-    NUTS,
     Codes,
     Floats,
     Line,
@@ -25,6 +24,7 @@ from assay.ratings import Ratings
 
 FAMILIES = ("hierarchical", "dawid_skene")
 STARTS, WEAK_STARTS, WEAK_SUBSETS = 50, 20, 8
+SAMPLED: Line = {"draws": 1000, "tune": 1000, "chains": 4}
 
 
 def mirror(density: Density, mode: Mode) -> Floats:
@@ -73,7 +73,7 @@ def mode_line(ratings: Ratings, family: str, starts: int, seed: int) -> Line:
 
 def sample_line(ratings: Ratings, truth: Codes, family: str, seed: int) -> Line:
     """Sample, score against gold, and count the draws in which raters are mostly wrong."""
-    fit, said = fit_timed(ratings, raters=family, rng=seed, **NUTS)
+    fit, said = fit_timed(ratings, raters=family, rng=seed, **SAMPLED)
     accuracy, loss = gold_scores(assay.label_probabilities(fit).to_numpy()[:, 0], truth)
     vote_accuracy, vote_loss = gold_scores(vote_shares(ratings), truth)
     table = assay.rater_reliability(fit).isel(label=0).to_numpy()

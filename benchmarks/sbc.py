@@ -64,9 +64,8 @@ def replicate(number: int, *, family: str, task: str, seed: int) -> dict[str, fl
 
 
 def rank(value: float, draws: np.ndarray, rng: np.random.Generator) -> float:
-    """Rank of a value among draws, ties broken at random; NaN if either is undefined."""
-    if np.isnan(value) or np.isnan(draws).any():
-        return np.nan
+    """Rank of a value among draws, ties broken at random; an undefined ratio counts as lowest."""
+    value, draws = np.nan_to_num(value, nan=-1e300), np.nan_to_num(draws, nan=-1e300)
     return float((draws < value).sum() + rng.integers((draws == value).sum() + 1))
 
 

@@ -15,11 +15,12 @@ import platform
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
-from arviz_stats import mcse
+from arviz_stats.base.array import BaseArray
 from real_modes import modes, weak
 from real_sets import (
     LAPLACE,
@@ -81,10 +82,11 @@ def _monte_carlo_error(fit: xr.DataTree) -> float:
 
     A bound: the probabilities are averages of exact ones, which vary less.
     """
-    labels = assay.label_draws(fit).isel(label=0)
-    share = xr.concat([(labels == k).astype(float) for k in range(4)], dim="class")
-    error = mcse(share.rename("share").to_dataset())["share"]
-    return float(error.where(share.std(("chain", "draw")) > 0).max())
+    labels = assay.label_draws(fit).isel(label=0).transpose("item", "chain", "draw").to_numpy()
+    share = np.stack([labels == k for k in np.unique(labels)]).astype(float)
+    varied = share[share.std(axis=(-2, -1)) > 0]
+    statistics: Any = BaseArray()
+    return float(statistics.mcse(varied, chain_axis=1, draw_axis=2, method="mean").max())
 
 
 def _reference(folder: Path, name: str, ratings: Ratings) -> dict[str, Floats]:

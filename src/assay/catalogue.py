@@ -1,8 +1,12 @@
 """Where the shipped files are: tasks and rater families as data."""
 
+import tomllib
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
+
+from assay.errors import UnknownNameError, suggest
 
 
 @cache
@@ -27,3 +31,31 @@ def catalogue_names(kind: str) -> list[str]:
     True
     """
     return sorted(path.stem for path in (models_folder() / kind).glob("*.toml"))
+
+
+def catalogue_entry(kind: str, name: str, *, called: str) -> dict[str, Any]:
+    """Read one entry of the catalogue.
+
+    Parameters
+    ----------
+    kind : str
+        The folder: ``raters`` or ``prevalence``.
+    name : str
+        The entry's name.
+    called : str
+        What an entry of this kind is called in the error.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such entry; the message shows the nearest names.
+
+    Examples
+    --------
+    >>> catalogue_entry("raters", "pooled", called="rater family")["title"]
+    'Pooled'
+    """
+    names = catalogue_names(kind)
+    if name not in names:
+        raise UnknownNameError(f"no {called} is called {name!r}; {suggest(name, names)}")
+    return tomllib.loads(catalogue_path(kind, f"{name}.toml").read_text(encoding="utf-8"))

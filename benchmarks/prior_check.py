@@ -18,8 +18,9 @@ import pandas as pd
 import assay
 from assay.evaluation import metrics_for, metrics_of_labels
 from assay.grammar import NOT_ASKED
-from assay.model import Structure, build_structure, make_spec
+from assay.model import Structure, build_structure
 from assay.recovery import predict_states
+from assay.spec import make_spec
 from assay.task import Task
 
 TASKS = ("retrieval", "grounding", "generation", "ais", "relevance", "single")

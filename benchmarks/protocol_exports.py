@@ -66,7 +66,8 @@ def interval_table(folder: Path, ratings: Ratings, fit: xr.DataTree) -> pd.DataF
     """Intervals of all metrics beside the truth of these items."""
     tables = [assay.summarize(assay.metrics(fit, estimand=e)) for e in ("finite", "population")]
     known = metrics_of_labels(read_truth(folder, ratings), ratings)
-    table = pd.concat(tables).merge(known.rename(columns={"value": "truth"}))
+    known = known[["metric", "system", "value"]].rename(columns={"value": "truth"})
+    table = pd.concat(tables).merge(known)
     table["inside"] = (table["lower"] <= table["truth"]) & (table["truth"] <= table["upper"])
     # The truth of the population is not that of these items: only the finite one is compared.
     table["inside"] = table["inside"].where(table["estimand"] == "finite")

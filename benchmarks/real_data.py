@@ -38,7 +38,12 @@ import assay
 from assay.fitting import VERSIONS
 from assay.ratings import Ratings
 
-RATER = {"prevalence": "dirichlet", "priors": {"prevalence": "Dirichlet(3)"}}
+# R's rater takes the replicates of rater 1 for independent.
+RATER = {
+    "prevalence": "dirichlet",
+    "priors": {"prevalence": "Dirichlet(3)"},
+    "replicates": "independent",
+}
 RATER_NAMES = {
     "dawid_skene": "dawid_skene",
     "class_conditional": "class_conditional_dawid_skene",

@@ -18,9 +18,10 @@ from real_sets import (
 import assay
 from assay.density import Density, make_density, unconstrain
 from assay.diagnostics import mode_warnings
-from assay.model import Structure, build_structure, make_spec
+from assay.model import Structure, build_structure
 from assay.modes import Mode, find_modes
 from assay.ratings import Ratings
+from assay.spec import make_spec
 
 FAMILIES = ("hierarchical", "dawid_skene")
 STARTS, WEAK_STARTS, WEAK_SUBSETS = 50, 20, 8

@@ -11,39 +11,77 @@ appends one line per replicate to ``docs/calibration/sbc_<family>_<task>.csv``.
 import argparse
 import json
 import warnings
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 import assay
+from assay.catalogue import catalogue_names
 from assay.evaluation import metrics_of_labels
 from assay.fit_data import parameter_draws
-from assay.model import build_structure, make_spec
+from assay.model import build_structure
 from assay.simulation import simulate_answers
+from assay.spec import make_spec
 
 DRAWS, TUNE = 400, 300
 THINNED = 99
 """Posterior draws that a truth is ranked among: ranks are 0 .. THINNED."""
 
 SIZES = {"n_items": 24, "n_raters": 3, "ratings_per_item": 2, "n_systems": 2, "n_clusters": 6}
-DESIGNS = {"retrieval": SIZES, "ais": SIZES}
+TASKS = ("ais", "relevance", "retrieval")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """What is fitted, and what its ratings are like beyond the sizes of all studies."""
+
+    raters: str | Mapping[str, str]
+    reference: str | None = None
+    gold: float = 0.0
+    sizes: Mapping[str, Any] = field(default_factory=dict)
+
+
+STUDIES = {name: Study(raters=name) for name in catalogue_names("raters")} | {
+    "drift": Study(raters="hierarchical + drift", sizes={"sessions": 3}),
+    "system_bias": Study(raters="hierarchical + system_bias"),
+    "item_difficulty": Study(raters="hierarchical + item_difficulty"),
+    "item_difficulty_continuous": Study(raters="hierarchical + item_difficulty_continuous"),
+    # A reference needs thirty items with gold.
+    "perception": Study(
+        raters="hierarchical",
+        reference="gold",
+        gold=0.5,
+        sizes={"n_items": 60, "n_clusters": 12},
+    ),
+    "replicates": Study(raters="hierarchical", sizes={"replicates": 2}),
+    "mixed": Study(
+        raters={"person": "hierarchical", "llm": "scored"},
+        sizes={"groups": {"person": 2, "llm": 2}},
+    ),
+}
 
 
 def replicate(number: int, *, family: str, task: str, seed: int) -> dict[str, float]:
     """Run one replicate: the rank of every quantity, and how the fit went."""
     rng = np.random.default_rng([seed, number])
-    spec = make_spec(family)
-    skeleton = assay.simulate(task, raters=family, rng=rng, **DESIGNS[task])
-    ratings = simulate_answers(build_structure(skeleton, spec), {}, rng)
+    study = STUDIES[family]
+    spec = make_spec(study.raters, reference=study.reference)
+    sizes = SIZES | dict(study.sizes)
+    model = {"raters": study.raters, "reference": study.reference}
+    skeleton = assay.simulate(task, rng=rng, **model, **sizes)
+    ratings = simulate_answers(build_structure(skeleton, spec), {}, rng, gold=study.gold)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fit = assay.fit(
             ratings,
-            raters=family,
+            **model,
             draws=DRAWS,
             tune=TUNE,
             chains=1,
@@ -113,8 +151,8 @@ def run(family: str, task: str, replicates: int, seed: int, workers: int) -> pd.
 def main() -> None:
     """Read the command line and write the ranks."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--family", default="hierarchical")
-    parser.add_argument("--task", default="retrieval", choices=sorted(DESIGNS))
+    parser.add_argument("--family", default="hierarchical", choices=sorted(STUDIES))
+    parser.add_argument("--task", default="retrieval", choices=TASKS)
     parser.add_argument("--replicates", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)

@@ -21,29 +21,20 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from worlds import World, draw_ratings, interval_scores, metric_values, population_values
 
 import assay
 from assay.evaluation import majority_metrics
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "calibration"
-LABELS = ["topically_relevant", "evidence_sufficient", "misleading"]
 WARNED = "sufficient_is_not_misleading"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scenario:
-    """What the world and the interface are like, and how the fit sees them."""
+class Scenario(World):
+    """A world of the retrieval task, and how the fit sees its interface."""
 
-    name: str
-    query_sd: float = 1.5
-    difference: float = 0.8
-    base: tuple[float, float, float] = (0.3, -0.8, -1.6)
-    accuracy: tuple[float, float] = (0.82, 0.95)
-    interface: str = "retry"
     response: str = "block"
-    clusters: int = 80
-    places: int = 5
-    raters: int = 6
     right: bool = True
 
 
@@ -61,96 +52,11 @@ SCENARIOS = (
 )
 
 
-def draw_truth(world: Scenario, clusters: int, rng: np.random.Generator) -> np.ndarray:
-    """Labels of all items: (cluster, system, place, label)."""
-    shape = (clusters, 2, world.places)
-    ease = rng.normal(0, world.query_sd, clusters)[:, None, None]
-    system = np.array([-0.5, 0.5])[None, :, None] * world.difference
-    depth = -0.25 * np.arange(world.places)
-
-    def chance(intercept: float, shift: np.ndarray) -> np.ndarray:
-        return 1 / (1 + np.exp(-(intercept + shift)))
-
-    relevant = rng.random(shape) < chance(world.base[0], ease + system + depth)
-    sufficient = relevant & (rng.random(shape) < chance(world.base[1], ease + system + depth))
-    misleading = ~sufficient & (rng.random(shape) < chance(world.base[2], -0.5 * ease + 0 * system))
-    return np.stack([relevant, sufficient, misleading], axis=-1).astype(int)
-
-
-def draw_answer(truth: np.ndarray, skill: np.ndarray, interface: str, rng) -> np.ndarray:
-    """One rater's answers to one item, through the interface; ``skill`` is (label, true class)."""
-    while True:
-        right = rng.random(3) < skill[np.arange(3), truth]
-        answer = np.where(right, truth, 1 - truth)
-        breaks = [answer[1] > answer[0], bool(answer[1] and answer[2])]
-        if not any(breaks):
-            return answer
-        if interface == "warn" and not breaks[0] and rng.random() < 0.4:
-            return answer
-        if interface == "repair":
-            options = [(0, 0, 0), (0, 0, 1), (1, 0, 0), (1, 0, 1), (1, 1, 0)]
-            far = [np.abs(answer - o).sum() for o in options]
-            near = [o for o, d in zip(options, far, strict=True) if d == min(far)]
-            return np.array(near[rng.integers(len(near))])
-
-
-def draw_ratings(world: Scenario, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
-    """Ratings as a table, and the truth: 10 % of the items rated three times, the rest once."""
-    truth = draw_truth(world, world.clusters, rng)
-    low, high = world.accuracy
-    skill = rng.uniform(low, high, (world.raters, 3, 2))
-    rows = []
-    for index in np.ndindex(*truth.shape[:3]):
-        often = 3 if rng.random() < 0.1 else 1
-        for rater in rng.permutation(world.raters)[:often]:
-            answer = draw_answer(truth[index], skill[rater], world.interface, rng)
-            query, system, place = index
-            rows.append(
-                {
-                    "query_id": f"q{query:03d}",
-                    "system": "AB"[system],
-                    "rank": place + 1,
-                    "item": f"q{query:03d}-{'AB'[system]}-{place + 1}",
-                    "rater": f"r{rater}",
-                }
-                | dict(zip(LABELS, answer, strict=True))
-            )
-    return pd.DataFrame(rows), truth
-
-
-def population_values(world: Scenario) -> pd.Series:
-    """Metrics of the superpopulation, from 40,000 clusters."""
-    return metric_values(draw_truth(world, 40_000, np.random.default_rng(0)))
-
-
-def metric_values(truth: np.ndarray) -> pd.Series:
-    """Compute the six metrics by system, straight from their definitions."""
-    relevant, sufficient, misleading = np.moveaxis(truth, -1, 0)
-    places = relevant.shape[-1]
-    discount = 1 / np.log2(np.arange(places) + 2)
-    grade = np.where(sufficient == 1, 2, relevant)
-    gain = (2.0**grade - 1) * discount
-    ideal = np.sort(2.0**grade - 1, axis=-1)[..., ::-1] * discount
-    ndcg = gain.sum(-1) / np.maximum(ideal.sum(-1), 1e-300)
-    first = np.where(relevant.any(-1), 1 / (relevant.argmax(-1) + 1), 0.0)
-    per_panel = {
-        "topical_precision_at_k": relevant.mean(-1),
-        "sufficiency_hit_at_k": sufficient.any(-1),
-        "sufficiency_rate_at_k": sufficient.mean(-1),
-        "misleading_context_rate_at_k": misleading.mean(-1),
-        "mean_reciprocal_rank_at_k": first,
-        "ndcg_at_k": ndcg,
-    }
-    return pd.Series(
-        {(m, "AB"[k]): float(np.mean(v[:, k])) for m, v in per_panel.items() for k in (0, 1)}
-    )
-
-
 def run(world: Scenario, number: int, seed: int, population: pd.Series) -> list[dict[str, object]]:
     """One run of a scenario: a line per metric, system, estimand and method."""
     rng = np.random.default_rng([seed, number])
     table, truth = draw_ratings(world, rng)
-    finite = metric_values(truth)
+    finite = metric_values(world, truth)
     response = (
         {WARNED: "warn"}
         if world.response == "warn"
@@ -204,12 +110,7 @@ def run(world: Scenario, number: int, seed: int, population: pd.Series) -> list[
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Coverage, width and interval score (Gneiting & Raftery 2007) by scenario and method."""
-    t = table.copy()
-    t["covered"] = (t["lower"] <= t["truth"] + 1e-12) & (t["truth"] <= t["upper"] + 1e-12)
-    t["width"] = t["upper"] - t["lower"]
-    miss = (t["lower"] - t["truth"]).clip(lower=0) + (t["truth"] - t["upper"]).clip(lower=0)
-    t["interval_score"] = t["width"] + 2 / 0.05 * miss
-    t["error"] = t["value"] - t["truth"]
+    t = interval_scores(table)
     keys = ["scenario", "estimand", "method"]
     found = t.groupby(keys, sort=False).agg(
         runs=("run", "nunique"),

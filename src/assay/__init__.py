@@ -13,15 +13,44 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from assay.agreements import agreement
+    from assay.ais_studies import ais_study
+    from assay.calibration_curves import score_calibration
     from assay.checking import check
+    from assay.comparison import (
+        check_claim,
+        compare,
+        compare_counts,
+        group_contrasts,
+        parse_claim,
+        side_by_side,
+        stability,
+    )
+    from assay.consensus import consensus_sensitivity
+    from assay.dependence import effective_raters, perception_table
     from assay.errors import AssayError, FitWarning
-    from assay.evaluation import metric, metrics
+    from assay.evaluation import expected_width, load_metrics, metric, metrics, variance_budget
     from assay.fitting import fit
+    from assay.kinds import rater_consistency, rater_kinds
     from assay.labels import label_draws, label_probabilities, state_probabilities
     from assay.model import build_model
-    from assay.ratings import Ratings
+    from assay.plots import (
+        plot_agreement,
+        plot_budget,
+        plot_comparison,
+        plot_confusions,
+        plot_labels,
+        plot_metrics,
+        plot_raters,
+    )
+    from assay.posterior_checks import predictive_checks
+    from assay.prior_files import read_priors
+    from assay.ratings import Ratings, take_ratings
     from assay.reading import read_ratings
     from assay.reliability import rater_reliability
+    from assay.reporting import report
+    from assay.scoring import score_rater, score_table, threshold_sweep
+    from assay.sessions import drift_table, reliability_by_session
     from assay.simulation import simulate
     from assay.storage import load, save
     from assay.summary import summarize
@@ -32,21 +61,55 @@ _HOME = {
     "FitWarning": "errors",
     "Ratings": "ratings",
     "Task": "task",
+    "agreement": "agreements",
+    "ais_study": "ais_studies",
     "build_model": "model",
     "check": "checking",
+    "check_claim": "comparison",
+    "compare": "comparison",
+    "compare_counts": "comparison",
+    "consensus_sensitivity": "consensus",
+    "drift_table": "sessions",
+    "effective_raters": "dependence",
+    "expected_width": "evaluation",
     "fit": "fitting",
+    "group_contrasts": "comparison",
     "label_draws": "labels",
     "label_probabilities": "labels",
     "load": "storage",
+    "load_metrics": "evaluation",
     "load_task": "task",
     "metric": "evaluation",
     "metrics": "evaluation",
+    "parse_claim": "comparison",
+    "perception_table": "dependence",
+    "plot_agreement": "plots",
+    "plot_budget": "plots",
+    "plot_comparison": "plots",
+    "plot_confusions": "plots",
+    "plot_labels": "plots",
+    "plot_metrics": "plots",
+    "plot_raters": "plots",
+    "predictive_checks": "posterior_checks",
+    "rater_consistency": "kinds",
+    "rater_kinds": "kinds",
     "rater_reliability": "reliability",
+    "read_priors": "prior_files",
     "read_ratings": "reading",
+    "reliability_by_session": "sessions",
+    "report": "reporting",
     "save": "storage",
+    "score_calibration": "calibration_curves",
+    "score_rater": "scoring",
+    "score_table": "scoring",
+    "side_by_side": "comparison",
     "simulate": "simulation",
+    "stability": "comparison",
     "state_probabilities": "labels",
     "summarize": "summary",
+    "take_ratings": "ratings",
+    "threshold_sweep": "scoring",
+    "variance_budget": "evaluation",
 }
 
 __all__ = [
@@ -54,21 +117,55 @@ __all__ = [
     "FitWarning",
     "Ratings",
     "Task",
+    "agreement",
+    "ais_study",
     "build_model",
     "check",
+    "check_claim",
+    "compare",
+    "compare_counts",
+    "consensus_sensitivity",
+    "drift_table",
+    "effective_raters",
+    "expected_width",
     "fit",
+    "group_contrasts",
     "label_draws",
     "label_probabilities",
     "load",
+    "load_metrics",
     "load_task",
     "metric",
     "metrics",
+    "parse_claim",
+    "perception_table",
+    "plot_agreement",
+    "plot_budget",
+    "plot_comparison",
+    "plot_confusions",
+    "plot_labels",
+    "plot_metrics",
+    "plot_raters",
+    "predictive_checks",
+    "rater_consistency",
+    "rater_kinds",
     "rater_reliability",
+    "read_priors",
     "read_ratings",
+    "reliability_by_session",
+    "report",
     "save",
+    "score_calibration",
+    "score_rater",
+    "score_table",
+    "side_by_side",
     "simulate",
+    "stability",
     "state_probabilities",
     "summarize",
+    "take_ratings",
+    "threshold_sweep",
+    "variance_budget",
 ]
 
 try:

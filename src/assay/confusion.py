@@ -155,6 +155,22 @@ class ConfusionLayout:
         rows = np.arange(self.asked_rows)[:, None]
         return table[..., rows, where]
 
+    def tilt(self, log_confusion: Any, tilt: Any, xp: Any) -> Any:
+        """Add to the log odds of the right answer.
+
+        Parameters
+        ----------
+        log_confusion : (..., rater, asked row, class)
+        tilt : (..., rater, asked row), or broadcastable
+
+        Returns
+        -------
+        (..., rater, asked row, class)
+        """
+        right = np.zeros((self.asked_rows, self.width))
+        right[np.arange(self.asked_rows), np.array(self.true_classes)] = 1.0
+        return log_softmax(log_confusion + tilt[..., None] * right, xp)
+
     def prior_counts(self, rows: Ints, *, correct: float, total: float) -> NDArray[np.float64]:
         """Dirichlet prior counts of rows with the same number of classes: (row, class)."""
         classes = int(self.row_classes[rows[0]])

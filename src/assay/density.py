@@ -76,7 +76,8 @@ def make_density(structure: Structure) -> Density:
     Examples
     --------
     >>> import assay
-    >>> from assay.model import build_structure, make_spec
+    >>> from assay.model import build_structure
+    >>> from assay.spec import make_spec
     >>> ratings = assay.simulate("single", n_items=4, n_raters=3, rng=1)
     >>> density = make_density(build_structure(ratings, make_spec("pooled", "dirichlet")))
     >>> value, gradient = density(np.zeros(density.size))
@@ -94,7 +95,7 @@ def make_density(structure: Structure) -> Density:
         free = x[starts[n] : starts[n + 1]].reshape(parameter.free_shape)
         values[parameter.name], density = parameter.constrain(free, tape)
         terms.append(density.at.ravel())
-    prevalence, response = structure.tables(values, tape)
+    tables = [tape.symbol(table) for table in structure.tables(values, tape)]
     prior = tape.record(SUM, np.concatenate(terms))
     buffer, operations, positions = tape.finish()
     return Density(
@@ -105,12 +106,9 @@ def make_density(structure: Structure) -> Density:
             operations,
             positions,
             int(prior.at),
-            prevalence.shape,
-            prevalence.at.ravel(),
-            response.shape,
-            response.at.ravel(),
+            *(np.ascontiguousarray(table.at) for table in tables),
             structure.prevalence.log_weight,
-            *structure.pattern.arrays(),
+            structure.pattern.data,
         ),
     )
 

@@ -10,8 +10,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.errors import FitError
-from assay.model import Spec, Structure, build_structure
-from assay.ratings import Accounting, Ratings
+from assay.model import Structure, build_structure
+from assay.ratings import NOT_AUDITED, Accounting, Ratings
+from assay.spec import Spec
 from assay.states import state_space
 from assay.task import task_from_json
 
@@ -51,7 +52,34 @@ def ratings_datasets(ratings: Ratings) -> tuple[xr.Dataset, xr.Dataset]:
             "state": list(space.state_names),
         },
     )
-    return observed, constant
+    return observed, constant.assign(_optional_variables(ratings))
+
+
+def _optional_variables(ratings: Ratings) -> dict[str, Any]:
+    """Scores, sessions, audits and times, each only where something is known of it."""
+    found: dict[str, Any] = {}
+    if np.isfinite(ratings.scores).any():
+        found["rating_score"] = (("rating", "label"), ratings.scores)
+    if ratings.sessions:
+        codes = pd.Index(ratings.sessions).get_indexer(pd.Index(ratings.session))
+        found["rating_session"] = ("rating", codes.astype(np.int64))
+        found["session"] = _text(ratings.sessions)
+    if (ratings.audit != NOT_AUDITED).any():
+        found["rating_audit"] = (("rating", "label"), ratings.audit)
+    if np.isfinite(ratings.seconds).any():
+        found["rating_seconds"] = ("rating", ratings.seconds)
+    return found
+
+
+def _optional_fields(data: xr.Dataset) -> dict[str, Any]:
+    """Read :func:`_optional_variables` back; what is not there stays unknown."""
+    names = {"scores": "rating_score", "audit": "rating_audit", "seconds": "rating_seconds"}
+    found: dict[str, Any] = {k: np.asarray(data[v].values) for k, v in names.items() if v in data}
+    if "rating_session" in data:
+        order = [str(name) for name in data["session"].values]
+        found["sessions"] = tuple(order)
+        found["session"] = _text([*order, ""])[np.asarray(data["rating_session"].values)]
+    return found
 
 
 def _text(values: Any) -> NDArray[np.object_]:
@@ -127,6 +155,7 @@ def ratings_of(fit: xr.DataTree) -> Ratings:
         partial=fit.attrs["partial"],
         resolve=fit.attrs["resolve"],
         accounting=accounting_of(fit.attrs["accounting"]),
+        **_optional_fields(data),
     )
 
 

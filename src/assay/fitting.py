@@ -13,16 +13,23 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from assay.assumptions import (
+    independence_words,
+    independent_replicates,
+    learned_assumptions,
+    stated_assumptions,
+)
 from assay.density import Density, make_density
 from assay.diagnostics import convergence_table, mode_warnings, nuts_warnings
 from assay.errors import FitError, FitWarning
 from assay.fit_data import accounting_json, posterior_dataset, ratings_datasets
-from assay.model import CONSENSUS, Structure, build_structure, make_spec
+from assay.layers.perception import check_reference
+from assay.model import Structure, build_structure
 from assay.modes import Mode, find_modes, laplace_draws, laplace_log_density, mode_scale, visits
-from assay.priors import Prior
 from assay.ratings import Ratings
 from assay.recovery import recover
 from assay.sampling import sample_nuts
+from assay.spec import Priors, Replicates, make_spec
 
 Floats = NDArray[np.float64]
 Method = Literal["nuts", "laplace", "map"]
@@ -47,11 +54,12 @@ class Effort:
 def fit(
     ratings: Ratings,
     *,
-    raters: str = "hierarchical",
+    raters: str | Mapping[str, str] = "hierarchical",
     prevalence: str = "loglinear",
     reference: str | None = None,
-    priors: Mapping[str, str | Prior] | None = None,
+    priors: Priors = None,
     formula: str | None = None,
+    replicates: Replicates = "together",
     method: Method = "nuts",
     draws: int = 1000,
     tune: int = 1000,
@@ -67,7 +75,7 @@ def fit(
     ----------
     ratings : Ratings
         From :func:`assay.read_ratings` or :func:`assay.simulate`.
-    raters, prevalence, reference, priors, formula
+    raters, prevalence, reference, priors, formula, replicates
         As for :func:`assay.build_model`.
     method : {"nuts", "laplace", "map"}
         NUTS; draws from the normal approximation at the mode, checked by PSIS; or the mode alone,
@@ -88,7 +96,8 @@ def fit(
     -------
     xarray.DataTree
         Groups ``posterior``, ``sample_stats``, ``labels``, ``observed_data``, ``constant_data``,
-        ``log_likelihood``; attributes task, spec, versions, seed, warnings, accounting.
+        ``log_likelihood``; attributes task, spec, versions, seed, warnings, assumptions,
+        accounting.
 
     Raises
     ------
@@ -113,7 +122,8 @@ def fit(
     _check_arguments(
         ratings, method, target_accept, draws=draws, tune=tune, chains=chains, starts=starts
     )
-    spec = make_spec(raters, prevalence, reference, priors, formula)
+    spec = make_spec(raters, prevalence, reference, priors, formula, replicates)
+    check_reference(ratings, reference)
     structure = build_structure(ratings, spec)
     density = make_density(structure)
     seed = int(rng.integers(2**31)) if isinstance(rng, np.random.Generator) else int(rng)
@@ -136,20 +146,24 @@ def fit(
         }
         modes = visits(modes, x)
     notes = [*notes, *mode_warnings(modes)]
-    for note in notes:
+    stated = [*stated_assumptions(structure), *learned_assumptions(structure, values)]
+    spoken = [independence_words(structure)] if independent_replicates(structure) else []
+    for note in [*notes, *spoken]:
         warnings.warn(note, FitWarning, stacklevel=2)
     tree = _assemble(structure, posterior, values, stats, chains, labels)
     tree.attrs = {
         "task": ratings.task.to_json(),
         "spec": json.dumps(asdict(spec)),
-        "reference": CONSENSUS,
+        "reference": spec.truth,
         "method": method,
         "seed": seed,
+        "effort": json.dumps({"tune": tune, "target_accept": target_accept, "starts": starts}),
         "partial": ratings.partial,
         "resolve": ratings.resolve,
         "versions": json.dumps(_versions()),
         "accounting": accounting_json(ratings.accounting),
         "warnings": json.dumps(notes),
+        "assumptions": json.dumps(stated),
         "diagnostics": json.dumps(extra),
         "modes": json.dumps([str(mode) for mode in modes]),
     }
@@ -174,7 +188,7 @@ def _check_arguments(ratings: Ratings, method: str, target_accept: float, **coun
     for name, value in counts.items():
         if not isinstance(value, int | np.integer) or value < 1:
             raise FitError(f"{name}={value!r}; it must be a whole number of at least 1")
-    if not (ratings.answers >= 0).any():
+    if not (ratings.answers >= 0).any() and not np.isfinite(ratings.scores).any():
         raise FitError("no rating has an answer; there is nothing to learn from")
 
 
@@ -256,6 +270,7 @@ def _assemble(
                 found.states.reshape(*shape, found.states.shape[1]),
             ),
             "state_probability": (("item", "state_name"), found.probabilities),
+            **_difficulty(structure, found.difficulty),
         },
         coords={
             **draw_coords,
@@ -281,6 +296,14 @@ def _assemble(
             "constant_data": constant,
         }
     )
+
+
+def _difficulty(structure: Structure, chance: Floats) -> dict[str, Any]:
+    """How hard each item is: the probability that it is hard, or its expected difficulty."""
+    if structure.difficulty.kind == "none":
+        return {}
+    name = "hard" if structure.difficulty.kind == "classes" else "difficulty"
+    return {name: ("item", chance @ structure.difficulty.positions)}
 
 
 def _by_cluster(

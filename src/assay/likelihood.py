@@ -5,10 +5,21 @@ For clusters :math:`c`, items :math:`i`, states :math:`s` and the cluster effect
 .. math::
 
     \log L = \sum_c \log \sum_q w_q \prod_{i \in c} \sum_s \pi_{g(i)}(s \mid u_q)\, m_i(s)
-             \prod_{a \in i} p(y_a \mid s),
+             \sum_d \rho_d \prod_v p_{id}(y_v \mid s),
 
-where :math:`g(i)` is the item's context (system, rank, stratum), :math:`m_i` the known truth and
-:math:`(u_q, w_q)` a quadrature rule; without a cluster effect there is one node. Identical items
+where :math:`g(i)` is the item's context (system, rank, stratum), :math:`m_i` what is known of the
+truth, :math:`(u_q, w_q)` a quadrature rule (one node without a cluster effect) and :math:`\rho_d`
+the classes of difficulty (one without that layer). A *view* :math:`v` is what one group of raters
+sees of the item. Without a perception layer
+:math:`p_{id}(y_v \mid s) = \prod_{a \in v} p_d(y_a \mid s)`; with one, what the item looks like is
+summed out,
+
+.. math::
+
+    p_{id}(y_v \mid s) = (1 - \epsilon_s) \prod_{a \in v} p_d(y_a \mid s)
+        + \epsilon_s \sum_{s'} \tilde\pi(s') \prod_{a \in v} p_d(y_a \mid s').
+
+Identical items
 are collapsed into weighted cells, identical clusters likewise, so the cost grows with the number of
 distinct rating patterns. Value and gradient come from one pass,
 :func:`assay.kernels.value_and_gradient`; this file prepares the data for it.
@@ -19,6 +30,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+
+from assay.kernels import Data
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -34,16 +47,14 @@ class Pattern:
 
     Attributes
     ----------
-    cell_context, cell_mask : ndarray of int (cell,)
-        Position of the cell's context in the prevalence table, of its truth mask in ``masks``.
-    row_start, rows : ndarray of int
-        Rows of cell ``n``: ``rows[row_start[n]:row_start[n + 1]]``.
-    masks : ndarray (mask, state)
-        Log of the known truth: 0 where the state is possible, -inf elsewhere.
-    bundle_start, bundle_cells, bundle_counts : ndarray of int
-        Cells of bundle ``n`` and how many items of the bundle each stands for.
-    bundle_weight : ndarray of float (bundle,)
-        How many clusters are like this one.
+    data : Data
+        ``cell_context``, ``cell_mask`` (cell,): position of the cell's context in the prevalence
+        table, of its truth mask in ``masks``. ``view_start`` (cell + 1,), ``view_layer`` (view,):
+        the views of each cell, and the kind of perception of each (-1 if there is none).
+        ``row_start`` (view + 1,), ``rows``: the rows of each view. ``masks`` (mask, state): 0
+        where the state is possible, -inf elsewhere. ``bundle_start``, ``bundle_cells``,
+        ``bundle_counts``: the cells of each bundle and how many items each stands for.
+        ``bundle_weight`` (bundle,): how many clusters are like this one.
     item_cell : ndarray of int (item,)
         The cell of each item.
     cluster_bundle : ndarray of int (cluster,)
@@ -52,32 +63,10 @@ class Pattern:
         ``(start, items)``: the items of each cluster.
     """
 
-    cell_context: Ints
-    cell_mask: Ints
-    row_start: Ints
-    rows: Ints
-    masks: Floats
-    bundle_start: Ints
-    bundle_cells: Ints
-    bundle_counts: Ints
-    bundle_weight: Floats
+    data: Data
     item_cell: Ints
     cluster_bundle: Ints
     cluster_items: tuple[Ints, Ints]
-
-    def arrays(self) -> tuple[NDArray[np.generic], ...]:
-        """Return the arrays in the order in which the compiled functions take them."""
-        return (
-            self.cell_context,
-            self.cell_mask,
-            self.row_start,
-            self.rows,
-            self.masks,
-            self.bundle_start,
-            self.bundle_cells,
-            self.bundle_counts,
-            self.bundle_weight,
-        )
 
 
 def _starts(sorted_ids: Ints, count: int) -> Ints:
@@ -107,6 +96,8 @@ def collapse(
     mask: Ints,
     masks: Floats,
     cluster: Ints | None,
+    layer_of_row: Ints | None = None,
+    contexts: int = 1,
 ) -> Pattern:
     """Collapse items into cells and clusters into bundles.
 
@@ -118,6 +109,10 @@ def collapse(
         Context of each item, and which of ``masks`` (mask, state) says its known truth.
     cluster : ndarray of int (item,), optional
         Cluster of each item if there is a cluster effect; without it items are independent.
+    layer_of_row : ndarray of int (row,), optional
+        Perception layer of the raters of each row; -1, or all if not given, for none.
+    contexts : int
+        Number of contexts: each perception layer has a kind for each of them.
 
     Returns
     -------
@@ -139,17 +134,45 @@ def collapse(
         unique, n = np.unique(item_cell[by_cluster[first[c] : first[c + 1]]], return_counts=True)
         cells.append(unique)
         counts.append(n)
-    return Pattern(
+    views = _views(rows, context[shown], layer_of_row, contexts)
+    data = Data(
         cell_context=context[shown].astype(np.int64),
         cell_mask=mask[shown].astype(np.int64),
-        row_start=np.cumsum([0, *map(len, rows)], dtype=np.int64),
-        rows=np.concatenate([*rows, np.zeros(0, np.int64)]).astype(np.int64),
+        view_start=np.cumsum([0, *(len(found) for found in views)], dtype=np.int64),
+        view_layer=np.array([kind for found in views for kind, _ in found], np.int64),
+        row_start=np.cumsum([0, *(len(r) for found in views for _, r in found)], dtype=np.int64),
+        rows=_joined([r for found in views for _, r in found]),
         masks=np.ascontiguousarray(masks, float),
         bundle_start=np.cumsum([0, *map(len, cells)], dtype=np.int64),
-        bundle_cells=np.concatenate([*cells, np.zeros(0, np.int64)]).astype(np.int64),
-        bundle_counts=np.concatenate([*counts, np.zeros(0, np.int64)]).astype(np.int64),
+        bundle_cells=_joined(cells),
+        bundle_counts=_joined(counts),
         bundle_weight=np.bincount(cluster_bundle, minlength=len(cells)).astype(float),
+    )
+    return Pattern(
+        data=data,
         item_cell=item_cell,
         cluster_bundle=cluster_bundle,
         cluster_items=(first, by_cluster),
     )
+
+
+def _joined(pieces: list[Ints]) -> Ints:
+    return np.concatenate([*pieces, np.zeros(0, np.int64)]).astype(np.int64)
+
+
+def _views(
+    rows: list[Ints], context: Ints, layer_of_row: Ints | None, contexts: int
+) -> list[list[tuple[int, Ints]]]:
+    """Split the rows of each cell by the perception of their raters: (kind, rows)."""
+    if layer_of_row is None or (layer_of_row < 0).all():
+        return [[(-1, r)] for r in rows]
+    found = []
+    for here, r in zip(context, rows, strict=True):
+        layers = layer_of_row[r]
+        found.append(
+            [
+                (int(layer * contexts + here) if layer >= 0 else -1, r[layers == layer])
+                for layer in np.unique(layers)
+            ]
+        )
+    return found

@@ -9,39 +9,44 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.link.numba.dispatch.basic import register_funcify_default_op_cache_key
 
-from assay.kernels import value_and_gradient
+from assay.kernels import Data, value_and_gradient
 from assay.likelihood import Pattern
+
+TABLES = 4
+"""The first inputs, which depend on the parameters."""
 
 
 class MarginalLogLikelihood(Op):
-    """Log-likelihood with the states summed out, and its two gradients.
+    """Log-likelihood with the states summed out, and its gradients.
 
-    Inputs are the prevalence table (context, node, state), the response table (row, state), the
-    log weights of the nodes and the arrays of a :class:`~assay.likelihood.Pattern`.
+    Inputs are the four tables of :class:`~assay.model.Tables`, the log weights of the nodes and
+    the arrays of :class:`~assay.kernels.Data`.
     """
 
     __props__ = ()
 
     def make_node(self, *inputs: Any) -> Apply:  # type: ignore[type-arg]
-        """Declare the outputs: value, gradient by prevalence, gradient by response."""
+        """Declare the outputs: the value, and the gradient by each table."""
         tensors = [pt.as_tensor(x) for x in inputs]
-        return Apply(self, tensors, [pt.dscalar(), tensors[0].type(), tensors[1].type()])
+        return Apply(self, tensors, [pt.dscalar(), *(x.type() for x in tensors[:TABLES])])
 
     def perform(self, node: Any, inputs: Any, output_storage: Any) -> None:
         """Run the compiled pass."""
-        results = value_and_gradient(*(np.ascontiguousarray(x) for x in inputs))
+        arrays = [np.ascontiguousarray(x) for x in inputs]
+        arguments: Any = (*arrays[: TABLES + 1], Data(*arrays[TABLES + 1 :]))
+        results = value_and_gradient(*arguments)
         for storage, result in zip(output_storage, results, strict=True):
             storage[0] = np.asarray(result)
 
     def pullback(self, inputs: Any, outputs: Any, cotangents: Any) -> list[Any]:
         """Scale the gradients that the pass has already computed."""
-        _, by_prevalence, by_response = outputs
-        still = [pytensor.gradient.DisconnectedType()() for _ in inputs[2:]]
-        return [cotangents[0] * by_prevalence, cotangents[0] * by_response, *still]
+        still = [pytensor.gradient.DisconnectedType()() for _ in inputs[TABLES:]]
+        return [*(cotangents[0] * by_table for by_table in outputs[1:]), *still]
 
     def connection_pattern(self, node: Any) -> list[list[bool]]:
-        """Only the two tables influence the value."""
-        return [[n < 2, False, False] for n in range(len(node.inputs))]
+        """Only the tables influence the value."""
+        gradients = [False] * TABLES
+        return [[n < TABLES, *gradients] for n in range(len(node.inputs))]
 
 
 @register_funcify_default_op_cache_key(MarginalLogLikelihood)  # type: ignore[untyped-decorator]
@@ -49,15 +54,17 @@ def _numba(op: Op, node: Any, **kwargs: Any) -> Any:
     from pytensor.link.numba.dispatch.basic import numba_njit
 
     @numba_njit
-    def marginal(*inputs):  # type: ignore[no-untyped-def]
-        value, by_prevalence, by_response = value_and_gradient(*inputs)
-        return np.asarray(value), by_prevalence, by_response
+    def marginal(prevalence, response, difficulty, layer, log_weight, *data):  # type: ignore[no-untyped-def]
+        value, by_prevalence, by_response, by_difficulty, by_layer = value_and_gradient(
+            prevalence, response, difficulty, layer, log_weight, Data(*data)
+        )
+        return np.asarray(value), by_prevalence, by_response, by_difficulty, by_layer
 
-    return marginal, 1
+    return marginal, 2
 
 
-def marginal_log_likelihood(table: Any, response: Any, log_weight: Any, pattern: Pattern) -> Any:
+def marginal_log_likelihood(tables: Any, log_weight: Any, pattern: Pattern) -> Any:
     """Return the symbolic log-likelihood of a pattern of ratings."""
-    data = [pytensor.shared(np.asarray(a)) for a in (log_weight, *pattern.arrays())]
-    outputs: Any = MarginalLogLikelihood()(table, response, *data)
+    data = [pytensor.shared(np.asarray(a)) for a in (log_weight, *pattern.data)]
+    outputs: Any = MarginalLogLikelihood()(*tables, *data)
     return outputs[0]

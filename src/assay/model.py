@@ -6,36 +6,54 @@ symbols to PyMC and numbers to the recovery of the states.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.confusion import confusion_layout
 from assay.errors import ModelError, suggest
-from assay.families import Family, Raters, default_priors, family_class
+from assay.families import default_priors
+from assay.kernels import value_and_gradient
+from assay.layers import Difficulty, Perception, difficulty_of
+from assay.layers.perception import check_reference, layered_groups
 from assay.likelihood import Pattern, collapse
+from assay.parts import Part, build_parts
+from assay.parts.priors import PartPriors, known_priors, owner_of, part_priors
 from assay.prevalence import Prevalence, build_design, prevalence_class
 from assay.prevalence import default_priors as prevalence_priors
-from assay.priors import Parameter, Prior, override
-from assay.ratings import Ratings
-from assay.responses import Responses, build_responses
+from assay.priors import Parameter, override
+from assay.ratings import AUDITED_RIGHT, AUDITED_WRONG, SOME_WRONG, Ratings
+from assay.spec import Priors, Recipe, Replicates, Spec, make_spec, recipes
 from assay.states import MISSING, state_space
 
 if TYPE_CHECKING:
     import pymc as pm
 
-CONSENSUS = "consensus of all raters"
+
+class Tables(NamedTuple):
+    """What the likelihood needs of the parameters.
+
+    Attributes
+    ----------
+    prevalence : (..., context, node, state)
+        Probabilities of the states.
+    response : (..., difficulty, row, state)
+        Log probabilities of what each row says.
+    difficulty : (..., difficulty)
+        Log probabilities of the classes of difficulty.
+    layer : (..., kind, 2, state)
+        Chance of misperceiving by state, and what an item looks like then.
+    """
+
+    prevalence: Any
+    response: Any
+    difficulty: Any
+    layer: Any
 
 
-@dataclass(frozen=True, kw_only=True)
-class Spec:
-    """What model is meant: names of its parts, and the priors that differ from the catalogue's."""
-
-    raters: str = "hierarchical"
-    prevalence: str = "loglinear"
-    priors: Mapping[str, str] = field(default_factory=dict)
+TABLE_AXES = Tables(prevalence=3, response=3, difficulty=1, layer=3)
+"""Number of axes of each table, without draws."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -45,38 +63,48 @@ class Structure:
     spec: Spec
     ratings: Ratings
     prevalence: Prevalence
-    family: Family
-    responses: Responses
+    parts: tuple[Part, ...]
+    difficulty: Difficulty
+    perception: Perception
     pattern: Pattern
 
     def parameters(self) -> list[Parameter]:
         """Return all unknowns of the model."""
         return [
             *self.prevalence.parameters(),
-            *self.family.parameters(),
-            *self.responses.parameters(),
+            *(p for part in self.parts for p in part.parameters()),
+            *self.difficulty.parameters(),
+            *self.perception.parameters(),
         ]
 
-    def tables(self, values: Mapping[str, Any], xp: Any) -> tuple[Any, Any]:
-        """Prevalence (..., context, node, state) and log responses (..., row, state)."""
+    def tables(self, values: Mapping[str, Any], xp: Any) -> Tables:
+        """Return the tables of the likelihood, for parameters with any leading axes of draws."""
         prevalence = self.prevalence.table(values, xp)
-        confusion = self.family.log_confusion(values, xp)
-        return prevalence, self.responses.table(confusion, values, xp)
+        by_part = [part.table(values, self.difficulty, xp) for part in self.parts]
+        by_class = [
+            rows[0] if len(rows) == 1 else xp.concatenate(_alike(rows, xp), axis=-2)
+            for rows in zip(*by_part, strict=True)
+        ]
+        return Tables(
+            prevalence=prevalence,
+            response=xp.stack(_alike(by_class, xp), axis=-3),
+            difficulty=self.difficulty.log_weight(values, xp),
+            layer=self.perception.table(values, prevalence, xp),
+        )
 
     def log_likelihood(self, values: Mapping[str, Any]) -> float:
         """Marginal log-likelihood at one point: the computation that every method shares."""
-        from assay.kernels import value_and_gradient
+        tables = [np.ascontiguousarray(table) for table in self.tables(values, np)]
+        data: Any = (*tables, self.prevalence.log_weight, self.pattern.data)
+        return float(value_and_gradient(*data)[0])
 
-        prevalence, response = self.tables(values, np)
-        log_weight = self.prevalence.log_weight
-        return float(
-            value_and_gradient(
-                np.ascontiguousarray(prevalence),
-                np.ascontiguousarray(response),
-                log_weight,
-                *self.pattern.arrays(),
-            )[0]
-        )
+
+def _alike(tables: Any, xp: Any) -> list[Any]:
+    """Give tables the same leading axes of draws; only NumPy has any."""
+    if xp is not np:
+        return list(tables)
+    lead = np.broadcast_shapes(*(t.shape[:-2] for t in tables))
+    return [np.broadcast_to(t, (*lead, *t.shape[-2:])) for t in tables]
 
 
 def build_structure(ratings: Ratings, spec: Spec) -> Structure:
@@ -92,53 +120,107 @@ def build_structure(ratings: Ratings, spec: Spec) -> Structure:
     if not len(ratings.items):
         raise ModelError("there are no items; a model needs at least one")
     space = state_space(ratings.task)
-    layout = confusion_layout(ratings.task)
-    family_priors, table_priors = default_priors(spec.raters), prevalence_priors(spec.prevalence)
-    valid = [*family_priors, *table_priors]
-    for name in spec.priors:
-        if name not in valid:
-            raise ModelError(
-                f"prior {name!r} is not used by raters={spec.raters!r} with "
-                f"prevalence={spec.prevalence!r}; {suggest(name, valid)}"
-            )
+    groups = tuple(str(g) for g in np.unique(ratings.raters["group"].astype(str)))
+    by_group = recipes(spec, groups)
+    named = {name for name, recipe in by_group.items() if "perception" in recipe.layers}
+    layered = layered_groups(spec.reference, named, groups)
+    _check_priors(ratings, spec, by_group, layered)
     design = build_design(ratings)
     prevalence = prevalence_class(spec.prevalence)(
         task=ratings.task,
         space=space,
         design=design,
-        priors=override(table_priors, spec.priors, owner=spec.prevalence),
+        priors=override(prevalence_priors(spec.prevalence), spec.priors, owner=spec.prevalence),
     )
-    groups, group = np.unique(ratings.raters["group"].astype(str), return_inverse=True)
-    family = family_class(spec.raters)(
-        layout=layout,
-        raters=Raters(names=tuple(ratings.raters.index), groups=tuple(groups), group=group),
-        priors=override(family_priors, spec.priors, owner=spec.raters),
-    )
-    responses = build_responses(ratings, layout, shared=family.shared)
+    layer = {name: n for n, name in enumerate(layered)}
+    priors = _priors_of_parts(ratings, spec, by_group)
+    parts = build_parts(ratings, spec, by_group, priors)
+    layers = {name for recipe in by_group.values() for name in recipe.layers}
+    global_priors = {k: v for p in priors.values() for k, v in p.layers.items()}
+    row, layer_of_row = _number_rows(ratings, parts, layer)
     mask, masks = truth_masks(ratings, space.states)
-    rated = responses.row >= 0
+    rated = row >= 0
     pattern = collapse(
         item_of_row=ratings.item[rated],
-        row=responses.row[rated],
+        row=row[rated],
         context=design.item_context,
         mask=mask,
         masks=masks,
         cluster=design.cluster if prevalence.has_clusters else None,
+        layer_of_row=layer_of_row,
+        contexts=design.contexts,
     )
     return Structure(
         spec=spec,
         ratings=ratings,
         prevalence=prevalence,
-        family=family,
-        responses=responses,
+        parts=parts,
+        difficulty=difficulty_of(layers, global_priors),
+        perception=Perception(
+            groups=layered,
+            prevalence=prevalence,
+            priors=override(default_priors("perception"), spec.priors, owner="perception"),
+        ),
         pattern=pattern,
     )
+
+
+def _check_priors(
+    ratings: Ratings, spec: Spec, by_group: Mapping[str, Recipe], layered: tuple[str, ...]
+) -> None:
+    """Refuse a prior that nothing in the model reads."""
+    owners = (*by_group, *(str(name) for name in ratings.raters.index))
+    known = {k for recipe in by_group.values() for k in known_priors(recipe)}
+    valid = sorted(known | set(prevalence_priors(spec.prevalence)))
+    if layered:
+        valid += list(default_priors("perception"))
+    for key in spec.priors:
+        owner = owner_of(key, owners)
+        name = key if owner is None else key[len(owner) + 1 :]
+        if name not in valid:
+            written = "; ".join(dict.fromkeys(str(recipe) for recipe in by_group.values()))
+            raise ModelError(
+                f"prior {key!r} is not used by raters={written!r} with "
+                f"prevalence={spec.prevalence!r}; {suggest(name, valid)}"
+            )
+
+
+def _priors_of_parts(
+    ratings: Ratings, spec: Spec, by_group: Mapping[str, Recipe]
+) -> dict[str, PartPriors]:
+    group = ratings.raters["group"].astype(str)
+    if isinstance(spec.raters, str):
+        owners = (*by_group, *(str(name) for name in ratings.raters.index))
+        return {"": part_priors("", next(iter(by_group.values())), spec.priors, owners)}
+    return {
+        name: part_priors(
+            name, recipe, spec.priors, tuple(str(r) for r in ratings.raters.index[group == name])
+        )
+        for name, recipe in by_group.items()
+    }
+
+
+def _number_rows(
+    ratings: Ratings, parts: tuple[Part, ...], layer: Mapping[str, int]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Row of each rating among the rows of all parts, and the perception layer of each row."""
+    row = np.full(len(ratings.answers), -1, np.int64)
+    layers, offset = [], 0
+    for part in parts:
+        here = part.repeats.row >= 0
+        row[here] = part.repeats.row[here] + offset
+        of_row = np.full(part.repeats.count, -1, np.int64)
+        names = [part.raters.groups[g] for g in part.unit_group[part.unit[here]]]
+        of_row[part.repeats.row[here]] = [layer.get(name, -1) for name in names]
+        layers.append(of_row)
+        offset += part.repeats.count
+    return row, np.concatenate(layers)
 
 
 def truth_masks(
     ratings: Ratings, states: NDArray[np.int16]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Known truth as masks over states.
+    """Return what is known of the truth, by gold and by audits, as masks over states.
 
     Returns
     -------
@@ -147,65 +229,63 @@ def truth_masks(
     masks : ndarray (mask, state)
         0 where the state agrees with what is known, -inf elsewhere.
     """
-    known, mask = np.unique(ratings.truth, axis=0, return_inverse=True)
+    known, which = np.unique(ratings.truth, axis=0, return_inverse=True)
     agrees = ((known[:, None, :] == MISSING) | (known[:, None, :] == states[None])).all(axis=-1)
-    if not agrees.any(axis=1).all():
-        raise ModelError("the known truth of some items is no state that the task's rules admit")
-    return mask.ravel().astype(np.int64), np.where(agrees, 0.0, -np.inf)
-
-
-def make_spec(
-    raters: str = "hierarchical",
-    prevalence: str = "loglinear",
-    reference: str | None = None,
-    priors: Mapping[str, str | Prior] | None = None,
-    formula: str | None = None,
-) -> Spec:
-    """Check the names of a specification and make it a value."""
-    if reference is not None:
-        raise ModelError(
-            f"reference={reference!r} needs a perception layer, which no family has yet; "
-            "reference=None (one consensus of all raters) is what can be fitted"
+    possible = agrees[which.ravel()]
+    for finding, same in ((AUDITED_RIGHT, True), (AUDITED_WRONG, False)):
+        rating, label = np.nonzero((ratings.audit == finding) & (ratings.answers >= 0))
+        fits = (ratings.answers[rating, label][:, None] == states[:, label].T) == same
+        np.logical_and.at(possible, ratings.item[rating], fits)
+    for rating in np.flatnonzero((ratings.audit == SOME_WRONG).any(axis=1)):
+        given = np.flatnonzero(ratings.answers[rating] >= 0)
+        possible[ratings.item[rating]] &= (states[:, given] != ratings.answers[rating, given]).any(
+            1
         )
-    if formula is not None:
+    masks, mask = np.unique(possible, axis=0, return_inverse=True)
+    none = np.flatnonzero(~possible.any(axis=1))
+    if len(none):
+        names = ", ".join(str(ratings.items.index[n]) for n in none[:5])
         raise ModelError(
-            "formula= is not available yet; system, rank, stratum and cluster columns are "
-            "modelled without one"
+            "what is known of the truth of some items is no state that the task's rules admit, or "
+            f"their audits contradict it: {names}"
         )
-    if not isinstance(raters, str):
-        raise ModelError("raters= must be the name of one family, e.g. 'hierarchical'")
-    return Spec(
-        raters=raters,
-        prevalence=prevalence,
-        priors={k: str(v) for k, v in (priors or {}).items()},
-    )
+    return mask.ravel().astype(np.int64), np.where(masks, 0.0, -np.inf)
 
 
 def build_model(
     ratings: Ratings,
     *,
-    raters: str = "hierarchical",
+    raters: str | Mapping[str, str] = "hierarchical",
     prevalence: str = "loglinear",
     reference: str | None = None,
-    priors: Mapping[str, str | Prior] | None = None,
+    priors: Priors = None,
     formula: str | None = None,
+    replicates: Replicates = "together",
 ) -> "pm.Model":
     r"""Build the model of some ratings, with the states summed out.
 
     Parameters
     ----------
     ratings : Ratings
-    raters : str
-        Rater family: ``hierarchical``, ``dawid_skene``, ``one_coin``, ``class_conditional`` or
-        ``pooled``.
+    raters : str or mapping of str to str
+        Rater family by name, with layers on top of it: ``"hierarchical"``,
+        ``"pooled + item_difficulty"``, ``"dawid_skene + drift"``; or one for each rater group:
+        ``{"person": "hierarchical", "llm": "scored"}``.
     prevalence : str
         ``loglinear`` or ``dirichlet``.
-    reference : None
-        Whose truth is meant: one consensus of all raters.
-    priors : mapping of str to str, optional
-        Priors by name in place of the catalogue's, e.g. ``{"main": "Normal(0, 1)"}``.
+    reference : None, "gold" or str
+        Whose truth is meant: one consensus of all raters; known truth, each rater group with a
+        perception layer of its own; or the consensus of this rater group, with a layer for each
+        other group.
+    priors : mapping of str to str, or path, optional
+        Priors by name in place of the catalogue's, e.g. ``{"main": "Normal(0, 1)"}``; of one rater
+        group or rater alone as ``{"expert.mean_binary": "Normal(3, 0.3)"}``. Or a TOML file with a
+        table ``[priors]``.
     formula : None
         Reserved for further covariates.
+    replicates : {"together", "independent"}
+        Whether a rater's ratings of the same item share what is peculiar to the two (an urn with
+        a learned ``consistency``), or are independent given the truth.
 
     Returns
     -------
@@ -228,7 +308,8 @@ def build_model(
     ----------
     Dawid, A. P. & Skene, A. M. (1979). Applied Statistics 28, 20-28.
     """
-    spec = make_spec(raters, prevalence, reference, priors, formula)
+    spec = make_spec(raters, prevalence, reference, priors, formula, replicates)
+    check_reference(ratings, reference)
     return model_of(build_structure(ratings, spec))
 
 
@@ -249,11 +330,9 @@ def model_of(structure: Structure) -> "pm.Model":
         coords["system"] = list(systems)
     with pm.Model(coords=coords) as model:
         values = {block.name: block.variable() for block in blocks}
-        table, response = structure.tables(values, pt)
-        value = marginal_log_likelihood(
-            table, response, structure.prevalence.log_weight, structure.pattern
-        )
+        tables = structure.tables(values, pt)
+        value = marginal_log_likelihood(tables, structure.prevalence.log_weight, structure.pattern)
         pm.Potential("ratings", value)
-        marginal = structure.prevalence.marginal(table, pt)
+        marginal = structure.prevalence.marginal(tables.prevalence, pt)
         pm.Deterministic("prevalence", marginal, dims=(*(("system",) if systems else ()), "state"))
     return model

@@ -37,7 +37,10 @@ class Mode:
     evidence : float
         Laplace's approximation to the log of the posterior mass around the mode.
     accuracy : float
-        Mean probability of the right answer over raters, labels and classes.
+        Mean probability of the right answer over raters and classes, on the label whose raters
+        stand lowest against guessing.
+    chance : float
+        What guessing gives on that label.
     weight : float
         Share of the evidence of all modes seen.
     starts : int
@@ -58,7 +61,7 @@ class Mode:
 
     @property
     def mirrored(self) -> bool:
-        """Whether raters are wrong more often than by guessing."""
+        """Whether raters are wrong more often than by guessing, on some label."""
         return self.accuracy < self.chance
 
     def __str__(self) -> str:
@@ -209,12 +212,16 @@ def _weigh(
 
 
 def mean_accuracy(structure: Structure, density: Density, x: Floats) -> tuple[float, float]:
-    """Mean probability of the right answer, and what guessing would give."""
-    layout = structure.family.layout
-    table = np.exp(np.asarray(structure.family.log_confusion(density.constrain(x), np)))
-    rows = np.arange(layout.asked_rows)
-    right = table[..., rows, np.array(layout.true_classes)]
-    return float(right.mean()), float((1 / layout.row_classes).mean())
+    """Mean probability of the right answer, and what guessing would give.
+
+    Of the label whose raters stand lowest against guessing: a mirror image of one label shows.
+    """
+    values = {k: v[None] for k, v in density.constrain(x).items()}
+    classes = np.array([len(label.classes) for label in structure.ratings.task.labels])
+    right = np.concatenate([part.accuracy(values)[0] for part in structure.parts], axis=0)
+    by_label = right.mean(axis=0)
+    worst = int((by_label - 1 / classes).argmin())
+    return float(by_label[worst]), float(1 / classes[worst])
 
 
 def visits(modes: list[Mode], x: Floats) -> list[Mode]:

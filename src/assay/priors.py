@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln, gammaln
 
 from assay.arrays import log_softmax
+from assay.elicitation import EXAMPLE, Opinion, opinion_beta, opinion_logit_normal
 from assay.errors import ModelError, suggest
 
 Floats = NDArray[np.float64]
@@ -26,18 +27,27 @@ PARAMETERS: dict[str, tuple[str, ...]] = {
     "Beta": ("alpha", "beta"),
     "Dirichlet": ("a",),
     "Confusion": ("correct", "total"),
+    "Counts": ("counts",),
 }
 """The distributions that a prior may name, with their parameters in PyMC's order.
 
 ``Confusion(correct, total)`` is the Dirichlet prior of a row of a confusion matrix: prior counts
 that add up to ``total``, the share ``correct`` on the true class, the rest spread evenly.
+``Counts([[8, 2], [1, 9]])`` gives these counts one by one: true class by reported class, for all
+raters; (rater, true class, reported class) for each; or a mapping from labels to either.
 """
 
+ABOUT = "About"
+"""Name of a prior that stands in words (an :class:`~assay.elicitation.Opinion`)."""
 
 EXCHANGEABLE = {
     "HalfNormal": ("HalfNormal", "Exponential", "Gamma"),
+    "Confusion": ("Confusion", "Counts"),
 }
 """Which distributions can take the place of which; any other only that of its own kind."""
+
+LOG_ODDS = ("mean_binary",)
+"""Priors of log odds of a right answer, for which an opinion on the accuracy can stand."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,12 +58,32 @@ class Prior:
     values: tuple[Any, ...]
 
     def __str__(self) -> str:
-        """Write the prior as it stands in a TOML file."""
-        return f"{self.name}({', '.join(f'{v:g}' for v in self.values)})"
+        """Write the prior as it stands in a TOML file, so that it can be read again."""
+        if self.name == ABOUT:
+            return str(self.values[0])
+        return f"{self.name}({', '.join(_written(v) for v in self.values)})"
+
+
+def _written(value: Any) -> str:
+    """Write numbers, exactly and as short as can be."""
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{k!r}: {_written(v)}' for k, v in value.items())}}}"
+    if isinstance(value, list | tuple | np.ndarray) and np.ndim(value):
+        return f"[{', '.join(_written(v) for v in value)}]"
+    return repr(float(value)).removesuffix(".0")
 
 
 def parse_prior(text: str, *, where: str = "prior") -> Prior:
     """Read a prior from text.
+
+    Parameters
+    ----------
+    text : str
+        A distribution with numbers, ``"Normal(0, 1)"``; prior counts of a confusion,
+        ``"Counts([[8, 2], [1, 9]])"``; or an opinion on an accuracy,
+        ``"about 85 % accurate, 90 % between 70 and 95"``.
+    where : str
+        What the error begins with.
 
     Raises
     ------
@@ -64,47 +94,138 @@ def parse_prior(text: str, *, where: str = "prior") -> Prior:
     --------
     >>> parse_prior("Normal(mu=0, sigma=2)")
     Prior(name='Normal', values=(0.0, 2.0))
+    >>> str(parse_prior("Counts([[8, 2], [1, 9]])"))
+    'Counts([[8, 2], [1, 9]])'
     """
-    try:
-        call = ast.parse(str(text).strip(), mode="eval").body
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-            raise ValueError
-        name = call.func.id
-        positional = [float(ast.literal_eval(arg)) for arg in call.args]
-        named = {str(k.arg): float(ast.literal_eval(k.value)) for k in call.keywords}
-    except (SyntaxError, ValueError, TypeError):
-        raise ModelError(
-            f"{where}: {text!r} is no prior; write a distribution with numbers, e.g. 'Normal(0, 1)'"
-        ) from None
+    if str(text).strip().lower().startswith("about"):
+        return Prior(name=ABOUT, values=(Opinion.parse(str(text), where=where),))
+    name, positional, named = _read_call(str(text), where)
     if name not in PARAMETERS:
         raise ModelError(f"{where}: no distribution {name!r}; {suggest(name, list(PARAMETERS))}")
     wanted = PARAMETERS[name]
     given = dict(zip(wanted, positional, strict=False)) | named
     if set(given) != set(wanted) or len(positional) + len(named) != len(wanted):
         raise ModelError(f"{where}: {text!r}; {name} takes {', '.join(wanted)}")
-    values = tuple(given[w] for w in wanted)
+    if name == "Counts":
+        return Prior(name=name, values=(_read_counts(given["counts"], where),))
+    try:
+        numbers = {w: float(given[w]) for w in wanted}
+    except (TypeError, ValueError):
+        raise ModelError(f"{where}: {text!r}; {name} takes numbers") from None
     positive = wanted if name not in {"Normal", "Confusion"} else wanted[1:]
-    if any(given[w] <= 0 for w in positive) or not all(np.isfinite(values)):
+    if any(numbers[w] <= 0 for w in positive) or not all(np.isfinite([*numbers.values()])):
         raise ModelError(f"{where}: {text!r}; {', '.join(positive)} must be positive")
-    if name == "Confusion" and not 0 < given["correct"] < 1:
+    if name == "Confusion" and not 0 < numbers["correct"] < 1:
         raise ModelError(f"{where}: {text!r}; correct is a share between 0 and 1")
-    return Prior(name=name, values=values)
+    return Prior(name=name, values=tuple(numbers.values()))
+
+
+def _read_call(text: str, where: str) -> tuple[str, list[Any], dict[str, Any]]:
+    """Read ``Name(1, sigma=2)``: name, positional and named arguments."""
+    try:
+        call = ast.parse(text.strip(), mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            raise ValueError
+        positional = [ast.literal_eval(arg) for arg in call.args]
+        named = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
+    except (SyntaxError, ValueError, TypeError):
+        raise ModelError(
+            f"{where}: {text!r} is no prior; write a distribution with numbers, e.g. "
+            f"'Normal(0, 1)', or an opinion on an accuracy, e.g. {EXAMPLE!r}"
+        ) from None
+    return call.func.id, positional, named
+
+
+def _read_counts(value: Any, where: str) -> Any:
+    """Check prior counts: nested tuples, or a mapping from labels to them."""
+    if isinstance(value, Mapping):
+        return {str(k): _read_counts(v, f"{where}, label {k}") for k, v in value.items()}
+    try:
+        counts = np.asarray(value, float)
+    except (TypeError, ValueError):
+        counts = np.zeros(0)
+    if counts.ndim not in (2, 3) or counts.shape[-1] != counts.shape[-2] or counts.shape[-1] < 2:
+        raise ModelError(
+            f"{where}: counts are a square table (true class, reported class), e.g. "
+            "[[8, 2], [1, 9]], or one such table for each rater"
+        )
+    if not (np.isfinite(counts) & (counts > 0)).all():
+        raise ModelError(
+            f"{where}: counts must be positive; write 0.1 for what hardly ever happens"
+        )
+    return _frozen(counts.tolist())
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(v) for v in value) if isinstance(value, list) else value
+
+
+def write_prior(value: Any, *, where: str = "prior") -> str:
+    """Write a prior as text, from text, a :class:`Prior`, or prior counts as an array.
+
+    Parameters
+    ----------
+    value : str, Prior, array-like or mapping of str to array-like
+        An array (true class, reported class) or (rater, true class, reported class) stands for
+        ``Counts``; a mapping has one for each label.
+    where : str
+        What the error begins with.
+
+    Returns
+    -------
+    str
+        That :func:`parse_prior` reads.
+
+    Raises
+    ------
+    ModelError
+        If the value is none of these.
+
+    Examples
+    --------
+    >>> write_prior(np.array([[8, 2], [1, 9]]))
+    'Counts([[8, 2], [1, 9]])'
+    """
+    if isinstance(value, str | Prior):
+        return str(value)
+    if np.ndim(value) == 0 and not isinstance(value, Mapping):
+        raise ModelError(f"{where}: {value!r} is no prior; write it as text, e.g. 'Normal(0, 1)'")
+    return str(Prior(name="Counts", values=(_read_counts(value, where),)))
 
 
 def override(
     defaults: Mapping[str, Prior], priors: Mapping[str, str | Prior], *, owner: str
 ) -> dict[str, Prior]:
-    """Replace default priors by the user's, by name; names that are not there are kept back."""
+    """Replace default priors by the user's, by name; names that are not there are kept back.
+
+    Opinions turn into the distribution that the default is.
+    """
     chosen = dict(defaults)
     for name, prior in priors.items():
         if name not in defaults:
             continue
         where = f"prior {name} of {owner}"
         value = prior if isinstance(prior, Prior) else parse_prior(prior, where=where)
+        if value.name == ABOUT:
+            value = _settle(value.values[0], name, defaults[name], where)
         if value.name not in EXCHANGEABLE.get(defaults[name].name, (defaults[name].name,)):
             raise ModelError(f"{where}: {value} cannot take the place of {defaults[name]}")
         chosen[name] = value
     return chosen
+
+
+def _settle(opinion: Opinion, name: str, default: Prior, where: str) -> Prior:
+    """Turn an opinion into a distribution of the kind that the default is."""
+    if default.name == "Normal" and name in LOG_ODDS:
+        return Prior(name="Normal", values=opinion_logit_normal(opinion))
+    if default.name not in {"Beta", "Confusion"}:
+        raise ModelError(
+            f"{where}: '{opinion}' cannot take the place of {default}, which is no probability"
+        )
+    alpha, beta = opinion_beta(opinion)
+    if default.name == "Beta":
+        return Prior(name="Beta", values=(alpha, beta))
+    return Prior(name="Confusion", values=(opinion.mean, alpha + beta))
 
 
 @dataclass(frozen=True, kw_only=True)

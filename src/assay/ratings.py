@@ -1,13 +1,14 @@
 """Ratings: what raters said about items, as arrays with names. A value; reading is elsewhere."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay.errors import RatingsError
 from assay.states import Vectors
 from assay.task import Task
 
@@ -15,6 +16,10 @@ Partial = Literal["lost", "draft"]
 Resolve = Literal["retry", "repair"]
 PARTIAL = ("lost", "draft")
 RESOLVE = ("retry", "repair")
+AUDITED_RIGHT, AUDITED_WRONG, NOT_AUDITED, SOME_WRONG = 1, 0, -1, -2
+PER_RATING = (
+    "answers", "item", "rater", "replicate", "abstained", "scores", "session", "audit", "seconds",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +105,7 @@ class Ratings:
     replicate : ndarray of int64 (rating,)
         0 for a rater's first rating of an item, 1 for the second, ...
     abstained : ndarray of bool (rating,)
-        The rater discarded or skipped the item: all answers are missing, on purpose.
+        The rater discarded or skipped the item: all answers and scores are missing, on purpose.
     items : pandas.DataFrame
         One line per item, index ``item`` (unique strings). Columns ``cluster`` (string; the
         item's own name if nothing is known), ``stratum`` (string, ``""`` if none), ``weight``
@@ -121,6 +126,22 @@ class Ratings:
         What became of every row of the input.
     simulated : Simulated or None
         The truth, if these ratings are simulated; no fit looks at it.
+    scores : ndarray of float (rating, label)
+        In [0, 1]: how far up the classes the rater places the item, P(upper class) of a binary
+        label; NaN where the rating gives no score. A rating of scores only has no answers, and
+        is no abstention.
+    session : ndarray of str (rating,)
+        The session, snapshot or period of the rating; ``""`` where it is not known.
+    sessions : tuple of str
+        The sessions in order of time; all that ``session`` names, and perhaps more.
+    audit : ndarray of int8 (rating, label)
+        1 the answer was checked and is right, 0 it was checked and is wrong, -1 not checked;
+        -2 (``SOME_WRONG``) on every answer of a rating that was found wrong as a whole, without
+        a word on which of its several answers is.
+    seconds : ndarray of float (rating,)
+        How long the rating took; NaN where it is not known.
+
+    The last five may be left out: then nothing is known of them.
     """
 
     task: Task
@@ -137,6 +158,34 @@ class Ratings:
     resolve: Resolve = "retry"
     accounting: Accounting = field(default_factory=lambda: no_accounting(0))
     simulated: Simulated | None = None
+    scores: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
+    session: NDArray[np.object_] = field(default_factory=lambda: np.zeros(0, object))
+    sessions: tuple[str, ...] = ()
+    audit: NDArray[np.int8] = field(default_factory=lambda: np.zeros((0, 0), np.int8))
+    seconds: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        """Complete what was left out, and refuse what does not fit the ratings in number."""
+        blank = {
+            "scores": np.full(self.answers.shape, np.nan),
+            "session": np.full(len(self.answers), "", object),
+            "audit": np.full(self.answers.shape, NOT_AUDITED, np.int8),
+            "seconds": np.full(len(self.answers), np.nan),
+        }
+        for name, neutral in blank.items():
+            given = np.asarray(getattr(self, name), neutral.dtype)
+            if given.shape != neutral.shape and _knows_something(given):
+                raise RatingsError(
+                    f"{name} has shape {given.shape}, but the ratings need {neutral.shape}; "
+                    "select ratings with assay.ratings.take_ratings"
+                )
+            # The dataclass is frozen to its users; here it is still being made.
+            object.__setattr__(self, name, given if given.shape == neutral.shape else neutral)
+        named = [str(s) for s in pd.unique(self.session) if s]
+        object.__setattr__(self, "sessions", tuple(self.sessions) or tuple(named))
+        unlisted = [name for name in named if name not in self.sessions]
+        if unlisted:
+            raise RatingsError(f"sessions does not list {', '.join(unlisted)}")
 
     @property
     def systems(self) -> list[str]:
@@ -155,3 +204,60 @@ class Ratings:
         if self.systems:
             parts.append(f"{len(self.systems)} systems")
         return f"<assay.Ratings of task {self.task.name}: {', '.join(parts)}>"
+
+
+def _knows_something(values: NDArray[Any]) -> bool:
+    """Whether an array of scores, sessions, audits or times says anything at all."""
+    if values.dtype == object:
+        return bool((values != "").any())
+    if values.dtype == np.int8:
+        return bool((values != NOT_AUDITED).any())
+    return bool(np.isfinite(values).any())
+
+
+def take_ratings(ratings: Ratings, rows: NDArray[np.bool_] | NDArray[np.integer]) -> Ratings:
+    """Return some of the ratings; items, raters, panels, truth and sessions stay as they are.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    rows : ndarray of bool or int (rating,)
+        A mask, or positions.
+
+    Returns
+    -------
+    Ratings
+
+    Examples
+    --------
+    >>> from assay.anesthesia import anesthesia_ratings
+    >>> ratings = anesthesia_ratings()
+    >>> take_ratings(ratings, ratings.replicate == 0)
+    <assay.Ratings of task single: 225 ratings, 45 items, 5 raters>
+    """
+    return replace(
+        ratings,
+        **{name: getattr(ratings, name)[rows] for name in PER_RATING},
+    )
+
+
+def audited_ratings(ratings: Ratings) -> NDArray[np.int8]:
+    """Say of each rating, as a whole vector, what an audit found.
+
+    Returns
+    -------
+    ndarray of int8 (rating,)
+        1 every answer was checked and is right, 0 some answer is wrong, -1 else.
+
+    Examples
+    --------
+    >>> from assay.anesthesia import anesthesia_ratings
+    >>> audit = np.where(anesthesia_ratings().answers == 0, 1, -1)
+    >>> int((audited_ratings(replace(anesthesia_ratings(), audit=audit)) == 1).sum())
+    128
+    """
+    given = ratings.answers >= 0
+    right = given.any(axis=1) & (~given | (ratings.audit == AUDITED_RIGHT)).all(axis=1)
+    wrong = np.isin(ratings.audit, (AUDITED_WRONG, SOME_WRONG)).any(axis=1)
+    found = np.where(right, AUDITED_RIGHT, NOT_AUDITED)
+    return np.where(wrong, AUDITED_WRONG, found).astype(np.int8)

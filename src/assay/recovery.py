@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.kernels import bundle_nodes, recover_draw
-from assay.model import Structure
+from assay.model import TABLE_AXES, Structure, Tables
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -28,12 +28,15 @@ class Recovered:
         A draw of each item's state.
     probabilities : ndarray (item, state)
         Posterior probabilities, averaged over the draws (not over the drawn states).
+    difficulty : ndarray (item, difficulty)
+        Posterior probabilities of the classes of difficulty; one column of ones without them.
     log_likelihood : ndarray (draw, cluster)
         Of each cluster of the model: an item where there is no cluster effect.
     """
 
     states: NDArray[np.int16]
     probabilities: Floats
+    difficulty: Floats
     log_likelihood: Floats
 
 
@@ -58,16 +61,17 @@ def recover(
     items, clusters = len(pattern.item_cell), len(pattern.cluster_bundle)
     states = np.empty((draws, items), np.int16)
     probabilities = np.zeros((items, len(structure.prevalence.space.states)))
+    difficulty = np.zeros((items, structure.difficulty.classes))
     log_likelihood = np.empty((draws, clusters))
     log_weight = structure.prevalence.log_weight
-    for d, prevalence, response in draw_tables(structure, values):
-        value, share, evidence = bundle_nodes(prevalence, response, log_weight, *pattern.arrays())
+    for d, tables in enumerate(draw_tables(structure, values)):
+        value, share, parts = bundle_nodes(*tables, log_weight, pattern.data)
         log_likelihood[d] = value[pattern.cluster_bundle]
         recover_draw(
-            prevalence,
+            tables.prevalence,
             share,
-            evidence,
-            pattern.cell_context,
+            parts,
+            pattern.data,
             pattern.item_cell,
             pattern.cluster_bundle,
             *pattern.cluster_items,
@@ -75,36 +79,31 @@ def recover(
             rng.random(items),
             states[d],
             probabilities,
+            difficulty,
         )
     return Recovered(
-        states=states, probabilities=probabilities / draws, log_likelihood=log_likelihood
+        states=states,
+        probabilities=probabilities / draws,
+        difficulty=difficulty / draws,
+        log_likelihood=log_likelihood,
     )
 
 
-def draw_tables(
-    structure: Structure, values: Mapping[str, Floats]
-) -> Iterator[tuple[int, Floats, Floats]]:
-    """Yield (draw, prevalence table, response table), computed in chunks of draws."""
+def draw_tables(structure: Structure, values: Mapping[str, Floats]) -> Iterator[Tables]:
+    """Yield the tables of the likelihood of each draw, computed in chunks of draws."""
     draws = len(next(iter(values.values())))
     one = structure.tables({k: v[:1] for k, v in values.items()}, np)
-    widest = max(
-        [t.size for t in one]
-        + [b.entries.size for b in structure.responses.blocks if hasattr(b, "entries")]
-        + [b.menu.entries.size for b in structure.responses.blocks if hasattr(b, "menu")]
-    )
+    widest = max([t.size for t in one] + [part.widest for part in structure.parts])
     chunk = max(1, CHUNK_NUMBERS // max(widest, 1))
     for first in range(0, draws, chunk):
         piece = {k: v[first : first + chunk] for k, v in values.items()}
-        prevalence, response = structure.tables(piece, np)
         here = len(next(iter(piece.values())))
-        prevalence = np.broadcast_to(prevalence, (here, *prevalence.shape[1:]))
-        response = np.broadcast_to(response, (here, *response.shape[1:]))
+        tables = [
+            np.broadcast_to(table, (here, *table.shape[table.ndim - axes :]))
+            for table, axes in zip(structure.tables(piece, np), TABLE_AXES, strict=True)
+        ]
         for n in range(here):
-            yield (
-                first + n,
-                np.ascontiguousarray(prevalence[n]),
-                np.ascontiguousarray(response[n]),
-            )
+            yield Tables(*(np.ascontiguousarray(table[n]) for table in tables))
 
 
 def predict_states(

@@ -7,12 +7,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.arrays import merge_axes
 from assay.errors import FitError
 from assay.fit_data import group, parameter_draws, structure_of
 from assay.labels import NOT_ASKED_NAME, class_names
 from assay.model import Structure
-from assay.responses import build_menu, menu_log_probability
+from assay.parts import AnswerPart, Part
 
 Floats = NDArray[np.float64]
 KINDS = ("recorded", "raw")
@@ -56,17 +55,12 @@ def rater_reliability(
         raise FitError(f"kind={kind!r}; allowed: {', '.join(KINDS)}")
     structure = structure_of(fit)
     values = parameter_draws(fit)
-    active = structure.responses.space.blocked.any() or structure.responses.space.warned.shape[1]
-    table = (
-        _recorded(structure, values) if kind == "recorded" and active else _raw(structure, values)
-    )
+    table = reliability_table(structure, values, kind=kind)
     posterior = group(fit, "posterior")
-    chains, draws = posterior.sizes["chain"], posterior.sizes["draw"]
-    names = [n for n in class_names(structure.ratings.task) if n != NOT_ASKED_NAME]
-    raters = len(structure.ratings.raters)
-    shape = (chains, draws, raters, *table.shape[2:])
+    shape = (posterior.sizes["chain"], posterior.sizes["draw"], *table.shape[1:])
+    names = _classes(structure)
     return xr.DataArray(
-        np.broadcast_to(table, (chains * draws, raters, *table.shape[2:])).reshape(shape),
+        table.reshape(shape),
         dims=("chain", "draw", "rater", "label", "true_class", "reported_class"),
         coords={
             "chain": posterior["chain"].values,
@@ -81,55 +75,98 @@ def rater_reliability(
     )
 
 
-def _empty(structure: Structure, draws: int, raters: int) -> tuple[Floats, list[list[int]]]:
-    """Make a table of NaN (draw, rater, label, true, reported); find each label's classes."""
-    task = structure.ratings.task
-    names = [n for n in class_names(task) if n != NOT_ASKED_NAME]
-    places = [[names.index(c) for c in label.classes] for label in task.labels]
-    return np.full((draws, raters, len(places), len(names), len(names)), np.nan), places
+def reliability_table(
+    structure: Structure, values: Mapping[str, Floats], *, kind: Literal["recorded", "raw"]
+) -> Floats:
+    """P(reported class | true class): (draw, rater, label, true class, reported class).
 
-
-def _raw(structure: Structure, values: Mapping[str, Floats]) -> Floats:
-    layout = structure.family.layout
-    rows = np.exp(np.asarray(structure.family.log_confusion(values, np)))
-    table, places = _empty(structure, *rows.shape[:2])
-    for row, (label, true) in enumerate(zip(layout.labels, layout.true_classes, strict=True)):
-        here = places[label]
-        for k, reported in enumerate(here):
-            table[:, :, label, here[true], reported] = rows[:, :, row, k]
+    Of a rater whose reliability drifts, the average over its ratings.
+    """
+    draws = len(next(iter(values.values())))
+    names = _classes(structure)
+    count = len(structure.ratings.raters)
+    labels = structure.ratings.task.labels
+    table = np.full((draws, count, len(labels), len(names), len(names)), np.nan)
+    for part in structure.parts:
+        plain = kind == "raw" or _nothing_between(structure, part)
+        by_unit = part.reliability(values) if plain else _recorded(structure, part, values)
+        by_rater = np.einsum("ru,dulkm->drlkm", part.shares, by_unit)
+        for n, label in enumerate(labels):
+            places = [names.index(c) for c in label.classes]
+            here = by_rater[:, :, n, : len(places), : len(places)]
+            for k, place in enumerate(places):
+                table[:, part.members[:, None], n, place, np.array(places)] = here[:, :, k]
     return table
 
 
-def _recorded(structure: Structure, values: Mapping[str, Floats]) -> Floats:
-    """Sum the response probabilities over answers and states that share a label's classes."""
-    responses, layout = structure.responses, structure.family.layout
-    space = responses.space
-    menu = build_menu(layout, space, np.ones(len(layout.classes), bool))
-    draws = len(next(iter(values.values())))
-    share = _average_prevalence(structure, values)
-    raters = 1 if structure.family.shared else len(structure.ratings.raters)
-    table, places = _empty(structure, draws, raters)
-    chunk = max(1, CHUNK_NUMBERS // (raters * menu.entries.size))
+def _classes(structure: Structure) -> list[str]:
+    return [n for n in class_names(structure.ratings.task) if n != NOT_ASKED_NAME]
+
+
+def _nothing_between(structure: Structure, part: Part) -> bool:
+    """Whether what is recorded is what the parameters say: no rules, no layers."""
+    space = structure.prevalence.space
+    rules = isinstance(part, AnswerPart) and (
+        part.family.whole or space.blocked.any() or space.warned.shape[1]
+    )
+    layered = set(part.raters.groups) & set(structure.perception.groups)
+    return not (rules or layered or part.loading is not None)
+
+
+def _recorded(structure: Structure, part: Part, values: Mapping[str, Floats]) -> Floats:
+    """Average over states, difficulty and perception: (draw, unit, label, true, reported)."""
+    space = structure.prevalence.space
+    draws, states = len(next(iter(values.values()))), len(space.states)
+    share = average_prevalence(structure, values)
+    width = max(len(label.classes) for label in structure.ratings.task.labels)
+    labels = space.states.shape[1]
+    table = np.full((draws, len(part.unit_rater), labels, width, width), np.nan)
+    chunk = max(1, CHUNK_NUMBERS // max(part.widest, len(part.unit_rater) * states * width))
     for first in range(0, draws, chunk):
         piece = {k: v[first : first + chunk] for k, v in values.items()}
-        confusion = structure.family.log_confusion(piece, np)
-        flat = merge_axes(responses.full_confusion(confusion, piece, np), 2)
-        chance = np.exp(menu_log_probability(menu, flat, piece, responses.resolve, np))
-        weighted = chance * share[first : first + chunk, None, :, None]
-        for label, here in enumerate(places):
-            for true, place in enumerate(here):
-                by_option = weighted[:, :, space.states[:, label] == true].sum(axis=2)
-                counts = np.stack(
-                    [by_option[..., menu.options[:, label] == k].sum(-1) for k in range(len(here))],
-                    axis=-1,
-                )
-                shares = counts / counts.sum(axis=-1, keepdims=True)
-                for k, reported in enumerate(here):
-                    table[first : first + chunk, :, label, place, reported] = shares[..., k]
+        chance = _label_chances(structure, part, piece)
+        weighted = chance * share[first : first + chunk, None, :, None, None]
+        for label in range(labels):
+            for true in range(len(structure.ratings.task.labels[label].classes)):
+                here = weighted[:, :, space.states[:, label] == true, label].sum(axis=2)
+                total = here.sum(axis=-1, keepdims=True)
+                found = np.divide(here, total, out=np.full_like(here, np.nan), where=total > 0)
+                table[first : first + chunk, :, label, true] = found
     return table
 
 
-def _average_prevalence(structure: Structure, values: Mapping[str, Floats]) -> Floats:
+def _label_chances(structure: Structure, part: Part, values: Mapping[str, Floats]) -> Floats:
+    """P(reported class | state), difficulty and perception summed out.
+
+    Returns
+    -------
+    ndarray (draw, unit, state, label, class)
+    """
+    own, total = part.own(values), None
+    weight = np.exp(np.asarray(structure.difficulty.log_weight(values, np)))
+    for d, position in enumerate(structure.difficulty.positions):
+        tilt = part.tilt(own, float(position), np)
+        chance = part.label_chances(own, tilt) * weight[..., d, None, None, None, None]
+        total = chance if total is None else total + chance
+    assert total is not None
+    perception = structure.perception
+    if not set(part.raters.groups) & set(perception.groups):
+        return total
+    layer = structure.tables(values, np).layer
+    contexts = structure.prevalence.design.contexts
+    for g, name in enumerate(part.raters.groups):
+        if name not in perception.groups:
+            continue
+        first = perception.groups.index(name) * contexts
+        mean = layer[:, first : first + contexts].mean(axis=1)
+        units = np.flatnonzero(part.unit_group == g)
+        afresh = np.einsum("dus...,ds->du...", total[:, units], mean[:, 1])
+        blur = mean[:, 0][:, None, :, None, None]
+        total[:, units] = (1 - blur) * total[:, units] + blur * afresh[:, :, None]
+    return total
+
+
+def average_prevalence(structure: Structure, values: Mapping[str, Floats]) -> Floats:
     """Prevalence over all places of items: (draw, state)."""
     prevalence = structure.prevalence
     marginal = np.asarray(prevalence.marginal(prevalence.table(values, np), np))

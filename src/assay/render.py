@@ -1,79 +1,31 @@
-"""Results as data frames, tables and words for the terminal. Only `cli` and `demo` use it."""
+"""Tables for the terminal. Only `cli` and `demo` use it."""
 
-import json
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 from rich.box import Box
 from rich.console import Console, Group
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from assay.agreements import Agreement
 from assay.checking.result import Check
-from assay.diagnostics import fit_warnings
-from assay.labels import label_probabilities
-from assay.reliability import rater_reliability
-from assay.summary import summarize
+from assay.comparison import Comparison
+from assay.frames import lines_of
 from assay.task import Task
+from assay.words import ESTIMAND_WORDS, KIND_WORDS, interval, printable
 
 # A line of dashes below the header and nothing else: it reads well in a pipe and in a file.
 HEAD = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
-Kind = Literal["recorded", "raw"]
-UNDEFINED = "undefined"
 SHOWN_LINES = 12
-ESTIMAND_WORDS = {"finite": "these items", "population": "clusters like these"}
-KIND_WORDS = {
-    "recorded": "of what ends up in the data",
-    "raw": "before the interface blocks contradictions",
-}
 
 
 def make_console(*, stderr: bool = False) -> Console:
     """Return a console that prints text as it is: no markup, no colours added to numbers."""
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
-
-
-def printable(value: object) -> str:
-    r"""Return text without control characters, which could garble a terminal.
-
-    Examples
-    --------
-    >>> printable("a\x1b[2Jb")
-    'a?[2Jb'
-    """
-    return "".join(c if c.isprintable() else "?" for c in str(value))
-
-
-def decimals_for(lower: float, upper: float) -> int:
-    """Return how many decimals an interval deserves: two digits of its width, 2 to 4.
-
-    Examples
-    --------
-    >>> decimals_for(0.46, 0.70), decimals_for(0.011, 0.019)
-    (2, 4)
-    """
-    width = upper - lower
-    return int(np.clip(1 - np.floor(np.log10(width)), 2, 4)) if width > 0 else 2
-
-
-def interval(middle: float, lower: float, upper: float, decimals: int | None = None) -> str:
-    """Write an estimate with its interval.
-
-    Examples
-    --------
-    >>> interval(0.581, 0.462, 0.699)
-    '0.58 (0.46 to 0.70)'
-    >>> interval(float("nan"), 0.0, 1.0)
-    'undefined'
-    """
-    if not np.isfinite([middle, lower, upper]).all():
-        return UNDEFINED
-    n = decimals_for(lower, upper) if decimals is None else decimals
-    return f"{middle:.{n}f} ({lower:.{n}f} to {upper:.{n}f})"
 
 
 def make_table(
@@ -125,49 +77,6 @@ def _short(cell: object) -> str:
     return f"{cell:.3g}" if isinstance(cell, float) else str(cell)
 
 
-def reliability_frame(
-    fit: xr.DataTree, kind: Kind = "recorded", level: float = 0.95
-) -> pd.DataFrame:
-    """Return a line per rater, label, true and reported class, of those that exist.
-
-    Parameters
-    ----------
-    fit : xarray.DataTree
-    kind : {"recorded", "raw"}
-    level : float
-        Probability of the intervals.
-    """
-    draws = rater_reliability(fit, kind=kind)
-    lines = summarize(draws, level=level)
-    lines = lines[lines["undefined"] < 1].assign(kind=kind)
-    front = ["rater", "label", "true_class", "reported_class", "mean", "sd", "lower", "upper"]
-    return lines[[*front, "level", "kind", "reference"]].reset_index(drop=True)
-
-
-def labels_frame(fit: xr.DataTree) -> pd.DataFrame:
-    """Return a line per item and label: the most likely class, and the probability of each."""
-    table = label_probabilities(fit)
-    chance = table.values.reshape(-1, table.sizes["class"])
-    classes = table["class"].values.astype(object)
-    best = np.nanargmax(chance, axis=1)
-    items, labels = table["item"].values, table["label"].values
-    frame = pd.DataFrame(
-        {
-            "item": np.repeat(items, len(labels)),
-            "label": np.tile(labels, len(items)),
-            "class": classes[best],
-            "probability": chance[np.arange(len(best)), best],
-        }
-    )
-    each = pd.DataFrame(chance, columns=[f"p[{name}]" for name in classes])
-    return pd.concat([frame, each], axis=1).assign(reference=fit.attrs["reference"])
-
-
-def least_certain(labels: pd.DataFrame, count: int) -> pd.DataFrame:
-    """Return the lines of :func:`labels_frame` whose most likely class is least likely."""
-    return labels.sort_values("probability", kind="stable").head(count)
-
-
 def metrics_table(summaries: Mapping[str, pd.DataFrame]) -> Group:
     """Return a table of metrics: a column per estimand, a line per metric and system.
 
@@ -197,11 +106,6 @@ def metrics_table(summaries: Mapping[str, pd.DataFrame]) -> Group:
         rows,
         caption=f"Estimand {about}. Reference: {reference}.{marks}",
     )
-
-
-def lines_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the lines of a frame, column names to cells."""
-    return [{str(k): v for k, v in line.items()} for line in frame.to_dict("records")]
 
 
 def _metric_cell(line: Mapping[str, Any], name: str, notes: dict[str, str]) -> str:
@@ -307,26 +211,67 @@ def check_parts(report: Check) -> list[Text | Padding | Group]:
     return blocks
 
 
-def convergence_words(fit: xr.DataTree) -> list[str]:
-    """Say how a fit was made and whether its draws can be trusted, in sentences."""
-    numbers, sizes = json.loads(fit.attrs["diagnostics"]), fit["posterior"].sizes
-    words = f"{sizes['chain']} chains of {sizes['draw']} draws: "
-    match fit.attrs["method"]:
-        case "nuts":
-            words += (
-                f"largest R-hat {numbers['r_hat_max']:.3f}, smallest effective sample size "
-                f"{numbers['ess_min']:.0f}, {numbers['divergences']} divergences."
-            )
-        case "laplace":
-            words = f"Laplace's approximation at the mode: PSIS k-hat {numbers['k_hat']:.2f}."
-        case _:
-            words = "The mode alone: intervals leave out the uncertainty of the parameters."
-    return [words, *fit_warnings(fit)]
+def comparison_parts(found: Comparison) -> list[Group]:
+    """Return tables of a comparison: the pairs, and the systems where there are more than two."""
+    parts = [_pairs_table(found.pairs)]
+    if found.systems["system"].nunique() > 2:
+        parts.append(_ranks_table(found.systems))
+    return parts
 
 
-def doubts(fit: xr.DataTree) -> list[str]:
-    """Return the warnings of a fit that is not to be trusted as it is; empty if it can be.
+def _pairs_table(pairs: pd.DataFrame) -> Group:
+    rows: list[list[str]] = []
+    for metric, part in pairs.groupby("metric", sort=False):
+        rows.append([str(metric)])
+        for line in lines_of(part):
+            gap = interval(*(line[f"difference{end}"] for end in ("", "_lower", "_upper")))
+            near = [f"{line['p_rope']:.3f}"] if np.isfinite(line["p_rope"]) else []
+            rows.append([f"  {line['a']} - {line['b']}", gap, f"{line['p_greater']:.3f}", *near])
+    heads = ["metric, systems", "difference", "P(1st > 2nd)"]
+    heads += ["P(in rope)"] * bool(pairs["p_rope"].notna().any())
+    estimands = "; ".join(dict.fromkeys(pairs["estimand"]))
+    return make_table(
+        f"Systems compared: posterior mean ({pairs['level'].iloc[0]:.0%} interval)",
+        heads,
+        rows,
+        caption=f"Estimand {estimands}. Reference: {pairs['reference'].iloc[0]}.",
+        right=heads[2:],
+    )
 
-    A further mode of negligible weight is worth a line, and no reason to distrust the draws.
-    """
-    return [text for text in fit_warnings(fit) if not text.endswith("its weight is negligible.")]
+
+def _ranks_table(systems: pd.DataFrame) -> Group:
+    rows: list[list[str]] = []
+    for metric, part in systems.groupby("metric", sort=False):
+        rows.append([f"{metric} (better is {part['better'].iloc[0]})"])
+        rows += [
+            [f"  {line['system']}", f"{line['p_best']:.3f}", f"{line['expected_loss']:.3g}"]
+            for line in lines_of(part)
+        ]
+    heads = ["metric, system", "P(best)", "expected loss"]
+    estimands = "; ".join(dict.fromkeys(systems["estimand"]))
+    caption = f"Estimand {estimands}. Reference: {systems['reference'].iloc[0]}."
+    return make_table("Which system is best", heads, rows, caption=caption, right=heads[1:])
+
+
+def agreement_table(found: Agreement) -> Group:
+    """Return the table of an agreement, with what the model expects where it was asked."""
+    table = found.table
+    fitted = bool(table["expected"].notna().any())
+    rows: list[list[str]] = []
+    for label, part in table.groupby("label", sort=False):
+        rows.append([str(label)])
+        for line in lines_of(part):
+            told = [interval(line["value"], line["lower"], line["upper"])]
+            if fitted:
+                ends = (line["expected"], line["expected_lower"], line["expected_upper"])
+                told.append(interval(*ends))
+            rows.append([f"  {line['statistic']}", *told, str(line["n_items"])])
+    heads = ["label, coefficient", "observed", *["expected by the model"] * fitted, "items"]
+    notes = "; ".join(dict.fromkeys(text for text in table["note"] if text))
+    return make_table(
+        f"Agreement between raters ({found.level:.0%} interval, cluster bootstrap)",
+        heads,
+        rows,
+        caption=notes,
+        right=["items"],
+    )

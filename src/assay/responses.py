@@ -13,7 +13,7 @@ Partly answered ratings are summed over their completions (``lost``), or normali
 answers to the labels that were answered (``draft``).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -31,7 +31,11 @@ from assay.states import MISSING, StateSpace, Vectors, label_order, state_space
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Residual = Callable[["Menu"], Any]
+"""Log odds of each option beyond the confusions, by menu: (..., unit, state, option)."""
 MAX_COMPLETIONS = 4096
+TINY = 1e-300
+"""Keeps the logarithm of what cannot be recorded finite."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,12 +66,24 @@ class ProductRows:
     """Rows without active rules: a sum over completions of products of confusions.
 
     ``entries`` (row, completion, state, label) are positions in the flattened confusions of all
-    raters, with a 0 and a ``NEVER`` behind them.
+    units, with a 0 and a ``NEVER`` behind them.
     """
 
     entries: Ints
 
-    def table(self, flat: Any, values: Mapping[str, Any], resolve: Resolve, xp: Any) -> Any:
+    @property
+    def widest(self) -> int:
+        """Numbers that one draw's table takes on the way."""
+        return self.entries.size
+
+    def table(
+        self,
+        flat: Any,
+        values: Mapping[str, Any],
+        resolve: Resolve,
+        xp: Any,
+        residual: Residual | None = None,
+    ) -> Any:
         """Log p(answers of a row | state): (..., row, state)."""
         every = merge_axes(flat, 2)
         first = every[..., :1]
@@ -85,7 +101,7 @@ class MenuRows:
     Attributes
     ----------
     menu : Menu
-    rater : ndarray of int (row,)
+    unit : ndarray of int (row,)
     option : ndarray of int (row,) or None
         The option that each row shows, if all rows are complete.
     among : ndarray of float (row, option) or None
@@ -93,17 +109,29 @@ class MenuRows:
     """
 
     menu: Menu
-    rater: Ints
+    unit: Ints
     option: Ints | None = None
     among: Floats | None = None
 
-    def table(self, flat: Any, values: Mapping[str, Any], resolve: Resolve, xp: Any) -> Any:
+    @property
+    def widest(self) -> int:
+        """Numbers that one draw's table takes on the way."""
+        return self.menu.entries.size * (int(self.unit.max()) + 1)
+
+    def table(
+        self,
+        flat: Any,
+        values: Mapping[str, Any],
+        resolve: Resolve,
+        xp: Any,
+        residual: Residual | None = None,
+    ) -> Any:
         """Log p(answers of a row | state): (..., row, state)."""
-        logp = menu_log_probability(self.menu, flat, values, resolve, xp)
+        logp = menu_log_probability(self.menu, flat, values, resolve, xp, residual)
         if self.option is not None:
-            return logp.swapaxes(-1, -2)[..., self.rater, self.option, :]
+            return logp.swapaxes(-1, -2)[..., self.unit, self.option, :]
         assert self.among is not None
-        return logsumexp(logp[..., self.rater, :, :] + self.among[:, None, :], xp)
+        return logsumexp(logp[..., self.unit, :, :] + self.among[:, None, :], xp)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -114,6 +142,11 @@ class Responses:
     ----------
     row : ndarray of int (rating,)
         Row of the response table of each rating; -1 if all its answers are missing.
+    row_unit : ndarray of int (row,)
+        Whose confusion each row uses.
+    pooled_unasked : tuple of int
+        Labels whose answers to items to which they do not apply are pooled across raters; none if
+        the family has answers of its own there.
     blocks : tuple of ProductRows and MenuRows
         Consecutive rows of the table, by how they are computed.
     """
@@ -121,13 +154,15 @@ class Responses:
     layout: ConfusionLayout
     space: StateSpace
     row: Ints
+    row_unit: Ints
+    pooled_unasked: tuple[int, ...]
     blocks: tuple[ProductRows | MenuRows, ...]
     resolve: Resolve
 
     def parameters(self) -> list[Parameter]:
         """Confusions of labels that the truth does not ask, and strengths of the warnings."""
         task, found = self.layout.task, []
-        for label in (task.labels[n] for n in self.layout.unasked_labels):
+        for label in (task.labels[n] for n in self.pooled_unasked):
             dim = f"class_of_{label.name}"
             flat = Prior(name="Dirichlet", values=(np.ones(len(label.classes)),))
             coords = {dim: label.classes}
@@ -142,10 +177,15 @@ class Responses:
             )
         return found
 
+    @property
+    def widest(self) -> int:
+        """Numbers that one draw's table takes on the way."""
+        return max((block.widest for block in self.blocks), default=0)
+
     def full_confusion(self, log_confusion: Any, values: Mapping[str, Any], xp: Any) -> Any:
-        """Append the rows of true class "not asked": (..., rater, row, class)."""
+        """Append the rows of true class "not asked" that are pooled: (..., unit, row, class)."""
         extra = []
-        for label in self.layout.unasked_labels:
+        for label in self.pooled_unasked:
             row = xp.log(values[f"unasked_{self.layout.task.labels[label].name}"])
             pad = self.layout.width - self.layout.classes[label]
             if pad:
@@ -153,33 +193,48 @@ class Responses:
             extra.append(xp.zeros_like(log_confusion[..., :1, :]) + row[..., None, None, :])
         return xp.concatenate([log_confusion, *extra], axis=-2) if extra else log_confusion
 
-    def table(self, log_confusion: Any, values: Mapping[str, Any], xp: Any) -> Any:
+    def table(
+        self,
+        log_confusion: Any,
+        values: Mapping[str, Any],
+        xp: Any,
+        residual: Residual | None = None,
+    ) -> Any:
         """Log p(answers of a row | state).
 
         Parameters
         ----------
-        log_confusion : (..., rater, asked row, class)
+        log_confusion : (..., unit, asked row, class)
         values : mapping
             The parameters of :meth:`parameters`, with the same leading axes.
+        residual : callable, optional
+            Dependence between the answers of a rating beyond its rules, by menu.
 
         Returns
         -------
         (..., row, state)
         """
         flat = merge_axes(self.full_confusion(log_confusion, values, xp), 2)
-        parts = [block.table(flat, values, self.resolve, xp) for block in self.blocks]
+        parts = [b.table(flat, values, self.resolve, xp, residual) for b in self.blocks]
         return parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=-2)
 
 
 def menu_log_probability(
-    menu: Menu, flat: Any, values: Mapping[str, Any], resolve: Resolve, xp: Any
+    menu: Menu,
+    flat: Any,
+    values: Mapping[str, Any],
+    resolve: Resolve,
+    xp: Any,
+    residual: Residual | None = None,
 ) -> Any:
-    """Log p(option | state) for each rater: (..., rater, state, option).
+    """Log p(option | state) for each unit: (..., unit, state, option).
 
-    ``flat`` is (..., rater, entry). Blocked options have ``NEVER`` or less.
+    ``flat`` is (..., unit, entry). Blocked options have ``NEVER`` or less.
     """
     padded = xp.concatenate([flat, xp.zeros_like(flat[..., :1])], axis=-1)
     logp = padded[..., menu.entries].sum(axis=-1)
+    if residual is not None:
+        logp = logp + residual(menu)
     if menu.warned.shape[1]:
         omega = xp.matmul(xp.log(values["warn_omega"]), menu.warned.T)
         logp = logp + omega[..., None, None, :]
@@ -189,7 +244,7 @@ def menu_log_probability(
     if resolve == "retry" or not menu.blocked.any():
         return logp
     keep = ~menu.blocked
-    mended = xp.log(xp.matmul(xp.exp(logp), menu.repair[:, keep]))
+    mended = xp.log(xp.matmul(xp.exp(logp), menu.repair[:, keep]) + TINY)
     padded = xp.concatenate([mended, xp.full_like(mended[..., :1], NEVER)], axis=-1)
     return padded[..., np.where(keep, np.cumsum(keep) - 1, keep.sum())]
 
@@ -230,13 +285,27 @@ def build_menu(layout: ConfusionLayout, space: StateSpace, answered: NDArray[np.
     )
 
 
-def build_responses(ratings: Ratings, layout: ConfusionLayout, *, shared: bool) -> Responses:
-    """Find the distinct (rater, answers) rows of some ratings and how each is computed.
+def build_responses(
+    ratings: Ratings,
+    layout: ConfusionLayout,
+    unit: Ints,
+    units: int,
+    *,
+    whole: bool = False,
+    unasked: bool = False,
+) -> Responses:
+    """Find the distinct (unit, answers) rows of some ratings and how each is computed.
 
     Parameters
     ----------
-    shared : bool
-        Whether all raters have one confusion, so that the rater axis has length 1.
+    unit : ndarray of int (rating,)
+        Whose confusion each rating uses; -1 for ratings that are not computed here.
+    units : int
+        Number of confusions.
+    whole : bool
+        Whether answer vectors are always looked up as a whole, rules or not.
+    unasked : bool
+        Whether the confusions have rows of true class "not asked" of their own.
 
     Raises
     ------
@@ -246,22 +315,30 @@ def build_responses(ratings: Ratings, layout: ConfusionLayout, *, shared: bool) 
     """
     space = state_space(ratings.task)
     # That a question was not asked is an answer too: to the question that closed it.
-    has_answer = (ratings.answers != MISSING).any(axis=1)
-    rater = np.zeros_like(ratings.rater) if shared else ratings.rater
-    keys = np.column_stack([rater, ratings.answers])[has_answer]
-    unique, place = np.unique(keys, axis=0, return_inverse=True)
+    counts = (ratings.answers != MISSING).any(axis=1) & (unit >= 0)
+    unique, place = np.unique(
+        np.column_stack([unit, ratings.answers])[counts], axis=0, return_inverse=True
+    )
+    unique = unique.astype(np.int64)
     row = np.full(len(ratings.answers), -1, np.int64)
-    row[has_answer] = place.ravel()
-    raters = 1 if shared else len(ratings.raters)
+    row[counts] = place.ravel()
     blocks, order = [], []
-    for block, members in _blocks(ratings, layout, space, unique[:, 0], unique[:, 1:], raters):
+    found = _blocks(ratings, layout, space, unique[:, 0], unique[:, 1:], units, whole=whole)
+    for block, members in found:
         blocks.append(block)
         order.append(members)
+    members = np.concatenate([*order, np.zeros(0, np.int64)])
     position = np.empty(len(unique), np.int64)
-    position[np.concatenate([*order, np.zeros(0, np.int64)])] = np.arange(len(unique))
-    row[has_answer] = position[row[has_answer]]
+    position[members] = np.arange(len(unique))
+    row[counts] = position[row[counts]]
     return Responses(
-        layout=layout, space=space, row=row, blocks=tuple(blocks), resolve=ratings.resolve
+        layout=layout,
+        space=space,
+        row=row,
+        row_unit=unique[members, 0],
+        pooled_unasked=() if unasked else layout.unasked_labels,
+        blocks=tuple(blocks),
+        resolve=ratings.resolve,
     )
 
 
@@ -269,31 +346,33 @@ def _blocks(
     ratings: Ratings,
     layout: ConfusionLayout,
     space: StateSpace,
-    rater: Ints,
+    unit: Ints,
     answers: Ints,
-    raters: int,
+    units: int,
+    *,
+    whole: bool,
 ) -> Iterator[tuple[ProductRows | MenuRows, Ints]]:
     """Split the distinct rows by how they are computed; yields each block with its rows."""
-    active = bool(space.blocked.any() or space.warned.shape[1])
+    active = bool(whole or space.blocked.any() or space.warned.shape[1])
     partial = (answers == MISSING).any(axis=1)
     draft = partial & (ratings.partial == "draft")
     if not active:
         by_menu = draft & any(label.asked_if for label in ratings.task.labels)
         plain = np.flatnonzero(~by_menu)
         if len(plain):
-            yield _product_rows(layout, space, rater[plain], answers[plain], raters), plain
+            yield _product_rows(layout, space, unit[plain], answers[plain], units), plain
     else:
         by_menu = draft
         everything = build_menu(layout, space, np.ones(answers.shape[1], bool))
         for rows in (np.flatnonzero(~partial), np.flatnonzero(partial & ~draft)):
             if len(rows):
-                yield _menu_rows(everything, rater[rows], answers[rows]), rows
+                yield _menu_rows(everything, unit[rows], answers[rows]), rows
     for answered in np.unique(answers[by_menu] != MISSING, axis=0):
         rows = np.flatnonzero(by_menu & ((answers != MISSING) == answered).all(axis=1))
-        yield _menu_rows(build_menu(layout, space, answered), rater[rows], answers[rows]), rows
+        yield _menu_rows(build_menu(layout, space, answered), unit[rows], answers[rows]), rows
 
 
-def _menu_rows(menu: Menu, rater: Ints, answers: Ints) -> MenuRows:
+def _menu_rows(menu: Menu, unit: Ints, answers: Ints) -> MenuRows:
     """Find each row's options on the menu."""
     known = answers[:, None, :] != MISSING
     unanswered = menu.options[None] == MISSING
@@ -305,22 +384,22 @@ def _menu_rows(menu: Menu, rater: Ints, answers: Ints) -> MenuRows:
             "read_ratings, which sets such rows aside, or read with response={rule: 'warn'}"
         )
     if (fits.sum(axis=1) == 1).all():
-        return MenuRows(menu=menu, rater=rater, option=fits.argmax(axis=1))
-    return MenuRows(menu=menu, rater=rater, among=np.where(fits, 0.0, NEVER))
+        return MenuRows(menu=menu, unit=unit, option=fits.argmax(axis=1))
+    return MenuRows(menu=menu, unit=unit, among=np.where(fits, 0.0, NEVER))
 
 
 def _product_rows(
-    layout: ConfusionLayout, space: StateSpace, rater: Ints, answers: Ints, raters: int
+    layout: ConfusionLayout, space: StateSpace, unit: Ints, answers: Ints, units: int
 ) -> ProductRows:
     """Find the confusions that each row multiplies."""
     completions = {key: _completions(layout, key) for key in map(tuple, np.unique(answers, axis=0))}
     widest = max(len(found) for found in completions.values())
-    one, never = raters * layout.size, raters * layout.size + 1
-    shape = (len(rater), widest, len(space.states), answers.shape[1])
+    one, never = units * layout.size, units * layout.size + 1
+    shape = (len(unit), widest, len(space.states), answers.shape[1])
     entries = np.full(shape, one, np.int64)
     entries[:, :, :, 0] = never
     by_pattern = {key: _entries(layout, space, found) for key, found in completions.items()}
-    for n, (j, answer) in enumerate(zip(rater, answers, strict=True)):
+    for n, (j, answer) in enumerate(zip(unit, answers, strict=True)):
         found = by_pattern[tuple(answer)]
         entries[n, : len(found)] = np.where(found < 0, one, found + j * layout.size)
     return ProductRows(entries=entries)

@@ -8,13 +8,21 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.arrays import merge_axes
 from assay.errors import ModelError
-from assay.model import Structure, build_structure, make_spec
-from assay.priors import Prior
-from assay.ratings import PARTIAL, RESOLVE, Partial, Ratings, Resolve, Simulated, no_accounting
+from assay.model import Structure, build_structure
+from assay.parts import Part
+from assay.ratings import (
+    PARTIAL,
+    RESOLVE,
+    Partial,
+    Ratings,
+    Resolve,
+    Simulated,
+    no_accounting,
+    take_ratings,
+)
 from assay.recovery import predict_states
-from assay.responses import build_menu, menu_log_probability
+from assay.spec import Priors, make_spec
 from assay.states import MISSING, StateSpace, Vectors, label_order, state_space
 from assay.task import Task, load_task
 
@@ -24,9 +32,10 @@ Floats = NDArray[np.float64]
 def simulate(
     task: str | Path | Task,
     *,
-    raters: str = "hierarchical",
+    raters: str | Mapping[str, str] = "hierarchical",
     prevalence: str = "loglinear",
-    priors: Mapping[str, str | Prior] | None = None,
+    reference: str | None = None,
+    priors: Priors = None,
     values: Mapping[str, Floats] | None = None,
     n_items: int = 100,
     n_raters: int = 5,
@@ -36,6 +45,9 @@ def simulate(
     groups: Mapping[str, int] | None = None,
     classes: Sequence[str] = ("1", "2", "3"),
     missing: float = 0.0,
+    gold: float = 0.0,
+    replicates: int = 1,
+    sessions: int = 1,
     response: Mapping[str, str] | None = None,
     partial: Partial = "lost",
     resolve: Resolve = "retry",
@@ -46,7 +58,7 @@ def simulate(
     Parameters
     ----------
     task : str, path or Task
-    raters, prevalence, priors
+    raters, prevalence, reference, priors
         The model, as for :func:`assay.build_model`.
     values : mapping of str to ndarray, optional
         Parameters that are given; the others are drawn from their priors.
@@ -65,6 +77,12 @@ def simulate(
         Of labels that take their classes from the data.
     missing : float
         Chance that an answer is lost (``partial="lost"``), or that a rater stops before it.
+    gold : float
+        Share of the items, at random, whose truth is known to the fit.
+    replicates : int
+        How often each rater rates each of its items.
+    sessions : int
+        Over how many ordered sessions the ratings are spread at random.
     response, partial, resolve
         The interface, as for :func:`assay.read_ratings`.
     rng : int or numpy.random.Generator
@@ -85,7 +103,7 @@ def simulate(
     >>> ratings.simulated.truth.shape
     (20, 3)
     """
-    _check_interface(missing, partial, resolve)
+    _check_interface(missing, gold, partial, resolve)
     generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng)
     chosen = load_task(task).with_responses(response or {})
     open_labels = {la.name: tuple(classes) for la in chosen.labels if not la.classes}
@@ -99,15 +117,37 @@ def simulate(
         rng=generator,
     )
     skeleton = replace(skeleton, partial=partial, resolve=resolve)
-    spec = make_spec(raters, prevalence, None, priors)
+    skeleton = _spread(_repeated(skeleton, replicates), sessions, generator)
+    spec = make_spec(raters, prevalence, reference, priors)
     return simulate_answers(
-        build_structure(skeleton, spec), values or {}, generator, missing=missing
+        build_structure(skeleton, spec), values or {}, generator, missing=missing, gold=gold
     )
 
 
-def _check_interface(missing: float, partial: str, resolve: str) -> None:
-    if not 0 <= missing <= 1:
-        raise ModelError(f"missing={missing!r}; it is a chance, between 0 and 1")
+def _repeated(skeleton: Ratings, replicates: int) -> Ratings:
+    """Let every rater rate each of its items several times."""
+    if replicates < 1:
+        raise ModelError(f"replicates={replicates!r}; it must be at least 1")
+    rows = np.repeat(np.arange(len(skeleton.answers)), replicates)
+    repeated = take_ratings(skeleton, rows)
+    return replace(repeated, replicate=np.arange(len(rows)) % replicates)
+
+
+def _spread(skeleton: Ratings, sessions: int, rng: np.random.Generator) -> Ratings:
+    """Spread ratings over sessions."""
+    if sessions < 1:
+        raise ModelError(f"sessions={sessions!r}; it must be at least 1")
+    if sessions == 1:
+        return skeleton
+    names = tuple(f"session_{t + 1}" for t in range(sessions))
+    drawn = rng.integers(sessions, size=len(skeleton.answers))
+    return replace(skeleton, session=np.array(names, object)[drawn], sessions=names)
+
+
+def _check_interface(missing: float, gold: float, partial: str, resolve: str) -> None:
+    for name, chance in (("missing", missing), ("gold", gold)):
+        if not 0 <= chance <= 1:
+            raise ModelError(f"{name}={chance!r}; it is a share, between 0 and 1")
     for name, value, allowed in (("partial", partial, PARTIAL), ("resolve", resolve, RESOLVE)):
         if value not in allowed:
             raise ModelError(f"{name}={value!r}; allowed: {', '.join(allowed)}")
@@ -119,6 +159,7 @@ def simulate_answers(
     rng: np.random.Generator,
     *,
     missing: float = 0.0,
+    gold: float = 0.0,
 ) -> Ratings:
     """Simulate the answers of the ratings that a structure was built from.
 
@@ -128,7 +169,7 @@ def simulate_answers(
         Of ratings whose answers are replaced.
     values : mapping of str to ndarray
         Parameters that are given; the others are drawn from their priors.
-    missing : float
+    missing, gold : float
         As for :func:`simulate`.
 
     Returns
@@ -152,21 +193,27 @@ def simulate_answers(
     one = {k: v[None] for k, v in every.items()}
     states = predict_states(structure, one, rng)[0]
     answered = _answered(ratings, missing, rng)
-    answers = np.full(ratings.answers.shape, MISSING, np.int16)
-    for shown in np.unique(answered, axis=0):
-        rows = np.flatnonzero((answered == shown).all(axis=1))
-        answers[rows] = _draw_answers(structure, one, states, rows, shown, rng)
-    if ratings.partial == "lost":
-        answers[~answered] = MISSING
+    answers, scores = draw_answers(structure, one, states, rng, answered=answered)
     truth = structure.prevalence.space.states[states]
+    lost = (answers < 0).all(axis=1) & (answers == MISSING).any(axis=1)
     return replace(
         ratings,
         answers=answers,
-        truth=np.full_like(ratings.truth, MISSING),
-        abstained=(answers < 0).all(axis=1) & (answers == MISSING).any(axis=1),
+        scores=scores,
+        truth=_disclosed(truth, gold, rng),
+        abstained=lost & np.isnan(scores).all(axis=1),
         accounting=no_accounting(len(answers), source="a simulation"),
         simulated=Simulated(truth=truth, values=every),
     )
+
+
+def _disclosed(truth: Vectors, gold: float, rng: np.random.Generator) -> Vectors:
+    """Truth of a random share of the items; the rest is not known."""
+    known = np.full_like(truth, MISSING)
+    if gold:
+        chosen = rng.choice(len(truth), size=round(gold * len(truth)), replace=False)
+        known[chosen] = truth[chosen]
+    return known
 
 
 def _answered(ratings: Ratings, missing: float, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -178,27 +225,116 @@ def _answered(ratings: Ratings, missing: float, rng: np.random.Generator) -> NDA
     return answered
 
 
-def _draw_answers(
+def draw_answers(
     structure: Structure,
     values: Mapping[str, Floats],
     states: NDArray[np.int16],
-    rows: NDArray[np.int64],
-    shown: NDArray[np.bool_],
     rng: np.random.Generator,
-) -> Vectors:
-    """Answers (row, label) of ratings that answer the same labels."""
-    ratings, responses = structure.ratings, structure.responses
-    whole = np.ones_like(shown) if ratings.partial == "lost" else shown
-    if not whole.any():
-        return np.full((len(rows), len(shown)), MISSING, np.int16)
-    menu = build_menu(structure.family.layout, responses.space, whole)
-    confusion = structure.family.log_confusion(values, np)
-    flat = merge_axes(responses.full_confusion(confusion, values, np), 2)
-    chance = np.exp(menu_log_probability(menu, flat, values, responses.resolve, np))[0]
-    rater = np.zeros(len(rows), int) if structure.family.shared else ratings.rater[rows]
-    steps = chance[rater, states[ratings.item[rows]]].cumsum(axis=1)
-    picked = (rng.random(len(rows))[:, None] * steps[:, -1:] > steps).sum(axis=1)
-    return np.asarray(menu.options[picked], np.int16)
+    *,
+    answered: NDArray[np.bool_] | None = None,
+) -> tuple[Vectors, Floats]:
+    """Draw the answers of all ratings of a structure, given the states of its items.
+
+    Parameters
+    ----------
+    values : mapping of str to ndarray
+        Parameters, each with one leading axis of length 1.
+    states : ndarray of int (item,)
+    answered : ndarray of bool (rating, label), optional
+        Which labels are answered; those that the structure's ratings answer if not given.
+
+    Returns
+    -------
+    answers : ndarray of int16 (rating, label)
+    scores : ndarray of float (rating, label)
+    """
+    ratings = structure.ratings
+    if answered is None:
+        answered = (ratings.answers != MISSING) | np.isfinite(ratings.scores)
+    harder = _draw_difficulty(structure, values, len(ratings.items), rng)
+    answers = np.full(ratings.answers.shape, MISSING, np.int16)
+    scores = np.full(ratings.answers.shape, np.nan)
+    for part in structure.parts:
+        own = part.own(values)
+        mine = np.flatnonzero(part.unit >= 0)
+        seen = _draw_appearance(structure, values, part, states, rng)[mine]
+        whole = ratings.partial == "lost"
+        keys = np.column_stack([harder[ratings.item[mine]], answered[mine] | whole])
+        for key in np.unique(keys, axis=0):
+            here = np.flatnonzero((keys == key).all(axis=1))
+            tilt = part.tilt(own, float(structure.difficulty.positions[int(key[0])]), np)
+            shown = key[1:].astype(bool)
+            found = part.draw(own, mine[here], seen[here], tilt, shown, rng)
+            answers[mine[here]], scores[mine[here]] = found
+        _repeat(ratings, part, own, answered, answers, scores, rng)
+    if ratings.partial == "lost":
+        answers[~answered], scores[~answered] = MISSING, np.nan
+    return answers, scores
+
+
+def _draw_difficulty(
+    structure: Structure, values: Mapping[str, Floats], items: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Class of difficulty of each item."""
+    chance = np.exp(np.asarray(structure.difficulty.log_weight(values, np))).reshape(-1)
+    return rng.choice(len(chance), size=items, p=chance / chance.sum())
+
+
+def _draw_appearance(
+    structure: Structure,
+    values: Mapping[str, Floats],
+    part: Part,
+    states: NDArray[np.int16],
+    rng: np.random.Generator,
+) -> NDArray[np.int16]:
+    """Draw what the item of each rating looks like to the rater's group: (rating,)."""
+    ratings, perception = structure.ratings, structure.perception
+    seen = states[ratings.item].copy()
+    layer = structure.tables(values, np).layer if perception.groups else None
+    for g, name in enumerate(part.raters.groups):
+        if layer is None or name not in perception.groups:
+            continue
+        context = structure.prevalence.design.item_context
+        first = perception.groups.index(name) * structure.prevalence.design.contexts
+        blur, looks = np.moveaxis(layer[0][first + context], 1, 0)
+        steps = looks.cumsum(axis=1)
+        afresh = (rng.random(len(states))[:, None] * steps[:, -1:] > steps).sum(axis=1)
+        missed = rng.random(len(states)) < blur[np.arange(len(states)), states]
+        appears = np.where(missed, afresh, states).astype(np.int16)
+        mine = part.unit >= 0
+        mine[mine] = part.unit_group[part.unit[mine]] == g
+        seen[mine] = appears[ratings.item[mine]]
+    return seen
+
+
+def _repeat(
+    ratings: Ratings,
+    part: Part,
+    values: Mapping[str, Floats],
+    answered: NDArray[np.bool_],
+    answers: Vectors,
+    scores: Floats,
+    rng: np.random.Generator,
+) -> None:
+    """Let a rater's later ratings of an item copy earlier ones, as Polya's urn has it.
+
+    Only ratings that answer the same labels share an urn, as in the likelihood.
+    """
+    if "consistency" not in values or part.consistency is None:
+        return
+    kappa = float(np.ravel(values["consistency"])[0])
+    mine = np.flatnonzero(part.unit >= 0)
+    kind = np.unique(answered, axis=0, return_inverse=True)[1].ravel()
+    who = np.stack([ratings.item, part.unit, ratings.rater, kind])
+    order = mine[np.lexsort((ratings.replicate[mine], *who[::-1, mine]))]
+    before: list[int] = []
+    for n in order.tolist():
+        if before and (who[:, before[0]] != who[:, n]).any():
+            before = []
+        if before and rng.random() < kappa * len(before) / (1 - kappa + kappa * len(before)):
+            source = before[rng.integers(len(before))]
+            answers[n], scores[n] = answers[source], scores[source]
+        before.append(n)
 
 
 def _skeleton(

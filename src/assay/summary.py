@@ -26,8 +26,9 @@ def summarize(dataset: xr.Dataset | xr.DataArray, *, level: float = 0.95) -> pd.
     pandas.DataFrame
         A line per variable and combination of the other dims: ``metric``, ``system`` (``""`` if
         none), a column per further dim, ``estimand``, ``mean``, ``sd``, ``lower``, ``upper``,
-        ``level``, ``undefined`` (share of the draws that are NaN, which the others leave out) and
-        ``reference`` (whose truth it is, where the dataset says so).
+        ``level``, ``undefined`` (share of the draws that are NaN, which the others leave out),
+        ``n_undefined`` (their number) and ``reference`` (whose truth it is, where the dataset
+        says so).
 
     Raises
     ------
@@ -54,7 +55,8 @@ def summarize(dataset: xr.Dataset | xr.DataArray, *, level: float = 0.95) -> pd.
     parts = [_summary(str(name), dataset, level) for name in dataset.data_vars]
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["metric"])
     front = ["metric", "system"]
-    back = ["estimand", "mean", "sd", "lower", "upper", "level", "undefined", "reference"]
+    statistics = ["mean", "sd", "lower", "upper", "level", "undefined", "n_undefined"]
+    back = ["estimand", *statistics, "reference"]
     extra = [column for column in table.columns if column not in {*front, *back}]
     table = table.reindex(columns=[*front, *extra, *back])
     gaps = [column for column in ("system", *extra) if table[column].isna().any()]
@@ -84,7 +86,8 @@ def _summary(name: str, dataset: xr.Dataset, level: float) -> pd.DataFrame:
 
 def _statistics(draws: NDArray[np.float64], level: float) -> pd.DataFrame:
     """Mean, SD and interval of each line of draws, NaN left out; NaN if nothing is left."""
-    undefined = np.isnan(draws).mean(axis=1)
+    count = np.isnan(draws).sum(axis=1)
+    undefined = count / draws.shape[1]
     columns = ["mean", "sd", "lower", "upper"]
     table = pd.DataFrame(np.nan, index=range(len(draws)), columns=columns)
     some = undefined < 1
@@ -94,4 +97,4 @@ def _statistics(draws: NDArray[np.float64], level: float) -> pd.DataFrame:
         table.loc[some] = np.column_stack(
             [np.nanmean(kept, axis=1), np.nanstd(kept, axis=1), tails[0], tails[1]]
         )
-    return table.assign(undefined=undefined)
+    return table.assign(undefined=undefined, n_undefined=count)

@@ -16,7 +16,7 @@ import sbc_summary
 def test_ranks_of_a_small_run_are_uniform(monkeypatch: pytest.MonkeyPatch) -> None:
     """Thirty replicates of a small study: no quantity is far from uniform."""
     sizes = {"n_items": 12, "n_raters": 3, "ratings_per_item": 2, "n_systems": 2}
-    monkeypatch.setattr(sbc, "DESIGNS", {"retrieval": sizes})
+    monkeypatch.setattr(sbc, "SIZES", sizes)
     monkeypatch.setattr(sbc, "DRAWS", 300)
     monkeypatch.setattr(sbc, "TUNE", 250)
     table = pd.DataFrame(

@@ -1,6 +1,8 @@
-"""Every rater family and prevalence of the catalogue: loads, builds, simulates, is finite."""
+"""Every rater family, layer and prevalence of the catalogue: loads, builds, simulates, fits."""
 
 import tomllib
+import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,16 +10,47 @@ import pytest
 import assay
 from assay.catalogue import catalogue_names, catalogue_path
 from assay.density import make_density
+from assay.errors import FitWarning, ModelError, UnknownNameError
 from assay.families import default_priors, family_class
-from assay.model import build_structure, make_spec
+from assay.model import build_structure
 from assay.modes import prior_centre
+from assay.parts import AnswerPart
 from assay.prevalence import default_priors as prevalence_priors
 from assay.prevalence import prevalence_class
+from assay.ratings import Ratings
+from assay.spec import is_layer, make_spec, parse_recipe
 
 TASKS = catalogue_names("tasks")
 RATERS = catalogue_names("raters")
+LAYERS = [name for name in RATERS if is_layer(name)]
+FAMILIES = [name for name in RATERS if name not in LAYERS]
 PREVALENCES = catalogue_names("prevalence")
 KEYS = {"name", "title", "description", "equation", "references", "priors"}
+NOT_FOR = {"joint": ("relevance", "single"), "ordinal": ("single",)}
+"""One label has no dependence; classes without an order have no thresholds."""
+EVERYWHERE = [(t, r) for t in TASKS for r in RATERS if t not in NOT_FOR.get(r, ())]
+
+
+def spec_of(name: str) -> dict[str, Any]:
+    """How a model with this entry is written."""
+    recipe = f"hierarchical + {name}" if name in LAYERS else name
+    return {"raters": recipe, "reference": "gold" if name == "perception" else None}
+
+
+def simulated(task: str, name: str, n_items: int = 20, **options: object) -> Ratings:
+    """Ratings from a model with this entry, in two groups, systems and sessions."""
+    return assay.simulate(
+        task,
+        **{**spec_of(name), **options},
+        n_items=n_items,
+        groups={"human": 2, "model": 2},
+        ratings_per_item=2,
+        n_systems=2,
+        n_clusters=5,
+        sessions=2,
+        gold=0.8 if name == "perception" else 0.0,
+        rng=3,
+    )
 
 
 @pytest.mark.parametrize(
@@ -26,17 +59,26 @@ KEYS = {"name", "title", "description", "equation", "references", "priors"}
 )
 def test_entry_is_complete(kind: str, name: str):
     entry = tomllib.loads(catalogue_path(kind, f"{name}.toml").read_text(encoding="utf-8"))
-    assert set(entry) == KEYS
+    assert set(entry) - {"layer"} == KEYS
     assert entry["name"] == name
     assert entry["description"].endswith(".")
     assert entry["references"]
     assert entry["priors"]
 
 
-@pytest.mark.parametrize("name", RATERS)
+@pytest.mark.parametrize("name", FAMILIES)
 def test_family_is_found_by_its_name(name: str):
     assert family_class(name).name == name
     assert default_priors(name)
+    assert str(parse_recipe(name)) == name
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layer_stands_on_a_family(name: str):
+    assert default_priors(name)
+    assert str(parse_recipe(name)) == f"hierarchical + {name}"
+    with pytest.raises(UnknownNameError, match="is a layer"):
+        family_class(name)
 
 
 @pytest.mark.parametrize("name", PREVALENCES)
@@ -46,7 +88,7 @@ def test_prevalence_is_found_by_its_name(name: str):
 
 
 @pytest.mark.parametrize("name", RATERS)
-def test_family_has_a_card(name: str):
+def test_entry_has_a_card(name: str):
     """A page that names every prior with the value that the entry has."""
     card = catalogue_path("raters", f"{name}.md").read_text(encoding="utf-8")
     entry = tomllib.loads(catalogue_path("raters", f"{name}.toml").read_text(encoding="utf-8"))
@@ -55,51 +97,85 @@ def test_family_has_a_card(name: str):
         assert heading in card
     for prior, value in entry["priors"].items():
         assert f"| `{prior}` | `{value}` |" in card
-    assert len(card.splitlines()) < 80
+    assert len(card.splitlines()) < 100
 
 
-@pytest.mark.parametrize("prevalence", PREVALENCES)
-@pytest.mark.parametrize("raters", RATERS)
-@pytest.mark.parametrize("task", TASKS)
-def test_simulates_and_has_a_finite_density(task: str, raters: str, prevalence: str):
-    ratings = assay.simulate(
-        task,
-        raters=raters,
-        prevalence=prevalence,
-        n_items=20,
-        groups={"human": 2, "model": 2},
-        ratings_per_item=2,
-        n_systems=2,
-        n_clusters=5,
-        rng=3,
-    )
-    assert (ratings.answers != -1).all()
-    structure = build_structure(ratings, make_spec(raters, prevalence))
-    density = make_density(structure)
-    for x in (prior_centre(density), np.zeros(density.size)):
-        value, gradient = density(x)
-        assert np.isfinite(value)
-        assert np.isfinite(gradient).all()
-    assert len(density.names()) == density.size == len(set(density.names()))
-    simulated = {k: np.asarray(v) for k, v in ratings.simulated.values.items()}
-    assert np.isfinite(structure.log_likelihood(simulated))
-    assert {p.name: p.shape for p in structure.parameters()} == {
-        k: v.shape for k, v in simulated.items()
-    }
+@pytest.mark.parametrize(("task", "name"), EVERYWHERE)
+def test_simulates_and_has_a_finite_density(task: str, name: str):
+    for prevalence in PREVALENCES if name in FAMILIES else PREVALENCES[-1:]:
+        ratings = simulated(task, name, prevalence=prevalence)
+        assert (ratings.answers != -1).all()
+        structure = build_structure(ratings, make_spec(**spec_of(name), prevalence=prevalence))
+        density = make_density(structure)
+        for x in (prior_centre(density), np.zeros(density.size)):
+            value, gradient = density(x)
+            assert np.isfinite(value)
+            assert np.isfinite(gradient).all()
+        assert len(density.names()) == density.size == len(set(density.names()))
+        drawn = {k: np.asarray(v) for k, v in ratings.simulated.values.items()}
+        assert np.isfinite(structure.log_likelihood(drawn))
+        assert {p.name: p.shape for p in structure.parameters()} == {
+            k: v.shape for k, v in drawn.items()
+        }
 
 
-@pytest.mark.parametrize("raters", RATERS)
-@pytest.mark.parametrize("task", TASKS)
-def test_priors_are_better_than_chance_without_forbidding_adversaries(task: str, raters: str):
-    ratings = assay.simulate(task, raters=raters, n_items=5, n_raters=2, ratings_per_item=1, rng=1)
-    family = build_structure(ratings, make_spec(raters)).family
+@pytest.mark.parametrize("name", RATERS)
+def test_priors_of_the_entry_are_those_of_the_model(name: str):
+    """Each prior can be replaced by name, and each is read: another value changes the density."""
+    ratings = simulated("relevance" if name == "ordinal" else "retrieval", name)
+    plain = make_density(build_structure(ratings, make_spec(**spec_of(name))))
+    x = 0.3 * np.random.default_rng(1).standard_normal(plain.size)
+    for prior, value in default_priors(name).items():
+        if name in ("hierarchical", "joint") and prior in ("mean_correct", "mean_other"):
+            continue  # of labels with more than two classes, which this task has not
+        numbers = [v * 0.8 + 0.07 for v in value.values]
+        other = f"{value.name}({', '.join(map(str, numbers))})"
+        spec = make_spec(**spec_of(name), priors={prior: other})
+        assert make_density(build_structure(ratings, spec))(x)[0] != plain(x)[0]
+
+
+@pytest.mark.parametrize("name", RATERS)
+def test_fits(name: str):
+    """A few draws, and everything that is read off them."""
+    ratings = simulated("retrieval", name, n_items=40)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        fit = assay.fit(
+            ratings,
+            **spec_of(name),
+            draws=8,
+            tune=20,
+            chains=1,
+            starts=1,
+            rng=1,
+            progress=False,
+        )
+    assert np.isfinite(fit["sample_stats"]["lp"]).all()
+    np.testing.assert_allclose(assay.state_probabilities(fit).sum("state"), 1, atol=1e-9)
+    table = assay.rater_reliability(fit)
+    assert table.sizes["rater"] == 4
+    np.testing.assert_allclose(table.sum("reported_class"), 1, atol=1e-9)
+    assert fit.attrs["reference"] == ("gold" if name == "perception" else make_spec().truth)
+
+
+@pytest.mark.parametrize("name", NOT_FOR)
+def test_tasks_that_a_family_is_not_for_are_refused_in_words(name: str):
+    for task in NOT_FOR[name]:
+        with pytest.raises(ModelError, match=name):
+            assay.simulate(task, raters=name, n_items=5, rng=1)
+
+
+@pytest.mark.parametrize(("task", "name"), [(t, r) for t, r in EVERYWHERE if r in FAMILIES])
+def test_priors_are_better_than_chance_without_forbidding_adversaries(task: str, name: str):
+    ratings = assay.simulate(task, raters=name, n_items=5, n_raters=2, ratings_per_item=1, rng=1)
+    structure = build_structure(ratings, make_spec(name))
     rng = np.random.default_rng(1)
-    layout = family.layout
-    right = []
-    for _ in range(400):
-        table = family.log_confusion({p.name: p.draw(rng) for p in family.parameters()}, np)
-        rows = np.arange(layout.asked_rows)
-        right.append(np.exp(table[:, rows, np.array(layout.true_classes)]).mean(axis=0))
-    chance = 1 / layout.row_classes
-    assert (np.mean(right, axis=0) > chance + 0.05).all()
-    assert (np.array(right) < chance).mean() > 0.005
+    draws = [{p.name: p.draw(rng) for p in structure.parameters()} for _ in range(400)]
+    values = {k: np.stack([d[k] for d in draws]) for k in draws[0]}
+    (part,) = structure.parts
+    margin = 0.05 if isinstance(part, AnswerPart) else 0.0
+    right = np.diagonal(part.reliability(values), axis1=-2, axis2=-1)
+    for n, label in enumerate(ratings.task.labels):
+        here, chance = right[:, :, n, : len(label.classes)], 1 / len(label.classes)
+        assert (here.mean(axis=(0, 1)) > chance + margin).all()
+        assert (here < chance).mean() > 0.005

@@ -2,24 +2,34 @@
 
 import math
 from collections.abc import Callable
+from itertools import count, pairwise
 
-import numpy as np
-
-from assay.model import Structure
 from assay.task import Task
 
 Confusion = list[list[list[float]]]  # [label][true class][reported class]
+Tilt = list[list[float]]  # [label][true class]
 
 
-def confusions(structure: Structure, values: dict[str, np.ndarray]) -> list[Confusion]:
-    """Confusion of each rater: [rater][label][true][reported]."""
-    task, ratings = structure.ratings.task, structure.ratings
-    groups = sorted(set(ratings.raters["group"]))
-    make = FAMILIES[structure.spec.raters]
-    return [
-        make(task, values, j, groups.index(group))
-        for j, group in enumerate(ratings.raters["group"])
-    ]
+def confusion_of(family: str, task: Task, values: dict, rater: int, group: int) -> Confusion:
+    """Confusion of one rater: [label][true][reported].
+
+    ``values`` has the parameters of its part, by their own names; ``rater`` and ``group`` are
+    positions in it.
+    """
+    return FAMILIES[family](task, values, rater, group)
+
+
+def tilted(confusion: Confusion, tilt: Tilt) -> Confusion:
+    """Add to the log odds of right answers; errors keep their proportions."""
+    found = []
+    for rows, by_class in zip(confusion, tilt, strict=True):
+        table = []
+        for true, (row, by) in enumerate(zip(rows, by_class, strict=True)):
+            right = row[true] * math.exp(by)
+            total = right + math.fsum(p for k, p in enumerate(row) if k != true)
+            table.append([(right if k == true else p) / total for k, p in enumerate(row)])
+        found.append(table)
+    return found
 
 
 def _spread(accuracy: float, true: int, classes: int) -> list[float]:
@@ -41,7 +51,7 @@ def _class_conditional(task: Task, values: dict, j: int, g: int) -> Confusion:
     ]
 
 
-def _from_rows(task: Task, blocks: dict[int, np.ndarray]) -> Confusion:
+def _from_rows(task: Task, blocks: dict) -> Confusion:
     rows = {classes: iter(block) for classes, block in blocks.items()}
     return [[list(next(rows[len(la.classes)])) for _ in la.classes] for la in task.labels]
 
@@ -74,10 +84,59 @@ def _hierarchical(task: Task, values: dict, j: int, g: int) -> Confusion:
     return table
 
 
+def _expit(x: float) -> float:
+    return 1 / (1 + math.exp(-x))
+
+
+def _ordinal(task: Task, values: dict, j: int, g: int) -> Confusion:
+    gaps, widths = iter(values["spacing"][g]), count()
+    table = []
+    for n, la in enumerate(task.labels):
+        apart = [math.exp(next(gaps)) for _ in la.classes[1:]]
+        place = [math.fsum(apart[:k]) for k in range(len(la.classes))]
+        cuts = [(a + b) / 2 for a, b in pairwise(place)]
+        middle = math.fsum(cuts) / len(cuts)
+        slope = 1 + values["slope_sd"][g] * values["slope_offset"][j][n]
+        shift = values["shift_mean"][g][n] + values["shift_sd"][g] * values["shift_offset"][j][n]
+        own = [0.0]
+        for a, b in pairwise(cuts):
+            w = next(widths)
+            wider = (
+                values["width_mean"][g][w] + values["width_sd"][g] * values["width_offset"][j][w]
+            )
+            own.append(own[-1] + (b - a) * math.exp(wider))
+        own = [shift + cut - math.fsum(own) / len(own) for cut in own]
+        rows = []
+        for where in place:
+            below = [_expit(cut - slope * (where - middle)) for cut in own]
+            rows.append([b - a for a, b in zip([0.0, *below], [*below, 1.0], strict=True)])
+        table.append(rows)
+    return table
+
+
+HONEST_ERROR = math.exp(-60.0)
+
+
+def honest(task: Task) -> Confusion:
+    """Copies of the truth; errors are as good as impossible."""
+    return [
+        [[1.0 if k == true else HONEST_ERROR for k in range(len(la.classes))] for true in
+         range(len(la.classes))]
+        for la in task.labels
+    ]  # fmt: skip
+
+
+def spam(task: Task, values: dict, rater: int) -> Confusion:
+    """The same answers whatever is true."""
+    return [[list(values[f"strategy_{la.name}"][rater])] * len(la.classes) for la in task.labels]
+
+
 FAMILIES: dict[str, Callable[[Task, dict, int, int], Confusion]] = {
     "one_coin": _one_coin,
     "class_conditional": _class_conditional,
     "dawid_skene": _dawid_skene,
     "pooled": _pooled,
     "hierarchical": _hierarchical,
+    "joint": _hierarchical,
+    "ordinal": _ordinal,
 }

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from assay.model import Structure
-from assay.ratings import Ratings
+from assay.ratings import AUDITED_RIGHT, AUDITED_WRONG, SOME_WRONG, Ratings, take_ratings
 from assay.states import MISSING, state_space
 from assay.task import Label, Rule, Task, load_task
 
@@ -116,6 +116,58 @@ def lose(
         order = _gate_order(task)
         gone[:, order] = np.logical_or.accumulate(gone[:, order], axis=1)
     return np.where(gone, np.int16(MISSING), answers)
+
+
+def repeated(ratings: Ratings, seed: int, share: float = 0.6) -> Ratings:
+    """Let raters rate some of their items again, once or more often; half of it are copies."""
+    rng = np.random.default_rng(seed)
+    again = np.flatnonzero(rng.random(len(ratings.answers)) < share)
+    again = np.concatenate([again, again[: len(again) // 2]])
+    other = ratings.answers[rng.integers(0, len(ratings.answers), len(again))]
+    copies = rng.random(len(again)) < 0.5
+    more = take_ratings(ratings, np.concatenate([np.arange(len(ratings.answers)), again]))
+    answers = more.answers.copy()
+    answers[-len(again) :] = np.where(copies[:, None], ratings.answers[again], other)
+    order = rng.permutation(len(answers))
+    mixed = take_ratings(
+        replace(more, answers=answers, abstained=(answers == MISSING).all(axis=1)), order
+    )
+    keys = pd.DataFrame({"item": mixed.item, "rater": mixed.rater})
+    return replace(mixed, replicate=keys.groupby(["item", "rater"]).cumcount().to_numpy())
+
+
+def in_sessions(ratings: Ratings, seed: int, sessions: int = 3) -> Ratings:
+    """Spread ratings over sessions, in an order that is not the alphabet's."""
+    names = tuple(f"week {sessions - t}" for t in range(sessions))
+    drawn = np.random.default_rng(seed).integers(sessions, size=len(ratings.answers))
+    return replace(ratings, session=np.array(names, object)[drawn], sessions=names)
+
+
+def with_scores(ratings: Ratings, seed: int) -> Ratings:
+    """Scores at random, heaped and tied, with or without an answer; some guesses have none."""
+    rng = np.random.default_rng(seed)
+    heaps = rng.choice([0.0, 0.05, 0.5, 0.9, 0.95, 1.0], size=ratings.answers.shape)
+    smooth = rng.random(ratings.answers.shape)
+    scores = np.where(rng.random(smooth.shape) < 0.6, heaps, smooth)
+    scores[(rng.random(smooth.shape) < 0.25) | (ratings.answers < 0)] = np.nan
+    silent = np.isfinite(scores) & (rng.random(smooth.shape) < 0.3)
+    answers = np.where(silent, np.int16(MISSING), ratings.answers)
+    return replace(ratings, scores=scores, answers=answers)
+
+
+def audited(ratings: Ratings, seed: int) -> Ratings:
+    """Check some answers on items of unknown truth against states drawn at random."""
+    rng = np.random.default_rng(seed)
+    states = state_space(ratings.task).states
+    truth = states[rng.integers(0, len(states), len(ratings.items))][ratings.item]
+    right = ratings.answers == truth
+    audit = np.where(right, AUDITED_RIGHT, AUDITED_WRONG).astype(np.int8)
+    given = ratings.answers >= 0
+    vague = (rng.random(len(audit)) < 0.3) & (~right & given).any(axis=1)
+    audit[vague] = SOME_WRONG
+    unknown = (ratings.truth[ratings.item] == MISSING).all(axis=1)
+    checked = given & unknown[:, None] & (vague | (rng.random(len(audit)) < 0.4))[:, None]
+    return replace(ratings, audit=np.where(checked, audit, -1))
 
 
 def _gate_order(task: Task) -> list[int]:

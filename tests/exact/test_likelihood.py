@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 from small import SHIPPED, draw_values, small_ratings, task_named, with_strengths
 
-from assay.model import build_structure, make_spec
+from assay.model import build_structure
 from assay.ratings import Ratings
+from assay.spec import make_spec
 from assay.states import state_space
 
-FAMILIES = ("hierarchical", "dawid_skene", "one_coin", "class_conditional", "pooled")
+FAMILIES = ("hierarchical", "dawid_skene", "one_coin", "class_conditional", "pooled", "mace")
 EXACT = {"rel": 1e-11, "abs": 1e-9}
 
 
@@ -36,6 +37,20 @@ def test_states_and_paths_are_those_of_a_plain_search(name: str):
 @pytest.mark.parametrize("name", [*SHIPPED, "gated"])
 def test_every_family_on_every_task(name: str, family: str, seed: int):
     agree(small_ratings(task_named(name), seed), seed, family)
+
+
+@pytest.mark.parametrize("family", ["joint", "ordinal"])
+@pytest.mark.parametrize("partial", ["lost", "draft"])
+@pytest.mark.parametrize("resolve", ["retry", "repair"])
+@pytest.mark.parametrize("name", ["retrieval", "grounding", "generation", "ais", "gated"])
+def test_families_of_some_tasks(name: str, resolve: str, partial: str, family: str):
+    ratings = small_ratings(task_named(name), 6, missing=0.2, partial=partial, resolve=resolve)
+    agree(ratings, 6, family)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_ordered_classes(seed: int):
+    agree(small_ratings(task_named("relevance"), seed, items=15), seed, "ordinal")
 
 
 @pytest.mark.parametrize("resolve", ["retry", "repair"])

@@ -7,7 +7,10 @@ import pytest
 from small import SHIPPED, draw_values, small_ratings, task_named, with_strengths
 
 from assay.density import make_density
-from assay.model import Structure, build_structure, make_spec
+from assay.families import Family
+from assay.model import Structure, build_structure
+from assay.parts import AnswerPart
+from assay.spec import make_spec
 
 
 def structure_of(name: str, family: str) -> Structure:
@@ -16,10 +19,17 @@ def structure_of(name: str, family: str) -> Structure:
     )
 
 
+def family_of(structure: Structure) -> Family:
+    """The family of the one part."""
+    (part,) = structure.parts
+    assert isinstance(part, AnswerPart)
+    return part.family
+
+
 def spread(structure: Structure, accuracy: np.ndarray) -> dict[str, np.ndarray]:
     """Confusions with one accuracy per rater, as rows of Dirichlet blocks."""
     found = {}
-    for parameter in structure.family.parameters():
+    for parameter in family_of(structure).parameters():
         _, rows, classes = parameter.shape
         table = np.repeat(((1 - accuracy) / (classes - 1))[:, None, None], rows, 1).repeat(
             classes, 2
@@ -39,7 +49,7 @@ def test_one_coin_within_class_conditional_within_dawid_skene(name: str):
     )
     values = draw_values(coin, 6)
     accuracy = values["accuracy"]
-    rows = conditional.family.layout.asked_rows
+    rows = family_of(conditional).layout.asked_rows
     here = coin.log_likelihood(values)
     by_class = {**values, "accuracy": np.repeat(accuracy[:, None], rows, axis=1)}
     assert conditional.log_likelihood(by_class) == pytest.approx(here, abs=1e-9)
@@ -52,8 +62,8 @@ def test_hierarchical_without_spread_is_pooled(name: str):
     values = draw_values(hierarchical, 7)
     values["logit_sd"] = np.full_like(values["logit_sd"], 1e-14)
     values["logit_mean"] = np.repeat(values["logit_mean"][:1], len(values["logit_mean"]), axis=0)
-    layout = hierarchical.family.layout
-    table = np.exp(hierarchical.family.log_confusion(values, np))[0]
+    layout = family_of(hierarchical).layout
+    table = np.exp(family_of(hierarchical).log_confusion(values, np))[0]
     rows = {
         f"confusion_{k}": table[layout.row_classes == k, :k]
         for k in set(layout.row_classes.tolist())

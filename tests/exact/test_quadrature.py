@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from small import SHIPPED, draw_values, small_ratings, task_named
 
-from assay.model import Structure, build_structure, make_spec
+from assay.model import Structure, build_structure
 from assay.prevalence.design import normal_quadrature
+from assay.spec import make_spec
 
 
 def clustered(name: str, seed: int) -> Structure:

@@ -6,8 +6,9 @@ import pytest
 from scipy import stats
 from small import SHIPPED, draw_values, small_ratings, stacked, task_named
 
-from assay.model import Structure, build_structure, make_spec
+from assay.model import Structure, build_structure
 from assay.recovery import predict_states, recover
+from assay.spec import make_spec
 
 DRAWS = 8_000
 

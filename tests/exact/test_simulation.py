@@ -8,9 +8,10 @@ import pytest
 from scipy import stats
 from small import draw_values, small_ratings, task_named, with_strengths
 
-from assay.model import Structure, build_structure, make_spec
+from assay.model import Structure, build_structure
 from assay.ratings import Ratings
 from assay.simulation import simulate_answers
+from assay.spec import make_spec
 
 ITEMS = 10_000
 
@@ -86,7 +87,7 @@ def masks(task, partial: str, missing: float) -> dict[tuple[bool, ...], float]:
 def exact(structure: Structure, values: dict, missing: float) -> dict[tuple[int, ...], float]:
     """Joint probability of each (state, recorded answers) of the first rater."""
     ratings, task = structure.ratings, structure.ratings.task
-    rater = brute.Rater(ratings, brute.confusions(structure, values)[0], values)
+    rater = brute.speaker(structure, brute.voices(structure, values)[0])
     shares = brute.Scores(structure, values, {})(0.0)
     found: dict[tuple[int, ...], float] = {}
     for state, share in zip(brute.states(task), shares, strict=True):
@@ -120,10 +121,7 @@ def test_partly_answered(name: str, partial: str):
 
 def test_ratings_of_an_item_are_independent_given_its_state():
     structure, ratings, values = simulated(task_named("relevance"), raters=2)
-    table = [
-        brute.Rater(structure.ratings, confusion, values)
-        for confusion in brute.confusions(structure, values)
-    ]
+    table = [brute.speaker(structure, voice) for voice in brute.voices(structure, values)]
     chance = {}
     for state, share in zip(
         brute.states(ratings.task), brute.Scores(structure, values, {})(0.0), strict=True

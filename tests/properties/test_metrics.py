@@ -8,11 +8,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from assay.evaluation import draws as draws_module
 from assay.evaluation.draws import metric_draws
 from assay.evaluation.estimands import cluster_weights
 from assay.evaluation.known import metrics_of_labels
 from assay.evaluation.panels import panel_layout
 from assay.evaluation.registry import metrics_for, prevalence_metrics
+from assay.evaluation.stream import LabelDraws
 from assay.ratings import Ratings
 from assay.states import MISSING, state_space
 from assay.task import load_task
@@ -117,6 +119,20 @@ def test_order_of_draws_changes_nothing_but_their_order(case):
     ratings, y = case
     forth, back = values_of(ratings, y, weighted=False), values_of(ratings, y[::-1], weighted=False)
     np.testing.assert_array_equal(forth, back[:, ::-1])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@quick
+@given(case=cases())
+def test_states_decoded_by_the_run_give_the_values_of_the_labels(weighted, case):
+    ratings, y = case
+    codes, states = np.unique(y.reshape(-1, y.shape[2]), axis=0, return_inverse=True)
+    decoded = LabelDraws(states=states.reshape(y.shape[:2]).astype(np.int16), codes=codes)
+    whole = values_of(ratings, y, weighted=weighted)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(draws_module, "CELLS", 1)
+        by_run = values_of(ratings, decoded, weighted=weighted)
+    np.testing.assert_allclose(by_run, whole, rtol=1e-12)
 
 
 @quick

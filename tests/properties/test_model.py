@@ -9,9 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import assay
-from assay.model import Structure, build_structure, make_spec
-from assay.ratings import Ratings
+from assay.model import Structure, build_structure
+from assay.ratings import Ratings, take_ratings
 from assay.recovery import recover
+from assay.spec import make_spec
 from assay.states import MISSING, state_space
 
 few = settings(
@@ -19,6 +20,14 @@ few = settings(
 )
 seeds = st.integers(0, 10_000)
 tasks = st.sampled_from(["retrieval", "ais", "single", "relevance", "grounding"])
+specs = st.sampled_from(
+    [
+        {"raters": "hierarchical + item_difficulty + drift", "reference": "human"},
+        {"raters": "dawid_skene + system_bias", "reference": "gold"},
+        {"raters": {"human": "pooled + drift", "model": "scored + item_difficulty"}},
+        {"raters": "mace + item_difficulty_continuous"},
+    ]
+)
 
 
 def drawn_ratings(task: str, seed: int, systems: int = 2) -> Ratings:
@@ -135,8 +144,8 @@ def test_twice_the_data_is_twice_the_log_likelihood(task: str, seed: int):
     )
     once = probabilities(first, values)
     np.testing.assert_allclose(probabilities(second, values), np.tile(once, (2, 1)), atol=1e-12)
-    assert second.pattern.bundle_weight.sum() == 2 * first.pattern.bundle_weight.sum()
-    assert len(second.pattern.cell_mask) == len(first.pattern.cell_mask)
+    assert second.pattern.data.bundle_weight.sum() == 2 * first.pattern.data.bundle_weight.sum()
+    assert len(second.pattern.data.cell_mask) == len(first.pattern.data.cell_mask)
 
 
 @few
@@ -166,3 +175,53 @@ def test_a_rating_without_answers_tells_nothing(task: str, seed: int):
     first, second = structure_of(ratings), structure_of(more)
     values = values_of(first, seed)
     assert first.log_likelihood(values) == second.log_likelihood(values)
+
+
+def layered_ratings(task: str, seed: int) -> Ratings:
+    """Scores, sessions, repeated ratings and some gold."""
+    ratings = assay.simulate(
+        task,
+        n_items=16,
+        groups={"human": 2, "model": 3},
+        ratings_per_item=3,
+        n_systems=2,
+        n_clusters=6,
+        replicates=2,
+        sessions=2,
+        gold=0.2,
+        rng=seed,
+    )
+    some = take_ratings(ratings, np.flatnonzero(np.arange(len(ratings.answers)) % 3))
+    classes = np.array([len(label.classes) for label in some.task.labels])
+    scores = (some.answers + np.random.default_rng(seed).random(some.answers.shape)) / classes
+    return replace(some, scores=np.where(some.answers >= 0, scores, np.nan))
+
+
+@few
+@given(task=tasks, spec=specs, seed=seeds)
+def test_row_order_does_not_matter_to_layers(task: str, spec: dict, seed: int):
+    ratings = layered_ratings(task, seed)
+    order = np.random.default_rng(seed).permutation(len(ratings.answers))
+    first = build_structure(ratings, make_spec(**spec))
+    second = build_structure(take_ratings(ratings, order), make_spec(**spec))
+    values = values_of(first, seed)
+    assert first.log_likelihood(values) == pytest.approx(second.log_likelihood(values), abs=1e-9)
+    np.testing.assert_allclose(
+        probabilities(first, values), probabilities(second, values), atol=1e-12
+    )
+
+
+@few
+@given(task=tasks, spec=specs, seed=seeds)
+def test_probabilities_of_layered_models_respect_what_is_known(task: str, spec: dict, seed: int):
+    ratings = layered_ratings(task, seed)
+    structure = build_structure(ratings, make_spec(**spec))
+    draws = {k: v[None] for k, v in values_of(structure, seed).items()}
+    found = recover(structure, draws, np.random.default_rng(1))
+    np.testing.assert_allclose(found.probabilities.sum(axis=1), 1, atol=1e-9)
+    np.testing.assert_allclose(found.difficulty.sum(axis=1), 1, atol=1e-9)
+    states = state_space(ratings.task).states
+    known = np.flatnonzero((ratings.truth != MISSING).all(axis=1))
+    assert len(known)
+    for i in known:
+        assert found.probabilities[i, (states == ratings.truth[i]).all(axis=1)] == pytest.approx(1)

@@ -105,6 +105,49 @@ def test_one_label_a_row_says_the_same(rows: list[tuple[int, int, str, str, str]
         assert facts(one) == facts(two)
 
 
+UNIT = st.one_of(st.none(), st.floats(0, 1).map(lambda x: round(x, 6)))
+EXTRAS = st.lists(
+    st.tuples(
+        st.integers(0, 6), st.integers(0, 3), CELLS, UNIT,
+        st.sampled_from(["right", "wrong", ""]), st.sampled_from(["s1", "s2", "s10", ""]),
+        st.one_of(st.none(), st.integers(0, 500)),
+    ),
+    min_size=1, max_size=20, unique_by=lambda row: (row[0], row[1], row[5]),
+)  # fmt: skip
+EXTRA_COLUMNS = (
+    "item", "rater", "misleading", "misleading_score", "misleading_audit", "session", "seconds",
+)  # fmt: skip
+
+
+def extra_facts(ratings: Ratings) -> set[str]:
+    items, raters = ratings.items.index[ratings.item], ratings.raters.index[ratings.rater]
+    columns = (
+        items, raters, ratings.answers[:, 2], ratings.scores[:, 2], ratings.audit[:, 2],
+        ratings.session, ratings.seconds, ratings.abstained, ratings.replicate,
+    )  # fmt: skip
+    return {repr(tuple(map(str, row))) for row in zip(*columns, strict=True)}
+
+
+@settings(RELAXED, max_examples=40)
+@given(rows=EXTRAS, random=st.randoms(use_true_random=False))
+def test_scores_sessions_audits_and_times_stay_with_their_rating(
+    rows: list[tuple[object, ...]], random: Random, tmp_path: Path
+) -> None:
+    shuffled = list(rows)
+    random.shuffle(shuffled)
+    tables = [pd.DataFrame(r, columns=EXTRA_COLUMNS) for r in (rows, shuffled)]
+    one, two = read(tables[0]), read(tables[1])
+    assert (one is None) == (two is None)
+    if one is None or two is None:
+        return
+    assert extra_facts(one) == extra_facts(two)
+    assert one.sessions == tuple(s for s in ("s1", "s2", "s10") if s in set(one.session))
+    told = (one.answers >= 0) | np.isfinite(one.scores)
+    assert (one.abstained == ~told.any(axis=1)).all()
+    tables[0].to_csv(tmp_path / "r.csv", index=False)
+    assert extra_facts(read_ratings(tmp_path / "r.csv", task="retrieval")) == extra_facts(one)
+
+
 @RELAXED
 @given(rows=ROWS, separator=st.sampled_from([",", ";", "\t"]))
 def test_a_file_says_the_same_as_the_table(

@@ -12,8 +12,9 @@ import pytest
 
 from assay.density import make_density
 from assay.diagnostics import mode_warnings
-from assay.model import build_structure, make_spec
+from assay.model import build_structure
 from assay.modes import find_modes, mean_accuracy
+from assay.spec import make_spec
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 real_data = importlib.import_module("real_data")

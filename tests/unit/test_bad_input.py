@@ -102,6 +102,63 @@ MALFORMED: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "damaged gzip": (b"\x1f\x8b\x08\x00broken", ("compressed file is damaged",)),
     "damaged parquet": (b"PAR1 and nothing else PAR1", ("Parquet file cannot be read",)),
     "no header, data only": (b"1,a,yes,no,no\n2,a,no,no,no\n", ("'no'", "must be the header")),
+    "score out of range": (
+        b"item,rater,misleading,misleading_score\n1,a,no,0.2\n2,a,yes,87\n3,a,no,-1\n",
+        (
+            "2 cells hold no score: '87', '-1'",
+            "column misleading_score, lines 3, 4",
+            "numbers from 0 to 1",
+            "score_range=(0, 100)",
+            'score=""',
+        ),
+    ),
+    "confidence that is no number": (
+        b"item,rater,misleading,misleading_confidence\n1,a,no,0.2\n2,a,yes,very\n3,a,no,\n",
+        ("1 cells hold no score: 'very'", "line 3"),
+    ),
+    "confidence with a decimal comma": (
+        b"item;rater;misleading;misleading_confidence\n1;a;no;0,5\n2;a;yes;0.5\n",
+        ("1 cells hold no score: '0,5'", "line 2"),
+    ),
+    "infinite score": (
+        b"item,rater,misleading,misleading_score\n1,a,no,0.5\n2,a,yes,inf\n",
+        ("1 cells hold no score: 'inf'",),
+    ),
+    "audit in other words": (
+        b"item,rater,misleading,audit\n1,a,no,right\n2,a,yes,unsure\n3,a,yes,later\n",
+        (
+            "2 cells are no result of an audit: 'unsure', 'later'",
+            "lines 3, 4",
+            "right or wrong",
+            'audit=""',
+        ),
+    ),
+    "negative time": (
+        b"item,rater,misleading,seconds\n1,a,no,12\n2,a,yes,-3\n",
+        ("1 cells hold no time in seconds: '-3'", "column seconds, line 3", "numbers from 0"),
+    ),
+    "the same item twice in a session": (
+        b"item,rater,session,misleading\n1,a,s1,no\n1,a,s1,yes\n",
+        ("more than once under the same session", "lines 2, 3", 'replicate="row"'),
+    ),
+    "a rating in two sessions": (
+        b"item,rater,label,value,replicate,session\n1,a,misleading,no,1,s1\n"
+        b"1,a,topically_relevant,no,1,s2\n",
+        ("1 rows answer a label in another session", "column session, line 3"),
+    ),
+    "score, audit and time wrong at once": (
+        b"item,rater,misleading,misleading_score,audit,seconds\n1,a,no,7,hm,4\n2,a,no,1,ok,-4\n",
+        ("3 problems", "no score: '7'", "no result of an audit: 'hm'", "time in seconds: '-4'"),
+    ),
+    "a word near a class": (
+        b"item,rater,misleading\n1,a,no\n2,a,yess\n3,a,dunno\n",
+        (
+            "'yess' is no class of misleading",
+            "line 3",
+            'classes={"misleading": {"yess": "yes", "dunno": "..."}}',
+            '"" means no answer',
+        ),
+    ),
     "huge field": ((GOOD + f"2,a,{'x' * 2_000_000},no,no\n").encode(), ("is no class", "...")),
 }
 
@@ -208,6 +265,85 @@ CALLS: dict[str, tuple[dict[str, Any], type[AssayError], str]] = {
         },
         RatingsError,
         "more than one group",
+    ),
+    "score column": ({"score": "scroe"}, RatingsError, "score= names 'scroe', which is no column"),
+    "score of no label": ({"score": {"lable": "item"}}, RatingsError, "did you mean label?"),
+    "score type": ({"score": 3}, RatingsError, "score= must be a column or a dict"),
+    "score type in a dict": ({"score": {"label": 3}}, RatingsError, "score= names 3"),
+    "one score of several labels": (
+        {
+            "task": "retrieval",
+            "score": "p",
+            "source": TABLE.assign(misleading="no", p=0.5),
+        },
+        RatingsError,
+        'score={"topically_relevant": "..."}',
+    ),
+    "several scores where each row answers one label": (
+        {
+            "task": "retrieval",
+            "score": {"misleading": "p"},
+            "source": TABLE.assign(label="misleading", value="no", p=0.5),
+        },
+        RatingsError,
+        "score= must be one column where each row answers one label",
+    ),
+    "score and confidence": (
+        {"source": TABLE.assign(s=0.5, c=0.5), "score": "s", "confidence": "c"},
+        RatingsError,
+        "score= and confidence= both name a column for label label",
+    ),
+    "score range": ({"score_range": (1, 0)}, RatingsError, "score_range=(1, 0)"),
+    "score range type": ({"score_range": 100}, RatingsError, "e.g. (0, 1) or (0, 100)"),
+    "score of classes without order": (
+        {
+            "source": TABLE.assign(label=["x", "y"], s=0.5)
+            .iloc[[0, 1, 0]]
+            .assign(item=[1, 2, 3], label=list("xyz")),
+            "score": "s",
+        },
+        RatingsError,
+        "whose classes have no order",
+    ),
+    "session column": ({"session": "day"}, RatingsError, "session='day' is no column"),
+    "sessions without a column": (
+        {"sessions": ["a"]},
+        RatingsError,
+        "no column holds the sessions",
+    ),
+    "sessions incomplete": (
+        {"source": TABLE.assign(session=["one", "two"]), "sessions": ["one", "twoo"]},
+        RatingsError,
+        "sessions= does not name 'two'; did you mean twoo?",
+    ),
+    "sessions twice": (
+        {"source": TABLE.assign(session=["one", "two"]), "sessions": ["one", "two", "one"]},
+        RatingsError,
+        "sessions= names one more than once",
+    ),
+    "sessions type": (
+        {"source": TABLE.assign(session=["one", "two"]), "sessions": "one"},
+        RatingsError,
+        "sessions= must be a list",
+    ),
+    "audit column": ({"audit": "checked"}, RatingsError, "audit= names 'checked'"),
+    "audit of no label": ({"audit": {"lab": "item"}}, RatingsError, "'lab', which is no label"),
+    "seconds column": ({"seconds": "time"}, RatingsError, "seconds='time' is no column"),
+    "seconds in two columns": (
+        {"source": TABLE.assign(s=1, t=2), "seconds": ["s", "t"]},
+        RatingsError,
+        "seconds= must be one column",
+    ),
+    "classes type": ({"classes": {"label": "x"}}, RatingsError, "classes= must be a dict like"),
+    "classes of no label": (
+        {"classes": {"lable": {"x": "y"}}},
+        RatingsError,
+        "did you mean label?",
+    ),
+    "classes that are none": (
+        {"task": "relevance", "labels": "label", "classes": {"relevance": {"x": "partial"}}},
+        RatingsError,
+        "'partial', which is no class of relevance; did you mean partially?",
     ),
     "panels": ({"panels": pd.DataFrame({"list": [1]})}, RatingsError, "no column in common"),
     "panels of other items": (

@@ -197,3 +197,233 @@ def test_the_export_of_the_protocol(shared_data: Path) -> None:
     assert "8 of 1971 ratings break rule sufficient_is_not_misleading" in texts(report, "note")
     assert report.tables["raters"]["abstained"].sum() == 41
     assert (report.tables["incomplete_panels"]["unrated"] > 0).all()
+
+
+def scored(size: int = 40) -> pd.DataFrame:
+    """Two raters: m gives answers with scores that heap, n scores alone."""
+    return pd.DataFrame(
+        {
+            "item": np.repeat(np.arange(size), 2), "rater": ["m", "n"] * size,
+            "misleading": ["no", "", "yes", ""] * (size // 2),
+            "misleading_score": np.tile([0.1, 0.25, 0.9, 0.5], size // 2),
+        }
+    )  # fmt: skip
+
+
+class TestScores:
+    def test_who_gives_scores_and_where_they_heap(self) -> None:
+        table = scored()
+        table.loc[:3, "misleading_score"] = [0.11, 0.12, 0.93, 0.14]
+        report = check(read_ratings(table, task="retrieval"))
+        said = texts(report, "note")
+        assert "misleading: 80 scores by 2 raters, 8 different values; they heap: 0.1 (24%)" in said
+        assert "40 ratings have scores and no answer" in said
+        lines = report.tables["scores"].set_index("rater")
+        assert lines.loc["m", ["scores", "values", "commonest"]].tolist() == [40, 4, 0.1]
+        assert lines.loc["m", "share_commonest"] == pytest.approx(19 / 40)
+
+    def test_a_constant_scorer_and_one_of_few_values_are_named(self) -> None:
+        table = scored()
+        table.loc[table["rater"] == "n", "misleading_score"] = 0.9
+        report = check(read_ratings(table, task="retrieval"))
+        assert "1 raters always give the same score: n" in texts(report, "warning")
+        assert "1 raters give 5 different scores or fewer: m" in texts(report, "note")
+
+    def test_ends_are_counted(self) -> None:
+        table = scored().replace({"misleading_score": {0.25: 0, 0.5: 1}})
+        lines = check(read_ratings(table, task="retrieval")).tables["scores"].set_index("rater")
+        assert lines.loc["n", ["zeros", "ones"]].tolist() == [20, 20]
+
+    def test_scores_against_the_answer_are_counted(self) -> None:
+        table = scored()
+        table.loc[0, "misleading_score"] = 0.9
+        report = check(read_ratings(table, task="retrieval"))
+        assert "1 of 40 scores lie on the other side of 1/2" in texts(report, "note")
+
+    def test_raters_of_scores_alone_are_neither_silent_nor_constant_nor_twins(self) -> None:
+        table = pd.concat([scored(), scored().query("rater == 'n'").assign(rater="o")])
+        report = check(read_ratings(table, task="retrieval"))
+        raters = report.tables["raters"].set_index("rater")
+        assert raters.loc[["n", "o"], "ratings"].tolist() == [40, 40]
+        assert not raters.loc["n", "constant"]
+        assert "near_duplicate_raters" not in report.tables
+        assert "abstained" not in texts(report, "warning")
+
+    def test_a_label_with_scores_alone_is_no_gap(self) -> None:
+        table = scored().drop(columns="misleading").assign(topically_relevant="yes")
+        report = check(read_ratings(table, task="retrieval"))
+        assert "misleading has scores and no answers" in texts(report, "note")
+        assert "misleading has no answer at all" not in texts(report, "warning")
+
+    def test_without_scores_nothing_is_said(self) -> None:
+        report = single(BALANCED)
+        assert "scores" not in report.tables
+        topics = {f.topic for f in report.findings}
+        assert not topics & {"scores", "sessions", "times", "audits", "replicates"}
+
+
+class TestSessions:
+    def test_sizes_and_drift(self) -> None:
+        report = single(BALANCED, session=["s1"] * 60 + ["s2"] * 30)
+        said = texts(report, "note")
+        assert "2 sessions, from s1 to s2, with 30 to 60 ratings each: s1 60, s2 30" in said
+        assert "3 of 3 raters have 10 ratings or more in each of two sessions" in said
+        table = report.tables["sessions"]
+        assert table.to_dict("list") == {
+            "session": ["s1", "s2"], "ratings": [60, 30], "raters": [3, 3], "items": [20, 10],
+        }  # fmt: skip
+
+    def test_too_little_for_drift_is_a_warning(self) -> None:
+        report = single(BALANCED, session=["s1"] * 80 + ["s2"] * 5 + [""] * 5)
+        assert "0 of 3 raters" in texts(report, "warning")
+        assert "drift would come from the prior alone" in texts(report, "warning")
+        assert "5 ratings have no session" in texts(report, "note")
+
+    def test_times(self) -> None:
+        report = single(BALANCED, seconds=[*range(1, 90), ""])
+        assert "89 of 90 ratings have a time: half of them took 45 seconds" in texts(report, "note")
+
+
+class TestAudits:
+    def test_counts_and_shares(self) -> None:
+        report = single(BALANCED, audit=["right", "wrong", "right"] + [""] * 87)
+        said = texts(report, "note")
+        assert "3 of 90 ratings were audited; 2 of the 3" in said
+        assert "right (66.7%)" in said
+        assert "the audits are of 3 of 3 raters" in said
+        line = report.tables["audits"].to_dict("records")[0]
+        assert (line["right"], line["wrong"]) == (2, 1)
+        assert line["share_right"] == pytest.approx(2 / 3)
+
+    def test_wrong_without_saying_where_is_a_warning(self) -> None:
+        table = pd.DataFrame(
+            {
+                "item": [1, 2, 3], "rater": "a", "topically_relevant": "yes",
+                "misleading": ["no", "yes", "no"], "audit": ["wrong", "right", ""],
+            }
+        )  # fmt: skip
+        report = check(read_ratings(table, task="retrieval"))
+        assert "1 of them are wrong somewhere" in texts(report, "warning")
+        assert "topically_relevant 1 of 1, misleading 1 of 1" in texts(report, "note")
+        assert report.tables["audits"]["wrong_somewhere"].tolist() == [1, 0, 1]
+
+
+class TestReplicates:
+    def test_pairs_that_agree(self) -> None:
+        rows = [(1, "a", "x"), (1, "a", "x"), (1, "a", "y"), (2, "a", "y"), (2, "a", "y")]
+        rows += [(1, "b", "x"), (2, "b", "x")]
+        report = single(rows, replicate=[1, 2, 3, 1, 2, 1, 1])
+        assert "4 pairs of ratings of one item by the same rater (1 raters); 2 say" in texts(
+            report, "note"
+        )
+        table = report.tables["replicates"]
+        assert table[["rater", "items", "pairs", "same"]].to_numpy().tolist() == [["a", 2, 4, 2]]
+
+    def test_the_anaesthetist(self, shared_data: Path) -> None:
+        path = shared_data / "anesthesia" / "annotations.csv"
+        table = pd.read_csv(path).query("rater == 1").pivot(
+            index="item", columns="replicate", values="label"
+        )  # fmt: skip
+        expected = sum(int((table[i] == table[j]).sum()) for i, j in ((1, 2), (1, 3), (2, 3)))
+        found = check(read_ratings(path, task="single")).tables["replicates"]
+        assert found[["pairs", "same"]].to_numpy().tolist() == [[135, expected]]
+
+
+class TestSlots:
+    def rows(self, names: list[str], rng: int, *, ordered: bool) -> list[tuple[Any, str, str]]:
+        said = np.random.default_rng(rng).choice(list("xyz"), (40, len(names)))
+        said = np.sort(said, axis=1) if ordered else said
+        return [(n, r, said[n, c]) for n in range(40) for c, r in enumerate(names)]
+
+    @pytest.mark.parametrize("names", [["rater1", "rater2", "rater3"], ["wid_2", "wid_0", "wid_1"]])
+    def test_numbered_raters_of_every_item_may_be_slots(self, names: list[str]) -> None:
+        report = single(self.rows(names, 1, ordered=False))
+        assert f"named {min(names)} to {max(names)}" in texts(report, "note")
+        assert "may be slots" in texts(report, "note")
+        assert "slots" not in texts(report, "warning")
+
+    def test_sorted_answers_are_a_warning(self) -> None:
+        names = ["rater10", *(f"rater{n}" for n in range(1, 10))]
+        in_order = sorted(names, key=lambda name: int(name[5:]))
+        report = single(self.rows(in_order, 2, ordered=True))
+        assert "their answers are sorted within every item" in texts(report, "warning")
+
+    @pytest.mark.parametrize(
+        "names", [["ann", "bob", "cy"], ["r1", "r3", "r4"], ["x1", "y2", "x3"], ["1", "2", "3"]]
+    )
+    def test_other_names_are_not(self, names: list[str]) -> None:
+        report = single(self.rows(names, 3, ordered=False))
+        assert "may be slots" not in str(report)
+
+    def test_raters_of_fewer_items_are_not(self) -> None:
+        rows = self.rows(["rater1", "rater2", "rater3"], 4, ordered=False)
+        assert "may be slots" in str(single(rows[1:]))
+        fewer = [row for row in rows if row[1] != "rater2" or row[0] >= 5]
+        assert "may be slots" not in str(single(fewer))
+
+    @pytest.mark.parametrize(
+        ("folder", "label"), [("xsum_hallucination", "hallucinated"), ("fleiss_diagnoses", "label")]
+    )
+    def test_real_slots(self, folder: str, label: str, shared_data: Path) -> None:
+        path = shared_data / folder / "annotations.csv"
+        report = check(read_ratings(path, task="single", labels=label))
+        assert "sorted within every item" in texts(report, "warning")
+
+
+class TestLeaning:
+    def sparse(self, several: int, size: int = 200) -> pd.DataFrame:
+        """Rate ``several`` items three times and the rest once; one in ten is misleading."""
+        rng = np.random.default_rng(7)
+        times = np.where(np.arange(size) < several, 3, 1)
+        item = np.repeat(np.arange(size), times)
+        rater = np.concatenate([rng.permutation(6)[:n] for n in times])
+        bad = rng.random(size) < 0.1
+        return pd.DataFrame(
+            {
+                "item": item, "rater": rater.astype(str), "query": item // 5,
+                "system": np.where(item < size // 2, "one", "two"),
+                "topically_relevant": np.where(item % 2, "yes", "no"),
+                "misleading": np.where(bad[item], "yes", "no"),
+            }
+        )  # fmt: skip
+
+    def test_nine_in_ten_rated_once(self) -> None:
+        report = check(read_ratings(self.sparse(20), task="retrieval", cluster="query"))
+        leaning = [f for f in report.findings if f.topic == "what leans on the prior"]
+        said = "\n".join(f.text for f in leaning)
+        assert "180 of 200 rated items (90%) have one rater" in said
+        assert "learned of reliability comes from 20 items" in said
+        table = report.tables["telling_items"].set_index(["label", "class"])["items"]
+        assert f"sensitivity rests on about {table['misleading', 'yes']} items" in said
+        assert table["misleading", "yes"] < 5
+        assert table["topically_relevant"].tolist() == [10, 10]
+        assert "evidence_sufficient" not in said
+        assert "1 of 2 systems have fewer than 20 items" in said
+        assert "two 0" in said
+        assert {f.level for f in leaning} == {"warning", "note"}
+
+    def test_three_ratings_of_every_item_lean_on_nothing(self) -> None:
+        table = self.sparse(600, size=600)
+        report = check(read_ratings(table, task="retrieval", cluster="query"))
+        (finding,) = [f for f in report.findings if f.topic == "what leans on the prior"]
+        assert finding.level == "ok"
+
+    def test_known_truth_tells_as_a_second_rater_does(self) -> None:
+        table = self.sparse(0)
+        truth = table[["item", "misleading", "topically_relevant"]]
+        bare = check(read_ratings(table, task="retrieval"))
+        known = check(read_ratings(table, task="retrieval", truth=truth))
+        assert bare.tables["telling_items"]["items"].sum() == 0
+        assert bare.tables["shared_items"]["shared"].sum() == 0
+        counts = known.tables["telling_items"].set_index(["label", "class"])["items"]
+        assert counts["topically_relevant"].tolist() == [100, 100]
+        assert known.tables["shared_items"]["shared"].sum() == 200
+        assert "have one rater: each" not in texts(known, "warning")
+
+    def test_raters_without_company_are_named(self) -> None:
+        table = self.sparse(60)
+        alone = table.query("item >= 60").head(30).assign(rater="lonely")
+        others = table[~table["item"].isin(alone["item"])]
+        report = check(read_ratings(pd.concat([others, alone]), task="retrieval"))
+        assert "1 of 7 raters share fewer than 10 items" in texts(report, "note")
+        assert "lonely (0 of 30)" in texts(report, "note")

@@ -14,9 +14,13 @@ from typer.testing import CliRunner, Result
 
 import assay
 from assay import cli
+from assay.comparison import compare
+from assay.evaluation import registry
 from assay.simulation import simulate
 
-COMMANDS = ("demo", "check", "fit", "metrics", "raters", "labels")
+COMMANDS = (
+    "demo", "check", "agreement", "fit", "metrics", "compare", "raters", "labels", "report",
+)  # fmt: skip
 RUN = [sys.executable, "-c", "from assay.cli import main; main()"]
 
 
@@ -157,6 +161,100 @@ def test_labels_show_the_least_certain_and_say_so(fit_file: Path) -> None:
     assert "-o labels.csv" in done.stderr
 
 
+def test_compare_is_that_of_the_package(fit_file: Path) -> None:
+    done = run("compare", fit_file, "--metric", "ndcg_at_k", "--rope", "0.02", "--json")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    there = compare(assay.load(fit_file), metric="ndcg_at_k", rope=0.02)
+    assert len(found["pairs"]) == len(there.pairs) == 1
+    assert found["pairs"][0]["p_rope"] == pytest.approx(there.pairs["p_rope"].iloc[0])
+    assert {line["system"] for line in found["systems"]} == {"system_1", "system_2"}
+    assert found["claims"] == []
+
+
+def test_compare_shows_each_pair_and_its_estimand(fit_file: Path) -> None:
+    done = run("compare", fit_file, "--estimand", "finite", "--baseline", "system_1")
+    assert done.exit_code == 0
+    assert done.stdout.count("system_2 - system_1") == 6
+    assert "Estimand finite" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("claim", "status", "verdict"),
+    [
+        ("ndcg_at_k of system_1 < 1.5", 0, "supported"),
+        ("ndcg_at_k of system_1 > 1.5", 3, "contradicted"),
+    ],
+)
+def test_a_claim_decides_the_exit_status(
+    claim: str, status: int, verdict: str, fit_file: Path, tmp_path: Path
+) -> None:
+    done = run("compare", fit_file, "--claim", claim, "--json")
+    assert done.exit_code == status
+    assert [line["verdict"] for line in json.loads(done.stdout)["claims"]] == [verdict]
+    path = tmp_path / "report.html"
+    told = run("report", fit_file, "-o", path, "--claim", claim, "--no-budget", "-q")
+    assert told.exit_code == status
+    assert verdict.capitalize() in told.stdout
+    assert verdict in path.read_text(encoding="utf-8")
+
+
+def test_a_report_of_ratings_fits_them(ratings_file: Path, tmp_path: Path) -> None:
+    path, tables = tmp_path / "report.html", tmp_path / "tables"
+    done = run(
+        "report", ratings_file, "--task", "retrieval", "-o", path, "--method", "map", "--draws", 20,
+        "--no-budget", "--tables", tables, "--table-format", "json", "-q",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    page = path.read_text(encoding="utf-8")
+    assert str(ratings_file) in page
+    assert "300 rows were read" in page
+    assert json.loads((tables / "metrics.json").read_text())
+
+
+def test_agreement_is_that_of_the_package(ratings_file: Path, fit_file: Path) -> None:
+    plain = ["agreement", ratings_file, "--task", "retrieval"]
+    found = json.loads(run(*plain, "--fit", fit_file, "--json").stdout)
+    assert {"percent", "gwet_ac1"} <= {line["statistic"] for line in found["agreement"]}
+    assert all(line["expected"] is not None for line in found["agreement"][:1])
+    shown = run(*plain)
+    assert shown.exit_code == 0
+    assert "krippendorff_alpha" in shown.stdout
+    assert "expected by the model" not in shown.stdout
+
+
+def test_a_metric_of_the_users_own(
+    fit_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Other tests must not meet it.
+    monkeypatch.setattr(registry, "_METRICS", dict(registry._METRICS))
+    path = tmp_path / "mine.py"
+    path.write_text(
+        "from assay import metric\n"
+        "@metric('cli_first_relevant', task='retrieval', labels=['topically_relevant'])\n"
+        "def first(y, mask):\n"
+        "    return y[..., 0, 0] == 1\n"
+    )
+    options = ["--metric", "cli_first_relevant", "--metric-file", path, "--json"]
+    done = run("metrics", fit_file, *options)
+    assert done.exit_code == 0, done.output
+    assert {m["metric"] for m in json.loads(done.stdout)["metrics"]} == {"cli_first_relevant"}
+
+
+def test_the_command_stands_in_the_fit(fit_file: Path) -> None:
+    assert assay.load(fit_file).attrs["command"].split()[0] == "assay"
+
+
+def test_options_of_scores_and_words_reach_the_reader(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("item,rater,label,sure\n1,a,ja,90\n1,b,nein,60\n2,a,nein,80\n2,b,ja,55\n")
+    words = ["--word", "label:ja=yes", "--word", "label:nein=no"]
+    scores = ["--confidence", "sure", "--score-range", "0", "100"]
+    done = run("check", path, "--task", "single", *words, *scores)
+    assert done.exit_code == 0, done.output
+    assert "score" in done.stdout
+
+
 WRONG_USAGE: dict[str, list[str]] = {
     "no such command": ["fti"],
     "no task": ["check", "ratings.csv"],
@@ -167,6 +265,23 @@ WRONG_USAGE: dict[str, list[str]] = {
     "response": ["check", "r.csv", "--task", "retrieval", "--response", "rule"],
     "kind": ["raters", "f.nc", "--kind", "cooked"],
     "level": ["metrics", "f.nc", "--level", "95"],
+    "rope": ["compare", "f.nc", "--rope", "small"],
+    "word": ["check", "r.csv", "--task", "single", "--word", "ja=yes"],
+    "families": [
+        "fit",
+        "r.csv",
+        "--task",
+        "single",
+        "-o",
+        "f.nc",
+        "--raters",
+        "a=",
+        "--raters",
+        "b",
+    ],
+    "report of ratings without a task": ["report", "r.csv", "-o", "report.html"],
+    "report without a file": ["report", "f.nc"],
+    "table format": ["report", "f.nc", "-o", "r.html", "--table-format", "xlsx"],
 }
 
 
@@ -204,6 +319,15 @@ PROBLEMS: dict[str, tuple[list[str], str]] = {
     "output is a folder": (
         ["fit", "RATINGS", "--task", "retrieval", "-o", "FOLDER"], "it is a folder",
     ),
+    "claim that cannot be read": (
+        ["report", "f.nc", "-o", "r.html", "--claim", "B is better"], "claim",
+    ),
+    "no such priors": (
+        ["fit", "RATINGS", "--task", "retrieval", "-o", "f.nc", "--priors", "nowhere.toml"],
+        "there is no such file",
+    ),
+    "report is a folder": (["report", "f.nc", "-o", "FOLDER"], "it is a folder"),
+    "no such metric file": (["metrics", "f.nc", "--metric-file", "nowhere.py"], "nowhere.py"),
     "no folder for the output": (
         ["fit", "RATINGS", "--task", "retrieval", "-o", "nowhere/fit.nc"], "does not exist",
     ),

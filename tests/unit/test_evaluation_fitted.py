@@ -15,6 +15,7 @@ from assay.evaluation.draws import metric_draws, metric_totals
 from assay.evaluation.estimands import cluster_weights
 from assay.evaluation.panels import panel_layout
 from assay.evaluation.registry import choose_metrics
+from assay.evaluation.stream import LabelDraws, posterior_labels
 from assay.ratings import Ratings
 from assay.states import MISSING, state_space
 from assay.task import load_task
@@ -57,40 +58,55 @@ def fake(monkeypatch):
 
     def make(ratings, labels=None, new=None):
         rng, states = np.random.default_rng(2), state_space(ratings.task).states
-        count = len(ratings.items)
+        count, width = len(ratings.items), states.shape[1]
         if labels is None:
             labels = states[rng.integers(len(states), size=(2, 20, count))]
+        codes, drawn = np.unique(labels.reshape(-1, width), axis=0, return_inverse=True)
 
         def predicted(fit, replicates):
-            drawn = np.random.default_rng(3).integers(len(states), size=(replicates, 2, 20, count))
-            made = states[drawn] if new is None else np.broadcast_to(new, (*drawn.shape, len(new)))
-            return xr.DataArray(made, dims=("replicate", "chain", "draw", "item", "label"))
+            rng = np.random.default_rng(3)
+            kinds = states if new is None else new[None]
+            for _ in range(replicates):
+                yield LabelDraws(states=rng.integers(len(kinds), size=(40, count)), codes=kinds)
 
-        draws = xr.DataArray(
-            labels,
-            dims=("chain", "draw", "item", "label"),
+        monkeypatch.setattr(fitted, "ratings_of", lambda fit: ratings)
+        monkeypatch.setattr(fitted, "predicted_labels", predicted)
+        tree = xr.DataTree(
+            xr.Dataset(
+                attrs={"reference": "consensus of all raters", "seed": 1, "task": "", "spec": ""}
+            )
+        )
+        tree["labels"] = xr.Dataset(
+            {"state": (("chain", "draw", "item"), drawn.reshape(2, 20, count))},
             coords={"chain": [0, 1], "draw": np.arange(20)},
         )
-        monkeypatch.setattr(fitted, "ratings_of", lambda fit: ratings)
-        monkeypatch.setattr(fitted, "label_draws", lambda fit: draws)
-        monkeypatch.setattr(fitted, "predictive_label_draws", predicted)
-        return xr.DataTree(xr.Dataset(attrs={"reference": "consensus of all raters", "seed": 1}))
+        tree["constant_data"] = xr.Dataset({"states": (("state", "label"), codes)})
+        tree["posterior"] = tree["observed_data"] = xr.Dataset()
+        return tree
 
     return make
 
 
-def labels_of(ratings):
-    return fitted.label_draws(None).to_numpy().reshape(40, len(ratings.items), -1)
+def labels_of(fit):
+    """Label draws of a fit, chains merged."""
+    return posterior_labels(fit)[0:40]
+
+
+def new_labels():
+    """Return the labels of 32 sets of new clusters: (replicate, chain, draw, item, label)."""
+    parts = [part[0:40] for part in fitted.predicted_labels(None, 32)]
+    return np.stack([part.reshape(2, 20, *part.shape[1:]) for part in parts])
 
 
 def test_finite_is_the_metric_of_each_draw(fake):
     ratings = paired_ratings()
-    data = metrics(fake(ratings), estimand="finite")
+    fit = fake(ratings)
+    data = metrics(fit, estimand="finite")
     assert set(data.data_vars) == set(ratings.task.metrics)
     assert data["ndcg_at_k"].dims == ("chain", "draw", "system")
     assert data["system"].to_numpy().tolist() == ["A", "B"]
     for n in (0, 25):
-        table = metrics_of_labels(labels_of(ratings)[n], ratings).set_index(["metric", "system"])
+        table = metrics_of_labels(labels_of(fit)[n], ratings).set_index(["metric", "system"])
         for name in ratings.task.metrics:
             drawn = data[name].to_numpy().reshape(40, 2)[n]
             np.testing.assert_allclose(drawn, table.loc[name, "value"])
@@ -98,9 +114,10 @@ def test_finite_is_the_metric_of_each_draw(fake):
 
 def test_population_weights_the_panels_of_each_draw(fake):
     ratings = paired_ratings()
-    data = metrics(fake(ratings), names="topical_precision_at_k")
+    fit = fake(ratings)
+    data = metrics(fit, names="topical_precision_at_k")
     weights = cluster_weights(panel_layout(ratings))[0:40]
-    relevant = labels_of(ratings)[..., 0].reshape(40, 2, 30, 3).mean(axis=-1)
+    relevant = labels_of(fit)[..., 0].reshape(40, 2, 30, 3).mean(axis=-1)
     order = [sorted(f"q{c}" for c in range(30)).index(f"q{c}") for c in range(30)]
     expected = np.einsum("dsc,dc->ds", relevant, weights[:, order])
     drawn = data["topical_precision_at_k"].to_numpy().reshape(40, 2)
@@ -116,10 +133,14 @@ def test_attributes_say_what_the_numbers_are_about(fake):
         "incomplete": "predict",
         "n_panels": 60,
         "n_panels_dropped": 0,
+        "n_items_unrated": 0,
         "n_clusters": 30,
+        "n_strata": 1,
         "weights_seed": 1,
     }
     assert data["ndcg_at_k"].attrs["description"].startswith("Normalised discounted")
+    assert data["ndcg_at_k"].attrs["better"] == "higher"
+    assert data["misleading_context_rate_at_k"].attrs["better"] == "lower"
 
 
 def test_few_clusters_take_the_predictive_of_the_model(fake):
@@ -127,15 +148,15 @@ def test_few_clusters_take_the_predictive_of_the_model(fake):
     data = metrics(fake(ratings), names="topical_precision_at_k")
     variable = data["topical_precision_at_k"]
     assert variable.attrs["estimand"] == "population (model-based: 12 clusters)"
-    new = fitted.predictive_label_draws(None, replicates=32).to_numpy()[..., 0]
-    expected = new.reshape(32, 2, 20, 2, 36).mean(axis=(0, 4))
+    expected = new_labels()[..., 0]
+    expected = expected.reshape(32, 2, 20, 2, 36).mean(axis=(0, 4))
     np.testing.assert_allclose(variable.to_numpy(), expected)
 
 
 def test_predictive_ratio_is_a_ratio_of_totals_over_replicates(fake):
     ratings = paired_ratings("grounding", clusters=5, places=1)
     data = metrics(fake(ratings), names="conditional_fabrication_rate", by=None)
-    new = fitted.predictive_label_draws(None, replicates=32).to_numpy()
+    new = new_labels()
     expected = new[..., 4].sum(axis=(0, 3)) / new[..., 3].sum(axis=(0, 3))
     np.testing.assert_allclose(data["conditional_fabrication_rate"].to_numpy(), expected)
     assert data["conditional_fabrication_rate"].dims == ("chain", "draw")
@@ -147,6 +168,17 @@ def test_the_system_with_fewest_clusters_decides(fake):
     kept = few | (ratings.panels["system"] == "B")
     data = metrics(fake(replace(ratings, panels=ratings.panels[kept])))
     assert data["ndcg_at_k"].attrs["estimand"] == "population (model-based: 19 clusters)"
+
+
+def test_strata_count_against_the_clusters(fake):
+    """24 clusters in 6 strata have as little to say of their variance as 19 in one."""
+    ratings = paired_ratings(clusters=24)
+    strata = ratings.items["cluster"].str[1:].astype(int) % 6
+    ratings = replace(ratings, items=ratings.items.assign(stratum=strata.astype(str)))
+    data = metrics(fake(ratings))
+    assert data.attrs["n_strata"] == 6
+    words = "population (model-based: 24 clusters in 6 strata)"
+    assert data["ndcg_at_k"].attrs["estimand"] == words
 
 
 def test_event_that_no_answer_shows_takes_the_predictive(fake):
@@ -187,6 +219,19 @@ def test_second_ratings_count_as_seen(fake):
     assert metrics(fake(twice), names=names)[names].attrs["estimand"] == "population"
 
 
+def test_scores_count_as_seen_and_as_rated(fake):
+    """Answers are lost, but for scores that say of two items that they mislead."""
+    ratings = paired_ratings()
+    scores = np.zeros(ratings.answers.shape)
+    scores[[0, 100], 2] = 0.9
+    scored = replace(ratings, answers=np.full_like(ratings.answers, MISSING), scores=scores)
+    data = metrics(fake(scored))
+    estimands = {name: data[name].attrs["estimand"] for name in data.data_vars}
+    assert estimands["misleading_context_rate_at_k"] == "population"
+    assert estimands["topical_precision_at_k"] == "population (model-based: no event seen)"
+    assert data.attrs["n_items_unrated"] == 0
+
+
 def test_undefined_draws_are_nan_and_their_share_is_told(fake):
     ratings = paired_ratings("grounding", places=1)
     labels = np.zeros((2, 20, 60, 5), np.int16)
@@ -201,9 +246,11 @@ def test_undefined_draws_are_nan_and_their_share_is_told(fake):
 def test_incomplete_panels_can_be_dropped(fake):
     ratings = paired_ratings()
     ratings.answers[0] = MISSING
-    data = metrics(fake(ratings), estimand="finite", incomplete="drop")
+    assert metrics(fake(ratings)).attrs["n_items_unrated"] == 1
+    fit = fake(ratings)
+    data = metrics(fit, estimand="finite", incomplete="drop")
     assert (data.attrs["n_panels"], data.attrs["n_panels_dropped"]) == (59, 1)
-    relevant = labels_of(ratings)[..., 0].reshape(40, 60, 3).mean(axis=-1)
+    relevant = labels_of(fit)[..., 0].reshape(40, 60, 3).mean(axis=-1)
     drawn = data["topical_precision_at_k"].to_numpy().reshape(40, 2)
     np.testing.assert_allclose(drawn[:, 0], relevant[:, 1:30].mean(axis=1))
 
@@ -233,13 +280,15 @@ def test_totals_count_panels_or_weights():
 
 
 def test_memory_stays_bounded():
-    """20 million label cells are 40 MB; float copies of all of them would be 160 MB each."""
+    """20 million label cells are 8 MB of states; a float of each would be 160 MB."""
     ratings = paired_ratings("generation", clusters=10_000, places=1)
-    y = np.random.default_rng(1).integers(2, size=(200, 20_000, 5), dtype=np.int16)
+    codes = state_space(ratings.task).states
+    states = np.random.default_rng(1).integers(len(codes), size=(200, 20_000), dtype=np.int16)
     layout, chosen = panel_layout(ratings), choose_metrics(ratings.task)
+    draws = LabelDraws(states=states, codes=codes)
     tracemalloc.start()
     try:
-        metric_draws(chosen, ratings.task, y, layout, cluster_weights(layout))
+        metric_draws(chosen, ratings.task, draws, layout, cluster_weights(layout))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

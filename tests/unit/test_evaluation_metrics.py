@@ -153,6 +153,24 @@ def test_prevalence_counts_only_where_the_label_applies():
     assert (numerator.tolist(), denominator.tolist()) == ([1], [2])
 
 
+def test_prevalence_of_all_classes_but_one():
+    task = load_task("relevance")
+    (found,) = choose_metrics(task, "prevalence[relevance!=no]")
+    numerator, denominator = panel_totals(found, np.array([[[0], [1], [2]]]), np.ones((1, 3), bool))
+    assert (numerator.tolist(), denominator.tolist()) == ([2], [3])
+
+
+LOWER = {
+    "misleading_context_rate_at_k", "unsupported_claim_rate", "contradiction_rate",
+    "conditional_fabrication_rate", "incompleteness_rate", "unsafe_content_rate", "flag_rate",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("task_name", "name"), SHIPPED)
+def test_error_rates_are_better_when_lower(task_name, name):
+    assert registered(name).better == ("lower" if name in LOWER else "higher")
+
+
 def test_task_without_metrics_reports_the_prevalence_of_every_class():
     names = [m.name for m in metrics_for(load_task("relevance"))]
     assert names == [f"prevalence[relevance={c}]" for c in ("no", "partially", "yes")]
@@ -200,6 +218,8 @@ def test_unknown_names_show_the_nearest():
         metrics_for(Task(name="t", labels=(Label(name="a"),), metrics=("flag_rates",)))
     with pytest.raises(ModelError, match="kind='mean'"):
         metric("x", kind="mean")
+    with pytest.raises(ModelError, match="did you mean lower"):
+        metric("x", better="lowe")
 
 
 def test_metric_that_needs_other_labels_is_refused():

@@ -57,7 +57,7 @@ def test_layout_by_hand():
     assert layout.weight.tolist() == [2.0, 1.0, 1.0]
     assert layout.mask.astype(int).tolist() == [[1, 1, 0, 0], [1, 0, 0, 0], [0, 1, 0, 1]]
     assert layout.item[layout.mask].tolist() == [0, 1, 2, 4, 3]
-    assert layout.fewest_clusters() == 1
+    assert (layout.freedom(), layout.sample_words()) == (1, "1 cluster")
 
 
 def test_pooled_layout_has_one_nameless_system():
@@ -80,7 +80,7 @@ def test_ranks_from_zero_are_shifted_and_ties_follow_one_another():
 
 def test_drop_leaves_out_panels_with_an_unrated_item():
     layout = panel_layout(ratings_of(RAGGED, answered=[1, 2, 3, 4]), incomplete="drop")
-    assert layout.dropped == 1
+    assert (layout.dropped, layout.unrated) == (1, 0)
     assert layout.item[layout.mask].tolist() == [2, 4, 3]
     with pytest.raises(RatingsError, match="leaves no panel"):
         panel_layout(ratings_of(RAGGED, answered=[]), incomplete="drop")
@@ -106,17 +106,28 @@ def test_restricted_layout_loses_empty_panels():
 
 
 @pytest.mark.parametrize(
-    ("places", "stratum", "words"),
+    ("places", "words"),
     [
-        ([("", "p", "q1", 1, 0), ("", "p", "q2", 2, 1)], "", "panel 'p' has items of several"),
-        ([("", "p", "q", 1, 0), ("", "o", "q", 1, 1)], ["x", "y"], "span strata: q"),
-        ([("", "p", "q", -1, 0), ("", "p", "q", 2, 1)], "", "ranks go from -1 to 2"),
-        ([("", "p", "q", 1, 0), ("", "p", "q", 99_999, 1)], "", "ranks go from 1 to 99999"),
+        ([("", "p", "q1", 1, 0), ("", "p", "q2", 2, 1)], "panel 'p' has items of several"),
+        ([("", "p", "q", -1, 0), ("", "p", "q", 2, 1)], "ranks go from -1 to 2"),
+        ([("", "p", "q", 1, 0), ("", "p", "q", 99_999, 1)], "ranks go from 1 to 99999"),
     ],
 )
-def test_unusable_panels_are_told(places, stratum, words):
+def test_unusable_panels_are_told(places, words):
     with pytest.raises(RatingsError, match=words):
-        panel_layout(ratings_of(places, stratum=stratum))
+        panel_layout(ratings_of(places))
+
+
+def test_strata_inside_clusters_are_no_strata_of_clusters():
+    """Items of a query are sampled inside and outside its top 5: queries are drawn together."""
+    places = [("", f"p{n}", f"q{n % 4}", 1, n) for n in range(12)]
+    inside = ["top" if n < 8 else "rest" for n in range(12)]
+    assert panel_layout(ratings_of(places, stratum=inside)).stratum.tolist() == [0, 0, 0, 0]
+    language = [("en" if n % 4 < 2 else "de") + kind for n, kind in enumerate(inside)]
+    layout = panel_layout(ratings_of(places, stratum=language))
+    assert (layout.n_strata, layout.freedom()) == (2, 3)
+    assert layout.stratum[0] == layout.stratum[1] != layout.stratum[2] == layout.stratum[3]
+    assert layout.sample_words() == "4 clusters in 2 strata"
 
 
 def test_unknown_choices_are_told():
@@ -135,7 +146,13 @@ def test_metrics_of_labels_by_hand():
     assert table["misleading_context_rate_at_k", "A"] == pytest.approx((1 / 2 + 0) / 2)
     pooled = metrics_of_labels(labels, ratings_of(RAGGED), by=None, names="sufficiency_hit_at_k")
     assert pooled.to_dict("records") == [
-        {"metric": "sufficiency_hit_at_k", "system": "", "value": pytest.approx(1 / 3)}
+        {
+            "metric": "sufficiency_hit_at_k",
+            "system": "",
+            "value": pytest.approx(1 / 3),
+            "estimand": "finite",
+            "reference": "the labels given",
+        }
     ]
 
 

@@ -116,7 +116,7 @@ def test_target_accept_is_a_share(ratings: Ratings, target: float):
         ({"prevalence": "flat"}, UnknownNameError, "dirichlet"),
         ({"priors": {"mean": "Normal(0, 1)"}}, ModelError, "is not used"),
         ({"priors": {"sd": "Normal(0, 1)"}}, ModelError, "cannot take the place"),
-        ({"reference": "gold"}, ModelError, "perception layer"),
+        ({"reference": "gold"}, ModelError, "known truth of at least 30 items; 0 have"),
     ],
 )
 def test_specifications_that_do_not_exist(
@@ -151,3 +151,35 @@ def test_warnings_are_sentences_and_stand_in_the_fit(ratings: Ratings):
 def test_one_chain_can_be_sampled(ratings: Ratings):
     fit = quiet(ratings, method="nuts", raters="one_coin", draws=20, tune=40, chains=1)
     assert fit["posterior"].sizes["chain"] == 1
+
+
+def test_whose_truth_is_meant_stands_in_the_fit():
+    options = {"n_items": 40, "groups": {"human": 2, "model": 2}, "ratings_per_item": 4, "rng": 1}
+    ratings = assay.simulate("retrieval", gold=1.0, **options)
+    for reference, words in (
+        (None, "consensus of all raters"),
+        ("human", "consensus of human"),
+        ("gold", "gold"),
+    ):
+        fit = quiet(ratings, reference=reference)
+        assert fit.attrs["reference"] == words
+        assert json.loads(fit.attrs["spec"])["reference"] == reference
+        assert ("misperceived" in fit["posterior"]) == (reference is not None)
+    assert fit["posterior"]["misperceived"].coords["layer"].values.tolist() == ["human", "model"]
+
+
+def test_a_mapping_of_recipes_stands_in_the_fit():
+    ratings = assay.simulate("single", groups={"human": 2, "model": 2}, n_items=30, rng=1)
+    recipe = {"human": "pooled + item_difficulty", "model": "one_coin"}
+    fit = quiet(ratings, raters=recipe)
+    assert json.loads(fit.attrs["spec"])["raters"] == recipe
+    assert fit["posterior"]["model.accuracy"].dims == ("chain", "draw", "model.rater")
+    assert {"hard_share", "human.difficulty_loading"} <= set(fit["posterior"])
+
+
+def test_repeated_ratings_have_a_consistency_or_are_independent():
+    ratings = assay.simulate("single", n_items=30, replicates=2, rng=1)
+    together, apart = (quiet(ratings, replicates=r) for r in ("together", "independent"))
+    assert together["posterior"]["consistency"].dims == ("chain", "draw")
+    assert "consistency" not in apart["posterior"]
+    assert json.loads(apart.attrs["spec"])["replicates"] == "independent"

@@ -9,7 +9,7 @@ from scipy import stats
 import assay
 from assay.density import Density, make_density
 from assay.errors import FitWarning
-from assay.model import Structure, build_structure, make_spec
+from assay.model import Structure, build_structure
 from assay.modes import (
     curvature,
     find_modes,
@@ -18,6 +18,7 @@ from assay.modes import (
     mode_scale,
     prior_centre,
 )
+from assay.spec import make_spec
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,11 @@
+import json
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from assay.errors import ModelError
-from assay.priors import Parameter, Prior, override, parse_prior
+from assay.priors import Parameter, Prior, override, parse_prior, write_prior
 
 
 def parameter(prior: Prior, *shape: int) -> Parameter:
@@ -43,11 +45,77 @@ def test_priors_are_read_and_written(text: str, name: str, values: tuple[float, 
         ("HalfNormal(0)", "sigma must be positive"),
         ("Normal(1e999, 1)", "must be positive|finite"),
         ("Confusion(1.2, 8)", "between 0 and 1"),
+        ("Normal([0, 1], 1)", "takes numbers"),
+        ("Counts([[8, 2]])", "square table"),
+        ("Counts([8, 2])", "square table"),
+        ("Counts([[8, 2], [1]])", "square table"),
+        ("Counts(5)", "square table"),
+        ("Counts([[8, 0], [1, 9]])", "must be positive"),
+        ("Counts({'a': [[8, 2], [1, 9]], 'b': 3})", "main, label b: counts are a square"),
+        ("about 85 %", "write e.g. 'about 85 % accurate"),
     ],
 )
 def test_what_is_no_prior_is_said_in_words(text: str, words: str):
     with pytest.raises(ModelError, match=words):
         parse_prior(text, where="main")
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        "Normal(0.1, 1e-09)",
+        "Normal(-1.2345678901234567, 3)",
+        "Counts([[8, 2], [1.5, 9]])",
+        "Counts([[[8, 2], [1, 9]], [[5, 5], [5, 5]]])",
+        "Counts({'a': [[8, 2], [1, 9]], 'b': [[8, 2, 1], [1, 9, 1], [1, 1, 1]]})",
+        "about 85 %, 90 % between 70 and 95",
+    ],
+)
+def test_text_comes_back_exactly(prior: str):
+    assert str(parse_prior(prior)) == prior
+    assert write_prior(parse_prior(prior)) == write_prior(prior) == prior
+    assert parse_prior(json.loads(json.dumps(write_prior(prior)))) == parse_prior(prior)
+
+
+def test_arrays_are_written_as_counts():
+    counts = np.array([[8, 2], [0.1, 1 / 3]])
+    for value in (counts, counts.tolist(), np.stack([counts, counts]), {"a": counts}):
+        text = write_prior(value)
+        assert parse_prior(text).name == "Counts"
+        found = parse_prior(text).values[0]
+        np.testing.assert_array_equal(
+            np.asarray(found["a"] if isinstance(found, dict) else found),
+            np.asarray(value["a"] if isinstance(value, dict) else value),
+        )
+    shown = Prior(name="Dirichlet", values=(np.array([[1.0, 2.5]]),))
+    assert str(shown) == "Dirichlet([[1, 2.5]])"
+    for value in (3, None):
+        with pytest.raises(ModelError, match=r"x: .* is no prior; write it as text"):
+            write_prior(value, where="x")
+    with pytest.raises(ModelError, match="square table"):
+        write_prior(np.ones(3))
+
+
+def test_an_opinion_takes_the_place_of_a_probability():
+    words = "about 85 %, 90 % between 70 and 95"
+    defaults = {
+        "accuracy": parse_prior("Beta(4, 3)"),
+        "confusion": parse_prior("Confusion(0.6, 8)"),
+        "mean_binary": parse_prior("Normal(1.8, 0.8)"),
+        "main": parse_prior("Normal(0, 1)"),
+    }
+    chosen = override(
+        defaults, dict.fromkeys(("accuracy", "confusion", "mean_binary"), words), owner="x"
+    )
+    alpha, beta = chosen["accuracy"].values
+    assert alpha / (alpha + beta) == pytest.approx(0.85)
+    assert chosen["confusion"].values == pytest.approx((0.85, alpha + beta))
+    assert chosen["mean_binary"].name == "Normal"
+    assert chosen["main"] == defaults["main"]
+    with pytest.raises(ModelError, match=r"place of Normal.0, 1., which is no probability"):
+        override(defaults, {"main": words}, owner="x")
+    swapped = override(defaults, {"confusion": "Counts([[8, 2], [1, 9]])"}, owner="x")
+    assert swapped["confusion"].name == "Counts"
 
 
 def test_override_keeps_to_the_kind():

@@ -78,14 +78,60 @@ def test_gates_and_contradictions_of_convabuse(shared_data: Path, tmp_path: Path
     assert ratings.replicate.max() == table.groupby(["item", "rater"]).size().max() - 1
 
 
-def test_relevance_with_other_classes_names_them(shared_data: Path) -> None:
+DIRAS_WORDS = dict.fromkeys(("partially yes", "partially no", "partially helpful"), "partially")
+
+
+def test_graded_answers_of_diras_read_with_the_words_that_the_error_proposes(
+    shared_data: Path,
+) -> None:
     path = shared_data / "diras_chatreport" / "annotations.csv"
-    with pytest.raises(RatingsError, match="'partially yes' is no class of relevance"):
+    with pytest.raises(RatingsError, match="'partially yes' is no class of relevance") as caught:
         read_ratings(path, task="relevance")
-    table = pd.read_csv(path)
-    table["label"] = table["label"].where(~table["label"].str.startswith("partially"), "partially")
-    ratings = read_ratings(table, task="relevance", item="item", cluster="query")
+    words = ", ".join(f'"{word}": "partially"' for word in DIRAS_WORDS)
+    assert f'classes={{"relevance": {{{words}}}}}' in str(caught.value)
+    ratings = read_ratings(path, task="relevance", classes={"relevance": DIRAS_WORDS})
     assert (len(ratings.answers), ratings.items["cluster"].nunique()) == (12003, 11)
+    grades = pd.read_csv(path)["grade"].to_numpy()
+    np.testing.assert_array_equal(ratings.answers[:, 0], grades)
+
+
+def test_scores_and_confidences_of_diras(shared_data: Path) -> None:
+    path = shared_data / "diras_chatreport" / "annotations.csv"
+    table = pd.read_csv(path)
+    words = {"relevance": DIRAS_WORDS}
+    scored = read_ratings(path, task="relevance", classes=words)
+    np.testing.assert_allclose(scored.scores[:, 0], table["score"])
+    sure = read_ratings(path, task="relevance", classes=words, score="")
+    expected = np.select(
+        [table["grade"] == 2, table["grade"] == 0],
+        [(2 + table["confidence"]) / 3, (1 - table["confidence"]) / 3],
+        np.where(table["confidence"].notna(), 0.5, np.nan),
+    )
+    np.testing.assert_allclose(sure.scores[:, 0], expected)
+    with_score = sure.raters.index[np.unique(sure.rater[np.isfinite(sure.scores[:, 0])])]
+    assert len(with_score) == 16
+    assert not any(name.startswith("expert") for name in with_score)
+
+
+def test_rounds_of_llm_rubric_are_sessions_that_tell_repeats_apart(shared_data: Path) -> None:
+    path = shared_data / "llm_rubric" / "annotations.csv"
+    ratings = read_ratings(path, task="single", labels="Q0")
+    assert ratings.sessions == ("round1", "round2", "round3")
+    assert np.bincount(ratings.replicate).tolist() == [957, 9]
+
+
+def test_a_second_round_of_varierr_reads_as_an_audit_or_as_a_session(shared_data: Path) -> None:
+    table = pd.read_csv(shared_data / "varierr_nli" / "annotations.csv")
+    given = table["entailment"] == 1
+    audited = table.assign(held=table["entailment_r2"].where(given))
+    one = read_ratings(audited, task="single", labels="entailment", audit="held")
+    assert (one.audit == 1).sum() == table["entailment_r2"].sum()
+    assert (one.audit >= 0).sum() == given.sum()
+    again = table.assign(round=2, entailment=table["entailment_r2"])
+    rounds = pd.concat([table.assign(round=1), again], ignore_index=True)
+    two = read_ratings(rounds, task="single", labels="entailment")
+    assert two.sessions == ("1", "2")
+    assert np.bincount(two.replicate).tolist() == [1991, 1991]
 
 
 EXPORT = {"retrieval": (2012, 1604, 41), "grounding": (390, 320, 3), "generation": (404, 320, 3)}

@@ -10,7 +10,7 @@ import xarray as xr
 from rich.console import Console
 
 import assay
-from assay import render
+from assay import frames, render, words
 from assay.checking import check
 from assay.diagnostics import mode_warnings
 from assay.modes import Mode
@@ -38,19 +38,20 @@ def three_classes() -> xr.DataTree:
 
 
 @pytest.mark.parametrize(
-    ("numbers", "words"),
+    ("numbers", "text"),
     [
         ((0.581, 0.462, 0.699), "0.58 (0.46 to 0.70)"),
         ((0.0152, 0.0111, 0.0193), "0.0152 (0.0111 to 0.0193)"),
         ((0.5, 0.5, 0.5), "0.50 (0.50 to 0.50)"),
         ((12.3, 4.2, 20.1), "12.30 (4.20 to 20.10)"),
         ((np.nan, 0.1, 0.2), "undefined"),
+        ((-0.001, -0.25, 0.26), "0.00 (-0.25 to 0.26)"),
     ],
 )
 def test_interval_has_the_digits_that_its_width_deserves(
-    numbers: tuple[float, float, float], words: str
+    numbers: tuple[float, float, float], text: str
 ) -> None:
-    assert render.interval(*numbers) == words
+    assert words.interval(*numbers) == text
 
 
 def test_control_characters_and_markup_are_shown_and_not_obeyed() -> None:
@@ -63,7 +64,7 @@ def test_control_characters_and_markup_are_shown_and_not_obeyed() -> None:
 def test_tables_are_plain_ascii_and_fit_80_columns(retrieval: xr.DataTree) -> None:
     finite = assay.summarize(assay.metrics(retrieval, estimand="finite"))
     population = assay.summarize(assay.metrics(retrieval, estimand="population"))
-    reliability = render.reliability_frame(retrieval)
+    reliability = frames.reliability_frame(retrieval)
     task = assay.load_task("retrieval")
     shown = text_of(
         render.metrics_table({"finite": finite, "population": population}),
@@ -81,10 +82,10 @@ def test_tables_name_estimand_reference_and_kind(retrieval: xr.DataTree) -> None
     reference = retrieval.attrs["reference"]
     metrics = text_of(render.metrics_table({"finite": finite}), width=200)
     assert f"Estimand finite: these items. Reference: {reference}." in metrics
-    raw = render.reliability_frame(retrieval, "raw")
+    raw = frames.reliability_frame(retrieval, "raw")
     raters = text_of(*render.reliability_tables(raw, assay.load_task("retrieval")), width=200)
     assert "Kind raw: before the interface blocks contradictions." in raters
-    labels = text_of(render.labels_table(render.labels_frame(retrieval), 300), width=200)
+    labels = text_of(render.labels_table(frames.labels_frame(retrieval), 300), width=200)
     assert f"Estimand: these items. Reference: {reference}." in labels
 
 
@@ -102,7 +103,7 @@ def test_a_metric_of_another_estimand_is_marked() -> None:
 
 
 def test_reliability_of_many_classes_is_right_and_wrong_answers(three_classes: xr.DataTree) -> None:
-    frame = render.reliability_frame(three_classes)
+    frame = frames.reliability_frame(three_classes)
     assert frame.groupby(["rater", "true_class"])["mean"].sum().to_numpy() == pytest.approx(1)
     shown = text_of(
         *render.reliability_tables(frame, assay.fit_data.ratings_of(three_classes).task)
@@ -112,7 +113,7 @@ def test_reliability_of_many_classes_is_right_and_wrong_answers(three_classes: x
 
 
 def test_labels_frame_agrees_with_the_probabilities(retrieval: xr.DataTree) -> None:
-    frame = render.labels_frame(retrieval)
+    frame = frames.labels_frame(retrieval)
     table = assay.label_probabilities(retrieval)
     assert len(frame) == table.sizes["item"] * table.sizes["label"]
     line = frame.iloc[7]
@@ -123,8 +124,8 @@ def test_labels_frame_agrees_with_the_probabilities(retrieval: xr.DataTree) -> N
 
 
 def test_least_certain_comes_first(retrieval: xr.DataTree) -> None:
-    frame = render.labels_frame(retrieval)
-    least = render.least_certain(frame, 5)
+    frame = frames.labels_frame(retrieval)
+    least = frames.least_certain(frame, 5)
     assert least["probability"].is_monotonic_increasing
     assert least["probability"].iloc[-1] == frame["probability"].nsmallest(5).iloc[-1]
 
@@ -138,8 +139,8 @@ def test_check_shows_each_finding_and_cuts_long_tables() -> None:
 
 
 def test_convergence_says_what_the_method_leaves_out(retrieval: xr.DataTree) -> None:
-    words, *warned = render.convergence_words(retrieval)
-    assert words.startswith("The mode alone")
+    told, *warned = words.convergence_words(retrieval)
+    assert told.startswith("The mode alone")
     assert warned == assay.diagnostics.fit_warnings(retrieval)
 
 
@@ -159,4 +160,4 @@ def test_a_negligible_mode_is_no_reason_for_doubt(other: Mode, count: int) -> No
     assert len(notes) == 1
     tree = xr.DataTree()
     tree.attrs["warnings"] = assay.fitting.json.dumps(notes)
-    assert len(render.doubts(tree)) == count
+    assert len(words.doubts(tree)) == count

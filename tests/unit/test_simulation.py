@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 import assay
@@ -120,4 +121,143 @@ def test_sizes_that_do_not_fit_are_said_in_words(options: dict[str, object]):
 )
 def test_arguments_out_of_range_are_errors_of_the_package(options: dict[str, object]):
     with pytest.raises(AssayError):
+        assay.simulate("retrieval", n_items=10, **options)
+
+
+def test_gold_is_the_truth_of_a_share_of_the_items():
+    ratings = assay.simulate("retrieval", n_items=50, gold=0.3, rng=1)
+    known = (ratings.truth != MISSING).any(axis=1)
+    assert known.sum() == 15
+    np.testing.assert_array_equal(ratings.truth[known], ratings.simulated.truth[known])
+
+
+def test_replicates_are_further_ratings_of_the_same_items():
+    ratings = assay.simulate("ais", n_items=20, ratings_per_item=2, replicates=3, rng=1)
+    assert len(ratings.answers) == 120
+    keys = pd.DataFrame({"item": ratings.item, "rater": ratings.rater, "n": ratings.replicate})
+    assert not keys.duplicated().any()
+    assert keys.groupby(["item", "rater"])["n"].max().eq(2).all()
+
+
+@pytest.mark.parametrize("raters", ["hierarchical", "pooled", "scored", "mace + item_difficulty"])
+def test_who_is_consistent_repeats_what_it_said(raters: str):
+    def repeats(consistency: float) -> float:
+        ratings = assay.simulate(
+            "relevance",
+            raters=raters,
+            n_items=200,
+            n_raters=3,
+            replicates=2,
+            values={"consistency": np.array(consistency)},
+            rng=2,
+        )
+        pairs = ratings.answers[:, 0].reshape(-1, 2)
+        return float((pairs[:, 0] == pairs[:, 1]).mean())
+
+    assert repeats(1 - 1e-12) == 1
+    assert repeats(0.0) < 0.95
+
+
+def test_people_who_share_a_confusion_do_not_copy_each_other():
+    ratings = assay.simulate(
+        "relevance",
+        raters="pooled",
+        n_items=400,
+        n_raters=2,
+        ratings_per_item=2,
+        replicates=2,
+        values={"consistency": np.array(1 - 1e-12)},
+        rng=2,
+    )
+    by_rater = ratings.answers[:, 0].reshape(-1, 2)[:, 0].reshape(-1, 2)
+    assert (by_rater[:, 0] != by_rater[:, 1]).mean() > 0.05
+
+
+@pytest.mark.parametrize("partial", ["lost", "draft"])
+def test_copies_answer_what_the_rating_itself_answers(partial: str):
+    """Each rating loses its own answers; a copy does not take over the gaps of its model."""
+    ratings = assay.simulate(
+        "generation",
+        n_items=400,
+        n_raters=2,
+        ratings_per_item=2,
+        replicates=2,
+        missing=0.4,
+        partial=partial,
+        values={"consistency": np.array(1 - 1e-12)},
+        rng=3,
+    )
+    first, second = np.moveaxis((ratings.answers != MISSING).reshape(-1, 2, 5), 1, 0)
+    alike = (first == second).all(axis=1)
+    assert alike.mean() < 0.5
+    answers = ratings.answers.reshape(-1, 2, 5)[alike]
+    np.testing.assert_array_equal(answers[:, 0], answers[:, 1])
+
+
+def test_sessions_are_in_order_and_reliability_walks():
+    def right(last: bool) -> float:
+        ratings = assay.simulate(
+            "single",
+            raters="one_coin + drift",
+            classes=("a", "b"),
+            n_items=600,
+            sessions=4,
+            values={
+                "accuracy": np.full(5, 0.9),
+                "drift_sd": np.ones((1, 1)),
+                "drift_step": np.full((5, 1, 3), -1.5),
+            },
+            rng=1,
+        )
+        assert ratings.sessions == ("session_1", "session_2", "session_3", "session_4")
+        here = ratings.session == ratings.sessions[-1 if last else 0]
+        truth = ratings.simulated.truth[ratings.item[here], 0]
+        return float((ratings.answers[here, 0] == truth).mean())
+
+    assert right(last=False) == pytest.approx(0.9, abs=0.05)
+    assert right(last=True) == pytest.approx(1 / (1 + 1 / 9 * np.exp(4.5)), abs=0.05)
+
+
+def test_scores_lie_in_the_region_of_the_answer_and_follow_the_truth():
+    ratings = assay.simulate("relevance", raters="scored", n_items=400, rng=1)
+    assert ((ratings.scores >= 0) & (ratings.scores <= 1)).all()
+    np.testing.assert_array_equal(np.floor(ratings.scores * 3), ratings.answers)
+    truth = ratings.simulated.truth[ratings.item, 0]
+    means = [ratings.scores[truth == k, 0].mean() for k in range(3)]
+    assert means == sorted(means)
+    assert means[2] - means[0] > 0.2
+
+
+def test_raters_of_a_group_misperceive_the_same_items():
+    ratings = assay.simulate(
+        "relevance",
+        reference="human",
+        n_items=400,
+        groups={"human": 2, "model": 3},
+        ratings_per_item=5,
+        values={"misperceived": np.array([0.4]), "logit_sd": np.full((2, 9), 0.01)},
+        priors={"mean_correct": "Normal(5, 0.1)"},
+        rng=1,
+    )
+    wrong = ratings.answers[:, 0] != ratings.simulated.truth[ratings.item, 0]
+    by_rater = np.zeros((400, 5), bool)
+    by_rater[ratings.item, ratings.rater] = wrong
+    together = np.corrcoef(by_rater.T)
+    assert together[2:, 2:].min() > 0.8
+    assert np.abs(together[:2, 2:]).max() < 0.2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"gold": 1.2},
+        {"replicates": 0},
+        {"sessions": 0},
+        {"reference": "human"},
+        {"raters": "perception"},
+        {"raters": {"somebody": "pooled"}},
+    ],
+)
+def test_options_of_layers_out_of_range_are_said_in_words(options: dict[str, object]):
+    with pytest.raises(ModelError, match=r"gold=|at least 1|rater group|perception|a group"):
         assay.simulate("retrieval", n_items=10, **options)

@@ -7,7 +7,9 @@ import xarray as xr
 from assay.errors import FitError
 from assay.summary import summarize
 
-COLUMNS = ["estimand", "mean", "sd", "lower", "upper", "level", "undefined", "reference"]
+COLUMNS = [
+    "estimand", "mean", "sd", "lower", "upper", "level", "undefined", "n_undefined", "reference",
+]  # fmt: skip
 
 
 def draws(*shape, seed=1):
@@ -38,6 +40,7 @@ def test_undefined_draws_are_left_out_and_counted():
     table = summarize(data)
     assert table["mean"].tolist() == [2.0, pytest.approx(np.nan, nan_ok=True)]
     assert table["undefined"].tolist() == [0.5, 1.0]
+    assert table["n_undefined"].tolist() == [2, 4]
 
 
 def test_further_dims_become_columns_and_gaps_are_empty():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from assay.checking.result import Finding, Part, some
 from assay.grammar import NOT_ASKED
@@ -11,12 +12,16 @@ from assay.states import MISSING, Vectors
 
 def check_answers(ratings: Ratings) -> Part:
     """Say what was answered, which classes nobody reported, and which rules answers break."""
-    answers = ratings.answers[~ratings.abstained]
-    labels, classes = _label_table(ratings, answers), _class_table(ratings, answers)
+    given = ~ratings.abstained
+    answers, scored = ratings.answers[given], np.isfinite(ratings.scores[given])
+    labels, classes = _label_table(ratings, answers, scored), _class_table(ratings, answers)
     found = []
     for line in labels.to_dict("records"):
         name, missing = str(line["label"]), int(line["missing"])
-        if line["answered"] == 0:
+        if line["answered"] == 0 and line["scored"]:
+            text = f"{name} has scores and no answers"
+            found.append(Finding(level="note", topic="answers", text=text))
+        elif line["answered"] == 0:
             text = f"{name} has no answer at all: only its prior and the rules speak about it"
             found.append(Finding(level="warning", topic="answers", text=text))
         elif missing:
@@ -30,14 +35,16 @@ def check_answers(ratings: Ratings) -> Part:
     return Part(findings=tuple(found), tables={"labels": labels, "classes": classes})
 
 
-def _label_table(ratings: Ratings, answers: Vectors) -> pd.DataFrame:
+def _label_table(ratings: Ratings, answers: Vectors, scored: NDArray[np.bool_]) -> pd.DataFrame:
+    """Count per label the answers that are there, missing and not asked; a score is no gap."""
     size = max(len(answers), 1)
     table = pd.DataFrame(
         {
             "label": ratings.task.label_names,
             "answered": (answers >= 0).sum(axis=0),
-            "missing": (answers == MISSING).sum(axis=0),
+            "missing": ((answers == MISSING) & ~scored).sum(axis=0),
             "not_asked": (answers == NOT_ASKED).sum(axis=0),
+            "scored": scored.sum(axis=0),
         }
     )
     for column in ("answered", "missing", "not_asked"):

@@ -1,16 +1,23 @@
 """check: everything that the data say about what a fit can and cannot find out."""
 
 from assay.checking.answers import check_answers
+from assay.checking.audits import check_audits
 from assay.checking.items import check_clusters, check_items
+from assay.checking.leaning import check_leaning
 from assay.checking.raters import check_overlap, check_raters, check_twins
 from assay.checking.reach import check_reach
+from assay.checking.replicates import check_replicates
 from assay.checking.result import Check
 from assay.checking.rows import check_rows
+from assay.checking.scores import check_scores
+from assay.checking.sessions import check_sessions, check_times
+from assay.checking.slots import check_slots
 from assay.ratings import Ratings
 
 PARTS = (
-    check_rows, check_items, check_overlap, check_raters, check_twins, check_answers,
-    check_clusters, check_reach,
+    check_rows, check_items, check_overlap, check_raters, check_slots, check_twins,
+    check_replicates, check_answers, check_scores, check_sessions, check_times, check_audits,
+    check_clusters, check_leaning, check_reach,
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from assay.checking.result import Finding, Part, some
 from assay.ratings import Ratings
 from assay.reading.ids import unique_rows
+from assay.states import MISSING
 
 FEW_RATINGS = 10
 TWIN_ITEMS = 20
@@ -92,7 +93,7 @@ def _groups(ratings: Ratings) -> str:
 
 
 def _rater_table(ratings: Ratings) -> pd.DataFrame:
-    answered = ~ratings.abstained
+    answered = (ratings.answers != MISSING).any(axis=1)
     size = len(ratings.raters)
     rater = ratings.rater[answered]
     _, pattern = unique_rows(*ratings.answers[answered].T)
@@ -101,8 +102,8 @@ def _rater_table(ratings: Ratings) -> pd.DataFrame:
         {
             "rater": ratings.raters.index.to_numpy(),
             "group": ratings.raters["group"].to_numpy(),
-            "ratings": np.bincount(rater, minlength=size),
-            "abstained": np.bincount(ratings.rater[~answered], minlength=size),
+            "ratings": np.bincount(ratings.rater[~ratings.abstained], minlength=size),
+            "abstained": np.bincount(ratings.rater[ratings.abstained], minlength=size),
             "component": components(ratings),
             "constant": np.bincount(rater[pairs], minlength=size) == 1,
         }
@@ -111,7 +112,7 @@ def _rater_table(ratings: Ratings) -> pd.DataFrame:
 
 def check_twins(ratings: Ratings) -> Part:
     """Say which raters agree so often that they may not be independent witnesses."""
-    first = ~ratings.abstained & (ratings.replicate == 0)
+    first = (ratings.answers != MISSING).any(axis=1) & (ratings.replicate == 0)
     item, rater = ratings.item[first], ratings.rater[first]
     _, pattern = unique_rows(*ratings.answers[first].T)
     shares = np.bincount(pattern) / max(len(pattern), 1)

@@ -15,7 +15,7 @@ Values = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
-@metric("flag_rate", task="ais", labels=["flagged"])
+@metric("flag_rate", task="ais", labels=["flagged"], better="lower")
 def flag_rate(y: Codes, mask: Truth) -> Values:
     """Share of all outputs that are flagged (Flag %)."""
     return share(y[..., 0] == 1, mask)

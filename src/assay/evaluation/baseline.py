@@ -14,6 +14,7 @@ from assay.evaluation.registry import choose_metrics
 from assay.majority import majority_labels
 from assay.ratings import Ratings
 
+VOTE = "majority vote, taken for the truth"
 WEIGHTS = 4_000_000
 """Weights drawn at a time: bounds the memory of the bootstrap."""
 
@@ -46,8 +47,8 @@ def majority_metrics(
     -------
     pandas.DataFrame
         ``metric``, ``system`` (``""`` if pooled), ``value``, ``lower``, ``upper``, ``level``,
-        ``undefined`` (share of the samples in which the metric is). Items without an answer are
-        left out.
+        ``undefined`` (share of the samples in which the metric is), ``estimand`` ("population",
+        but for the error of the votes) and ``reference``. Items without an answer are left out.
 
     Raises
     ------
@@ -78,7 +79,8 @@ def majority_metrics(
     )
     lower, upper = _ends(samples.reshape(draws, -1), level)
     undefined = np.isnan(samples).mean(axis=0).ravel()
-    return table.assign(lower=lower, upper=upper, level=level, undefined=undefined)
+    table = table.assign(lower=lower, upper=upper, level=level, undefined=undefined)
+    return table.assign(estimand="population", reference=VOTE)
 
 
 def _ends(samples: NDArray[np.float64], level: float) -> NDArray[np.float64]:

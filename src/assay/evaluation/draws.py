@@ -25,8 +25,16 @@ class Draws(Protocol):
         """Return these draws, the first axis of the array."""
 
 
+class Labels(Draws, Protocol):
+    """Draws of label vectors: an array (draw, item, label), or what decodes one."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Numbers of draws, items and labels."""
+
+
 def metric_draws(
-    chosen: Sequence[Metric], task: Task, y: Codes, layout: Layout, weights: Draws | None = None
+    chosen: Sequence[Metric], task: Task, y: Labels, layout: Layout, weights: Draws | None = None
 ) -> Values:
     """Metrics of every draw of the labels.
 
@@ -35,8 +43,8 @@ def metric_draws(
     chosen : sequence of Metric
     task : Task
         Whose labels are the last axis of ``y``.
-    y : ndarray of int16 (draw, item, label)
-        Class codes.
+    y : Labels (draw, item, label)
+        Class codes, asked for a run of draws at a time.
     layout : Layout
         Of the panels.
     weights : Draws, optional
@@ -52,7 +60,7 @@ def metric_draws(
 
 
 def metric_totals(
-    chosen: Sequence[Metric], task: Task, y: Codes, layout: Layout, weights: Draws | None = None
+    chosen: Sequence[Metric], task: Task, y: Labels, layout: Layout, weights: Draws | None = None
 ) -> Values:
     """Weighted numerators and denominators of :func:`metric_draws`.
 
@@ -60,16 +68,34 @@ def metric_totals(
     -------
     ndarray of float (2, metric, draw, system)
     """
-    totals = np.empty((2, len(chosen), len(y), len(layout.systems)))
-    step = max(1, CELLS // max(1, layout.item.size * y.shape[2]))
-    for start in range(0, len(y), step):
-        run = slice(start, min(start + step, len(y)))
-        scale = None if weights is None else weights[run][:, layout.cluster] * layout.weight
-        labels = _labels_of_panels(y[run], layout)
+    return weighted_totals(chosen, task, y, layout, [weights])[:, 0]
+
+
+def weighted_totals(
+    chosen: Sequence[Metric],
+    task: Task,
+    y: Labels,
+    layout: Layout,
+    weights: Sequence[Draws | None],
+) -> Values:
+    """Numerators and denominators under several sets of weights of the clusters.
+
+    Returns
+    -------
+    ndarray of float (2, weights, metric, draw, system)
+    """
+    draws, labels = y.shape[0], y.shape[2]
+    totals = np.empty((2, len(weights), len(chosen), draws, len(layout.systems)))
+    step = max(1, CELLS // max(1, layout.item.size * labels))
+    for start in range(0, draws, step):
+        run = slice(start, min(start + step, draws))
+        scales = [None if w is None else w[run][:, layout.cluster] * layout.weight for w in weights]
+        codes = _labels_of_panels(y[run], layout)
         for m, metric in enumerate(chosen):
-            pair = panel_totals(metric, labels[..., metric.columns(task)], layout.mask)
+            pair = panel_totals(metric, codes[..., metric.columns(task)], layout.mask)
             for n, values in enumerate(pair):
-                totals[n, m, run] = _by_system(values, scale, layout)
+                for k, scale in enumerate(scales):
+                    totals[n, k, m, run] = _by_system(values, scale, layout)
     return totals
 
 

@@ -12,7 +12,8 @@ WEIGHTS_SEED = 1
 """Default seed of the weights: the same for all fits, so that fits of different tasks pair."""
 
 MIN_CLUSTERS = 20
-"""With fewer clusters the Bayesian bootstrap is too narrow, and the model's predictive is used."""
+"""With fewer clusters (less the strata beyond the first) the Bayesian bootstrap is too narrow, and
+the model's predictive is used."""
 
 Keys = NDArray[np.uint64]
 Values = NDArray[np.float64]

@@ -47,17 +47,27 @@ def without_event(
 def recorded_answers(ratings: Ratings) -> Iterator[Vectors]:
     """Give label arrays (item, label) that hold, together, every rating of every item.
 
-    The n-th holds the n-th rating of each item, or its last; ``MISSING`` where there is none.
+    The n-th holds the n-th rating of each item, or its last; ``MISSING`` where there is none. A
+    score stands for the class that it is nearest to.
     """
-    answered = np.flatnonzero((ratings.answers != MISSING).any(axis=1))
+    answers = _with_scores(ratings)
+    answered = np.flatnonzero((answers != MISSING).any(axis=1))
     order = answered[np.argsort(ratings.item[answered], kind="stable")]
     counts = np.bincount(ratings.item[order], minlength=len(ratings.items))
     rated = np.flatnonzero(counts)
     first = (counts.cumsum() - counts)[rated]
     for n in range(int(counts.max(initial=0))):
-        labels = np.full((len(counts), ratings.answers.shape[1]), MISSING, np.int16)
-        labels[rated] = ratings.answers[order[first + np.minimum(n, counts[rated] - 1)]]
+        labels = np.full((len(counts), answers.shape[1]), MISSING, np.int16)
+        labels[rated] = answers[order[first + np.minimum(n, counts[rated] - 1)]]
         yield labels
+
+
+def _with_scores(ratings: Ratings) -> Vectors:
+    """Answers (rating, label), with the nearest class where there is only a score."""
+    highest = np.array([len(label.classes) - 1 for label in ratings.task.labels])
+    scored = (ratings.answers == MISSING) & np.isfinite(ratings.scores)
+    nearest = np.floor(np.where(scored, ratings.scores, 0.0) * highest + 0.5)
+    return np.where(scored, nearest, ratings.answers).astype(np.int16)
 
 
 def _at_ends(values: Values, ends: tuple[float, float]) -> Flags:

@@ -13,8 +13,8 @@ from assay.evaluation.estimands import MIN_CLUSTERS, WEIGHTS_SEED, cluster_weigh
 from assay.evaluation.events import without_event
 from assay.evaluation.panels import By, Incomplete, Layout, panel_layout
 from assay.evaluation.registry import Metric, choose_metrics
-from assay.fit_data import ratings_of
-from assay.labels import label_draws, predictive_label_draws
+from assay.evaluation.stream import LabelDraws, posterior_labels, predicted_labels
+from assay.fit_data import group, ratings_of
 from assay.ratings import Ratings
 
 Estimand = Literal["population", "finite"]
@@ -48,8 +48,8 @@ def metrics(
         Panels with unrated items: keep them, the model predicting those items' labels, or drop
         them.
     names : str or sequence of str, optional
-        Metrics; those that the task reports if not given. ``prevalence[<label>=<class>]`` can be
-        named in every task.
+        Metrics; those that the task reports if not given. ``prevalence[<label>=<class>]`` and
+        ``prevalence[<label>!=<class>]`` can be named in every task.
     weights_seed : int
         Of the clusters' weights; fits that are to be compared need the same.
 
@@ -57,9 +57,10 @@ def metrics(
     -------
     xarray.Dataset
         A variable per metric, (chain, draw, system) or (chain, draw); NaN in draws in which the
-        metric is undefined. Each variable's attributes say what the metric is, its estimand and
-        the share of undefined draws; the dataset's say whose truth it is (``reference``) and how
-        many panels and clusters it rests on.
+        metric is undefined. Each variable's attributes say what the metric is, its estimand,
+        whether higher or lower is ``better`` and the share of undefined draws; the dataset's say
+        whose truth it is (``reference``), what became of ``incomplete`` panels and how many
+        panels, unrated items, clusters and strata it rests on.
 
     Raises
     ------
@@ -74,31 +75,36 @@ def metrics(
     -----
     ``population`` weights the panels of a draw with one draw of Bayesian bootstrap weights of the
     clusters, shared by all systems (:class:`~assay.evaluation.estimands.ClusterWeights`), and with
-    the design weights. Where a system has fewer than 20 clusters, or no event was seen (a metric
-    at the end of its range in all that was recorded, or in all draws), such weights understate
-    what is not known; the metric of new clusters, drawn from the model, is reported in their
-    place, and the ``estimand`` attribute says so. ``finite`` weights all panels alike.
+    the design weights. Where a system has fewer than 20 clusters (less the number of strata
+    beyond the first), or no event was seen (a metric at the end of its range in all that was
+    recorded, or in all draws), such weights understate what is not known; the metric of new
+    clusters, drawn from the model, is reported in their place, and the ``estimand`` attribute
+    says so. ``finite`` weights all panels alike.
+
+    The labels are decoded a run of draws at a time: beside the fit, memory does not grow with
+    the number of draws.
     """
     if estimand not in ESTIMANDS:
         raise ModelError(f"estimand={estimand!r}; {suggest(str(estimand), ESTIMANDS)}")
     ratings = ratings_of(fit)
     chosen = choose_metrics(ratings.task, names)
     layout = panel_layout(ratings, by=by, incomplete=incomplete)
-    labels = label_draws(fit).transpose("chain", "draw", "item", "label")
-    y = labels.to_numpy().reshape(-1, *labels.shape[2:])
+    y = posterior_labels(fit)
     if estimand == "finite":
         values = metric_draws(chosen, ratings.task, y, layout)
         estimands = ["finite"] * len(chosen)
     else:
         values, estimands = _population(fit, ratings, chosen, y, layout, weights_seed)
-    data = _dataset(chosen, values, estimands, layout, labels)
+    data = _dataset(chosen, values, estimands, layout, group(fit, "labels")["state"])
     return data.assign_attrs(
         estimand=estimand,
         reference=str(fit.attrs["reference"]),
         incomplete=incomplete,
         n_panels=len(layout.item),
         n_panels_dropped=layout.dropped,
+        n_items_unrated=layout.unrated,
         n_clusters=len(layout.clusters),
+        n_strata=layout.n_strata,
         weights_seed=weights_seed,
     )
 
@@ -107,20 +113,20 @@ def _population(
     fit: xr.DataTree,
     ratings: Ratings,
     chosen: Sequence[Metric],
-    y: NDArray[np.int16],
+    y: LabelDraws,
     layout: Layout,
     seed: int,
 ) -> tuple[Values, list[str]]:
     """Draws (metric, draw, system) under the population estimand, and what to call each."""
-    fewest = layout.fewest_clusters()
-    if fewest < MIN_CLUSTERS:
-        name = f"population (model-based: {fewest} cluster{'s' * (fewest != 1)})"
-        return _predictive(fit, ratings, chosen, layout, len(y)), [name] * len(chosen)
+    n_draws = y.shape[0]
+    if layout.freedom() < MIN_CLUSTERS:
+        name = f"population (model-based: {layout.sample_words()})"
+        return _predictive(fit, ratings, chosen, layout, n_draws), [name] * len(chosen)
     values = metric_draws(chosen, ratings.task, y, layout, cluster_weights(layout, seed))
     quiet = without_event(chosen, ratings, layout, values)
     if quiet.any():
         unseen = [m for m, is_quiet in zip(chosen, quiet, strict=True) if is_quiet]
-        values[quiet] = _predictive(fit, ratings, unseen, layout, len(y))
+        values[quiet] = _predictive(fit, ratings, unseen, layout, n_draws)
     named = {True: "population (model-based: no event seen)", False: "population"}
     return values, [named[bool(q)] for q in quiet]
 
@@ -131,14 +137,11 @@ def _predictive(
     """Metrics of new clusters like these, drawn from the model: (metric, draw, system)."""
     cells = n_draws * len(ratings.items) * len(ratings.task.labels)
     replicates = int(np.clip(REPLICATE_CELLS // cells, 1, REPLICATES))
-    new = predictive_label_draws(fit, replicates=replicates)
-    new = new.transpose("replicate", "chain", "draw", "item", "label")
-    y = new.to_numpy().reshape(replicates, -1, *new.shape[3:])
     # Only the panels' design weights count: the new clusters are themselves a sample.
     even = np.broadcast_to(1.0, (n_draws, len(layout.clusters)))
     totals = np.zeros((2, len(chosen), n_draws, len(layout.systems)))
-    for part in y:
-        totals += metric_totals(chosen, ratings.task, part, layout, even)
+    for y in predicted_labels(fit, replicates):
+        totals += metric_totals(chosen, ratings.task, y, layout, even)
     return ratio(totals)
 
 
@@ -147,11 +150,11 @@ def _dataset(
     values: Values,
     estimands: Sequence[str],
     layout: Layout,
-    labels: xr.DataArray,
+    states: xr.DataArray,
 ) -> xr.Dataset:
-    coords = {dim: labels.coords[dim].to_numpy() for dim in ("chain", "draw")}
+    coords = {dim: states.coords[dim].to_numpy() for dim in ("chain", "draw")}
     dims = ["chain", "draw"]
-    shape = [labels.sizes["chain"], labels.sizes["draw"]]
+    shape = [states.sizes["chain"], states.sizes["draw"]]
     if layout.systems != ("",):
         dims, shape = [*dims, "system"], [*shape, len(layout.systems)]
         coords["system"] = np.array(layout.systems)
@@ -162,6 +165,7 @@ def _dataset(
             attrs={
                 "description": metric.description,
                 "estimand": estimand,
+                "better": metric.better,
                 "undefined": float(np.isnan(draws).mean()),
             },
         )

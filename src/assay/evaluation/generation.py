@@ -28,13 +28,13 @@ def helpfulness_rate(y: Codes, mask: Truth) -> Values:
     return share(y[..., 0] == 1, mask)
 
 
-@metric("incompleteness_rate", task="generation", labels=["incomplete"])
+@metric("incompleteness_rate", task="generation", labels=["incomplete"], better="lower")
 def incompleteness_rate(y: Codes, mask: Truth) -> Values:
     """Share of answers that leave out something essential."""
     return share(y[..., 0] == 1, mask)
 
 
-@metric("unsafe_content_rate", task="generation", labels=["unsafe_content"])
+@metric("unsafe_content_rate", task="generation", labels=["unsafe_content"], better="lower")
 def unsafe_content_rate(y: Codes, mask: Truth) -> Values:
     """Share of answers with unsafe content."""
     return share(y[..., 0] == 1, mask)

@@ -17,13 +17,17 @@ def grounding_presence_rate(y: Codes, mask: Truth) -> Values:
     return share(y[..., 0] == 1, mask)
 
 
-@metric("unsupported_claim_rate", task="grounding", labels=["unsupported_claim_present"])
+@metric(
+    "unsupported_claim_rate", task="grounding", labels=["unsupported_claim_present"], better="lower"
+)
 def unsupported_claim_rate(y: Codes, mask: Truth) -> Values:
     """Share of answers with a claim that the context does not support."""
     return share(y[..., 0] == 1, mask)
 
 
-@metric("contradiction_rate", task="grounding", labels=["contradicted_claim_present"])
+@metric(
+    "contradiction_rate", task="grounding", labels=["contradicted_claim_present"], better="lower"
+)
 def contradiction_rate(y: Codes, mask: Truth) -> Values:
     """Share of answers with a claim that the context contradicts."""
     return share(y[..., 0] == 1, mask)
@@ -40,6 +44,7 @@ def citation_presence_rate(y: Codes, mask: Truth) -> Values:
     task="grounding",
     labels=["source_cited", "fabricated_source"],
     kind="ratio",
+    better="lower",
 )
 def conditional_fabrication_rate(y: Codes, mask: Truth) -> tuple[Counts, Counts]:
     """Share of the answers that cite which cite a fabricated source; undefined if none cites."""

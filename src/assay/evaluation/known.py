@@ -14,6 +14,8 @@ from assay.ratings import Ratings
 from assay.states import MISSING, Vectors
 from assay.task import Task
 
+GIVEN = "the labels given"
+
 
 def metrics_of_labels(
     labels: Vectors,
@@ -39,7 +41,8 @@ def metrics_of_labels(
     Returns
     -------
     pandas.DataFrame
-        ``metric``, ``system`` (``""`` if pooled) and ``value``, NaN where it is undefined.
+        ``metric``, ``system`` (``""`` if pooled), ``value``, NaN where it is undefined,
+        ``estimand`` ("finite") and ``reference`` (that the labels are taken for the truth).
 
     Raises
     ------
@@ -59,6 +62,8 @@ def metrics_of_labels(
             "metric": np.repeat([m.name for m in chosen], len(layout.systems)),
             "system": list(layout.systems) * len(chosen),
             "value": np.concatenate([ratio(t.sum(axis=1)) for t in totals]),
+            "estimand": "finite",
+            "reference": GIVEN,
         }
     )
 

@@ -40,9 +40,12 @@ class Layout:
     clusters : tuple of str
         Names of the clusters that have a panel, sorted.
     stratum : ndarray of int (cluster,)
-        Which stratum a cluster is in.
+        Which stratum a cluster is in. Strata that share a cluster are one here: they divide
+        clusters, which are drawn first, and only their items' weights count.
     dropped : int
         Number of panels left out because they are not complete.
+    unrated : int
+        Number of items in the panels that have no rating with an answer.
     """
 
     item: Positions
@@ -54,11 +57,28 @@ class Layout:
     clusters: tuple[str, ...]
     stratum: Positions
     dropped: int = 0
+    unrated: int = 0
 
-    def fewest_clusters(self) -> int:
-        """Count the clusters of the system that has the fewest."""
+    @property
+    def n_strata(self) -> int:
+        """Number of strata of clusters."""
+        return len(np.unique(self.stratum))
+
+    def freedom(self) -> int:
+        """Count the clusters less the strata beyond the first, of the system with the least."""
+        return min(clusters - strata + 1 for clusters, strata in self._samples())
+
+    def sample_words(self) -> str:
+        """Say how many clusters and strata the system has that :meth:`freedom` counts."""
+        clusters, strata = min(self._samples(), key=lambda sample: sample[0] - sample[1])
+        words = f"{clusters} cluster{'s' * (clusters != 1)}"
+        return words if strata == 1 else f"{words} in {strata} strata"
+
+    def _samples(self) -> list[tuple[int, int]]:
+        """Numbers of clusters and of strata of each system."""
         systems = zip(self.bounds[:-1], self.bounds[1:], strict=True)
-        return min(len(np.unique(self.cluster[low:high])) for low, high in systems)
+        drawn = [np.unique(self.cluster[low:high]) for low, high in systems]
+        return [(len(clusters), len(np.unique(self.stratum[clusters]))) for clusters in drawn]
 
     def of_items(self, keep: NDArray[np.bool_]) -> "Layout":
         """Return the layout of the kept items (item,) alone, without panels that lose them all."""
@@ -96,8 +116,7 @@ def panel_layout(
     Raises
     ------
     RatingsError
-        If a panel spans clusters, a cluster spans strata, ranks are not places in a list, or no
-        panel is left.
+        If a panel spans clusters, ranks are not places in a list, or no panel is left.
     ModelError
         If ``by`` or ``incomplete`` is no such choice.
     """
@@ -106,15 +125,16 @@ def panel_layout(
     if incomplete not in INCOMPLETE:
         raise ModelError(f"incomplete={incomplete!r}; {suggest(str(incomplete), INCOMPLETE)}")
     places = _places(ratings, apart=by == "system")
-    dropped = 0
+    dropped, answered = 0, _answered(ratings)
     if incomplete == "drop":
-        complete = pd.Series(_answered(ratings)[places["item"]]).groupby(places["panel"]).all()
+        complete = pd.Series(answered[places["item"]]).groupby(places["panel"]).all()
         dropped = int((~complete).sum())
         places = places[complete.to_numpy()[places["panel"]]]
         places = places.assign(panel=places.groupby("panel").ngroup())
     if places.empty:
         raise RatingsError("incomplete='drop' leaves no panel: none has an answer for every item")
-    return _rectangle(places, dropped)
+    unrated = int((~answered[places["item"].unique()]).sum())
+    return replace(_rectangle(places), dropped=dropped, unrated=unrated)
 
 
 def _places(ratings: Ratings, *, apart: bool) -> pd.DataFrame:
@@ -144,15 +164,6 @@ def _check(places: pd.DataFrame, names: NDArray[np.object_]) -> None:
     spread = places.groupby("panel")["cluster"].transform("nunique").to_numpy() > 1
     if spread.any():
         problems.append(Problem(what=f"panel {names[spread][0]!r} has items of several clusters"))
-    strata = places.groupby("cluster")["stratum"].nunique()
-    if (strata > 1).any():
-        several = ", ".join(map(str, strata.index[strata > 1][:3]))
-        problems.append(
-            Problem(
-                what=f"{int((strata > 1).sum())} clusters span strata: {several}",
-                mend="give all items of a cluster one stratum",
-            )
-        )
     low, high = int(places["rank"].min()), int(places["rank"].max())
     if low < 0 or high > MAX_PLACES:
         problems.append(
@@ -179,7 +190,7 @@ def _positions(panel: Positions, rank: Positions) -> Positions:
     return np.asarray(ahead + number)
 
 
-def _rectangle(places: pd.DataFrame, dropped: int) -> Layout:
+def _rectangle(places: pd.DataFrame) -> Layout:
     panel, position = places["panel"].to_numpy(), places["position"].to_numpy()
     item = np.zeros((panel[-1] + 1, int(position.max()) + 1), np.int64)
     mask = np.zeros(item.shape, bool)
@@ -190,7 +201,6 @@ def _rectangle(places: pd.DataFrame, dropped: int) -> Layout:
     )
     systems, sizes = np.unique(panels["system"].to_numpy().astype(str), return_counts=True)
     cluster, clusters = pd.factorize(panels["cluster"], sort=True)
-    strata = pd.Series(pd.factorize(places["stratum"], sort=True)[0])
     return Layout(
         item=item,
         mask=mask,
@@ -199,13 +209,37 @@ def _rectangle(places: pd.DataFrame, dropped: int) -> Layout:
         weight=panels["weight"].to_numpy(),
         systems=tuple(str(s) for s in systems),
         clusters=tuple(str(c) for c in clusters),
-        stratum=strata.groupby(places["cluster"].to_numpy()).first().to_numpy(),
-        dropped=dropped,
+        stratum=_first_stage(cluster[panel], pd.factorize(places["stratum"], sort=True)[0]),
     )
 
 
+def _first_stage(cluster: Positions, stratum: Positions) -> Positions:
+    """Stratum of each cluster, from those of its places; strata that share a cluster are one.
+
+    Examples
+    --------
+    >>> _first_stage(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 0, 2])).tolist()
+    [0, 0, 2]
+    """
+    joined = np.arange(stratum.max() + 1)
+    while True:
+        lowest = np.full(cluster.max() + 1, len(joined))
+        np.minimum.at(lowest, cluster, joined[stratum])
+        wider = joined.copy()
+        np.minimum.at(wider, stratum, lowest[cluster])
+        if (wider == joined).all():
+            return lowest
+        joined = wider
+
+
+def answered_ratings(ratings: Ratings) -> NDArray[np.bool_]:
+    """Which ratings say anything, an answer or a score: (rating,)."""
+    said = (ratings.answers != MISSING) | np.isfinite(ratings.scores)
+    return np.asarray(said.any(axis=1))
+
+
 def _answered(ratings: Ratings) -> NDArray[np.bool_]:
-    """Which items have at least one rating with an answer: (item,)."""
+    """Which items have at least one rating that says anything: (item,)."""
     answered = np.zeros(len(ratings.items), bool)
-    answered[ratings.item[(ratings.answers != MISSING).any(axis=1)]] = True
+    answered[ratings.item[answered_ratings(ratings)]] = True
     return answered

@@ -1,4 +1,4 @@
-"""The generic metric: how many of the items to which a label applies are in a class."""
+"""The generic metrics: how many of the items to which a label applies are in a class, or not."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,18 +10,23 @@ Counts = NDArray[np.int64]
 Totals = tuple[Counts, Counts]
 
 
-def prevalence_totals(code: int) -> Callable[[NDArray[Any], NDArray[np.bool_]], Totals]:
-    """Return the metric function that counts class ``code`` of one label.
+def prevalence_totals(
+    code: int, *, other: bool = False
+) -> Callable[[NDArray[Any], NDArray[np.bool_]], Totals]:
+    """Return the metric function that counts class ``code`` of one label, or all other classes.
 
     Examples
     --------
     >>> y = np.array([[[1], [0], [-2]]])
     >>> prevalence_totals(1)(y, np.ones((1, 3), bool))
     (array([1]), array([2]))
+    >>> prevalence_totals(1, other=True)(y, np.ones((1, 3), bool))
+    (array([1]), array([2]))
     """
 
     def totals(y: NDArray[Any], mask: NDArray[np.bool_]) -> Totals:
         label = y[..., 0]
-        return ((label == code) & mask).sum(axis=-1), ((label >= 0) & mask).sum(axis=-1)
+        applies = (label >= 0) & mask
+        return (((label == code) ^ other) & applies).sum(axis=-1), applies.sum(axis=-1)
 
     return totals

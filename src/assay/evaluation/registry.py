@@ -14,6 +14,8 @@ from assay.task import Task
 
 Kind = Literal["per_panel", "ratio"]
 KINDS = ("per_panel", "ratio")
+Better = Literal["higher", "lower"]
+BETTER = ("higher", "lower")
 MetricFunction = Callable[[NDArray[Any], NDArray[np.bool_]], Any]
 
 
@@ -41,6 +43,8 @@ class Metric:
     limits : tuple of float
         Smallest and largest possible value. Where a metric is at one of them in all that was
         recorded, no event was seen (:mod:`assay.evaluation.events`).
+    better : {"higher", "lower"}
+        Which of two systems is the better one: of error rates, the one with the lower value.
     """
 
     name: str
@@ -50,6 +54,7 @@ class Metric:
     labels: tuple[str, ...] | None = None
     description: str = ""
     limits: tuple[float, float] = (0.0, 1.0)
+    better: Better = "higher"
 
     def columns(self, task: Task) -> list[int]:
         """Positions in ``task`` of the labels that the function sees."""
@@ -72,6 +77,7 @@ def metric(
     kind: Kind = "per_panel",
     description: str = "",
     limits: tuple[float, float] = (0.0, 1.0),
+    better: Better = "higher",
 ) -> Callable[[MetricFunction], MetricFunction]:
     """Register a metric: a decorator for a function of labels.
 
@@ -91,6 +97,8 @@ def metric(
         One line; the first line of the docstring if not given.
     limits : tuple of float
         Smallest and largest possible value: no event was seen where a metric is always at one.
+    better : {"higher", "lower"}
+        Whether a system with a higher value is the better one, or one with a lower value.
 
     Returns
     -------
@@ -100,7 +108,7 @@ def metric(
     Raises
     ------
     ModelError
-        If the kind is unknown, or another function has registered the name.
+        If ``kind`` or ``better`` is no such choice, or another function has registered the name.
 
     Notes
     -----
@@ -119,6 +127,8 @@ def metric(
     """
     if kind not in KINDS:
         raise ModelError(f"metric {name!r}: kind={kind!r}; {suggest(str(kind), KINDS)}")
+    if better not in BETTER:
+        raise ModelError(f"metric {name!r}: better={better!r}; {suggest(str(better), BETTER)}")
 
     def register(function: MetricFunction) -> MetricFunction:
         before = _METRICS.get(name)
@@ -134,6 +144,7 @@ def metric(
             labels=None if labels is None else tuple(labels),
             description=description or _first_line(function),
             limits=limits,
+            better=better,
         )
         return function
 
@@ -145,6 +156,11 @@ def registered(name: str) -> Metric:
     if name not in _METRICS:
         raise UnknownNameError(f"no metric is called {name!r}; {suggest(name, sorted(_METRICS))}")
     return _METRICS[name]
+
+
+def metrics_of_module(module: str) -> tuple[Metric, ...]:
+    """Return the registered metrics whose functions stand in a module, in their order."""
+    return tuple(m for m in _METRICS.values() if m.function.__module__ == module)
 
 
 def metrics_for(task: Task) -> tuple[Metric, ...]:
@@ -189,7 +205,7 @@ def choose_metrics(task: Task, names: Sequence[str] | str | None = None) -> tupl
     """Return the named metrics; those that the task reports if none is named.
 
     Besides the registered metrics that suit the task, ``prevalence[<label>=<class>]`` can be named
-    in any task.
+    in any task, and ``prevalence[<label>!=<class>]`` for all other classes of a label.
 
     Raises
     ------
@@ -202,7 +218,9 @@ def choose_metrics(task: Task, names: Sequence[str] | str | None = None) -> tupl
     if names is None:
         return default
     wanted = [names] if isinstance(names, str) else list(dict.fromkeys(names))
-    generic = {m.name: m for m in prevalence_metrics(task)}
+    generic = {
+        m.name: m for m in [*prevalence_metrics(task), *prevalence_metrics(task, other=True)]
+    }
     free = {m.name: m for m in _METRICS.values() if m.task in (None, task.name)}
     known = {m.name: m for m in default} | free | generic
     for name in wanted:
@@ -213,15 +231,19 @@ def choose_metrics(task: Task, names: Sequence[str] | str | None = None) -> tupl
     return tuple(_usable(known[name], task) for name in wanted)
 
 
-def prevalence_metrics(task: Task) -> list[Metric]:
-    """Return the generic metrics: the share of each class of each label where it applies."""
+def prevalence_metrics(task: Task, *, other: bool = False) -> list[Metric]:
+    """Return the generic metrics: the share of each class of each label where it applies.
+
+    With ``other``, the share of all classes but one: what is not refused, not irrelevant.
+    """
+    sign = "!=" if other else "="
     return [
         Metric(
-            name=f"prevalence[{label.name}={word}]",
-            function=prevalence_totals(code),
+            name=f"prevalence[{label.name}{sign}{word}]",
+            function=prevalence_totals(code, other=other),
             kind="ratio",
             labels=(label.name,),
-            description=f"Share of the items with {label.name} = {word}, where it applies.",
+            description=f"Share of the items with {label.name} {sign} {word}, where it applies.",
         )
         for label in task.labels
         for code, word in enumerate(label.classes)

@@ -31,7 +31,7 @@ def sufficiency_rate_at_k(y: Codes, mask: Truth) -> Values:
     return share(y[..., 0] == 1, mask)
 
 
-@metric("misleading_context_rate_at_k", task="retrieval", labels=["misleading"])
+@metric("misleading_context_rate_at_k", task="retrieval", labels=["misleading"], better="lower")
 def misleading_context_rate_at_k(y: Codes, mask: Truth) -> Values:
     """Share of a query's chunks that mislead, mean over queries."""
     return share(y[..., 0] == 1, mask)

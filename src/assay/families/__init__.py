@@ -2,15 +2,17 @@
 
 from collections.abc import Mapping
 from importlib import import_module
+from typing import Any
 
 from assay.catalogue import catalogue_entry
+from assay.errors import UnknownNameError
 from assay.families.family import Family, Raters
 from assay.priors import Prior, parse_prior
 
 __all__ = ["Family", "Raters", "default_priors", "family_class"]
 
 
-def family_class(name: str) -> type[Family]:
+def family_class(name: str) -> type[Any]:
     """Find the class of a family by its name.
 
     Examples
@@ -18,9 +20,10 @@ def family_class(name: str) -> type[Family]:
     >>> family_class("one_coin").__name__
     'OneCoin'
     """
-    catalogue_entry("raters", name, called="rater family")
+    if catalogue_entry("raters", name, called="rater family").get("layer", False):
+        raise UnknownNameError(f"{name} is a layer, to stand on a family: 'hierarchical + {name}'")
     module = import_module(f"assay.families.{name}")
-    found: type[Family] = getattr(module, name.title().replace("_", ""))
+    found: type[Any] = getattr(module, name.title().replace("_", ""))
     return found
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from assay.families.family import Family
+from assay.families.family import Family, Owner
 from assay.priors import Parameter
 
 
@@ -15,6 +15,7 @@ class ClassConditional(Family):
     """
 
     name: ClassVar[str] = "class_conditional"
+    by_owner: ClassVar[Mapping[str, Owner]] = {"accuracy": "rater"}
 
     def parameters(self) -> list[Parameter]:
         """Accuracy of each rater for each label and true class."""
@@ -22,7 +23,7 @@ class ClassConditional(Family):
             Parameter(
                 name="accuracy",
                 dims=("rater", "row"),
-                prior=self.priors["accuracy"],
+                prior=self.joined("accuracy", axes=1),
                 coords=self.rater_coords(),
             )
         ]

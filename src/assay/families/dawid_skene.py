@@ -3,23 +3,24 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from assay.families.family import Family, confusion_rows, rows_to_table
+from assay.families.family import Family, Owner
+from assay.families.rows import row_parameters, rows_to_table
 from assay.priors import Parameter
 
 
 class DawidSkene(Family):
     r"""A confusion per rater, unpooled.
 
-    .. math:: \theta_{jlk} \sim \mathrm{Dirichlet}(\alpha_k)
+    .. math:: \theta_{jlk} \sim \mathrm{Dirichlet}(\alpha_{jlk})
     """
 
     name: ClassVar[str] = "dawid_skene"
+    by_owner: ClassVar[Mapping[str, Owner]] = {"confusion": "rater"}
 
     def parameters(self) -> list[Parameter]:
         """Rows of the confusions, per rater."""
-        return confusion_rows(self, self.priors["confusion"], ("rater",))[0]
+        return row_parameters(self)
 
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Logarithm of the rows."""
-        blocks, rows = confusion_rows(self, self.priors["confusion"], ("rater",))
-        return rows_to_table(self, {b.name: values[b.name] for b in blocks}, rows, xp)
+        return rows_to_table(self, values, xp)

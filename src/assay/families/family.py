@@ -2,15 +2,19 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.arrays import NEVER, append_constant, merge_axes
 from assay.confusion import ConfusionLayout
+from assay.errors import ModelError, suggest
 from assay.priors import Parameter, Prior
+from assay.responses import Menu
+
+Ints = NDArray[np.int64]
+Owner = Literal["group", "rater"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -33,9 +37,27 @@ class Family(ABC):
     name: ClassVar[str]
     shared: ClassVar[bool] = False
     """Whether all raters have one confusion."""
+    whole: ClassVar[bool] = False
+    """Whether answers depend on each other beyond their rules: answer vectors count as a whole."""
+    unasked: ClassVar[bool] = False
+    """Whether its tables have rows for labels that do not apply; else these are pooled."""
+    by_owner: ClassVar[Mapping[str, Owner]] = {}
+    """Priors that single groups, or single raters, can have of their own."""
     layout: ConfusionLayout
     raters: Raters
     priors: Mapping[str, Prior]
+    owner_priors: Mapping[str, Mapping[str, Prior]] = field(default_factory=dict)
+    """Priors of single groups and raters, by their name."""
+
+    def __post_init__(self) -> None:
+        """Refuse a prior of a single rater where only groups have one."""
+        for owner, own in self.owner_priors.items():
+            for name in own:
+                if self.by_owner[name] == "group" and owner not in self.raters.groups:
+                    raise ModelError(
+                        f"prior '{owner}.{name}': {name} belongs to a rater group, and {owner!r} "
+                        f"is none; {suggest(owner, self.raters.groups)}"
+                    )
 
     @abstractmethod
     def parameters(self) -> list[Parameter]:
@@ -49,6 +71,68 @@ class Family(ABC):
         have length 1 if all raters are alike. Padding is ``NEVER``.
         """
 
+    def components(
+        self, values: Mapping[str, Any], unit_rater: Ints, tilt: Any, xp: Any
+    ) -> list[tuple[Any, Any]]:
+        """Return what a rating can be an instance of: (log weight, log confusion) of each kind.
+
+        Parameters
+        ----------
+        unit_rater : ndarray of int (unit,)
+            The rater of each unit; a unit is a rater, or a rater in a session.
+        tilt : (..., unit, asked row) or None
+            What layers add to the log odds of the right answer.
+
+        Returns
+        -------
+        list of tuple
+            ``None`` or (..., unit), and (..., unit, row, class). One kind unless the family is a
+            mixture of kinds of ratings.
+        """
+        table = self.log_confusion(values, xp)[..., unit_rater, :, :]
+        return [(None, table if tilt is None else self.layout.tilt(table, tilt, xp))]
+
+    def residual(self, values: Mapping[str, Any], unit_rater: Ints, menu: Menu, xp: Any) -> Any:
+        """Log odds of answer vectors beyond the confusions: (..., unit, state, option)."""
+        raise NotImplementedError
+
+    def owned(self, prior: str) -> list[Prior]:
+        """Return the prior of each group or rater, as ``by_owner`` says: its own, or that of all.
+
+        A rater without a prior of its own has that of its group.
+        """
+        if self.by_owner[prior] == "group":
+            owners: list[tuple[str, ...]] = [(name,) for name in self.raters.groups]
+        else:
+            groups = [self.raters.groups[g] for g in self.raters.group]
+            owners = list(zip(self.raters.names, groups, strict=True))
+        found = []
+        for names in owners:
+            given = (self.owner_priors.get(name, {}) for name in names)
+            found.append(next((own[prior] for own in given if prior in own), self.priors[prior]))
+        return found
+
+    def joined(self, prior: str, *, axes: int = 0) -> Prior:
+        """Return one prior of all groups or raters: numbers (owner,), and ``axes`` more of 1.
+
+        Raises
+        ------
+        ModelError
+            If they are not all of one kind.
+        """
+        every = self.owned(prior)
+        kinds = sorted({p.name for p in every})
+        if len(kinds) > 1:
+            raise ModelError(
+                f"priors {prior} of single rater groups or raters are {' and '.join(kinds)}; they "
+                "have to be of one kind for all"
+            )
+        numbers = np.array([p.values for p in every], float)
+        return Prior(
+            name=kinds[0],
+            values=tuple(n.reshape(-1, *[1] * axes) for n in numbers.T),
+        )
+
     def rater_coords(self) -> dict[str, tuple[str, ...]]:
         """Return the coords that parameters of raters use."""
         return {
@@ -57,53 +141,3 @@ class Family(ABC):
             "row": tuple(self.layout.row_names),
             "cell": tuple(self.layout.cell_names),
         }
-
-
-def confusion_rows(
-    family: Family, prior: Prior, dims: tuple[str, ...]
-) -> tuple[list[Parameter], dict[str, NDArray[np.int64]]]:
-    """Dirichlet parameters for whole rows, one block for each number of classes.
-
-    Returns
-    -------
-    parameters : list of Parameter
-        ``confusion_K`` with dims (*dims, row_K, class_K).
-    rows : dict of str to ndarray
-        Which asked rows each block holds.
-    """
-    layout, blocks, rows = family.layout, [], {}
-    for classes in sorted(set(layout.row_classes.tolist())):
-        here = np.flatnonzero(layout.row_classes == classes)
-        counts = layout.prior_counts(here, correct=prior.values[0], total=prior.values[1])
-        name = f"confusion_{classes}"
-        coords = family.rater_coords() | {
-            f"row_{classes}": tuple(layout.row_names[r] for r in here),
-            f"class_{classes}": tuple(str(k) for k in range(classes)),
-        }
-        blocks.append(
-            Parameter(
-                name=name,
-                dims=(*dims, f"row_{classes}", f"class_{classes}"),
-                prior=Prior(name="Dirichlet", values=(counts,)),
-                coords=coords,
-            )
-        )
-        rows[name] = here
-    return blocks, rows
-
-
-def rows_to_table(
-    family: Family, blocks: Mapping[str, Any], rows: Mapping[str, Any], xp: Any
-) -> Any:
-    """Put blocks of rows (..., rater, row, class) into one padded table of logarithms."""
-    layout = family.layout
-    where = np.full((layout.asked_rows, layout.width), -1)
-    flat, offset = [], 0
-    for name, block in blocks.items():
-        classes = int(layout.row_classes[rows[name][0]])
-        for n, row in enumerate(rows[name]):
-            where[row, :classes] = offset + n * classes + np.arange(classes)
-        flat.append(merge_axes(xp.log(block), 2))
-        offset += len(rows[name]) * classes
-    table = append_constant(xp.concatenate(flat, axis=-1), [NEVER], xp)
-    return table[..., np.where(where < 0, offset, where)]

@@ -3,8 +3,17 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from assay.families.family import Family
+import numpy as np
+
+from assay.families.family import Family, Owner
 from assay.priors import Parameter, Prior
+
+BY_GROUP: Mapping[str, Owner] = {
+    "mean_binary": "group",
+    "mean_correct": "group",
+    "mean_other": "group",
+    "sd": "group",
+}
 
 
 class Hierarchical(Family):
@@ -19,29 +28,48 @@ class Hierarchical(Family):
     """
 
     name: ClassVar[str] = "hierarchical"
+    by_owner: ClassVar[Mapping[str, Owner]] = BY_GROUP
 
     def parameters(self) -> list[Parameter]:
         """Mean and SD of each group, offset of each rater."""
-        centre, spread = (
-            self.layout.cell_values(
-                binary=self.priors["mean_binary"].values[n],
-                correct=self.priors["mean_correct"].values[n],
-                other=self.priors["mean_other"].values[n],
-            )
-            for n in (0, 1)
-        )
-        coords = self.rater_coords()
-        by_group, by_rater = ("group", "cell"), ("rater", "cell")
-        mean = Prior(name="Normal", values=(centre, spread))
-        offset = Prior(name="Normal", values=(0.0, 1.0))
-        return [
-            Parameter(name="logit_mean", dims=by_group, prior=mean, coords=coords),
-            Parameter(name="logit_sd", dims=by_group, prior=self.priors["sd"], coords=coords),
-            Parameter(name="logit_offset", dims=by_rater, prior=offset, coords=coords),
-        ]
+        return logit_parameters(self)
 
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Softmax of the raters' logits."""
-        group = self.raters.group
-        mean, sd = values["logit_mean"][..., group, :], values["logit_sd"][..., group, :]
-        return self.layout.from_logits(mean + sd * values["logit_offset"], xp)
+        return pooled_logits(self, values, xp)
+
+
+def logit_parameters(family: Family) -> list[Parameter]:
+    """Mean and SD of the logits of each group, offset of each rater."""
+    coords = family.rater_coords()
+    by_group, by_rater = ("group", "cell"), ("rater", "cell")
+    unit = Prior(name="Normal", values=(0.0, 1.0))
+    spread = family.joined("sd", axes=1)
+    return [
+        Parameter(name="logit_mean", dims=by_group, prior=_mean_prior(family), coords=coords),
+        Parameter(name="logit_sd", dims=by_group, prior=spread, coords=coords),
+        Parameter(name="logit_offset", dims=by_rater, prior=unit, coords=coords),
+    ]
+
+
+def _mean_prior(family: Family) -> Prior:
+    """Prior of the logits of a group's average rater: numbers (group, cell)."""
+    kinds = [family.joined(f"mean_{kind}").values for kind in ("binary", "correct", "other")]
+    groups = range(len(family.raters.groups))
+    values = tuple(
+        np.stack(
+            [
+                family.layout.cell_values(binary=binary[g], correct=correct[g], other=other[g])
+                for g in groups
+            ]
+        )
+        for binary, correct, other in zip(*kinds, strict=True)
+    )
+    return Prior(name="Normal", values=values)
+
+
+def pooled_logits(family: Family, values: Mapping[str, Any], xp: Any) -> Any:
+    """Log confusions of the raters: (..., rater, asked row, class)."""
+    group = family.raters.group
+    mean, sd = values["logit_mean"][..., group, :], values["logit_sd"][..., group, :]
+    return family.layout.from_logits(mean + sd * values["logit_offset"], xp)

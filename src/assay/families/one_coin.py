@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from assay.families.family import Family
+from assay.families.family import Family, Owner
 from assay.priors import Parameter
 
 
@@ -17,6 +17,7 @@ class OneCoin(Family):
     """
 
     name: ClassVar[str] = "one_coin"
+    by_owner: ClassVar[Mapping[str, Owner]] = {"accuracy": "rater"}
 
     def parameters(self) -> list[Parameter]:
         """Accuracy of each rater."""
@@ -24,7 +25,7 @@ class OneCoin(Family):
             Parameter(
                 name="accuracy",
                 dims=("rater",),
-                prior=self.priors["accuracy"],
+                prior=self.joined("accuracy"),
                 coords=self.rater_coords(),
             )
         ]

@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from assay.families.family import Family, confusion_rows, rows_to_table
+from assay.families.family import Family
+from assay.families.rows import row_parameters, rows_to_table
 from assay.priors import Parameter
 
 
 class Pooled(Family):
     r"""All raters share one confusion.
 
-    .. math:: \theta_{lk} \sim \mathrm{Dirichlet}(\alpha_k)
+    .. math:: \theta_{lk} \sim \mathrm{Dirichlet}(\alpha_{lk})
     """
 
     name: ClassVar[str] = "pooled"
@@ -18,10 +19,8 @@ class Pooled(Family):
 
     def parameters(self) -> list[Parameter]:
         """Rows of the one confusion."""
-        return confusion_rows(self, self.priors["confusion"], ())[0]
+        return row_parameters(self)
 
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Logarithm of the rows, with a rater axis of length 1."""
-        blocks, rows = confusion_rows(self, self.priors["confusion"], ())
-        table = rows_to_table(self, {b.name: values[b.name] for b in blocks}, rows, xp)
-        return table[..., None, :, :]
+        return rows_to_table(self, values, xp)[..., None, :, :]

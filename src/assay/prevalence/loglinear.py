@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import helmert
 
 from assay.arrays import softmax
 from assay.grammar import NOT_ASKED
 from assay.prevalence.base import Prevalence
+from assay.prevalence.coding import main_columns
 from assay.priors import Parameter, Prior
 
 Floats = NDArray[np.float64]
@@ -43,16 +43,7 @@ class Loglinear(Prevalence):
     @cached_property
     def main(self) -> tuple[Floats, tuple[str, ...]]:
         """Columns of the main effects (state, term) and their names."""
-        columns, names = [], []
-        for label, codes in zip(self.task.labels, self.space.states.T, strict=True):
-            corners = -helmert(len(label.classes)).T / np.sqrt(2)
-            padded = np.concatenate([corners, np.zeros((1, corners.shape[1]))])
-            columns.append(padded[np.where(codes == NOT_ASKED, -1, codes)])
-            single = corners.shape[1] == 1
-            names += [
-                label.name if single else f"{label.name}[{n + 1}]" for n in range(corners.shape[1])
-            ]
-        return np.concatenate(columns, axis=1), tuple(names)
+        return main_columns(self.task, self.space)
 
     @cached_property
     def interactions(self) -> tuple[Floats, tuple[str, ...]]:

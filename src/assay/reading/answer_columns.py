@@ -31,7 +31,8 @@ class AnswerColumns:
     by_label : mapping of str to str
         The column of each label, if each label has a column of its own.
     question, value : str
-        The columns of the label's name and of its answer, if each row answers one label.
+        The columns of the label's name and of its answer, if each row answers one label; no
+        ``value`` if the rows hold scores only.
     evidence : str
     """
 
@@ -43,7 +44,7 @@ class AnswerColumns:
     @property
     def columns(self) -> list[str]:
         """All columns that hold answers or name the label they answer."""
-        return [*self.by_label.values(), *([self.question, self.value] if self.question else [])]
+        return [c for c in (*self.by_label.values(), self.question, self.value) if c]
 
     @property
     def roles(self) -> dict[str, tuple[str, str]]:
@@ -51,6 +52,7 @@ class AnswerColumns:
         named = {c: (f"label {label}", self.evidence) for label, c in self.by_label.items()}
         if self.question:
             named[self.question] = ("name of the label", self.evidence)
+        if self.value:
             named[self.value] = ("answer", self.evidence)
         return named
 
@@ -63,15 +65,20 @@ def find_answers(
     label: str | None,
     value: str | None,
     ledger: Ledger,
+    scored: Sequence[str] = (),
 ) -> AnswerColumns:
-    """Find the columns of answers; what cannot be found is a problem."""
+    """Find the columns of answers: those named, else those whose names are recognised.
+
+    Columns ``scored``, which hold scores, confidences or audits, are not recognised as answers.
+    """
     finder = ColumnFinder(list(table.frame.columns))
     if labels is not None:
         return _asked_labels(labels, task, finder, ledger)
     if label is not None and value is None and len(task.labels) == 1:
         return _asked_labels(label, task, finder, ledger)
     if label is not None or value is not None:
-        return _asked_long(label, value, finder, ledger)
+        return _asked_long(label, value, finder, ledger, scored)
+    finder = ColumnFinder([c for c in finder.columns if c not in scored])
     found = {name: finder.get(name) for name in task.label_names}
     by_label = {name: column for name, column in found.items() if column is not None}
     if by_label:
@@ -82,18 +89,19 @@ def find_answers(
             return AnswerColumns(
                 by_label={task.label_names[0]: columns[0]}, evidence="its name is recognised"
             )
-    long = _recognise_long(table, task, finder)
-    if long is None:
-        _no_answers(task, finder, ledger)
-        return AnswerColumns()
-    return long
+    return _recognise_long(table, task, finder, scored) or AnswerColumns()
 
 
-def _no_answers(task: Task, finder: ColumnFinder, ledger: Ledger) -> None:
+def require_answers(
+    found: AnswerColumns, scored: Sequence[str], task: Task, ledger: Ledger
+) -> None:
+    """Add a problem if there is neither a column of answers nor one of scores."""
+    if found.columns or scored or ledger.problems:
+        return
     names = ", ".join(task.label_names)
     ledger.problem(
         f"no column holds answers to a label of task {task.name} ({names})",
-        where=f"columns: {', '.join(finder.columns[:20])}",
+        where=f"columns: {', '.join(ledger.table.frame.columns[:20])}",
         mend="name them: labels={" + f'"{task.label_names[0]}": "..."' + "}",
     )
 
@@ -141,11 +149,19 @@ def _pairs(labels: LabelsArg, task: Task, ledger: Ledger) -> Mapping[str, str]:
 
 
 def _asked_long(
-    label: str | None, value: str | None, finder: ColumnFinder, ledger: Ledger
+    label: str | None,
+    value: str | None,
+    finder: ColumnFinder,
+    ledger: Ledger,
+    scored: Sequence[str],
 ) -> AnswerColumns:
     question = _one(label, "label", QUESTION_COLUMNS, finder, ledger)
-    answer = _one(value, "value", [c for c in VALUE_COLUMNS if c != question], finder, ledger)
-    if not question or not answer:
+    names = [c for c in VALUE_COLUMNS if c not in (question, *scored)]
+    if value is None and scored and not finder.all_of(names):
+        answer = ""
+    else:
+        answer = _one(value, "value", names, finder, ledger)
+    if not question or not (answer or scored):
         return AnswerColumns()
     return AnswerColumns(question=question, value=answer, evidence="named by label= and value=")
 
@@ -166,15 +182,19 @@ def _one(
     return candidates[0] if candidates else ""
 
 
-def _recognise_long(table: Table, task: Task, finder: ColumnFinder) -> AnswerColumns | None:
-    """One label a row: a column whose values name labels, and one of answers beside it."""
+def _recognise_long(
+    table: Table, task: Task, finder: ColumnFinder, scored: Sequence[str]
+) -> AnswerColumns | None:
+    """One label a row: a column whose values name labels, and answers or scores beside it."""
     labels = {squash(name) for name in task.label_names}
     for question in finder.all_of(QUESTION_COLUMNS):
         values = {squash(v) for v in pd.unique(table.frame[question])} - {""}
         answers = [c for c in finder.all_of(VALUE_COLUMNS) if c != question]
-        if values and values & labels and answers:
+        if values & labels and (answers or scored or finder.all_of(("score",))):
             return AnswerColumns(
-                question=question, value=answers[0], evidence="its values are the labels' names"
+                question=question,
+                value=answers[0] if answers else "",
+                evidence="its values are the labels' names",
             )
     return None
 

@@ -9,15 +9,13 @@ from numpy.typing import NDArray
 
 from assay.ratings import Partial, Ratings, Resolve
 from assay.reading.columns import ColumnArg, ColumnFinder, find_roles
+from assay.reading.extras import RowExtras, rating_extras
 from assay.reading.ids import Codes, codes_of, first_rows, joined_ids
 from assay.reading.items import item_table, rater_table
 from assay.reading.layout import Layout, account_for
 from assay.reading.ledger import Ledger, Mask
 from assay.reading.panels import Places, clusters_of, panel_table
-from assay.reading.repeats import (
-    Joined,
-    number_replicates,
-)
+from assay.reading.repeats import Joined, number_replicates
 from assay.reading.table import Table
 from assay.reading.truth import TruthSource, known_truth
 from assay.states import MISSING
@@ -28,6 +26,7 @@ def assemble(
     layout: Layout,
     task: Task,
     joined: Joined,
+    extras: RowExtras,
     *,
     side: Table | None,
     gold: "TruthSource | None",
@@ -39,8 +38,8 @@ def assemble(
     """Put the kept ratings, their items, raters, panels and truth together."""
     ledger, roles = layout.ledger, layout.roles
     kept = ledger.kept[joined.first_row]
-    row, answers = joined.first_row[kept], joined.answers[kept]
-    abstained = (answers == MISSING).all(axis=1)
+    row, answers, scores = joined.first_row[kept], joined.answers[kept], joined.scores[kept]
+    abstained = (answers == MISSING).all(axis=1) & ~np.isfinite(scores).any(axis=1)
     _check_any_answer(ledger, abstained)
     item, items = codes_of(layout.item_names)
     rater, raters = codes_of(layout.rater_names[row].reset_index(drop=True))
@@ -57,12 +56,17 @@ def assemble(
     panels = panel_table(places, items, cluster, ledger)
     truth = known_truth(gold, names=items, task=task, ledger=ledger)
     _note_silent(ledger, items, item[row], raters, rater, abstained)
+    replicate = number_replicates(item[row], rater, _rating_order(layout, row))
+    if layout.told_apart == "session" and replicate.any():
+        ledger.note("a rater's ratings of one item in several sessions are replicates, in order")
+    more = rating_extras(extras, joined, kept, layout, task)
     ledger.raise_problems()
     return Ratings(
-        task=task, answers=answers, item=item[row], rater=rater,
-        replicate=number_replicates(item[row], rater, _rating_order(layout, row)),
-        abstained=abstained, items=item_frame, raters=rater_frame, truth=truth, panels=panels,
-        partial=partial, resolve=resolve, accounting=account_for(layout, gold),
+        task=task, answers=answers, item=item[row], rater=rater, replicate=replicate,
+        scores=scores, session=more.session, sessions=layout.sessions.names, audit=more.audit,
+        seconds=more.seconds, abstained=abstained, items=item_frame, raters=rater_frame,
+        truth=truth, panels=panels, partial=partial, resolve=resolve,
+        accounting=account_for(layout, gold),
     )  # fmt: skip
 
 

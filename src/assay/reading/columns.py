@@ -31,6 +31,12 @@ RECOGNISED: dict[str, tuple[str, ...]] = {
     "replicate": ("replicate", "replication"),
     "weight": ("weight", "design_weight"),
     "stratum": ("stratum", "strata"),
+    "session": (
+        "session", "session_id", "snapshot", "snapshot_id", "period", "round", "wave",
+    ),
+    "seconds": (
+        "seconds", "duration_seconds", "elapsed_seconds", "time_seconds", "lead_time",
+    ),
 }  # fmt: skip
 ANSWER_COLUMNS = ("label", "rating", "class", "response", "answer", "category", "value")
 QUESTION_COLUMNS = ("label", "question", "label_name", "question_id", "dimension", "criterion")

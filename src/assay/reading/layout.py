@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from assay.ratings import Accounting
 from assay.reading import protocol
 from assay.reading.answer_columns import AnswerColumns
+from assay.reading.audits import AuditColumns
 from assay.reading.columns import ColumnArg, ColumnFinder, Role, find_roles, require, roles_table
 from assay.reading.ids import joined_ids
 from assay.reading.joins import join_table
 from assay.reading.ledger import Ledger
-from assay.reading.repeats import (
-    replicate_order,
-)
+from assay.reading.repeats import BY_ROW, replicate_order
+from assay.reading.score_columns import ScoreColumns
+from assay.reading.sessions import Sessions, find_sessions
 from assay.reading.table import Table, read_table
 from assay.reading.truth import TruthSource
 from assay.reading.values import classes_from_data
@@ -30,6 +31,9 @@ class Layout:
     table: Table
     roles: dict[str, Role]
     answers: AnswerColumns
+    scores: ScoreColumns
+    audits: AuditColumns
+    sessions: Sessions
     item_names: "pd.Series[str]"
     rater_names: "pd.Series[str]"
     order: NDArray[Any]
@@ -40,6 +44,12 @@ class Layout:
     def item_columns(self) -> tuple[str, ...]:
         """Columns that name the item."""
         return self.roles["item"].columns if "item" in self.roles else ()
+
+    @property
+    def told_apart(self) -> str:
+        """What tells a rater's ratings of one item apart: a role, ``"row"``, or ``""``."""
+        by_column = next((r for r in ("replicate", "session") if r in self.roles), "")
+        return BY_ROW if self.by_row else by_column
 
 
 def find_tables(
@@ -77,8 +87,11 @@ def find_layout(
     task: Task,
     asked: Mapping[str, ColumnArg],
     answers: AnswerColumns,
+    scores: ScoreColumns,
+    audits: AuditColumns,
     ledger: Ledger,
     *,
+    sessions: object,
     by_row: bool,
 ) -> Layout:
     """Find the role of every column and the keys of every row."""
@@ -86,7 +99,10 @@ def find_layout(
     finder = ColumnFinder(columns)
     roles = find_roles(
         finder, task=task, asked=asked, defaults=protocol.export_roles(columns),
-        taken=(*answers.columns, *protocol.export_reserved(columns)), ledger=ledger,
+        taken=(
+            *answers.columns, *scores.columns, *audits.columns, *protocol.export_reserved(columns),
+        ),
+        ledger=ledger,
     )  # fmt: skip
     for role in ("item", "rater"):
         require(role, roles, finder, task, ledger)
@@ -95,10 +111,12 @@ def find_layout(
         role: joined_ids(table.frame, roles[role].columns) if role in roles else blank
         for role in ("item", "rater", "replicate")
     }
-    order = replicate_order(names["replicate"] if "replicate" in roles else None, len(blank))
+    periods = find_sessions(table, roles, sessions, ledger)
+    order = replicate_order(names["replicate"]) if "replicate" in roles else periods.code
     return Layout(
-        table=table, roles=roles, answers=answers, item_names=names["item"],
-        rater_names=names["rater"], order=order, by_row=by_row, ledger=ledger,
+        table=table, roles=roles, answers=answers, scores=scores, audits=audits, sessions=periods,
+        item_names=names["item"], rater_names=names["rater"], order=order, by_row=by_row,
+        ledger=ledger,
     )  # fmt: skip
 
 
@@ -111,12 +129,15 @@ def fill_classes(task: Task, layout: Layout, gold: "TruthSource | None", ledger:
         if label.classes:
             continue
         columns = [frame[found.by_label[label.name]]] if label.name in found.by_label else []
-        if found.question and len(task.labels) == 1:
+        if found.value and len(task.labels) == 1:
             columns.append(frame[found.value])
         if gold is not None and label.name in gold.by_label:
             columns.append(gold.table.frame[gold.by_label[label.name]])
         if columns:
             classes[label.name] = classes_from_data(columns, label, ledger) or ("no", "yes")
+        elif label.name in (*layout.scores.score, *layout.scores.confidence):
+            classes[label.name] = ("no", "yes")
+            ledger.note(f"{label.name} has scores and no answers: its classes are no and yes")
         elif found.columns:
             ledger.problem(
                 f"label {label.name} takes its classes from the data, but no column holds them",
@@ -128,8 +149,8 @@ def fill_classes(task: Task, layout: Layout, gold: "TruthSource | None", ledger:
 def account_for(layout: Layout, gold: "TruthSource | None") -> Accounting:
     """Say what became of every row and what every column is."""
     table, ledger = layout.table, layout.ledger
-    extra = dict(layout.answers.roles)
-    if gold is not None and gold.table is table:
+    extra = {**layout.answers.roles, **layout.scores.roles, **layout.audits.roles}
+    if gold is not None and gold.ledger is ledger:
         extra |= {c: (f"truth of {label}", "named by truth=") for label, c in gold.by_label.items()}
     if protocol.is_export(list(table.frame.columns)):
         extra["response_status"] = ("status", "the format of the protocol's export")

@@ -1,25 +1,29 @@
 """read_ratings: from a file or table to Ratings, step by step."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from assay.errors import RatingsError, TaskError, suggest
 from assay.ratings import PARTIAL, RESOLVE, Partial, Ratings, Resolve
-from assay.reading.answer_columns import LabelsArg, find_answers
+from assay.reading.answer_columns import LabelsArg, find_answers, require_answers
 from assay.reading.assembly import assemble
-from assay.reading.columns import ColumnArg
+from assay.reading.audits import find_audits
+from assay.reading.columns import ColumnArg, ColumnFinder
+from assay.reading.extras import read_extras
+from assay.reading.label_columns import PerLabel, named_columns
 from assay.reading.layout import fill_classes, find_layout, find_tables
 from assay.reading.ledger import Ledger
-from assay.reading.repeats import (
-    BY_ROW,
-)
+from assay.reading.repeats import BY_ROW
 from assay.reading.rows import apply_export, decode_rows, join_ratings
+from assay.reading.score_columns import find_scores
 from assay.reading.truth import TruthArg, find_truth
+from assay.reading.words import apply_words, check_words
 from assay.task import Task, load_task
 
 GroupArg = ColumnArg | Mapping[str, str]
+WordsArg = Mapping[str, Mapping[str, str]] | None
 
 
 def read_ratings(
@@ -31,6 +35,10 @@ def read_ratings(
     labels: LabelsArg = None,
     label: str | None = None,
     value: str | None = None,
+    classes: WordsArg = None,
+    score: PerLabel = None,
+    confidence: PerLabel = None,
+    score_range: Sequence[float] = (0, 1),
     cluster: ColumnArg = None,
     rank: ColumnArg = None,
     system: ColumnArg = None,
@@ -40,6 +48,10 @@ def read_ratings(
     weight: ColumnArg = None,
     stratum: ColumnArg = None,
     replicate: ColumnArg = None,
+    session: ColumnArg = None,
+    sessions: Sequence[str] | None = None,
+    audit: PerLabel = None,
+    seconds: ColumnArg = None,
     panels: str | Path | pd.DataFrame | None = None,
     response: Mapping[str, str] | None = None,
     partial: Partial = "lost",
@@ -64,6 +76,16 @@ def read_ratings(
         or one column for a task of one label.
     label, value : str, optional
         If each row answers one label: the columns of the label's name and of the answer.
+    classes : dict of str to dict, optional
+        What words in the file stand for, by label: ``{"relevance": {"partially yes":
+        "partially"}}``; a word for ``""`` is no answer. It holds for the truth too.
+    score, confidence : str or dict of str to str, optional
+        The column of the scores, or of the confidence that the rater has in the answer given:
+        one for the label of a task of one label (or where each row answers one label), else a
+        dict from label to column; ``""`` means none. Else ``<label>_score``,
+        ``<label>_confidence`` and, for one label, ``score`` and ``confidence`` are recognised.
+    score_range : (float, float)
+        The scores or confidences that stand for 0 and for 1, e.g. ``(0, 100)`` for per cent.
     group : str, list of str or dict, optional
         The column of the rater's group, or a dict from rater to group.
     truth : DataFrame, path, str or dict, optional
@@ -71,6 +93,18 @@ def read_ratings(
         column) of the ratings that holds it. It may be partial.
     replicate : str or list of str, optional
         What tells a rater's ratings of one item apart; ``"row"`` numbers them in file order.
+    session : str or list of str, optional
+        The column of the session, snapshot or period. Unless ``replicate`` is given, it also
+        tells a rater's ratings of one item apart.
+    sessions : sequence of str, optional
+        The sessions in order of time. Else they are ordered by number, by ISO date, as an ordered
+        categorical has them, by the one number in their names, or as they first appear; a note
+        says which.
+    audit : str or dict of str to str, optional
+        The column that says whether an answer was checked and found right or wrong, empty if it
+        was not checked: a dict from label to column, or one column for the whole rating.
+    seconds : str, optional
+        The column of the time that the rating took, in seconds.
     panels : DataFrame or path, optional
         A table that is joined by the columns it shares (e.g. a panel's system), or, if it has the
         item's columns, that lists each place of an item in a panel, unrated items too.
@@ -92,6 +126,21 @@ def read_ratings(
     TaskError, UnknownNameError
         If the task, or a rule named in ``response``, does not exist.
 
+    Notes
+    -----
+    Scores are in [0, 1] and grow with the class: of a binary label, the rater's probability of
+    the upper class. A confidence c in a guess becomes a score: for a binary label c if the guess
+    is the upper class, else 1 - c; for an ordered label of K classes and guess g = 0, ..., K - 1
+
+    .. math:: (g + p) / K,
+
+    with p = c for the top class, 1 - c for the lowest, 1/2 for one between. Where a rater gives
+    both, the answers hold the guess and the scores hold the score: the rater family decides which
+    it uses. A rating that has scores only has no answers, and is no abstention.
+
+    One audit column for ratings of several answers: "right" says so of every answer; "wrong" says
+    only that some answer is wrong, which is kept as such (``Ratings.audit``) and noted.
+
     Examples
     --------
     >>> table = pd.DataFrame({"item": [1, 1, 2], "rater": list("aba"), "label": ["x", "y", "x"]})
@@ -105,23 +154,41 @@ def read_ratings(
         "system": system, "weight": weight, "stratum": stratum,
         "group": None if isinstance(group, Mapping) else group,
         "replicate": None if replicate == BY_ROW else replicate,
+        "session": session, "seconds": seconds,
     }  # fmt: skip
     table, side = find_tables(source, base, panels, item)
     ledger = Ledger(table)
-    found = find_answers(table, base, labels=labels, label=label, value=value, ledger=ledger)
-    layout = find_layout(table, base, asked, found, ledger, by_row=replicate == BY_ROW)
+    finder = ColumnFinder(list(table.frame.columns))
+    named = named_columns(finder, score, confidence, audit)
+    taken = named_columns(finder, audit, truth, *asked.values(), *base.columns.values())
+    found = find_answers(
+        table, base, labels=labels, label=label, value=value, ledger=ledger, scored=named
+    )
+    scores = find_scores(
+        table, base, found, score=score, confidence=confidence, score_range=score_range,
+        taken=taken, ledger=ledger,
+    )  # fmt: skip
+    audits = find_audits(table, base, found, audit, [*taken, *scores.columns], ledger)
+    require_answers(found, scores.columns, base, ledger)
+    words = check_words(classes, base, ledger)
+    table = ledger.table = apply_words(table, found, words, ledger)
+    layout = find_layout(
+        table, base, asked, found, scores, audits, ledger,
+        sessions=sessions, by_row=replicate == BY_ROW,
+    )  # fmt: skip
     gold = find_truth(
         truth, table=table, item=layout.item_names, item_columns=layout.item_columns,
-        task=base, labels=labels, ledger=ledger,
+        task=base, labels=labels, words=words, ledger=ledger,
     )  # fmt: skip
     base = fill_classes(base, layout, gold, ledger)
     base, discarded = apply_export(layout, base, response or {})
     rows = decode_rows(layout, base)
+    extras = read_extras(layout, rows.question, base)
     ledger.raise_problems()
     joined = join_ratings(layout, base, rows, discarded)
     ledger.raise_problems()
     return assemble(
-        layout, base, joined, side=side, gold=gold, group=group, asked=asked,
+        layout, base, joined, extras, side=side, gold=gold, group=group, asked=asked,
         partial=partial, resolve=resolve,
     )  # fmt: skip
 

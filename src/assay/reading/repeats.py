@@ -21,17 +21,16 @@ MEND = 'give the column that numbers them: replicate="...", or replicate="row" f
 
 @dataclass(frozen=True, kw_only=True)
 class Joined:
-    """Ratings made of rows: the answers, the first row of each, the rating of each row."""
+    """Ratings made of rows: answers and scores, the first row of each, the rating of each row."""
 
     answers: Vectors
+    scores: NDArray[np.float64]
     first_row: Codes
     rating_of_row: Codes
 
 
-def replicate_order(names: "pd.Series[str] | None", rows: int) -> NDArray[Any]:
+def replicate_order(names: "pd.Series[str]") -> NDArray[Any]:
     """Return values by which a rater's ratings of one item are told apart and ordered."""
-    if names is None:
-        return np.zeros(rows, np.int64)
     numbers = pd.to_numeric(names, errors="coerce")
     if numbers.notna().all():
         return np.asarray(numbers.to_numpy())
@@ -57,8 +56,9 @@ def settle_repeats(
     *,
     keys: Sequence[NDArray[Any]],
     answers: Vectors,
+    scores: NDArray[np.float64],
     used: Sequence[str],
-    by_column: bool,
+    told_apart: str,
 ) -> None:
     """Set exact repeats aside; the same rater's different ratings of one item are a problem.
 
@@ -68,10 +68,11 @@ def settle_repeats(
     keys : sequence of ndarray (row,)
         Item, rater, replicate (and label, where each row answers one).
     answers : ndarray (row, label)
+    scores : ndarray (row, label)
     used : sequence of str
         The columns that must be equal for two rows to be exact repeats.
-    by_column : bool
-        Whether a column numbers the replicates (for the message).
+    told_apart : str
+        The role whose column tells the replicates apart, or ``""`` (for the message).
     """
     kept = np.flatnonzero(ledger.kept)
     _, group = unique_rows(*[key[kept] for key in keys])
@@ -81,19 +82,20 @@ def settle_repeats(
     cells = [clean_ids(ledger.table.frame[c].iloc[rows].reset_index(drop=True)) for c in used]
     rows = _set_repeats_aside(ledger, rows, [pd.factorize(c)[0] for c in cells], EXACT)
     _, group = unique_rows(*[key[rows] for key in keys])
-    answered = (answers[rows] != MISSING).any(axis=1)
+    answered = ((answers[rows] != MISSING) | np.isfinite(scores[rows])).any(axis=1)
     has_answer = np.bincount(group, weights=answered)[group] > 0
     ledger.set_aside(_mask(ledger, rows[has_answer & ~answered]), ANSWERED)
     rows, group = rows[~has_answer | answered], group[~has_answer | answered]
-    rows = _set_repeats_aside(ledger, rows, [group, *answers[rows].T], ELSEWHERE)
+    same = [group, *answers[rows].T, *(pd.factorize(s)[0] for s in scores[rows].T)]
+    rows = _set_repeats_aside(ledger, rows, same, ELSEWHERE)
     _, group = unique_rows(*[key[rows] for key in keys])
     clash = rows[pd.Series(group).duplicated(keep=False).to_numpy()]
     if len(clash):
-        again = " under the same replicate" if by_column else ""
+        again = f" under the same {told_apart}" if told_apart else ""
         ledger.problem(
             f"{len(clash)} rows in which a rater rates an item more than once{again}, differently",
             where=ledger.table.where(np.sort(clash)),
-            mend="make the replicates differ" if by_column else MEND,
+            mend="make the replicates differ" if told_apart == "replicate" else MEND,
         )
 
 
@@ -123,13 +125,18 @@ def join_rows(
     keys: Sequence[NDArray[Any]],
     question: Codes,
     cells: NDArray[np.int16],
-    labels: int,
+    scores: NDArray[np.float64],
 ) -> Joined:
     """Join rows that answer one label each into ratings; keys are item, rater, replicate."""
     kept = np.flatnonzero(ledger.kept)
     first, inverse = unique_rows(*[key[kept] for key in keys])
     rating_of_row = np.full(len(question), -1, np.int64)
     rating_of_row[kept] = inverse
-    answers = np.full((len(first), labels), MISSING, np.int16)
-    answers[inverse, question[kept]] = cells[kept]
-    return Joined(answers=answers, first_row=kept[first], rating_of_row=rating_of_row)
+    place = (inverse, question[kept])
+    answers = np.full((len(first), scores.shape[1]), MISSING, np.int16)
+    answers[place] = cells[kept]
+    joined = np.full(answers.shape, np.nan)
+    joined[place] = scores[kept, question[kept]]
+    return Joined(
+        answers=answers, scores=joined, first_row=kept[first], rating_of_row=rating_of_row
+    )

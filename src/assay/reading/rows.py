@@ -1,25 +1,22 @@
 """From rows to ratings: decode the answers, join and judge them, set rows aside."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay.grammar import NOT_ASKED
 from assay.reading import protocol
 from assay.reading.answer_columns import question_codes
 from assay.reading.gates import CLOSED, apply_gates, broken_rules
 from assay.reading.ids import Codes, codes_of
 from assay.reading.layout import Layout
 from assay.reading.ledger import Mask
-from assay.reading.repeats import (
-    Joined,
-    join_rows,
-    number_within,
-    settle_repeats,
-)
+from assay.reading.repeats import Joined, join_rows, number_within, settle_repeats
+from assay.reading.score_columns import Floats, read_scores
 from assay.reading.values import decode
 from assay.states import MISSING, Vectors
 from assay.task import Task
@@ -27,7 +24,7 @@ from assay.task import Task
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """Codes of every row: item, rater, the label it answers (if one), and its answers."""
+    """Codes of every row: item, rater, the label it answers (if one), its answers and scores."""
 
     item: Codes
     rater: Codes
@@ -35,6 +32,7 @@ class Rows:
     raters: "pd.Index[str]"
     question: Codes | None
     answers: Vectors
+    scores: Floats
 
 
 def decode_rows(layout: Layout, task: Task) -> Rows:
@@ -48,18 +46,20 @@ def decode_rows(layout: Layout, task: Task) -> Rows:
         question = question_codes(layout.table, task, found.question, ledger)
         for n, label in enumerate(task.labels):
             rows = np.flatnonzero(question == n)
-            if label.classes and len(rows):
+            if found.value and label.classes and len(rows):
                 answers[rows, n] = _decode_some(frame[found.value], rows, task, n, layout)
     else:
         for n, label in enumerate(task.labels):
             if label.name in found.by_label and label.classes:
                 answers[:, n] = decode(frame[found.by_label[label.name]], label, ledger)
-        absent = [name for name in task.label_names if name not in found.by_label]
+        held = (*found.by_label, *layout.scores.score, *layout.scores.confidence)
+        absent = [name for name in task.label_names if name not in held]
         if absent and found.by_label:
             ledger.note(f"no column holds {', '.join(absent)}: all answers to it are missing")
     return Rows(
-        item=item, rater=rater, items=items, raters=raters, question=question, answers=answers
-    )
+        item=item, rater=rater, items=items, raters=raters, question=question, answers=answers,
+        scores=read_scores(layout.scores, answers, question, task, ledger),
+    )  # fmt: skip
 
 
 def _decode_some(
@@ -92,31 +92,27 @@ def join_ratings(layout: Layout, task: Task, rows: Rows, discarded: Mask) -> Joi
     if "item" in layout.roles:
         ledger.set_aside(rows.item < 0, "no item", "the item's columns are empty")
     ledger.set_aside(rows.rater < 0, "no rater", "the rater's column is empty")
-    answers = rows.answers
-    if discarded.any():
-        answers = answers.copy()
-        if (answers[discarded] != MISSING).any():
-            ledger.note("answers in discarded ratings were left out")
-        answers[discarded] = MISSING
+    answers, scores = rows.answers.copy(), rows.scores.copy()
+    if (answers[discarded] != MISSING).any() or np.isfinite(scores[discarded]).any():
+        ledger.note("answers in discarded ratings were left out")
+    answers[discarded], scores[discarded] = MISSING, np.nan
     keys = [rows.item, rows.rater, _order(layout, rows)]
     question = [] if rows.question is None else [rows.question]
-    joined = Joined(
-        answers=answers, first_row=np.arange(len(answers)), rating_of_row=np.arange(len(answers))
-    )
+    each = np.arange(len(answers))
+    joined = Joined(answers=answers, scores=scores, first_row=each, rating_of_row=each)
     if rows.question is None:
         joined = _judge(layout, task, joined)
     settle_repeats(
         ledger,
         keys=[*keys, *question],
         answers=answers,
+        scores=scores,
         used=_used_columns(layout),
-        by_column="replicate" in layout.roles,
+        told_apart=layout.told_apart,
     )
     if rows.question is not None:
         cells = answers[np.arange(len(answers)), np.maximum(rows.question, 0)]
-        joined = join_rows(
-            ledger, keys=keys, question=rows.question, cells=cells, labels=len(task.labels)
-        )
+        joined = join_rows(ledger, keys=keys, question=rows.question, cells=cells, scores=scores)
         joined = _judge(layout, task, joined)
     return joined
 
@@ -131,7 +127,7 @@ def _order(layout: Layout, rows: Rows) -> NDArray[Any]:
 def _used_columns(layout: Layout) -> list[str]:
     """Return the columns in which two rows must agree to be repeats of each other."""
     used = [c for role in layout.roles.values() for c in role.columns]
-    used += layout.answers.columns
+    used += [*layout.answers.columns, *layout.scores.columns, *layout.audits.columns]
     used += [c for c in ("response_status", "discard_reason") if c in layout.table.frame]
     return list(dict.fromkeys(used))
 
@@ -150,4 +146,12 @@ def _judge(layout: Layout, task: Task, joined: Joined) -> Joined:
     reasons = broken_rules(task, gated.answers)
     for reason in sorted(set(reasons) - {""}):
         ledger.set_aside((reasons == reason)[of_row] & (of_row >= 0), reason)
-    return Joined(answers=gated.answers, first_row=joined.first_row, rating_of_row=of_row)
+    closed_scores = (gated.answers == NOT_ASKED) & np.isfinite(joined.scores)
+    if closed_scores.any():
+        ledger.note(
+            f"{int(closed_scores.sum())} scores stand behind a gate that the rater's own answers "
+            "close: they are left out"
+        )
+    return replace(
+        joined, answers=gated.answers, scores=np.where(closed_scores, np.nan, joined.scores)
+    )

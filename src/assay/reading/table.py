@@ -4,8 +4,8 @@ import gzip
 import hashlib
 import io
 import zlib
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,8 @@ class Table:
     """Rows of the input: strings (``""`` is an empty cell) and the place of each row.
 
     ``unit`` says what ``lines`` counts: a ``line`` of a file (the header is line 1) or a ``row``
-    (of Parquet, from 1; of a DataFrame, its index label).
+    (of Parquet, from 1; of a DataFrame, its index label). ``ordered`` has the categories, in
+    order, of the columns that are ordered categoricals.
     """
 
     frame: pd.DataFrame
@@ -35,6 +36,7 @@ class Table:
     sha256: str
     folder: Path | None = None
     notes: tuple[str, ...] = ()
+    ordered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def where(self, rows: NDArray[Any], column: str = "") -> str:
         """Name the first few of some rows (a mask or positions), and a column."""
@@ -120,10 +122,10 @@ def _from_bytes(data: bytes, path: Path, folder: Path | None) -> Table:
     if path.suffix == ".parquet" or data.startswith(b"PAR1"):
         frame = _parquet(data, source)
         lines: NDArray[Any] = np.arange(1, len(frame) + 1)
-        frame = _strings(frame, source)
         return Table(
-            frame=frame, lines=lines, unit="row", source=source, sha256=digest, folder=folder
-        )
+            frame=_strings(frame, source), lines=lines, unit="row", source=source, sha256=digest,
+            folder=folder, ordered=_ordered_categories(frame),
+        )  # fmt: skip
     parsed = parse_delimited(data, source=source)
     _check_names(list(parsed.frame.columns), source)
     notes = (f"{parsed.blank_lines} blank lines were skipped",) if parsed.blank_lines else ()
@@ -155,7 +157,18 @@ def _from_frame(frame: pd.DataFrame, *, what: str) -> Table:
     # The hash is of the cells as text, so that it does not depend on how pandas stores them.
     rows = pd.util.hash_pandas_object(text, index=False).to_numpy()
     digest = hashlib.sha256("\0".join(text.columns).encode() + rows.tobytes()).hexdigest()
-    return Table(frame=text, lines=lines, unit="row", source=what, sha256=digest)
+    return Table(
+        frame=text, lines=lines, unit="row", source=what, sha256=digest,
+        ordered=_ordered_categories(frame),
+    )  # fmt: skip
+
+
+def _ordered_categories(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
+    return {
+        str(name): tuple(cell_text(c).strip() for c in kind.categories)
+        for name, kind in frame.dtypes.items()
+        if isinstance(kind, pd.CategoricalDtype) and kind.ordered
+    }
 
 
 def _strings(frame: pd.DataFrame, source: str) -> pd.DataFrame:

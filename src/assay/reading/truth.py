@@ -16,6 +16,7 @@ from assay.reading.ids import Codes, codes_of, first_rows, joined_ids
 from assay.reading.ledger import Ledger
 from assay.reading.table import Table, read_table
 from assay.reading.values import decode
+from assay.reading.words import Words, apply_words
 from assay.states import MISSING, Vectors, vector_name
 from assay.task import Task
 
@@ -47,6 +48,7 @@ def find_truth(
     item_columns: tuple[str, ...],
     task: Task,
     labels: LabelsArg,
+    words: Words,
     ledger: Ledger,
 ) -> TruthSource | None:
     """Find the table and the columns of the truth; what is wrong becomes a problem."""
@@ -55,7 +57,8 @@ def find_truth(
     finder = ColumnFinder(list(table.frame.columns))
     if isinstance(truth, Mapping) or (isinstance(truth, str) and finder.get(truth) is not None):
         columns = _own_columns(truth, finder, task, ledger)
-        return TruthSource(table=table, names=item, columns=columns, ledger=ledger)
+        own = apply_words(table, columns, words)
+        return TruthSource(table=own, names=item, columns=columns, ledger=ledger)
     if not isinstance(truth, pd.DataFrame | str | Path):
         ledger.problem(f"truth= must be a table, a path or a column, not {type(truth).__name__}")
         return None
@@ -65,7 +68,10 @@ def find_truth(
         )
         return None
     side = read_table(truth, name=f"truth_{task.name}", what="the truth")
-    return _from_table(side, item_columns, task, labels, ledger)
+    found = _from_table(side, item_columns, task, labels, ledger)
+    if found is not None:
+        found.table = apply_words(found.table, found.columns, words)
+    return found
 
 
 def _own_columns(

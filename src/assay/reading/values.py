@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ EXACT = 1e15
 """Whole numbers below this are told apart by their floating-point value."""
 
 SHOWN = 10
+LONG = 60
 
 
 def canonical(text: str) -> str:
@@ -78,6 +80,7 @@ def _report_unknown(
 ) -> None:
     unknown = np.flatnonzero(codes == UNKNOWN)
     where = ledger.table
+    words = [distinct[value] for value in unknown[:SHOWN]]
     for value in unknown[:SHOWN]:
         rows = np.flatnonzero(raw == value)
         times = f" ({len(rows)} times)" if len(rows) > 1 else ""
@@ -85,6 +88,7 @@ def _report_unknown(
             f"{_short(distinct[value])} is no class of {label.name}{times}",
             where=where.where(rows, name),
             allowed=allowed_values(label),
+            mend=_proposal(words, label) if value == unknown[0] else "",
         )
     if len(unknown) > SHOWN:
         ledger.problem(
@@ -94,8 +98,25 @@ def _report_unknown(
         )
 
 
+def _proposal(words: Sequence[str], label: Label) -> str:
+    """Show how to say what words mean: the class that each holds or resembles, if there is one."""
+    pairs = [f'"{w.strip()}": "{_meant(w.casefold(), label)}"' for w in words if len(w) <= LONG]
+    if not pairs:
+        return ""
+    said = f'classes={{"{label.name}": {{{", ".join(pairs)}}}}}'
+    return f'say what the words mean, e.g. {said} ("" means no answer)'
+
+
+def _meant(word: str, label: Label) -> str:
+    loose = {name.casefold(): name for name in label.classes}
+    held = [name for name in loose if re.search(rf"\b{re.escape(name)}\b", word)]
+    # "partially yes" holds two classes: the one that comes first names the grade.
+    near = sorted(held, key=word.index) or get_close_matches(word, list(loose), n=1, cutoff=0.75)
+    return loose[near[0]] if near else "..."
+
+
 def _short(value: str) -> str:
-    return repr(value) if len(value) <= 60 else f"{value[:57]!r}..."
+    return repr(value) if len(value) <= LONG else f"{value[: LONG - 3]!r}..."
 
 
 def allowed_values(label: Label) -> str:

@@ -1,0 +1,236 @@
+"""Coverage of all sixteen metrics, for these items and for the population they come from.
+
+``--truth fixed``: queries from a superpopulation with a query SD of 1.5 and two systems that
+differ, labels and raters from a generator of its own (``worlds.py``). ``--truth prior``: parameters
+from the prior of the default model, labels and ratings from the model, so that coverage averaged
+over the sets has to be nominal; the population value is that of many new clusters under the same
+parameters. Ratings go through the interface; 10 % of the items are rated three times, the others
+once. Each set is fitted with the default model; 95 % intervals are held against the value of these
+items (``finite``) and of the superpopulation (``population``), and so are the difference of the two
+systems and P(B > A). Beside them stands majority vote with a cluster bootstrap and, for rates, with
+Wilson's interval.
+
+    python benchmarks/coverage.py --world retrieval --truth fixed --sets 400 --workers 2 --seed 1
+
+appends each set to ``docs/calibration/coverage_<truth>_<world>.csv`` as it is done; sets that are
+there already are not run again, so that a run can be stopped and taken up. The summary of all such
+files is ``docs/calibration/coverage_summary.csv`` (``--summarize`` writes it without a run).
+"""
+
+import argparse
+import time
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import cache, partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy.stats import binom, norm
+from worlds import (
+    SYSTEMS,
+    WORLDS,
+    World,
+    draw_ratings,
+    interval_scores,
+    metric_values,
+    population_values,
+)
+
+import assay
+from assay.evaluation import majority_metrics, metrics_of_labels
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "calibration"
+ESTIMANDS = ("finite", "population")
+LEVEL = 0.95
+NEW_CLUSTERS = 20_000
+CONTRAST = "second - first"
+RANKED = ("sufficiency_hit_at_k", "mean_reciprocal_rank_at_k", "ndcg_at_k")
+
+
+def draw_set(world: World, truth: str, rng: np.random.Generator):
+    """Ratings of one set, and the true values: (ratings, finite, population)."""
+    if truth == "fixed":
+        table, labels = draw_ratings(world, rng)
+        ratings = assay.read_ratings(table, task=world.task)
+        return ratings, metric_values(world, labels), superpopulation(world.name)
+    sizes = {"n_raters": world.raters, "n_systems": len(SYSTEMS)}
+    count = world.clusters * len(SYSTEMS) * world.places
+    ratings = assay.simulate(
+        world.task,
+        n_items=count,
+        n_clusters=world.clusters,
+        ratings_per_item=np.where(rng.random(count) < 0.1, 3, 1),
+        rng=rng,
+        **sizes,
+    )
+    many = assay.simulate(
+        world.task,
+        values=ratings.simulated.values,
+        n_items=NEW_CLUSTERS * len(SYSTEMS) * world.places,
+        n_clusters=NEW_CLUSTERS,
+        ratings_per_item=0,
+        rng=rng,
+        **sizes,
+    )
+    return ratings, known_values(ratings), known_values(many)
+
+
+@cache
+def superpopulation(name: str) -> pd.Series:
+    """Values of the superpopulation of a fixed world, computed once in each process."""
+    return population_values(WORLDS[name])
+
+
+def known_values(ratings: assay.Ratings) -> pd.Series:
+    """Metrics by (name, system) of simulated ratings, from the labels that made them."""
+    table = metrics_of_labels(ratings.simulated.truth, ratings)
+    return table.set_index(["metric", "system"])["value"]
+
+
+def run(number: int, *, world: World, truth: str, seed: int) -> pd.DataFrame:
+    """One set: a line per estimand, method, metric and system or contrast."""
+    rng = np.random.default_rng([seed, number, list(WORLDS).index(world.name)])
+    ratings, finite, population = draw_set(world, truth, rng)
+    started = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = assay.fit(
+            ratings, draws=400, tune=300, chains=2, starts=2, rng=number, progress=False
+        )
+    seconds = time.perf_counter() - started
+    parts = [from_fit(fit, estimand) for estimand in ESTIMANDS]
+    parts += [part.assign(estimand=e) for e in ESTIMANDS for part in from_votes(ratings, number)]
+    table = pd.concat(parts, ignore_index=True)
+    known = {"finite": with_contrast(finite), "population": with_contrast(population)}
+    table["truth"] = [known[row.estimand][(row.metric, row.system)] for row in table.itertuples()]
+    return table.assign(set=number, seconds=seconds)
+
+
+def with_contrast(values: pd.Series) -> pd.Series:
+    """Add the difference of the second system and the first."""
+    by_system = values.unstack()
+    first, second = by_system.columns[:2]
+    contrast = by_system[second] - by_system[first]
+    contrast.index = pd.MultiIndex.from_product([contrast.index, [CONTRAST]])
+    return pd.concat([values, contrast])
+
+
+def from_fit(fit: xr.DataTree, estimand: str) -> pd.DataFrame:
+    """Means, intervals and P(above 0) of the model, by system and for their difference."""
+    data = assay.metrics(fit, estimand=estimand)
+    first, second = data["system"].to_numpy()[:2]
+    contrast = data.sel(system=second) - data.sel(system=first)
+    # A metric may have become model-based: what the attributes say is dropped, not the values.
+    contrast = contrast.assign_coords(system=CONTRAST).expand_dims("system")
+    joined = xr.concat([data, contrast], dim="system", combine_attrs="drop")
+    table = assay.summarize(joined, level=LEVEL).rename(columns={"mean": "value"})
+    above = {
+        (m, str(s)): float((v.sel(system=s) > 0).mean())
+        for m, v in joined.items()
+        for s in joined["system"].to_numpy()
+    }
+    table["above"] = [above[row.metric, row.system] for row in table.itertuples()]
+    columns = ["metric", "system", "value", "lower", "upper", "above"]
+    return table[columns].assign(method="assay", estimand=estimand)
+
+
+def from_votes(ratings: assay.Ratings, number: int) -> Iterator[pd.DataFrame]:
+    """Yield the intervals of the majority vote: cluster bootstrap, and Wilson's for rates."""
+    votes = majority_metrics(ratings, level=LEVEL, rng=number)
+    columns = ["metric", "system", "value", "lower", "upper"]
+    yield votes[columns].assign(method="majority vote, cluster bootstrap")
+    rates = votes[~votes["metric"].isin(RANKED)]
+    if ratings.task.name == "grounding":
+        rates = rates[rates["metric"] != "conditional_fabrication_rate"]
+    places = ratings.panels["system"].value_counts()
+    count = rates["system"].map(places).to_numpy()
+    lower, upper = wilson(rates["value"].to_numpy(), count)
+    wilsons = rates[columns].assign(lower=lower, upper=upper)
+    yield wilsons.assign(method="majority vote, Wilson")
+
+
+def wilson(share: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Interval of Wilson (1927) for a share of so many independent items."""
+    z = norm.ppf((1 + LEVEL) / 2)
+    centre = (share + z**2 / (2 * count)) / (1 + z**2 / count)
+    half = z * np.sqrt(share * (1 - share) / count + z**2 / (4 * count**2)) / (1 + z**2 / count)
+    return centre - half, centre + half
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Coverage with the region that nominal coverage stays in with 99 %, and interval scores."""
+    keys = ["truth_from", "world", "estimand", "method", "metric", "system"]
+    scored = interval_scores(table[table["truth"].notna()], LEVEL)
+    found = scored.groupby(keys, sort=False).agg(
+        sets=("set", "nunique"),
+        coverage=("covered", "mean"),
+        width=("width", "mean"),
+        interval_score=("interval_score", "mean"),
+        bias=("error", "mean"),
+    )
+    lower, upper = binomial_region(found["sets"].to_numpy())
+    found = found.assign(region_lower=lower, region_upper=upper)
+    found["certain_sign_right"] = certain(scored, keys)
+    return found.round(4).reset_index()
+
+
+def certain(scored: pd.DataFrame, keys: list[str]) -> pd.Series:
+    """How often the sign is right where P(B > A) is beyond 0.95 or 0.05."""
+    sure = scored[(scored["system"] == CONTRAST) & ((scored["above"] - 0.5).abs() > 0.45)]
+    right = (sure["above"] > 0.5) == (sure["truth"] > 0)
+    return right.groupby([sure[key] for key in keys]).mean()
+
+
+def binomial_region(sets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Exact 99 % region of the coverage seen in so many sets, were it nominal."""
+    return tuple(binom.ppf(p, sets, LEVEL) / sets for p in (0.005, 0.995))
+
+
+def summarize_all(folder: Path) -> None:
+    """Write the summary of all coverage files of a folder."""
+    parts = []
+    for path in sorted(folder.glob("coverage_*_*.csv")):
+        _, truth, world = path.stem.split("_", 2)
+        parts.append(pd.read_csv(path).assign(truth_from=truth, world=world))
+    if parts:
+        summary(pd.concat(parts)).to_csv(folder / "coverage_summary.csv", index=False)
+
+
+def run_all(world: World, truth: str, numbers: list[int], seed: int, workers: int, path: Path):
+    """Run the sets in processes of their own, and write each as it is done."""
+    work = partial(run, world=world, truth=truth, seed=seed)
+    # A worker that grew over hundreds of fits would hold its memory: each is renewed.
+    context = get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=context, max_tasks_per_child=20) as pool:
+        for done in as_completed([pool.submit(work, number) for number in numbers]):
+            lines = done.result().round(6)
+            lines.to_csv(path, mode="a", header=not path.exists(), index=False)
+
+
+def main() -> None:
+    """Read the command line; run the sets that are not there yet."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--world", choices=sorted(WORLDS), default="retrieval")
+    parser.add_argument("--truth", choices=("fixed", "prior"), default="fixed")
+    parser.add_argument("--sets", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--folder", type=Path, default=FOLDER)
+    parser.add_argument("--summarize", action="store_true")
+    chosen = parser.parse_args()
+    chosen.folder.mkdir(parents=True, exist_ok=True)
+    if not chosen.summarize:
+        path = chosen.folder / f"coverage_{chosen.truth}_{chosen.world}.csv"
+        done = set(pd.read_csv(path)["set"]) if path.exists() else set()
+        numbers = [n for n in range(chosen.sets) if n not in done]
+        world = WORLDS[chosen.world]
+        run_all(world, chosen.truth, numbers, chosen.seed, chosen.workers, path)
+    summarize_all(chosen.folder)
+
+
+if __name__ == "__main__":
+    main()

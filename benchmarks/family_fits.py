@@ -1,0 +1,98 @@
+"""Fits of one set: at the mode, or by NUTS with leave-one-out scores of the items."""
+
+import json
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+import assay
+from assay.density import make_density
+from assay.errors import FitWarning
+from assay.model import build_structure
+from assay.modes import climb, prior_centre
+from assay.ratings import Ratings
+from assay.recovery import recover
+from assay.spec import make_spec
+
+Floats = NDArray[np.float64]
+Line = dict[str, Any]
+NUTS: Line = {"draws": 300, "tune": 300, "chains": 2, "starts": 1}
+BAD_K = 0.7
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Found:
+    """What a method says of a set.
+
+    Attributes
+    ----------
+    probability : ndarray (item, class)
+    line : dict
+        How it was found: method, R-hat, effective sample size, seconds, ...
+    elpd : ndarray (item,) or None
+        Leave-one-out log predictive density of each item's ratings.
+    """
+
+    probability: Floats
+    line: Line
+    elpd: Floats | None = None
+
+
+def at_mode(ratings: Ratings, recipe: str, reference: str | None = None) -> Found:
+    """Probabilities at the mode above the centre of the prior: ``method="map", starts=1``.
+
+    Without the curvature there, which ``fit`` computes too and which takes most of its time.
+    """
+    start = time.perf_counter()
+    structure = build_structure(ratings, make_spec(recipe, reference=reference))
+    density = make_density(structure)
+    x, height = climb(density, prior_centre(density))
+    values = {name: value[None] for name, value in density.constrain(x).items()}
+    states = recover(structure, values, np.random.default_rng(0)).probabilities
+    # A task with one label and no rules: a state is a class.
+    line: Line = {"method": "map", "height": height, "values": density.size}
+    if reference is not None:
+        line["misperceived"] = float(values["misperceived"].ravel()[0])
+    line["seconds"] = time.perf_counter() - start
+    return Found(probability=np.asarray(states), line=line)
+
+
+def by_nuts(ratings: Ratings, recipe: str, seed: int, reference: str | None = None) -> Found:
+    """Posterior probabilities of the classes, and leave-one-out by item."""
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        fit = assay.fit(
+            ratings, raters=recipe, reference=reference, rng=seed, progress=False, **NUTS
+        )
+    said = json.loads(fit.attrs["diagnostics"])
+    line: Line = {
+        "method": "nuts",
+        "r_hat": said["r_hat_max"],
+        "ess": said["ess_min"],
+        "divergences": said["divergences"],
+    }
+    if reference is not None:
+        line["misperceived"] = float(fit["posterior"]["misperceived"].mean())
+    elpd, summary = leave_one_out(fit)
+    line |= summary | {"seconds": time.perf_counter() - start}
+    probability = assay.label_probabilities(fit).to_numpy()[:, 0]
+    return Found(probability=probability, line=line, elpd=elpd)
+
+
+def leave_one_out(fit: xr.DataTree) -> tuple[Floats, Line]:
+    """PSIS leave-one-out by item (Vehtari, Gelman & Gabry 2017)."""
+    import arviz_stats
+
+    compute: Any = arviz_stats.loo  # type: ignore[attr-defined]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found = compute(fit, pointwise=True)
+    k = np.asarray(found.pareto_k).ravel()
+    line = {"elpd": float(found.elpd), "elpd_se": float(found.se), "p_loo": float(found.p)}
+    return np.asarray(found.elpd_i).ravel(), line | {"bad_k": float((k > BAD_K).mean())}

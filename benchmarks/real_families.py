@@ -1,0 +1,208 @@
+"""Every rater family on real ratings with gold, beside crowd-kit's aggregators.
+
+    python benchmarks/real_families.py --data ../shared/data --seed 1
+    python benchmarks/real_families.py --data ../shared/data --stage with_gold --only snow_rte,dogs
+
+Stages: ``without_gold`` (families at their mode, and aggregators), ``nuts`` (the same by NUTS, with
+leave-one-out scores), ``with_gold`` (the gold of a random tenth of the items is given to every
+method, ten splits), ``nuts_gold`` (some of them by NUTS). What a method says of a set is kept in
+``build/real_families/`` as soon as it is known, and not computed again; ``real_families_tables``
+makes the tables of the documentation from it. It needs crowd-kit 1.4.2 and scikit-learn.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from crowd_baselines import (
+    AGGREGATORS,
+    RECALIBRATED,
+    TAKES_GOLD,
+    aggregate,
+    applicable,
+    recalibrate,
+    smoothed_shares,
+)
+from family_fits import Found, at_mode, by_nuts
+from family_sets import SETS, Codes, GoldSet, read_gold_set
+
+PROJECT = Path(__file__).resolve().parents[1]
+KEPT = PROJECT / "build" / "real_families"
+SPLITS = 10
+RECIPES = (
+    "hierarchical",
+    "dawid_skene",
+    "one_coin",
+    "class_conditional",
+    "pooled",
+    "mace",
+    "hierarchical + item_difficulty",
+    "hierarchical + item_difficulty_continuous",
+    "one_coin + item_difficulty",
+    "one_coin + item_difficulty_continuous",
+    "pooled + item_difficulty_continuous",
+)
+ORDERED_RECIPES = ("ordinal", "ordinal + item_difficulty_continuous")
+GOLD_RECIPES = (
+    "hierarchical",
+    "one_coin",
+    "dawid_skene",
+    "hierarchical + item_difficulty",
+    "hierarchical + item_difficulty_continuous",
+    "one_coin + item_difficulty_continuous",
+    "pooled + item_difficulty_continuous",
+)
+SAMPLED = (
+    "hierarchical",
+    "one_coin",
+    "dawid_skene",
+    "mace",
+    "pooled",
+    "hierarchical + item_difficulty",
+    "hierarchical + item_difficulty_continuous",
+    "one_coin + item_difficulty_continuous",
+)
+SAMPLED_SETS = ("snow_affect", "snow_rte", "sentiment_sp_amt", "zencrowd", "weather_amt", "dogs")
+SAMPLED_GOLD = ("hierarchical", "hierarchical + item_difficulty_continuous")
+SAMPLED_GOLD_SETS = ("sentiment_sp_amt", "snow_rte")
+ENOUGH_GOLD = 30
+"""Items with gold that ``reference="gold"`` needs."""
+Job = tuple[str, Callable[[], Found]]
+
+
+def baseline(gold_set: GoldSet, name: str, given: pd.Series | None = None) -> Found:
+    """Run an aggregator and say how long it took, or why it gave up."""
+    start = time.perf_counter()
+    items = len(gold_set.gold)
+    try:
+        found, graded = aggregate(name, gold_set.votes(), items, gold_set.classes, given)
+    except ValueError as error:
+        nothing = np.full((items, gold_set.classes), 1 / gold_set.classes)
+        return Found(probability=nothing, line={"method": "crowd-kit", "failed": str(error)})
+    seconds = time.perf_counter() - start
+    line = {"method": "crowd-kit", "graded": graded, "seconds": seconds}
+    return Found(probability=found, line=line)
+
+
+def recipes_of(gold_set: GoldSet, recipes: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the recipes for a set: those for ordered classes too if its classes have an order."""
+    return (*recipes, *ORDERED_RECIPES) if gold_set.ordered else recipes
+
+
+def without_gold(gold_set: GoldSet, seed: int) -> Iterator[Job]:
+    """Yield every family at its mode, and every aggregator."""
+    for name in AGGREGATORS:
+        if applicable(name, gold_set.classes):
+            yield f"without_gold/{name}", partial(baseline, gold_set, name)
+    for recipe in recipes_of(gold_set, RECIPES):
+        yield f"without_gold/{recipe}", partial(at_mode, gold_set.ratings, recipe)
+
+
+def nuts(gold_set: GoldSet, seed: int) -> Iterator[Job]:
+    """Yield the families that are sampled."""
+    if gold_set.name in SAMPLED_SETS:
+        for recipe in recipes_of(gold_set, SAMPLED):
+            yield f"nuts/{recipe}", partial(by_nuts, gold_set.ratings, recipe, seed)
+
+
+def with_gold(gold_set: GoldSet, seed: int) -> Iterator[Job]:
+    """Yield, for each split of the gold, families with and without a layer, and baselines."""
+    for split in range(SPLITS):
+        given = gold_set.given(split, seed)
+        known = pd.Series(gold_set.gold[given], index=given)
+        place = f"with_gold/{split:02d}"
+        if len(given) >= ENOUGH_GOLD:
+            ratings = gold_set.with_gold(given)
+            for recipe in GOLD_RECIPES + ORDERED_RECIPES[:1] * gold_set.ordered:
+                yield f"{place}/{recipe}", partial(at_mode, ratings, recipe, "gold")
+            yield f"{place}/truth alone: hierarchical", partial(at_mode, ratings, "hierarchical")
+        for name in TAKES_GOLD:
+            yield f"{place}/{name} with gold", partial(baseline, gold_set, name, known)
+        for name in RECALIBRATED:
+            yield f"{place}/recalibrated: {name}", partial(recalibrated, gold_set, name, given)
+
+
+def nuts_gold(gold_set: GoldSet, seed: int) -> Iterator[Job]:
+    """Yield, for each split of the gold, the families that are sampled."""
+    if gold_set.name in SAMPLED_GOLD_SETS:
+        for split in range(SPLITS):
+            ratings = gold_set.with_gold(gold_set.given(split, seed))
+            for recipe in SAMPLED_GOLD:
+                yield (
+                    f"nuts_gold/{split:02d}/{recipe}",
+                    partial(by_nuts, ratings, recipe, seed, "gold"),
+                )
+
+
+def recalibrated(gold_set: GoldSet, name: str, given: Codes) -> Found:
+    """Recalibrate aggregators that are kept from the stage without gold."""
+    features = [
+        smoothed_shares(gold_set.votes(), len(gold_set.gold), gold_set.classes)
+        if part == "smoothed vote"
+        else recall(gold_set.name, f"without_gold/{part}").probability
+        for part in RECALIBRATED[name]
+    ]
+    found = recalibrate(features, given, gold_set.gold[given])
+    return Found(probability=found, line={"method": "recalibrated", "seconds": 0.0})
+
+
+def path_of(name: str, job: str) -> Path:
+    """Where what a job found is kept."""
+    return KEPT / name / f"{job}.npz"
+
+
+def keep(name: str, job: str, found: Found) -> None:
+    """Keep what a job found."""
+    path = path_of(name, job)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    elpd = np.zeros(0) if found.elpd is None else found.elpd
+    np.savez_compressed(
+        path,
+        probability=found.probability.astype(np.float32),
+        elpd=elpd,
+        line=np.array(json.dumps(found.line)),
+    )
+
+
+def recall(name: str, job: str) -> Found:
+    """Read what a job found."""
+    with np.load(path_of(name, job)) as kept:
+        elpd = kept["elpd"]
+        return Found(
+            probability=kept["probability"].astype(float),
+            line=json.loads(str(kept["line"])),
+            elpd=elpd if len(elpd) else None,
+        )
+
+
+STAGES: dict[str, Callable[[GoldSet, int], Iterator[Job]]] = {
+    "without_gold": without_gold,
+    "with_gold": with_gold,
+    "nuts": nuts,
+    "nuts_gold": nuts_gold,
+}
+
+
+def main() -> None:
+    """Read the command line and run what has not been run yet."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, default=PROJECT.parent / "shared" / "data")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default=",".join(SETS))
+    parser.add_argument("--stage", default=",".join(STAGES))
+    chosen = parser.parse_args()
+    for stage in chosen.stage.split(","):
+        for name in chosen.only.split(","):
+            gold_set = read_gold_set(chosen.data, name)
+            for job, run in STAGES[stage](gold_set, chosen.seed):
+                if not path_of(name, job).exists():
+                    keep(name, job, run())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""F1 of the raters' answers against the consensus."""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.agreements.bootstrap import times_drawn
+from assay.agreements.design import Design
+from assay.agreements.statistics import divide
+from assay.grammar import NOT_ASKED
+from assay.majority import majority_labels
+from assay.ratings import Ratings, take_ratings
+from assay.states import MISSING
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.integer]
+YES = 1
+
+
+def consensus_table(
+    ratings: Ratings, design: Design, *, level: float, draws: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    r"""Compare the first rating of each rater with the majority, label by label.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Of a task with binary labels.
+    design : Design
+        Of these ratings.
+    level, draws, rng
+        Of the cluster bootstrap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``label``, ``statistic`` (``"f1_consensus"``: against the majority of all raters;
+        ``"f1_others"``: against that of the other raters, ties left out), ``value``, ``lower``,
+        ``upper``, ``n_items``, ``n_ratings``.
+
+    Notes
+    -----
+    .. math:: F_1 = \frac{2\,TP}{2\,TP + FP + FN}, \quad \text{"yes" the positive class}
+
+    A rater is part of the majority of all, which makes ``f1_consensus`` too high; ``f1_others``
+    is free of that. Where either side was not asked, the rating does not count.
+    """
+    # In the order of the ratings, which decides ties.
+    votes = majority_labels(take_ratings(ratings, np.sort(design.first)))
+    times = times_drawn(design.stratum, draws, rng)
+    lines = []
+    for place, label in enumerate(ratings.task.label_names):
+        answers = ratings.answers[design.first, place]
+        for name, consensus in (
+            ("f1_consensus", votes[design.item, place]),
+            ("f1_others", _of_others(answers, design.item, len(design.cluster))),
+        ):
+            counts = _by_cluster(answers, consensus, design)
+            both = (answers >= 0) & (consensus >= 0)
+            ends = _interval(_f1(counts @ times), level) if len(design.stratum) > 1 else NO_INTERVAL
+            lines.append(
+                {
+                    "label": label,
+                    "statistic": name,
+                    "value": float(_f1(counts.sum(axis=1, keepdims=True))[0]),
+                    "lower": ends[0],
+                    "upper": ends[1],
+                    "n_items": len(np.unique(design.item[both])),
+                    "n_ratings": int(both.sum()),
+                }
+            )
+    return pd.DataFrame(lines)
+
+
+NO_INTERVAL = (np.nan, np.nan)
+
+
+def _of_others(answers: Codes, item: NDArray[np.int64], items: int) -> Codes:
+    """Most frequent answer of the other raters of each row; missing if there is a tie."""
+    lowest = min(NOT_ASKED, MISSING)
+    width = int(answers.max(initial=0)) - lowest + 1
+    given = answers != MISSING
+    counts = np.zeros((items, width), np.int64)
+    np.add.at(counts, (item[given], answers[given] - lowest), 1)
+    others = counts[item]
+    others[np.flatnonzero(given), answers[given] - lowest] -= 1
+    top = others.max(axis=1, initial=0)
+    single = (others == top[:, None]).sum(axis=1) == 1
+    return np.where(single, others.argmax(axis=1) + lowest, MISSING)
+
+
+def _by_cluster(answers: Codes, consensus: Codes, design: Design) -> Floats:
+    """Count true positives, false positives and false negatives: (3, cluster)."""
+    both = (answers >= 0) & (consensus >= 0)
+    said, holds = answers == YES, consensus == YES
+    cluster, size = design.cluster[design.item], len(design.stratum)
+    return np.stack(
+        [
+            np.bincount(cluster[both & kind], minlength=size).astype(float)
+            for kind in (said & holds, said & ~holds, ~said & holds)
+        ]
+    )
+
+
+def _f1(counts: Floats) -> Floats:
+    """F1 of counts (3, sample); NaN where neither side says yes."""
+    return divide(2 * counts[0], 2 * counts[0] + counts[1] + counts[2])
+
+
+def _interval(samples: Floats, level: float) -> tuple[float, float]:
+    known = samples[~np.isnan(samples)]
+    if not len(known):
+        return NO_INTERVAL
+    low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)

@@ -1,0 +1,83 @@
+"""What a fit takes for granted, in sentences: they are kept with the fit and shown with it."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.model import Structure
+from assay.states import MISSING
+
+PRIOR_DRIVEN = 0.8
+"""Share of the prior's SD from which on a posterior counts as the prior's."""
+
+
+def stated_assumptions(structure: Structure) -> list[str]:
+    """Say what was assumed before the data were looked at."""
+    spec, ratings = structure.spec, structure.ratings
+    found = []
+    if spec.reference is None:
+        if not (ratings.truth != MISSING).any():
+            found.append(
+                "The truth is the consensus of all raters: how often they are wrong together "
+                "cannot be told from these data (assay.consensus_sensitivity says what follows if "
+                "they are)."
+            )
+    elif spec.reference == "gold":
+        found.append(
+            "Items with gold are taken for a random sample, or chosen on recorded data only; if "
+            "they were chosen for being hard, or easy, the rater groups look worse, or better."
+        )
+    else:
+        found.append(f"The consensus of {spec.reference} is the truth by definition.")
+    if independent_replicates(structure):
+        found.append(independence_words(structure))
+    return found
+
+
+def independent_replicates(structure: Structure) -> int:
+    """Count ratings that repeat a rater's rating of an item and are taken for independent."""
+    if structure.spec.replicates != "independent":
+        return 0
+    ratings = structure.ratings
+    pairs = np.column_stack([ratings.rater, ratings.item])[~ratings.abstained]
+    return len(pairs) - len(np.unique(pairs, axis=0))
+
+
+def independence_words(structure: Structure) -> str:
+    """Say that replicates are taken for independent."""
+    return (
+        f"{independent_replicates(structure)} ratings repeat a rater's rating of the same item and "
+        "are taken for independent given the truth (replicates='independent'): they count as if "
+        "other raters had given them. replicates='together' learns how far they repeat themselves."
+    )
+
+
+def prior_driven_layers(
+    structure: Structure, values: Mapping[str, NDArray[np.float64]]
+) -> list[tuple[str, float, bool]]:
+    """Say of each perception layer whether the data tell how often its group misperceives.
+
+    Returns
+    -------
+    list of tuple
+        Rater group, SD of the prior, and whether the posterior is nearly as wide.
+    """
+    found = []
+    for g, name in enumerate(structure.perception.groups):
+        a, b = structure.perception.priors["misperceived"].values
+        prior_sd = float(np.sqrt(a * b / ((a + b) ** 2 * (a + b + 1))))
+        spread = float(values["misperceived"][:, g].std())
+        found.append((name, prior_sd, spread > PRIOR_DRIVEN * prior_sd))
+    return found
+
+
+def learned_assumptions(
+    structure: Structure, values: Mapping[str, NDArray[np.float64]]
+) -> list[str]:
+    """Say what the data did not tell."""
+    return [
+        f"How often {name} misperceives an item hangs on the prior: the data hardly tell."
+        for name, _, driven in prior_driven_layers(structure, values)
+        if driven
+    ]

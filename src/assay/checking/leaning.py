@@ -1,0 +1,153 @@
+"""What leans on the prior: the numbers of which the data say little, in words."""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.checking.items import answered_items
+from assay.checking.result import Finding, Level, Part, some
+from assay.ratings import Ratings
+from assay.states import MISSING
+
+FEW_ITEMS = 20
+FEW_SHARED = 10
+MOSTLY_ONCE = 0.5
+
+
+def check_leaning(ratings: Ratings) -> Part:
+    """Say which labels, reliabilities and rates lean on the prior, and for want of what.
+
+    A reliability is learned from *telling* items: those that two raters answered, or of which
+    the truth is known. What is told of a class, telling items tell on which the answers (or the
+    truth) are mostly that class.
+    """
+    telling = telling_items(ratings)
+    classes = _class_table(ratings, telling)
+    raters = _rater_table(ratings, telling)
+    found = [*_once(ratings, telling), *_classes(classes), *_raters(raters)]
+    found += _systems(ratings, telling)
+    if not found:
+        text = "no class, rater or system has so few items in common that its numbers lean on it"
+        found = [_finding("ok", text)]
+    return Part(findings=tuple(found), tables={"telling_items": classes, "shared_items": raters})
+
+
+def _finding(level: Level, text: str) -> Finding:
+    return Finding(level=level, topic="what leans on the prior", text=text)
+
+
+def telling_items(ratings: Ratings) -> NDArray[np.bool_]:
+    """Return which items two raters answered, or of which some truth is known."""
+    known = (ratings.truth != MISSING).any(axis=1) & (answered_items(ratings) >= 1)
+    return np.asarray((answered_items(ratings) >= 2) | known)
+
+
+def _once(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
+    """Say what the labels of items with one rater rest on, where they are most of the items."""
+    raters = answered_items(ratings)
+    rated = int((raters > 0).sum())
+    once = int(((raters == 1) & ~telling).sum())
+    if once <= MOSTLY_ONCE * rated:
+        return []
+    text = (
+        f"{once} of {rated} rated items ({once / rated:.0%}) have one rater: each of their labels "
+        "is one answer, weighed by a reliability and a prevalence that other items teach; all that "
+        f"is learned of reliability comes from {int(telling.sum())} items. Rates and metrics over "
+        "all items are no surer than those reliabilities, however many items there are"
+    )
+    return [_finding("warning", text)]
+
+
+def _class_table(ratings: Ratings, telling: NDArray[np.bool_]) -> pd.DataFrame:
+    """Return per label and class the number of telling items that are mostly of that class."""
+    lines = []
+    for column, label in enumerate(ratings.task.labels):
+        answers = ratings.answers[:, column]
+        rows = np.flatnonzero(answers >= 0)
+        votes = np.zeros((len(ratings.items), len(label.classes)), np.int64)
+        np.add.at(votes, (ratings.item[rows], answers[rows]), 1)
+        truth = ratings.truth[:, column]
+        known = np.flatnonzero(truth >= 0)
+        votes[known] = 0
+        votes[known, truth[known]] = 1
+        mostly = (votes > 0) & (2 * votes >= votes.sum(axis=1, keepdims=True))
+        counts = mostly[telling].sum(axis=0)
+        answered = len(rows) > 0
+        lines += [
+            {"label": label.name, "class": name, "items": int(n), "answered": answered}
+            for name, n in zip(label.classes, counts, strict=True)
+        ]
+    return pd.DataFrame(lines, columns=["label", "class", "items", "answered"])
+
+
+def _classes(table: pd.DataFrame) -> list[Finding]:
+    """Name the classes that few telling items show, a finding for each label."""
+    found = []
+    for label, lines in table[table["answered"]].groupby("label", sort=False):
+        few = lines[lines["items"] < FEW_ITEMS]
+        if few.empty:
+            continue
+        binary = list(lines["class"]) == ["no", "yes"]
+        shown = [
+            _reliability(str(name), int(items), binary=binary)
+            for name, items in zip(few["class"], few["items"], strict=True)
+        ]
+        text = (
+            f"{label}: {'; '.join(shown)}: too few items that two raters or the truth tell about "
+            f"(fewer than {FEW_ITEMS}), so that this leans on the prior, and with it the rate of "
+            f"{label} and every metric that counts it"
+        )
+        found.append(_finding("note", text))
+    return found
+
+
+def _reliability(name: str, items: int, *, binary: bool) -> str:
+    """Name the reliability on a class, with the items it rests on."""
+    what = f"what raters say when it is {name}"
+    if binary:
+        what = "sensitivity" if name == "yes" else "specificity"
+    return f"{what} rests on about {items} items"
+
+
+def _rater_table(ratings: Ratings, telling: NDArray[np.bool_]) -> pd.DataFrame:
+    """Return per rater the items answered and those of them that are telling."""
+    answered = ~ratings.abstained
+    pairs = pd.DataFrame({"rater": ratings.rater[answered], "item": ratings.item[answered]})
+    pairs = pairs.drop_duplicates()
+    size = len(ratings.raters)
+    shared = pairs.loc[telling[pairs["item"].to_numpy()], "rater"]
+    return pd.DataFrame(
+        {
+            "rater": ratings.raters.index.to_numpy(object),
+            "items": np.bincount(pairs["rater"], minlength=size),
+            "shared": np.bincount(shared, minlength=size),
+        }
+    )
+
+
+def _raters(table: pd.DataFrame) -> list[Finding]:
+    few = table[(table["items"] > 0) & (table["shared"] < FEW_SHARED)]
+    if few.empty:
+        return []
+    names = [f"{line.rater} ({line.shared} of {line.items})" for line in few.itertuples()]
+    text = (
+        f"{len(few)} of {len(table)} raters share fewer than {FEW_SHARED} items with another rater "
+        f"or the truth: their reliability is that of their group and the prior: {some(names)}"
+    )
+    return [_finding("note", text)]
+
+
+def _systems(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
+    """Name the systems of which few telling items are."""
+    places = ratings.panels[["system", "item"]].drop_duplicates()
+    shared = places[telling[places["item"].to_numpy()]].groupby("system").size()
+    few = [s for s in ratings.systems if int(shared.get(s, 0)) < FEW_ITEMS]
+    if not few:
+        return []
+    names = [f"{name} {int(shared.get(name, 0))}" for name in few]
+    text = (
+        f"{len(few)} of {len(ratings.systems)} systems have fewer than {FEW_ITEMS} items that two "
+        "raters or the truth tell about: that raters err on them as on the others is an "
+        f"assumption, and comparisons rest on it: {some(names)}"
+    )
+    return [_finding("note", text)]

@@ -1,0 +1,100 @@
+"""Scores: who gives them, how many different values, where they heap."""
+
+import numpy as np
+import pandas as pd
+
+from assay.checking.result import Finding, Part, some
+from assay.ratings import Ratings
+
+FEW_VALUES = 5
+FEW_SCORES = 10
+HEAPED = 0.5
+HEAPS = 3
+COLUMNS = ["rater", "label", "scores", "values", "commonest", "share_commonest", "zeros", "ones"]
+
+
+def check_scores(ratings: Ratings) -> Part:
+    """Say who gives scores, which values they heap on, and who always gives the same one."""
+    given = _given(ratings)
+    if given.empty:
+        return Part()
+    table = _table(given)
+    found = [text for label, part in given.groupby("label", sort=False) for text in _label(part)]
+    found += [*_raters(table), *_beside_answers(ratings)]
+    return Part(findings=tuple(found), tables={"scores": table})
+
+
+def _finding(text: str, *, warn: bool = False) -> Finding:
+    return Finding(level="warning" if warn else "note", topic="scores", text=text)
+
+
+def _given(ratings: Ratings) -> pd.DataFrame:
+    """Return one line per score: rater, label, score."""
+    row, column = np.nonzero(np.isfinite(ratings.scores))
+    return pd.DataFrame(
+        {
+            "rater": ratings.raters.index.to_numpy(object)[ratings.rater[row]],
+            "label": np.array(ratings.task.label_names, object)[column],
+            "score": ratings.scores[row, column],
+        }
+    )
+
+
+def _table(given: pd.DataFrame) -> pd.DataFrame:
+    lines = []
+    for (rater, label), part in given.groupby(["rater", "label"], sort=False):
+        counts = part["score"].value_counts()
+        lines.append(
+            [rater, label, len(part), len(counts), counts.index[0], counts.iloc[0] / len(part),
+             int((part["score"] == 0).sum()), int((part["score"] == 1).sum())]
+        )  # fmt: skip
+    return pd.DataFrame(lines, columns=COLUMNS)
+
+
+def _label(part: pd.DataFrame) -> list[Finding]:
+    """Say how many scores a label has, and whether a few values hold most of them."""
+    counts = part["score"].value_counts(normalize=True)
+    label, raters = part["label"].iloc[0], part["rater"].nunique()
+    text = f"{label}: {len(part)} scores by {raters} raters, {len(counts)} different values"
+    top = counts.iloc[:HEAPS]
+    if len(counts) > HEAPS and top.sum() > HEAPED:
+        shown = ", ".join(f"{value:.3g} ({share:.0%})" for value, share in top.items())
+        text += f"; they heap: {shown}"
+    return [_finding(text)]
+
+
+def _raters(table: pd.DataFrame) -> list[Finding]:
+    """Name the raters whose scores have one value, or few."""
+    enough = table[table["scores"] >= FEW_SCORES]
+    constant = list(dict.fromkeys(enough.loc[enough["values"] == 1, "rater"]))
+    few = enough[(enough["values"] > 1) & (enough["values"] <= FEW_VALUES)]
+    found = []
+    if constant:
+        text = f"{len(constant)} raters always give the same score: {some(constant)}"
+        found.append(_finding(text, warn=True))
+    if len(few):
+        names = list(dict.fromkeys(few["rater"]))
+        text = f"{len(names)} raters give {FEW_VALUES} different scores or fewer: {some(names)}"
+        found.append(_finding(text))
+    return found
+
+
+def _beside_answers(ratings: Ratings) -> list[Finding]:
+    """Say how scores and answers go together."""
+    scored = np.isfinite(ratings.scores)
+    answered = ratings.answers >= 0
+    alone = int((scored.any(axis=1) & ~answered.any(axis=1)).sum())
+    found = []
+    if alone:
+        text = (
+            f"{alone} ratings have scores and no answer: families that look at answers only learn "
+            "nothing from them"
+        )
+        found.append(_finding(text))
+    binary = np.array([len(label.classes) == 2 for label in ratings.task.labels])
+    both = scored & answered & binary & (ratings.scores != 0.5)
+    against = int((both & ((ratings.scores > 0.5) != (ratings.answers == 1))).sum())
+    if against:
+        text = f"{against} of {int(both.sum())} scores lie on the other side of 1/2 than the answer"
+        found.append(_finding(text, warn=against > 0.05 * both.sum()))
+    return found

@@ -1,0 +1,35 @@
+"""Claims on the command line: how they are given, told, and what they do to the exit status."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay.cli.shell import NOT_SUPPORTED
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from assay.comparison import ClaimResult
+
+COLUMNS = ("metric", "estimand", "reference", "probability", "verdict", "level", "sentence")
+Claims = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="CLAIM", help="'B > A by 0.03 on METRIC', 'METRIC of B < 0.1', ...; repeat."
+    ),
+]
+
+
+def claims_frame(results: "Sequence[ClaimResult]") -> "pd.DataFrame":
+    """Return a line per claim."""
+    import pandas as pd
+
+    lines = [[r.claim.text, *(getattr(r, name) for name in COLUMNS)] for r in results]
+    return pd.DataFrame(lines, columns=["claim", *COLUMNS])
+
+
+def end_with_claims(results: "Sequence[ClaimResult]") -> None:
+    """End with status 3 if a claim is contradicted or undecided."""
+    if any(result.verdict != "supported" for result in results):
+        raise typer.Exit(NOT_SUPPORTED)

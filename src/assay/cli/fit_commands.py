@@ -1,0 +1,167 @@
+"""Commands that read a fit: metrics, compare, raters and labels."""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from assay.cli.app import command
+from assay.cli.claims import Claims, claims_frame, end_with_claims
+from assay.cli.metric_options import MetricFiles, Metrics, register, rope_of
+from assay.cli.options import Estimands, FitFile, Incomplete, Json, Level, Table
+from assay.cli.shell import say
+from assay.cli.shell import show as show_parts
+from assay.cli.tables import deliver
+
+if TYPE_CHECKING:
+    pass
+
+SHOWN_LABELS = 20
+
+
+@command("metrics fit.nc --estimand finite -o metrics.csv")
+def metrics(
+    fit_file: FitFile,
+    estimand: Estimands = "both",
+    by: Annotated[Literal["system", "none"], typer.Option(help="Apart, or pooled.")] = "system",
+    incomplete: Incomplete = "predict",
+    metric: Metrics = None,
+    metric_file: MetricFiles = None,
+    level: Level = 0.95,
+    as_json: Json = False,
+    output: Table = None,
+) -> None:
+    """Report the metrics of the task with their intervals."""
+    import pandas as pd
+
+    import assay
+
+    register(metric_file)
+    tree = assay.load(fit_file)
+    every: tuple[Literal["finite", "population"], ...] = ("finite", "population")
+    chosen = every if estimand == "both" else (estimand,)
+    summaries: dict[str, pd.DataFrame] = {
+        name: assay.summarize(
+            assay.metrics(
+                tree,
+                estimand=name,
+                by=None if by == "none" else by,
+                incomplete=incomplete,
+                names=metric or None,
+            ),
+            level=level,
+        )
+        for name in chosen
+    }
+
+    def show() -> None:
+        from assay.render import metrics_table
+
+        show_parts(metrics_table(summaries))
+
+    deliver("metrics", pd.concat(summaries.values(), ignore_index=True), as_json, output, show)
+
+
+@command('compare fit.nc --metric ndcg_at_k --claim "B > A by 0.03 on ndcg_at_k"')
+def compare(
+    fit_file: FitFile,
+    by: Annotated[Literal["system"], typer.Option(help="What is compared.")] = "system",
+    metric: Metrics = None,
+    metric_file: MetricFiles = None,
+    claim: Claims = None,
+    estimand: Annotated[
+        Literal["population", "finite"],
+        typer.Option(help="About clusters like these, or these items."),
+    ] = "population",
+    rope: Annotated[
+        str | None,
+        typer.Option(help="Differences that do not matter: 0.02, or LOW,HIGH.", metavar="NUMBER"),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="Compare each system with this one only.", metavar="SYSTEM")
+    ] = None,
+    incomplete: Incomplete = "predict",
+    level: Level = 0.95,
+    as_json: Json = False,
+    output: Table = None,
+) -> None:
+    """Compare systems, and check claims: status 3 if one is contradicted or undecided."""
+    import assay
+    from assay.comparison import check_claim
+    from assay.comparison import compare as compare_systems
+
+    register(metric_file)
+    limits = rope_of(rope)
+    tree = assay.load(fit_file)
+    results = [
+        check_claim(tree, text, estimand=estimand, level=level, incomplete=incomplete)
+        for text in claim or ()
+    ]
+    found = compare_systems(
+        tree, by=by, metric=metric or None, estimand=estimand, level=level, rope=limits,
+        incomplete=incomplete, baseline=baseline,
+    )  # fmt: skip
+
+    def show() -> None:
+        from assay.render import comparison_parts
+
+        show_parts(*comparison_parts(found))
+
+    extra = {"systems": found.systems, "claims": claims_frame(results)}
+    deliver("pairs", found.pairs, as_json, output, show, extra=extra)
+    if not as_json:
+        show_parts(*(result.sentence for result in results))
+    end_with_claims(results)
+
+
+@command("raters fit.nc --kind raw")
+def raters(
+    fit_file: FitFile,
+    kind: Annotated[
+        Literal["recorded", "raw"],
+        typer.Option(help="Of what ends up in the data, or before the interface blocks."),
+    ] = "recorded",
+    level: Level = 0.95,
+    as_json: Json = False,
+    output: Table = None,
+) -> None:
+    """Report how reliable each rater is."""
+    import assay
+    from assay.fit_data import ratings_of
+    from assay.frames import reliability_frame
+
+    tree = assay.load(fit_file)
+    frame = reliability_frame(tree, kind, level)
+
+    def show() -> None:
+        from assay.render import reliability_tables
+
+        show_parts(*reliability_tables(frame, ratings_of(tree).task))
+
+    deliver("raters", frame, as_json, output, show)
+
+
+@command("labels fit.nc --uncertain 50 -o to_rate_again.csv")
+def labels(
+    fit_file: FitFile,
+    as_json: Json = False,
+    output: Table = None,
+    uncertain: Annotated[
+        int | None, typer.Option(min=1, help="Only the N least certain.", metavar="N")
+    ] = None,
+) -> None:
+    """Report the probability of each class of each label of each item."""
+    import assay
+    from assay.frames import labels_frame, least_certain
+
+    frame = labels_frame(assay.load(fit_file))
+    chosen = frame if uncertain is None else least_certain(frame, uncertain)
+
+    def show() -> None:
+        from assay.render import labels_table
+
+        shown = least_certain(chosen, uncertain or SHOWN_LABELS)
+        show_parts(labels_table(shown, len(frame)))
+        if len(shown) < len(chosen):
+            say("all of them: -o labels.csv")
+
+    deliver("labels", chosen, as_json, output, show)

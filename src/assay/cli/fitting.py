@@ -1,0 +1,97 @@
+"""How a model is fitted: options that fit and report share, as one value."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from assay.cli.options import pairs
+from assay.cli.shell import interruptible, this_command
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from assay.ratings import Ratings
+
+
+def _fitting(what: str, **more: Any) -> Any:
+    return typer.Option(help=what, rich_help_panel="Fitting", **more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitting:
+    """The arguments of ``fit``."""
+
+    raters: Annotated[
+        list[str] | None,
+        _fitting(
+            "Rater family, with layers: 'pooled + item_difficulty'. GROUP=FAMILY gives a rater "
+            "group its own; repeat. hierarchical if not given.",
+            metavar="FAMILY",
+        ),
+    ] = None
+    prevalence: Annotated[str, _fitting("loglinear or dirichlet.")] = "loglinear"
+    reference: Annotated[
+        str | None, _fitting("Whose truth is meant: a rater group, or gold; else a consensus.")
+    ] = None
+    replicates: Annotated[
+        Literal["together", "independent"],
+        _fitting("Whether a rater's ratings of one item hang together."),
+    ] = "together"
+    method: Annotated[Literal["nuts", "laplace", "map"], _fitting("How to find the posterior.")] = (
+        "nuts"
+    )
+    draws: Annotated[int, _fitting("Draws kept of each chain.", min=1)] = 1000
+    tune: Annotated[int, _fitting("Warm-up draws of each chain.", min=1)] = 1000
+    chains: Annotated[int, _fitting("Chains.", min=1)] = 4
+    seed: Annotated[int, _fitting("Of everything random.", min=0)] = 1
+    prior: Annotated[
+        list[str] | None,
+        _fitting("Replace a prior, e.g. main='Normal(0, 1)'; repeat.", metavar="NAME=PRIOR"),
+    ] = None
+    priors: Annotated[
+        Path | None, _fitting("TOML file with a table [priors]; --prior goes before it.")
+    ] = None
+
+    def checked(self) -> "Fitting":
+        """Say what is wrong with the options before anything is read."""
+        _ = self._families(), self._priors()
+        return self
+
+    def fit(self, ratings: "Ratings", *, progress: bool) -> "xr.DataTree":
+        """Fit; the warnings stand in the fit and are shown once it is written."""
+        import warnings
+
+        import assay
+        from assay.errors import FitWarning
+
+        with warnings.catch_warnings(), interruptible():
+            warnings.simplefilter("ignore", FitWarning)
+            tree = assay.fit(
+                ratings, raters=self._families(), prevalence=self.prevalence,
+                reference=self.reference, replicates=self.replicates, priors=self._priors(),
+                method=self.method, draws=self.draws, tune=self.tune, chains=self.chains,
+                rng=self.seed, progress=progress,
+            )  # fmt: skip
+        tree.attrs["command"] = this_command()
+        return tree
+
+    def _families(self) -> str | dict[str, str]:
+        """Return one family for all, or one for each rater group."""
+        if not self.raters:
+            return "hierarchical"
+        if len(self.raters) == 1 and "=" not in self.raters[0]:
+            return self.raters[0]
+        # A group's name may hold an equals sign, and that of a family does not.
+        return pairs(self.raters, "--raters", str.rpartition)
+
+    def _priors(self) -> dict[str, str]:
+        """Return priors by name: those of the file, and those of the command in their place."""
+        # A prior may hold an equals sign, and its name does not.
+        own = pairs(self.prior, "--prior", str.partition)
+        if self.priors is None:
+            return own
+        from assay.prior_files import read_priors
+
+        return read_priors(self.priors) | own

@@ -1,0 +1,39 @@
+"""Options that several commands have."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+Source = Annotated[Path, typer.Argument(help="CSV, TSV or Parquet file, or an exported folder.")]
+TaskName = Annotated[str, typer.Option("--task", help="Name of a task, or a .toml file.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
+FitFile = Annotated[Path, typer.Argument(help="File that 'assay fit' wrote.", show_default=False)]
+Table = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="Write the table: .csv, .tsv, .parquet or .json."),
+]
+Level = Annotated[float, typer.Option(min=0.0, max=1.0, help="Probability of the intervals.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
+Seed = Annotated[int, typer.Option(min=0, help="Of everything random.")]
+Incomplete = Annotated[
+    Literal["predict", "drop"], typer.Option(help="What to do with panels not all rated.")
+]
+Estimands = Annotated[
+    Literal["population", "finite", "both"],
+    typer.Option(help="About clusters like these, or these items."),
+]
+
+
+def pairs(
+    texts: list[str] | None, option: str, split: Callable[[str, str], tuple[str, str, str]]
+) -> dict[str, str]:
+    """Split texts NAME=VALUE at the equals sign that ``split`` finds."""
+    found = {}
+    for text in texts or ():
+        name, equals, value = (part.strip() for part in split(text, "="))
+        if not (name and equals and value):
+            raise typer.BadParameter(f"{text!r} is not NAME=VALUE", param_hint=option)
+        found[name] = value
+    return found

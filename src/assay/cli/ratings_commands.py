@@ -1,0 +1,96 @@
+"""Commands that read ratings: check, agreement and fit."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay.cli.app import command
+from assay.cli.fitting import Fitting
+from assay.cli.options import Json, Level, Quiet, Source, Table, TaskName
+from assay.cli.reading import Reading
+from assay.cli.shell import require_place, say, show
+from assay.cli.tables import deliver
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+@command("check ratings.csv --task retrieval --system model")
+def check(source: Source, task: TaskName, reading: Reading, as_json: Json = False) -> None:
+    """Report what the ratings can tell, and what they cannot, before any model is fitted."""
+    ratings = reading.read(source, task)
+    from assay import check as check_ratings
+
+    report = check_ratings(ratings)
+    if as_json:
+        typer.echo(report.to_json())
+    else:
+        from assay.render import check_parts
+
+        show(*check_parts(report))
+    if report.at_least("problem"):
+        raise typer.Exit(1)
+
+
+@command("agreement ratings.csv --task retrieval --fit fit.nc")
+def agreement(
+    source: Source,
+    task: TaskName,
+    reading: Reading,
+    fit_file: Annotated[
+        Path | None,
+        typer.Option("--fit", help="A fit of these ratings: what the model expects, beside it."),
+    ] = None,
+    level: Level = 0.95,
+    as_json: Json = False,
+    output: Table = None,
+) -> None:
+    """Report how far raters agree, with the usual coefficients."""
+    import assay
+    from assay.agreements import agreement as measure
+
+    ratings = reading.read(source, task)
+    tree = None if fit_file is None else assay.load(fit_file)
+    found = measure(ratings, fit=tree, level=level)
+
+    def show_table() -> None:
+        from assay.render import agreement_table
+
+        show(agreement_table(found))
+
+    extra = {"pairwise": found.pairwise, "intra_rater": found.intra_rater}
+    deliver("agreement", found.table, as_json, output, show_table, extra=extra)
+
+
+@command("fit ratings.csv --task retrieval -o fit.nc")
+def fit(
+    source: Source,
+    task: TaskName,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="File to write: .nc, or a .zarr folder.")
+    ],
+    fitting: Fitting,
+    reading: Reading,
+    quiet: Quiet = False,
+) -> None:
+    """Fit a model to ratings and write the fit to one file."""
+    import assay
+
+    fitting.checked()
+    require_place(output)
+    tree = fitting.fit(reading.read(source, task), progress=not quiet)
+    assay.save(tree, output)
+    _report_fit(tree, output)
+
+
+def _report_fit(tree: "xr.DataTree", output: Path) -> None:
+    """Say what was written, and whether it can be trusted."""
+    from assay.words import convergence_words, doubts
+
+    words, *notes = convergence_words(tree)
+    typer.echo(f"wrote {output}: {words}")
+    for note in notes:
+        say(f"warning: {note}")
+    if doubts(tree):
+        raise typer.Exit(1)

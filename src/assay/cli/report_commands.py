@@ -1,0 +1,130 @@
+"""Commands that end in words and pictures: report and demo."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from assay.cli.app import command
+from assay.cli.claims import Claims, end_with_claims
+from assay.cli.fitting import Fitting
+from assay.cli.metric_options import MetricFiles, register
+from assay.cli.options import Json, Level, Quiet, Seed
+from assay.cli.reading import Reading
+from assay.cli.shell import interruptible, require_place, say, show, this_command
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from assay.reporting.material import Material
+
+FIT_SUFFIXES = (".nc", ".zarr")
+
+
+@command('report fit.nc -o report.html --claim "B > A on ndcg_at_k"')
+def report(
+    source: Annotated[
+        Path, typer.Argument(help="A fit (.nc, .zarr), or ratings to be read and fitted.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
+    fitting: Fitting,
+    reading: Reading,
+    task: Annotated[
+        str | None, typer.Option("--task", help="Of ratings: name of a task, or a .toml file.")
+    ] = None,
+    claim: Claims = None,
+    human: Annotated[
+        list[str] | None,
+        typer.Option(help="Rater, or rater group, that is human; repeat.", metavar="NAME"),
+    ] = None,
+    metric_file: MetricFiles = None,
+    stability: Annotated[
+        bool, typer.Option(help="Refit without each rater, with other priors, rules, kernels.")
+    ] = False,
+    budget: Annotated[
+        bool, typer.Option(help="Say where uncertainty comes from, and what more data would buy.")
+    ] = True,
+    tables: Annotated[
+        Path | None, typer.Option(help="Folder for the tables behind the report.")
+    ] = None,
+    table_format: Annotated[
+        Literal["csv", "tsv", "json", "parquet"], typer.Option(help="Of those tables.")
+    ] = "csv",
+    level: Level = 0.95,
+    quiet: Quiet = False,
+) -> None:
+    """Write what a fit means as one HTML file; status 3 if a claim does not hold."""
+    from assay.comparison import parse_claim
+    from assay.reporting.export import export_tables
+    from assay.reporting.material import Material
+    from assay.reporting.writing import write_page
+
+    register(metric_file)
+    for text in claim or ():
+        parse_claim(text)  # one that cannot be read is said before hours of sampling
+    require_place(output, example="report.html")
+    material = Material(
+        fit=_fit_of(source, task, fitting, reading, quiet), claims=tuple(claim or ()),
+        human=tuple(human or ()), stability=stability, budget=budget, level=level,
+        command=this_command(), progress=not quiet,
+    )  # fmt: skip
+    page = write_page(material, output)
+    say(f"wrote {output}")
+    if tables is not None:
+        say(f"wrote {len(export_tables(page, tables, table_format))} tables in {tables}")
+    _end(material)
+
+
+def _fit_of(
+    source: Path, task: str | None, fitting: Fitting, reading: Reading, quiet: bool
+) -> "xr.DataTree":
+    """Load a fit, or read ratings and fit them."""
+    if source.suffix in FIT_SUFFIXES:
+        from assay import load
+
+        return load(source)
+    if task is None:
+        raise typer.BadParameter(
+            f"{source} is no fit ({', '.join(FIT_SUFFIXES)}); ratings need the name of a task",
+            param_hint="--task",
+        )
+    fitting.checked()
+    return fitting.fit(reading.read(source, task), progress=not quiet)
+
+
+def _end(material: "Material") -> None:
+    """Say the verdicts and the doubts, and end as they demand: a doubt outweighs a verdict."""
+    from assay.words import doubts
+
+    if material.verdicts:
+        show(*(result.sentence for result in material.verdicts))
+    found = doubts(material.fit)
+    for note in found:
+        say(f"warning: {note}")
+    if found:
+        raise typer.Exit(1)
+    end_with_claims(material.verdicts)
+
+
+@command("demo --keep fits")
+def demo(
+    seed: Seed = 1,
+    quick: Annotated[bool, typer.Option("--quick", help="Few draws: a first look.")] = False,
+    keep: Annotated[
+        Path | None, typer.Option(help="Save the two fits, and the reports, in this folder.")
+    ] = None,
+    report: Annotated[
+        bool, typer.Option(help="Write a report of each part, assay-demo-report*.html.")
+    ] = True,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run the whole path on real ratings, and on a simulated study whose truth is known."""
+    from assay.demo import run_demo
+    from assay.render import make_console
+
+    with interruptible():
+        run_demo(
+            make_console(), seed=seed, quick=quick, keep=keep, report=report, progress=not quiet,
+            as_json=as_json,
+        )  # fmt: skip

@@ -1,0 +1,108 @@
+"""How a command speaks and how it ends: errors in words, interrupts, places to write to."""
+
+import functools
+import os
+import re
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+import typer
+
+from assay.errors import AssayError
+
+INTERRUPTED = 130
+NOT_SUPPORTED = 3
+
+
+def say(text: str) -> None:
+    """Say something on standard error."""
+    typer.echo(text, err=True)
+
+
+def this_command() -> str:
+    """Return the command as it was typed, for whoever wants to repeat it."""
+    return shlex.join(["assay", *sys.argv[1:]])
+
+
+def fail(text: str) -> NoReturn:
+    """Say what is wrong with the data or the fit, and end."""
+    say(f"error: {text}")
+    raise typer.Exit(1)
+
+
+def show(*parts: Any) -> None:
+    """Print tables and words on standard output."""
+    from assay.render import make_console
+
+    console = make_console()
+    for part in parts:
+        console.print(part)
+
+
+def in_words[**P](command: Callable[P, None]) -> Callable[P, None]:
+    """Turn what can go wrong with a user's input into words on standard error."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except AssayError as error:
+            fail(str(error) + _hint(str(error)))
+        except KeyboardInterrupt:
+            say("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            raise  # the reader of our output has gone: typer ends without a word
+        except OSError as error:
+            fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
+        except MemoryError:
+            fail("not enough memory; take fewer draws or chains")
+
+    return run
+
+
+def _hint(text: str) -> str:
+    """Say how arguments of the Python functions are written here, if a message names one."""
+    found = re.search(r'\b(\w+)="', text)
+    return f'\n(here, {found[1]}="..." is --{found[1]} ...)' if found else ""
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """End with KeyboardInterrupt if Ctrl-C was pressed, even if a library swallowed it.
+
+    nutpie takes an interrupt for "stop here" and hands over the draws made so far; a fit that was
+    cut off must not be written as if it were whole.
+    """
+    pressed: list[int] = []
+
+    def note(number: int, frame: object) -> None:
+        pressed.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    except Exception:
+        # What the draws that were cut off led to is no news.
+        if not pressed:
+            raise
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
+
+
+def require_place(path: Path, *, example: str = "fit.nc") -> None:
+    """Refuse a path that cannot be written before hours of sampling, not after."""
+    if path.suffix != ".zarr" and path.is_dir():
+        fail(f"cannot write {path}: it is a folder; give a file name, e.g. {example}")
+    if not path.parent.is_dir():
+        fail(f"cannot write {path}: the folder {path.parent} does not exist")
+    if not os.access(path.parent, os.W_OK):
+        fail(f"cannot write {path}: no permission to write in {path.parent}")

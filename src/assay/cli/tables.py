@@ -1,0 +1,51 @@
+"""How a command delivers a table: to a file, as JSON, or to the terminal."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from assay.cli.shell import require_place, say
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def deliver(
+    name: str,
+    frame: "pd.DataFrame",
+    as_json: bool,
+    output: Path | None,
+    show: Callable[[], None],
+    *,
+    extra: "Mapping[str, pd.DataFrame] | None" = None,
+) -> None:
+    """Write a table to a file, then print it as JSON or let it be shown.
+
+    ``extra`` are further tables of the JSON object.
+    """
+    if output is not None:
+        _write(frame, output)
+        say(f"wrote {output}: {len(frame)} lines")
+    if as_json:
+        tables = {name: frame, **(extra or {})}
+        texts = [f'"{key}": {_records(table)}' for key, table in tables.items()]
+        typer.echo(f"{{{', '.join(texts)}}}")
+    elif output is None:
+        show()
+
+
+def _records(frame: "pd.DataFrame") -> str:
+    return frame.to_json(orient="records", double_precision=15)
+
+
+def _write(frame: "pd.DataFrame", path: Path) -> None:
+    from assay.files import TABLE_SUFFIXES, write_table
+
+    if path.suffix not in TABLE_SUFFIXES:
+        raise typer.BadParameter(
+            f"{path}: a table ends in {', '.join(TABLE_SUFFIXES)}", param_hint="--output"
+        )
+    require_place(path, example="table.csv")
+    write_table(frame, path)

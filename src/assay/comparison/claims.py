@@ -1,0 +1,202 @@
+"""The language of claims: what somebody says about systems, parsed before it is checked.
+
+``B > A on m``, ``B > A by 0.03 on m``, ``B = A within 0.02 on m``, ``m of B < 0.1``, ``m < 0.1``;
+also ``>=``, ``<``, ``<=``. Names with spaces stand in quotes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+import numpy as np
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedInput, UnexpectedToken
+from numpy.typing import NDArray
+
+from assay.comparison.pairs import TIE
+from assay.errors import ModelError
+
+Relation = Literal[">", ">=", "<", "<=", "="]
+RELATIONS: dict[str, Relation] = {
+    ">": ">", ">=": ">=", "≥": ">=", "<": "<", "<=": "<=", "≤": "<=", "=": "=", "==": "=",
+}  # fmt: skip
+
+GRAMMAR = r"""
+?start: pair | equality | bound
+pair: name ORDER name ["by" NUMBER] "on" name
+equality: name EQUAL name "within" NUMBER "on" name
+bound: name ["of" name] ORDER NUMBER
+name: NAME | NUMBER | STRING
+ORDER: ">=" | "<=" | ">" | "<" | "≥" | "≤"
+EQUAL: "==" | "="
+NUMBER.2: /[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?(?![^\s<>=≥≤])/
+NAME: /[^\s"'<>=≥≤\[\]]+(\[[^\]]*\])?/
+STRING: /"[^"]*"|'[^']*'/
+%import common.WS
+%ignore WS
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A statement about one metric that draws can tell true or false.
+
+    Attributes
+    ----------
+    text : str
+        As it was written.
+    metric : str
+    system : str or None
+        What it is about; None for all panels pooled.
+    other : str or None
+        What the system is compared with; None if that is a number.
+    relation : {">", ">=", "<", "<=", "="}
+    number : float
+        The margin (``by``, ``within``; 0 if none) or, without ``other``, the bound.
+    """
+
+    text: str
+    metric: str
+    system: str | None
+    other: str | None
+    relation: Relation
+    number: float
+
+    @property
+    def subject(self) -> str:
+        """What the claim bounds: a system's metric, or a difference of two."""
+        if self.other is not None:
+            return f"{self.system} - {self.other}"
+        return self.metric if self.system is None else f"{self.metric} of {self.system}"
+
+    @property
+    def region(self) -> tuple[float, float]:
+        """The values of the subject for which the claim is true, from lowest to highest.
+
+        Examples
+        --------
+        >>> parse_claim("B < A by 0.03 on ndcg_at_k").region
+        (-inf, -0.03)
+        """
+        if self.relation == "=":
+            return -self.number, self.number
+        upward = self.relation in (">", ">=")
+        end = self.number if upward or self.other is None else -self.number
+        return (end, np.inf) if upward else (-np.inf, end)
+
+    def holds(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Whether the claim is true, for each value of the subject; false for NaN."""
+        low, high = self.region
+        # A closed end takes in what differs from it by rounding only; an open end leaves it out.
+        slack = -TIE if self.relation in (">", "<") else TIE
+        return np.asarray((values >= low - slack) & (values <= high + slack))
+
+
+@cache
+def _parser() -> Lark:
+    return Lark(GRAMMAR, parser="lalr", maybe_placeholders=True)
+
+
+def parse_claim(text: str) -> Claim:
+    """Read a claim.
+
+    Parameters
+    ----------
+    text : str
+        In one of the forms
+
+        * ``B > A on ndcg_at_k``: higher (``>=``, ``<``, ``<=`` likewise);
+        * ``B > A by 0.03 on ndcg_at_k``: higher by more than that, ``B < A by 0.03 on ...``
+          lower by more than that; a negative margin claims non-inferiority;
+        * ``B = A within 0.02 on ndcg_at_k``: as good as equal;
+        * ``unsupported_claim_rate of B < 0.1``, or without ``of`` for all panels pooled.
+
+        Names that hold spaces or are words of the language stand in quotes.
+
+    Returns
+    -------
+    Claim
+
+    Raises
+    ------
+    ModelError
+        If the text is no claim, or what it compares is one system with itself.
+
+    Examples
+    --------
+    >>> claim = parse_claim('"system B" > A by 0.03 on ndcg_at_k')
+    >>> claim.system, claim.other, claim.relation, claim.number, claim.metric
+    ('system B', 'A', '>', 0.03, 'ndcg_at_k')
+    """
+    try:
+        tree = _parser().parse(text)
+    except UnexpectedInput as error:
+        raise ModelError(f"claim {text!r} cannot be read{_place(error)}; {FORMS}") from None
+    claim = _FORM[tree.data](text, tree.children)
+    if claim.other is not None and claim.system == claim.other:
+        raise ModelError(f"claim {text!r} compares {claim.system!r} with itself")
+    if claim.relation == "=" and claim.number <= 0:
+        raise ModelError(f"claim {text!r}: within takes a positive number, such as 0.02")
+    return claim
+
+
+FORMS = (
+    "write one of: B > A on METRIC; B > A by 0.03 on METRIC; B = A within 0.02 on METRIC; "
+    "METRIC of B < 0.1; METRIC < 0.1 (also >=, <, <=; names with spaces in quotes)"
+)
+
+Parts = Sequence[Token | Tree[Token] | None]
+
+
+def _place(error: UnexpectedInput) -> str:
+    if isinstance(error, UnexpectedToken) and error.token.type == "$END":
+        return " at its end"
+    return f" at character {error.column}"
+
+
+def _pair(text: str, parts: Parts) -> Claim:
+    first, order, second, margin, metric = parts
+    return Claim(
+        text=text,
+        metric=_word(metric),
+        system=_word(first),
+        other=_word(second),
+        relation=RELATIONS[str(order)],
+        number=0.0 if margin is None else float(str(margin)),
+    )
+
+
+def _equality(text: str, parts: Parts) -> Claim:
+    first, _, second, margin, metric = parts
+    return Claim(
+        text=text,
+        metric=_word(metric),
+        system=_word(first),
+        other=_word(second),
+        relation="=",
+        number=float(str(margin)),
+    )
+
+
+def _bound(text: str, parts: Parts) -> Claim:
+    metric, system, order, number = parts
+    return Claim(
+        text=text,
+        metric=_word(metric),
+        system=None if system is None else _word(system),
+        other=None,
+        relation=RELATIONS[str(order)],
+        number=float(str(number)),
+    )
+
+
+_FORM = {"pair": _pair, "equality": _equality, "bound": _bound}
+
+
+def _word(node: Token | Tree[Token] | None) -> str:
+    """Return a name without its quotes."""
+    assert isinstance(node, Tree)
+    token = node.children[0]
+    assert isinstance(token, Token)
+    return token[1:-1] if token.type == "STRING" else str(token)

@@ -1,0 +1,131 @@
+"""compare_counts: systems on published counts, where the items themselves are not to be had."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from assay.comparison.pairs import Rope
+from assay.comparison.result import Comparison, compare_draws
+from assay.errors import Problem, RatingsError
+
+NEEDED = ("system", "successes", "total")
+DEFAULTS = {"metric": "rate", "better": "higher"}
+
+
+def compare_counts(
+    table: pd.DataFrame,
+    *,
+    level: float = 0.95,
+    rope: Rope = None,
+    baseline: str | None = None,
+    draws: int = 20_000,
+    rng: int | np.random.Generator = 1,
+) -> Comparison:
+    r"""Compare systems on counts, such as published percentages of n outputs.
+
+    Parameters
+    ----------
+    table : pandas.DataFrame
+        A line per metric and system: ``system``, ``successes``, ``total``; ``metric`` (``rate``
+        if not there) and ``better`` (``higher`` if not there, or ``lower``). Every metric has
+        the same systems.
+    level : float
+        Probability of the intervals.
+    rope, baseline
+        As for :func:`assay.compare`.
+    draws : int
+        Number of draws from the posterior.
+    rng : int or numpy.random.Generator
+
+    Returns
+    -------
+    Comparison
+        Its estimand is ``population``: outputs like these. What is counted is taken for the
+        truth, so that the errors of raters are in none of its numbers.
+
+    Raises
+    ------
+    RatingsError
+        If a column is missing, a count is not a whole number from 0 to its total, or the metrics
+        do not have the same systems; all problems at once.
+
+    Notes
+    -----
+    Each rate has a Beta(1, 1) prior, hence the posterior
+    :math:`\mathrm{Beta}(1 + x, 1 + n - x)`, independent of the others: counts do not say which
+    outputs two systems share. Where systems were run on the same inputs and do well on the same
+    ones, the truth is narrower than these intervals.
+
+    Examples
+    --------
+    >>> counts = pd.DataFrame({"system": ["A", "B"], "successes": [98, 75], "total": [100, 100]})
+    >>> compare_counts(counts).clearly_worse(0.99)[["system", "best", "clearly_worse"]]
+      system best  clearly_worse
+    0      A    A          False
+    1      B    A           True
+    """
+    counts = _checked(table)
+    generator = np.random.default_rng(rng)
+    metrics = list(dict.fromkeys(counts["metric"]))
+    systems = sorted(set(counts["system"]))
+    lines = counts.set_index(["metric", "system"])
+    better = {m: str(lines.loc[(m, systems[0]), "better"]) for m in metrics}
+    variables = {}
+    for metric in metrics:
+        own = lines.loc[metric].loc[systems]
+        x, n = own["successes"].to_numpy(float), own["total"].to_numpy(float)
+        sample = generator.beta(1 + x, 1 + n - x, size=(1, draws, len(systems)))
+        variables[metric] = (("chain", "draw", "system"), sample, {"estimand": "population"})
+    data = xr.Dataset(
+        variables,
+        coords={"chain": [0], "draw": np.arange(draws), "system": systems},
+        attrs={"estimand": "population", "reference": "the counts"},
+    )
+    return compare_draws(data, better, level=level, rope=rope, baseline=baseline)
+
+
+def _checked(table: pd.DataFrame) -> pd.DataFrame:
+    """Complete the table, and refuse one that cannot be used."""
+    missing = [name for name in NEEDED if name not in table]
+    if missing:
+        raise RatingsError(
+            [Problem(what=f"no column {name!r}", allowed=", ".join(NEEDED)) for name in missing],
+            "the counts",
+        )
+    counts = table.assign(**{k: table.get(k, v) for k, v in DEFAULTS.items()}).fillna(DEFAULTS)
+    problems = [*_bad_numbers(counts), *_bad_names(counts)]
+    if problems:
+        raise RatingsError(problems, "the counts")
+    return counts.astype({"metric": str, "system": str})
+
+
+def _bad_numbers(counts: pd.DataFrame) -> list[Problem]:
+    x = pd.to_numeric(counts["successes"], errors="coerce").to_numpy(float)
+    n = pd.to_numeric(counts["total"], errors="coerce").to_numpy(float)
+    is_count = (x >= 0) & (x <= n) & (x == np.round(x)) & (n == np.round(n)) & (n > 0)
+    return [
+        Problem(
+            what=f"successes={counts['successes'].iloc[row]}, total={counts['total'].iloc[row]}",
+            where=f"line {row + 1}, system {counts['system'].iloc[row]}",
+            allowed="whole numbers, successes from 0 to total, total at least 1",
+            mend="turn a percentage into a count: round(percentage / 100 * total)",
+        )
+        for row in np.flatnonzero(~is_count)
+    ]
+
+
+def _bad_names(counts: pd.DataFrame) -> list[Problem]:
+    problems = []
+    for row in np.flatnonzero(~counts["better"].isin(["higher", "lower"])):
+        what = f"better={counts['better'].iloc[row]!r}"
+        problems.append(Problem(what=what, where=f"line {row + 1}", allowed="higher, lower"))
+    seen = counts.groupby(["metric", "system"]).size().unstack(fill_value=0)
+    for metric, system in zip(*np.nonzero(seen.to_numpy() != 1), strict=True):
+        problems.append(
+            Problem(
+                what=f"{seen.iloc[metric, system]} lines for {seen.columns[system]!r}",
+                where=f"metric {seen.index[metric]!r}",
+                allowed="one line per metric and system",
+            )
+        )
+    return problems

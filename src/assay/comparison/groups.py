@@ -1,0 +1,208 @@
+"""group_contrasts: systems within each group of clusters, partially pooled over the groups."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay.comparison.pairs import TIE, difference_draws, pairs_of
+from assay.comparison.pooling import pool
+from assay.errors import FitError, ModelError
+from assay.evaluation.draws import metric_draws, metric_totals, ratio
+from assay.evaluation.estimands import MIN_CLUSTERS, cluster_weights
+from assay.evaluation.events import without_event
+from assay.evaluation.fitted import Estimand
+from assay.evaluation.panels import Incomplete, Layout, panel_layout
+from assay.evaluation.registry import Metric, choose_metrics
+from assay.evaluation.stream import posterior_labels, predicted_labels
+from assay.fit_data import ratings_of
+from assay.ratings import Ratings
+
+Values = NDArray[np.float64]
+POOL_DRAWS = 4000
+REPLICATES = 8
+MEAN_OF_GROUPS = "(mean of the groups)"
+OWN = ("difference", "difference_lower", "difference_upper", "p_greater")
+POOLED = ("pooled", "pooled_lower", "pooled_upper", "pooled_p_greater")
+SPREAD = ("group_sd", "group_sd_lower", "group_sd_upper")
+COLUMNS = (
+    "metric", "group", "a", "b", "estimand", "clusters", *OWN, *POOLED, *SPREAD,
+    "undefined", "level", "reference",
+)  # fmt: skip
+
+
+def group_contrasts(
+    fit: xr.DataTree,
+    *,
+    metric: Sequence[str] | str | None = None,
+    estimand: Estimand = "population",
+    level: float = 0.95,
+    incomplete: Incomplete = "predict",
+    baseline: str | None = None,
+    scale: float = 0.1,
+    rng: int | np.random.Generator = 1,
+) -> pd.DataFrame:
+    r"""Contrast systems within each stratum of clusters, with and without pooling.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`; the groups (languages, domains, ...) are the strata of its
+        ratings: ``read_ratings(stratum=...)``.
+    metric, estimand, level, incomplete, baseline
+        As for :func:`assay.compare`. A stratum in which a system has fewer than 20 clusters
+        takes the model's predictive for ``population``, and the column ``estimand`` says so.
+    scale : float
+        Of the half-normal prior of the SD of a contrast over groups, in units of the metric.
+    rng : int or numpy.random.Generator
+        Of the draws of the pooled contrasts.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A line per metric, pair and group, and one for the mean of the groups: ``metric``,
+        ``group``, ``a``, ``b``, ``estimand``, ``clusters``; on its own ``difference`` a - b,
+        ``difference_lower``, ``difference_upper``, ``p_greater``; partially pooled ``pooled``,
+        ``pooled_lower``, ``pooled_upper``, ``pooled_p_greater``; ``group_sd`` (how much the
+        contrast differs between groups), ``group_sd_lower``, ``group_sd_upper``; ``undefined``
+        (share of the draws in which it is in some group, left out), ``level``, ``reference``.
+
+    Raises
+    ------
+    ModelError
+        If there are fewer than two strata, or fewer than two systems in one of them.
+    FitError
+        If ``level`` is out of range.
+
+    Notes
+    -----
+    The draws of the groups' contrasts are summarised by their means and their covariance matrix,
+    and pooled by the normal-normal model of :func:`assay.comparison.pooling.pool`. The fit has
+    shrunk the strata's prevalences towards each other already; what is pooled here is the
+    contrast of systems, which the fit lets differ between strata through the labels alone.
+    """
+    if not 0 < level < 1:
+        raise FitError(f"level={level!r}; it is a probability between 0 and 1, such as 0.95")
+    ratings = ratings_of(fit)
+    chosen = choose_metrics(ratings.task, metric)
+    pairs = pairs_of(ratings.systems, baseline)
+    draws = {
+        name: _group_draws(fit, part, chosen, estimand, incomplete)
+        for name, part in _groups(ratings).items()
+    }
+    generator = np.random.default_rng(rng)
+    parts = [
+        _lines(draws, one.name, pair, level, scale, generator) for one in chosen for pair in pairs
+    ]
+    table = pd.concat(parts, ignore_index=True)
+    table.loc[table["group"] == MEAN_OF_GROUPS, "estimand"] = estimand
+    return table.assign(level=level, reference=str(fit.attrs["reference"]))[list(COLUMNS)]
+
+
+def _groups(ratings: Ratings) -> dict[str, Ratings]:
+    """Return the panels of each stratum; items and ratings stay whole, so that positions do."""
+    stratum = ratings.items["stratum"].astype(str).to_numpy()[ratings.panels["item"]]
+    names = sorted(set(stratum) - {""})
+    if len(names) < 2:
+        raise ModelError(
+            f"the ratings have {len(names)} strata, and groups need at least two; name the column "
+            "that holds them with read_ratings(stratum=...)"
+        )
+    groups = {n: replace(ratings, panels=ratings.panels[stratum == n]) for n in names}
+    for name, part in groups.items():
+        if lacking := sorted(set(ratings.systems) - set(part.systems)):
+            raise ModelError(
+                f"stratum {name!r} has no panel of {', '.join(lacking)}; a contrast needs both "
+                "systems in every stratum"
+            )
+    return groups
+
+
+def _group_draws(
+    fit: xr.DataTree,
+    ratings: Ratings,
+    chosen: Sequence[Metric],
+    estimand: Estimand,
+    incomplete: Incomplete,
+) -> xr.Dataset:
+    """Draws (chain, draw, system) of the metrics of one stratum, from the labels of the fit."""
+    layout = panel_layout(ratings, incomplete=incomplete)
+    y, task = posterior_labels(fit), ratings.task
+    names = [str(estimand)] * len(chosen)
+    if estimand == "finite":
+        values = metric_draws(chosen, task, y, layout)
+    else:
+        values = metric_draws(chosen, task, y, layout, cluster_weights(layout))
+        few = layout.freedom() < MIN_CLUSTERS
+        lost = without_event(chosen, ratings, layout, values) | few
+        why = layout.sample_words() if few else "no event seen"
+        if lost.any():
+            values[lost] = _new_clusters(fit, ratings, np.array(chosen)[lost].tolist(), layout)
+        names = [f"population (model-based: {why})" if gone else "population" for gone in lost]
+    sizes = fit["labels"]["state"].sizes
+    shape = (sizes["chain"], sizes["draw"], len(layout.systems))
+    variables = {
+        m.name: (("chain", "draw", "system"), v.reshape(shape), {"estimand": name})
+        for m, v, name in zip(chosen, values, names, strict=True)
+    }
+    attributes = {"clusters": len(layout.clusters)}
+    return xr.Dataset(variables, {"system": list(layout.systems)}, attributes)
+
+
+def _new_clusters(
+    fit: xr.DataTree, ratings: Ratings, chosen: Sequence[Metric], layout: Layout
+) -> Values:
+    """Metrics of new clusters of a stratum, drawn from the model: (metric, draw, system)."""
+    replicates = list(predicted_labels(fit, REPLICATES))
+    even = np.broadcast_to(1.0, (replicates[0].shape[0], len(layout.clusters)))
+    totals = [metric_totals(chosen, ratings.task, y, layout, even) for y in replicates]
+    return ratio(np.sum(totals, axis=0))
+
+
+def _lines(
+    draws: Mapping[str, xr.Dataset],
+    metric: str,
+    pair: tuple[str, str],
+    level: float,
+    scale: float,
+    rng: np.random.Generator,
+) -> pd.DataFrame:
+    """Lines of one contrast: one per group, then one for the mean of the groups."""
+    one = [difference_draws(data, [metric], [pair])[metric] for data in draws.values()]
+    values = np.stack([d.to_numpy().ravel() for d in one], axis=-1)
+    clusters = [int(data.attrs["clusters"]) for data in draws.values()]
+    front = pd.DataFrame(
+        {
+            "metric": metric,
+            "group": [*draws, MEAN_OF_GROUPS],
+            "a": pair[0],
+            "b": pair[1],
+            "estimand": [*(d.attrs["estimand"] for d in one), ""],
+            "clusters": [*clusters, sum(clusters)],
+        }
+    )
+    return pd.concat([front, _numbers_of(values, level, scale, rng)], axis=1)
+
+
+def _numbers_of(
+    values: Values, level: float, scale: float, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Numbers of one contrast from its draws (draw, group): a line per group, then the mean's."""
+    defined = values[~np.isnan(values).any(axis=1)]
+    table = pd.DataFrame(np.nan, range(values.shape[1] + 1), [*OWN, *POOLED, *SPREAD])
+    if len(defined) > 1:
+        centre, covariance = defined.mean(axis=0), np.cov(defined.T)
+        found = pool(centre, covariance, scale=scale, draws=POOL_DRAWS, rng=rng)
+        table.loc[: values.shape[1] - 1, list(OWN)] = _numbers(defined, level)
+        table[list(POOLED)] = _numbers(np.column_stack([found.effects, found.mean]), level)
+        table[list(SPREAD)] = _numbers(found.sd[:, None], level)[0, :3]
+    return table.assign(undefined=1 - len(defined) / len(values))
+
+
+def _numbers(values: Values, level: float) -> Values:
+    """Mean, interval and chance to be above 0 of each column: (column, 4)."""
+    ends = np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return np.column_stack([values.mean(axis=0), *ends, (values > TIE).mean(axis=0)])

@@ -1,0 +1,56 @@
+"""The naive side: a majority vote taken for the truth, its contrasts, and a cluster bootstrap."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay.evaluation.baseline import VOTE
+from assay.evaluation.baseline import _resampled as resampled
+from assay.evaluation.draws import ratio
+from assay.evaluation.known import known_totals
+from assay.evaluation.panels import panel_layout
+from assay.evaluation.registry import choose_metrics
+from assay.majority import majority_labels
+from assay.ratings import Ratings
+
+SAMPLES = 2000
+
+
+def vote_metrics(
+    ratings: Ratings, names: Sequence[str] | str | None, rng: np.random.Generator
+) -> tuple[xr.Dataset, xr.Dataset]:
+    """Metrics of the majority vote of each system, as they are and resampled.
+
+    Systems share the resampled clusters, so that their difference can be taken sample by sample.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        With systems. Items without an answer are left out.
+    names : str or sequence of str or None
+        Metrics; None for those that the task reports.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    values, samples : xarray.Dataset
+        A variable per metric, (chain, draw, system): one draw, and ``SAMPLES`` of them.
+    """
+    chosen = choose_metrics(ratings.task, names)
+    layout = panel_layout(ratings)
+    labels = majority_labels(ratings)
+    totals = np.stack(
+        [known_totals(m, ratings.task, labels, layout, weighted=True) for m in chosen], 1
+    )
+    samples = resampled(totals, layout, SAMPLES, rng)
+
+    def dataset(draws: NDArray[np.float64]) -> xr.Dataset:
+        variables = {
+            m.name: (("chain", "draw", "system"), draws[None, :, n]) for n, m in enumerate(chosen)
+        }
+        attributes = {"estimand": "population", "reference": VOTE}
+        return xr.Dataset(variables, {"system": list(layout.systems)}, attributes)
+
+    return dataset(ratio(totals.sum(axis=2))[None]), dataset(samples)

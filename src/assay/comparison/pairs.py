@@ -1,0 +1,170 @@
+"""Pairs of systems: difference and ratio of their metrics, draw by draw."""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay.errors import ModelError, UnknownNameError, suggest
+from assay.summary import summarize
+
+Values = NDArray[np.float64]
+Rope = float | tuple[float, float] | None
+SAMPLE = ("chain", "draw")
+TIE = 1e-12
+"""Metrics nearer to each other than this are equal: sums in another order differ by as much."""
+
+
+def pairs_of(systems: Sequence[str], baseline: str | None = None) -> list[tuple[str, str]]:
+    """Return which systems are compared: each two, or each with the baseline.
+
+    Raises
+    ------
+    UnknownNameError
+        If the baseline is no system.
+
+    Examples
+    --------
+    >>> pairs_of(["A", "B", "C"], baseline="B")
+    [('A', 'B'), ('C', 'B')]
+    """
+    if baseline is None:
+        return list(combinations(systems, 2))
+    if baseline not in systems:
+        raise UnknownNameError(
+            f"baseline={baseline!r} is no system; {suggest(str(baseline), list(systems))}"
+        )
+    return [(system, baseline) for system in systems if system != baseline]
+
+
+def rope_ends(rope: Rope) -> tuple[float, float] | None:
+    """Return the ends of the region of practical equivalence; one number lies on both sides of 0.
+
+    Raises
+    ------
+    ModelError
+        If the ends are not finite numbers in order.
+
+    Examples
+    --------
+    >>> rope_ends(0.02)
+    (-0.02, 0.02)
+    """
+    if rope is None:
+        return None
+    low, high = rope if isinstance(rope, tuple) else (-rope, rope)
+    if not (np.isfinite([low, high]).all() and low <= high):
+        raise ModelError(
+            f"rope={rope!r}; it is a difference that does not matter, such as 0.02, or the two "
+            "ends of such differences, the lower one first"
+        )
+    return float(low), float(high)
+
+
+def difference_draws(
+    data: xr.Dataset, metrics: Sequence[str], pairs: Sequence[tuple[str, str]]
+) -> xr.Dataset:
+    """Return draws of first minus second, (pair, chain, draw), NaN where either is."""
+    first, second = ([pair[n] for pair in pairs] for n in (0, 1))
+    differences = {
+        name: xr.DataArray(
+            _values(data[name], first) - _values(data[name], second),
+            dims=("pair", *SAMPLE),
+            attrs=data[name].attrs,
+        )
+        for name in metrics
+    }
+    return xr.Dataset(differences, coords={"pair": np.arange(len(pairs))}, attrs=data.attrs)
+
+
+def pair_table(
+    data: xr.Dataset,
+    directions: Mapping[str, str | None],
+    pairs: Sequence[tuple[str, str]],
+    *,
+    level: float,
+    rope: tuple[float, float] | None,
+) -> pd.DataFrame:
+    """Summarise the comparison of each pair on each metric.
+
+    Parameters
+    ----------
+    data : xarray.Dataset
+        Draws (chain, draw, system) of metrics.
+    directions : mapping of str to {"higher", "lower", None}
+        The metrics, and which values of each are better.
+    pairs : sequence of (str, str)
+        Systems a and b.
+    level : float
+        Probability of the intervals.
+    rope : (float, float) or None
+        Differences that do not matter.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of :attr:`assay.comparison.Comparison.pairs`.
+    """
+    differences = difference_draws(data, list(directions), pairs)
+    lines = summarize(differences, level=level)
+    said = ["mean", "sd", "lower", "upper"]
+    lines = lines.rename(columns=dict(zip(said, DIFFERENCE, strict=True)))
+    lines["a"], lines["b"] = zip(*(pairs[n] for n in lines["pair"]), strict=True)
+    extra = [
+        _extra(*_values(data[name], pair).reshape(2, -1), level=level, rope=rope)
+        for name in directions
+        for pair in pairs
+    ]
+    lines = pd.concat([lines, pd.DataFrame(extra)], axis=1)
+    lines["better"] = directions_of(lines["metric"], directions)
+    lines["rope_lower"], lines["rope_upper"] = rope or (np.nan, np.nan)
+    return lines[list(PAIR_COLUMNS)]
+
+
+def directions_of(
+    metrics: "pd.Series[Any]", directions: Mapping[str, str | None]
+) -> "pd.Series[Any]":
+    """Return which values of each metric are better; None stays None."""
+    return pd.Series([directions[name] for name in metrics], dtype=object, index=metrics.index)
+
+
+DIFFERENCE = ("difference", "difference_sd", "difference_lower", "difference_upper")
+RATIO = ("ratio", "ratio_lower", "ratio_upper", "ratio_undefined")
+CHANCES = ("p_greater", "p_equal", "p_rope")
+PAIR_COLUMNS = (
+    "metric", "estimand", "better", "a", "b", *DIFFERENCE, *RATIO, *CHANCES,
+    "rope_lower", "rope_upper", "undefined", "level", "reference",
+)  # fmt: skip
+
+
+def _values(variable: xr.DataArray, systems: Sequence[str]) -> Values:
+    chosen = variable.sel(system=list(systems)).transpose("system", *SAMPLE)
+    return np.asarray(chosen.to_numpy(), dtype=float)
+
+
+def _extra(
+    a: Values, b: Values, *, level: float, rope: tuple[float, float] | None
+) -> dict[str, float]:
+    """Ratio and probabilities of one pair, over the draws in which they are defined."""
+    tails = [0.5, (1 - level) / 2, (1 + level) / 2]
+    ratio = np.divide(a, b, out=np.full_like(a, np.nan), where=b != 0)
+    ratio = ratio[~np.isnan(ratio)]
+    defined = (a - b)[~np.isnan(a - b)]
+    ends = np.quantile(ratio, tails) if ratio.size else [np.nan] * 3
+    chances = [
+        np.mean(part) if defined.size else np.nan
+        for part in (defined > TIE, np.abs(defined) <= TIE, _inside(defined, rope))
+    ]
+    values = [*ends, len(a) - ratio.size, *chances]
+    return dict(zip((*RATIO, *CHANCES), values, strict=True))
+
+
+def _inside(difference: Values, rope: tuple[float, float] | None) -> Values:
+    """1 in the region of practical equivalence, 0 outside; NaN if there is none."""
+    if rope is None:
+        return np.full_like(difference, np.nan)
+    return ((difference >= rope[0] - TIE) & (difference <= rope[1] + TIE)).astype(float)

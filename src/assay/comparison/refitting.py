@@ -1,0 +1,72 @@
+"""The same model again: on other ratings, or with one thing changed."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from assay.errors import FitWarning, UnknownNameError, suggest
+from assay.fit_data import spec_of
+from assay.fitting import fit as fit_model
+from assay.ratings import Ratings, take_ratings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """How long a refit runs: draws kept and warm-up draws of each chain, and chains."""
+
+    draws: int = 500
+    tune: int = 500
+    chains: int = 2
+
+
+def refit(
+    fit: xr.DataTree, ratings: Ratings, effort: Effort, changes: Mapping[str, Any] | None = None
+) -> tuple[xr.DataTree, list[str]]:
+    """Fit the model of a fit to other ratings.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        Whose specification, method and seed to take.
+    ratings : Ratings
+    effort : Effort
+    changes : mapping, optional
+        Arguments of :func:`assay.fit` that differ, such as ``priors``.
+
+    Returns
+    -------
+    fit : xarray.DataTree
+    warnings : list of str
+        What the fit warns of; the caller says it where its numbers stand.
+    """
+    spec = spec_of(fit)
+    arguments = {field.name: getattr(spec, field.name) for field in fields(spec)}
+    arguments |= {f.name: getattr(effort, f.name) for f in fields(effort)}
+    arguments |= {"method": fit.attrs["method"], "rng": int(fit.attrs["seed"]), "progress": False}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tree = fit_model(ratings, **{**arguments, **(changes or {})})
+    said = [str(w.message) for w in caught if issubclass(w.category, FitWarning)]
+    return tree, said
+
+
+def rated_by(ratings: Ratings, names: list[str]) -> Ratings:
+    """Return the ratings of some raters, or of rater groups; all items and panels stay.
+
+    Raises
+    ------
+    UnknownNameError
+        If a name is that of no rater and of no group.
+    """
+    raters = ratings.raters.index.astype(str)
+    groups = ratings.raters["group"].astype(str)
+    known = [*raters, *dict.fromkeys(groups)]
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(f"{name!r}: no rater, no rater group; {suggest(name, known)}")
+    chosen = raters.isin(names) | groups.isin(names).to_numpy()
+    return take_ratings(ratings, np.asarray(chosen)[ratings.rater])

@@ -1,0 +1,224 @@
+"""check_claim: a claim is supported, contradicted or undecided, with the probability behind it."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay.comparison.claims import Claim, parse_claim
+from assay.comparison.deciding import Deciding, Spread, what_would_decide
+from assay.comparison.words import about, chance, left_out, with_interval
+from assay.errors import ModelError, UnknownNameError, suggest
+from assay.evaluation import metrics
+from assay.evaluation.fitted import Estimand
+from assay.evaluation.panels import By, Incomplete
+from assay.fit_data import ratings_of
+from assay.ratings import Ratings
+from assay.states import MISSING
+
+Values = NDArray[np.float64]
+Verdict = Literal["supported", "contradicted", "undecided"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimResult:
+    """What the draws say of a claim.
+
+    Attributes
+    ----------
+    claim : Claim
+    metric, estimand, reference : str
+        What the probability is about.
+    probability : float
+        Of the claim, given model and data; NaN if its subject is undefined in all draws.
+    verdict : {"supported", "contradicted", "undecided"}
+        ``supported`` if the probability is at least ``level``, ``contradicted`` if at most
+        1 - ``level``.
+    level : float
+    mean, lower, upper : float
+        Of what the claim bounds (:attr:`Claim.subject`), with an interval of that level.
+    undefined : float
+        Share of the draws in which that is undefined, left out of everything else.
+    mc_error : float
+        Monte Carlo standard error of the probability.
+    would_decide : Deciding or None
+        What more data would decide an undecided claim.
+    """
+
+    claim: Claim
+    metric: str
+    estimand: str
+    reference: str
+    probability: float
+    verdict: Verdict
+    level: float
+    mean: float
+    lower: float
+    upper: float
+    undefined: float
+    mc_error: float
+    would_decide: Deciding | None
+
+    @property
+    def sentence(self) -> str:
+        """The verdict, what it rests on, and what would decide it."""
+        head = f"{self.verdict.capitalize()}: {self.claim.text}."
+        if np.isnan(self.probability):
+            return f"{head} {about(vars(self))}: {self.claim.subject} is undefined in all draws."
+        size = with_interval(self.mean, self.lower, self.upper, self.level)
+        text = f"{head} P {chance(self.probability)}; {about(vars(self))}: "
+        text += f"{self.claim.subject} is {size}{left_out(self.undefined)}."
+        if self._is_near():
+            text += " The probability is within its Monte Carlo error of the limit: draw more."
+        return text if self.would_decide is None else f"{text} {self.would_decide.sentence}"
+
+    def _is_near(self) -> bool:
+        limits = (self.level, 1 - self.level)
+        return min(abs(self.probability - limit) for limit in limits) < 2 * self.mc_error
+
+
+def check_claim(
+    fit: xr.DataTree,
+    claim: Claim | str,
+    *,
+    estimand: Estimand = "population",
+    level: float = 0.95,
+    incomplete: Incomplete = "predict",
+) -> ClaimResult:
+    """Check a claim against the posterior.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`.
+    claim : Claim or str
+        E.g. ``"B > A by 0.03 on ndcg_at_k"``; the forms: :func:`parse_claim`.
+    estimand : {"population", "finite"}
+        Whether the claim is about clusters like these, or about these items.
+    level : float
+        Probability, above 0.5 and below 1, at which a claim is supported.
+    incomplete : {"predict", "drop"}
+        Panels with unrated items, as for :func:`assay.metrics`.
+
+    Returns
+    -------
+    ClaimResult
+        With the verdict, the probability, and the sentence to print.
+
+    Raises
+    ------
+    ModelError
+        If the claim cannot be read, or a choice is none of those above.
+    UnknownNameError
+        If the task has no such metric, or the ratings no such system.
+
+    Notes
+    -----
+    The probability is the share of the draws of :func:`assay.metrics` in which the claim is
+    true: that of a one-sided question. ``undecided`` means that the data cannot tell, not that
+    the systems are equal; equality within a margin is a claim of its own.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("generation", n_items=60, n_systems=2, n_clusters=30, rng=1)
+    >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
+    >>> check_claim(tree, "helpfulness_rate of system_1 < 1.1").verdict
+    'supported'
+    """
+    if not 0.5 < level < 1:
+        raise ModelError(f"level={level!r}; it is a probability above 0.5 and below 1")
+    parsed = parse_claim(claim) if isinstance(claim, str) else claim
+    ratings = ratings_of(fit)
+    _check_systems(parsed, ratings)
+
+    def draws(estimand: Estimand) -> xr.Dataset:
+        by: By | None = None if parsed.system is None else "system"
+        names = parsed.metric
+        return metrics(fit, estimand=estimand, by=by, incomplete=incomplete, names=names)
+
+    data = draws(estimand)
+    result = _result(parsed, data, level)
+    if result.verdict != "undecided" or np.isnan(result.probability):
+        return result
+    spread = _spread(_subject(data, parsed), _subject(draws("finite"), parsed), ratings, data)
+    population = estimand == "population"
+    deciding = what_would_decide(spread, parsed.region, level, population=population)
+    return replace(result, would_decide=deciding)
+
+
+def _result(claim: Claim, data: xr.Dataset, level: float) -> ClaimResult:
+    """Give the verdict on draws; what would decide it is another question."""
+    values = _subject(data, claim)
+    defined = ~np.isnan(values)
+    kept = values[defined]
+    probability, mean, lower, upper = np.nan, np.nan, np.nan, np.nan
+    if kept.size:
+        probability, mean = claim.holds(kept).mean(), kept.mean()
+        lower, upper = np.quantile(kept, [(1 - level) / 2, (1 + level) / 2])
+    return ClaimResult(
+        claim=claim,
+        metric=claim.metric,
+        estimand=str(data[claim.metric].attrs["estimand"]),
+        reference=str(data.attrs["reference"]),
+        probability=float(probability),
+        verdict=_verdict(probability, level),
+        level=level,
+        mean=float(mean),
+        lower=float(lower),
+        upper=float(upper),
+        undefined=float(1 - defined.mean()),
+        mc_error=_mc_error(np.where(defined, claim.holds(values), probability)),
+        would_decide=None,
+    )
+
+
+def _verdict(probability: float, level: float) -> Verdict:
+    if probability >= level:
+        return "supported"
+    return "contradicted" if probability <= 1 - level else "undecided"
+
+
+def _check_systems(claim: Claim, ratings: Ratings) -> None:
+    for name in (claim.system, claim.other):
+        if name is not None and name not in ratings.systems:
+            known = ratings.systems
+            hint = suggest(name, known) if known else "the ratings name no system"
+            raise UnknownNameError(f"claim {claim.text!r}: {name!r} is no system; {hint}")
+
+
+def _subject(data: xr.Dataset, claim: Claim) -> Values:
+    """Draws (chain, draw) of what the claim bounds."""
+    draws = data[claim.metric]
+    if claim.system is not None and "system" in draws.dims:
+        first = draws.sel(system=claim.system)
+        draws = first if claim.other is None else first - draws.sel(system=claim.other)
+    return np.asarray(draws.transpose("chain", "draw").to_numpy(), dtype=float)
+
+
+def _spread(values: Values, fixed: Values, ratings: Ratings, data: xr.Dataset) -> Spread:
+    """Split the variance: what is left with the clusters held fixed is labels and parameters."""
+    variance = float(np.nanvar(values))
+    labels = float(np.nanvar(fixed)) if (~np.isnan(fixed)).any() else 0.0
+    answered = ratings.item[(ratings.answers != MISSING).any(axis=1)]
+    return Spread(
+        mean=float(np.nanmean(values)),
+        variance=variance,
+        clusters_share=max(0.0, 1 - labels / variance) if variance > 0 else 0.0,
+        n_clusters=int(data.attrs["n_clusters"]),
+        ratings_per_item=len(answered) / max(1, len(np.unique(answered))),
+    )
+
+
+def _mc_error(holds: Values) -> float:
+    """Return the standard error of the mean of correlated draws (chain, draw)."""
+    spread = float(holds.std())
+    if not spread > 0:
+        return 0.0
+    from arviz_stats.base.array import BaseArray
+
+    statistics: Any = BaseArray()
+    size = float(statistics.ess(holds, chain_axis=0, draw_axis=1, method="mean"))
+    return float(spread / np.sqrt(size))

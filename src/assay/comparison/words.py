@@ -1,0 +1,106 @@
+"""Comparisons in words: probabilities, intervals, and a sentence for each line of a table."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from assay.words import UNDEFINED, decimals_for
+
+Line = Mapping[str, Any]
+MOST_DECIMALS = 4
+
+
+def lines_of(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the lines of a table, column names to cells."""
+    return [{str(k): v for k, v in line.items()} for line in table.to_dict("records")]
+
+
+def with_interval(middle: float, lower: float, upper: float, level: float) -> str:
+    """Write an estimate and its interval.
+
+    Examples
+    --------
+    >>> with_interval(0.062, 0.035, 0.089, 0.95)
+    '0.062 (95 % interval 0.035 to 0.089)'
+    """
+    if not np.isfinite([middle, lower, upper]).all():
+        return UNDEFINED
+    n = decimals_for(lower, upper)
+    # An end that is not 0 is not written as 0: whether an interval holds 0 has to show.
+    while n < MOST_DECIMALS and any(0 < abs(v) < 0.5 * 10**-n for v in (lower, upper)):
+        n += 1
+    # Adding 0.0 turns the -0 that rounding leaves into 0.
+    mid, low, high = (f"{round(v, n) + 0.0:.{n}f}" for v in (middle, lower, upper))
+    return f"{mid} ({100 * level:g} % interval {low} to {high})"
+
+
+def chance(p: float) -> str:
+    """Write a probability; draws cannot tell the last thousandth from certainty.
+
+    Examples
+    --------
+    >>> [chance(p) for p in (0.5, 0.987, 1.0, 0.0)]
+    ['= 0.50', '= 0.987', '> 0.999', '< 0.001']
+    """
+    if np.isnan(p):
+        return "is undefined"
+    if p > 0.9995:
+        return "> 0.999"
+    if p < 0.0005:
+        return "< 0.001"
+    return f"= {p:.2f}" if 0.055 <= p <= 0.945 else f"= {p:.3f}"
+
+
+def about(line: Line) -> str:
+    """Say what a number is about: its metric, its estimand and whose truth it takes."""
+    whose = f"; reference: {line['reference']}" if line["reference"] else ""
+    return f"{line['metric']} (estimand {line['estimand']}{whose})"
+
+
+def left_out(undefined: float) -> str:
+    """Say which share of the draws is left out; nothing if none is."""
+    if not undefined > 0:
+        return ""
+    return f"; undefined in {undefined:.1%} of the draws, which are left out"
+
+
+def pair_sentence(line: Line) -> str:
+    """Say what a line of the pairs means, the system with the higher mean first.
+
+    Parameters
+    ----------
+    line : mapping
+        A line of :attr:`assay.comparison.Comparison.pairs`.
+    """
+    gap, lower, upper = (line[f"difference{end}"] for end in ("", "_lower", "_upper"))
+    if np.isnan(gap):
+        return f"{about(line)}: {line['a']} and {line['b']} are never both defined."
+    first, second, p = line["a"], line["b"], line["p_greater"]
+    if gap < 0:
+        first, second, p = second, first, 1 - p - line["p_equal"]
+        gap, lower, upper = -gap, -upper, -lower
+    size = with_interval(gap, lower, upper, line["level"])
+    verb = f"is higher than {second} by" if lower > 0 else f"- {second} is"
+    text = f"{first} {verb} {size}, P({first} > {second}) {chance(p)}"
+    if not np.isnan(line["p_rope"]):
+        ends = f"{line['rope_lower']:g} to {line['rope_upper']:g}"
+        text += f", P({line['a']} - {line['b']} from {ends}) {chance(line['p_rope'])}"
+    return f"{about(line)}: {text}{left_out(line['undefined'])}."
+
+
+def best_sentence(lines: pd.DataFrame) -> str:
+    """Say which system to choose on one metric, and what that may cost.
+
+    Parameters
+    ----------
+    lines : pandas.DataFrame
+        Lines of one metric of :attr:`assay.comparison.Comparison.systems`.
+    """
+    line = lines_of(lines)[int(np.argmin(lines["expected_loss"]))]
+    return (
+        f"{about(line)}: of {len(lines)} systems choose {line['system']} ({line['better']} is "
+        f"better): P(best) {chance(line['p_best'])}, expected loss {line['expected_loss']:.2g}"
+        f"{left_out(line['unranked'])}."
+    )

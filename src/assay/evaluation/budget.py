@@ -1,0 +1,167 @@
+"""Where the variance of a metric comes from: parameters, labels, clusters."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay.evaluation.components import (
+    Components,
+    Contrast,
+    columns_of,
+    defined_mean,
+    metric_columns,
+    paired_values,
+)
+from assay.evaluation.estimands import WEIGHTS_SEED
+from assay.evaluation.fitted import Estimand, metrics
+from assay.evaluation.panels import By, Incomplete, panel_layout
+from assay.evaluation.registry import choose_metrics
+from assay.evaluation.stream import posterior_labels, second_labels
+from assay.fit_data import ratings_of
+
+Values = NDArray[np.float64]
+
+
+def variance_budget(
+    fit: xr.DataTree,
+    *,
+    metric: Sequence[str] | str | None = None,
+    by: By | None = "system",
+    estimand: Estimand = "population",
+    contrast: Contrast | None = None,
+    incomplete: Incomplete = "predict",
+) -> pd.DataFrame:
+    r"""Take the posterior variance of each metric apart.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`.
+    metric : str or sequence of str, optional
+        Metrics; those that the task reports if not given.
+    by : {"system", None}
+        A line per system, or all panels pooled.
+    estimand : {"population", "finite"}
+    contrast : tuple of str, optional
+        Two systems: the budget of the first's metric less the second's, in place of each one's.
+    incomplete : {"predict", "drop"}
+        As for :func:`assay.metrics`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A line per metric and system (or ``"a - b"``): ``metric``, ``system``, ``estimand``,
+        ``variance`` (of the draws that :func:`assay.metrics` gives), its components
+        ``parameters``, ``labels`` and ``clusters``, ``mcse`` (Monte Carlo standard error of
+        ``variance``, within three of which the components add up to it), ``monte_carlo``
+        (``variance`` over the effective number of draws: the variance of the reported mean that
+        more draws would remove) and ``reference``.
+
+    Raises
+    ------
+    UnknownNameError
+        If a metric or a system of ``contrast`` does not exist.
+    ModelError, RatingsError
+        As :func:`assay.metrics`.
+
+    Notes
+    -----
+    :math:`Z` and :math:`Z'` are two draws of the labels given the same draw of the parameters, and
+    :math:`m` the metric, averaged over the weights :math:`w` of the clusters:
+
+    .. math::
+
+        \text{parameters} = \operatorname{Cov}(m(Z), m(Z')), \quad
+        \text{labels} = \operatorname{Var} m(Z) - \operatorname{Cov}(m(Z), m(Z')), \quad
+        \text{clusters} = \operatorname{E}_Z \operatorname{Var}_w m(Z, w).
+
+    They are the variance of what the parameters say of the metric, what the labels add when the
+    parameters are known, and what other clusters would add if the labels were known. ``finite`` has
+    no clusters. Where the population is the model's own (fewer than 20 clusters, or no event seen),
+    the metric hangs on the parameters alone. A component that is 0 comes out within a few ``mcse``
+    of it, on either side.
+    """
+    draws = metrics(fit, estimand=estimand, by=by, incomplete=incomplete, names=metric)
+    names, systems, values = metric_columns(draws, contrast)
+    parts = components_of(
+        fit, names=names, by=by, estimand=estimand, contrast=contrast, incomplete=incomplete
+    )
+    estimands = [str(draws[name].attrs["estimand"]) for name in names]
+    for m, name in enumerate(estimands):
+        if "model-based" in name:
+            _all_parameters(parts, m, values[m])
+    chains = draws.sizes["chain"]
+    variance, effective = _variance(values), _ess(values, chains)
+    squares = (values - defined_mean(values)[:, None]) ** 2
+    mcse = np.sqrt(_variance(squares) / _ess(squares, chains))
+    parameters, labels, clusters = (part.ravel() for part in parts.means())
+    shape = (len(names), len(systems))
+    return pd.DataFrame(
+        {
+            "metric": np.repeat(names, shape[1]),
+            "system": list(systems) * shape[0],
+            "estimand": np.repeat(estimands, shape[1]),
+            "variance": variance.ravel(),
+            "parameters": parameters,
+            "labels": labels,
+            "clusters": clusters,
+            "mcse": mcse.ravel(),
+            "monte_carlo": (variance / effective).ravel(),
+            "reference": str(draws.attrs["reference"]),
+        }
+    )
+
+
+def components_of(
+    fit: xr.DataTree,
+    *,
+    names: Sequence[str],
+    by: By | None,
+    estimand: Estimand,
+    contrast: Contrast | None,
+    incomplete: Incomplete,
+) -> Components:
+    """Return the terms of the components, with the weights of the clusters for the population."""
+    ratings = ratings_of(fit)
+    layout = panel_layout(ratings, by=by, incomplete=incomplete)
+    first, second = paired_values(
+        choose_metrics(ratings.task, names),
+        ratings.task,
+        (posterior_labels(fit), second_labels(fit)),
+        layout,
+        seed=WEIGHTS_SEED if estimand == "population" else None,
+    )
+    return Components.of_pairs(
+        columns_of(first, layout.systems, contrast), columns_of(second, layout.systems, contrast)
+    )
+
+
+def _all_parameters(parts: Components, m: int, values: Values) -> None:
+    """Put the variance of metric ``m``, which the parameters alone decide, where it belongs."""
+    parts.parameters[m] = (values - defined_mean(values, axis=0)) ** 2
+    parts.labels[m] = parts.clusters[m] = 0.0
+
+
+def _variance(values: Values) -> Values:
+    """Variance over the draws (axis 1) that are defined."""
+    return defined_mean((values - defined_mean(values)[:, None]) ** 2)
+
+
+def _ess(values: Values, chains: int) -> Values:
+    """Effective number of draws for the mean; draws that are undefined count as the mean."""
+    from arviz_stats.base.array import BaseArray
+
+    statistics: Any = BaseArray()
+    some = ~np.isnan(values)
+    centre = np.nan_to_num(defined_mean(values))
+    filled = np.where(some, values, centre[:, None])
+    draws = filled.swapaxes(1, 2).reshape(*centre.shape, chains, -1)
+    constant = np.ptp(draws, axis=(2, 3)) < 1e-12
+    ess = np.full(centre.shape, float(values.shape[1]))
+    if not constant.all():
+        ess[~constant] = statistics.ess(draws[~constant], chain_axis=1, draw_axis=2, method="mean")
+    return np.where(some.any(axis=1), ess * some.mean(axis=1), np.nan)

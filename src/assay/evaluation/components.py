@@ -1,0 +1,146 @@
+"""The variance of a metric in three components, from pairs of label draws."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay.errors import UnknownNameError, suggest
+from assay.evaluation.draws import Labels, ratio, weighted_totals
+from assay.evaluation.estimands import cluster_weights
+from assay.evaluation.panels import Layout
+from assay.evaluation.registry import Metric
+from assay.task import Task
+
+SETS = 4
+"""Sets of cluster weights for each label draw."""
+
+Values = NDArray[np.float64]
+Contrast = tuple[str, str]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Components:
+    """Terms whose means over the draws are the components of the variance.
+
+    Attributes
+    ----------
+    parameters, labels, clusters : ndarray of float (metric, draw, column)
+        NaN in draws in which the metric is undefined. A column is a system or a contrast.
+    """
+
+    parameters: Values
+    labels: Values
+    clusters: Values
+
+    @classmethod
+    def of_pairs(cls, first: Values, second: Values) -> Self:
+        r"""Take the variance of a metric apart.
+
+        Parameters
+        ----------
+        first, second : ndarray of float (set, metric, draw, column)
+            The metric of two label draws for each draw of the parameters, each under as many sets
+            of weights of the clusters, all independent.
+
+        Notes
+        -----
+        With :math:`\bar m_d` and :math:`\bar m'_d` the means over the :math:`K` sets, and
+        :math:`v_d` the mean of both variances over the sets, the terms of draw :math:`d` are
+
+        .. math::
+
+            p_d = (\bar m_d - \mu)(\bar m'_d - \mu'), \quad c_d = v_d, \quad
+            l_d = \tfrac12 (\bar m_d - \mu)^2 + \tfrac12 (\bar m'_d - \mu')^2 - v_d / K - p_d.
+
+        This is an analysis of variance in which the noise that :math:`K` weights leave in
+        :math:`\bar m_d` is taken off, so that the three means are unbiased (but for
+        :math:`1 - 1/n`) for any :math:`K` from 2 on. Without weights, :math:`K = 1`, the last is 0.
+        """
+        sets = len(first)
+        ends = first.mean(axis=0), second.mean(axis=0)
+        undefined = np.isnan(ends[0]) | np.isnan(ends[1])
+        centred = [_centre(np.where(undefined, np.nan, end)) for end in ends]
+        spread = np.zeros_like(ends[0])
+        if sets > 1:
+            spread = (first.var(axis=0, ddof=1) + second.var(axis=0, ddof=1)) / 2
+        clusters = np.where(undefined, np.nan, spread)
+        parameters = centred[0] * centred[1]
+        squares = (centred[0] ** 2 + centred[1] ** 2) / 2
+        labels = squares - clusters / sets - parameters
+        return cls(parameters=parameters, labels=labels, clusters=clusters)
+
+    def means(self) -> tuple[Values, Values, Values]:
+        """Return the components parameters, labels and clusters: (metric, column) each."""
+        return defined_mean(self.parameters), defined_mean(self.labels), defined_mean(self.clusters)
+
+
+def paired_values(
+    chosen: Sequence[Metric],
+    task: Task,
+    pair: tuple[Labels, Labels],
+    layout: Layout,
+    *,
+    seed: int | None,
+) -> tuple[Values, Values]:
+    """Metrics of two label draws: (set, metric, draw, system) each.
+
+    Parameters
+    ----------
+    chosen : sequence of Metric
+    task : Task
+    pair : tuple of Labels
+    layout : Layout
+    seed : int or None
+        Of the weights of the clusters in the first set of the first draw; None for no weights.
+    """
+    # Seeds of weights count from 1: the negative ones are nobody else's.
+    seeds = [[seed, *range(-SETS + 1, 0)], [*range(-2 * SETS + 1, -SETS + 1)]]
+    found = []
+    for y, mine in zip(pair, seeds, strict=True):
+        weights = [None if s is None else cluster_weights(layout, s) for s in mine]
+        kept = weights if seed is not None else [None]
+        found.append(ratio(weighted_totals(chosen, task, y, layout, kept)))
+    return found[0], found[1]
+
+
+def columns_of(values: Values, systems: Sequence[str], contrast: Contrast | None) -> Values:
+    """Values by system (last axis), or the difference of two systems."""
+    if contrast is None:
+        return values
+    for name in contrast:
+        if name not in systems:
+            raise UnknownNameError(f"no system is called {name!r}; {suggest(name, list(systems))}")
+    first, second = (systems.index(name) for name in contrast)
+    return values[..., [first]] - values[..., [second]]
+
+
+def metric_columns(
+    draws: xr.Dataset, contrast: Contrast | None
+) -> tuple[list[str], list[str], Values]:
+    """Names of metrics, names of systems or the contrast, and draws (metric, draw, column)."""
+    names = [str(name) for name in draws.data_vars]
+    systems = [str(s) for s in draws["system"].values] if "system" in draws else [""]
+    arrays = [draws[name].to_numpy().reshape(-1, len(systems)) for name in names]
+    values = columns_of(np.stack(arrays), systems, contrast)
+    return names, systems if contrast is None else [" - ".join(contrast)], values
+
+
+def defined_mean(values: Values, axis: int = 1) -> Values:
+    """Mean over the draws (or another axis) that are defined; NaN where none is.
+
+    Examples
+    --------
+    >>> defined_mean(np.array([[1.0, np.nan, 3.0], [np.nan, np.nan, np.nan]]))
+    array([ 2., nan])
+    """
+    some = ~np.isnan(values)
+    total = np.where(some, values, 0.0).sum(axis=axis)
+    return np.asarray(total / np.where(some.any(axis=axis), some.sum(axis=axis), np.nan))
+
+
+def _centre(values: Values) -> Values:
+    return values - defined_mean(values)[:, None]

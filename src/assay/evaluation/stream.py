@@ -1,0 +1,88 @@
+"""Draws of the labels, kept as states and decoded a run at a time."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay.fit_data import group, parameter_draws, structure_of
+from assay.recovery import predict_states, recover
+
+Codes = NDArray[np.int16]
+PREDICTIVE_STREAM = 4
+SECOND_STREAM = 5
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelDraws:
+    """Label vectors of items, of which a draw takes two bytes an item.
+
+    Attributes
+    ----------
+    states : ndarray of int16 (draw, item)
+        Positions in ``codes``; chains and draws are merged.
+    codes : ndarray of int16 (state, label)
+        Class codes of each state.
+
+    Examples
+    --------
+    >>> draws = LabelDraws(
+    ...     states=np.array([[0, 1], [1, 1]], np.int16),
+    ...     codes=np.array([[0, 0], [1, 0]], np.int16),
+    ... )
+    >>> draws.shape
+    (2, 2, 2)
+    >>> draws[1:2].tolist()
+    [[[1, 0], [1, 0]]]
+    """
+
+    states: Codes
+    codes: Codes
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of draws, items and labels."""
+        return (*self.states.shape, self.codes.shape[1])
+
+    def __getitem__(self, draws: slice, /) -> Codes:
+        """Return the class codes of some draws: (draw, item, label)."""
+        return self.codes[self.states[draws]]
+
+
+def posterior_labels(fit: xr.DataTree) -> LabelDraws:
+    """Return the label draws of a fit, those of :func:`assay.label_draws`, not yet decoded."""
+    states = group(fit, "labels")["state"].transpose("chain", "draw", "item").to_numpy()
+    return LabelDraws(states=states.reshape(-1, states.shape[2]), codes=_codes(fit))
+
+
+def second_labels(fit: xr.DataTree) -> LabelDraws:
+    """Draw the labels a second time, independently given each draw of the parameters."""
+    rng = np.random.default_rng([int(fit.attrs["seed"]), SECOND_STREAM])
+    found = recover(structure_of(fit), parameter_draws(fit), rng)
+    return LabelDraws(states=found.states, codes=_codes(fit))
+
+
+def predicted_labels(fit: xr.DataTree, replicates: int) -> Iterator[LabelDraws]:
+    """Yield label draws of new clusters like the observed ones, one replicate after the other.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+    replicates : int
+        How many new sets of clusters for each draw of the parameters.
+
+    Yields
+    ------
+    LabelDraws
+        Same panels and systems as the data; cluster effects and states are drawn anew.
+    """
+    structure, values, codes = structure_of(fit), parameter_draws(fit), _codes(fit)
+    rng = np.random.default_rng([int(fit.attrs["seed"]), PREDICTIVE_STREAM])
+    for _ in range(replicates):
+        yield LabelDraws(states=predict_states(structure, values, rng), codes=codes)
+
+
+def _codes(fit: xr.DataTree) -> Codes:
+    return group(fit, "constant_data")["states"].to_numpy().astype(np.int16)

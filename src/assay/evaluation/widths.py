@@ -1,0 +1,191 @@
+"""How wide an interval would be after more ratings, more clusters or one more rater."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay.errors import ModelError
+from assay.evaluation.budget import components_of
+from assay.evaluation.components import Contrast, metric_columns
+from assay.evaluation.fitted import Estimand, metrics
+from assay.evaluation.panels import By, Incomplete, answered_ratings, panel_layout
+from assay.evaluation.pre_posterior import expected_components
+from assay.evaluation.registry import choose_metrics
+from assay.fit_data import ratings_of
+from assay.ratings import Ratings
+from assay.states import MISSING
+
+MORE_CLUSTERS = 10
+BUYS = {"one_more_rating": "ratings", "ten_more_clusters": "clusters", "one_more_rater": "raters"}
+SETS = 16
+DRAWS = 60
+
+Values = NDArray[np.float64]
+
+
+def expected_width(
+    fit: xr.DataTree,
+    *,
+    metric: Sequence[str] | str | None = None,
+    by: By | None = "system",
+    estimand: Estimand = "population",
+    contrast: Contrast | None = None,
+    incomplete: Incomplete = "predict",
+    level: float = 0.95,
+    rng: int | np.random.Generator = 1,
+) -> pd.DataFrame:
+    r"""Say what more data would buy: the width of each metric's interval, and what binds it.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`.
+    metric : str or sequence of str, optional
+        Metrics; those that the task reports if not given.
+    by : {"system", None}
+        A line per system, or all panels pooled.
+    estimand : {"population", "finite"}
+    contrast : tuple of str, optional
+        Two systems: the width for the first's metric less the second's.
+    incomplete : {"predict", "drop"}
+        As for :func:`assay.metrics`.
+    level : float
+        Probability of the intervals, between 0 and 1.
+    rng : int or numpy.random.Generator
+        Of the simulated ratings.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A line per metric and system (or ``"a - b"``): ``metric``, ``system``, ``estimand``,
+        ``level``, ``width`` (of the equal-tailed interval now), the widths to expect with
+        ``one_more_rating`` of every item, ``ten_more_clusters`` rated like these and
+        ``one_more_rater`` who rates as many items as the others do on average; ``binds``, which of
+        ``ratings``, ``clusters`` and ``raters`` would narrow the interval most (``""`` where there
+        is nothing to narrow); ``reference``.
+
+    Raises
+    ------
+    ModelError
+        If ``level`` is not between 0 and 1, or as :func:`assay.metrics`.
+    UnknownNameError
+        If a metric or a system of ``contrast`` does not exist.
+
+    Notes
+    -----
+    With :math:`P, L, S` the components parameters, labels and clusters of
+    :func:`variance_budget`, :math:`C` clusters, and widths taken to go with the SD,
+
+    .. math::
+
+        \frac{\text{width}'}{\text{width}} = \sqrt{\frac{P' + L' + S'}{P + L + S}}.
+
+    *Ten more clusters*: all three shrink by :math:`C / (C + 10)`. *One more rating*: :math:`S`
+    stays. New ratings by typical raters of the design are drawn from the posterior predictive for
+    several draws of the parameters and the labels; with them the labels are drawn again, under
+    the posterior of the parameters as it is, which gives :math:`L'` and :math:`P_1`; then
+    :math:`P' = P_1 Q / Q'`, since what is known of raters comes from items that several of them
+    rated (or of which the truth is known): :math:`Q` is the number of pairs of ratings of one
+    item, a known truth counting as one more, before and after. *One more rater*: the same where
+    only the share :math:`1/J` of the ratings that a rater of :math:`J` has is added.
+
+    These are first-order approximations, no promise: where no item has two ratings, what a second
+    one teaches about raters cannot be told and is left out, and a fit on the data to come may show
+    another mode. Where the population is the model's own, the ratio is that of the weights of
+    clusters.
+    """
+    if not 0 < level < 1:
+        raise ModelError(f"level={level!r}; it is a probability between 0 and 1, such as 0.95")
+    ratings = ratings_of(fit)
+    chosen = choose_metrics(ratings.task, metric)
+    layout = panel_layout(ratings, by=by, incomplete=incomplete)
+    generator = np.random.default_rng(rng)
+    now = components_of(
+        fit,
+        names=[m.name for m in chosen],
+        by=by,
+        estimand=estimand,
+        contrast=contrast,
+        incomplete=incomplete,
+    ).means()
+    clusters = np.full_like(now[0], len(layout.clusters) / (len(layout.clusters) + MORE_CLUSTERS))
+    shrunk = {"ten_more_clusters": clusters}
+    load = len(ratings.answers) / len(ratings.raters) / len(ratings.items)
+    for name, share in (("one_more_rating", 1.0), ("one_more_rater", min(1.0, load))):
+        parameters, labels = expected_components(
+            fit,
+            chosen,
+            layout,
+            share=share,
+            contrast=contrast,
+            sets=SETS,
+            draws=DRAWS,
+            rng=generator,
+        )
+        after = parameters * evidence_share(ratings, share) + labels + now[2]
+        shrunk[name] = _left(after, now[0] + now[1] + now[2])
+    draws = metrics(
+        fit, estimand=estimand, by=by, incomplete=incomplete, names=[m.name for m in chosen]
+    )
+    return _table(draws, contrast, level, shrunk)
+
+
+def _left(after: Values, before: Values) -> Values:
+    """Share of the variance that is left, at most 1; NaN where there is none to begin with."""
+    share = np.full_like(before, np.nan)
+    np.divide(after, before, out=share, where=before > 0)
+    return share.clip(min=0.0, max=1.0)
+
+
+def evidence_share(ratings: Ratings, share: float) -> float:
+    """Pairs of ratings of one item now, over those after a share of the items is rated again.
+
+    A known truth counts as one more rating. Without any pair, nothing can be said: 1.
+
+    Examples
+    --------
+    >>> from assay.simulation import simulate
+    >>> evidence_share(simulate("single", n_items=10, ratings_per_item=3), 1.0)
+    0.5
+    """
+    item = ratings.item[answered_ratings(ratings)]
+    count = np.bincount(item, minlength=len(ratings.items))
+    count = count + (ratings.truth != MISSING).any(axis=1)
+    pairs = float((count * (count - 1) / 2).sum())
+    return pairs / (pairs + share * float(count.sum())) if pairs else 1.0
+
+
+def _table(
+    draws: xr.Dataset, contrast: Contrast | None, level: float, shrunk: Mapping[str, Values]
+) -> pd.DataFrame:
+    """Widths now and then, from the draws and from what is left of the variance."""
+    names, systems, values = metric_columns(draws, contrast)
+    width = _widths(values, level).ravel()
+    then = {name: width * np.sqrt(shrunk[name].ravel()) for name in BUYS}
+    table = pd.DataFrame(
+        {
+            "metric": np.repeat(names, len(systems)),
+            "system": systems * len(names),
+            "estimand": np.repeat([draws[n].attrs["estimand"] for n in names], len(systems)),
+            "level": level,
+            "width": width,
+            **then,
+        }
+    )
+    options = table[list(BUYS)].fillna(np.inf)
+    binds = options.idxmin(axis=1).map(BUYS).where(np.isfinite(options).all(axis=1), "")
+    return table.assign(binds=binds, reference=str(draws.attrs["reference"]))
+
+
+def _widths(values: Values, level: float) -> Values:
+    """Width of the interval of the draws (axis 1) that are defined; NaN where none is."""
+    found = np.full((len(values), values.shape[2]), np.nan)
+    lines = values.swapaxes(1, 2)
+    some = (~np.isnan(lines)).any(axis=2)
+    if some.any():
+        ends = np.nanquantile(lines[some], [(1 - level) / 2, (1 + level) / 2], axis=1)
+        found[some] = ends[1] - ends[0]
+    return found

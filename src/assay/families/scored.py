@@ -1,0 +1,125 @@
+"""A rater that gives scores: a monotone model of the scores given the true class."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.arrays import NEVER, append_constant, log_softmax, logsumexp
+from assay.families.family import Raters
+from assay.priors import Parameter, Prior
+from assay.score_bins import ScoreLayout
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+REACH = 2.0
+"""Bins over which the rise of a likelihood ratio falls off a priori, by a factor e."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Scored:
+    r"""Scores by bins, with likelihood ratios that never fall as the score rises.
+
+    .. math::
+
+        p(b \mid k) \propto \exp\Bigl(\beta_{jlb} + \sum_{k'=1}^{K-1} \bigl([k' \le k] -
+            \tfrac{1}{2}\bigr) m_{jlk'b}\Bigr), \quad
+        m_{jlk'b} = \sum_{b' \le b} e^{\eta_{jlk'b'}}
+
+    Adjacent classes have the likelihood ratio :math:`e^{m_{jlk'b}}` up to a factor, which grows
+    with the bin b. Within a bin, scores tell nothing more.
+    """
+
+    name: ClassVar[str] = "scored"
+    layout: ScoreLayout
+    raters: Raters
+    priors: Mapping[str, Prior]
+
+    def parameters(self) -> list[Parameter]:
+        """Where scores fall, and how fast likelihood ratios rise: by group and by rater."""
+        coords = {
+            "rater": self.raters.names,
+            "group": self.raters.groups,
+            "score_bin": self.layout.bin_names,
+            "score_step": self.layout.step_names,
+            "label": self.layout.task.label_names,
+        }
+        unit = Prior(name="Normal", values=(0.0, 1.0))
+        centre, spread = self.priors["rise_mean"].values
+        nearby = centre + rise_places(self.layout)
+        priors = {**self.priors, "rise_mean": Prior(name="Normal", values=(nearby, spread))}
+
+        def block(name: str, *dims: str) -> Parameter:
+            return Parameter(name=name, prior=priors.get(name, unit), dims=dims, coords=coords)
+
+        return [
+            block("score_mean", "group", "score_bin"),
+            block("score_sd", "group"),
+            block("score_offset", "rater", "score_bin"),
+            block("rise_mean", "group", "score_step"),
+            block("rise_sd", "group"),
+            block("rise_offset", "rater", "score_step"),
+            block("strength_sd", "group"),
+            block("strength_offset", "rater", "label"),
+        ]
+
+    def log_scores(self, values: Mapping[str, Any], unit_rater: Ints, tilt: Any, xp: Any) -> Any:
+        """Log P(bin or guess | true class): (..., unit, asked row, code).
+
+        Codes are the label's bins, then its classes for a guess without a score: the bins that lie
+        in the class. ``tilt`` (..., unit, asked row) makes all likelihood ratios steeper by its
+        exponential.
+        """
+        group, layout = self.raters.group[unit_rater], self.layout
+        base = (
+            values["score_mean"][..., group, :]
+            + values["score_sd"][..., group, None] * values["score_offset"][..., unit_rater, :]
+        )
+        rise = (
+            values["rise_mean"][..., group, :]
+            + values["rise_sd"][..., group, None] * values["rise_offset"][..., unit_rater, :]
+        )
+        strength = (
+            values["strength_sd"][..., group, None] * values["strength_offset"][..., unit_rater, :]
+        )
+        rows = []
+        for label, classes in enumerate(layout.classes):
+            bins = classes * layout.parts
+            log_rise = rise[..., layout.step_slice(label)] + strength[..., label, None]
+            if tilt is not None:
+                log_rise = log_rise + tilt[..., layout.first_row(label), None]
+            by_pair = _reshape(xp.exp(log_rise), (classes - 1, bins - 1))
+            ratio = xp.matmul(by_pair, np.triu(np.ones((bins - 1, bins)), 1))
+            sign = np.tril(np.ones((classes, classes - 1)), -1) - 0.5
+            score = base[..., None, layout.bin_slice(label)] + xp.matmul(sign, ratio)
+            logs = log_softmax(score, xp)
+            guess = logsumexp(_reshape(logs, (classes, layout.parts)), xp)
+            pad = [NEVER] * (layout.width - bins - classes)
+            both = xp.concatenate([logs, guess], axis=-1)
+            rows.append(append_constant(both, pad, xp) if pad else both)
+        return rows[0] if len(rows) == 1 else xp.concatenate(rows, axis=-2)
+
+
+def rise_places(layout: ScoreLayout) -> Floats:
+    """Log of how much of a likelihood ratio's rise stands at each step a priori: (score_step,).
+
+    With three classes or more, the ratio of two neighbours rises mostly where their regions meet:
+    were it to rise everywhere alike, no score would speak for an inner class. The rises add up to
+    as much as those of a binary label, which all stand alike.
+    """
+    found = []
+    for classes in layout.classes:
+        steps = np.arange(1, classes * layout.parts)
+        for lower in range(1, classes):
+            away = np.abs(steps - lower * layout.parts) if classes > 2 else np.zeros(len(steps))
+            weight = np.exp(-away / REACH)
+            found.append(np.log((2 * layout.parts - 1) * weight / weight.sum()))
+    return np.concatenate(found)
+
+
+def _reshape(x: Any, shape: tuple[int, int]) -> Any:
+    """Split the last axis in two."""
+    lead = [x.shape[n] for n in range(x.ndim - 1)]
+    return x.reshape((*lead, *shape))

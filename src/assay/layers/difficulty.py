@@ -1,0 +1,88 @@
+"""Easy and hard items: classes of difficulty, or a continuous one, summed out exactly."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.errors import ModelError
+from assay.prevalence.design import normal_quadrature
+from assay.priors import Parameter, Prior
+
+Floats = NDArray[np.float64]
+STEP = 0.3
+"""Of the quadrature: 33 nodes. With loadings of 2, an item with ten answers has its log-likelihood
+to 1e-6; Gauss and Hermite's rule needs sixty nodes for five answers, a hundred for ten."""
+LAYERS = ("item_difficulty", "item_difficulty_continuous")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Difficulty:
+    r"""How hard an item is: one hidden number of the item that all its ratings share.
+
+    .. math::
+
+        \operatorname{logit} P(\text{right} \mid k, d) = \operatorname{logit} \theta_{jlk}
+            - \lambda_{g(j) l}\, x_d, \qquad p(y_i \mid s) = \sum_d \rho_d \prod_a p_d(y_a \mid s)
+
+    ``classes``: easy items have :math:`x = 0`, hard ones :math:`x = 1`, with a share that is
+    learned. ``continuous``: :math:`x \sim \mathrm{Normal}(0, 1)` by quadrature
+    (:func:`~assay.prevalence.design.normal_quadrature`).
+
+    Attributes
+    ----------
+    kind : {"none", "classes", "continuous"}
+    priors : mapping of str to Prior
+        ``hard_share`` if there are classes.
+    """
+
+    kind: Literal["none", "classes", "continuous"] = "none"
+    priors: Mapping[str, Prior] = field(default_factory=dict)
+
+    @property
+    def positions(self) -> Floats:
+        """Return :math:`x_d`: (difficulty,)."""
+        if self.kind == "none":
+            return np.zeros(1)
+        return np.arange(2.0) if self.kind == "classes" else normal_quadrature(step=STEP)[0]
+
+    @property
+    def classes(self) -> int:
+        """Number of classes, or of quadrature nodes."""
+        return len(self.positions)
+
+    def parameters(self) -> list[Parameter]:
+        """Share of the hard items, if there are classes."""
+        if self.kind != "classes":
+            return []
+        return [Parameter(name="hard_share", prior=self.priors["hard_share"], coords={})]
+
+    def log_weight(self, values: Mapping[str, Any], xp: Any) -> Any:
+        r"""Log :math:`\rho_d`: (..., difficulty)."""
+        if self.kind == "none":
+            return np.zeros(1)
+        if self.kind == "continuous":
+            return normal_quadrature(step=STEP)[1]
+        share = values["hard_share"]
+        return xp.stack([xp.log1p(share * -1.0), xp.log(share)], axis=-1)
+
+
+def difficulty_of(layers: set[str], priors: Mapping[str, Prior]) -> Difficulty:
+    """Return the one difficulty of items that the layers of all rater groups name.
+
+    Raises
+    ------
+    ModelError
+        If some groups want classes and others a continuous difficulty.
+    """
+    named = [name for name in LAYERS if name in layers]
+    if len(named) > 1:
+        raise ModelError(
+            f"{' and '.join(named)} cannot both be: an item has one difficulty, which all groups "
+            "that see it share"
+        )
+    if not named:
+        return Difficulty()
+    return Difficulty(kind="classes" if named == [LAYERS[0]] else "continuous", priors=priors)

@@ -1,0 +1,125 @@
+"""Replicates: a rater's ratings of the same item are one draw of what is peculiar to the two."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Repeats:
+    r"""From distinct ratings to the distinct (rater, ratings of one item).
+
+    A rater's opinion of an item is drawn from a Dirichlet distribution around the confusion, so
+    that repeated ratings follow Polya's urn (Eggenberger & Polya 1923):
+
+    .. math::
+
+        p(y_1, \ldots, y_R \mid s) = \prod_{r} \frac{(1 - \kappa)\, p(y_r \mid s)
+            + \kappa\, n_r(y_r)}{(1 - \kappa) + \kappa (r - 1)},
+
+    where :math:`n_r(y)` of the ratings before were :math:`y` too. The first rating has the
+    probability :math:`p(y \mid s)` whatever the consistency :math:`\kappa` is;
+    :math:`\kappa = 0` is independence.
+
+    Attributes
+    ----------
+    row : ndarray of int (rating,)
+        Row of each rating's (rater, item); -1 if it has no answer.
+    single : ndarray of int
+        The distinct ratings that stand alone: the first rows.
+    urns : tuple of ndarray of int (step, 2)
+        For each further row its ratings: the distinct rating, and how many like it came before.
+    before : tuple of ndarray of int (step,)
+        How many ratings of the urn came before each.
+    """
+
+    row: Ints
+    single: Ints
+    urns: tuple[Ints, ...]
+    before: tuple[Ints, ...]
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return len(self.single) + len(self.urns)
+
+    def table(self, rows: Any, consistency: Any, xp: Any) -> Any:
+        """Log probabilities (..., row, state) from those of the distinct ratings."""
+        if not self.urns:
+            return rows
+        made = [self._urn(rows, consistency, urn, before, xp) for urn, before in self._pairs()]
+        alone = [rows[..., self.single, :]] if len(self.single) else []
+        return xp.concatenate([*alone, xp.stack(made, axis=-2)], axis=-2)
+
+    def _pairs(self) -> Iterable[tuple[Ints, Ints]]:
+        return zip(self.urns, self.before, strict=True)
+
+    @staticmethod
+    def _urn(rows: Any, kappa: Any, urn: Ints, before: Ints, xp: Any) -> Any:
+        """Log probability of the ratings of one urn: (..., state)."""
+        total = None
+        for (row, same), earlier in zip(urn.tolist(), before.tolist(), strict=True):
+            term = rows[..., row, :]
+            if kappa is not None and earlier:
+                fresh = 1.0 - kappa
+                if same:
+                    term = xp.log(fresh[..., None] * xp.exp(term) + (kappa * same)[..., None])
+                else:
+                    term = term + xp.log(fresh)[..., None]
+                term = term - xp.log(fresh + kappa * earlier)[..., None]
+            total = term if total is None else total + term
+        return total
+
+
+def collect_repeats(row: Ints, voice: Ints, item: Ints, kind: Ints, *, together: bool) -> Repeats:
+    """Join each rater's ratings of an item.
+
+    Parameters
+    ----------
+    row : ndarray of int (rating,)
+        Distinct rating; -1 if there is no answer.
+    voice, item : ndarray of int (rating,)
+        Who rated (a rater, or a rater in a session), and what.
+    kind : ndarray of int (rating,)
+        Which labels were answered: only ratings that answer the same ones share an urn.
+    together : bool
+        Whether repeated ratings are joined at all.
+    """
+    distinct = int(row.max(initial=-1)) + 1
+    if not together:
+        return Repeats(row=row, single=np.arange(distinct), urns=(), before=())
+    here = np.flatnonzero(row >= 0)
+    order = here[np.lexsort((row[here], kind[here], voice[here], item[here]))]
+    seen: dict[tuple[int, ...], int] = {}
+    number = np.full(len(row), -1, np.int64)
+    groups = groupby(order.tolist(), key=lambda n: (item[n], voice[n], kind[n]))
+    for _, found in groups:
+        members = list(found)
+        key = tuple(int(row[n]) for n in members)
+        number[members[0]] = seen.setdefault(key, len(seen))
+    keys = list(seen)
+    if all(len(key) == 1 for key in keys):
+        return Repeats(row=row, single=np.arange(distinct), urns=(), before=())
+    alone = [n for n, key in enumerate(keys) if len(key) == 1]
+    several = [n for n, key in enumerate(keys) if len(key) > 1]
+    position = np.empty(len(keys), np.int64)
+    position[[*alone, *several]] = np.arange(len(keys))
+    number[number >= 0] = position[number[number >= 0]]
+    urns = [_steps(keys[n]) for n in several]
+    return Repeats(
+        row=number,
+        single=np.array([keys[n][0] for n in alone], np.int64),
+        urns=tuple(urn for urn, _ in urns),
+        before=tuple(before for _, before in urns),
+    )
+
+
+def _steps(key: tuple[int, ...]) -> tuple[Ints, Ints]:
+    same = [key[:n].count(r) for n, r in enumerate(key)]
+    return np.array([key, same], np.int64).T, np.arange(len(key), dtype=np.int64)

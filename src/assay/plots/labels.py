@@ -1,0 +1,69 @@
+"""The labels that are least certain, as shares of their classes."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from assay.frames import labels_frame, least_certain
+from assay.plots.style import COLOURS, RC, SERIES, WIDTH, add_legend, bare, new_figure, short
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COUNT = 20
+FADE = 0.75
+"""Opacity of each round of colours, where there are more classes than colours."""
+
+
+def plot_labels(fit: xr.DataTree, *, count: int = COUNT, width: float = WIDTH) -> "Figure":
+    """Draw the posterior probabilities of the labels that are least certain.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`.
+    count : int
+        How many labels of items.
+    width : float
+        Inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A bar per label of an item, cut in proportion to the classes' probabilities.
+    """
+    return draw_labels(least_certain(labels_frame(fit), count), width=width)
+
+
+def draw_labels(frame: pd.DataFrame, *, width: float = WIDTH) -> "Figure":
+    """Draw lines of :func:`assay.frames.labels_frame`, in their order."""
+    import matplotlib as mpl
+
+    chance = frame.filter(regex=r"^p\[").fillna(0.0)
+    chance = chance.loc[:, chance.gt(0).any()]
+    several = frame["label"].nunique() > 1
+    names = [
+        f"{short(item, 22)}  {short(label, 20)}" if several else short(item)
+        for item, label in zip(frame["item"], frame["label"], strict=True)
+    ]
+    with mpl.rc_context(RC):
+        figure = new_figure(width, 0.19 * len(frame) + 0.9)
+        axes = figure.subplots()
+        left = np.zeros(len(frame))
+        for n, column in enumerate(chance):
+            share = chance[column].to_numpy()
+            axes.barh(
+                range(len(frame)), share, left=left, height=0.72, label=str(column)[2:-1],
+                color=COLOURS[SERIES[n % len(SERIES)]], alpha=FADE ** (n // len(SERIES)),
+                edgecolor=COLOURS["paper"], linewidth=0.8,
+            )  # fmt: skip
+            left += share
+        axes.set_yticks(range(len(frame)), names)
+        axes.set_ylim(len(frame) - 0.4, -0.6)
+        axes.set_xlim(0, 1)
+        axes.set_xlabel("posterior probability of each class")
+        bare(axes)
+        add_legend(figure, [str(column)[2:-1] for column in chance])
+    return figure

@@ -1,0 +1,64 @@
+"""The metrics of a fit beside those of a majority vote."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+import pandas as pd
+import xarray as xr
+
+from assay.evaluation import majority_metrics, metrics
+from assay.fit_data import ratings_of
+from assay.plots.forest import Series, forest
+from assay.plots.style import WIDTH
+from assay.summary import summarize
+from assay.words import ESTIMAND_WORDS
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+ESTIMANDS: tuple[Literal["finite", "population"], ...] = ("finite", "population")
+
+
+def plot_metrics(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH) -> "Figure":
+    """Draw the task's metrics by system: both estimands, and the majority vote.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`.
+    level : float
+        Probability of the intervals, between 0 and 1.
+    width : float
+        Inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Posterior means with intervals, and the vote with its cluster bootstrap.
+    """
+    summaries: dict[str, pd.DataFrame] = {
+        e: summarize(metrics(fit, estimand=e), level=level) for e in ESTIMANDS
+    }
+    return draw_metrics(summaries, majority_metrics(ratings_of(fit), level=level), width=width)
+
+
+def draw_metrics(
+    summaries: Mapping[str, pd.DataFrame], vote: pd.DataFrame, *, width: float = WIDTH
+) -> "Figure":
+    """Draw summaries by estimand beside the table of :func:`assay.evaluation.majority_metrics`."""
+    series = [
+        Series(name=f"{name}: {ESTIMAND_WORDS[name]}", values=_by_metric(summary))
+        for name, summary in summaries.items()
+    ]
+    naive = _by_metric(vote.rename(columns={"value": "mean"}))
+    series.append(Series(name="majority vote", values=naive))
+    level = float(vote["level"].iloc[0])
+    return forest(series, label=f"metric, {level:.0%} interval", width=width)
+
+
+def _by_metric(frame: pd.DataFrame) -> pd.DataFrame:
+    """Index by metric and system; without systems the metric is the line."""
+    pooled = frame["system"].eq("").all()
+    heads = [pd.Series("", frame.index), frame["metric"]]
+    index = heads if pooled else [frame["metric"], frame["system"]]
+    return frame.set_index(index)[["mean", "lower", "upper"]]

@@ -1,0 +1,159 @@
+"""How reliable each rater is: a forest, and confusions as heat maps."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from assay.fit_data import ratings_of
+from assay.frames import Kind, reliability_frame
+from assay.plots.forest import Series, forest
+from assay.plots.style import COLOURS, LETTERS, RC, WIDTH, new_figure, short
+from assay.task import Task
+from assay.words import KIND_WORDS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SHOWN_RATERS = 24
+SHOWN_CONFUSIONS = 12
+SHADE = 0.55
+"""Opacity of a cell of probability 1: letters of either theme stand out from it."""
+
+
+def plot_raters(
+    fit: xr.DataTree, *, kind: Kind = "recorded", level: float = 0.95, width: float = WIDTH
+) -> "Figure":
+    """Draw each rater's chance of the right answer, by label and true class.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`.
+    kind : {"recorded", "raw"}
+        As for :func:`assay.rater_reliability`.
+    level : float
+        Probability of the intervals, between 0 and 1.
+    width : float
+        Inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        At most 24 raters: those with the lowest chances.
+    """
+    return draw_raters(reliability_frame(fit, kind, level), ratings_of(fit).task, width=width)
+
+
+def draw_raters(frame: pd.DataFrame, task: Task, *, width: float = WIDTH) -> "Figure":
+    """Draw the right answers of :func:`assay.frames.reliability_frame`."""
+    right = frame[frame["true_class"] == frame["reported_class"]]
+    right = right[right["rater"].isin(weakest(right, SHOWN_RATERS))]
+    binary = [label.name for label in task.labels if len(label.classes) == 2]
+    series = [
+        Series(name=name, values=_by_label(right[right["label"].isin(binary)], task, place))
+        for place, name in ((1, "sensitivity"), (0, "specificity"))
+        if binary
+    ]
+    others = right[~right["label"].isin(binary)]
+    if len(others):
+        heads = others["label"] + " = " + others["true_class"]
+        values = others.set_index([heads, others["rater"]])[["mean", "lower", "upper"]]
+        series.append(Series(name="right, given the true class", values=values))
+    line = frame.iloc[0]
+    label = f"probability, {line['level']:.0%} interval ({KIND_WORDS[line['kind']]})"
+    return forest(series, label=label, limits=(0, 1), width=width)
+
+
+def _by_label(right: pd.DataFrame, task: Task, place: int) -> pd.DataFrame:
+    """Lines of one true class of each binary label, by label and rater."""
+    wanted = {label.name: label.classes[place] for label in task.labels}
+    part = right[right["true_class"] == right["label"].map(wanted)]
+    return part.set_index(["label", "rater"])[["mean", "lower", "upper"]]
+
+
+def weakest(right: pd.DataFrame, count: int) -> list[str]:
+    """Return the raters whose chance of the right answer is lowest on average, in their order."""
+    means = right.groupby("rater", sort=False)["mean"].mean()
+    chosen = set(means.nsmallest(count).index)
+    return [str(name) for name in means.index if name in chosen]
+
+
+def plot_confusions(
+    fit: xr.DataTree,
+    *,
+    kind: Kind = "recorded",
+    raters: Sequence[str] | None = None,
+    width: float = WIDTH,
+) -> "Figure":
+    """Draw what each rater reports given the true class, a heat map per rater and label.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`.
+    kind : {"recorded", "raw"}
+        As for :func:`assay.rater_reliability`.
+    raters : sequence of str, optional
+        Names; the 12 weakest if not given.
+    width : float
+        Inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Posterior means; rows are true classes, columns reported ones.
+    """
+    return draw_confusions(reliability_frame(fit, kind), raters=raters, width=width)
+
+
+def draw_confusions(
+    frame: pd.DataFrame, *, raters: Sequence[str] | None = None, width: float = WIDTH
+) -> "Figure":
+    """Draw the lines of :func:`assay.frames.reliability_frame` as heat maps."""
+    import matplotlib as mpl
+
+    right = frame[frame["true_class"] == frame["reported_class"]]
+    names = list(raters) if raters is not None else weakest(right, SHOWN_CONFUSIONS)
+    labels = list(dict.fromkeys(frame["label"]))
+    maps = [(name, label) for name in names for label in labels]
+    across = len(labels) if len(labels) > 1 else min(3, len(names))
+    across = min(across, 3)
+    down = -(-len(maps) // across)
+    classes = int(frame.groupby("label")["true_class"].nunique().max())
+    with mpl.rc_context(RC):
+        figure = new_figure(width, down * (0.55 + 0.27 * classes) + 0.3)
+        grid = figure.subplots(down, across, squeeze=False).ravel()
+        for axes, (name, label) in zip(grid, maps, strict=False):
+            part = frame[(frame["rater"] == name) & (frame["label"] == label)]
+            _heat_map(axes, part)
+            title = f"{short(name, 18)}\n{short(label, 22)}" if len(labels) > 1 else short(name)
+            axes.set_title(title, fontsize=LETTERS - 1)
+        for axes in grid[len(maps) :]:
+            axes.set_visible(False)
+        figure.supxlabel("reported class", fontsize=LETTERS)
+        figure.supylabel("true class", fontsize=LETTERS)
+    return figure
+
+
+def _heat_map(axes: "Axes", part: pd.DataFrame) -> None:
+    """Draw one confusion: shaded cells with their numbers."""
+    from matplotlib.patches import Rectangle
+
+    true, reported = (list(dict.fromkeys(part[c])) for c in ("true_class", "reported_class"))
+    for t, r, mean in zip(part["true_class"], part["reported_class"], part["mean"], strict=True):
+        x, y = reported.index(r), true.index(t)
+        shade = SHADE * float(np.clip(mean, 0, 1))
+        corner = (x - 0.5, y - 0.5)
+        axes.add_patch(Rectangle(corner, 1, 1, linewidth=0, color=COLOURS["first"], alpha=shade))
+        axes.text(x, y, f"{mean:.2f}", ha="center", va="center", fontsize=LETTERS - 1)
+    axes.set_xlim(-0.5, len(reported) - 0.5)
+    axes.set_ylim(len(true) - 0.5, -0.5)
+    axes.set_xticks(range(len(reported)), [short(c, 9) for c in reported], fontsize=LETTERS - 1)
+    axes.set_yticks(range(len(true)), [short(c, 9) for c in true], fontsize=LETTERS - 1)
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_color(COLOURS["line"])

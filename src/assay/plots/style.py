@@ -1,0 +1,89 @@
+"""How figures look: one palette, one size of letters, no state shared with pyplot."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = {
+    "ink": "#1b2430",
+    "muted": "#566172",
+    "line": "#d5dbe3",
+    "paper": "#ffffff",
+    "first": "#0b62a4",
+    "second": "#b4450c",
+    "third": "#2b7a4b",
+    "fourth": "#7a4fa3",
+}
+"""By their use. A reader with any colour vision can tell first and second apart; markers differ
+besides. The report replaces each by a variable of its page, so that figures follow its theme."""
+
+SERIES = ("first", "second", "third", "fourth")
+MARKERS = ("o", "D", "s", "^")
+WIDTH = 6.0
+LETTERS = 8.5
+RC: Any = {
+    "font.size": LETTERS,
+    "font.family": "sans-serif",
+    "axes.labelsize": LETTERS,
+    "axes.titlesize": LETTERS,
+    "xtick.labelsize": LETTERS,
+    "ytick.labelsize": LETTERS,
+    "legend.fontsize": LETTERS,
+    "legend.frameon": False,
+    "text.color": COLOURS["ink"],
+    "axes.labelcolor": COLOURS["ink"],
+    "axes.edgecolor": COLOURS["muted"],
+    "xtick.color": COLOURS["muted"],
+    "ytick.color": COLOURS["muted"],
+    "xtick.labelcolor": COLOURS["ink"],
+    "ytick.labelcolor": COLOURS["ink"],
+    "grid.color": COLOURS["line"],
+    "grid.linewidth": 0.7,
+    "figure.facecolor": COLOURS["paper"],
+    "axes.facecolor": "none",
+    # Names are shown as they are: a dollar sign is no mathematics.
+    "text.parse_math": False,
+    "axes.unicode_minus": True,
+}
+
+
+def new_figure(width: float, height: float) -> "Figure":
+    """Return an empty figure of a size in inches that lays itself out."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def bare(axes: "Axes", *, keep: str = "bottom") -> None:
+    """Take away the frame but for one side."""
+    for side, spine in axes.spines.items():
+        spine.set_visible(side == keep)
+    axes.tick_params(axis="y" if keep == "bottom" else "x", length=0)
+
+
+def short(name: object, limit: int = 26) -> str:
+    """Cut a long name in its middle, where names differ least.
+
+    Examples
+    --------
+    >>> short("a_very_long_name_of_a_rater_01", 13)
+    'a_very…ter_01'
+    """
+    text = "".join(c if c.isprintable() else "?" for c in str(name))
+    if len(text) <= limit:
+        return text
+    half = (limit - 1) // 2
+    return f"{text[: limit - 1 - half]}…{text[-half:]}"
+
+
+def add_legend(figure: "Figure", names: Sequence[str]) -> None:
+    """Put a legend above the axes: side by side if the names fit, else one below the other."""
+    letters = sum(len(name) + 6 for name in names)
+    wide = letters * LETTERS * 0.55 / 72 < figure.get_figwidth()
+    figure.legend(
+        loc="outside upper left", ncols=len(names) if wide else 1, handletextpad=0.3,
+        handlelength=1.0, borderpad=0.1, labelspacing=0.2,
+    )  # fmt: skip

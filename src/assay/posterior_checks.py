@@ -1,0 +1,195 @@
+"""predictive_checks: does the fitted model produce answers like those that were given?"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay.agreements.columns import WHOLE, column_names
+from assay.agreements.design import build_design
+from assay.agreements.expected import replicated_statistics
+from assay.errors import ModelError
+from assay.fit_data import ratings_of
+from assay.predictive import predict_answers
+from assay.ratings import Ratings
+from assay.states import MISSING, Vectors, vector_name
+
+Floats = NDArray[np.float64]
+
+CHECKED = ("percent", "krippendorff_alpha")
+OTHER = "any other answer"
+
+Line = tuple[str, str, str, str, Floats]
+"""Check, group, label, quantity; the observed value, then that of each replicate."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Patterns:
+    """The most common answer vectors of each rater group.
+
+    Attributes
+    ----------
+    rows : ndarray of bool (rating,)
+        Ratings with an answer.
+    group : ndarray of int (rating,)
+    groups : tuple of str
+    vectors : ndarray of int16 (pattern, label)
+    chosen : ndarray of bool (group, pattern)
+        Which patterns are common in which group.
+    """
+
+    rows: NDArray[np.bool_]
+    group: NDArray[np.int64]
+    groups: tuple[str, ...]
+    vectors: Vectors
+    chosen: NDArray[np.bool_]
+
+    def shares(self, answers: Vectors) -> Floats:
+        """Share of each pattern, and of all that are not common, in each group."""
+        sizes = np.bincount(self.group[self.rows], minlength=len(self.groups))
+        found = np.empty((len(self.groups), len(self.vectors) + 1), np.int64)
+        for n, vector in enumerate(self.vectors):
+            same = self.rows & (answers == vector).all(axis=1)
+            found[:, n] = np.bincount(self.group[same], minlength=len(self.groups))
+        found[:, -1] = sizes - (found[:, :-1] * self.chosen).sum(axis=1)
+        return np.asarray(found / sizes[:, None])
+
+
+def predictive_checks(
+    fit: xr.DataTree,
+    *,
+    patterns: int = 10,
+    level: float = 0.95,
+    draws: int = 200,
+    rng: int | np.random.Generator = 1,
+) -> pd.DataFrame:
+    r"""Compare the answers with posterior predictive replicates of them.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`.
+    patterns : int
+        How many of the most common answer vectors of each rater group to check.
+    level : float
+        Probability of the predictive intervals, between 0 and 1.
+    draws : int
+        Number of replicates.
+    rng : int or numpy.random.Generator
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``check`` (``"agreement"`` or ``"answers"``), ``group`` (of raters; ``""`` for all),
+        ``label``, ``quantity`` (percent agreement, Krippendorff's alpha, or an answer vector whose
+        share it is), ``observed``, ``expected``, ``lower``, ``upper`` (of the replicates),
+        ``tail``. Lines are sorted by ``tail`` within a check: the worst misfit stands first.
+
+    Raises
+    ------
+    ModelError
+        If a number is out of range.
+    FitError
+        If ``fit`` is no fit.
+
+    Notes
+    -----
+    With D replicates, ``tail`` is two-sided,
+
+    .. math:: \min\left(1,\; 2\, \frac{1 + \min(\#\{T^{rep} \ge T\}, \#\{T^{rep} \le T\})}
+              {1 + D}\right)
+
+    Such tails are conservative, since the data fitted the model that they are compared with: a
+    small one is a misfit, a large one is no proof. Of many lines some are small by chance.
+
+    References
+    ----------
+    Gelman, A., Meng, X.-L. & Stern, H. (1996). Posterior predictive assessment of model fitness via
+    realized discrepancies. Statistica Sinica 6, 733-807.
+    """
+    if patterns < 0 or not 0 < level < 1:
+        raise ModelError(
+            f"patterns={patterns!r}, level={level!r}; patterns is 0 or more, level in (0, 1)"
+        )
+    ratings = ratings_of(fit)
+    common = _common(ratings, patterns)
+    shares: list[Floats] = []
+    every = chain([ratings.answers], predict_answers(fit, draws=draws, rng=rng))
+    found = _agreement(ratings, _noted(every, common, shares))
+    lines = [*found, *_answers(ratings, common, np.stack(shares))]
+    table = pd.DataFrame(
+        [
+            {"check": check, "group": group, "label": label, "quantity": quantity}
+            | _compare(values[0], values[1:], level)
+            for check, group, label, quantity, values in lines
+        ]
+    )
+    return table.sort_values(["check", "tail"], kind="stable", ignore_index=True)
+
+
+def _noted(every: Iterable[Vectors], common: Patterns, shares: list[Floats]) -> Iterator[Vectors]:
+    """Pass replicates on, noting their patterns: so that only one is held at a time."""
+    for answers in every:
+        shares.append(common.shares(answers))
+        yield answers
+
+
+def _agreement(ratings: Ratings, every: Iterable[Vectors]) -> list[Line]:
+    """Agreement in the data, then in each replicate."""
+    names = column_names(ratings.task, None)
+    columns = replicated_statistics(ratings.task, build_design(ratings), every, names)
+    return [
+        ("agreement", "", label, statistic, column[statistic])
+        for label, column in zip(names, columns, strict=True)
+        for statistic in CHECKED
+    ]
+
+
+def _answers(ratings: Ratings, common: Patterns, shares: Floats) -> list[Line]:
+    """Share of each common answer vector in the data, then in each replicate."""
+    words = [*(vector_name(ratings.task, v) for v in common.vectors), OTHER]
+    return [
+        ("answers", group, WHOLE, words[n], shares[:, g, n])
+        for g, group in enumerate(common.groups)
+        for n in [*np.flatnonzero(common.chosen[g]), len(common.vectors)]
+        if shares[:, g, n].any()
+    ]
+
+
+def _common(ratings: Ratings, count: int) -> Patterns:
+    rows = (ratings.answers != MISSING).any(axis=1)
+    of_rater = ratings.raters["group"].to_numpy().astype(str)
+    groups, group = np.unique(of_rater[ratings.rater[rows]], return_inverse=True)
+    vectors, which = np.unique(ratings.answers[rows], axis=0, return_inverse=True)
+    counts = np.zeros((len(groups), len(vectors)), np.int64)
+    np.add.at(counts, (group.ravel(), which.ravel()), 1)
+    place = (-counts).argsort(axis=1, kind="stable").argsort(axis=1, kind="stable")
+    chosen = (place < count) & (counts > 0)
+    used = chosen.any(axis=0)
+    everywhere = np.zeros(len(rows), np.int64)
+    everywhere[rows] = group.ravel()
+    return Patterns(
+        rows=rows,
+        group=everywhere,
+        groups=tuple(groups.tolist()),
+        vectors=vectors[used],
+        chosen=chosen[:, used],
+    )
+
+
+def _compare(observed: float, replicated: Floats, level: float) -> dict[str, float]:
+    """Observed value beside its predictive distribution; undefined replicates left out."""
+    known = replicated[~np.isnan(replicated)]
+    names = ("observed", "expected", "lower", "upper", "tail")
+    if np.isnan(observed) or not len(known):
+        return dict(zip(names, (observed, *[np.nan] * 4), strict=True))
+    # Shares that are equal but for rounding are equal.
+    slack = 1e-12
+    beyond = min((known >= observed - slack).sum(), (known <= observed + slack).sum())
+    tail = min(1.0, 2 * (1 + beyond) / (1 + len(known)))
+    ends = np.quantile(known, [(1 - level) / 2, (1 + level) / 2])
+    return dict(zip(names, (float(observed), float(known.mean()), *ends, tail), strict=True))

@@ -1,0 +1,87 @@
+"""A user's own priors in a TOML file, in the form that the catalogue has."""
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from assay.errors import ModelError
+from assay.priors import parse_prior, write_prior
+
+EXAMPLE = '[priors]\nmean_binary = "Normal(2, 0.5)"'
+
+
+def read_priors(path: str | Path) -> dict[str, str]:
+    r"""Read priors by name from the table ``[priors]`` of a TOML file.
+
+    Parameters
+    ----------
+    path : str or path
+        A value is a prior as text; an array is prior counts of a confusion, an inline table has
+        such counts by label. A prior of one rater group or rater stands under its name:
+        ``expert.accuracy = "Beta(9, 1)"``, or in a table ``[priors.expert]``.
+
+    Returns
+    -------
+    dict of str to str
+        As ``priors=`` of :func:`assay.fit` takes them: ``name``, or ``owner.name``.
+
+    Raises
+    ------
+    ModelError
+        If the file cannot be read, or a prior in it; every one is named, with the file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> text = '[priors]\naccuracy = "Beta(2, 1)"\nexpert.accuracy = "Beta(9, 1)"'
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "priors.toml"
+    ...     _ = path.write_text(text)
+    ...     read_priors(path)
+    {'accuracy': 'Beta(2, 1)', 'expert.accuracy': 'Beta(9, 1)'}
+    """
+    place = Path(path)
+    found, problems = {}, []
+    for name, value in _flat(_table(place)):
+        try:
+            text = write_prior(value, where=name)
+            parse_prior(text, where=name)
+            found[name] = text
+        except ModelError as error:
+            problems.append(str(error))
+    if problems:
+        raise ModelError(f"{place}: " + "\n  ".join(["these priors cannot be read:", *problems]))
+    return found
+
+
+def _table(path: Path) -> dict[str, Any]:
+    """Return the table ``[priors]``."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ModelError(
+            f"{path}: there is no such file; priors= takes priors by name or the path of a TOML "
+            f"file, e.g.\n{EXAMPLE}"
+        ) from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ModelError(f"{path}: {error}") from None
+    others = sorted(set(content) - {"priors"})
+    priors = content.get("priors")
+    if others or not isinstance(priors, dict):
+        seen = f"has {', '.join(others)}" if others else "has no table [priors]"
+        raise ModelError(f"{path} {seen}; all priors stand in one table, e.g.\n{EXAMPLE}")
+    return priors
+
+
+def _flat(table: Mapping[str, Any], owner: str = "") -> Iterator[tuple[str, Any]]:
+    """Names of priors with their values; a table that holds no counts belongs to an owner."""
+    for key, value in table.items():
+        name = f"{owner}{key}"
+        by_label = (
+            isinstance(value, dict) and value and all(isinstance(v, list) for v in value.values())
+        )
+        if isinstance(value, dict) and not by_label:
+            yield from _flat(value, f"{name}.")
+        else:
+            yield name, value

@@ -1,0 +1,57 @@
+"""Cells to numbers within a range; what is no such number becomes a problem."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.reading.ledger import Ledger
+from assay.reading.values import EMPTY
+
+SHOWN = 5
+ROUNDING = 1e-9
+
+
+def parse_numbers(column: "pd.Series[str]") -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the numbers of a column (NaN if empty or no number) and which cells are filled.
+
+    Examples
+    --------
+    >>> parse_numbers(pd.Series(["0.5", "", "high"], dtype="str"))
+    (array([0.5, nan, nan]), array([ True, False,  True]))
+    """
+    raw, distinct = pd.factorize(column)
+    words = [str(word).strip() for word in distinct]
+    filled = np.array([word.casefold() not in EMPTY for word in words], bool)
+    values = pd.to_numeric(pd.Series(words, dtype="str"), errors="coerce").to_numpy(float)
+    return np.where(np.isfinite(values) & filled, values, np.nan)[raw], filled[raw]
+
+
+def has_numbers(column: "pd.Series[str]") -> bool:
+    """Whether any cell of a column is a number."""
+    return bool(np.isfinite(parse_numbers(column)[0]).any())
+
+
+def numbers_within(
+    column: "pd.Series[str]",
+    limits: Sequence[float],
+    ledger: Ledger,
+    *,
+    what: str,
+    allowed: str,
+    mend: str = "",
+) -> NDArray[np.float64]:
+    """Return the numbers of a column, NaN where it is empty; others are one problem."""
+    numbers, filled = parse_numbers(column)
+    low, high = limits
+    wrong = np.flatnonzero(filled & ~((numbers >= low - ROUNDING) & (numbers <= high + ROUNDING)))
+    if len(wrong):
+        shown = [repr(str(v)[:40]) for v in pd.unique(column.iloc[wrong])[:SHOWN]]
+        ledger.problem(
+            f"{len(wrong)} cells hold no {what}: {', '.join(shown)}",
+            where=ledger.table.where(wrong, str(column.name)),
+            allowed=f"{allowed}, or empty",
+            mend=mend,
+        )
+    return np.clip(numbers, low, high)

@@ -1,0 +1,104 @@
+"""Section: where the uncertainty comes from, and what more data would buy."""
+
+import pandas as pd
+
+from assay.frames import lines_of
+from assay.plots.budget import PARTS, plot_budget
+from assay.reporting.material import Material
+from assay.reporting.page import Block, Finding, Gap, Picture, Section, prose, table_of
+from assay.reporting.raters import WIDTH
+from assay.reporting.svg import to_svg
+
+WEIGHT = 2.0
+BINDS = {
+    "ratings": "one more rating of every item",
+    "clusters": "ten more clusters",
+    "raters": "one more rater",
+}
+COLUMNS = {
+    "ratings": "one_more_rating",
+    "clusters": "ten_more_clusters",
+    "raters": "one_more_rater",
+}
+NONE = Gap(
+    what="Variance budget, and what more data would buy",
+    why="it was left out of this report",
+    enable="assay report FIT with --budget",
+)
+
+
+def budget_section(material: Material) -> Section | Gap:
+    """Take the variance apart, and say what would narrow the intervals most."""
+    if not material.budget:
+        return NONE
+    variance, widths = material.variance, material.widths
+    estimands = ", ".join(dict.fromkeys(variance["estimand"]))
+    note = f"Estimand {estimands}. Reference: {material.reference}."
+    words = "Shares of the posterior variance of each metric; the table has them."
+    blocks: list[Block] = [
+        prose(
+            "Parameters: what is not known of the raters and of the prevalence. Labels: what is "
+            "not known of the items when the raters are known. Clusters: which ones were sampled."
+        ),
+        Picture(
+            svg=to_svg(plot_budget(variance, width=WIDTH), name="budget", words=words),
+            caption=f"{words} {note}",
+        ),
+        _variance_table(variance, note),
+        _widths_table(widths, material.level, note),
+    ]
+    return Section(
+        key="budget",
+        title="Where the uncertainty comes from, and what more data would buy",
+        blocks=tuple(blocks),
+        findings=_findings(widths),
+    )
+
+
+def _variance_table(variance: pd.DataFrame, note: str) -> Block:
+    total = variance["variance"].where(variance["variance"] > 0)
+    shares = {name: (variance[name] / total).map("{:.0%}".format) for name in PARTS}
+    error = (variance["mcse"] / total).map("{:.0%}".format)
+    words = variance.assign(**shares, error=error, what=_what(variance))
+    shown = {"what": "Metric", "variance": "Variance"}
+    shown |= {name: name.capitalize() for name in PARTS} | {"error": "Monte Carlo error"}
+    return table_of(
+        "budget", "Variance budget: shares of the posterior variance", words, shown,
+        note=f"{note} Shares add up to 100% within Monte Carlo error.", export=variance,
+    )  # fmt: skip
+
+
+def _widths_table(widths: pd.DataFrame, level: float, note: str) -> Block:
+    words = widths.assign(what=_what(widths), most=widths["binds"].map(BINDS).fillna("nothing"))
+    shown = {
+        "what": "Metric",
+        "width": "Width now",
+        "one_more_rating": "One more rating of every item",
+        "ten_more_clusters": "Ten more clusters",
+        "one_more_rater": "One more rater",
+        "most": "Narrows it most",
+    }
+    caption = f"Width of the {level:.0%} interval to expect with more data"
+    return table_of("more_data", caption, words, shown, note=f"{note} First-order approximations.")
+
+
+def _what(frame: pd.DataFrame) -> list[str]:
+    pairs = zip(frame["metric"], frame["system"], strict=True)
+    return [f"{metric}, {system}" if system else str(metric) for metric, system in pairs]
+
+
+def _findings(widths: pd.DataFrame) -> tuple[Finding, ...]:
+    """Say which kind of data binds most of the metrics."""
+    bound = widths[widths["binds"].isin(list(BINDS))]
+    if bound.empty:
+        return ()
+    most = str(bound["binds"].mode().iloc[0])
+    lines = lines_of(bound[bound["binds"] == most])
+    shrink = [1 - line[COLUMNS[most]] / line["width"] for line in lines if line["width"] > 0]
+    if not shrink:
+        return ()
+    text = (
+        f"Of more data, {BINDS[most]} would narrow {len(lines)} of {len(widths)} intervals most, "
+        f"by about {sum(shrink) / len(shrink):.0%}."
+    )
+    return (Finding(weight=WEIGHT, text=text, section="budget"),)

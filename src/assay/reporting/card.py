@@ -1,0 +1,101 @@
+"""Section: the model card, with every prior."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from assay.catalogue import catalogue_entry, catalogue_names
+from assay.fit_data import spec_of, structure_of
+from assay.priors import PARAMETERS, Prior
+from assay.reporting.material import Material
+from assay.reporting.page import Block, Code, Section, bullets, prose, table_of
+from assay.spec import Spec, parse_recipe
+
+EQUATION = "p(y[i] | theta) = sum_s pi[i, s] prod_{a in ratings of i} p(y[a] | s, rater[a])"
+KERNELS = {
+    "retry": "starts afresh until the interface accepts the answers",
+    "repair": "changes the fewest answers that make them acceptable",
+}
+PARTIAL = {
+    "lost": "cells were lost after submission and are summed out",
+    "draft": "only the labels that were answered had to be admissible",
+}
+
+
+def card_section(material: Material) -> Section:
+    """Describe the model: parts, equations, every prior, and what the sampler saw."""
+    spec = spec_of(material.fit)
+    entries = _entries(spec)
+    modes = material.attribute("modes") or []
+    blocks: list[Block] = [
+        prose(
+            "The states of the items (the admissible truth vectors) are summed out exactly; draws "
+            "of them are recovered from their exact conditional distribution.",
+        ),
+        Code(text="\n".join([EQUATION, *(e["equation"] for e in entries if "equation" in e)])),
+        *bullets([f"{e['title']}: {e['description']}" for e in entries], "Parts of the model:"),
+        prose(
+            f"A rater whose answers are refused {KERNELS[material.ratings.resolve]}; in partly "
+            f"answered ratings {PARTIAL[material.ratings.partial]}."
+        ),
+        _priors_table(material),
+        *bullets(modes, "Modes of the posterior that were looked for and found:"),
+        *bullets(_references(entries), "References:"),
+    ]
+    return Section(key="model", title="Model card", blocks=tuple(blocks))
+
+
+def _entries(spec: Spec) -> list[dict[str, Any]]:
+    """Return the catalogue entries of the parts of a model, each once."""
+    recipes = [spec.raters] if isinstance(spec.raters, str) else list(spec.raters.values())
+    names: dict[str, None] = {}
+    for text in recipes:
+        recipe = parse_recipe(text)
+        names |= dict.fromkeys([recipe.family, *recipe.layers])
+    known = catalogue_names("raters")
+    found = [catalogue_entry("raters", n, called="family") for n in names if n in known]
+    return [catalogue_entry("prevalence", spec.prevalence, called="prevalence"), *found]
+
+
+def _references(entries: list[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(text for entry in entries for text in entry.get("references", [])))
+
+
+def _priors_table(material: Material) -> Block:
+    changed = spec_of(material.fit).priors
+    lines = [
+        {
+            "parameter": block.name,
+            "prior": prior_words(block.prior),
+            "dims": " × ".join(f"{d} ({n})" for d, n in zip(block.dims, block.shape, strict=True)),
+            "source": "yours" if block.name in changed else "catalogue",
+        }
+        for block in structure_of(material.fit).parameters()
+    ]
+    shown = {"parameter": "Parameter", "prior": "Prior", "dims": "One for each", "source": "From"}
+    note = (
+        "".join(f" In place of the catalogue's: {name} = {text}." for name, text in changed.items())
+    ).strip()
+    return table_of("priors", "Every unknown and its prior", pd.DataFrame(lines), shown, note=note)
+
+
+def prior_words(prior: Prior) -> str:
+    """Write a prior; numbers that differ between entries as their range.
+
+    Examples
+    --------
+    >>> prior_words(Prior(name="Normal", values=(np.array([0.0, 2.0]), np.array([1.0, 1.0]))))
+    'Normal(mu=0 to 2, sigma=1)'
+    """
+    names = PARAMETERS.get(prior.name, ())
+    if len(names) != len(prior.values):
+        return str(prior)
+    pairs = zip(names, prior.values, strict=True)
+    return f"{prior.name}({', '.join(f'{n}={_range(v)}' for n, v in pairs)})"
+
+
+def _range(value: Any) -> str:
+    numbers = np.asarray(value, dtype=float)
+    low, high = numbers.min(), numbers.max()
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"

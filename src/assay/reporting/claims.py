@@ -1,0 +1,33 @@
+"""Section: claims, checked."""
+
+from assay.comparison import ClaimResult
+from assay.reporting.material import Material
+from assay.reporting.page import Callout, Finding, Gap, Section
+
+LEVELS = {"supported": "good", "undecided": "doubt", "contradicted": "bad"}
+WEIGHTS = {"supported": 15.0, "undecided": 60.0, "contradicted": 70.0}
+NONE = Gap(
+    what="Check of claims",
+    why="no claim was made",
+    enable='a claim in words: --claim "B > A by 0.03 on METRIC"',
+)
+
+
+def claims_section(material: Material) -> Section | Gap:
+    """Give the verdict on each claim."""
+    if not material.claims:
+        return NONE
+    results = material.verdicts
+    return Section(
+        key="claims",
+        title="Claims",
+        blocks=tuple(_callout(result) for result in results),
+        findings=tuple(
+            Finding(weight=WEIGHTS[r.verdict], text=r.sentence, section="claims") for r in results
+        ),
+    )
+
+
+def _callout(result: ClaimResult) -> Callout:
+    text = result.sentence.removeprefix(f"{result.verdict.capitalize()}: ")
+    return Callout(word=result.verdict, text=text, level=LEVELS[result.verdict])

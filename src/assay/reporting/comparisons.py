@@ -1,0 +1,163 @@
+"""Section: systems compared, beside what other approaches would conclude."""
+
+import numpy as np
+import pandas as pd
+
+from assay.comparison.sides import CORRECTED, NAIVE
+from assay.frames import lines_of
+from assay.plots.comparison import plot_comparison
+from assay.reporting.material import Material
+from assay.reporting.page import (
+    Block,
+    Finding,
+    Gap,
+    Picture,
+    Section,
+    bullets,
+    prose,
+    table_of,
+)
+from assay.reporting.raters import WIDTH
+from assay.reporting.svg import to_svg
+from assay.words import interval
+
+TURNED, CLEAR = 50.0, 20.0
+"""Weights of a conclusion that differs from the vote's, and of one that is clear."""
+
+SHOWN_PAIRS = 60
+NONE = Gap(
+    what="Comparison of systems",
+    why="the ratings name fewer than two systems",
+    enable="a column that names the system (--system), or a table of panels (--panels)",
+)
+NO_PEOPLE = Gap(
+    what="People's ratings alone beside the model",
+    why="nobody said which raters are people, and it is never guessed",
+    enable="the names of the raters or rater groups that are people (--human)",
+)
+
+
+def comparison_section(material: Material) -> Section | Gap:
+    """Compare the systems, and say whether a majority vote would conclude otherwise."""
+    if len(material.ratings.systems) < 2:
+        return NONE
+    found, sides = material.comparison, material.sides
+    other = [text for text in sides.sentences() if "conclusion changes" in text]
+    note = f"Reference: {material.reference}. Differences are those of the same posterior draws."
+    words = "Differences of the systems on each metric; the table below has the numbers."
+    blocks: list[Block] = [
+        Picture(
+            svg=to_svg(plot_comparison(found, width=WIDTH), name="comparison", words=words),
+            caption=f"{words} {note}",
+        ),
+        _pairs_table(found.pairs, note),
+        *_best(found.systems),
+        *bullets(other, "Where other approaches lead to another conclusion:"),
+        *([] if other else [prose("On no metric does another approach conclude otherwise.")]),
+        _sides_table(sides.table, note),
+        *bullets(sides.warnings, "Of the fit of the people's ratings alone:"),
+    ]
+    return Section(
+        key="comparisons",
+        title="Comparisons",
+        blocks=tuple(blocks),
+        gaps=() if material.human else (NO_PEOPLE,),
+        findings=(*_turned(sides.table, sides.sentences()), *_clear(found.pairs)),
+    )
+
+
+def _pairs_table(pairs: pd.DataFrame, note: str) -> Block:
+    words = pairs.assign(
+        pair=pairs["a"] + " − " + pairs["b"],
+        gap=_intervals(pairs, "difference"),
+        quotient=_intervals(pairs, "ratio"),
+        chance=pairs["p_greater"].map("{:.3f}".format),
+    ).head(SHOWN_PAIRS)
+    level = pairs["level"].iloc[0]
+    estimands = ", ".join(dict.fromkeys(pairs["estimand"]))
+    return table_of(
+        "comparisons",
+        f"Differences and ratios of systems: posterior mean or median ({level:.0%} interval)",
+        words,
+        {
+            "pair": "Systems",
+            "gap": "Difference",
+            "quotient": "Ratio",
+            "chance": "P(first > second)",
+            "better": "Better is",
+        },
+        under="metric",
+        note=f"Estimand {estimands}. {note}",
+        export=pairs,
+    )
+
+
+def _intervals(pairs: pd.DataFrame, name: str) -> list[str]:
+    columns = [name, f"{name}_lower", f"{name}_upper"]
+    return [interval(*numbers) for numbers in pairs[columns].to_numpy(float)]
+
+
+def _best(systems: pd.DataFrame) -> list[Block]:
+    """Say which system is best, where there are more than two."""
+    if systems["system"].nunique() < 3:
+        return []
+    shown = {
+        "system": "System",
+        "p_best": "P(best)",
+        "expected_loss": "Expected loss of choosing it",
+    }
+    return [table_of("ranks", "Which system is best", systems, shown, under="metric")]
+
+
+def _sides_table(table: pd.DataFrame, note: str) -> Block:
+    words = table.assign(
+        told=[interval(*line) for line in table[["mean", "lower", "upper"]].to_numpy(float)]
+    )
+    cells = words.pivot_table(
+        index=["metric", "quantity"], columns="approach", values="told", aggfunc="first", sort=False
+    )
+    shown = {"quantity": "System or contrast"} | {name: str(name) for name in cells.columns}
+    return table_of(
+        "side_by_side",
+        "The same numbers by other approaches",
+        cells.reset_index(),
+        shown,
+        under="metric",
+        note="naive: the majority vote of all raters with a cluster bootstrap; corrected: the "
+        f"model, estimand population. {note}",
+        export=table,
+    )
+
+
+def _turned(table: pd.DataFrame, sentences: list[str]) -> list[Finding]:
+    """Find the contrasts on which the vote concludes otherwise."""
+    contrasts = table[table["b"] != ""]
+    signs = (contrasts["lower"] > 0).astype(int) - (contrasts["upper"] < 0).astype(int)
+    keys = ["metric", "quantity"]
+    by = contrasts.assign(sign=signs).pivot(index=keys, columns="approach", values="sign")
+    gap = (by[NAIVE] - by[CORRECTED]).abs()
+    found = []
+    for line in lines_of(gap[gap > 0].rename("size").reset_index()):
+        start = f"{line['metric']}, {line['quantity']}: {NAIVE}"
+        text = next(sentence for sentence in sentences if sentence.startswith(start))
+        found.append(Finding(weight=TURNED + line["size"], text=text, section="comparisons"))
+    return found
+
+
+def _clear(pairs: pd.DataFrame) -> list[Finding]:
+    """Find the difference that is clearest, if its interval excludes 0."""
+    clear = pairs[(pairs["difference_lower"] > 0) | (pairs["difference_upper"] < 0)]
+    if clear.empty:
+        return []
+    size = clear["difference"].abs() / clear["difference_sd"].clip(lower=1e-9)
+    line = lines_of(clear.loc[[size.idxmax()]])[0]
+    first, second = (line["a"], line["b"]) if line["difference"] > 0 else (line["b"], line["a"])
+    ends = np.sort(np.abs([line["difference_lower"], line["difference_upper"]]))
+    told = interval(abs(line["difference"]), *ends)
+    text = (
+        f"{first} is higher than {second} on {line['metric']} by {told} ({line['level']:.0%} "
+        f"interval, estimand {line['estimand']}; better is {line['better']})."
+    )
+    if len(clear) > 1:
+        text += f" {len(clear) - 1} more of {len(pairs)} contrasts exclude 0."
+    return [Finding(weight=CLEAR, text=text, section="comparisons")]

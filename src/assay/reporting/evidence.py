@@ -1,0 +1,79 @@
+"""Section: the data, and what was set aside."""
+
+import numpy as np
+import pandas as pd
+
+from assay.checking.result import some
+from assay.ratings import Accounting, Ratings
+from assay.reporting.material import Material
+from assay.reporting.page import Block, Callout, Section, bullets, prose, table_of
+
+SHOWN_LINES = 5
+LEVELS = {"problem": "bad", "warning": "doubt"}
+
+
+def data_section(material: Material) -> Section:
+    """Say what was read, what was used, what was set aside and why, and what data can tell."""
+    ratings, accounting = material.ratings, material.ratings.accounting
+    blocks: list[Block] = [prose(_sizes(ratings, material.answered), _rows(accounting))]
+    if len(accounting.set_aside):
+        blocks.append(_set_aside_table(accounting))
+    blocks += bullets(accounting.notes, "What the reader of the file decided:")
+    for finding in material.checked.at_least("warning"):
+        blocks.append(Callout(word=finding.level, text=finding.text, level=LEVELS[finding.level]))
+    notes = [f.text for f in material.checked.findings if f.level in ("ok", "note")]
+    blocks += bullets(notes, "What a check of the ratings found besides:")
+    if len(accounting.roles):
+        blocks.append(_roles_table(accounting))
+    return Section(key="data", title="The data, and what was set aside", blocks=tuple(blocks))
+
+
+def _sizes(ratings: Ratings, answered: np.ndarray) -> str:
+    """Count ratings, items, raters, clusters and systems."""
+    per_item = np.bincount(ratings.item[answered], minlength=len(ratings.items))
+    clusters, systems = ratings.items["cluster"].nunique(), ratings.systems
+    parts = [f"{len(ratings.answers)} ratings of {len(ratings.items)} items"]
+    parts.append(f"by {len(ratings.raters)} raters")
+    if clusters < len(ratings.items):
+        parts.append(f"in {clusters} clusters")
+    if systems:
+        parts.append(f"of {len(systems)} systems ({some(systems)})")
+    once, more = int((per_item == 1).sum()), int((per_item > 1).sum())
+    none = len(per_item) - once - more
+    words = f"{' '.join(parts)}. {more} items have several ratings, {once} one"
+    return f"{words}, {none} none." if none else f"{words}."
+
+
+def _rows(accounting: Accounting) -> str:
+    """Count rows read, used and set aside."""
+    if not accounting.rows_read:
+        return "The ratings were not read from a file."
+    aside = len(accounting.set_aside)
+    return (
+        f"{accounting.rows_read} rows were read from {accounting.source}, {accounting.rows_used} "
+        f"used and {aside} set aside{'.' if aside else ': nothing was left out.'}"
+    )
+
+
+def _set_aside_table(accounting: Accounting) -> Block:
+    lines = [
+        {
+            "reason": str(reason),
+            "rows": len(part),
+            "lines": some([str(n) for n in part["line"]], SHOWN_LINES),
+            "detail": str(part["detail"].iloc[0]),
+        }
+        for reason, part in accounting.set_aside.groupby("reason", sort=False)
+    ]
+    return table_of(
+        "set_aside",
+        "Rows set aside",
+        pd.DataFrame(lines),
+        {"reason": "Reason", "rows": "Rows", "lines": "Lines of the file", "detail": "For example"},
+        export=accounting.set_aside,
+    )
+
+
+def _roles_table(accounting: Accounting) -> Block:
+    shown = {"column": "Column", "role": "Taken for", "evidence": "Because"}
+    return table_of("roles", "Columns of the source", accounting.roles, shown)

@@ -1,0 +1,173 @@
+"""What the sections are made of: each result is computed once, when the first section asks."""
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay.agreements import Agreement, agreement
+from assay.checking import check
+from assay.checking.result import Check
+from assay.comparison import (
+    ClaimResult,
+    Comparison,
+    SideBySide,
+    check_claim,
+    compare,
+    side_by_side,
+    stability,
+)
+from assay.consensus import consensus_sensitivity
+from assay.evaluation import expected_width, majority_metrics, metrics, variance_budget
+from assay.evaluation.fitted import Estimand
+from assay.fit_data import ratings_of
+from assay.frames import labels_frame, reliability_frame
+from assay.kinds import rater_kinds
+from assay.posterior_checks import predictive_checks
+from assay.ratings import Ratings
+from assay.summary import summarize
+
+ESTIMANDS: tuple[Estimand, ...] = ("finite", "population")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Material:
+    """A fit, what was asked of it, and what follows.
+
+    Attributes
+    ----------
+    fit : xarray.DataTree
+    level : float
+        Probability of all intervals.
+    claims : tuple of str
+        Claims to be checked.
+    human : tuple of str
+        Raters, or groups of raters, that are people.
+    stability : bool
+        Whether to refit the model in other ways.
+    budget : bool
+        Whether to take the variance of the metrics apart, and say what more data would buy.
+    command : str or None
+        The command that made the report.
+    progress : bool
+        Whether to show progress of refits on standard error.
+    """
+
+    fit: xr.DataTree
+    level: float = 0.95
+    claims: tuple[str, ...] = ()
+    human: tuple[str, ...] = ()
+    stability: bool = False
+    budget: bool = True
+    command: str | None = None
+    progress: bool = False
+
+    @cached_property
+    def ratings(self) -> Ratings:
+        """The ratings that were fitted."""
+        return ratings_of(self.fit)
+
+    @cached_property
+    def checked(self) -> Check:
+        """What the ratings can tell."""
+        return check(self.ratings)
+
+    @cached_property
+    def draws(self) -> dict[str, xr.Dataset]:
+        """Draws of the metrics by estimand."""
+        return {name: metrics(self.fit, estimand=name) for name in ESTIMANDS}
+
+    @cached_property
+    def summaries(self) -> dict[str, pd.DataFrame]:
+        """Summaries of the metrics by estimand."""
+        return {name: summarize(draws, level=self.level) for name, draws in self.draws.items()}
+
+    @cached_property
+    def vote(self) -> pd.DataFrame:
+        """Metrics of the majority vote with the interval that most tools would give."""
+        return majority_metrics(self.ratings, level=self.level)
+
+    @cached_property
+    def reliability(self) -> pd.DataFrame:
+        """Confusions of the raters as recorded."""
+        return reliability_frame(self.fit, "recorded", self.level)
+
+    @cached_property
+    def kinds(self) -> pd.DataFrame:
+        """Which raters are adversarial, and which say nothing."""
+        return rater_kinds(self.fit, level=self.level)
+
+    @cached_property
+    def labels(self) -> pd.DataFrame:
+        """Probabilities of the labels of the items."""
+        return labels_frame(self.fit)
+
+    @cached_property
+    def comparison(self) -> Comparison:
+        """Systems compared on all metrics of the task."""
+        return compare(self.fit, level=self.level)
+
+    @cached_property
+    def sides(self) -> SideBySide:
+        """Majority vote, model, and people alone where they are named."""
+        return side_by_side(self.fit, human=self.human or None, level=self.level)
+
+    @cached_property
+    def verdicts(self) -> tuple[ClaimResult, ...]:
+        """Results of the claims."""
+        return tuple(check_claim(self.fit, claim, level=self.level) for claim in self.claims)
+
+    @cached_property
+    def variance(self) -> pd.DataFrame:
+        """Variance budget: of the contrast where there are two systems, else of each system."""
+        return variance_budget(self.fit, contrast=self._contrast)
+
+    @cached_property
+    def widths(self) -> pd.DataFrame:
+        """What more data would buy, of the same numbers."""
+        return expected_width(self.fit, contrast=self._contrast, level=self.level)
+
+    @property
+    def _contrast(self) -> tuple[str, str] | None:
+        systems = self.ratings.systems
+        return (systems[0], systems[1]) if len(systems) == 2 else None
+
+    @cached_property
+    def agreed(self) -> Agreement:
+        """Agreement of the raters, beside what the model expects."""
+        return agreement(self.ratings, fit=self.fit, level=self.level)
+
+    @cached_property
+    def checks(self) -> pd.DataFrame:
+        """The answers beside those that the model would have produced."""
+        return predictive_checks(self.fit, level=self.level)
+
+    @cached_property
+    def sensitivity(self) -> pd.DataFrame:
+        """The metrics as if the consensus were wrong on some items."""
+        return consensus_sensitivity(self.fit, level=self.level)
+
+    @cached_property
+    def stable(self) -> pd.DataFrame:
+        """The comparison under other assumptions."""
+        return stability(self.fit, level=self.level, progress=self.progress)
+
+    @cached_property
+    def reference(self) -> str:
+        """Whose truth all numbers are about."""
+        return str(self.fit.attrs["reference"])
+
+    def attribute(self, name: str) -> Any:
+        """Return an attribute of the fit that is JSON; None if an older fit lacks it."""
+        text = self.fit.attrs.get(name)
+        return None if text is None else json.loads(text)
+
+    @cached_property
+    def answered(self) -> NDArray[np.bool_]:
+        """Whether each rating answers some label: (rating,)."""
+        return np.asarray((self.ratings.answers >= 0).any(axis=1))

@@ -1,0 +1,65 @@
+"""Section: whether the model fits what it was fitted to."""
+
+import pandas as pd
+
+from assay.reporting.material import Material
+from assay.reporting.page import Block, Callout, Finding, Section, prose, table_of
+from assay.words import interval
+
+LIMIT = 0.01
+"""Tail probability below which a line is a misfit: of many lines some are small by chance."""
+
+SHOWN = 12
+WEIGHT = 8.0
+
+
+def misfit_section(material: Material) -> Section:
+    """Compare the answers with those that the model would have produced."""
+    table = material.checks
+    odd = table[table["tail"] < LIMIT]
+    blocks: list[Block] = [
+        prose(
+            "Answers drawn from the fitted model, of the same raters on the same items, beside "
+            "those that were given. A small tail probability is a misfit; a large one is no proof."
+        ),
+        _verdict(odd, len(table)),
+        _table(table, material.level),
+    ]
+    text = f"The model does not reproduce {len(odd)} of {len(table)} features of the answers."
+    finding = Finding(weight=WEIGHT, text=text, section="checks")
+    return Section(
+        key="checks",
+        title="Does the model fit?",
+        blocks=tuple(blocks),
+        findings=(finding,) if len(odd) else (),
+    )
+
+
+def _verdict(odd: pd.DataFrame, count: int) -> Callout:
+    if odd.empty:
+        text = f"None of {count} features of the answers has a tail probability below {LIMIT}."
+        return Callout(word="No misfit seen", text=text, level="good")
+    lines = zip(odd["quantity"], odd["label"], odd["group"], strict=True)
+    names = "; ".join(f"{q} of {la}{f' ({g})' if g else ''}" for q, la, g in lines)
+    return Callout(word="Misfit", text=f"Below {LIMIT}: {names}.", level="doubt")
+
+
+def _table(table: pd.DataFrame, level: float) -> Block:
+    shown = table.nsmallest(SHOWN, "tail")
+    numbers = shown[["expected", "lower", "upper"]].to_numpy(float)
+    words = shown.assign(
+        model=[interval(*line) for line in numbers],
+        observed=shown["observed"].map("{:.3f}".format),
+        tail=shown["tail"].map("{:.3f}".format),
+        whose=shown["group"].replace("", "all"),
+    )
+    columns = {
+        "quantity": "Feature",
+        "label": "Label",
+        "whose": "Raters",
+        "observed": "Observed",
+        "model": f"Expected ({level:.0%} interval)",
+        "tail": "Tail probability",
+    }
+    caption = f"The {len(shown)} features of the answers that fit worst, of {len(table)}"
+    return table_of("checks", caption, words, columns, export=table)

@@ -1,0 +1,107 @@
+"""Section: metrics with both estimands, beside the naive numbers."""
+
+import numpy as np
+import pandas as pd
+
+from assay.frames import lines_of
+from assay.plots.metrics import draw_metrics
+from assay.reporting.material import Material
+from assay.reporting.page import Block, Finding, Picture, Section, prose, table_of
+from assay.reporting.raters import WIDTH
+from assay.reporting.svg import to_svg
+from assay.words import ESTIMAND_WORDS, interval
+
+WEIGHT = 1.0
+
+
+def metrics_section(material: Material) -> Section:
+    """Report the metrics with both estimands, beside those of a majority vote."""
+    summaries, vote = material.summaries, material.vote
+    figure = draw_metrics(summaries, vote, width=WIDTH)
+    about = "; ".join(f"{name}: {ESTIMAND_WORDS[name]}" for name in summaries)
+    note = f"Estimand {about}. Reference: {material.reference}."
+    caption = (
+        "Posterior means, and the majority vote with its cluster bootstrap, with "
+        f"{material.level:.0%} intervals. {note}"
+    )
+    words = "The task's metrics from the model and from a majority vote; the table has them."
+    blocks: list[Block] = [
+        prose(
+            "The model's intervals hold what is not known of the labels and of the raters; those "
+            "of the majority vote take the vote for the truth."
+        ),
+        Picture(svg=to_svg(figure, name="metrics", words=words), caption=caption),
+        _table(summaries, vote, note, material.level),
+    ]
+    return Section(
+        key="metrics",
+        title="Metrics",
+        blocks=tuple(blocks),
+        findings=(*_off(summaries["finite"], vote, material.level),),
+    )
+
+
+def _table(
+    summaries: dict[str, pd.DataFrame], vote: pd.DataFrame, note: str, level: float
+) -> Block:
+    keys = ["metric", "system"]
+    told = {name: _cells(frame.set_index(keys)) for name, frame in summaries.items()}
+    naive = _cells(vote.rename(columns={"value": "mean"}).set_index(keys))
+    joined = pd.DataFrame(told | {"naive": naive}).reset_index()
+    pooled = joined["system"].eq("").all()
+    columns = {"metric" if pooled else "system": "Metric" if pooled else "System"}
+    columns |= {name: f"Model, {name}" for name in summaries} | {"naive": "Majority vote"}
+    others = _other_estimands(summaries)
+    export = pd.concat(
+        [*summaries.values(), vote.rename(columns={"value": "mean"}).assign(estimand="vote")]
+    )
+    return table_of(
+        "metrics",
+        f"Metrics: posterior mean ({level:.0%} interval)",
+        joined,
+        columns,
+        under="" if pooled else "metric",
+        note=f"{note}{others}",
+        export=export,
+    )
+
+
+def _cells(frame: pd.DataFrame) -> pd.Series:
+    """Write each line's estimate; draws in which it is undefined are counted."""
+    words = [interval(a, b, c) for a, b, c in frame[["mean", "lower", "upper"]].to_numpy(float)]
+    share = frame["undefined"].to_numpy(float)
+    marked = [
+        f"{text} [undefined in {u:.1%}]" if 0 < u < 1 else text
+        for text, u in zip(words, share, strict=True)
+    ]
+    return pd.Series(marked, index=frame.index)
+
+
+def _other_estimands(summaries: dict[str, pd.DataFrame]) -> str:
+    """Say where a metric's estimand is another than its column's."""
+    said = []
+    for name, frame in summaries.items():
+        for estimand, part in frame[frame["estimand"] != name].groupby("estimand", sort=False):
+            metrics = ", ".join(dict.fromkeys(part["metric"]))
+            said.append(f" {metrics}: {estimand}.")
+    return "".join(said)
+
+
+def _off(finite: pd.DataFrame, vote: pd.DataFrame, level: float) -> list[Finding]:
+    """Find the metric whose majority vote lies farthest outside the model's interval."""
+    keys = ["metric", "system"]
+    both = finite.merge(vote[[*keys, "value"]], on=keys)
+    outside = both[(both["value"] < both["lower"]) | (both["value"] > both["upper"])]
+    if outside.empty:
+        return []
+    distance = (outside["value"] - outside["mean"]).abs() / outside["sd"].clip(lower=1e-9)
+    line = lines_of(outside.loc[[distance.idxmax()]])[0]
+    where = f" of {line['system']}" if line["system"] else ""
+    told = interval(line["mean"], line["lower"], line["upper"])
+    more = f" The same holds for {len(outside) - 1} more." if len(outside) > 1 else ""
+    text = (
+        f"Counting the majority's answers gives {line['metric']}{where} = {line['value']:.2f}; "
+        f"with the raters' errors taken into account it is {told} ({level:.0%} interval, "
+        f"estimand finite), which does not hold that value.{more}"
+    )
+    return [Finding(weight=WEIGHT * float(np.log1p(distance.max())), text=text, section="metrics")]

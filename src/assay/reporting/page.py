@@ -1,0 +1,210 @@
+"""A page as values: sections of blocks, and what could not be said. The template writes them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pandas as pd
+
+from assay.words import UNDEFINED, printable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prose:
+    """Paragraphs."""
+
+    kind: ClassVar[str] = "prose"
+    paragraphs: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bullets:
+    """A list, after a line that says of what."""
+
+    kind: ClassVar[str] = "bullets"
+    items: tuple[str, ...]
+    lead: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Code:
+    """Text to be copied as it is."""
+
+    kind: ClassVar[str] = "code"
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Callout:
+    """A sentence that must not be overlooked: a verdict, or a doubt."""
+
+    kind: ClassVar[str] = "callout"
+    word: str
+    text: str
+    level: str = "note"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A figure as inline SVG, with the words that stand for it."""
+
+    kind: ClassVar[str] = "picture"
+    svg: str
+    caption: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One line of a table; a heading of the lines below it if it has one cell."""
+
+    cells: tuple[str, ...]
+
+    @property
+    def is_heading(self) -> bool:
+        """Whether the row stands for the rows below it."""
+        return len(self.cells) == 1
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Table:
+    """A table as it is shown, and the data frame that is exported under its key."""
+
+    kind: ClassVar[str] = "table"
+    key: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    numeric: tuple[bool, ...]
+    frame: pd.DataFrame
+    note: str = ""
+
+
+Block = Prose | Bullets | Code | Callout | Picture | Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gap:
+    """Something that could not be said: what, why, and the input that would enable it."""
+
+    what: str
+    why: str
+    enable: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One thing that changes the conclusion.
+
+    Attributes
+    ----------
+    weight : float
+        The larger, the more the conclusion changes; findings are ranked by it.
+    text : str
+    section : str
+        Key of the section that has the numbers.
+    """
+
+    weight: float
+    text: str
+    section: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A titled part of the page. ``gaps`` are what it would have said with other input."""
+
+    key: str
+    title: str
+    blocks: tuple[Block, ...]
+    gaps: tuple[Gap, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """The whole report."""
+
+    title: str
+    summary: str
+    findings: tuple[Finding, ...]
+    sections: tuple[Section, ...]
+    notice: str = ""
+
+    @property
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """The frames behind the tables, by key."""
+        blocks = (block for section in self.sections for block in section.blocks)
+        return {block.key: block.frame for block in blocks if isinstance(block, Table)}
+
+
+def table_of(
+    key: str,
+    caption: str,
+    frame: pd.DataFrame,
+    shown: Mapping[str, str],
+    *,
+    under: str = "",
+    note: str = "",
+    export: pd.DataFrame | None = None,
+) -> Table:
+    """Make a table of some columns of a data frame.
+
+    Parameters
+    ----------
+    key : str
+        Under which it is exported.
+    caption : str
+    frame : DataFrame
+    shown : mapping of str to str
+        Columns to show and their headings, in order; the first names the row.
+    under : str, optional
+        A column whose values become headings of the rows that have them.
+    note : str, optional
+        A line below the table.
+    export : DataFrame, optional
+        What is exported in place of ``frame``, where that holds words.
+    """
+    rows: list[Row] = []
+    last = None
+    lines = frame[[*shown]].to_numpy(object)
+    for head, line in zip(frame[under] if under else [""] * len(frame), lines, strict=True):
+        if head != last and head != "":
+            rows.append(Row(cells=(printable(head),)))
+        last = head
+        rows.append(Row(cells=tuple(cell_text(cell) for cell in line)))
+    return Table(
+        key=key,
+        caption=caption,
+        columns=tuple(shown.values()),
+        rows=tuple(rows),
+        numeric=tuple(pd.api.types.is_numeric_dtype(frame[column]) for column in shown),
+        frame=frame if export is None else export,
+        note=note,
+    )
+
+
+def cell_text(cell: Any) -> str:
+    r"""Write a cell.
+
+    Examples
+    --------
+    >>> cell_text(0.12345), cell_text(float("nan")), cell_text("a\x1b"), cell_text(True)
+    ('0.123', 'undefined', 'a?', 'yes')
+    """
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, float):
+        return UNDEFINED if cell != cell else f"{cell:.3g}"
+    return printable(cell)
+
+
+def prose(*paragraphs: str) -> Prose:
+    """Return paragraphs, empty ones left out."""
+    return Prose(paragraphs=tuple(printable(text) for text in paragraphs if text))
+
+
+def bullets(items: Sequence[str], lead: str = "") -> tuple[Bullets, ...]:
+    """Return a list, or nothing if it has no items."""
+    if not items:
+        return ()
+    return (Bullets(items=tuple(map(printable, items)), lead=lead),)

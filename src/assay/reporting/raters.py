@@ -1,0 +1,108 @@
+"""Section: raters, and who to talk to about what."""
+
+import pandas as pd
+
+from assay.frames import lines_of
+from assay.plots.raters import (
+    SHOWN_CONFUSIONS,
+    SHOWN_RATERS,
+    draw_confusions,
+    draw_raters,
+    weakest,
+)
+from assay.reporting.material import Material
+from assay.reporting.page import Block, Finding, Picture, Section, bullets, prose, table_of
+from assay.reporting.svg import to_svg
+from assay.reporting.talks import Talk, talks
+from assay.words import KIND_WORDS, interval
+
+WIDTH = 4.6
+"""Of a figure in inches: readable on a telephone."""
+
+WEIGHT = 10.0
+
+
+def raters_section(material: Material) -> Section:
+    """Say how reliable each rater is, and who to talk to about what."""
+    frame, task = material.reliability, material.ratings.task
+    found = talks(material.fit, material.ratings)
+    right = frame[frame["true_class"] == frame["reported_class"]]
+    note = f"Kind recorded: {KIND_WORDS['recorded']}. Reference: {material.reference}."
+    forest = draw_raters(frame, task, width=WIDTH)
+    maps = draw_confusions(frame, width=WIDTH)
+    count = right["rater"].nunique()
+    blocks: list[Block] = [
+        prose(f"How often each rater gives the right answer, {KIND_WORDS['recorded']}."),
+        Picture(
+            svg=to_svg(forest, name="raters", words=_words(right)),
+            caption=f"Posterior means with {material.level:.0%} intervals"
+            + _only(count, SHOWN_RATERS)
+            + f". {note}",
+        ),
+        *bullets([str(talk) for talk in found], "Who to talk to, and about what:"),
+        *([] if found else [prose("No rater clearly errs more often than the others.")]),
+        *bullets(_kinds(material.kinds), "Raters whose answers mislead, or say next to nothing:"),
+        Picture(
+            svg=to_svg(maps, name="confusions", words="Confusions; the table below has them."),
+            caption="What each rater reports (columns) given the true class (rows)"
+            + _only(count, SHOWN_CONFUSIONS)
+            + ".",
+        ),
+        _table(right, frame, note, material.level),
+    ]
+    return Section(key="raters", title="Raters", blocks=tuple(blocks), findings=_findings(found))
+
+
+def _findings(found: list[Talk]) -> tuple[Finding, ...]:
+    """Tell the largest difference between a rater and the others, if there is one."""
+    return tuple(
+        Finding(weight=WEIGHT * (talk.rate - talk.others), text=str(talk), section="raters")
+        for talk in found[:1]
+    )
+
+
+def _kinds(kinds: pd.DataFrame) -> list[str]:
+    """Name the raters who are probably adversarial or spammers."""
+    lines = lines_of(kinds[kinds["kind"] != ""])
+    return [
+        f"Rater {line['rater']} on {line['label']}: {line['kind']} (P = "
+        f"{line[f'p_{line["kind"]}']:.2f}; informedness "
+        f"{interval(line['informedness'], line['lower'], line['upper'])})."
+        for line in lines
+    ]
+
+
+def _only(count: int, shown: int) -> str:
+    return f", the {shown} weakest of {count} raters" if count > shown else ""
+
+
+def _words(right: pd.DataFrame) -> str:
+    """Say what the forest shows."""
+    low = lines_of(right.nsmallest(1, "mean"))[0]
+    return (
+        f"Chance of the right answer of {right['rater'].nunique()} raters. The lowest is "
+        f"{low['mean']:.2f}: {low['rater']} on {low['label']} where the truth is "
+        f"{low['true_class']}. The table below has all numbers."
+    )
+
+
+def _table(right: pd.DataFrame, frame: pd.DataFrame, note: str, level: float) -> Block:
+    """Right answers of the weakest raters by label and true class; all are exported."""
+    names = weakest(right, SHOWN_RATERS)
+    part = right[right["rater"].isin(names)]
+    words = [interval(line["mean"], line["lower"], line["upper"]) for line in lines_of(part)]
+    cells = part.assign(words=words).pivot_table(
+        index=["label", "rater"], columns="true_class", values="words", aggfunc="first", sort=False
+    )
+    classes = list(cells.columns)
+    shown = cells.reset_index().fillna("")
+    columns = {"rater": "Rater"} | {c: f"Right where the truth is {c}" for c in classes}
+    return table_of(
+        "raters",
+        f"Chance of the right answer: posterior mean ({level:.0%} interval)",
+        shown,
+        columns,
+        under="label" if shown["label"].nunique() > 1 else "",
+        note=note + (" All raters: --tables." if right["rater"].nunique() > len(names) else ""),
+        export=frame,
+    )

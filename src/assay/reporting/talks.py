@@ -1,0 +1,117 @@
+"""Who to talk to and about what: answers that a rater gives more often than the others do."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay.frames import lines_of
+from assay.labels import label_probabilities
+from assay.ratings import Ratings
+from assay.reliability import rater_reliability
+
+SURE = 0.9
+"""Probability from which a rater is said to differ from the others."""
+
+GAP = 0.05
+"""Smallest difference worth a talk, in probability."""
+
+EXAMPLES = 3
+LIMIT = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Talk:
+    """A rater, what to talk about, and items to look at together."""
+
+    rater: str
+    label: str
+    true_class: str
+    reported_class: str
+    rate: float
+    others: float
+    probability: float
+    items: tuple[str, ...]
+
+    def __str__(self) -> str:
+        about = (
+            f"Rater {self.rater} answers {self.reported_class!r} to {self.label} where the truth "
+            f"is {self.true_class!r} in {self.rate:.0%} of the cases, the other raters in "
+            f"{self.others:.0%} (P(more often) = {self.probability:.2f})."
+        )
+        return about + (f" Look together at items {', '.join(self.items)}." if self.items else "")
+
+
+def talks(fit: xr.DataTree, ratings: Ratings, *, limit: int = LIMIT) -> list[Talk]:
+    """Find the raters who err more often than the others, and on what.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+    ratings : Ratings
+        Those of the fit.
+    limit : int
+        How many at most, the largest differences first.
+
+    Returns
+    -------
+    list of Talk
+        Errors whose probability, as recorded, exceeds the mean of the other raters' by more than
+        0.05 in the posterior mean and by more than 0 with probability 0.9.
+    """
+    if len(ratings.raters) < 2:
+        return []
+    table = _excess(rater_reliability(fit)).nlargest(limit, "gap")
+    chance = label_probabilities(fit)
+    return [_talk(line, ratings, chance) for line in lines_of(table)]
+
+
+def _excess(reliability: xr.DataArray) -> pd.DataFrame:
+    """Lines of the errors that a rater makes more often than the mean of the others."""
+    draws = reliability.transpose("chain", "draw", "rater", ...)
+    values = draws.to_numpy().reshape(-1, *draws.shape[2:])
+    raters = values.shape[1]
+    others = (values.sum(axis=1, keepdims=True) - values) / (raters - 1)
+    gap = values - others
+    statistics = {
+        "rate": values.mean(axis=0),
+        "others": others.mean(axis=0),
+        "gap": gap.mean(axis=0),
+        "probability": (gap > 0).mean(axis=0),
+    }
+    dims = draws.dims[2:]
+    coords = {dim: draws[dim].to_numpy() for dim in dims}
+    frame = xr.Dataset({k: (dims, v) for k, v in statistics.items()}, coords=coords)
+    lines = frame.to_dataframe().reset_index()
+    wrong = lines["true_class"] != lines["reported_class"]
+    return lines[wrong & (lines["gap"] > GAP) & (lines["probability"] > SURE)]
+
+
+def _talk(line: dict[str, Any], ratings: Ratings, chance: xr.DataArray) -> Talk:
+    names = ("rater", "label", "true_class", "reported_class")
+    told = {name: str(line[name]) for name in names}
+    return Talk(
+        **told,
+        rate=line["rate"],
+        others=line["others"],
+        probability=line["probability"],
+        items=_examples(told, ratings, chance),
+    )
+
+
+def _examples(told: dict[str, str], ratings: Ratings, chance: xr.DataArray) -> tuple[str, ...]:
+    """Items to which the rater gave that answer and whose truth is most probably the other."""
+    label = ratings.task.label_names.index(told["label"])
+    classes = ratings.task.labels[label].classes
+    if told["reported_class"] not in classes:
+        return ()
+    code = classes.index(told["reported_class"])
+    rater = list(map(str, ratings.raters.index)).index(told["rater"])
+    mine = (ratings.rater == rater) & (ratings.answers[:, label] == code)
+    items: NDArray[np.int64] = np.unique(ratings.item[mine])
+    p = chance.sel({"label": told["label"], "class": told["true_class"]}).to_numpy()[items]
+    best = np.argsort(-np.nan_to_num(p), kind="stable")[:EXAMPLES]
+    return tuple(str(ratings.items.index[items[k]]) for k in best if p[k] > 0.5)

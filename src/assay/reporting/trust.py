@@ -1,0 +1,65 @@
+"""Section: convergence in words."""
+
+from assay.diagnostics import convergence_table
+from assay.fit_data import group
+from assay.reporting.material import Material
+from assay.reporting.page import Block, Callout, Finding, Section, prose, table_of
+from assay.words import convergence_words, doubts
+
+WORST = 5
+DOUBT_WEIGHT = 100.0
+"""A posterior that was not found outweighs whatever it seems to say."""
+
+
+def convergence_section(material: Material) -> Section:
+    """Say whether the draws can be trusted."""
+    words, *warnings = convergence_words(material.fit)
+    distrust = doubts(material.fit)
+    if material.fit.attrs["method"] == "map":
+        distrust = [*distrust, words]
+    verdict = "Trust with care" if distrust else "No reason for doubt"
+    blocks: list[Block] = [
+        Callout(word=verdict, text=words, level="doubt" if distrust else "good"),
+        *(Callout(word="Warning", text=text, level="doubt") for text in warnings),
+    ]
+    if material.fit.attrs["method"] == "nuts":
+        blocks += [_explanation(), _worst(material)]
+    return Section(
+        key="convergence",
+        title="Convergence",
+        blocks=tuple(blocks),
+        findings=tuple(map(_finding, distrust[:1])),
+    )
+
+
+def _finding(doubt: str) -> Finding:
+    text = f"The fit is not to be trusted as it is: {doubt}"
+    return Finding(weight=DOUBT_WEIGHT, text=text, section="convergence")
+
+
+def _explanation() -> Block:
+    return prose(
+        "R-hat compares chains that started apart: at most 1.01 means that they agree. The "
+        "effective sample size says how many independent draws the chains are worth: with 400 or "
+        "more, means and ends of intervals are stable to the digits shown."
+    )
+
+
+def _worst(material: Material) -> Block:
+    posterior = group(material.fit, "posterior")
+    table = convergence_table(posterior.drop_vars("prevalence", errors="ignore"))
+    worst = table.sort_values(["r_hat", "ess_bulk"], ascending=[False, True]).head(WORST)
+    shown = {
+        "parameter": "Parameter",
+        "r_hat": "R-hat",
+        "ess_bulk": "Effective size, middle",
+        "ess_tail": "Effective size, tails",
+    }
+    rounded = worst.round({"r_hat": 3, "ess_bulk": 0, "ess_tail": 0})
+    words = rounded.assign(
+        ess_bulk=rounded["ess_bulk"].map("{:.0f}".format),
+        ess_tail=rounded["ess_tail"].map("{:.0f}".format),
+        r_hat=rounded["r_hat"].map("{:.3f}".format),
+    )
+    caption = f"The {len(worst)} parameters that converged worst"
+    return table_of("convergence", caption, words, shown, export=table)

@@ -1,0 +1,215 @@
+"""report: one self-contained HTML file that people read."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal
+
+import xarray as xr
+
+from assay.errors import AssayError, FitError
+from assay.fit_data import require_fit
+from assay.reporting.agreed import agreement_section
+from assay.reporting.asked import asked_section
+from assay.reporting.budget import budget_section
+from assay.reporting.card import card_section
+from assay.reporting.claims import claims_section
+from assay.reporting.comparisons import comparison_section
+from assay.reporting.evidence import data_section
+from assay.reporting.export import export_tables
+from assay.reporting.html import to_html
+from assay.reporting.labels import labels_section
+from assay.reporting.limits import gaps_of, gaps_section, limits_section
+from assay.reporting.material import Material
+from assay.reporting.misfit import misfit_section
+from assay.reporting.numbers import metrics_section
+from assay.reporting.page import Finding, Gap, Page, Section
+from assay.reporting.provenance import provenance_section
+from assay.reporting.raters import raters_section
+from assay.reporting.robust import stability_section
+from assay.reporting.trust import convergence_section
+from assay.reporting.wrong import wrong_section
+
+SectionMaker = Callable[[Material], Section | Gap]
+SECTIONS: dict[str, SectionMaker] = {
+    "What was asked": asked_section,
+    "The data": data_section,
+    "Convergence": convergence_section,
+    "Metrics": metrics_section,
+    "Comparisons": comparison_section,
+    "Claims": claims_section,
+    "Raters": raters_section,
+    "Labels": labels_section,
+    "Agreement": agreement_section,
+    "Model checks": misfit_section,
+    "If the consensus is wrong": wrong_section,
+    "Variance budget": budget_section,
+    "Stability": stability_section,
+}
+SHOWN_FINDINGS = 3
+
+
+def report(
+    fit: xr.DataTree,
+    path: str | Path,
+    *,
+    claims: Sequence[str] = (),
+    human: Sequence[str] | str = (),
+    stability: bool = False,
+    budget: bool = True,
+    level: float = 0.95,
+    title: str | None = None,
+    notice: str = "",
+    command: str | None = None,
+    tables: str | Path | None = None,
+    table_format: Literal["csv", "tsv", "json", "parquet"] = "csv",
+    progress: bool = False,
+) -> Path:
+    """Write what a fit means as one HTML file that opens offline.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit` or :func:`assay.load`.
+    path : str or path
+        Where to; an existing file is replaced, and stays as it was if anything fails.
+    claims : sequence of str
+        Claims to be checked, such as ``"B > A by 0.03 on ndcg_at_k"``.
+    human : str or sequence of str
+        Raters, or groups of raters, that are people: what they alone would say is shown besides.
+    stability : bool
+        Refit without each rater, with other priors, rules and kernels. Takes minutes.
+    budget : bool
+        Take the variance of the metrics apart, and say what more data would buy. Takes seconds.
+    level : float
+        Probability of all intervals, above 0.5 and below 1.
+    title : str, optional
+        Of the page; names the task if not given.
+    notice : str
+        A sentence that stands above everything, e.g. that the data are simulated.
+    command : str, optional
+        The command that makes this report, to stand in it.
+    tables : str or path, optional
+        A folder for the tables behind the report, a file each.
+    table_format : {"csv", "tsv", "json", "parquet"}
+        Of those files.
+    progress : bool
+        Whether to show the progress of refits on standard error.
+
+    Returns
+    -------
+    pathlib.Path
+        Where the report was written.
+
+    Raises
+    ------
+    FitError
+        If the tree is no fit, a level is out of range, or the path cannot be written.
+    ModelError, UnknownNameError
+        If a claim cannot be read, or names a system or a metric that is not there.
+
+    Notes
+    -----
+    A section that the input does not allow is listed under *checks that could not run*, with the
+    input that would enable it. Findings are ranked by what changes the conclusion: a fit that is
+    not to be trusted, claims that are contradicted or undecided, conclusions that hang on an
+    assumption or that a majority vote would turn, clear differences, raters who err more than
+    others; at most three are shown.
+
+    Examples
+    --------
+    >>> import assay
+    >>> from tempfile import TemporaryDirectory
+    >>> ratings = assay.simulate("single", n_items=40, n_raters=4, rng=1)
+    >>> fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    >>> with TemporaryDirectory() as folder:
+    ...     report(fit, Path(folder) / "report.html", budget=False).name
+    'report.html'
+    """
+    material = Material(
+        fit=fit,
+        level=level,
+        claims=tuple(claims),
+        human=(human,) if isinstance(human, str) else tuple(human),
+        stability=stability,
+        budget=budget,
+        command=command,
+        progress=progress,
+    )
+    target = Path(path)
+    page = write_page(material, target, title=title, notice=notice)
+    if tables is not None:
+        export_tables(page, Path(tables), table_format)
+    return target
+
+
+def write_page(
+    material: Material, path: Path, *, title: str | None = None, notice: str = ""
+) -> Page:
+    """Write a report of some material, and return its page; arguments as for :func:`report`."""
+    require_fit(material.fit)
+    if not 0.5 < material.level < 1:
+        raise FitError(
+            f"level={material.level!r}; it is a probability above 0.5 and below 1, such as 0.95"
+        )
+    _require_folder(path)
+    page = make_page(material, title=title, notice=notice)
+    to_html(page, path)
+    return page
+
+
+def _require_folder(path: Path) -> None:
+    if not path.parent.is_dir():
+        raise FitError(f"cannot write {path}: the folder {path.parent} does not exist")
+    if path.is_dir():
+        raise FitError(f"cannot write {path}: it is a folder; give a file name, e.g. report.html")
+
+
+def make_page(material: Material, *, title: str | None = None, notice: str = "") -> Page:
+    """Put the sections of a report together.
+
+    Parameters
+    ----------
+    material : Material
+    title, notice : str
+        As for :func:`report`.
+
+    Raises
+    ------
+    ModelError, UnknownNameError
+        If a claim, or a name of a person, is wrong.
+    """
+    _ = material.verdicts, material.human and material.sides  # the user's words: errors stay errors
+    made = [_made(name, maker, material) for name, maker in SECTIONS.items()]
+    sections = [one for one in made if isinstance(one, Section)]
+    gaps = [one for one in made if isinstance(one, Gap)]
+    gaps += [gap for section in sections for gap in section.gaps]
+    closing = [
+        limits_section(material),
+        gaps_section([*gaps, *gaps_of(material)]),
+        card_section(material),
+        provenance_section(material),
+    ]
+    ratings = material.ratings
+    return Page(
+        title=title or f"What the ratings of task {ratings.task.name} say",
+        summary=(
+            f"{len(ratings.answers)} ratings of {len(ratings.items)} items by "
+            f"{len(ratings.raters)} raters. Truth means: {material.reference}."
+        ),
+        findings=_ranked([f for section in sections for f in section.findings]),
+        sections=(*sections, *closing),
+        notice=notice,
+    )
+
+
+def _made(name: str, maker: SectionMaker, material: Material) -> Section | Gap:
+    """Make a section; one that this input does not allow is a gap, not a failure of the rest."""
+    try:
+        return maker(material)
+    except AssayError as error:
+        return Gap(what=name, why=str(error), enable="what the message says")
+
+
+def _ranked(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Return the findings that change the conclusion most."""
+    return tuple(sorted(findings, key=lambda f: -f.weight)[:SHOWN_FINDINGS])

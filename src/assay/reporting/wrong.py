@@ -1,0 +1,47 @@
+"""Section: what the metrics become if the consensus is wrong."""
+
+from assay.reporting.material import Material
+from assay.reporting.page import Gap, Section, prose, table_of
+from assay.spec import CONSENSUS
+from assay.words import interval
+
+NOT_A_CONSENSUS = Gap(
+    what="What the metrics become if the consensus is wrong",
+    why="truth here is not the consensus of all raters",
+    enable="a fit without --reference",
+)
+
+
+def wrong_section(material: Material) -> Section | Gap:
+    """Recompute the metrics as if the consensus were wrong on some share of the items."""
+    if material.reference != CONSENSUS:
+        return NOT_A_CONSENSUS
+    table = material.sensitivity
+    told = [interval(*line) for line in table[["mean", "lower", "upper"]].to_numpy(float)]
+    named = table.assign(told=told, share=[f"{share:.0%}" for share in table["wrong"]])
+    cells = named.pivot_table(
+        index=["metric", "system"], columns="share", values="told", aggfunc="first", sort=False
+    ).reset_index()
+    pooled = bool(cells["system"].eq("").all())
+    columns = {"metric": "Metric"} if pooled else {"system": "System"}
+    columns |= {share: f"Wrong on {share}" for share in dict.fromkeys(named["share"])}
+    estimands = ", ".join(dict.fromkeys(table["estimand"]))
+    return Section(
+        key="wrong",
+        title="If the consensus is wrong",
+        blocks=(
+            prose(
+                "Ratings cannot tell how often all raters are wrong together. This is what the "
+                "metrics become if the truth differs from the consensus on a share of the items."
+            ),
+            table_of(
+                "wrong",
+                f"Metrics: posterior mean ({material.level:.0%} interval)",
+                cells,
+                columns,
+                under="" if pooled else "metric",
+                note=f"Estimand {estimands}. Reference: {material.reference}.",
+                export=table,
+            ),
+        ),
+    )

@@ -1,0 +1,98 @@
+"""Which classes are positive, and what each is worth."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.errors import ModelError, UnknownNameError, suggest
+from assay.scoring.truths import Truth
+
+
+def positive_classes(truth: Truth, positive: str | Sequence[str] | None) -> NDArray[np.bool_]:
+    """Say which classes count as positive.
+
+    Parameters
+    ----------
+    truth : Truth
+    positive : str, sequence of str, or None
+        Classes. Of an ordered label, one class stands for itself and all above. None is the
+        upper one of two classes.
+
+    Returns
+    -------
+    ndarray of bool (class,)
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no class of a name.
+    ModelError
+        If the label has more than two classes and none is named, or all are.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from assay.scoring.truths import read_truth
+    >>> grades = pd.CategoricalDtype(["no", "partially", "yes"], ordered=True)
+    >>> truth = read_truth(pd.Series(["no", "yes"], index=["a", "b"], dtype=grades))
+    >>> positive_classes(truth, "partially")
+    array([False,  True,  True])
+    """
+    names = truth.classes
+    if positive is None:
+        if len(names) != 2:
+            raise ModelError(
+                f"{truth.label!r} has the classes {', '.join(names)}; say with positive= which of "
+                "them count as positive"
+            )
+        return np.array([False, True])
+    wanted = [positive] if isinstance(positive, str) else [str(name) for name in positive]
+    for name in wanted:
+        if name not in names:
+            raise UnknownNameError(f"no class {name!r}; {suggest(name, names)}")
+    chosen = np.isin(names, wanted)
+    if isinstance(positive, str) and truth.ordered:
+        chosen = np.arange(len(names)) >= names.index(positive)
+    if chosen.all() or not chosen.any():
+        raise ModelError(f"positive={positive!r} leaves nothing to tell apart: {', '.join(names)}")
+    return chosen
+
+
+def class_gains(
+    truth: Truth, positive: NDArray[np.bool_], gains: Mapping[str, float] | None
+) -> NDArray[np.float64]:
+    """Say what each class is worth in graded measures.
+
+    Parameters
+    ----------
+    truth : Truth
+    positive : ndarray of bool (class,)
+    gains : mapping of str to float, optional
+        Gain of each class, 0 of those not named. If not given, 0, 1, 2, ... of ordered classes,
+        else 1 of the positive ones.
+
+    Returns
+    -------
+    ndarray of float (class,)
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no class of a name.
+    ModelError
+        If a gain is negative or not a number.
+    """
+    if gains is None:
+        return class_grades(truth, positive)
+    for name, gain in gains.items():
+        if name not in truth.classes:
+            raise UnknownNameError(f"no class {name!r}; {suggest(name, truth.classes)}")
+        if not 0 <= gain < np.inf:
+            raise ModelError(f"gain {gain!r} of class {name!r}; allowed: 0 or more")
+    return np.array([float(gains.get(name, 0.0)) for name in truth.classes])
+
+
+def class_grades(truth: Truth, positive: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Put the classes in order (class,): 0, 1, 2, ... if they are ordered, else positive last."""
+    return np.asarray(np.arange(len(truth.classes)) if truth.ordered else positive, float)

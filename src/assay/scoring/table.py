@@ -1,0 +1,69 @@
+"""score_table: several scored raters side by side."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from assay.errors import ModelError
+from assay.scoring.rater import score_rater
+from assay.scoring.scores import Scores
+from assay.scoring.truths import Source
+from assay.summary import summarize
+
+
+def score_table(
+    truth: Source,
+    scores: Mapping[str, Scores] | Sequence[str],
+    *,
+    level: float = 0.95,
+    **choices: Any,
+) -> pd.DataFrame:
+    """Score several raters against the same truth and put the results in one table.
+
+    Parameters
+    ----------
+    truth : xarray.DataTree, xarray.DataArray, Ratings, pandas.Series or mapping
+        As in :func:`score_rater`.
+    scores : mapping of str to scores, or sequence of str
+        The scores of each rater by name; or names of raters who have scores in the ratings.
+    level : float
+        Probability of the intervals.
+    **choices
+        The other arguments of :func:`score_rater`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A line per measure and rater: ``metric``, ``rater``, ``estimand``, ``mean``, ``sd``,
+        ``lower``, ``upper``, ``level``, ``undefined``, ``reference``, ``n_items``,
+        ``n_items_without_score``.
+
+    Raises
+    ------
+    RatingsError, UnknownNameError, ModelError, FitError
+        As :func:`score_rater` and :func:`assay.summarize`.
+
+    Examples
+    --------
+    >>> truth = {"a": 1, "b": 0, "c": 1}
+    >>> raters = {"one": {"a": 0.9, "b": 0.4, "c": 0.4}, "two": {"a": 0.1, "b": 0.2, "c": 0.3}}
+    >>> score_table(truth, raters, metrics="auroc")[["metric", "rater", "mean"]]
+      metric rater  mean
+    0  auroc   one  0.75
+    1  auroc   two  0.50
+    """
+    named = scores if isinstance(scores, Mapping) else {name: name for name in scores}
+    if not named:
+        raise ModelError("no rater is named; give the scores of at least one")
+    parts = []
+    for rater, own in named.items():
+        found = score_rater(truth, own, **choices)
+        counts = {name: found.attrs[name] for name in ("n_items", "n_items_without_score")}
+        parts.append(summarize(found, level=level).assign(rater=rater, **counts))
+    table = pd.concat(parts, ignore_index=True).drop(columns="system")
+    names = list(dict.fromkeys(table["metric"]))
+    order = table["metric"].map(names.index).argsort(kind="stable")
+    front = ["metric", "rater"]
+    rest = [column for column in table.columns if column not in front]
+    return table.loc[order, [*front, *rest]].reset_index(drop=True)

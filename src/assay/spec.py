@@ -1,0 +1,164 @@
+"""The specification of a model: a value made of names, checked before anything is built."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from assay.catalogue import catalogue_entry, catalogue_names
+from assay.errors import ModelError, UnknownNameError, suggest
+from assay.prior_files import read_priors
+from assay.priors import write_prior
+
+Replicates = Literal["together", "independent"]
+REPLICATES = ("together", "independent")
+Priors = Mapping[str, Any] | str | Path | None
+"""Priors by name, or the TOML file that they stand in."""
+CONSENSUS = "consensus of all raters"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """A rater family and the layers on top of it.
+
+    Attributes
+    ----------
+    family : str
+    layers : tuple of str
+        ``item_difficulty``, ``item_difficulty_continuous``, ``drift``, ``perception``.
+    """
+
+    family: str = "hierarchical"
+    layers: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Write the recipe as a user writes it."""
+        return " + ".join((self.family, *self.layers))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """What model is meant: names of its parts, and the priors that differ from the catalogue's.
+
+    Attributes
+    ----------
+    raters : str or mapping of str to str
+        A recipe for all raters, or one for each rater group.
+    prevalence : str
+    reference : str or None
+        Whose truth is meant: None (one consensus of all raters), ``gold``, or a rater group.
+    replicates : {"together", "independent"}
+        Whether ratings of one item by one rater share what is peculiar to the two.
+    priors : mapping of str to str
+    """
+
+    raters: str | Mapping[str, str] = "hierarchical"
+    prevalence: str = "loglinear"
+    reference: str | None = None
+    replicates: Replicates = "together"
+    priors: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def truth(self) -> str:
+        """Say in words whose truth is meant."""
+        if self.reference is None:
+            return CONSENSUS
+        if self.reference == "gold":
+            return "gold"
+        return f"consensus of {self.reference}"
+
+
+def is_layer(name: str) -> bool:
+    """Whether a catalogue entry is a layer on top of a family."""
+    return bool(catalogue_entry("raters", name, called="rater family").get("layer", False))
+
+
+def parse_recipe(text: str) -> Recipe:
+    """Read ``"family + layer + layer"``; a layer alone stands on ``hierarchical``.
+
+    Raises
+    ------
+    UnknownNameError
+        If a name is not in the catalogue.
+    ModelError
+        If there is more than one family, or a layer twice.
+
+    Examples
+    --------
+    >>> parse_recipe("pooled + item_difficulty")
+    Recipe(family='pooled', layers=('item_difficulty',))
+    """
+    if not isinstance(text, str):
+        raise ModelError(f"raters={text!r}; write a family by name, e.g. 'hierarchical'")
+    names = [name.strip() for name in text.split("+")]
+    layers = [name for name in names if is_layer(name)]
+    families = [name for name in names if name not in layers]
+    if len(families) > 1:
+        raise ModelError(
+            f"raters={text!r} names {len(families)} families ({', '.join(families)}); "
+            "a rater group has one, and any layers on top of it"
+        )
+    doubled = sorted({name for name in layers if layers.count(name) > 1})
+    if doubled:
+        raise ModelError(f"raters={text!r} names {', '.join(doubled)} more than once")
+    return Recipe(family=families[0] if families else "hierarchical", layers=tuple(layers))
+
+
+def recipes(spec: Spec, groups: tuple[str, ...]) -> dict[str, Recipe]:
+    """Return the recipe of each rater group of the data.
+
+    Raises
+    ------
+    ModelError
+        If ``raters`` names groups that are not there, or leaves some out.
+    """
+    if isinstance(spec.raters, str):
+        return dict.fromkeys(groups, parse_recipe(spec.raters))
+    unknown = [name for name in spec.raters if name not in groups]
+    left_out = [name for name in groups if name not in spec.raters]
+    if unknown:
+        raise ModelError(
+            f"raters= names a group {unknown[0]!r} that no rater is in; "
+            f"{suggest(unknown[0], list(groups))}"
+        )
+    if left_out:
+        raise ModelError(
+            f"raters= says nothing of the rater groups {', '.join(left_out)}; give each group a "
+            f"family, e.g. {{{left_out[0]!r}: 'hierarchical'}}"
+        )
+    return {name: parse_recipe(spec.raters[name]) for name in groups}
+
+
+def make_spec(
+    raters: str | Mapping[str, str] = "hierarchical",
+    prevalence: str = "loglinear",
+    reference: str | None = None,
+    priors: Priors = None,
+    formula: str | None = None,
+    replicates: Replicates = "together",
+) -> Spec:
+    """Check the names of a specification and make it a value."""
+    if formula is not None:
+        raise ModelError(
+            "formula= is not available yet; system, rank, stratum and cluster columns are "
+            "modelled without one"
+        )
+    given = read_priors(priors) if isinstance(priors, str | Path) else dict(priors or {})
+    if replicates not in REPLICATES:
+        raise ModelError(f"replicates={replicates!r}; allowed: {', '.join(REPLICATES)}")
+    if isinstance(raters, Mapping):
+        written: str | dict[str, str] = {k: str(parse_recipe(v)) for k, v in raters.items()}
+    else:
+        written = str(parse_recipe(raters))
+    if prevalence not in catalogue_names("prevalence"):
+        names = catalogue_names("prevalence")
+        raise UnknownNameError(
+            f"no prevalence is called {prevalence!r}; {suggest(prevalence, names)}"
+        )
+    return Spec(
+        raters=written,
+        prevalence=prevalence,
+        reference=reference,
+        replicates=replicates,
+        priors={k: write_prior(v, where=f"prior {k}") for k, v in given.items()},
+    )

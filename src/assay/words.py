@@ -1,0 +1,88 @@
+"""Numbers and findings in words: what the terminal and the report say alike."""
+
+import json
+
+import numpy as np
+import xarray as xr
+
+from assay.diagnostics import fit_warnings
+
+UNDEFINED = "undefined"
+ESTIMAND_WORDS = {"finite": "these items", "population": "clusters like these"}
+KIND_WORDS = {
+    "recorded": "of what ends up in the data",
+    "raw": "before the interface blocks contradictions",
+}
+
+
+def printable(value: object) -> str:
+    r"""Return text without control characters, which could garble a terminal.
+
+    Examples
+    --------
+    >>> printable("a\x1b[2Jb")
+    'a?[2Jb'
+    """
+    return "".join(c if c.isprintable() else "?" for c in str(value))
+
+
+def decimals_for(lower: float, upper: float) -> int:
+    """Return how many decimals an interval deserves: two digits of its width, 2 to 4.
+
+    Examples
+    --------
+    >>> decimals_for(0.46, 0.70), decimals_for(0.011, 0.019)
+    (2, 4)
+    """
+    width = upper - lower
+    return int(np.clip(1 - np.floor(np.log10(width)), 2, 4)) if width > 0 else 2
+
+
+def interval(middle: float, lower: float, upper: float, decimals: int | None = None) -> str:
+    """Write an estimate with its interval.
+
+    Examples
+    --------
+    >>> interval(0.581, 0.462, 0.699)
+    '0.58 (0.46 to 0.70)'
+    >>> interval(float("nan"), 0.0, 1.0)
+    'undefined'
+    """
+    if not np.isfinite([middle, lower, upper]).all():
+        return UNDEFINED
+    n = decimals_for(lower, upper) if decimals is None else decimals
+    # Adding 0.0 turns the -0 that rounding leaves into 0.
+    told = [f"{round(float(value), n) + 0.0:.{n}f}" for value in (middle, lower, upper)]
+    return f"{told[0]} ({told[1]} to {told[2]})"
+
+
+def convergence_words(fit: xr.DataTree) -> list[str]:
+    """Say how a fit was made and whether its draws can be trusted, in sentences."""
+    numbers, sizes = json.loads(fit.attrs["diagnostics"]), fit["posterior"].sizes
+    words = f"{sizes['chain']} chains of {sizes['draw']} draws: "
+    match fit.attrs["method"]:
+        case "nuts":
+            words += (
+                f"largest R-hat {_number(numbers['r_hat_max'], 3)}, smallest effective sample "
+                f"size {_number(numbers['ess_min'], 0)}, {numbers['divergences']} divergences."
+            )
+        case "laplace":
+            words = (
+                f"Laplace's approximation at the mode: PSIS k-hat {_number(numbers['k_hat'], 2)}."
+            )
+        case _:
+            words = "The mode alone: intervals leave out the uncertainty of the parameters."
+    return [words, *fit_warnings(fit)]
+
+
+def _number(value: float | None, decimals: int) -> str:
+    """Write a diagnostic; one chain has no R-hat."""
+    return UNDEFINED if value is None else f"{value:.{decimals}f}"
+
+
+def doubts(fit: xr.DataTree) -> list[str]:
+    """Return the warnings of a fit that is not to be trusted as it is; empty if it can be.
+
+    A further mode of negligible weight is worth a line, and no reason to distrust the draws.
+    """
+    return [text for text in fit_warnings(fit) if not text.endswith("its weight is negligible.")]

@@ -1,0 +1,80 @@
+"""Layers a second time: difficulty, drift, perception and repeated ratings."""
+
+import math
+
+from brute_prevalence import terms
+from brute_responses import states
+
+from assay.model import Structure
+
+
+def bent(step: float = 0.3, reach: float = 8.0, bend: float = 2.5) -> list[tuple[float, float]]:
+    """Nodes and weights for a standard normal: even steps in q, at u = bend * sinh(q / bend)."""
+    most = math.ceil(bend * math.asinh(reach / bend) / step)
+    where = [bend * math.sinh(n * step / bend) for n in range(-most, most + 1)]
+    density = [math.exp(-u * u / 2) * math.hypot(1, u / bend) for u in where]
+    return [(u, d / math.fsum(density)) for u, d in zip(where, density, strict=True)]
+
+
+def difficulties(structure: Structure, values: dict) -> list[tuple[float, float]]:
+    """Positions of the classes of difficulty, with their probabilities."""
+    raters = structure.spec.raters
+    written = raters if isinstance(raters, str) else " + ".join(raters.values())
+    layers = [name.strip() for name in written.split("+")]
+    if "item_difficulty" in layers:
+        share = float(values["hard_share"])
+        return [(0.0, 1 - share), (1.0, share)]
+    return bent() if "item_difficulty_continuous" in layers else [(0.0, 1.0)]
+
+
+def walk(values: dict, walker: int, group: int, label: int, session: int) -> float:
+    """Where a random walk stands in a session, having started at 0 in the first."""
+    steps = values["drift_step"][walker][label][:session]
+    return float(values["drift_sd"][group][label]) * math.fsum(steps)
+
+
+def bias(values: dict, rater: int, group: int, label: int, row: int, system: int) -> float:
+    """What a rater's log odds gain on a system's items; row counts the classes of all labels."""
+    return float(values["system_bias_sd"][group][label]) * float(
+        values["system_bias_offset"][rater][row][system]
+    )
+
+
+def system_of(structure: Structure, item: int) -> int:
+    """Position of the one system whose lists an item stands in; -1 if there are several."""
+    panels = structure.ratings.panels
+    names = sorted(set(panels["system"]) - {""})
+    here = {n for n, i in zip(panels["system"], panels["item"], strict=True) if i == item and n}
+    return names.index(next(iter(here))) if len(here) == 1 else -1
+
+
+def layered(structure: Structure) -> list[str]:
+    """Rater groups that do not see the truth itself, in order."""
+    groups = sorted(set(structure.ratings.raters["group"]))
+    reference = structure.spec.reference
+    return [] if reference is None else [name for name in groups if name != reference]
+
+
+def looks(structure: Structure, values: dict, layer: int, prevalence: list[float]) -> list[float]:
+    """What a misperceived item looks like: the prevalence, tilted."""
+    names = next(
+        p.coords["appearance"] for p in structure.parameters() if p.name == "appearance_tilt"
+    )
+    tilt = dict(zip(names, values["appearance_tilt"][layer], strict=True))
+    odds = []
+    for state, share in zip(states(structure.ratings.task), prevalence, strict=True):
+        by = math.fsum(x * tilt[name] for name, x in terms(structure.ratings.task, state).items())
+        odds.append(share * math.exp(by))
+    return [o / math.fsum(odds) for o in odds]
+
+
+def urn(chances: list[float], same: list[int], consistency: float) -> float:
+    """P(a rater's ratings of one item): each new, or a copy of one that came before.
+
+    ``same`` says how many of the ratings before each were like it.
+    """
+    total = 1.0
+    for n, (chance, like) in enumerate(zip(chances, same, strict=True)):
+        fresh = 1 - consistency
+        total *= (fresh * chance + consistency * like) / (fresh + consistency * n)
+    return total

@@ -1,0 +1,131 @@
+"""The prevalence of each item a second time: log-linear scores, state by state."""
+
+import math
+from collections.abc import Callable, Iterator
+
+from brute_responses import NOT_ASKED, Vector, obeying_paths, states
+
+from assay.model import Structure
+from assay.task import Task
+
+BEND = 2.5
+
+
+def corner(classes: int, code: int) -> list[float]:
+    """Coordinates of a class: corners of a simplex with edges of length 1, centred at 0."""
+    if code == NOT_ASKED:
+        return [0.0] * (classes - 1)
+    found = []
+    for j in range(1, classes):
+        size = math.sqrt(2 * j * (j + 1))
+        found.append(-1 / size if code < j else (j / size if code == j else 0.0))
+    return found
+
+
+def terms(task: Task, state: Vector) -> dict[str, float]:
+    """Coordinates of a state by the names of the main effects."""
+    found = {}
+    for la, code in zip(task.labels, state, strict=True):
+        values = corner(len(la.classes), code)
+        single = len(values) == 1
+        for n, value in enumerate(values, start=1):
+            found[la.name if single else f"{la.name}[{n}]"] = value
+    return found
+
+
+def contexts(structure: Structure) -> list[dict[str, dict[str, float]]]:
+    """Which share of each item's places belongs to each level of each effect."""
+    ratings, found = structure.ratings, []
+    columns = {
+        "system": ratings.panels["system"],
+        "rank": ratings.panels["rank"],
+        "stratum": ratings.panels["item"].map(lambda i: ratings.items["stratum"].iloc[i]),
+    }
+    varying = {name: list(c) for name, c in columns.items() if len(set(c)) > 1}
+    for i in range(len(ratings.items)):
+        here = [n for n, item in enumerate(ratings.panels["item"]) if item == i]
+        shares: dict[str, dict[str, float]] = {}
+        for name, column in varying.items():
+            shares[name] = {}
+            for n in here:
+                level = str(column[n])
+                shares[name][level] = shares[name].get(level, 0.0) + 1 / len(here)
+        found.append(shares)
+    return found
+
+
+class Scores:
+    """Log-linear predictor of each state of an item: intercepts and slopes in u."""
+
+    def __init__(self, structure: Structure, values: dict, shares: dict[str, dict[str, float]]):
+        task = structure.ratings.task
+        coords = {p.name: p.coords for p in structure.parameters()}
+        self.intercept, self.slope = [], []
+        for state in states(task):
+            x = terms(task, state)
+            names = list(coords["main"]["term"])
+            total = math.fsum(x[t] * b for t, b in zip(names, values["main"], strict=True))
+            for pair, z in zip(
+                coords["main"]["pair"], values.get("interaction_offset", []), strict=True
+            ):
+                first, second = pair.split(":")
+                total += values["interaction_sd"] * z * x[first] * x[second]
+            for effect, share in shares.items():
+                levels = list(coords[f"{effect}_offset"][effect])
+                for level, part in share.items():
+                    offset = values[f"{effect}_offset"][levels.index(level)]
+                    scale = values[f"{effect}_sd"] * part
+                    total += scale * math.fsum(x[t] * o for t, o in zip(names, offset, strict=True))
+            soft = [r.expression for r in task.rules if r.truth == "soft"]
+            for text, kappa in zip(soft, values.get("penalty", []), strict=True):
+                total -= kappa * (state not in obeying_paths(task.to_json(), text))
+            asked = [la for la, c in zip(task.labels, state, strict=True) if c != NOT_ASKED]
+            total -= math.fsum(math.log(len(la.classes)) for la in asked)
+            loading = values.get("cluster_loading", [0.0] * len(names))
+            self.intercept.append(total)
+            self.slope.append(math.fsum(x[t] * w for t, w in zip(names, loading, strict=True)))
+
+    def __call__(self, u: float) -> list[float]:
+        """Probabilities of the states at one value of the cluster effect."""
+        score = [a + b * u for a, b in zip(self.intercept, self.slope, strict=True)]
+        top = max(score)
+        odds = [math.exp(s - top) for s in score]
+        total = math.fsum(odds)
+        return [o / total for o in odds]
+
+
+def prevalences(structure: Structure, values: dict) -> list[Callable[[float], list[float]]]:
+    """Prevalence of each item as a function of its cluster's effect."""
+    shares = contexts(structure)
+    if structure.spec.prevalence == "dirichlet":
+        systems = structure.ratings.systems
+        table = values["state_share"]
+
+        def mixed(share: dict[str, dict[str, float]]) -> list[float]:
+            parts = share.get("system", {"all": 1.0})
+            rows = {s: table[systems.index(s) if len(systems) > 1 else 0] for s in parts}
+            return [math.fsum(parts[s] * rows[s][k] for s in parts) for k in range(table.shape[1])]
+
+        return [lambda u, p=p: p for p in map(mixed, shares)]
+    made: dict[str, Scores] = {}
+    for share in shares:
+        made.setdefault(repr(share), Scores(structure, values, share))
+    return [made[repr(share)] for share in shares]
+
+
+def nodes(structure: Structure) -> Iterator[tuple[float, float]]:
+    """Nodes of the model's quadrature; weights are density times spacing, adding up to 1."""
+    where = [float(u) for u in structure.prevalence.design.nodes]
+    density = [math.exp(-u * u / 2) * math.hypot(1, u / BEND) for u in where]
+    total = math.fsum(density)
+    return zip(where, [d / total for d in density], strict=True)
+
+
+def marginals(structure: Structure, values: dict) -> list[list[float]]:
+    """Prevalence of each item, averaged over the cluster effect."""
+    here = list(nodes(structure)) if structure.prevalence.has_clusters else [(0.0, 1.0)]
+    count = len(states(structure.ratings.task))
+    return [
+        [math.fsum(w * prior(u)[s] for u, w in here) for s in range(count)]
+        for prior in prevalences(structure, values)
+    ]

@@ -1,0 +1,188 @@
+"""Who said what, a second time: the recipe of each rater, and the chances of its ratings."""
+
+import math
+from dataclasses import dataclass
+from itertools import combinations, product
+
+import numpy as np
+from brute_confusions import HONEST_ERROR, Tilt, confusion_of, honest, spam, tilted
+from brute_layers import bias, system_of, walk
+from brute_responses import Mixture, Rater, Vector
+from brute_scores import ScoreRater, codes
+
+from assay.model import Structure
+
+SHARED = ("pooled",)
+Speaker = Rater | Mixture | ScoreRater
+Place = tuple[int, int]
+"""Session of a rating, and the system of its item."""
+
+
+@dataclass(frozen=True, eq=False)
+class Voice:
+    """How one rater is modelled: family, layers, and where its parameters stand."""
+
+    group: str
+    family: str
+    layers: tuple[str, ...]
+    values: dict
+    levels: dict
+    rater: int
+    group_place: int
+
+
+def voices(structure: Structure, values: dict) -> list[Voice]:
+    """Read the recipe of each rater, and give it the parameters of its part."""
+    groups = [str(g) for g in structure.ratings.raters["group"]]
+    levels = {dim: names for p in structure.parameters() for dim, names in p.coords.items()}
+    recipe = structure.spec.raters
+    found = []
+    for j, group in enumerate(groups):
+        alone = not isinstance(recipe, str)
+        names = [n.strip() for n in (recipe[group] if alone else recipe).split("+")]
+        prefix = f"{group}." if alone else ""
+        own = {k.removeprefix(prefix): v for k, v in values.items() if k.startswith(prefix)}
+        found.append(
+            Voice(
+                group=group,
+                family=names[0],
+                layers=tuple(names[1:]),
+                values=own,
+                levels={k.removeprefix(prefix): v for k, v in levels.items()},
+                rater=groups[:j].count(group) if alone else j,
+                group_place=0 if alone else sorted(set(groups)).index(group),
+            )
+        )
+    return found
+
+
+def tilt_of(structure: Structure, voice: Voice, place: Place, position: float) -> Tilt:
+    """What the layers add to the log odds of right answers."""
+    session, system = place
+    j, g = (0, 0) if voice.family in SHARED else (voice.rater, voice.group_place)
+    found: Tilt = []
+    row = 0
+    for label, la in enumerate(structure.ratings.task.labels):
+        by = 0.0
+        if "drift" in voice.layers:
+            by += walk(voice.values, j, g, label, session)
+        if any(name.startswith("item_difficulty") for name in voice.layers):
+            by -= float(voice.values["difficulty_loading"][voice.group_place][label]) * position
+        found.append([])
+        for _ in la.classes:
+            biased = "system_bias" in voice.layers and system >= 0
+            found[-1].append(by + (bias(voice.values, j, g, label, row, system) if biased else 0))
+            row += 1
+    return found
+
+
+def speaker(
+    structure: Structure, voice: Voice, place: Place = (0, -1), position: float = 0.0
+) -> Speaker:
+    """Return the rater as it is in a place, with an item of some difficulty."""
+    task = structure.ratings.task
+    tilt = tilt_of(structure, voice, place, position)
+    if voice.family == "scored":
+        return ScoreRater(task, voice.values, voice.rater, voice.group_place, tilt)
+    if voice.family == "mace":
+        return mace(structure, voice, tilt)
+    confusion = confusion_of(voice.family, task, voice.values, voice.rater, voice.group_place)
+    if voice.family != "joint":
+        return Rater(structure.ratings, tilted(confusion, tilt), voice.values)
+
+    def residual(state: Vector, option: Vector) -> float:
+        return association(structure, voice, state, option)
+
+    return Rater(structure.ratings, tilted(confusion, tilt), voice.values, residual=residual)
+
+
+def mace(structure: Structure, voice: Voice, tilt: Tilt) -> Mixture:
+    """Honest ratings and spam; a tilt, averaged over labels and classes, makes honesty likelier."""
+    ratings, values = structure.ratings, voice.values
+    rows = [by for by_class in tilt for by in by_class]
+    mean = math.fsum(rows) / len(rows)
+    spamming = float(values["spamming"][voice.rater])
+    good = (1 - spamming) * math.exp(mean)
+    outside = dict(values)
+    for la in ratings.task.labels:  # questions that the truth would not ask
+        outside[f"honest_{la.name}"] = [HONEST_ERROR] * len(la.classes)
+        outside[f"spam_{la.name}"] = values[f"strategy_{la.name}"][voice.rater]
+    kinds = {"honest": honest(ratings.task), "spam": spam(ratings.task, values, voice.rater)}
+    weights = (good / (good + spamming), spamming / (good + spamming))
+    return Mixture(
+        [
+            (weight, Rater(ratings, confusion, outside, unasked=kind))
+            for weight, (kind, confusion) in zip(weights, kinds.items(), strict=True)
+        ]
+    )
+
+
+def association(structure: Structure, voice: Voice, state: Vector, option: Vector) -> float:
+    """Halo and slips: log odds of an answer vector beyond the confusions."""
+    labels = structure.ratings.task.labels
+    shown: dict[str, dict[str, float]] = {}
+    for la, said in zip(labels, option, strict=True):
+        top = len(la.classes) - 1
+        if top == 1 or la.ordered:
+            shown[la.name] = {la.name: said / top - 0.5}
+        else:
+            shown[la.name] = {
+                f"{la.name}={name}": (said == k) - 1 / (top + 1)
+                for k, name in enumerate(la.classes)
+            }
+    strength = {
+        kind: dict(
+            zip(
+                voice.levels[f"{kind}_pair"],
+                voice.values[f"{kind}_sd"][voice.group_place]
+                * voice.values[f"{kind}_offset"][voice.group_place],
+                strict=True,
+            )
+        )
+        for kind in ("halo", "slip")
+    }
+    total = 0.0
+    for (a, s, y), (b, t, z) in combinations(zip(labels, state, option, strict=True), 2):
+        if y >= 0 and z >= 0:
+            for (c, u), (d, v) in product(shown[a.name].items(), shown[b.name].items()):
+                total += strength["halo"][f"{c}:{d}"] * u * v
+            if s >= 0 and t >= 0:
+                slip = (0.5 if s != y else -0.5) * (0.5 if t != z else -0.5)
+                total += strength["slip"][f"{a.name}:{b.name}"] * slip
+    return total
+
+
+def said(structure: Structure, values: dict) -> list[Vector]:
+    """What counts of each rating: its answers, or the codes of its scores."""
+    scored, answers = codes(structure.ratings), structure.ratings.answers.tolist()
+    who = voices(structure, values)
+    return [
+        scored[n] if who[j].family == "scored" else tuple(answers[n])
+        for n, j in enumerate(structure.ratings.rater)
+    ]
+
+
+def places(structure: Structure, values: dict) -> list[Place]:
+    """Where each rating was made, as far as it matters to its rater."""
+    ratings, who = structure.ratings, voices(structure, values)
+    found = []
+    for n, (i, j) in enumerate(zip(ratings.item, ratings.rater, strict=True)):
+        drifts, biased = (name in who[j].layers for name in ("drift", "system_bias"))
+        session = ratings.sessions.index(ratings.session[n]) if drifts else 0
+        found.append((session, system_of(structure, int(i)) if biased else -1))
+    return found
+
+
+def chances(
+    structure: Structure, values: dict, position: float, states: list[Vector]
+) -> np.ndarray:
+    """P(one rating | what its item looks like): (rating, state)."""
+    who, what, where = voices(structure, values), said(structure, values), places(structure, values)
+    made: dict[tuple[int, Place], Speaker] = {}
+    table = np.ones((len(what), len(states)))
+    for n, j in enumerate(structure.ratings.rater):
+        key = (int(j), where[n])
+        if key not in made:
+            made[key] = speaker(structure, who[j], where[n], position)
+        table[n] = [made[key].probability(what[n], state) for state in states]
+    return table

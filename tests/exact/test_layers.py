@@ -1,0 +1,192 @@
+"""Layers, scores, repeated ratings, audits and mixed groups against brute force, by value."""
+
+from dataclasses import replace
+
+import brute
+import numpy as np
+import pytest
+from small import (
+    audited,
+    draw_values,
+    in_sessions,
+    repeated,
+    small_ratings,
+    stacked,
+    task_named,
+    with_scores,
+    with_strengths,
+)
+
+from assay.density import make_density
+from assay.model import Structure, build_structure
+from assay.ratings import Ratings, take_ratings
+from assay.recovery import recover
+from assay.spec import make_spec
+
+TASKS = ("retrieval", "ais", "relevance", "gated")
+LAYERS = (
+    "item_difficulty",
+    "item_difficulty_continuous",
+    "drift",
+    "system_bias",
+    "item_difficulty + drift + system_bias",
+)
+MIXED = (
+    {"human": "hierarchical + drift", "model": "scored + item_difficulty"},
+    {"human": "pooled + item_difficulty", "model": "one_coin + system_bias"},
+    {"human": "mace", "model": "class_conditional + drift + item_difficulty"},
+    {"human": "scored", "model": "ordinal + item_difficulty"},
+)
+
+
+def ratings_of(name: str, seed: int, *, scores: bool = False, **options: object) -> Ratings:
+    """Sessions, systems, contexts, missing answers, known truth, repeated ratings."""
+    base = {"items": 10, "systems": 2, "ranked": True, "missing": 0.1, "known": True}
+    few = small_ratings(task_named(name), seed, **{**base, **options})
+    few = in_sessions(repeated(few, seed, share=0.3), seed)
+    return with_scores(few, seed) if scores else few
+
+
+def check(ratings: Ratings, seed: int, **spec: object) -> Structure:
+    """Likelihood of each cluster, states and difficulty: as Bayes' rule has them."""
+    structure = build_structure(ratings, make_spec(**spec))
+    values = draw_values(structure, seed)
+    by_cluster = brute.log_likelihoods(structure, values)
+    assert structure.log_likelihood(values) == pytest.approx(sum(by_cluster), rel=1e-11, abs=1e-9)
+    found = recover(structure, stacked(values), np.random.default_rng(1))
+    np.testing.assert_allclose(found.log_likelihood[0], by_cluster, rtol=1e-11, atol=1e-9)
+    expected = brute.posterior(structure, values)
+    np.testing.assert_allclose(found.probabilities, expected.sum(axis=1), atol=1e-9)
+    np.testing.assert_allclose(found.difficulty, expected.sum(axis=2), atol=1e-9)
+    return structure
+
+
+@pytest.mark.parametrize("layers", LAYERS)
+@pytest.mark.parametrize("name", TASKS)
+def test_layers_on_the_default(name: str, layers: str):
+    check(ratings_of(name, 3), 3, raters=f"hierarchical + {layers}")
+
+
+@pytest.mark.parametrize("layers", LAYERS)
+def test_layers_on_raters_who_share_a_confusion(layers: str):
+    check(ratings_of("ais", 3), 3, raters=f"pooled + {layers}")
+
+
+def test_all_layers_together():
+    """Continuous difficulty, drift, bias and perception, in clusters."""
+    raters = "hierarchical + item_difficulty_continuous + drift + system_bias"
+    check(ratings_of("ais", 3, clusters=5), 3, raters=raters, reference="gold")
+
+
+@pytest.mark.parametrize("family", ["dawid_skene", "one_coin", "class_conditional", "mace"])
+def test_layers_on_other_families(family: str):
+    check(ratings_of("ais", 4), 4, raters=f"{family} + item_difficulty + drift")
+
+
+@pytest.mark.parametrize("family", ["joint", "ordinal"])
+def test_layers_on_families_of_some_tasks(family: str):
+    check(ratings_of("retrieval", 4), 4, raters=f"{family} + item_difficulty + system_bias")
+
+
+@pytest.mark.parametrize("clusters", [None, 5])
+@pytest.mark.parametrize("reference", ["gold", "human"])
+@pytest.mark.parametrize("name", TASKS)
+def test_perception(name: str, reference: str, clusters: int | None):
+    structure = check(ratings_of(name, 5, clusters=clusters), 5, reference=reference)
+    assert structure.prevalence.design.contexts > 2
+    layers = ("human", "model") if reference == "gold" else ("model",)
+    assert structure.perception.groups == layers
+
+
+@pytest.mark.parametrize("raters", ["pooled", "dawid_skene + item_difficulty", "mace", "scored"])
+def test_perception_with_other_families(raters: str):
+    ratings = ratings_of("retrieval", 6, scores=True)
+    check(ratings, 6, raters=raters, reference="gold", prevalence="dirichlet")
+
+
+@pytest.mark.parametrize("resolve", ["retry", "repair"])
+def test_perception_under_warnings_and_soft_rules(resolve: str):
+    task = with_strengths(task_named("retrieval"), ("soft", "hard"), ("warn", "block"))
+    ratings = small_ratings(task, 6, items=14, missing=0.2, resolve=resolve, known=True)
+    check(ratings, 6, reference="model", raters="hierarchical + item_difficulty")
+
+
+@pytest.mark.parametrize("raters", ["scored", "scored + item_difficulty", "scored + drift"])
+@pytest.mark.parametrize("name", [*TASKS, "single", "grounding"])
+def test_scores(name: str, raters: str):
+    check(ratings_of(name, 7, scores=True), 7, raters=raters)
+
+
+@pytest.mark.parametrize("replicates", ["together", "independent"])
+@pytest.mark.parametrize("raters", ["hierarchical", "pooled", "mace", "hierarchical + drift"])
+@pytest.mark.parametrize("partial", ["lost", "draft"])
+def test_repeated_ratings(partial: str, raters: str, replicates: str):
+    few = small_ratings(task_named("gated"), 8, items=14, missing=0.1, partial=partial)
+    ratings = in_sessions(repeated(few, 8, share=0.8), 8, sessions=2)
+    structure = check(ratings, 8, raters=raters, replicates=replicates)
+    names = {p.name for p in structure.parameters()}
+    assert ("consistency" in names) == (replicates == "together")
+
+
+@pytest.mark.parametrize("raters", MIXED, ids=lambda recipe: " | ".join(recipe.values()))
+@pytest.mark.parametrize("name", TASKS)
+def test_a_family_for_each_group(name: str, raters: dict[str, str]):
+    ratings = ratings_of(name, 9, scores=True, clusters=5)
+    for reference in (None, "human"):
+        check(ratings, 9, raters=raters, reference=reference)
+
+
+@pytest.mark.parametrize("reference", [None, "gold"])
+@pytest.mark.parametrize("name", [*TASKS, "grounding"])
+def test_audits_and_gold(name: str, reference: str | None):
+    few = small_ratings(task_named(name), 10, items=25, missing=0.1, known=True)
+    ratings = audited(few, 10)
+    assert {-2, -1, 0, 1} <= set(ratings.audit.ravel().tolist()) or len(few.task.labels) == 1
+    structure = check(ratings, 10, reference=reference)
+    blind = build_structure(replace(ratings, audit=np.full_like(ratings.audit, -1)), structure.spec)
+    values = draw_values(structure, 10)
+    assert structure.log_likelihood(values) < blind.log_likelihood(values) - 0.1
+
+
+def test_clusters_and_systems_with_difficulty():
+    ratings = ratings_of("retrieval", 11, items=18, clusters=6)
+    check(ratings, 11, raters="hierarchical + item_difficulty")
+
+
+def test_many_ratings_of_one_item_do_not_underflow():
+    """Thousands of ratings of two items: products far below the smallest number."""
+    few = small_ratings(task_named("retrieval"), 12, items=2, raters=2)
+    rng, count = np.random.default_rng(12), 4000
+    ratings = take_ratings(few, rng.integers(0, len(few.answers), count))
+    ratings = replace(ratings, item=np.sort(rng.integers(0, 2, count)))
+    spec = make_spec("item_difficulty", reference="human", replicates="independent")
+    structure = build_structure(ratings, spec)
+    values = draw_values(structure, 12)
+    alone = [
+        build_structure(take_ratings(ratings, ratings.item == i), spec).log_likelihood(values)
+        for i in (0, 1)
+    ]
+    assert structure.log_likelihood(values) == pytest.approx(sum(alone), rel=1e-12)
+    assert max(alone) < -745
+    one = build_structure(take_ratings(ratings, [0]), spec).log_likelihood(values)
+    assert one > -745
+
+
+@pytest.mark.parametrize("raters", ["hierarchical", "mace", "joint + drift", "scored"])
+def test_a_group_whose_raters_never_answer_tells_nothing(raters: str):
+    ratings = ratings_of("retrieval", 13, scores=True)
+    model = (ratings.raters["group"] == "model").to_numpy()[ratings.rater]
+    silent = replace(
+        ratings,
+        answers=np.where(model[:, None], np.int16(-1), ratings.answers),
+        scores=np.where(model[:, None], np.nan, ratings.scores),
+        abstained=model | ratings.abstained,
+    )
+    without = take_ratings(silent, ~model)
+    recipe = {"human": "hierarchical", "model": raters}
+    structure = build_structure(silent, make_spec(recipe))
+    values = draw_values(structure, 13)
+    here = structure.log_likelihood(values)
+    assert here == build_structure(without, structure.spec).log_likelihood(values)
+    assert here == pytest.approx(sum(brute.log_likelihoods(structure, values)), abs=1e-9)
+    assert np.isfinite(make_density(structure)(np.zeros(make_density(structure).size))[0])

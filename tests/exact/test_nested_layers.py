@@ -1,0 +1,167 @@
+"""Layers and families that contain simpler ones: the same log-likelihood at the nested point."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from small import draw_values, in_sessions, repeated, small_ratings, task_named, with_scores
+
+from assay.model import Structure, build_structure
+from assay.ratings import Ratings
+from assay.spec import make_spec
+
+TASKS = ("retrieval", "ais", "relevance", "gated")
+POINTS = {
+    "item_difficulty, no loading": ("item_difficulty", {"difficulty_loading": 0.0}),
+    "item_difficulty, no hard items": ("item_difficulty", {"hard_share": 1e-300}),
+    "item_difficulty_continuous, no loading": (
+        "item_difficulty_continuous",
+        {"difficulty_loading": 0.0},
+    ),
+    "drift, no steps": ("drift", {"drift_step": 0.0}),
+    "drift, steps of size 0": ("drift", {"drift_sd": 0.0}),
+    "system_bias, none": ("system_bias", {"system_bias_sd": 0.0}),
+}
+TASK_OF_JOINT = ("retrieval", "ais", "gated")
+
+
+def ratings_of(name: str, *, scores: bool = False, again: bool = False) -> Ratings:
+    few = small_ratings(task_named(name), 6, items=14, systems=2, missing=0.1, known=True)
+    few = repeated(few, 6) if again else few
+    few = in_sessions(few, 6)
+    return with_scores(few, 6) if scores else few
+
+
+def both(ratings: Ratings, plain: dict, richer: dict) -> tuple[Structure, Structure]:
+    return tuple(build_structure(ratings, make_spec(**spec)) for spec in (plain, richer))
+
+
+def at(structure: Structure, values: dict, point: dict[str, float]) -> float:
+    """Log-likelihood at the nested point; the values of the simpler model stay as they are."""
+    every = draw_values(structure, 99) | values
+    names = [k for k in every if any(k == p or k.endswith(f".{p}") for p in point)]
+    assert {k.rsplit(".")[-1] for k in names} == set(point)
+    fixed = {k: np.full_like(every[k], point[k.rsplit(".")[-1]]) for k in names}
+    return structure.log_likelihood(every | fixed)
+
+
+def agree(ratings: Ratings, plain: dict, richer: dict, point: dict[str, float]) -> None:
+    """Equal at the point, and different a little way off."""
+    simple, rich = both(ratings, plain, richer)
+    values = draw_values(simple, 7)
+    here = simple.log_likelihood(values)
+    assert at(rich, values, point) == pytest.approx(here, abs=1e-9)
+    away = rich.log_likelihood(draw_values(rich, 99) | values)
+    assert away != pytest.approx(here, abs=1e-4)
+
+
+@pytest.mark.parametrize("case", POINTS)
+@pytest.mark.parametrize("name", TASKS)
+def test_a_layer_that_does_nothing(name: str, case: str):
+    layer, point = POINTS[case]
+    agree(ratings_of(name), {}, {"raters": f"hierarchical + {layer}"}, point)
+
+
+@pytest.mark.parametrize("case", [c for c in POINTS if "bias" not in c])
+@pytest.mark.parametrize("family", ["scored", "mace", "ordinal", "pooled"])
+def test_on_other_families(family: str, case: str):
+    layer, point = POINTS[case]
+    ratings = ratings_of("relevance", scores=True)
+    agree(ratings, {"raters": family}, {"raters": f"{family} + {layer}"}, point)
+
+
+@pytest.mark.parametrize("raters", ["hierarchical", "scored", "dawid_skene + item_difficulty"])
+@pytest.mark.parametrize("reference", ["gold", "human"])
+@pytest.mark.parametrize("name", TASKS)
+def test_who_misperceives_nothing_sees_the_truth(name: str, reference: str, raters: str):
+    point = {"misperceived": 0.0}
+    ratings = ratings_of(name, scores=True)
+    agree(ratings, {"raters": raters}, {"raters": raters, "reference": reference}, point)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_who_misperceives_everything_tells_nothing(name: str):
+    """With every item misperceived, ratings have a probability of their own, whatever is true."""
+    structure = build_structure(ratings_of(name), make_spec(reference="human"))
+    values = draw_values(structure, 8) | {"misperceived": np.ones(1)}
+    ratings, nothing = structure.ratings, np.int16(-1)
+    model = (ratings.raters["group"] == "model").to_numpy()[ratings.rater][:, None]
+    theirs = replace(
+        ratings,
+        answers=np.where(model, ratings.answers, nothing),
+        truth=np.full_like(ratings.truth, nothing),
+    )
+    others = replace(ratings, answers=np.where(model, nothing, ratings.answers))
+    apart = [build_structure(r, structure.spec).log_likelihood(values) for r in (theirs, others)]
+    assert structure.log_likelihood(values) == pytest.approx(sum(apart), abs=1e-9)
+
+
+@pytest.mark.parametrize("raters", ["hierarchical", "pooled", "mace", "scored"])
+@pytest.mark.parametrize("name", TASKS)
+def test_no_consistency_is_independence(name: str, raters: str):
+    ratings = ratings_of(name, scores=True, again=True)
+    plain = {"raters": raters, "replicates": "independent"}
+    agree(ratings, plain, {"raters": raters}, {"consistency": 0.0})
+
+
+def test_full_consistency_counts_each_rater_once():
+    """Copies tell nothing more, and a rater who contradicts itself is impossible."""
+    few = small_ratings(task_named("retrieval"), 6, items=14)
+    ratings = in_sessions(few, 6, sessions=1)
+    again = np.repeat(np.arange(len(few.answers)), 2)
+    fields = ("answers", "item", "rater", "session", "abstained")
+    doubled = replace(
+        ratings,
+        **{name: getattr(ratings, name)[again] for name in fields},
+        replicate=np.tile([0, 1], len(few.answers)),
+        scores=np.full((len(again), 3), np.nan),
+        audit=np.full((len(again), 3), -1, np.int8),
+        seconds=np.full(len(again), np.nan),
+    )
+    once, twice = (build_structure(r, make_spec()) for r in (ratings, doubled))
+    values = draw_values(twice, 3) | {"consistency": np.array(1 - 1e-13)}
+    assert twice.log_likelihood(values) == pytest.approx(once.log_likelihood(values), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", TASK_OF_JOINT)
+def test_joint_without_association_is_hierarchical(name: str):
+    point = {"halo_offset": 0.0, "slip_offset": 0.0}
+    agree(ratings_of(name), {"raters": "hierarchical"}, {"raters": "joint"}, point)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_one_recipe_for_each_group_is_one_recipe_for_all(name: str):
+    """Where parameters are by group and rater alone, parts are only another way to write it."""
+    plain = build_structure(ratings_of(name), make_spec())
+    apart = build_structure(
+        plain.ratings, make_spec({"human": "hierarchical", "model": "hierarchical"})
+    )
+    values = draw_values(plain, 9)
+    group = plain.ratings.raters["group"].to_numpy(object)
+    cut = dict(values)
+    for g, prefix in enumerate(("human", "model")):
+        for key in ("logit_mean", "logit_sd"):
+            cut[f"{prefix}.{key}"] = values[key][g : g + 1]
+        cut[f"{prefix}.logit_offset"] = values["logit_offset"][group == prefix]
+        cut |= {f"{prefix}.{k}": v for k, v in values.items() if k.startswith(("unasked", "warn"))}
+    wanted = {p.name for p in apart.parameters()}
+    assert wanted <= set(cut)
+    here = plain.log_likelihood(values)
+    assert apart.log_likelihood({k: cut[k] for k in wanted}) == pytest.approx(here, abs=1e-9)
+
+
+def test_mace_without_spam_is_a_crowd_of_perfect_copies():
+    """Only items on which all agree can be; each then has the probability of its state."""
+    few = small_ratings(task_named("relevance"), 2, items=10, raters=3)
+    first = np.array([few.answers[few.item == i][0] if (few.item == i).any() else [0]
+                      for i in range(10)], np.int16)  # fmt: skip
+    agreed = replace(few, answers=first[few.item])
+    structure = build_structure(agreed, make_spec("mace", "dirichlet"))
+    values = draw_values(structure, 4) | {"spamming": np.full(3, 1e-300)}
+    share = values["state_share"][0]
+    rated = np.unique(few.item)
+    expected = np.log(share[first[rated, 0]]).sum()
+    assert structure.log_likelihood(values) == pytest.approx(expected, abs=1e-9)
+    spam = values | {"spamming": np.full(3, 1 - 1e-13)}
+    words = np.log(values["strategy_relevance"][few.rater, agreed.answers[:, 0]])
+    assert structure.log_likelihood(spam) == pytest.approx(words.sum(), abs=1e-9)

@@ -1,0 +1,116 @@
+"""What a fitted model expects: replicates of the answers, and checks against them."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import assay
+from assay.agreements import WHOLE, agreement
+from assay.errors import FitError, FitWarning, ModelError
+from assay.fit_data import ratings_of
+from assay.posterior_checks import OTHER, predictive_checks
+from assay.predictive import predict_answers
+from assay.ratings import Ratings, take_ratings
+from assay.states import MISSING, state_space
+from assay.task import Label, Task
+
+
+def quick(ratings: Ratings, draws: int = 40) -> xr.DataTree:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        return assay.fit(ratings, method="map", draws=draws, chains=1, starts=1)
+
+
+@pytest.fixture(scope="module")
+def gated() -> xr.DataTree:
+    ratings = assay.simulate(
+        "ais", n_items=80, n_raters=5, ratings_per_item=4, missing=0.2, groups={"a": 3, "b": 2}
+    )
+    return quick(ratings)
+
+
+def test_replicates_answer_what_was_answered(gated: xr.DataTree):
+    ratings = ratings_of(gated)
+    missing = ratings.answers == MISSING
+    assert missing.any()
+    paths = {tuple(v) for v in state_space(ratings.task).paths.tolist()}
+    replicates = list(predict_answers(gated, draws=50, rng=3))
+    assert len(replicates) == 50
+    for answers in replicates:
+        assert answers.shape == ratings.answers.shape
+        assert (answers[missing] == MISSING).all()
+        assert {tuple(v) for v in answers[~missing.any(axis=1)].tolist()} <= paths
+    assert not np.array_equal(replicates[0], replicates[1])
+    again = list(predict_answers(gated, draws=50, rng=3))
+    np.testing.assert_array_equal(replicates, again)
+
+
+def test_expected_agreement_is_that_of_the_parameters():
+    """With one label, two raters agree with chance sum_s p(s) sum_k theta_a[s,k] theta_b[s,k]."""
+    ratings = assay.simulate("single", n_items=150, n_raters=4, ratings_per_item=4, rng=2)
+    fit = quick(ratings, draws=400)
+    theta = assay.rater_reliability(fit).to_numpy()[0, 0, :, 0]
+    states = assay.state_probabilities(fit).to_numpy()
+    pairs = [(a, b) for a in range(4) for b in range(a)]
+    same = np.mean([(theta[a] * theta[b]).sum(axis=-1) for a, b in pairs], axis=0)
+    expected = (states @ same).mean()
+    lines = agreement(ratings, fit=fit, draws=400).table.set_index("statistic")
+    line = lines.loc["percent"]
+    spread = (line["expected_upper"] - line["expected_lower"]) / (2 * 1.96)
+    assert abs(line["expected"] - expected) < 4 * spread / np.sqrt(200)
+    assert line["expected_lower"] < line["value"] < line["expected_upper"]
+
+
+def test_expectations_stand_beside_every_statistic(gated: xr.DataTree):
+    table = agreement(ratings_of(gated), fit=gated, draws=40).table
+    numbers = table[["expected_lower", "expected", "expected_upper"]].to_numpy()
+    assert (np.diff(numbers, axis=1) > 0).all()
+    without = agreement(ratings_of(gated), draws=40).table
+    assert without[["expected", "expected_lower", "expected_upper"]].isna().all(axis=None)
+    pd.testing.assert_frame_equal(table[["value", "lower"]], without[["value", "lower"]])
+
+
+def test_a_fit_of_other_ratings_is_refused(gated: xr.DataTree):
+    fewer = take_ratings(ratings_of(gated), np.arange(10))
+    with pytest.raises(FitError, match="the fit is of other ratings"):
+        agreement(fewer, fit=gated)
+
+
+def test_a_model_that_made_the_answers_passes(gated: xr.DataTree):
+    table = predictive_checks(gated, draws=100)
+    assert table["tail"].min() > 0.01
+    patterns = table[(table["check"] == "answers") & (table["quantity"] != OTHER)]
+    assert set(patterns["group"]) == {"a", "b"}
+    assert table[table["check"] == "agreement"]["label"].nunique() == 4
+
+
+def test_common_patterns_and_the_rest_add_up_to_one(gated: xr.DataTree):
+    table = predictive_checks(gated, patterns=3, draws=20)
+    shares = table[table["check"] == "answers"].groupby("group")[["observed", "expected"]]
+    np.testing.assert_allclose(shares.sum(), 1, atol=1e-12)
+    assert shares.size().tolist() == [4, 4]
+
+
+def test_errors_on_all_labels_at_once_are_found():
+    """Raters who err on both labels together: pairs that differ in one label never occur."""
+    task = Task(name="two", labels=(Label(name="x"), Label(name="y")))
+    ratings = assay.simulate(task, n_items=150, n_raters=4, ratings_per_item=4, rng=1)
+    rng = np.random.default_rng(1)
+    truth = rng.integers(2, size=(150, 2))[ratings.item]
+    wrong = rng.random(len(ratings.answers)) < 0.25
+    halo = Ratings(**{**vars(ratings), "answers": (truth ^ wrong[:, None]).astype(np.int16)})
+    table = predictive_checks(quick(halo), draws=100).set_index(["label", "quantity"])
+    assert table.loc[(WHOLE, "percent"), "tail"] < 0.05
+    assert table.loc[(WHOLE, "percent"), "observed"] > table.loc[(WHOLE, "percent"), "upper"]
+
+
+def test_numbers_out_of_range_are_refused(gated: xr.DataTree):
+    with pytest.raises(ModelError, match="draws=0"):
+        predict_answers(gated, draws=0)
+    with pytest.raises(ModelError, match="level=95"):
+        predictive_checks(gated, level=95)
+    with pytest.raises(FitError, match="not a fit"):
+        predictive_checks(xr.DataTree())

@@ -1,0 +1,235 @@
+"""Claims: what can be said, and what is refused in words."""
+
+import warnings
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import assay
+from assay.comparison import check_claim, parse_claim, verdicts
+from assay.comparison.deciding import Spread, what_would_decide
+from assay.errors import ModelError, UnknownNameError
+
+INF = np.inf
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("B > A on m", ("m", "B", "A", ">", 0.0)),
+        ("B>=A on m", ("m", "B", "A", ">=", 0.0)),
+        ("B ≤ A by .5 on m", ("m", "B", "A", "<=", 0.5)),
+        ("B < A by 1e-2 on m", ("m", "B", "A", "<", 0.01)),
+        ("B > A by -0.02 on m", ("m", "B", "A", ">", -0.02)),
+        ("B = A within 0.02 on m", ("m", "B", "A", "=", 0.02)),
+        ("B == A within 0.02 on m", ("m", "B", "A", "=", 0.02)),
+        ("m of B < 0.1", ("m", "B", None, "<", 0.1)),
+        ("m >= 0.1", ("m", None, None, ">=", 0.1)),
+        ("\"my system\" > 'on' on m", ("m", "my system", "on", ">", 0.0)),
+        ("gpt-3.5:v1 > org/model_7b on m", ("m", "gpt-3.5:v1", "org/model_7b", ">", 0.0)),
+        ("1 > 2 by 3 on m", ("m", "1", "2", ">", 3.0)),
+        ("m of 1 > 2", ("m", "1", None, ">", 2.0)),
+        ("online > offline on onset", ("onset", "online", "offline", ">", 0.0)),
+        (
+            "B > A on prevalence[quality=very good]",
+            ("prevalence[quality=very good]", "B", "A", ">", 0.0),
+        ),
+    ],
+)
+def test_forms(text, expected):
+    claim = parse_claim(text)
+    assert (claim.metric, claim.system, claim.other, claim.relation, claim.number) == expected
+    assert claim.text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "cannot be read at its end"),
+        ("B > A", "cannot be read at its end"),
+        ("B A on m", "cannot be read at character 3"),
+        ("B > A by x on m", "cannot be read at character 10"),
+        ("m of B > 10%", "cannot be read at character 10"),
+        ("B = A on m", "write one of: B > A on METRIC"),
+        ("B > B on m", "with itself"),
+        ("B = A within 0 on m", "positive number"),
+        ("B = A within -1 on m", "positive number"),
+    ],
+)
+def test_what_is_no_claim_is_said(text, said):
+    with pytest.raises(ModelError, match=said):
+        parse_claim(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "region", "true", "false"),
+    [
+        ("B > A on m", (0.0, INF), [0.1], [0.0, -0.1, np.nan]),
+        ("B >= A on m", (0.0, INF), [0.1, 0.0], [-0.1]),
+        ("B > A by 0.1 on m", (0.1, INF), [0.2], [0.1, 0.0]),
+        ("B >= A by 0.1 on m", (0.1, INF), [0.2, 0.1], [0.0]),
+        ("B < A by 0.1 on m", (-INF, -0.1), [-0.2], [-0.1, 0.0]),
+        ("B <= A by 0.1 on m", (-INF, -0.1), [-0.2, -0.1], [0.0]),
+        ("B > A by -0.1 on m", (-0.1, INF), [-0.05], [-0.1, -0.2]),
+        ("B = A within 0.1 on m", (-0.1, 0.1), [0.1, -0.1, 0.0], [0.11, -0.11]),
+        ("m of B < 0.1", (-INF, 0.1), [0.0], [0.1, 0.2]),
+        ("m of B >= 0.1", (0.1, INF), [0.1], [0.0]),
+    ],
+)
+def test_where_a_claim_is_true(text, region, true, false):
+    claim = parse_claim(text)
+    assert claim.region == region
+    assert claim.holds(np.array(true)).all()
+    assert not claim.holds(np.array(false)).any()
+
+
+def test_rounding_does_not_decide_a_tie():
+    tie = np.array([0.1 + 0.2 - 0.3, 0.3 - 0.2 - 0.1])
+    assert (tie != 0).all()
+    assert not parse_claim("B > A on m").holds(tie).any()
+    assert parse_claim("B >= A on m").holds(tie).all()
+
+
+@pytest.fixture
+def draws(monkeypatch):
+    """Make fits whose metrics are given: B - A by estimand, and A constant."""
+
+    def make(population, finite=None, *, system_b="B"):
+        def metrics(fit, *, estimand, by, incomplete, names):
+            values = np.asarray(population if estimand == "population" else finite, float)
+            values = values.reshape(2, -1)
+            data = np.stack([np.zeros_like(values), values], axis=-1)
+            variable = xr.DataArray(
+                data if by else values,
+                dims=("chain", "draw", "system") if by else ("chain", "draw"),
+                attrs={"estimand": estimand},
+            )
+            coords = {"system": ["A", system_b]} if by else {}
+            attributes = {"reference": "gold", "n_clusters": 100}
+            return xr.Dataset({names: variable}, coords, attributes)
+
+        monkeypatch.setattr(verdicts, "metrics", metrics)
+        monkeypatch.setattr(verdicts, "ratings_of", lambda fit: RATINGS)
+        return xr.DataTree()
+
+    return make
+
+
+RATINGS = assay.simulate("generation", n_items=20, n_systems=2, ratings_per_item=2, rng=1)
+RATINGS.panels["system"] = RATINGS.panels["system"].map({"system_1": "A", "system_2": "B"})
+
+
+def shares(positive, count=200):
+    """Draws of which a share is above 0, in an order without a trend."""
+    values = np.where(np.arange(count) < round(positive * count), 0.1, -0.1)
+    return np.random.default_rng(1).permutation(values)
+
+
+@pytest.mark.parametrize(
+    ("share", "verdict"),
+    [(1.0, "supported"), (0.95, "supported"), (0.945, "undecided"), (0.055, "undecided"),
+     (0.05, "contradicted"), (0.0, "contradicted")],
+)  # fmt: skip
+def test_verdict_is_exact_at_its_limits(draws, share, verdict):
+    result = check_claim(draws(shares(share), shares(0.5)), "B > A on m", level=0.95)
+    assert result.probability == pytest.approx(share)
+    assert result.verdict == verdict
+    assert (result.would_decide is None) == (verdict != "undecided")
+
+
+def test_sentence_of_a_verdict(draws):
+    result = check_claim(draws(shares(1.0)), "B > A by 0.05 on m")
+    assert result.sentence == (
+        "Supported: B > A by 0.05 on m. P > 0.999; m (estimand population; reference: gold): "
+        "B - A is 0.10 (95 % interval 0.10 to 0.10)."
+    )
+    said = check_claim(draws(shares(0.0)), "m of B > 0").sentence
+    assert said.startswith("Contradicted: m of B > 0. P < 0.001; m (estimand population;")
+
+
+def test_sentence_says_what_would_decide(draws):
+    result = check_claim(draws(shares(0.7), shares(0.9)), "B > A on m")
+    assert result.verdict == "undecided"
+    assert result.would_decide.verdict == "supported"
+    assert result.sentence.endswith(result.would_decide.sentence)
+    assert "more clusters rated as now (there are 100)" in result.sentence
+
+
+def test_probability_within_its_error_of_a_limit_is_told(draws):
+    near = check_claim(draws(shares(0.955), shares(0.955)), "B > A on m")
+    far = check_claim(draws(shares(0.5), shares(0.5)), "B > A on m")
+    assert near.mc_error == pytest.approx(np.sqrt(0.955 * 0.045 / 200), rel=0.35)
+    assert "within its Monte Carlo error of the limit" in near.sentence
+    assert "Monte Carlo" not in far.sentence
+
+
+def test_undefined_draws_are_left_out_of_the_probability(draws):
+    values = np.r_[shares(1.0, 100), np.full(100, np.nan)]
+    result = check_claim(draws(values), "B > A on m")
+    assert (result.probability, result.undefined) == (1.0, 0.5)
+    assert "undefined in 50.0% of the draws" in result.sentence
+    nothing = check_claim(draws(np.full(8, np.nan)), "B > A on m")
+    assert nothing.verdict == "undecided"
+    assert nothing.sentence.endswith("B - A is undefined in all draws.")
+
+
+def test_claim_about_all_panels(draws):
+    assert check_claim(draws(shares(1.0)), "m > 0").probability == 1.0
+
+
+def test_names_are_checked(draws):
+    fit = draws(shares(1.0))
+    with pytest.raises(UnknownNameError, match="'C' is no system; valid: A, B"):
+        check_claim(fit, "C > A on m")
+    with pytest.raises(ModelError, match=r"above 0\.5"):
+        check_claim(fit, "B > A on m", level=0.4)
+
+
+def test_unknown_metric_of_a_fit_shows_the_nearest():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", assay.FitWarning)
+        fit = assay.fit(RATINGS, method="map", draws=5, chains=1, starts=1, rng=1)
+    with pytest.raises(UnknownNameError, match="did you mean helpfulness_rate"):
+        check_claim(fit, "B > A on helpfullness_rate")
+
+
+def spread(**changes):
+    values = {"mean": 0.02, "variance": 4e-4, "clusters_share": 0.25}
+    return Spread(**{**values, "n_clusters": 100, "ratings_per_item": 2.0, **changes})
+
+
+def test_enough_clusters_in_closed_form():
+    """P(N(m, v) > 0) = level needs v = (m / z)^2: from 1 SD to 1.645 of them."""
+    found = what_would_decide(spread(), (0.0, INF), 0.95, population=True)
+    z = 1.6448536
+    assert found.clusters == int(np.ceil(100 * (z**2 - 1)))
+    room = 1 / z**2 - 0.25
+    assert found.ratings_per_item == int(np.ceil(2 * (0.75 / room - 1)))
+    assert found.verdict == "supported"
+
+
+def test_ratings_alone_may_not_decide():
+    found = what_would_decide(spread(clusters_share=0.6), (0.0, INF), 0.95, population=True)
+    assert found.ratings_per_item is None
+    assert "More ratings of the same items would not" in found.sentence
+
+
+def test_more_clusters_do_not_tell_more_of_these_items():
+    found = what_would_decide(spread(clusters_share=0.0), (0.0, INF), 0.95, population=False)
+    assert found.clusters is None
+    assert found.ratings_per_item == int(np.ceil(2 * (1.6448536**2 - 1)))
+    assert "clusters" not in found.sentence
+
+
+def test_equivalence_is_decided_both_ways():
+    inside = what_would_decide(spread(), (-0.05, 0.05), 0.999, population=True)
+    outside = what_would_decide(spread(mean=0.06), (-0.05, 0.05), 0.95, population=True)
+    assert (inside.verdict, outside.verdict) == ("supported", "contradicted")
+    assert outside.clusters == int(np.ceil(100 * (4 * 1.6448536**2 - 1)))
+
+
+def test_estimate_on_the_boundary_is_never_decided():
+    found = what_would_decide(spread(mean=1e-9), (0.0, INF), 0.95, population=True)
+    assert (found.clusters, found.ratings_per_item) == (None, None)
+    assert "near the boundary" in found.sentence

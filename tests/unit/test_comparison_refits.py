@@ -1,0 +1,259 @@
+"""Side by side, and stability: what refits and votes are made of, on small fits."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import assay
+from assay.comparison import compare, robustness, side_by_side, stability
+from assay.comparison.refitting import Effort, rated_by, refit
+from assay.comparison.sides import SideBySide
+from assay.comparison.variants import rescaled, variants_of
+from assay.errors import ModelError, UnknownNameError
+from assay.evaluation import majority_metrics
+from assay.priors import parse_prior
+
+KINDS = ("rater", "prior", "rule", "kernel", "dependence")
+
+
+def small_fit(task="generation", **arguments):
+    ratings = assay.simulate(
+        task, n_items=50, n_systems=2, n_clusters=25, groups={"person": 2, "llm": 2},
+        ratings_per_item=3, rng=2,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", assay.FitWarning)
+        return assay.fit(
+            ratings,
+            **{"method": "map", "draws": 40, "chains": 2, "starts": 1, "rng": 5} | arguments,
+        )
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return small_fit()
+
+
+@pytest.fixture(scope="module")
+def retrieval_fit():
+    return small_fit("retrieval", priors={"sd": "HalfNormal(0.5)"})
+
+
+def kinds(*chosen):
+    return {kind: kind in chosen for kind in KINDS}
+
+
+def test_ratings_of_some_raters_keep_items_and_panels(fit):
+    ratings = assay.fit_data.ratings_of(fit)
+    people = rated_by(ratings, ["person"])
+    assert set(people.raters["group"].iloc[people.rater]) == {"person"}
+    assert len(people.answers) == (ratings.raters["group"].iloc[ratings.rater] == "person").sum()
+    pd.testing.assert_frame_equal(people.items, ratings.items)
+    name = str(ratings.raters.index[0])
+    one = rated_by(ratings, [name])
+    assert set(one.raters.index[one.rater]) == {name}
+    with pytest.raises(UnknownNameError, match="did you mean person"):
+        rated_by(ratings, ["persons"])
+
+
+def test_refit_of_the_same_ratings_is_the_same_fit(fit):
+    again, _ = refit(fit, assay.fit_data.ratings_of(fit), Effort(draws=40, chains=2))
+    np.testing.assert_array_equal(again["labels"]["state"], fit["labels"]["state"])
+
+
+def test_naive_side_is_the_majority_vote(fit):
+    found = side_by_side(fit, metric="helpfulness_rate", rng=7)
+    naive = found.table[found.table["approach"] == "naive"].set_index("quantity")
+    vote = majority_metrics(assay.fit_data.ratings_of(fit), names="helpfulness_rate", rng=7)
+    vote = vote.set_index("system")
+    for system in ("system_1", "system_2"):
+        for mine, theirs in (("mean", "value"), ("lower", "lower"), ("upper", "upper")):
+            assert naive.loc[system, mine] == pytest.approx(vote.loc[system, theirs])
+    contrast = naive.loc["system_1 - system_2"]
+    assert contrast["mean"] == pytest.approx(vote["value"].iloc[0] - vote["value"].iloc[1])
+    assert contrast["lower"] < contrast["mean"] < contrast["upper"]
+
+
+def test_corrected_side_is_the_comparison(fit):
+    found = side_by_side(fit, level=0.8, estimand="finite")
+    table = found.table[found.table["approach"] == "corrected"]
+    pairs = compare(fit, level=0.8, estimand="finite").pairs
+    contrasts = table[table["b"] != ""]
+    np.testing.assert_allclose(contrasts["mean"], pairs["difference"])
+    np.testing.assert_allclose(contrasts["upper"], pairs["difference_upper"])
+    assert set(table["estimand"]) == {"finite"}
+    assert "human-only" not in set(found.table["approach"])
+
+
+def test_people_alone_by_vote_and_by_model(fit):
+    ratings = assay.fit_data.ratings_of(fit)
+    by_vote = side_by_side(fit, human="person", human_by="vote", metric="on_topic_rate").table
+    vote = majority_metrics(rated_by(ratings, ["person"]), names="on_topic_rate")
+    people = by_vote[by_vote["approach"] == "human-only"].set_index("quantity")
+    assert people.loc["system_1", "mean"] == pytest.approx(vote["value"].iloc[0])
+    assert people["basis"].iloc[0] == "majority vote of person, cluster bootstrap"
+    found = side_by_side(fit, human=["person"], metric="on_topic_rate", draws=40, chains=2)
+    model = found.table[found.table["approach"] == "human-only"]
+    tree, _ = refit(fit, rated_by(ratings, ["person"]), Effort(draws=40, chains=2))
+    expected = compare(tree, metric="on_topic_rate").systems["mean"]
+    np.testing.assert_allclose(model["mean"].iloc[:2], expected)
+    assert len(found.sentences()) == 2
+
+
+def made_up(naive, corrected):
+    front = {"metric": "m", "quantity": "A - B", "a": "A", "b": "B", "level": 0.95,
+             "basis": "votes", "estimand": "population", "reference": "gold"}  # fmt: skip
+    lines = [
+        {**front, "approach": name, "mean": mean, "lower": mean - half, "upper": mean + half}
+        for name, (mean, half) in (("naive", naive), ("corrected", corrected))
+    ]
+    return SideBySide(table=pd.DataFrame(lines))
+
+
+@pytest.mark.parametrize(
+    ("naive", "corrected", "said"),
+    [
+        ((-0.06, 0.02), (0.05, 0.02), "changes and the sign of the estimate turns: naive, "
+         "B is higher; corrected, A is higher."),
+        ((0.06, 0.02), (0.05, 0.08), "changes: naive, A is higher; corrected, the sign is open."),
+        ((0.06, 0.02), (0.05, 0.02), "The conclusion stays: A is higher."),
+        ((-0.01, 0.05), (0.01, 0.05), "stays (the sign is open), though the estimate changes"),
+        ((np.nan, 0.1), (0.01, 0.05), "undefined by the naive or the corrected numbers."),
+    ],
+)  # fmt: skip
+def test_sentence_says_whether_the_conclusion_changes(naive, corrected, said):
+    (sentence,) = made_up(naive, corrected).sentences()
+    assert said in sentence
+    assert sentence.startswith("m, A - B: ")
+
+
+def test_choices_of_side_by_side_are_checked(fit):
+    with pytest.raises(ModelError, match="did you mean vote"):
+        side_by_side(fit, human="person", human_by="votes")
+    with pytest.raises(UnknownNameError, match="no rater, no rater group"):
+        side_by_side(fit, human="nobody")
+
+
+def test_variants_of_each_kind(retrieval_fit):
+    names = {kind: [v.name for v in variants_of(retrieval_fit, kinds(kind))] for kind in KINDS}
+    assert names["rater"] == [
+        f"without {r}" for r in retrieval_fit["constant_data"]["rater"].values
+    ]
+    assert len(names["prior"]) == 4
+    assert len(names["rule"]) == 4
+    assert names["kernel"] == ["blocked answers resolved by repair"]
+    assert names["dependence"] == ["raters err together on hard items"]
+
+
+def test_variants_change_what_they_say(retrieval_fit):
+    for variant in variants_of(retrieval_fit, kinds("rater")):
+        left_out = variant.name.removeprefix("without ")
+        seen = set(variant.ratings.raters.index[variant.ratings.rater])
+        assert left_out not in seen
+        assert len(seen) == 3
+    (other,) = variants_of(retrieval_fit, kinds("kernel"))
+    assert other.ratings.resolve == "repair"
+    soft, off, *_ = variants_of(retrieval_fit, kinds("rule"))
+    assert [r.truth for r in soft.ratings.task.rules] == ["soft", "hard"]
+    assert [r.response for r in soft.ratings.task.rules] == ["block", "block"]
+    assert [r.response for r in off.ratings.task.rules] == ["off", "block"]
+    twice = variants_of(retrieval_fit, kinds("prior"))[0].changes["priors"]
+    assert twice["sd"] == "HalfNormal(1)"
+    assert twice["mean_binary"] == "Normal(1.8, 1.6)"
+    assert "main" not in twice
+    (dependent,) = variants_of(retrieval_fit, kinds("dependence"))
+    assert dependent.changes == {"raters": "hierarchical + item_difficulty"}
+
+
+def test_no_kernel_without_a_blocked_rule(fit):
+    assert variants_of(fit, kinds("kernel", "rule")) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["Normal(1, 2)", "HalfNormal(1)", "Exponential(3)", "Gamma(9, 2)", "Beta(40, 30)"]
+)
+def test_rescaled_priors_keep_their_centre(text):
+    """Moments in closed form; those of Beta to the order of one over its counts."""
+    moments = {
+        "Normal": lambda m, s: (m, s),
+        "HalfNormal": lambda s: (s * np.sqrt(2 / np.pi), s * np.sqrt(1 - 2 / np.pi)),
+        "Exponential": lambda r: (1 / r, 1 / r),
+        "Gamma": lambda a, b: (a / b, np.sqrt(a) / b),
+        "Beta": lambda a, b: (a / (a + b), np.sqrt(a * b / (a + b) ** 2 / (a + b + 1))),
+    }
+    prior = parse_prior(text)
+    before, after = (moments[prior.name](*p.values) for p in (prior, rescaled(prior, 2.0)))
+    assert after[1] == pytest.approx(2 * before[1], rel=0.03)
+    if prior.name not in {"HalfNormal", "Exponential"}:
+        assert after[0] == pytest.approx(before[0])
+
+
+def test_confusions_keep_their_share_right():
+    assert str(rescaled(parse_prior("Confusion(0.6, 8)"), 2.0)) == "Confusion(0.6, 2)"
+
+
+def test_stability_has_a_line_per_variant_and_contrast(retrieval_fit, capsys):
+    names = ["ndcg_at_k", "misleading_context_rate_at_k"]
+    table = stability(
+        retrieval_fit, metric=names, raters=False, priors=False, rules=False, draws=40, chains=2
+    )
+    assert table["variant"].tolist() == [
+        *["as fitted"] * 2,
+        *["blocked answers resolved by repair"] * 2,
+        *["raters err together on hard items"] * 2,
+    ]
+    assert table["metric"].tolist() == names * 3
+    pairs = compare(retrieval_fit, metric=names).pairs
+    np.testing.assert_allclose(table["difference"].iloc[:2], pairs["difference"])
+    assert (table["changes"].iloc[:2] == "").all()
+    assert (table["changes"].iloc[2:] != "").all()
+    assert table["basis"].iloc[0] == "2 chains of 40 draws"
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert "refitting" not in stability_errors(retrieval_fit, capsys)
+
+
+def stability_errors(fit, capsys):
+    """Standard error of a run without a progress bar."""
+    chosen = {"raters": False, "priors": False, "rules": False, "dependence": False}
+    stability(fit, metric="ndcg_at_k", draws=20, chains=1, progress=False, **chosen)
+    return capsys.readouterr().err
+
+
+def test_variant_that_cannot_run_says_why(fit, monkeypatch):
+    def broken(fit, ratings, effort, changes):
+        raise ModelError("no such model")
+
+    monkeypatch.setattr(robustness, "refit", broken)
+    table = stability(fit, metric="on_topic_rate", raters=False, priors=False, progress=False)
+    assert table["changes"].tolist() == ["", "could not run: no such model"]
+    assert np.isnan(table["difference"].iloc[1])
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        ((0.2, 0.1, 0.3), "none"),
+        ((0.35, 0.2, 0.5), "none, though the estimate moves by +1.5 SD"),
+        ((0.2, -0.1, 0.3), "changes: open (was: A is higher)"),
+        ((-0.2, -0.3, -0.1), "changes: B is higher (was: A is higher)"),
+        ((np.nan, np.nan, np.nan), "undefined"),
+    ],
+)
+def test_changes_in_words(after, said):
+    def line(difference, lower, upper):
+        return {"a": "A", "b": "B", "difference": difference, "difference_lower": lower,
+                "difference_upper": upper, "difference_sd": 0.1}  # fmt: skip
+
+    assert robustness._changes(line(0.2, 0.1, 0.3), line(*after)) == said
+
+
+def test_warnings_of_refits_are_kept(fit):
+    """NUTS of so few draws is not to be trusted, and says so."""
+    short = replace(Effort(), draws=5, tune=20, chains=2)
+    tree, said = refit(fit, assay.fit_data.ratings_of(fit), short, {"method": "nuts"})
+    assert any("chains do not agree" in text or "effective sample size" in text for text in said)
+    assert tree["posterior"].sizes["draw"] == 5

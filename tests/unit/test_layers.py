@@ -1,0 +1,233 @@
+"""Layers: what they add, what they leave alone, and what they refuse."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import assay
+from assay.errors import ModelError
+from assay.layers import difficulty_of
+from assay.layers.perception import ENOUGH, check_reference, layered_groups
+from assay.model import Structure, build_structure
+from assay.priors import Prior
+from assay.spec import make_spec
+
+SHARE = {"hard_share": Prior(name="Beta", values=(1.0, 4.0))}
+
+
+def structure_of(task: str = "retrieval", sessions: int = 1, **spec: object) -> Structure:
+    ratings = assay.simulate(
+        task,
+        n_items=30,
+        groups={"human": 2, "model": 3},
+        ratings_per_item=4,
+        n_systems=2,
+        sessions=sessions,
+        rng=1,
+    )
+    return build_structure(ratings, make_spec(**spec))
+
+
+def values_of(structure: Structure, **given: float) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(1)
+    values = {p.name: p.draw(rng) for p in structure.parameters()}
+    return values | {k: np.full_like(values[k], v) for k, v in given.items()}
+
+
+# -- difficulty ----------------------------------------------------------------------
+
+
+def test_without_a_layer_items_have_no_difficulty():
+    none = difficulty_of({"drift"}, {})
+    assert none.kind == "none"
+    assert none.classes == 1
+    assert none.parameters() == []
+
+
+def test_easy_and_hard_items_have_the_share_that_is_given():
+    classes = difficulty_of({"item_difficulty"}, SHARE)
+    assert classes.positions.tolist() == [0, 1]
+    weight = np.exp(classes.log_weight({"hard_share": np.array([0.2, 0.7])}, np))
+    np.testing.assert_allclose(weight, [[0.8, 0.2], [0.3, 0.7]])
+    assert [p.name for p in classes.parameters()] == ["hard_share"]
+
+
+def test_continuous_difficulty_is_standard_normal():
+    normal = difficulty_of({"item_difficulty_continuous"}, {})
+    weight = np.exp(normal.log_weight({}, np))
+    moments = [weight @ normal.positions**n for n in range(5)]
+    np.testing.assert_allclose(moments, [1, 0, 1, 0, 3], atol=1e-9)
+    assert normal.parameters() == []
+
+
+def test_an_item_has_one_difficulty():
+    with pytest.raises(ModelError, match="cannot both be"):
+        structure_of(
+            raters={
+                "human": "pooled + item_difficulty",
+                "model": "pooled + item_difficulty_continuous",
+            }
+        )
+
+
+def test_hard_items_take_the_loading_from_the_log_odds():
+    structure = structure_of(raters="one_coin + item_difficulty")
+    values = values_of(structure, difficulty_loading=1.5)
+    (part,) = structure.parts
+    easy, hard = (
+        part.label_chances(
+            {k: np.asarray(v)[None] for k, v in values.items()},
+            part.tilt({k: np.asarray(v)[None] for k, v in values.items()}, position, np),
+        )
+        for position in (0.0, 1.0)
+    )
+    assert part.tilt(values, 0.0, np) is None
+    np.testing.assert_allclose(part.tilt(values, 2.0, np), -3.0)
+    assert (np.abs(easy - 0.5).sum() - np.abs(hard - 0.5).sum()) > 1
+
+
+def test_a_group_without_the_layer_rates_hard_items_like_easy_ones():
+    structure = structure_of(raters={"human": "pooled", "model": "pooled + item_difficulty"})
+    tables = structure.tables(values_of(structure), np)
+    human = structure.parts[0].repeats.count
+    easy, hard = tables.response
+    np.testing.assert_array_equal(easy[:human], hard[:human])
+    assert (easy[human:] != hard[human:]).any()
+
+
+# -- drift and bias ------------------------------------------------------------------
+
+
+def test_a_walk_starts_at_nothing_and_adds_up():
+    structure = structure_of(raters="hierarchical + drift", sessions=4)
+    (part,) = structure.parts
+    values = values_of(structure, drift_sd=0.5, drift_step=2.0)
+    walk = part.drift.walk(values, np)
+    assert walk.shape == (5, 3, 4)
+    np.testing.assert_allclose(walk, np.broadcast_to([0.0, 1.0, 2.0, 3.0], walk.shape))
+    tilt = part.tilt(values, 0.0, np)
+    np.testing.assert_allclose(tilt, np.tile([0.0, 1, 2, 3], 5)[:, None] * np.ones(6))
+    assert part.unit_rater.tolist() == np.repeat(np.arange(5), 4).tolist()
+
+
+def test_drift_with_one_session_changes_nothing():
+    plain = structure_of()
+    with_session = replace(
+        plain.ratings,
+        session=np.full(len(plain.ratings.item), "only", object),
+        sessions=("only",),
+    )
+    drifting = build_structure(with_session, make_spec("drift"))
+    values = values_of(drifting)
+    assert drifting.log_likelihood(values) == plain.log_likelihood(values)
+
+
+def test_drift_needs_the_session_of_every_rating():
+    with pytest.raises(ModelError, match="drift needs the session of every rating; 120 ratings"):
+        structure_of(raters="drift")
+    ratings = structure_of(sessions=2).ratings
+    session = ratings.session.copy()
+    session[:3] = ""
+    with pytest.raises(ModelError, match="3 ratings have none"):
+        build_structure(replace(ratings, session=session), make_spec("pooled + drift"))
+
+
+def test_bias_by_system_needs_two_systems_and_answers_by_class():
+    alone = assay.simulate("retrieval", n_items=10, rng=1)
+    with pytest.raises(ModelError, match="at least two systems"):
+        build_structure(alone, make_spec("system_bias"))
+    with pytest.raises(ModelError, match="scores have no bias by system"):
+        structure_of(raters="scored + system_bias")
+
+
+def test_items_of_several_systems_have_no_bias():
+    structure = structure_of(raters="one_coin + system_bias")
+    ratings = structure.ratings
+    both = ratings.panels[ratings.panels["item"] == 0].assign(system="system_2", rank=99)
+    panels = pd.concat([ratings.panels, both], ignore_index=True)
+    shared = build_structure(replace(ratings, panels=panels), structure.spec)
+    (part,) = shared.parts
+    tilt = part.tilt(values_of(shared, system_bias_sd=1.0, system_bias_offset=1.0), 0.0, np)
+    of_rating = tilt[part.unit]
+    np.testing.assert_array_equal(of_rating[ratings.item == 0], 0)
+    np.testing.assert_array_equal(of_rating[ratings.item != 0], 1)
+
+
+# -- perception ----------------------------------------------------------------------
+
+
+def gamma(structure: Structure, values: dict[str, np.ndarray], kind: int) -> np.ndarray:
+    """The matrix from truth to appearance."""
+    blur, looks = structure.tables(values, np).layer[kind]
+    return np.diag(1 - blur) + blur[:, None] * looks[None]
+
+
+def test_what_items_look_like_is_a_distribution_over_admissible_states():
+    structure = structure_of("grounding", reference="gold")
+    values = values_of(structure, misperceived=0.3)
+    contexts = structure.prevalence.design.contexts
+    assert len(structure.tables(values, np).layer) == 2 * contexts
+    for kind in range(2 * contexts):
+        np.testing.assert_allclose(gamma(structure, values, kind).sum(axis=1), 1)
+
+
+def test_without_tilt_misperception_does_not_move_the_prevalence():
+    structure = structure_of("retrieval", reference="gold")
+    values = values_of(structure, misperceived=0.4, appearance_tilt=0.0)
+    prevalence = structure.tables(values, np).prevalence
+    share = np.exp(structure.prevalence.log_weight) @ prevalence
+    for kind in range(2 * len(share)):
+        here = share[kind % len(share)]
+        np.testing.assert_allclose(here @ gamma(structure, values, kind), here, atol=1e-12)
+    tilted = values_of(structure, misperceived=0.4, appearance_tilt=1.0)
+    assert np.abs(share[0] @ gamma(structure, tilted, 0) - share[0]).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    ("reference", "named", "groups"),
+    [
+        (None, set(), ()),
+        ("gold", set(), ("crowd", "expert")),
+        ("gold", {"crowd"}, ("crowd", "expert")),
+        ("expert", set(), ("crowd",)),
+    ],
+)
+def test_which_groups_have_a_layer(reference: str | None, named: set[str], groups: tuple):
+    assert layered_groups(reference, named, ("crowd", "expert")) == groups
+
+
+@pytest.mark.parametrize(
+    ("reference", "named", "words"),
+    [
+        (None, {"crowd"}, "perception needs to know whose truth is meant"),
+        ("experts", set(), "no rater group; did you mean expert"),
+        ("expert", {"expert"}, "its consensus is the truth by definition"),
+    ],
+)
+def test_layers_that_data_cannot_tell_are_refused(
+    reference: str | None, named: set[str], words: str
+):
+    with pytest.raises(ModelError, match=words):
+        layered_groups(reference, named, ("crowd", "expert"))
+
+
+def test_gold_has_to_be_known_of_enough_items():
+    ratings = assay.simulate("retrieval", n_items=60, gold=0.5, rng=1)
+    assert ENOUGH == 30
+    check_reference(ratings, "gold")
+    truth = ratings.truth.copy()
+    truth[np.flatnonzero((truth != -1).any(axis=1))[0]] = -1
+    with pytest.raises(ModelError, match="at least 30 items; 29 have it"):
+        check_reference(replace(ratings, truth=truth), "gold")
+
+
+def test_a_reference_group_has_to_rate_enough_items_twice_that_others_rate():
+    options = {"n_items": 30, "groups": {"human": 2, "model": 1}, "rng": 1}
+    check_reference(assay.simulate("retrieval", ratings_per_item=3, **options), "human")
+    fewer = assay.simulate("retrieval", ratings_per_item=[3] * 29 + [2], **options)
+    with pytest.raises(ModelError, match="there are 29"):
+        check_reference(fewer, "human")
+    with pytest.raises(ModelError, match="there are 0"):
+        check_reference(fewer, "model")

@@ -1,0 +1,112 @@
+"""Figures: they show what the tables say, leave pyplot alone, and take any name."""
+
+import sys
+from typing import Any
+
+import pandas as pd
+import pytest
+import xarray as xr
+
+import assay
+from assay import plots
+from assay.agreements import agreement
+from assay.comparison import compare
+from assay.evaluation import variance_budget
+from assay.fit_data import ratings_of
+from assay.frames import reliability_frame
+from assay.plots.forest import Series, forest
+from assay.plots.raters import SHOWN_RATERS, weakest
+from assay.plots.style import short
+from assay.simulation import simulate
+
+
+@pytest.fixture(scope="module")
+def fit() -> xr.DataTree:
+    ratings = simulate(
+        "retrieval", n_items=80, n_raters=4, n_systems=2, n_clusters=20, ratings_per_item=2, rng=5
+    )
+    return assay.fit(ratings, method="map", draws=50, chains=2, starts=1, rng=1)
+
+
+def words(figure: Any) -> list[str]:
+    """All texts of a figure."""
+    import matplotlib.text
+
+    figure.canvas.draw()
+    return [text.get_text() for text in figure.findobj(matplotlib.text.Text)]
+
+
+def test_every_figure_of_a_fit_draws_without_pyplot(fit: xr.DataTree) -> None:
+    before = "matplotlib.pyplot" in sys.modules
+    for name in ("plot_metrics", "plot_raters", "plot_confusions", "plot_labels"):
+        figure = getattr(plots, name)(fit, width=5.0)
+        assert figure.get_figwidth() == 5.0
+        assert any("rater_1" in w or "system_1" in w or "item_" in w for w in words(figure)), name
+    assert ("matplotlib.pyplot" in sys.modules) == before
+
+
+def test_a_forest_puts_lines_of_one_heading_together() -> None:
+    index = pd.MultiIndex.from_tuples([("a", "x"), ("b", "x"), ("a", "y")])
+    values = pd.DataFrame({"mean": [1.0, 2, 3], "lower": [0.0, 1, 2], "upper": [2.0, 3, 4]}, index)
+    figure = forest([Series(name="one", values=values)], label="value")
+    axes = figure.axes[0]
+    names = {round(t): label.get_text() for t, label in zip(
+        axes.get_yticks(), axes.get_yticklabels(), strict=True
+    )}  # fmt: skip
+    # Heading a, its two lines, heading b, its line.
+    assert names == {1: "x", 2: "y", 4: "x"}
+
+
+def test_a_forest_leaves_out_what_is_undefined() -> None:
+    index = pd.MultiIndex.from_tuples([("", "x"), ("", "y")])
+    nan = float("nan")
+    values = pd.DataFrame({"mean": [1.0, nan], "lower": [0.0, nan], "upper": [2.0, nan]}, index)
+    axes = forest([Series(name="one", values=values)], label="value").axes[0]
+    assert [len(line.get_xdata()) for line in axes.get_lines()] == [1]
+
+
+def test_metrics_are_those_of_the_summary(fit: xr.DataTree) -> None:
+    table = assay.summarize(assay.metrics(fit, estimand="finite"))
+    axes = plots.plot_metrics(fit).axes[0]
+    drawn = axes.get_lines()[0].get_xdata()
+    assert sorted(drawn) == pytest.approx(sorted(table["mean"]))
+
+
+def test_the_weakest_raters_are_shown(fit: xr.DataTree) -> None:
+    frame = reliability_frame(fit)
+    right = frame[frame["true_class"] == frame["reported_class"]]
+    means = right.groupby("rater")["mean"].mean()
+    assert weakest(right, 1) == [means.idxmin()]
+    assert len(weakest(right, SHOWN_RATERS)) == 4
+
+
+def test_shares_of_the_budget_fill_their_bars(fit: xr.DataTree) -> None:
+    budget = variance_budget(fit, metric="ndcg_at_k")
+    figure = plots.plot_budget(budget)
+    bars = figure.axes[0].patches
+    assert len(bars) == 3 * len(budget)
+    assert sum(bar.get_width() for bar in bars) == pytest.approx(len(budget))
+
+
+def test_a_comparison_shows_each_pair(fit: xr.DataTree) -> None:
+    found = compare(fit, metric=["ndcg_at_k", "sufficiency_rate_at_k"])
+    said = " ".join(words(plots.plot_comparison(found)))
+    assert "ndcg_at_k\nsystem_1 − system_2" in said
+    assert "sufficiency_rate_at_k" in said
+
+
+def test_agreement_shows_what_the_model_expects(fit: xr.DataTree) -> None:
+    found = agreement(ratings_of(fit), fit=fit, draws=50)
+    said = words(plots.plot_agreement(found))
+    assert {"observed", "expected by the model", "gwet_ac1"} <= set(said)
+
+
+@pytest.mark.parametrize(
+    "name", ["$x^2$", "a_very_" + "long_" * 20 + "name", "<b>&", "名前", "\x1b["]
+)
+def test_any_name_can_be_drawn(name: str) -> None:
+    index = pd.MultiIndex.from_tuples([(name, name)])
+    values = pd.DataFrame({"mean": [1.0], "lower": [0.0], "upper": [2.0]}, index)
+    figure = forest([Series(name="one", values=values)], label="value")
+    assert short(name) in [t.get_text() for t in figure.axes[0].get_yticklabels()]
+    assert "\x1b" not in short(name)

@@ -1,0 +1,269 @@
+"""What raters are like: kinds, consistency, dependence, sessions, curves, and what is assumed."""
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import assay
+from assay.consensus import consensus_sensitivity
+from assay.dependence import appearance_chances, effective_raters, perception_table
+from assay.errors import FitError, FitWarning
+from assay.fit_data import parameter_draws, structure_of
+from assay.kinds import rater_consistency, rater_kinds
+from assay.ratings import Ratings
+from assay.sessions import drift_table, reliability_by_session
+from assay.simulation import draw_answers
+
+
+def at_the_truth(ratings: Ratings, **options: object) -> xr.DataTree:
+    """A fit whose only draw of the parameters is the truth that made the ratings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        fit = assay.fit(ratings, method="map", draws=1, chains=1, starts=1, **options)
+    posterior = fit["posterior"].to_dataset()
+    for name, value in ratings.simulated.values.items():
+        posterior[name] = (posterior[name].dims, np.asarray(value)[None, None])
+    fit["posterior"] = xr.DataTree(posterior)
+    return fit
+
+
+def quick(ratings: Ratings, **options: object) -> xr.DataTree:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        return assay.fit(
+            ratings, draws=150, tune=200, chains=2, starts=2, progress=False, **options
+        )
+
+
+# -- kinds -------------------------------------------------------------------------------------
+
+
+def odd_raters() -> Ratings:
+    """Four good raters, one who says the contrary, one who always says the same."""
+    rng = np.random.default_rng(3)
+    truth = rng.integers(2, size=200)
+    rows = []
+    for item, true in enumerate(truth):
+        for rater in range(4):
+            rows.append((item, f"good {rater}", true if rng.random() < 0.9 else 1 - true))
+        rows.append((item, "contrary", 1 - true if rng.random() < 0.9 else true))
+        rows.append((item, "constant", 1))
+    table = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    return assay.read_ratings(table, task="single")
+
+
+def test_adversaries_and_spammers_are_found():
+    table = rater_kinds(quick(odd_raters())).set_index("rater")
+    assert table.loc["contrary", "kind"] == "adversarial"
+    assert table.loc["contrary", "p_adversarial"] > 0.99
+    assert table.loc["constant", "kind"] == "spammer"
+    assert (table.loc[[f"good {n}" for n in range(4)], "kind"] == "").all()
+    assert (table.loc[[f"good {n}" for n in range(4)], "informedness"] > 0.6).all()
+    assert (table["n_ratings"] == 200).all()
+
+
+def test_informedness_is_youdens():
+    ratings = assay.simulate("single", n_items=30, n_raters=3, rng=2, classes=("a", "b"))
+    fit = at_the_truth(ratings)
+    right = assay.rater_reliability(fit).isel(chain=0, draw=0).squeeze("label").values
+    youden = right[:, 0, 0] + right[:, 1, 1] - 1
+    np.testing.assert_allclose(rater_kinds(fit)["informedness"], youden, atol=1e-12)
+
+
+def test_consistency_counts_pairs_and_learns_the_urn():
+    ratings = assay.simulate(
+        "single",
+        n_items=300,
+        n_raters=4,
+        ratings_per_item=2,
+        replicates=2,
+        values={"consistency": np.array(0.7)},
+        rng=5,
+    )
+    table = rater_consistency(quick(ratings))
+    assert table["pairs"].sum() == 600
+    assert (table["lower"] < 0.7).all()
+    assert (table["upper"] > 0.7).all()
+    pairs = ratings.answers[:, 0].reshape(-1, 2)
+    mine = ratings.rater[::2] == 0
+    share = (pairs[mine, 0] == pairs[mine, 1]).mean()
+    assert table["same"].iloc[0] == pytest.approx(share)
+
+
+def test_independent_replicates_are_stated_and_warned_of():
+    ratings = assay.simulate("single", n_items=20, n_raters=3, replicates=2, rng=1)
+    with pytest.warns(FitWarning, match="taken for independent given the truth"):
+        fit = assay.fit(
+            ratings, method="map", draws=1, chains=1, starts=1, replicates="independent"
+        )
+    assert any("60 ratings repeat" in text for text in json.loads(fit.attrs["assumptions"]))
+
+
+# -- dependence --------------------------------------------------------------------------------
+
+
+def test_effective_raters_is_kish_over_simulated_errors():
+    """Errors of six raters with a perception layer and hard items, counted in a simulation."""
+    few = assay.simulate(
+        "retrieval",
+        raters="hierarchical + item_difficulty",
+        reference="gold",
+        gold=0.8,
+        n_items=60,
+        n_raters=6,
+        ratings_per_item=6,
+        values={"misperceived": np.array([0.25]), "logit_mean": np.full((1, 6), 2.0)},
+        rng=4,
+    )
+    fit = at_the_truth(few, raters="hierarchical + item_difficulty", reference="gold")
+    found = effective_raters(fit).isel(chain=0, draw=0, group=0)
+    structure = structure_of(fit)
+    values = parameter_draws(fit)
+    rng = np.random.default_rng(1)
+    prevalence = np.asarray(fit["posterior"]["prevalence"])[0, 0]
+    states = structure.prevalence.space.states
+    errors: list[np.ndarray] = []
+    drawn = []
+    for _ in range(400):
+        true = rng.choice(len(states), size=60, p=prevalence / prevalence.sum())
+        answers, _ = draw_answers(structure, values, true.astype(np.int16), rng)
+        order = np.lexsort((few.rater, few.item))
+        errors.append((answers[order].reshape(60, 6, 3) != states[true][:, None]).astype(float))
+        drawn.append(true)
+    wrong, true = np.concatenate(errors), np.concatenate(drawn)
+    for label in range(3):
+        covariance = variance = 0.0
+        for s in range(len(states)):
+            here = wrong[true == s][:, :, label]
+            if len(here) < 50:
+                continue
+            matrix = np.cov(here.T)
+            weight = len(here) / len(wrong)
+            covariance += weight * matrix[~np.eye(6, dtype=bool)].mean()
+            variance += weight * np.diag(matrix).mean()
+        expected = 6 / (1 + 5 * covariance / variance)
+        assert float(found[label]) == pytest.approx(expected, rel=0.05)
+
+
+def test_appearances_are_chances():
+    ratings = assay.simulate(
+        "ais", reference="gold", gold=0.6, n_items=60, n_raters=4, n_systems=2, rng=2
+    )
+    fit = at_the_truth(ratings, reference="gold")
+    table = appearance_chances(structure_of(fit), "all", parameter_draws(fit))[0]
+    np.testing.assert_allclose(table.sum(axis=1), 1)
+    blur = ratings.simulated.values["misperceived"][0]
+    assert (np.diag(table) >= 1 - blur).all()
+
+
+def test_perception_is_called_prior_driven_only_where_it_is():
+    gold = assay.simulate(
+        "single", classes=("a", "b"), reference="gold", gold=0.9, n_items=300, n_raters=4, rng=6
+    )
+    told = perception_table(quick(gold, reference="gold"))
+    assert not told["prior_driven"].iloc[0]
+    assert told["lower"].iloc[0] < gold.simulated.values["misperceived"][0] < told["upper"].iloc[0]
+    poor = assay.simulate(
+        "single",
+        classes=("a", "b"),
+        reference="gold",
+        gold=1.0,
+        n_items=30,
+        n_raters=1,
+        ratings_per_item=1,
+        rng=6,
+    )
+    fit = quick(poor, reference="gold")
+    assert perception_table(fit)["prior_driven"].iloc[0]
+    assert any("hangs on the prior" in text for text in json.loads(fit.attrs["assumptions"]))
+
+
+# -- consensus ---------------------------------------------------------------------------------
+
+
+def test_a_consensus_that_is_never_wrong_changes_nothing():
+    good = {"logit_mean": np.full((1, 6), 3.0), "logit_sd": np.full((1, 6), 0.2)}
+    ratings = assay.simulate("retrieval", n_items=100, n_raters=4, n_systems=2, values=good, rng=1)
+    fit = quick(ratings)
+    table = consensus_sensitivity(fit, wrong=(0.0, 0.2), estimand="finite")
+    plain = assay.summarize(assay.metrics(fit, estimand="finite"))
+    same = table[table["wrong"] == 0.0].drop(columns="wrong").reset_index(drop=True)
+    pd.testing.assert_frame_equal(same, plain)
+    width = (table["upper"] - table["lower"]).groupby(table["wrong"]).mean()
+    assert width[0.2] > 1.2 * width[0.0]
+
+
+def test_consensus_sensitivity_refuses_a_known_reference():
+    ratings = assay.simulate("single", reference="gold", gold=0.9, n_items=60, rng=1)
+    fit = at_the_truth(ratings, reference="gold")
+    with pytest.raises(FitError, match="perception_table"):
+        consensus_sensitivity(fit)
+    plain = at_the_truth(assay.simulate("single", n_items=20, rng=1))
+    with pytest.raises(FitError, match=r"wrong=1\.5"):
+        consensus_sensitivity(plain, wrong=(1.5,))
+
+
+# -- sessions and scores -----------------------------------------------------------------------
+
+
+def test_drift_is_told_by_rater():
+    ratings = assay.simulate(
+        "single",
+        classes=("a", "b"),
+        raters="hierarchical + drift",
+        n_items=400,
+        n_raters=3,
+        sessions=3,
+        values={
+            "drift_sd": np.array([[1.0]]),
+            "drift_step": np.array([[[1.0, 1.0]], [[-1.0, -1.0]], [[0.0, 0.0]]]),
+        },
+        rng=7,
+    )
+    fit = quick(ratings, raters="hierarchical + drift")
+    table = drift_table(fit).set_index("rater")
+    assert table.loc["rater_1", "p_better"] > 0.95
+    assert table.loc["rater_2", "p_better"] < 0.05
+    by_session = reliability_by_session(fit).mean(("chain", "draw"))
+    assert by_session.dims == ("rater", "label", "session")
+    first = by_session.sel(rater="rater_1", session="session_1").item()
+    assert first == pytest.approx(table.loc["rater_1", "first"])
+
+
+def test_sessions_are_refused_without_drift():
+    with pytest.raises(FitError, match="no rater drifts"):
+        reliability_by_session(at_the_truth(assay.simulate("single", n_items=20, rng=1)))
+
+
+def test_calibration_curve_is_bayes_rule():
+    """At the true parameters the curve is the share of each class among simulated scores."""
+    ratings = assay.simulate(
+        "relevance", raters="scored", n_items=6000, n_raters=2, ratings_per_item=2, rng=8
+    )
+    few = assay.take_ratings(ratings, np.arange(400))
+    fit = at_the_truth(few, raters="scored")
+    curve = assay.score_calibration(fit)
+    mine = ratings.rater == 0
+    score, true = ratings.scores[mine, 0], ratings.simulated.truth[ratings.item[mine], 0]
+    checked = 0
+    rows = curve[curve["rater"] == "rater_1"]
+    for line in rows.itertuples():
+        here = np.abs(score - line.lowest_score) < 1e-9
+        if here.sum() < 400:
+            continue
+        share = (
+            true[here] == ["no", "partially", "yes"].index(rows.loc[line.Index, "class"])
+        ).mean()
+        error = np.sqrt(max(share * (1 - share), 0.01) / here.sum())
+        assert line.mean == pytest.approx(share, abs=4.5 * error)
+        checked += 1
+    assert checked >= 6
+
+
+def test_curves_are_refused_without_scores():
+    with pytest.raises(FitError, match="raters='scored'"):
+        assay.score_calibration(at_the_truth(assay.simulate("single", n_items=20, rng=1)))

@@ -1,0 +1,52 @@
+"""Who to talk to: a rater who errs where the others do not, and the items to look at."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import assay
+from assay.ratings import Ratings
+from assay.reporting.talks import talks
+from assay.simulation import simulate
+
+
+@pytest.fixture(scope="module")
+def ratings() -> Ratings:
+    """Four good raters, and one who calls half of what does not mislead misleading."""
+    accuracy = np.full((5, 6), 0.95)
+    accuracy[4, 4] = 0.5  # right of "not misleading"
+    return simulate(
+        "retrieval", raters="class_conditional", values={"accuracy": accuracy}, n_items=120,
+        n_raters=5, ratings_per_item=4, rng=3,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def fit(ratings: Ratings) -> xr.DataTree:
+    return assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+
+
+def test_the_careless_rater_is_named_with_items(fit: xr.DataTree, ratings: Ratings) -> None:
+    first = talks(fit, ratings)[0]
+    assert (first.rater, first.label) == ("rater_5", "misleading")
+    assert (first.true_class, first.reported_class) == ("no", "yes")
+    assert first.rate > first.others + 0.1
+    label = ratings.task.label_names.index("misleading")
+    for name in first.items:
+        item = list(ratings.items.index).index(name)
+        mine = (ratings.item == item) & (ratings.rater == 4)
+        assert (ratings.answers[mine, label] == 1).all()
+    assert "Rater rater_5 answers 'yes' to misleading where the truth is 'no'" in str(first)
+
+
+def test_one_rater_has_nobody_to_differ_from() -> None:
+    alone = simulate("single", n_items=30, n_raters=1, ratings_per_item=1, rng=1)
+    tree = assay.fit(alone, method="map", draws=5, chains=1, starts=1, rng=1)
+    assert talks(tree, alone) == []
+
+
+def test_the_largest_differences_come_first(fit: xr.DataTree, ratings: Ratings) -> None:
+    found = talks(fit, ratings)
+    gaps = [talk.rate - talk.others for talk in found]
+    assert gaps == sorted(gaps, reverse=True)
+    assert talks(fit, ratings, limit=1) == found[:1]

@@ -1,0 +1,84 @@
+"""A specification is a value: names are checked, recipes are written one way."""
+
+import pytest
+
+from assay.errors import ModelError, UnknownNameError
+from assay.spec import CONSENSUS, Recipe, make_spec, parse_recipe, recipes
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("pooled", "pooled"),
+        ("item_difficulty", "hierarchical + item_difficulty"),
+        ("drift+dawid_skene", "dawid_skene + drift"),
+        (" mace  +  drift + item_difficulty ", "mace + drift + item_difficulty"),
+    ],
+)
+def test_a_recipe_is_a_family_and_its_layers(text: str, written: str):
+    assert str(parse_recipe(text)) == written
+    assert make_spec(text).raters == written
+    assert parse_recipe(written) == parse_recipe(text)
+
+
+def test_the_default_recipe_is_the_default_family():
+    assert Recipe() == parse_recipe("hierarchical") == parse_recipe(make_spec().raters)
+
+
+@pytest.mark.parametrize(
+    ("raters", "error", "words"),
+    [
+        ("pooled + mace", ModelError, r"names 2 families \(pooled, mace\)"),
+        ("pooled + drift + drift", ModelError, "names drift more than once"),
+        ("hierarchical + dirft", UnknownNameError, "did you mean drift"),
+        ("", UnknownNameError, "rater family"),
+        (3, ModelError, "write a family by name"),
+        ({"human": "pooled + mace"}, ModelError, "names 2 families"),
+        ({"human": None}, ModelError, "write a family by name"),
+    ],
+)
+def test_recipes_that_cannot_be_are_refused_in_words(
+    raters: object, error: type[Exception], words: str
+):
+    with pytest.raises(error, match=words):
+        make_spec(raters)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"prevalence": "dirichlett"}, UnknownNameError, "did you mean dirichlet"),
+        ({"replicates": "apart"}, ModelError, "allowed: together, independent"),
+    ],
+)
+def test_other_names_are_checked_too(options: dict, error: type[Exception], words: str):
+    with pytest.raises(error, match=words):
+        make_spec(**options)
+
+
+def test_each_group_of_the_data_has_one_recipe():
+    spec = make_spec({"expert": "pooled", "crowd": "drift"})
+    found = recipes(spec, ("crowd", "expert"))
+    assert list(found) == ["crowd", "expert"]
+    assert found["crowd"].layers == ("drift",)
+    assert recipes(make_spec("mace"), ("a", "b")) == dict.fromkeys("ab", parse_recipe("mace"))
+
+
+@pytest.mark.parametrize(
+    ("groups", "words"),
+    [
+        (("experts",), r"names a group 'expert' that no rater is in; did you mean experts"),
+        (("crowd", "expert"), r"says nothing of the rater groups crowd"),
+    ],
+)
+def test_groups_that_do_not_fit_the_data_are_said_in_words(groups: tuple[str, ...], words: str):
+    with pytest.raises(ModelError, match=words):
+        recipes(make_spec({"expert": "pooled"}), groups)
+
+
+@pytest.mark.parametrize(
+    ("reference", "words"),
+    [(None, CONSENSUS), ("gold", "gold"), ("expert", "consensus of expert")],
+)
+def test_whose_truth_is_meant_is_said_in_words(reference: str | None, words: str):
+    assert make_spec(reference=reference).truth == words

@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 Line = dict[str, Any]
 NUTS: Line = {"draws": 300, "tune": 300, "chains": 2, "starts": 1}
 BAD_K = 0.7
+NAMED = ("misperceived", "hard_share", "difficulty_loading")
+"""Parameters that are told beside the scores."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -56,8 +58,9 @@ def at_mode(ratings: Ratings, recipe: str, reference: str | None = None) -> Foun
     states = recover(structure, values, np.random.default_rng(0)).probabilities
     # A task with one label and no rules: a state is a class.
     line: Line = {"method": "map", "height": height, "values": density.size}
-    if reference is not None:
-        line["misperceived"] = float(values["misperceived"].ravel()[0])
+    point = {name: value[0] for name, value in values.items()}
+    line["log_likelihood"] = structure.log_likelihood(point)
+    line |= {name: float(values[name].ravel()[0]) for name in NAMED if name in values}
     line["seconds"] = time.perf_counter() - start
     return Found(probability=np.asarray(states), line=line)
 
@@ -77,8 +80,8 @@ def by_nuts(ratings: Ratings, recipe: str, seed: int, reference: str | None = No
         "ess": said["ess_min"],
         "divergences": said["divergences"],
     }
-    if reference is not None:
-        line["misperceived"] = float(fit["posterior"]["misperceived"].mean())
+    posterior = fit["posterior"]
+    line |= {name: float(posterior[name].mean()) for name in NAMED if name in posterior}
     elpd, summary = leave_one_out(fit)
     line |= summary | {"seconds": time.perf_counter() - start}
     probability = assay.label_probabilities(fit).to_numpy()[:, 0]

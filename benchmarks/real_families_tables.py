@@ -29,7 +29,18 @@ Line = dict[str, Any]
 DEFAULT = "hierarchical"
 SCORES = ("accuracy", "log_loss", "brier", "ece", "ece_excess")
 LOSSES = SCORES[1:]
-FIT = ("method", "r_hat", "ess", "divergences", "misperceived", "seconds")
+FIT = (
+    "method",
+    "r_hat",
+    "ess",
+    "divergences",
+    "values",
+    "log_likelihood",
+    "misperceived",
+    "hard_share",
+    "difficulty_loading",
+    "seconds",
+)
 CALIBRATED = 0.03
 ENOUGH_GIVEN = 50
 """Sets with fewer items whose gold is given are reported only."""
@@ -53,6 +64,7 @@ def scores(gold_set: GoldSet, stage: str, seed: int) -> Iterator[Line]:
     for number, (method, split, found) in enumerate(kept(gold_set.name, stage)):
         items = _scored(gold_set, split, seed)
         rng = np.random.default_rng([seed, number])
+        last = gold_set.classes - 1
         line = score_line(found.probability[items], gold_set.gold[items], rng)
         if not found.line.get("graded", True):
             line |= dict.fromkeys(LOSSES, np.nan)
@@ -62,6 +74,7 @@ def scores(gold_set: GoldSet, stage: str, seed: int) -> Iterator[Line]:
             "split": split,
             "given": 0 if split is None else len(gold_set.given(split, seed)),
             **line,
+            "called_last": float((found.probability[items].argmax(axis=1) == last).mean()),
             **{name: found.line.get(name, np.nan) for name in FIT},
         }
 
@@ -73,7 +86,7 @@ def _scored(gold_set: GoldSet, split: int | None, seed: int) -> NDArray[np.integ
 def over_splits(lines: pd.DataFrame) -> pd.DataFrame:
     """Average over splits, and count them."""
     keys = ["set", "model", "method"]
-    numbers = [name for name in (*SCORES, *FIT[1:], "given") if name in lines]
+    numbers = [name for name in (*SCORES, "called_last", *FIT[1:], "given") if name in lines]
     means = lines.groupby(keys, sort=False)[numbers].mean()
     means["splits"] = lines.groupby(keys, sort=False).size()
     worst = lines.groupby(keys, sort=False)["r_hat"].max()
@@ -211,7 +224,7 @@ def loo_lines(gold_set: GoldSet) -> Iterator[Line]:
 def write(lines: Sequence[Any] | pd.DataFrame, path: Path, seed: int) -> None:
     """Write lines as CSV, with the seed."""
     if len(lines):
-        pd.DataFrame(lines).assign(seed=seed).to_csv(path, index=False, float_format="%.4g")
+        pd.DataFrame(lines).assign(seed=seed).to_csv(path, index=False, float_format="%.5g")
 
 
 def main() -> None:

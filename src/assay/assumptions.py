@@ -30,27 +30,23 @@ def stated_assumptions(structure: Structure) -> list[str]:
         )
     else:
         found.append(f"The consensus of {spec.reference} is the truth by definition.")
-    if independent_replicates(structure):
-        found.append(independence_words(structure))
-    return found
+    return [*found, *independent_replicates(structure)]
 
 
-def independent_replicates(structure: Structure) -> int:
-    """Count ratings that repeat a rater's rating of an item and are taken for independent."""
+def independent_replicates(structure: Structure) -> list[str]:
+    """Say how many replicates are taken for independent, if any are."""
     if structure.spec.replicates != "independent":
-        return 0
+        return []
     ratings = structure.ratings
     pairs = np.column_stack([ratings.rater, ratings.item])[~ratings.abstained]
-    return len(pairs) - len(np.unique(pairs, axis=0))
-
-
-def independence_words(structure: Structure) -> str:
-    """Say that replicates are taken for independent."""
-    return (
-        f"{independent_replicates(structure)} ratings repeat a rater's rating of the same item and "
-        "are taken for independent given the truth (replicates='independent'): they count as if "
-        "other raters had given them. replicates='together' learns how far they repeat themselves."
-    )
+    count = len(pairs) - len(np.unique(pairs, axis=0))
+    if not count:
+        return []
+    return [
+        f"{count} ratings repeat a rater's rating of the same item and are taken for independent "
+        "given the truth (replicates='independent'): they count as if other raters had given "
+        "them. replicates='together' learns how far they repeat themselves."
+    ]
 
 
 def prior_driven_layers(

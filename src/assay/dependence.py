@@ -131,9 +131,7 @@ def appearance_chances(structure: Structure, name: str, values: Mapping[str, Flo
     clear = np.eye(states)
     if name not in structure.perception.groups:
         return np.broadcast_to(clear, (len(next(iter(values.values()))), states, states))
-    contexts = structure.prevalence.design.contexts
-    first = structure.perception.groups.index(name) * contexts
-    layer = structure.tables(values, np).layer[:, first : first + contexts].mean(axis=1)
+    layer = structure.perception.of_group(name, values).mean(axis=1)
     blur, look = layer[:, 0, :, None], layer[:, 1, None, :]
     return np.asarray((1 - blur) * clear + blur * look)
 

@@ -1,5 +1,6 @@
 """Files that appear whole or not at all, and tables in the formats that others read."""
 
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,10 +15,15 @@ TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".json")
 
 @contextmanager
 def draft(path: Path) -> Iterator[Path]:
-    """Give a path to write to that takes the place of ``path`` at once, when all went well."""
+    """Give a path to write to that takes the place of ``path`` at once, when all went well.
+
+    A folder that stands there is moved away first: only an empty one could be replaced.
+    """
     with tempfile.TemporaryDirectory(dir=path.parent, prefix=".assay-") as folder:
         unfinished = Path(folder) / path.name
         yield unfinished
+        if path.is_dir():
+            shutil.move(path, Path(folder) / "old")
         unfinished.replace(path)
 
 

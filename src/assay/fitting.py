@@ -14,7 +14,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.assumptions import (
-    independence_words,
     independent_replicates,
     learned_assumptions,
     stated_assumptions,
@@ -147,8 +146,7 @@ def fit(
         modes = visits(modes, x)
     notes = [*notes, *mode_warnings(modes)]
     stated = [*stated_assumptions(structure), *learned_assumptions(structure, values)]
-    spoken = [independence_words(structure)] if independent_replicates(structure) else []
-    for note in [*notes, *spoken]:
+    for note in [*notes, *independent_replicates(structure)]:
         warnings.warn(note, FitWarning, stacklevel=2)
     tree = _assemble(structure, posterior, values, stats, chains, labels)
     tree.attrs = {

@@ -1,6 +1,6 @@
 """Results as data frames: what the command line shows, writes and hands to the report."""
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -54,8 +54,3 @@ def labels_frame(fit: xr.DataTree) -> pd.DataFrame:
 def least_certain(labels: pd.DataFrame, count: int) -> pd.DataFrame:
     """Return the lines of :func:`labels_frame` whose most likely class is least likely."""
     return labels.sort_values("probability", kind="stable").head(count)
-
-
-def lines_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the lines of a frame, column names to cells."""
-    return [{str(k): v for k, v in line.items()} for line in frame.to_dict("records")]

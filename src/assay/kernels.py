@@ -431,13 +431,6 @@ def _scatter(target, at, values):  # type: ignore[no-untyped-def]
         target[places[n]] += numbers[n]
 
 
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def scaled_log_density(z, centre, scale, arguments):  # type: ignore[no-untyped-def]
-    """Log density and gradient at ``x = centre + scale * z``."""
-    value, gradient = log_density(centre + scale * z, *arguments)
-    return value, scale * gradient
-
-
 # -- the states ----------------------------------------------------------------------
 
 

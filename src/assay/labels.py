@@ -1,14 +1,10 @@
 """What is true of the items: probabilities and draws of states and labels."""
 
-from typing import Any
-
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from assay.fit_data import group, parameter_draws, structure_of
+from assay.fit_data import group
 from assay.grammar import NOT_ASKED
-from assay.recovery import predict_states
 from assay.task import Task, task_from_json
 
 NOT_ASKED_NAME = "not asked"
@@ -87,46 +83,11 @@ def label_draws(fit: xr.DataTree) -> xr.DataArray:
         (chain, draw, item, label), class codes: 0, 1, ... in the order of the label's classes,
         -2 where the label does not apply. The draws are those that all metrics use.
     """
-    states = group(fit, "labels")["state"]
-    return _as_labels(fit, states.values, states.dims, dict(states.coords))
-
-
-def predictive_label_draws(fit: xr.DataTree, replicates: int = 8) -> xr.DataArray:
-    """Draws of the labels of *new* clusters like the observed ones, from the model.
-
-    Parameters
-    ----------
-    fit : xarray.DataTree
-    replicates : int
-        How many new sets of clusters for each draw of the parameters.
-
-    Returns
-    -------
-    xarray.DataArray
-        (replicate, chain, draw, item, label): same panels and systems as the data, with cluster
-        effects and states drawn anew.
-    """
-    structure = structure_of(fit)
-    values = parameter_draws(fit)
-    rng = np.random.default_rng([int(fit.attrs["seed"]), 4])
-    like = group(fit, "labels")["state"]
-    states = np.stack(
-        [predict_states(structure, values, rng).reshape(like.shape) for _ in range(replicates)]
-    )
-    return _as_labels(fit, states, ("replicate", *like.dims), dict(like.coords))
-
-
-def _as_labels(
-    fit: xr.DataTree, states: NDArray[np.int16], dims: tuple[Any, ...], coords: dict[Any, Any]
-) -> xr.DataArray:
-    """Look up the label vectors of states."""
-    data = group(fit, "constant_data")
-    codes = data["states"].values.astype(np.int16)
-    coords = {k: v for k, v in coords.items() if k in dims}
+    states, data = group(fit, "labels")["state"], group(fit, "constant_data")
     return xr.DataArray(
-        codes[states],
-        dims=(*dims, "label"),
-        coords={**coords, "label": data["label"].values},
+        data["states"].values.astype(np.int16)[states.values],
+        dims=(*states.dims, "label"),
+        coords={**states.coords, "label": data["label"].values},
         name="label",
         attrs={"reference": fit.attrs["reference"]},
     )

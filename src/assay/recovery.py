@@ -107,16 +107,26 @@ def draw_tables(structure: Structure, values: Mapping[str, Floats]) -> Iterator[
 
 
 def predict_states(
-    structure: Structure, values: Mapping[str, Floats], rng: np.random.Generator
+    structure: Structure,
+    values: Mapping[str, Floats],
+    rng: np.random.Generator,
+    *,
+    table: Floats | None = None,
 ) -> NDArray[np.int16]:
     """Draw states of new items like these: the same contexts in new clusters.
+
+    Parameters
+    ----------
+    table : ndarray (draw, context, node, state), optional
+        The prevalence at ``values``, for who draws many times.
 
     Returns
     -------
     ndarray of int16 (draw, item)
     """
     design = structure.prevalence.design
-    table = np.asarray(structure.prevalence.table(values, np))
+    if table is None:
+        table = np.asarray(structure.prevalence.table(values, np))
     draws, items = len(table), len(design.item_context)
     if structure.prevalence.has_clusters and design.cluster is not None:
         clusters = int(design.cluster.max()) + 1

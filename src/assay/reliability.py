@@ -150,15 +150,10 @@ def _label_chances(structure: Structure, part: Part, values: Mapping[str, Floats
         total = chance if total is None else total + chance
     assert total is not None
     perception = structure.perception
-    if not set(part.raters.groups) & set(perception.groups):
-        return total
-    layer = structure.tables(values, np).layer
-    contexts = structure.prevalence.design.contexts
     for g, name in enumerate(part.raters.groups):
         if name not in perception.groups:
             continue
-        first = perception.groups.index(name) * contexts
-        mean = layer[:, first : first + contexts].mean(axis=1)
+        mean = perception.of_group(name, values).mean(axis=1)
         units = np.flatnonzero(part.unit_group == g)
         afresh = np.einsum("dus...,ds->du...", total[:, units], mean[:, 1])
         blur = mean[:, 0][:, None, :, None, None]

@@ -14,9 +14,8 @@ from rich.text import Text
 from assay.agreements import Agreement
 from assay.checking.result import Check
 from assay.comparison import Comparison
-from assay.frames import lines_of
 from assay.task import Task
-from assay.words import ESTIMAND_WORDS, KIND_WORDS, interval, printable
+from assay.words import ESTIMAND_WORDS, KIND_WORDS, interval, lines_of, printable
 
 # A line of dashes below the header and nothing else: it reads well in a pipe and in a file.
 HEAD = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.density import Density
-from assay.kernels import scaled_log_density
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +44,11 @@ def sample_nuts(
     from nutpie.compiled_pyfunc import from_pyfunc
 
     def make_logp() -> Callable[..., Any]:
-        return lambda z: scaled_log_density(z, centre, scale, density.arguments)
+        def logp(z: Floats) -> tuple[float, Floats]:
+            value, gradient = density(centre + scale * z)
+            return value, scale * gradient
+
+        return logp
 
     def make_expand(seed1: int, seed2: int, chain: int) -> Callable[..., Any]:
         return lambda z: {"z": np.asarray(z)}

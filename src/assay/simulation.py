@@ -290,13 +290,11 @@ def _draw_appearance(
     """Draw what the item of each rating looks like to the rater's group: (rating,)."""
     ratings, perception = structure.ratings, structure.perception
     seen = states[ratings.item].copy()
-    layer = structure.tables(values, np).layer if perception.groups else None
     for g, name in enumerate(part.raters.groups):
-        if layer is None or name not in perception.groups:
+        if name not in perception.groups:
             continue
         context = structure.prevalence.design.item_context
-        first = perception.groups.index(name) * structure.prevalence.design.contexts
-        blur, looks = np.moveaxis(layer[0][first + context], 1, 0)
+        blur, looks = np.moveaxis(perception.of_group(name, values)[0][context], 1, 0)
         steps = looks.cumsum(axis=1)
         afresh = (rng.random(len(states))[:, None] * steps[:, -1:] > steps).sum(axis=1)
         missed = rng.random(len(states)) < blur[np.arange(len(states)), states]

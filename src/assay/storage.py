@@ -1,13 +1,12 @@
 """save and load: one netCDF or Zarr file holds a fit and all that is needed to go on."""
 
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import xarray as xr
 
 from assay.errors import FitError
+from assay.files import draft
 from assay.fit_data import require_fit
 
 ZARR = ".zarr"
@@ -39,18 +38,14 @@ def save(fit: xr.DataTree, path: str | Path) -> Path:
         raise FitError(f"cannot write {target}: the folder {target.parent} does not exist")
     if target.is_dir() and target.suffix != ZARR:
         raise FitError(f"cannot write {target}: it is a folder; give a file name, e.g. fit.nc")
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".assay-") as folder:
-        draft = Path(folder) / target.name
-        try:
+    try:
+        with draft(target) as unfinished:
             if target.suffix == ZARR:
-                fit.to_zarr(draft, mode="w", consolidated=False)
-                if target.exists():
-                    shutil.move(target, Path(folder) / "old")
+                fit.to_zarr(unfinished, mode="w", consolidated=False)
             else:
-                fit.to_netcdf(draft, engine="h5netcdf")
-            draft.replace(target)
-        except OSError as error:
-            raise FitError(f"cannot write {target}: {error.strerror or error}") from None
+                fit.to_netcdf(unfinished, engine="h5netcdf")
+    except OSError as error:
+        raise FitError(f"cannot write {target}: {error.strerror or error}") from None
     return target
 
 

@@ -1,8 +1,10 @@
 """Numbers and findings in words: what the terminal and the report say alike."""
 
 import json
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from assay.diagnostics import fit_warnings
@@ -86,3 +88,8 @@ def doubts(fit: xr.DataTree) -> list[str]:
     A further mode of negligible weight is worth a line, and no reason to distrust the draws.
     """
     return [text for text in fit_warnings(fit) if not text.endswith("its weight is negligible.")]
+
+
+def lines_of(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the lines of a frame, column names to cells."""
+    return [{str(k): v for k, v in line.items()} for line in frame.to_dict("records")]

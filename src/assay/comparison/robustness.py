@@ -9,10 +9,11 @@ import xarray as xr
 from assay.comparison.comparing import compare
 from assay.comparison.refitting import Effort, refit
 from assay.comparison.variants import Variant, variants_of
-from assay.comparison.words import Line, lines_of
+from assay.comparison.words import Line
 from assay.errors import AssayError
 from assay.evaluation.fitted import Estimand
 from assay.evaluation.panels import Incomplete
+from assay.words import lines_of
 
 KEY = ("metric", "a", "b")
 NUMBERS = ("estimand", "difference", "difference_lower", "difference_upper", "p_greater")

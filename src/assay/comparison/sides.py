@@ -11,7 +11,7 @@ import xarray as xr
 from assay.comparison.naive import vote_metrics
 from assay.comparison.pairs import difference_draws, pairs_of
 from assay.comparison.refitting import Effort, rated_by, refit
-from assay.comparison.words import Line, lines_of, with_interval
+from assay.comparison.words import Line, with_interval
 from assay.errors import ModelError, suggest
 from assay.evaluation import metrics
 from assay.evaluation.fitted import Estimand
@@ -19,6 +19,7 @@ from assay.evaluation.panels import Incomplete
 from assay.fit_data import ratings_of
 from assay.ratings import Ratings
 from assay.summary import summarize
+from assay.words import lines_of
 
 HumanBy = Literal["model", "vote"]
 HUMAN_BY = ("model", "vote")

@@ -6,15 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from assay.words import UNDEFINED, decimals_for
+from assay.words import UNDEFINED, decimals_for, lines_of
 
 Line = Mapping[str, Any]
 MOST_DECIMALS = 4
-
-
-def lines_of(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the lines of a table, column names to cells."""
-    return [{str(k): v for k, v in line.items()} for line in table.to_dict("records")]
 
 
 def with_interval(middle: float, lower: float, upper: float, level: float) -> str:

@@ -22,9 +22,9 @@ from assay.demo.studies import (
     SimulatedStudy,
     covered,
 )
-from assay.frames import least_certain, lines_of
+from assay.frames import least_certain
 from assay.ratings import Ratings
-from assay.words import ESTIMAND_WORDS, KIND_WORDS, convergence_words, interval
+from assay.words import ESTIMAND_WORDS, KIND_WORDS, convergence_words, interval, lines_of
 
 UNCERTAIN = 6
 

@@ -80,8 +80,10 @@ def predicted_labels(fit: xr.DataTree, replicates: int) -> Iterator[LabelDraws]:
     """
     structure, values, codes = structure_of(fit), parameter_draws(fit), _codes(fit)
     rng = np.random.default_rng([int(fit.attrs["seed"]), PREDICTIVE_STREAM])
+    table = np.asarray(structure.prevalence.table(values, np))
     for _ in range(replicates):
-        yield LabelDraws(states=predict_states(structure, values, rng), codes=codes)
+        states = predict_states(structure, values, rng, table=table)
+        yield LabelDraws(states=states, codes=codes)
 
 
 def _codes(fit: xr.DataTree) -> Codes:

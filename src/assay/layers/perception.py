@@ -92,6 +92,13 @@ class Perception:
             kinds.append(xp.stack([blur, looks], axis=-2))
         return kinds[0] if len(kinds) == 1 else xp.concatenate(kinds, axis=-3)
 
+    def of_group(self, name: str, values: Mapping[str, Floats]) -> Floats:
+        """Return the table of one group that has a layer: (draw, context, 2, state)."""
+        contexts = self.prevalence.design.contexts
+        first = self.groups.index(name) * contexts
+        table = self.table(values, self.prevalence.table(values, np), np)
+        return np.asarray(table[:, first : first + contexts])
+
 
 def layered_groups(
     reference: str | None, named: set[str], groups: tuple[str, ...]

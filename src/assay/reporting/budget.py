@@ -2,12 +2,12 @@
 
 import pandas as pd
 
-from assay.frames import lines_of
 from assay.plots.budget import PARTS, plot_budget
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Gap, Picture, Section, prose, table_of
 from assay.reporting.raters import WIDTH
 from assay.reporting.svg import to_svg
+from assay.words import lines_of
 
 WEIGHT = 2.0
 BINDS = {

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 
 from assay.comparison.sides import CORRECTED, NAIVE
-from assay.frames import lines_of
 from assay.plots.comparison import plot_comparison
 from assay.reporting.material import Material
 from assay.reporting.page import (
@@ -19,7 +18,7 @@ from assay.reporting.page import (
 )
 from assay.reporting.raters import WIDTH
 from assay.reporting.svg import to_svg
-from assay.words import interval
+from assay.words import interval, lines_of
 
 TURNED, CLEAR = 50.0, 20.0
 """Weights of a conclusion that differs from the vote's, and of one that is clear."""

@@ -3,13 +3,12 @@
 import numpy as np
 import pandas as pd
 
-from assay.frames import lines_of
 from assay.plots.metrics import draw_metrics
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, prose, table_of
 from assay.reporting.raters import WIDTH
 from assay.reporting.svg import to_svg
-from assay.words import ESTIMAND_WORDS, interval
+from assay.words import ESTIMAND_WORDS, interval, lines_of
 
 WEIGHT = 1.0
 

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from assay.frames import lines_of
 from assay.plots.raters import (
     SHOWN_CONFUSIONS,
     SHOWN_RATERS,
@@ -14,7 +13,7 @@ from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, bullets, prose, table_of
 from assay.reporting.svg import to_svg
 from assay.reporting.talks import Talk, talks
-from assay.words import KIND_WORDS, interval
+from assay.words import KIND_WORDS, interval, lines_of
 
 WIDTH = 4.6
 """Of a figure in inches: readable on a telephone."""

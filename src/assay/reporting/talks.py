@@ -8,10 +8,10 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.frames import lines_of
 from assay.labels import label_probabilities
 from assay.ratings import Ratings
 from assay.reliability import rater_reliability
+from assay.words import lines_of
 
 SURE = 0.9
 """Probability from which a rater is said to differ from the others."""

@@ -95,7 +95,7 @@ def make_density(structure: Structure) -> Density:
         free = x[starts[n] : starts[n + 1]].reshape(parameter.free_shape)
         values[parameter.name], density = parameter.constrain(free, tape)
         terms.append(density.at.ravel())
-    tables = [tape.symbol(table) for table in structure.tables(values, tape)]
+    tables = [tape.symbol(table) for table in structure.tables(values, tape).by_state()]
     prior = tape.record(SUM, np.concatenate(terms))
     buffer, operations, positions = tape.finish()
     return Density(

@@ -61,130 +61,168 @@ def _seen(k, layer, looks):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _evidence(cell, response, difficulty, layer, data, looks, parts, out):  # type: ignore[no-untyped-def]
-    """Fill ``out`` (state) with exp(log evidence - its maximum); return the maximum.
+def _evidence(response, difficulty, layer, data):  # type: ignore[no-untyped-def]
+    """Evidence of each cell for each state, and its parts by class of difficulty.
 
-    ``parts`` (difficulty, state) gets the part that each class of difficulty has in it.
+    Returns
+    -------
+    evidence : ndarray (cell, state)
+        Likelihood of the cell's ratings given the state, relative to the largest.
+    parts : ndarray (cell, difficulty, state)
+        Its terms.
+    height : ndarray (cell,)
+        Logarithm of the largest.
     """
-    top = -np.inf
-    for d in range(parts.shape[0]):
-        for s in range(out.shape[0]):
-            parts[d, s] = difficulty[d] + data.masks[data.cell_mask[cell], s]
-        for view in range(data.view_start[cell], data.view_start[cell + 1]):
-            kind = data.view_layer[view]
-            if kind < 0:
-                for r in range(data.row_start[view], data.row_start[view + 1]):
-                    row = data.rows[r]
-                    for s in range(out.shape[0]):
-                        parts[d, s] += response[d, row, s]
-                continue
-            high = _look(view, d, response, data.rows, data.row_start, looks)
-            afresh = _seen(kind, layer, looks)
-            for s in range(out.shape[0]):
-                blur = layer[kind, 0, s]
-                parts[d, s] += high + np.log(max((1 - blur) * looks[s] + blur * afresh, 1e-300))
-        for s in range(out.shape[0]):
-            top = max(top, parts[d, s])
-    if top == -np.inf:
-        top = -1e300
-    out[:] = 0.0
-    for d in range(parts.shape[0]):
-        for s in range(out.shape[0]):
-            parts[d, s] = np.exp(parts[d, s] - top)
-            out[s] += parts[d, s]
-    return top
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _cell_chances(by_node, response, difficulty, layer, data):  # type: ignore[no-untyped-def]
-    """Evidence (cell, state), and the likelihood of each cell at each node.
-
-    Evidence is relative to its largest; ``chance`` (cell, node) is relative to ``height`` (cell,),
-    the logarithm of its largest, so that products over the cells of a bundle need no logarithms.
-    ``parts`` (cell, difficulty, state) are the terms of the evidence.
-    """
-    cells, states, nodes = data.cell_context.shape[0], response.shape[2], by_node.shape[2]
+    cells, classes, states = data.cell_context.shape[0], response.shape[0], response.shape[2]
     evidence = np.empty((cells, states))
-    parts = np.empty((cells, response.shape[0], states))
-    looks = np.empty(states)
-    chance = np.full((cells, nodes), 1e-300)
+    parts = np.empty((cells, classes, states))
     height = np.empty(cells)
+    looks = np.empty(states)
     for cell in range(cells):
-        top = _evidence(cell, response, difficulty, layer, data, looks, parts[cell], evidence[cell])
+        mask = data.cell_mask[cell]
+        top = -np.inf
+        for d in range(classes):
+            for s in range(states):
+                parts[cell, d, s] = difficulty[d] + data.masks[mask, s]
+            for view in range(data.view_start[cell], data.view_start[cell + 1]):
+                kind = data.view_layer[view]
+                if kind < 0:
+                    for r in range(data.row_start[view], data.row_start[view + 1]):
+                        row = data.rows[r]
+                        for s in range(states):
+                            parts[cell, d, s] += response[d, row, s]
+                    continue
+                high = _look(view, d, response, data.rows, data.row_start, looks)
+                afresh = _seen(kind, layer, looks)
+                for s in range(states):
+                    blur = layer[kind, 0, s]
+                    mixed = max((1 - blur) * looks[s] + blur * afresh, 1e-300)
+                    parts[cell, d, s] += high + np.log(mixed)
+            for s in range(states):
+                top = max(top, parts[cell, d, s])
+        if top == -np.inf:
+            top = -1e300
+        height[cell] = top
+        for s in range(states):
+            evidence[cell, s] = 0.0
+        for d in range(classes):
+            for s in range(states):
+                part = np.exp(parts[cell, d, s] - top)
+                parts[cell, d, s] = part
+                evidence[cell, s] += part
+    return evidence, parts, height
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def _cell_chances(prevalence, evidence, parts, height, data):  # type: ignore[no-untyped-def]
+    """Likelihood of each cell at each node: (cell, node), relative to its mean over the nodes.
+
+    Evidence and its parts are brought to the same scale and the logarithm of that mean added to
+    ``height``, so that products over the cells of a bundle need no logarithms. (A mean is summed
+    with vector instructions, a largest is not.)
+    """
+    cells, states, nodes = evidence.shape[0], prevalence.shape[1], prevalence.shape[2]
+    chance = np.empty((cells, nodes))
+    for cell in range(cells):
         g = data.cell_context[cell]
+        for q in range(nodes):
+            chance[cell, q] = 1e-300
         for s in range(states):
             e = evidence[cell, s]
             for q in range(nodes):
-                chance[cell, q] += by_node[g, s, q] * e
-        best = chance[cell].max()
-        height[cell] = top + np.log(best)
-        chance[cell] /= best
-        evidence[cell] /= best
-        parts[cell] /= best
-    return evidence, parts, chance, height
+                chance[cell, q] += prevalence[g, s, q] * e
+        total = 0.0
+        for q in range(nodes):
+            total += chance[cell, q]
+        height[cell] += np.log(total / nodes)
+        shrink = nodes / total
+        for q in range(nodes):
+            chance[cell, q] *= shrink
+        for s in range(states):
+            evidence[cell, s] *= shrink
+            for d in range(parts.shape[1]):
+                parts[cell, d, s] *= shrink
+    return chance
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def _bundle_shares(log_weight, chance, height, data):  # type: ignore[no-untyped-def]
+    """Log-likelihood of each bundle (bundle,), and its nodes' posterior (bundle, node)."""
+    bundles, nodes = data.bundle_weight.shape[0], log_weight.shape[0]
+    value = np.empty(bundles)
+    shares = np.empty((bundles, nodes))
+    weight = np.exp(log_weight)
+    for b in range(bundles):
+        for q in range(nodes):
+            shares[b, q] = weight[q]
+        scale, since = 0.0, 0
+        for k in range(data.bundle_start[b], data.bundle_start[b + 1]):
+            cell, n = data.bundle_cells[k], data.bundle_counts[k]
+            scale += n * height[cell]
+            for _ in range(n):
+                for q in range(nodes):
+                    shares[b, q] *= chance[cell, q]
+                since += 1
+                if since == RESCALE_AFTER:
+                    total = 0.0
+                    for q in range(nodes):
+                        total += shares[b, q]
+                    scale += np.log(total)
+                    for q in range(nodes):
+                        shares[b, q] /= total
+                    since = 0
+        total = 0.0
+        for q in range(nodes):
+            total += shares[b, q]
+        total = max(total, 1e-300)
+        value[b] = scale + np.log(total)
+        for q in range(nodes):
+            shares[b, q] /= total
+    return value, shares
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _bundle_share(b, weight, chance, data, share):  # type: ignore[no-untyped-def]
-    """Fill ``share`` with each node's part of the bundle's likelihood; return the log of the sum.
-
-    Without the heights of the cells, which the caller adds.
-    """
-    share[:] = weight
-    scale, since = 0.0, 0
-    for k in range(data.bundle_start[b], data.bundle_start[b + 1]):
-        cell = data.bundle_cells[k]
-        for _ in range(data.bundle_counts[k]):
-            share *= chance[cell]
-            since += 1
-            if since == RESCALE_AFTER:
-                best = share.max()
-                share /= best
-                scale += np.log(best)
-                since = 0
-    total = max(share.sum(), 1e-300)
-    share /= total
-    return scale + np.log(total)
-
-
-@numba.njit(cache=True, nogil=True, error_model="numpy")
-def _pull_rows(cell, along, response, layer, data, looks, by_response, by_layer):  # type: ignore[no-untyped-def]
-    """Carry d value / d log evidence, ``along`` (difficulty, state), to the tables."""
-    states = along.shape[1]
-    for d in range(along.shape[0]):
-        for view in range(data.view_start[cell], data.view_start[cell + 1]):
-            kind = data.view_layer[view]
-            if kind < 0:
-                for r in range(data.row_start[view], data.row_start[view + 1]):
-                    row = data.rows[r]
-                    for s in range(states):
-                        by_response[d, row, s] += along[d, s]
-                continue
-            _look(view, d, response, data.rows, data.row_start, looks)
-            afresh = _seen(kind, layer, looks)
-            mixed = 0.0
-            for s in range(states):
-                blur = layer[kind, 0, s]
-                total = max((1 - blur) * looks[s] + blur * afresh, 1e-300)
-                by_layer[kind, 0, s] += along[d, s] * (afresh - looks[s]) / total
-                mixed += along[d, s] * blur / total
-            for s in range(states):
-                blur = layer[kind, 0, s]
-                total = max((1 - blur) * looks[s] + blur * afresh, 1e-300)
-                by_layer[kind, 1, s] += looks[s] * mixed
-                clear = along[d, s] * (1 - blur) / total
-                pull = looks[s] * (clear + layer[kind, 1, s] * mixed)
-                for r in range(data.row_start[view], data.row_start[view + 1]):
-                    by_response[d, data.rows[r], s] += pull
+def _pull_rows(along, response, layer, data, by_response, by_layer):  # type: ignore[no-untyped-def]
+    """Carry d value / d log evidence, ``along`` (cell, difficulty, state), to the tables."""
+    cells, classes, states = along.shape
+    looks = np.empty(states)
+    for cell in range(cells):
+        for d in range(classes):
+            for view in range(data.view_start[cell], data.view_start[cell + 1]):
+                kind = data.view_layer[view]
+                if kind < 0:
+                    for r in range(data.row_start[view], data.row_start[view + 1]):
+                        row = data.rows[r]
+                        for s in range(states):
+                            by_response[d, row, s] += along[cell, d, s]
+                    continue
+                _look(view, d, response, data.rows, data.row_start, looks)
+                afresh = _seen(kind, layer, looks)
+                mixed = 0.0
+                for s in range(states):
+                    blur = layer[kind, 0, s]
+                    total = max((1 - blur) * looks[s] + blur * afresh, 1e-300)
+                    by_layer[kind, 0, s] += along[cell, d, s] * (afresh - looks[s]) / total
+                    mixed += along[cell, d, s] * blur / total
+                for s in range(states):
+                    blur = layer[kind, 0, s]
+                    total = max((1 - blur) * looks[s] + blur * afresh, 1e-300)
+                    by_layer[kind, 1, s] += looks[s] * mixed
+                    clear = along[cell, d, s] * (1 - blur) / total
+                    pull = looks[s] * (clear + layer[kind, 1, s] * mixed)
+                    for r in range(data.row_start[view], data.row_start[view + 1]):
+                        by_response[d, data.rows[r], s] += pull
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def value_and_gradient(prevalence, response, difficulty, layer, log_weight, data):  # type: ignore[no-untyped-def]
     """Log-likelihood and its gradients in one pass.
 
+    Loops are written out: whole-array expressions take many times as long to compile.
+
     Parameters
     ----------
-    prevalence : ndarray (context, node, state)
+    prevalence : ndarray (context, state, node)
         Probabilities of the states.
     response : ndarray (difficulty, row, state)
         log p(answers of the row given the perceived state and the item's difficulty).
@@ -203,27 +241,24 @@ def value_and_gradient(prevalence, response, difficulty, layer, log_weight, data
     by_prevalence, by_response, by_difficulty, by_layer : ndarray
         Like the tables.
     """
-    cells, nodes, states = data.cell_context.shape[0], prevalence.shape[1], prevalence.shape[2]
-    by_node = np.ascontiguousarray(prevalence.transpose(0, 2, 1))
-    evidence, parts, chance, height = _cell_chances(by_node, response, difficulty, layer, data)
-    weight = np.exp(log_weight)
+    evidence, parts, height = _evidence(response, difficulty, layer, data)
+    chance = _cell_chances(prevalence, evidence, parts, height, data)
+    value, shares = _bundle_shares(log_weight, chance, height, data)
+    cells, classes, states = parts.shape
+    nodes = log_weight.shape[0]
     pull = np.zeros((cells, nodes))
-    share = np.empty(nodes)
     total = 0.0
-    for b in range(data.bundle_weight.shape[0]):
-        value = _bundle_share(b, weight, chance, data, share)
+    for b in range(value.shape[0]):
+        total += data.bundle_weight[b] * value[b]
         for k in range(data.bundle_start[b], data.bundle_start[b + 1]):
-            cell, n = data.bundle_cells[k], data.bundle_counts[k]
-            value += n * height[cell]
-            scale = n * data.bundle_weight[b]
+            cell = data.bundle_cells[k]
+            scale = data.bundle_counts[k] * data.bundle_weight[b]
             for q in range(nodes):
-                pull[cell, q] += scale * share[q]
-        total += data.bundle_weight[b] * value
-    by_prevalence = np.zeros(by_node.shape)
-    by_response = np.zeros_like(response)
-    by_difficulty = np.zeros_like(difficulty)
-    by_layer = np.zeros_like(layer)
-    looks = np.empty(states)
+                pull[cell, q] += scale * shares[b, q]
+    by_prevalence = np.zeros(prevalence.shape)
+    by_response = np.zeros(response.shape)
+    by_difficulty = np.zeros(difficulty.shape)
+    by_layer = np.zeros(layer.shape)
     for cell in range(cells):
         g = data.cell_context[cell]
         for q in range(nodes):
@@ -232,12 +267,11 @@ def value_and_gradient(prevalence, response, difficulty, layer, log_weight, data
             e, along = evidence[cell, s], 0.0
             for q in range(nodes):
                 by_prevalence[g, s, q] += pull[cell, q] * e
-                along += pull[cell, q] * by_node[g, s, q]
-            for d in range(difficulty.shape[0]):
+                along += pull[cell, q] * prevalence[g, s, q]
+            for d in range(classes):
                 parts[cell, d, s] *= along
                 by_difficulty[d] += parts[cell, d, s]
-        _pull_rows(cell, parts[cell], response, layer, data, looks, by_response, by_layer)
-    by_prevalence = np.ascontiguousarray(by_prevalence.transpose(0, 2, 1))
+    _pull_rows(parts, response, layer, data, by_response, by_layer)
     return total, by_prevalence, by_response, by_difficulty, by_layer
 
 
@@ -251,23 +285,16 @@ def bundle_nodes(prevalence, response, difficulty, layer, log_weight, data):  # 
     -------
     value : ndarray (bundle,)
         Log-likelihood of the bundle.
-    share : ndarray (bundle, node)
+    shares : ndarray (bundle, node)
         Posterior probabilities of the nodes.
     parts : ndarray (cell, difficulty, state)
         Likelihood of the cell's ratings given state and difficulty, times the probability of the
         difficulty, up to a factor of the cell.
     """
-    by_node = np.ascontiguousarray(prevalence.transpose(0, 2, 1))
-    _, parts, chance, height = _cell_chances(by_node, response, difficulty, layer, data)
-    weight = np.exp(log_weight)
-    bundles = data.bundle_weight.shape[0]
-    share = np.empty((bundles, prevalence.shape[1]))
-    value = np.empty(bundles)
-    for b in range(bundles):
-        value[b] = _bundle_share(b, weight, chance, data, share[b])
-        for k in range(data.bundle_start[b], data.bundle_start[b + 1]):
-            value[b] += data.bundle_counts[k] * height[data.bundle_cells[k]]
-    return value, share, parts
+    evidence, parts, height = _evidence(response, difficulty, layer, data)
+    chance = _cell_chances(prevalence, evidence, parts, height, data)
+    value, shares = _bundle_shares(log_weight, chance, height, data)
+    return value, shares, parts
 
 
 # -- the tape ------------------------------------------------------------------------
@@ -399,36 +426,51 @@ def log_density(  # type: ignore[no-untyped-def]
     The four ``*_at`` are where the numbers of the tables of the likelihood stand in the buffer.
     """
     buffer = constants.copy()
-    buffer[: x.shape[0]] = x
+    for n in range(x.shape[0]):
+        buffer[n] = x[n]
     play_forwards(buffer, operations, positions)
+    prevalence = np.empty(prevalence_at.shape)
+    response = np.empty(response_at.shape)
+    difficulty = np.empty(difficulty_at.shape)
+    layer = np.empty(layer_at.shape)
+    _gather(buffer, prevalence_at, prevalence)
+    _gather(buffer, response_at, response)
+    _gather(buffer, layer_at, layer)
+    for n in range(difficulty.shape[0]):
+        difficulty[n] = buffer[difficulty_at[n]]
     value, by_prevalence, by_response, by_difficulty, by_layer = value_and_gradient(
-        _gather(buffer, prevalence_at),
-        _gather(buffer, response_at),
-        _gather(buffer, difficulty_at),
-        _gather(buffer, layer_at),
-        log_weight,
-        data,
+        prevalence, response, difficulty, layer, log_weight, data
     )
-    adjoint = np.zeros(buffer.shape[0])
+    adjoint = np.zeros(buffer.shape)
     adjoint[prior_at] = 1.0
     _scatter(adjoint, prevalence_at, by_prevalence)
     _scatter(adjoint, response_at, by_response)
-    _scatter(adjoint, difficulty_at, by_difficulty)
     _scatter(adjoint, layer_at, by_layer)
+    for n in range(difficulty.shape[0]):
+        adjoint[difficulty_at[n]] += by_difficulty[n]
     play_backwards(buffer, adjoint, operations, positions)
-    return value + buffer[prior_at], adjoint[: x.shape[0]].copy()
+    gradient = np.empty(x.shape)
+    for n in range(x.shape[0]):
+        gradient[n] = adjoint[n]
+    return value + buffer[prior_at], gradient
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _gather(buffer, at):  # type: ignore[no-untyped-def]
-    return buffer[at.reshape(-1)].reshape(at.shape)
+def _gather(buffer, at, table):  # type: ignore[no-untyped-def]
+    """Fill a table of three axes with the numbers that stand at given places."""
+    for a in range(at.shape[0]):
+        for b in range(at.shape[1]):
+            for c in range(at.shape[2]):
+                table[a, b, c] = buffer[at[a, b, c]]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _scatter(target, at, values):  # type: ignore[no-untyped-def]
-    places, numbers = at.reshape(-1), values.reshape(-1)
-    for n in range(places.shape[0]):
-        target[places[n]] += numbers[n]
+def _scatter(target, at, table):  # type: ignore[no-untyped-def]
+    """Add the numbers of a table of three axes at given places."""
+    for a in range(at.shape[0]):
+        for b in range(at.shape[1]):
+            for c in range(at.shape[2]):
+                target[at[a, b, c]] += table[a, b, c]
 
 
 # -- the states ----------------------------------------------------------------------
@@ -437,7 +479,10 @@ def _scatter(target, at, values):  # type: ignore[no-untyped-def]
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _pick(weights, uniform):  # type: ignore[no-untyped-def]
     """Position at which the running sum of weights passes ``uniform`` of the total."""
-    goal = uniform * weights.sum()
+    goal = 0.0
+    for n in range(weights.shape[0]):
+        goal += weights[n]
+    goal *= uniform
     running = 0.0
     last = 0
     for n in range(weights.shape[0]):
@@ -467,29 +512,37 @@ def recover_draw(  # type: ignore[no-untyped-def]
 ):
     """Fill the states and add up the probabilities of one draw.
 
-    ``difficulties`` (item, difficulty) adds up the probabilities of the classes of difficulty.
+    ``prevalence`` is (context, state, node); ``difficulties`` (item, difficulty) adds up the
+    probabilities of the classes of difficulty.
     """
-    nodes, count = prevalence.shape[1], prevalence.shape[2]
-    share, chance = np.empty(count), np.empty(count)
+    count, nodes = prevalence.shape[1], prevalence.shape[2]
+    chance, evidence = np.empty(count), np.empty(count)
+    node, pull = np.empty(nodes), np.empty(nodes)
     for c in range(cluster_bundle.shape[0]):
-        node = shares[cluster_bundle[c]]
+        for q in range(nodes):
+            node[q] = shares[cluster_bundle[c], q]
         drawn = _pick(node, by_cluster[c])
         for k in range(start[c], start[c + 1]):
             item = members[k]
             cell = item_cell[item]
             g = data.cell_context[cell]
-            evidence = parts[cell].sum(axis=0)
-            share[:] = 0.0
             for q in range(nodes):
-                total = 1e-300
-                for s in range(count):
-                    total += prevalence[g, q, s] * evidence[s]
-                pull = node[q] / total
-                for s in range(count):
-                    share[s] += pull * prevalence[g, q, s]
+                pull[q] = 1e-300
             for s in range(count):
-                probabilities[item, s] += share[s] * evidence[s]
-                chance[s] = prevalence[g, drawn, s] * evidence[s]
+                e = 0.0
                 for d in range(parts.shape[1]):
-                    difficulties[item, d] += share[s] * parts[cell, d, s]
+                    e += parts[cell, d, s]
+                evidence[s] = e
+                chance[s] = prevalence[g, s, drawn] * e
+                for q in range(nodes):
+                    pull[q] += prevalence[g, s, q] * e
+            for q in range(nodes):
+                pull[q] = node[q] / pull[q]
+            for s in range(count):
+                weight = 0.0
+                for q in range(nodes):
+                    weight += pull[q] * prevalence[g, s, q]
+                probabilities[item, s] += weight * evidence[s]
+                for d in range(parts.shape[1]):
+                    difficulties[item, d] += weight * parts[cell, d, s]
             states[item] = _pick(chance, by_item[item])

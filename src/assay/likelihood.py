@@ -26,12 +26,13 @@ distinct rating patterns. Value and gradient come from one pass,
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from assay.kernels import Data
+from assay.reading.ids import unique_rows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -74,18 +75,40 @@ def _starts(sorted_ids: Ints, count: int) -> Ints:
     return np.searchsorted(sorted_ids, np.arange(count + 1)).astype(np.int64)
 
 
-def _group_multisets(owner: Ints, member: Ints, extra: Ints) -> tuple[Ints, Ints]:
-    """Give a number to each distinct (extra columns, multiset of members) of owners.
+def _sorted_within(owner: Ints, member: Ints) -> tuple[Ints, Ints]:
+    """Sort pairs by owner, then by member: one sort of whole numbers."""
+    width = int(member.max(initial=0)) + 1
+    return np.divmod(np.sort(owner * width + member), width)
 
-    Returns the group of each owner and, for each group, one owner that shows it.
+
+def _runs(start: Ints, chosen: Ints) -> Ints:
+    """Positions of the elements of the chosen runs, one run after the other."""
+    sizes = np.diff(start)[chosen]
+    ahead = start[chosen] - np.concatenate([[0], sizes.cumsum()[:-1]])
+    return np.asarray(np.arange(sizes.sum()) + np.repeat(ahead, sizes), np.int64)
+
+
+def _multiset_codes(owner: Ints, member: Ints, size: int) -> Ints:
+    """Give one number to each distinct multiset: (owner,), -1 for those without members.
+
+    ``owner`` and ``member`` are sorted. The members of all owners are joined two by two, each
+    pair becoming one number, until every owner has one: as many rounds as the logarithm of the
+    largest multiset. Every owner takes every round, so that multisets of different sizes differ.
     """
-    order = np.lexsort((member, owner))
-    text = pd.Series(member[order].astype(str)).groupby(owner[order]).agg(",".join)
-    keys = pd.DataFrame(extra)
-    keys["members"] = text.reindex(range(len(extra)), fill_value="")
-    group = keys.groupby(list(keys.columns), sort=False).ngroup().to_numpy(np.int64)
-    _, shown = np.unique(group, return_index=True)
-    return np.asarray(group, np.int64), np.asarray(shown, np.int64)
+    start = _starts(owner, size)
+    while len(owner) and np.diff(start).max() > 1:
+        place = np.arange(len(owner)) - start[owner]
+        first = np.flatnonzero(place % 2 == 0)
+        paired = np.append(owner[first[:-1] + 1] == owner[first[:-1]], False)
+        if first[-1] + 1 < len(owner):
+            paired[-1] = True
+        second = np.where(paired, member[np.minimum(first + 1, len(member) - 1)], -1)
+        _, member = unique_rows(member[first], second)
+        owner = owner[first]
+        start = _starts(owner, size)
+    codes = np.full(size, -1, np.int64)
+    codes[owner] = member
+    return codes
 
 
 def collapse(
@@ -119,60 +142,86 @@ def collapse(
     Pattern
     """
     items = len(context)
-    item_cell, shown = _group_multisets(item_of_row, row, np.stack([context, mask], axis=1))
-    order = np.lexsort((row, item_of_row))
-    per_item = _starts(item_of_row[order], items)
-    rows = [row[order][per_item[i] : per_item[i + 1]] for i in shown]
+    owner, rows = _sorted_within(item_of_row, row)
+    # ``shown`` is the first item of each cell, which stands for it.
+    shown, item_cell = unique_rows(context, mask, _multiset_codes(owner, rows, items))
+    per_item = _starts(owner, items)
+    sizes = np.diff(per_item)[shown]
+    views = _views(rows[_runs(per_item, shown)], sizes, context[shown], layer_of_row, contexts)
     bundle_of = np.arange(items, dtype=np.int64) if cluster is None else cluster.astype(np.int64)
-    clusters = int(bundle_of.max()) + 1 if items else 0
-    nothing = np.zeros((clusters, 1), np.int64)
-    cluster_bundle, bundle_shown = _group_multisets(bundle_of, item_cell, nothing)
+    bundles, cluster_bundle = _bundles(bundle_of, item_cell)
     by_cluster = np.argsort(bundle_of, kind="stable").astype(np.int64)
-    first = _starts(bundle_of[by_cluster], clusters)
-    cells, counts = [], []
-    for c in bundle_shown:
-        unique, n = np.unique(item_cell[by_cluster[first[c] : first[c + 1]]], return_counts=True)
-        cells.append(unique)
-        counts.append(n)
-    views = _views(rows, context[shown], layer_of_row, contexts)
     data = Data(
         cell_context=context[shown].astype(np.int64),
         cell_mask=mask[shown].astype(np.int64),
-        view_start=np.cumsum([0, *(len(found) for found in views)], dtype=np.int64),
-        view_layer=np.array([kind for found in views for kind, _ in found], np.int64),
-        row_start=np.cumsum([0, *(len(r) for found in views for _, r in found)], dtype=np.int64),
-        rows=_joined([r for found in views for _, r in found]),
+        view_start=views.start,
+        view_layer=views.layer,
+        row_start=views.row_start,
+        rows=views.rows,
         masks=np.ascontiguousarray(masks, float),
-        bundle_start=np.cumsum([0, *map(len, cells)], dtype=np.int64),
-        bundle_cells=_joined(cells),
-        bundle_counts=_joined(counts),
-        bundle_weight=np.bincount(cluster_bundle, minlength=len(cells)).astype(float),
+        bundle_start=bundles.start,
+        bundle_cells=bundles.cells,
+        bundle_counts=bundles.counts,
+        bundle_weight=np.bincount(cluster_bundle, minlength=len(bundles.start) - 1).astype(float),
     )
     return Pattern(
         data=data,
         item_cell=item_cell,
         cluster_bundle=cluster_bundle,
-        cluster_items=(first, by_cluster),
+        cluster_items=(_starts(bundle_of[by_cluster], len(cluster_bundle)), by_cluster),
     )
 
 
-def _joined(pieces: list[Ints]) -> Ints:
-    return np.concatenate([*pieces, np.zeros(0, np.int64)]).astype(np.int64)
+class _Bundles(NamedTuple):
+    """The distinct cells of each bundle and their counts."""
+
+    start: Ints
+    cells: Ints
+    counts: Ints
+
+
+def _bundles(bundle_of: Ints, item_cell: Ints) -> tuple[_Bundles, Ints]:
+    """Find the distinct multisets of cells, and which of them each cluster is."""
+    clusters = int(bundle_of.max(initial=-1)) + 1
+    owner, cell = _sorted_within(bundle_of, item_cell)
+    shown, cluster_bundle = unique_rows(_multiset_codes(owner, cell, clusters))
+    here = _runs(_starts(owner, clusters), shown)
+    bundle, cells = cluster_bundle[owner[here]], cell[here]
+    first = np.flatnonzero((np.diff(bundle, prepend=-1) != 0) | (np.diff(cells, prepend=-1) != 0))
+    found = _Bundles(
+        start=_starts(bundle[first], len(shown)),
+        cells=cells[first],
+        counts=np.diff(np.append(first, len(here))),
+    )
+    return found, cluster_bundle
+
+
+class _Views(NamedTuple):
+    """The views of each cell, their perception, and the rows of each view."""
+
+    start: Ints
+    layer: Ints
+    row_start: Ints
+    rows: Ints
 
 
 def _views(
-    rows: list[Ints], context: Ints, layer_of_row: Ints | None, contexts: int
-) -> list[list[tuple[int, Ints]]]:
-    """Split the rows of each cell by the perception of their raters: (kind, rows)."""
+    rows: Ints, sizes: Ints, context: Ints, layer_of_row: Ints | None, contexts: int
+) -> _Views:
+    """Split the rows of each cell by the perception of their raters."""
+    cells = len(sizes)
+    ends = np.concatenate([[0], sizes.cumsum()])
     if layer_of_row is None or (layer_of_row < 0).all():
-        return [[(-1, r)] for r in rows]
-    found = []
-    for here, r in zip(context, rows, strict=True):
-        layers = layer_of_row[r]
-        found.append(
-            [
-                (int(layer * contexts + here) if layer >= 0 else -1, r[layers == layer])
-                for layer in np.unique(layers)
-            ]
-        )
-    return found
+        none = np.full(cells, -1, np.int64)
+        return _Views(start=np.arange(cells + 1), layer=none, row_start=ends, rows=rows)
+    cell, layer = np.repeat(np.arange(cells), sizes), layer_of_row[rows]
+    order = np.lexsort((rows, layer, cell))
+    cell, layer, rows = cell[order], layer[order], rows[order]
+    first = np.flatnonzero((np.diff(cell, prepend=-1) != 0) | (np.diff(layer, prepend=-2) != 0))
+    kind = layer[first] * contexts + context[cell[first]]
+    return _Views(
+        start=_starts(cell[first], cells),
+        layer=np.where(layer[first] >= 0, kind, -1),
+        row_start=np.append(first, len(rows)),
+        rows=rows,
+    )

@@ -19,8 +19,8 @@ TABLES = 4
 class MarginalLogLikelihood(Op):
     """Log-likelihood with the states summed out, and its gradients.
 
-    Inputs are the four tables of :class:`~assay.model.Tables`, the log weights of the nodes and
-    the arrays of :class:`~assay.kernels.Data`.
+    Inputs are the four tables of :class:`~assay.model.Tables` by state, the log weights of the
+    nodes and the arrays of :class:`~assay.kernels.Data`.
     """
 
     __props__ = ()
@@ -56,7 +56,7 @@ def _numba(op: Op, node: Any, **kwargs: Any) -> Any:
     @numba_njit
     def marginal(prevalence, response, difficulty, layer, log_weight, *data):  # type: ignore[no-untyped-def]
         value, by_prevalence, by_response, by_difficulty, by_layer = value_and_gradient(
-            prevalence, response, difficulty, layer, log_weight, Data(*data)
+            np.ascontiguousarray(prevalence), response, difficulty, layer, log_weight, Data(*data)
         )
         return np.asarray(value), by_prevalence, by_response, by_difficulty, by_layer
 
@@ -66,5 +66,5 @@ def _numba(op: Op, node: Any, **kwargs: Any) -> Any:
 def marginal_log_likelihood(tables: Any, log_weight: Any, pattern: Pattern) -> Any:
     """Return the symbolic log-likelihood of a pattern of ratings."""
     data = [pytensor.shared(np.asarray(a)) for a in (log_weight, *pattern.data)]
-    outputs: Any = MarginalLogLikelihood()(*tables, *data)
+    outputs: Any = MarginalLogLikelihood()(*tables.by_state(), *data)
     return outputs[0]

@@ -51,6 +51,10 @@ class Tables(NamedTuple):
     difficulty: Any
     layer: Any
 
+    def by_state(self) -> "Tables":
+        """Return them as the compiled functions take them: prevalence (context, state, node)."""
+        return self._replace(prevalence=self.prevalence.swapaxes(-1, -2))
+
 
 TABLE_AXES = Tables(prevalence=3, response=3, difficulty=1, layer=3)
 """Number of axes of each table, without draws."""
@@ -94,7 +98,7 @@ class Structure:
 
     def log_likelihood(self, values: Mapping[str, Any]) -> float:
         """Marginal log-likelihood at one point: the computation that every method shares."""
-        tables = [np.ascontiguousarray(table) for table in self.tables(values, np)]
+        tables = [np.ascontiguousarray(table) for table in self.tables(values, np).by_state()]
         data: Any = (*tables, self.prevalence.log_weight, self.pattern.data)
         return float(value_and_gradient(*data)[0])
 

@@ -65,10 +65,12 @@ def recover(
     log_likelihood = np.empty((draws, clusters))
     log_weight = structure.prevalence.log_weight
     for d, tables in enumerate(draw_tables(structure, values)):
-        value, share, parts = bundle_nodes(*tables, log_weight, pattern.data)
+        # Copies: one memory layout, so that the functions are compiled once.
+        by_state = [np.array(table, order="C") for table in tables.by_state()]
+        value, share, parts = bundle_nodes(*by_state, log_weight, pattern.data)
         log_likelihood[d] = value[pattern.cluster_bundle]
         recover_draw(
-            tables.prevalence,
+            by_state[0],
             share,
             parts,
             pattern.data,
@@ -103,7 +105,7 @@ def draw_tables(structure: Structure, values: Mapping[str, Floats]) -> Iterator[
             for table, axes in zip(structure.tables(piece, np), TABLE_AXES, strict=True)
         ]
         for n in range(here):
-            yield Tables(*(np.ascontiguousarray(table[n]) for table in tables))
+            yield Tables(*(table[n] for table in tables))
 
 
 def predict_states(

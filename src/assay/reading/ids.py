@@ -1,12 +1,17 @@
 """Names of items, raters, clusters, ...: clean strings, and codes in order of appearance."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 Codes = NDArray[np.int64]
+LARGEST = 2**62
+"""Combinations are numbered anew before their number grows beyond this."""
+MAX_SPREAD = 1000
+"""Whole numbers that spread no wider than this, by row, tell themselves apart."""
 
 
 def clean_ids(column: "pd.Series[str]") -> "pd.Series[str]":
@@ -41,9 +46,17 @@ def joined_ids(frame: pd.DataFrame, columns: Sequence[str]) -> "pd.Series[str]":
 
 
 def codes_of(names: "pd.Series[str]") -> tuple[Codes, "pd.Index[str]"]:
-    """Return codes in order of first appearance (-1 if empty) and the distinct names."""
-    codes, distinct = pd.factorize(names.mask(names == "", None))
-    return codes.astype(np.int64), pd.Index(distinct, dtype="str")
+    """Return codes in order of first appearance (-1 if empty) and the distinct names.
+
+    Examples
+    --------
+    >>> codes_of(pd.Series(["b", "", "a", "b"], dtype="str"))[0].tolist()
+    [0, -1, 1, 0]
+    """
+    codes, distinct = pd.factorize(names)
+    empty = np.asarray(distinct == "", bool)
+    number = np.where(empty, -1, (~empty).cumsum() - 1)
+    return number[codes], pd.Index(distinct[~empty], dtype="str")
 
 
 def first_rows(codes: Codes, size: int) -> Codes:
@@ -54,19 +67,32 @@ def first_rows(codes: Codes, size: int) -> Codes:
     return first
 
 
-def unique_rows(*columns: NDArray[np.integer]) -> tuple[Codes, Codes]:
+def unique_rows(*columns: NDArray[Any]) -> tuple[Codes, Codes]:
     """Return the first row of each distinct combination, and the combination of every row.
+
+    Combinations are numbered in order of first appearance.
 
     Examples
     --------
     >>> unique_rows(np.array([1, 1, 2]), np.array([0, 0, 0]))
     (array([0, 2]), array([0, 0, 1]))
     """
-    code = np.zeros(len(columns[0]), np.int64)
-    size = 1
+    code, size = np.zeros(len(columns[0]), np.int64), 1
     for column in columns:
-        inner, distinct = pd.factorize(column)
-        code, combined = pd.factorize(code * len(distinct) + inner)
-        size = len(combined)
-    code = code.astype(np.int64)
-    return first_rows(code, size), code
+        inner, width = _from_zero(column)
+        if size * width > LARGEST:
+            code, distinct = pd.factorize(code)
+            size = len(distinct)
+        code, size = code * width + inner, size * width
+    code, distinct = pd.factorize(code)
+    return first_rows(code, len(distinct)), code.astype(np.int64)
+
+
+def _from_zero(column: NDArray[Any]) -> tuple[Codes, int]:
+    """Return numbers that tell the values of a column apart, and one more than the largest."""
+    if len(column) and column.dtype.kind in "iu":
+        low, high = int(column.min()), int(column.max())
+        if high - low < MAX_SPREAD * len(column):
+            return column.astype(np.int64) - low, high - low + 1
+    codes, distinct = pd.factorize(column, use_na_sentinel=False)
+    return codes, max(len(distinct), 1)

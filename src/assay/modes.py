@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, solve_triangular
 from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
 
 from assay.density import Density, unconstrain
 from assay.model import Structure
@@ -115,7 +116,9 @@ def climb(density: Density, start: Floats) -> tuple[Floats, float]:
         return -value, -gradient
 
     options = {"maxiter": 3000, "maxfun": 6000, "ftol": 1e-13, "gtol": 1e-6}
-    found = minimize(downhill, start, jac=True, method="L-BFGS-B", options=options)
+    # Its matrices are tiny: threads would spend their time waiting for each other.
+    with threadpool_limits(limits=1, user_api="blas"):
+        found = minimize(downhill, start, jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x, float), -float(found.fun)
 
 

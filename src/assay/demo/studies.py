@@ -62,7 +62,7 @@ class Effort:
     tune: int = 400
 
 
-EFFORTS = {"real": Effort(draws=1000), "simulated": Effort(draws=700)}
+EFFORTS = {"real": Effort(draws=700), "simulated": Effort(draws=700)}
 QUICK = Effort(draws=200, tune=200)
 
 

@@ -6,13 +6,24 @@ the formulas are recorded on a tape and end in the marginal likelihood.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.kernels import SUM, log_density
+from assay.kernels import (
+    SUM,
+    Data,
+    Places,
+    TapeArrays,
+    carry_back,
+    log_density,
+    tables_at,
+    value_and_gradient,
+)
 from assay.model import Structure
+from assay.partition import in_threads, split
 from assay.priors import Parameter
 from assay.tape import Tape
 
@@ -30,23 +41,57 @@ class Density:
         In the order in which they stand in the vector of unconstrained values.
     starts : ndarray of int
         Where each parameter begins in that vector.
-    arguments : tuple
-        What :func:`assay.kernels.log_density` takes besides the vector.
+    tape : TapeArrays
+        The formulas from the vector to the tables of the likelihood.
+    places : Places
+        Where the tables stand among the tape's numbers.
+    log_weight : ndarray (node,)
+        Of the quadrature over the cluster effect.
+    data : Data
+    threads : int
+        In how many threads the likelihood of large data is computed.
     """
 
     parameters: tuple[Parameter, ...]
     starts: Ints
-    arguments: tuple[Any, ...]
+    tape: TapeArrays
+    places: Places
+    log_weight: Floats
+    data: Data
+    threads: int = 1
 
     @property
     def size(self) -> int:
         """Number of unconstrained values."""
         return int(self.starts[-1])
 
+    @cached_property
+    def pieces(self) -> tuple[Data, ...]:
+        """The data, in pieces for the threads."""
+        return split(self.data, self.threads)
+
     def __call__(self, x: Floats) -> tuple[float, Floats]:
         """Log density and gradient at one point."""
-        value, gradient = log_density(np.ascontiguousarray(x, float), *self.arguments)
-        return float(value), gradient
+        x = np.ascontiguousarray(x, float)
+        if len(self.pieces) == 1:
+            value, gradient = log_density(x, self.tape, self.places, self.log_weight, self.data)
+            return float(value), gradient
+        buffer, *tables = self.tables(x)
+
+        def likelihood(piece: Data) -> tuple[Any, ...]:
+            arguments: Any = (*tables, self.log_weight, piece)
+            found: tuple[Any, ...] = value_and_gradient(*arguments)
+            return found
+
+        found = in_threads(likelihood, self.pieces, self.threads)
+        value, *by_table = (sum(terms) for terms in zip(*found, strict=True))
+        back: Any = (buffer, *by_table, self.tape, self.places, len(x))
+        return float(value + buffer[self.places.prior]), carry_back(*back)
+
+    def tables(self, x: Floats) -> tuple[Floats, ...]:
+        """Return the tape's buffer, and the tables of the likelihood by state, at one point."""
+        found: tuple[Floats, ...] = tables_at(x, self.tape, self.places)
+        return found
 
     def constrain(self, x: Floats) -> dict[str, Floats]:
         """Split vectors (..., size) into parameters by name, constrained."""
@@ -70,8 +115,13 @@ class Density:
         return found
 
 
-def make_density(structure: Structure) -> Density:
+def make_density(structure: Structure, *, threads: int = 1) -> Density:
     """Record the model of a structure on a tape.
+
+    Parameters
+    ----------
+    threads : int
+        In how many threads the likelihood of large data is computed.
 
     Examples
     --------
@@ -97,19 +147,14 @@ def make_density(structure: Structure) -> Density:
         terms.append(density.at.ravel())
     tables = [tape.symbol(table) for table in structure.tables(values, tape).by_state()]
     prior = tape.record(SUM, np.concatenate(terms))
-    buffer, operations, positions = tape.finish()
     return Density(
         parameters=parameters,
         starts=starts,
-        arguments=(
-            buffer,
-            operations,
-            positions,
-            int(prior.at),
-            *(np.ascontiguousarray(table.at) for table in tables),
-            structure.prevalence.log_weight,
-            structure.pattern.data,
-        ),
+        tape=tape.finish(),
+        places=Places(int(prior.at), *(np.ascontiguousarray(table.at) for table in tables)),
+        log_weight=structure.prevalence.log_weight,
+        data=structure.pattern.data,
+        threads=threads,
     )
 
 

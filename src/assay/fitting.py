@@ -25,6 +25,7 @@ from assay.fit_data import accounting_json, posterior_dataset, ratings_datasets
 from assay.layers.perception import check_reference
 from assay.model import Structure, build_structure
 from assay.modes import Mode, find_modes, laplace_draws, laplace_log_density, mode_scale, visits
+from assay.partition import cores
 from assay.ratings import Ratings
 from assay.recovery import recover
 from assay.sampling import sample_nuts
@@ -124,7 +125,7 @@ def fit(
     spec = make_spec(raters, prevalence, reference, priors, formula, replicates)
     check_reference(ratings, reference)
     structure = build_structure(ratings, spec)
-    density = make_density(structure)
+    density = make_density(structure, threads=cores())
     seed = int(rng.integers(2**31)) if isinstance(rng, np.random.Generator) else int(rng)
     search, inference, labels = np.random.default_rng(seed).spawn(3)
     modes = find_modes(structure, density, search, starts=starts)

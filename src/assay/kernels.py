@@ -300,6 +300,24 @@ def bundle_nodes(prevalence, response, difficulty, layer, log_weight, data):  # 
 # -- the tape ------------------------------------------------------------------------
 
 
+class TapeArrays(NamedTuple):
+    """A recorded tape as the compiled functions take it (:meth:`assay.tape.Tape.finish`)."""
+
+    constants: np.ndarray
+    operations: np.ndarray
+    positions: np.ndarray
+
+
+class Places(NamedTuple):
+    """Where the log prior and the tables of the likelihood stand in a tape's buffer."""
+
+    prior: int
+    prevalence: np.ndarray
+    response: np.ndarray
+    difficulty: np.ndarray
+    layer: np.ndarray
+
+
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def play_forwards(buffer, operations, positions):  # type: ignore[no-untyped-def]
     """Fill the buffer with the results of all operations."""
@@ -408,51 +426,54 @@ def _normalise_back(code, buffer, adjoint, positions, at, inner, here):  # type:
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def log_density(  # type: ignore[no-untyped-def]
-    x,
-    constants,
-    operations,
-    positions,
-    prior_at,
-    prevalence_at,
-    response_at,
-    difficulty_at,
-    layer_at,
-    log_weight,
-    data,
-):
-    """Log density and gradient at unconstrained values ``x``.
-
-    The four ``*_at`` are where the numbers of the tables of the likelihood stand in the buffer.
-    """
-    buffer = constants.copy()
+def tables_at(x, tape, places):  # type: ignore[no-untyped-def]
+    """Play the tape at unconstrained values ``x``: its buffer, and the tables of the likelihood."""
+    buffer = tape.constants.copy()
     for n in range(x.shape[0]):
         buffer[n] = x[n]
-    play_forwards(buffer, operations, positions)
-    prevalence = np.empty(prevalence_at.shape)
-    response = np.empty(response_at.shape)
-    difficulty = np.empty(difficulty_at.shape)
-    layer = np.empty(layer_at.shape)
-    _gather(buffer, prevalence_at, prevalence)
-    _gather(buffer, response_at, response)
-    _gather(buffer, layer_at, layer)
+    play_forwards(buffer, tape.operations, tape.positions)
+    prevalence = np.empty(places.prevalence.shape)
+    response = np.empty(places.response.shape)
+    difficulty = np.empty(places.difficulty.shape)
+    layer = np.empty(places.layer.shape)
+    _gather(buffer, places.prevalence, prevalence)
+    _gather(buffer, places.response, response)
+    _gather(buffer, places.layer, layer)
     for n in range(difficulty.shape[0]):
-        difficulty[n] = buffer[difficulty_at[n]]
+        difficulty[n] = buffer[places.difficulty[n]]
+    return buffer, prevalence, response, difficulty, layer
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def carry_back(  # type: ignore[no-untyped-def]
+    buffer, by_prevalence, by_response, by_difficulty, by_layer, tape, places, size
+):
+    """Gradient by the first ``size`` numbers of the buffer, the prior's included."""
+    adjoint = np.zeros(buffer.shape)
+    adjoint[places.prior] = 1.0
+    _scatter(adjoint, places.prevalence, by_prevalence)
+    _scatter(adjoint, places.response, by_response)
+    _scatter(adjoint, places.layer, by_layer)
+    for n in range(by_difficulty.shape[0]):
+        adjoint[places.difficulty[n]] += by_difficulty[n]
+    play_backwards(buffer, adjoint, tape.operations, tape.positions)
+    gradient = np.empty(size)
+    for n in range(size):
+        gradient[n] = adjoint[n]
+    return gradient
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy")
+def log_density(x, tape, places, log_weight, data):  # type: ignore[no-untyped-def]
+    """Log density and gradient at unconstrained values ``x``."""
+    buffer, prevalence, response, difficulty, layer = tables_at(x, tape, places)
     value, by_prevalence, by_response, by_difficulty, by_layer = value_and_gradient(
         prevalence, response, difficulty, layer, log_weight, data
     )
-    adjoint = np.zeros(buffer.shape)
-    adjoint[prior_at] = 1.0
-    _scatter(adjoint, prevalence_at, by_prevalence)
-    _scatter(adjoint, response_at, by_response)
-    _scatter(adjoint, layer_at, by_layer)
-    for n in range(difficulty.shape[0]):
-        adjoint[difficulty_at[n]] += by_difficulty[n]
-    play_backwards(buffer, adjoint, operations, positions)
-    gradient = np.empty(x.shape)
-    for n in range(x.shape[0]):
-        gradient[n] = adjoint[n]
-    return value + buffer[prior_at], gradient
+    gradient = carry_back(
+        buffer, by_prevalence, by_response, by_difficulty, by_layer, tape, places, x.shape[0]
+    )
+    return value + buffer[places.prior], gradient
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")

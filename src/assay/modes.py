@@ -14,14 +14,22 @@ from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from assay.density import Density, unconstrain
+from assay.kernels import Data
 from assay.model import Structure
+from assay.partition import bundle_sizes, bundles_of_rows, in_threads, take_bundles
 from assay.recovery import recover
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 SAME_LABELS = 0.02
 SAME_HEIGHT = 0.5
 MAX_DENSE = 6000
+DIFFERENCE = 1e-4
+LARGE = 30_000
+"""Rows beyond which data count as large: modes are sought on a sample of so many first."""
+FORGOTTEN = 1e-12
+"""Weight on the sample below which a mode is not followed on all data."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -106,20 +114,29 @@ def prior_centre(density: Density) -> Floats:
     return unconstrain(density, values)
 
 
-def climb(density: Density, start: Floats) -> tuple[Floats, float]:
-    """Go from a start to the mode above it (L-BFGS)."""
+def climb(density: Density, start: Floats, factor: Floats | None = None) -> tuple[Floats, float]:
+    """Go from a start to the mode above it (L-BFGS).
 
-    def downhill(x: Floats) -> tuple[float, Floats]:
-        value, gradient = density(x)
+    ``factor``, the Cholesky factor of a Hessian like the one there, makes it a walk of few steps.
+    """
+
+    def place(z: Floats) -> Floats:
+        return z if factor is None else start + solve_triangular(factor, z)
+
+    def downhill(z: Floats) -> tuple[float, Floats]:
+        value, gradient = density(place(z))
         if not np.isfinite(value):
-            return 1e12, np.zeros_like(x)
-        return -value, -gradient
+            return 1e12, np.zeros_like(z)
+        return -value, -gradient if factor is None else -solve_triangular(
+            factor, gradient, trans="T"
+        )
 
     options = {"maxiter": 3000, "maxfun": 6000, "ftol": 1e-13, "gtol": 1e-6}
     # Its matrices are tiny: threads would spend their time waiting for each other.
     with threadpool_limits(limits=1, user_api="blas"):
-        found = minimize(downhill, start, jac=True, method="L-BFGS-B", options=options)
-    return np.asarray(found.x, float), -float(found.fun)
+        first = start if factor is None else np.zeros_like(start)
+        found = minimize(downhill, first, jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(place(found.x), float), -float(found.fun)
 
 
 def curvature(density: Density, x: Floats) -> Floats | None:
@@ -129,16 +146,53 @@ def curvature(density: Density, x: Floats) -> Floats | None:
     """
     if len(x) > MAX_DENSE:
         return None
-    step = 1e-4
     hessian = np.empty((len(x), len(x)))
-    for n in range(len(x)):
-        shift = np.zeros(len(x))
-        shift[n] = step
-        hessian[n] = (density(x - shift)[1] - density(x + shift)[1]) / (2 * step)
+
+    def rows(job: tuple[Ints, Density]) -> None:
+        unknowns, local = job
+        here = local(x)[1] if len(density.data.rows) > LARGE else None
+        for n in unknowns:
+            shift = np.zeros(len(x))
+            shift[n] = DIFFERENCE
+            # One-sided differences serve where there are so many data that it counts.
+            after = local(x + shift)[1]
+            before, width = (local(x - shift)[1], 2) if here is None else (here, 1)
+            hessian[n] = (before - after) / (width * DIFFERENCE)
+
+    whole, *local = neighbourhoods(density, x)
+    rows(whole)
+    in_threads(rows, local, density.threads)
     try:
         return np.asarray(np.triu(cho_factor((hessian + hessian.T) / 2)[0]))
     except (np.linalg.LinAlgError, ValueError):
         return None
+
+
+def neighbourhoods(density: Density, x: Floats) -> list[tuple[Ints, Density]]:
+    """Group the unknowns by the data that they touch, each group with a density of these data.
+
+    A rater's own numbers touch the items that the rater judged: their row of the Hessian needs no
+    others. The first group touches everything.
+    """
+    unknowns = np.arange(len(x))
+    if len(density.data.rows) < LARGE:
+        return [(unknowns, density)]
+    _, prevalence, response, *others = density.tables(x)
+    found: dict[bytes, list[int]] = {b"": []}
+    for n in unknowns:
+        shift = np.zeros(len(x))
+        shift[n] = 1.0
+        _, moved, rows, *rest = density.tables(x + shift)
+        changed = (rows != response).any(axis=(0, 2))
+        wide = (moved != prevalence).any() or changed.mean() > 0.5
+        wide |= any((a != b).any() for a, b in zip(rest, others, strict=True))
+        found.setdefault(b"" if wide else changed.tobytes(), []).append(int(n))
+    groups = [(np.array(found.pop(b""), np.int64), density)]
+    for key, members in found.items():
+        touched = bundles_of_rows(density.data, np.frombuffer(key, bool))
+        data = take_bundles(density.data, np.flatnonzero(touched))
+        groups.append((np.array(members), replace(density, data=data, threads=1)))
+    return groups
 
 
 def find_modes(
@@ -167,18 +221,48 @@ def find_modes(
     """
     centre = prior_centre(density)
     points = [centre, *(centre + 2 * rng.standard_normal(density.size) for _ in range(starts - 1))]
-    peaks = [climb(density, p) for p in [*points, *(more or [])]]
+    points += more or []
+    size = len(density.data.rows)
+    if size <= 2 * LARGE:
+        return _distinct(structure, density, [(*climb(density, p), 1) for p in points])
+    sample = replace(density, data=_sample(density.data, rng))
+    rough = _distinct(structure, sample, [(*climb(sample, p), 1) for p in points])
+    grown = np.sqrt(_mass(density.data) / _mass(sample.data))
+    peaks = []
+    for mode in rough:
+        if mode.weight > FORGOTTEN:
+            factor = None if mode.factor is None else mode.factor * grown
+            peaks.append((*climb(density, mode.x, factor), mode.starts))
+    return _distinct(structure, density, peaks)
+
+
+def _sample(data: Data, rng: np.random.Generator) -> Data:
+    """Take bundles at random until they have about ``LARGE`` rows."""
+    order = rng.permutation(len(data.bundle_weight))
+    running = np.cumsum(bundle_sizes(data)[order])
+    return take_bundles(data, np.sort(order[: max(1, int((running < LARGE).sum()))]))
+
+
+def _mass(data: Data) -> float:
+    """Rows of all items, whether collapsed or not."""
+    return float(bundle_sizes(data) @ data.bundle_weight)
+
+
+def _distinct(
+    structure: Structure, density: Density, peaks: list[tuple[Floats, float, int]]
+) -> list[Mode]:
+    """Tell peaks (place, height, how many starts led there) apart, and weigh them."""
     groups: list[tuple[Floats, float, Floats, int]] = []
-    for x, height in sorted(peaks, key=lambda peak: -peak[1]):
+    for x, height, starts in sorted(peaks, key=lambda peak: -peak[1]):
         values = {k: v[None] for k, v in density.constrain(x).items()}
         labels = recover(structure, values, np.random.default_rng(0)).probabilities
         for n, (first, top, other, count) in enumerate(groups):
             alike = np.abs(labels - other).sum(axis=1).mean() / 2 < SAME_LABELS
             if alike or (top - height < SAME_HEIGHT and np.abs(first - x).max() < 0.1):
-                groups[n] = (first, top, other, count + 1)
+                groups[n] = (first, top, other, count + starts)
                 break
         else:
-            groups.append((x, height, labels, 1))
+            groups.append((x, height, labels, starts))
     return _weigh(structure, density, groups)
 
 

@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.density import Density
+from assay.partition import cores
 
 Floats = NDArray[np.float64]
 
@@ -43,6 +45,9 @@ def sample_nuts(
     import nutpie
     from nutpie.compiled_pyfunc import from_pyfunc
 
+    # Chains run side by side already.
+    density = replace(density, threads=1)
+
     def make_logp() -> Callable[..., Any]:
         def logp(z: Floats) -> tuple[float, Floats]:
             value, gradient = density(centre + scale * z)
@@ -71,7 +76,7 @@ def sample_nuts(
             draws=draws,
             tune=tune,
             chains=chains,
-            cores=min(chains, _cores()),
+            cores=min(chains, cores()),
             seed=seed,
             target_accept=target_accept,
             save_warmup=False,
@@ -95,12 +100,6 @@ def sample_nuts(
     }
     found = {new: stats[old].values for old, new in names.items() if old in stats}
     return centre + trace.posterior["z"].values * scale, found
-
-
-def _cores() -> int:
-    import os
-
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager

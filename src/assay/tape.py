@@ -16,7 +16,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.kernels import DOT, EXP, LOG, LOG1P, LOG_SOFTMAX, LOG_SUM_EXP, SOFTMAX, SUM
+from assay.kernels import (
+    DOT,
+    EXP,
+    LOG,
+    LOG1P,
+    LOG_SOFTMAX,
+    LOG_SUM_EXP,
+    SOFTMAX,
+    SUM,
+    TapeArrays,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -164,12 +174,13 @@ class Tape:
         """Return zeros of the same shape."""
         return self.full_like(x, 0.0)
 
-    def finish(self) -> tuple[Floats, Ints, Ints]:
+    def finish(self) -> TapeArrays:
         """Return the buffer with its constants, the operations and their positions.
 
         Returns
         -------
-        buffer : ndarray (number,)
+        constants : ndarray (number,)
+            The buffer before it is played.
         operations : ndarray of int (operation, 6)
             Code, first output, outer length, inner length, where the positions of the first and
             of the second argument begin.
@@ -187,4 +198,4 @@ class Tape:
             positions += [a.ravel(), b.ravel()] if code == DOT else [a.ravel()]
             offset += a.size * (2 if code == DOT else 1)
         table = np.array(rows, np.int64).reshape(-1, 6)
-        return buffer, table, np.concatenate([*positions, np.zeros(0, np.int64)])
+        return TapeArrays(buffer, table, np.concatenate([*positions, np.zeros(0, np.int64)]))

@@ -1,0 +1,112 @@
+"""Data cut into pieces by clusters: likelihoods of pieces add up, and can run side by side.
+
+The log-likelihood is a sum over bundles (clusters, or items without a cluster effect), and so is
+its gradient: a piece of the data is a set of bundles with the cells that they need. Rows and
+contexts keep their numbers, so that every piece takes the same tables.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.kernels import Data
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+PIECE = 20_000
+"""Rows of cells that a piece has at least: below, starting a thread costs more than it saves."""
+
+
+def take_bundles(data: Data, chosen: Ints) -> Data:
+    """Return the data of some bundles.
+
+    Parameters
+    ----------
+    chosen : ndarray of int
+        Positions of bundles, none twice.
+
+    Examples
+    --------
+    >>> import assay, numpy as np
+    >>> from assay.model import build_structure
+    >>> from assay.spec import make_spec
+    >>> ratings = assay.simulate("single", n_items=9, n_raters=3, rng=1)
+    >>> data = build_structure(ratings, make_spec("pooled", "dirichlet")).pattern.data
+    >>> part = take_bundles(data, np.array([0, 2]))
+    >>> bool((part.bundle_weight == data.bundle_weight[[0, 2]]).all())
+    True
+    """
+    of_bundle, bundle_start = _runs(data.bundle_start, chosen)
+    cells, bundle_cells = np.unique(data.bundle_cells[of_bundle], return_inverse=True)
+    views, view_start = _runs(data.view_start, cells)
+    of_view, row_start = _runs(data.row_start, views)
+    return Data(
+        cell_context=data.cell_context[cells],
+        cell_mask=data.cell_mask[cells],
+        view_start=view_start,
+        view_layer=data.view_layer[views],
+        row_start=row_start,
+        rows=data.rows[of_view],
+        masks=data.masks,
+        bundle_start=bundle_start,
+        bundle_cells=bundle_cells.astype(np.int64),
+        bundle_counts=data.bundle_counts[of_bundle],
+        bundle_weight=data.bundle_weight[chosen],
+    )
+
+
+def _runs(start: Ints, chosen: Ints) -> tuple[Ints, Ints]:
+    """Positions of all members of the chosen runs, and where each run begins among them."""
+    length = start[chosen + 1] - start[chosen]
+    begin = np.concatenate([np.zeros(1, np.int64), np.cumsum(length)])
+    within = np.arange(begin[-1]) - np.repeat(begin[:-1], length)
+    return np.repeat(start[chosen], length) + within, begin
+
+
+def bundle_sizes(data: Data) -> Ints:
+    """Count the rows that stand behind each bundle: what its likelihood costs."""
+    of_cell = data.row_start[data.view_start[1:]] - data.row_start[data.view_start[:-1]] + 1
+    running = np.concatenate([np.zeros(1, np.int64), np.cumsum(of_cell[data.bundle_cells])])
+    return np.asarray(running[data.bundle_start[1:]] - running[data.bundle_start[:-1]])
+
+
+def split(data: Data, pieces: int) -> tuple[Data, ...]:
+    """Cut data into at most so many pieces of about equal cost, none of them tiny."""
+    sizes = bundle_sizes(data)
+    total = int(sizes.sum())
+    pieces = max(1, min(pieces, total // PIECE))
+    if pieces == 1:
+        return (data,)
+    owner = (np.cumsum(sizes) - sizes) * pieces // total
+    return tuple(
+        take_bundles(data, found)
+        for n in range(pieces)
+        if len(found := np.flatnonzero(owner == n).astype(np.int64))
+    )
+
+
+def bundles_of_rows(data: Data, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Say which bundles contain some of the rows of the response table."""
+    hit = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows[data.rows])])
+    by_view = hit[data.row_start]
+    by_cell = by_view[data.view_start[1:]] > by_view[data.view_start[:-1]]
+    running = np.concatenate([np.zeros(1, np.int64), np.cumsum(by_cell[data.bundle_cells])])
+    return np.asarray(running[data.bundle_start[1:]] > running[data.bundle_start[:-1]])
+
+
+def cores() -> int:
+    """Count the processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_threads(work: Callable[[Any], Any], jobs: Sequence[Any], threads: int) -> list[Any]:
+    """Do jobs side by side; their compiled parts hold no lock."""
+    if threads == 1 or len(jobs) == 1:
+        return [work(job) for job in jobs]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, jobs))

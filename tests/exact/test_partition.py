@@ -1,0 +1,109 @@
+"""Likelihoods of pieces of the data add up, and large data take the same way as small ones."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import assay
+from assay import modes, partition
+from assay.density import Density, make_density
+from assay.model import Structure, build_structure
+from assay.modes import curvature, find_modes
+from assay.partition import bundle_sizes, bundles_of_rows, split, take_bundles
+from assay.spec import make_spec
+
+STUDIES = {
+    "items": {"n_items": 60},
+    "clusters": {"n_items": 60, "n_systems": 2, "n_clusters": 15},
+}
+RECIPES = ("hierarchical", "dawid_skene + item_difficulty")
+
+
+def study(name: str, recipe: str, times: int = 1) -> tuple[Structure, Density]:
+    sizes = {
+        key: times * size if key != "n_systems" else size for key, size in STUDIES[name].items()
+    }
+    ratings = assay.simulate(
+        "retrieval", **sizes, n_raters=8, ratings_per_item=2, missing=0.1, rng=3
+    )
+    structure = build_structure(ratings, make_spec(recipe, "loglinear"))
+    return structure, make_density(structure)
+
+
+@pytest.fixture(params=[(s, r) for s in STUDIES for r in RECIPES], ids=str)
+def studied(request: pytest.FixtureRequest) -> tuple[Structure, Density, np.ndarray]:
+    structure, density = study(*request.param)
+    x = np.random.default_rng(1).normal(size=density.size) * 0.5
+    return structure, density, x
+
+
+def test_pieces_add_up(studied, monkeypatch):
+    _, density, x = studied
+    monkeypatch.setattr(partition, "PIECE", 10)
+    parts = replace(density, threads=3)
+    assert len(parts.pieces) == 3
+    value, gradient = density(x)
+    other, also = parts(x)
+    assert other == pytest.approx(value, rel=1e-12)
+    np.testing.assert_allclose(also, gradient, rtol=1e-9, atol=1e-9)
+
+
+def test_pieces_hold_every_bundle_once(studied, monkeypatch):
+    _, density, _ = studied
+    monkeypatch.setattr(partition, "PIECE", 10)
+    pieces = split(density.data, 4)
+    assert sum(len(p.bundle_weight) for p in pieces) == len(density.data.bundle_weight)
+    assert sum(p.bundle_weight.sum() for p in pieces) == density.data.bundle_weight.sum()
+    assert sum(bundle_sizes(p).sum() for p in pieces) == bundle_sizes(density.data).sum()
+
+
+def test_small_data_stay_in_one_piece(studied):
+    _, density, _ = studied
+    assert len(split(density.data, 8)) == 1
+
+
+def test_bundles_of_rows_are_those_that_hold_them(studied):
+    _, density, _ = studied
+    data = density.data
+    wanted = np.zeros(data.rows.max() + 1, bool)
+    wanted[data.rows[:2]] = True
+    found = bundles_of_rows(data, wanted)
+    for b, is_found in enumerate(found):
+        rows = take_bundles(data, np.array([b])).rows
+        assert is_found == wanted[rows].any()
+    assert 0 < found.sum() < len(found)
+
+
+def test_local_curvature_is_the_whole_one(studied, monkeypatch):
+    _, density, x = studied
+    monkeypatch.setattr(modes, "LARGE", 0)
+    groups = modes.neighbourhoods(density, x)
+    assert len(groups) > 2
+    assert sorted(np.concatenate([g[0] for g in groups])) == list(range(density.size))
+    whole = gradients(density, x)
+    for unknowns, local in groups:
+        np.testing.assert_allclose(
+            gradients(local, x)[unknowns], whole[unknowns], rtol=1e-5, atol=1e-5
+        )
+
+
+def gradients(density: Density, x: np.ndarray, step: float = 1e-5) -> np.ndarray:
+    """Rows of the Hessian by central differences."""
+    shifts = step * np.eye(len(x))
+    return np.array([(density(x + s)[1] - density(x - s)[1]) / (2 * step) for s in shifts])
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_modes_of_large_data_are_those_of_small(name, monkeypatch):
+    structure, density = study(name, "hierarchical", times=6)
+    plain = find_modes(structure, density, np.random.default_rng(1), starts=2)[0]
+    monkeypatch.setattr(modes, "LARGE", 200)
+    found = find_modes(structure, density, np.random.default_rng(1), starts=2)[0]
+    assert found.height == pytest.approx(plain.height, abs=1e-4)
+    # The sign of all cluster loadings together is arbitrary.
+    np.testing.assert_allclose(np.abs(found.x), np.abs(plain.x), atol=1e-3)
+    assert found.evidence == pytest.approx(plain.evidence, abs=0.02)
+    width, also = (np.diag(curvature(density, m.x)) for m in (found, plain))
+    np.testing.assert_allclose(np.diag(found.factor), also, rtol=0.01)
+    np.testing.assert_allclose(width, also, rtol=0.01)

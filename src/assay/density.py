@@ -23,7 +23,7 @@ from assay.kernels import (
     value_and_gradient,
 )
 from assay.model import Structure
-from assay.partition import in_threads, split
+from assay.partition import cut, in_threads
 from assay.priors import Parameter
 from assay.tape import Tape
 
@@ -68,7 +68,7 @@ class Density:
     @cached_property
     def pieces(self) -> tuple[Data, ...]:
         """The data, in pieces for the threads."""
-        return split(self.data, self.threads)
+        return tuple(piece for piece, _, _ in cut(self.data, self.threads))
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
         """Log density and gradient at one point."""

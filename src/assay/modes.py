@@ -190,7 +190,7 @@ def neighbourhoods(density: Density, x: Floats) -> list[tuple[Ints, Density]]:
     groups = [(np.array(found.pop(b""), np.int64), density)]
     for key, members in found.items():
         touched = bundles_of_rows(density.data, np.frombuffer(key, bool))
-        data = take_bundles(density.data, np.flatnonzero(touched))
+        data, _ = take_bundles(density.data, np.flatnonzero(touched))
         groups.append((np.array(members), replace(density, data=data, threads=1)))
     return groups
 
@@ -240,7 +240,7 @@ def _sample(data: Data, rng: np.random.Generator) -> Data:
     """Take bundles at random until they have about ``LARGE`` rows."""
     order = rng.permutation(len(data.bundle_weight))
     running = np.cumsum(bundle_sizes(data)[order])
-    return take_bundles(data, np.sort(order[: max(1, int((running < LARGE).sum()))]))
+    return take_bundles(data, np.sort(order[: max(1, int((running < LARGE).sum()))]))[0]
 
 
 def _mass(data: Data) -> float:

@@ -22,13 +22,19 @@ PIECE = 20_000
 """Rows of cells that a piece has at least: below, starting a thread costs more than it saves."""
 
 
-def take_bundles(data: Data, chosen: Ints) -> Data:
-    """Return the data of some bundles.
+def take_bundles(data: Data, chosen: Ints) -> tuple[Data, Ints]:
+    """Return the data of some bundles, and which cells they are.
 
     Parameters
     ----------
     chosen : ndarray of int
         Positions of bundles, none twice.
+
+    Returns
+    -------
+    part : Data
+    cells : ndarray of int
+        Positions in ``data`` of the cells of ``part``.
 
     Examples
     --------
@@ -37,15 +43,15 @@ def take_bundles(data: Data, chosen: Ints) -> Data:
     >>> from assay.spec import make_spec
     >>> ratings = assay.simulate("single", n_items=9, n_raters=3, rng=1)
     >>> data = build_structure(ratings, make_spec("pooled", "dirichlet")).pattern.data
-    >>> part = take_bundles(data, np.array([0, 2]))
+    >>> part, cells = take_bundles(data, np.array([0, 2]))
     >>> bool((part.bundle_weight == data.bundle_weight[[0, 2]]).all())
     True
     """
-    of_bundle, bundle_start = _runs(data.bundle_start, chosen)
+    of_bundle, bundle_start = runs(data.bundle_start, chosen)
     cells, bundle_cells = np.unique(data.bundle_cells[of_bundle], return_inverse=True)
-    views, view_start = _runs(data.view_start, cells)
-    of_view, row_start = _runs(data.row_start, views)
-    return Data(
+    views, view_start = runs(data.view_start, cells)
+    of_view, row_start = runs(data.row_start, views)
+    part = Data(
         cell_context=data.cell_context[cells],
         cell_mask=data.cell_mask[cells],
         view_start=view_start,
@@ -58,9 +64,10 @@ def take_bundles(data: Data, chosen: Ints) -> Data:
         bundle_counts=data.bundle_counts[of_bundle],
         bundle_weight=data.bundle_weight[chosen],
     )
+    return part, cells
 
 
-def _runs(start: Ints, chosen: Ints) -> tuple[Ints, Ints]:
+def runs(start: Ints, chosen: Ints) -> tuple[Ints, Ints]:
     """Positions of all members of the chosen runs, and where each run begins among them."""
     length = start[chosen + 1] - start[chosen]
     begin = np.concatenate([np.zeros(1, np.int64), np.cumsum(length)])
@@ -75,19 +82,33 @@ def bundle_sizes(data: Data) -> Ints:
     return np.asarray(running[data.bundle_start[1:]] - running[data.bundle_start[:-1]])
 
 
-def split(data: Data, pieces: int) -> tuple[Data, ...]:
-    """Cut data into at most so many pieces of about equal cost, none of them tiny."""
+def cut(data: Data, pieces: int | None = None) -> list[tuple[Data, Ints, Ints]]:
+    """Cut data into pieces of about equal cost.
+
+    Parameters
+    ----------
+    pieces : int, optional
+        How many at most; as many as have ``PIECE`` rows if not given. None is smaller.
+
+    Returns
+    -------
+    list of (Data, bundles, cells)
+        Each piece, and which bundles and cells of ``data`` it has.
+    """
     sizes = bundle_sizes(data)
     total = int(sizes.sum())
-    pieces = max(1, min(pieces, total // PIECE))
-    if pieces == 1:
-        return (data,)
-    owner = (np.cumsum(sizes) - sizes) * pieces // total
-    return tuple(
-        take_bundles(data, found)
-        for n in range(pieces)
-        if len(found := np.flatnonzero(owner == n).astype(np.int64))
-    )
+    most = max(1, total // PIECE)
+    count = most if pieces is None else max(1, min(pieces, most))
+    if count == 1:
+        return [(data, np.arange(len(sizes)), np.arange(len(data.cell_context)))]
+    owner = (np.cumsum(sizes) - sizes) * count // total
+    found = []
+    for n in range(count):
+        bundles = np.flatnonzero(owner == n).astype(np.int64)
+        if len(bundles):
+            part, cells = take_bundles(data, bundles)
+            found.append((part, bundles, cells))
+    return found
 
 
 def bundles_of_rows(data: Data, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:

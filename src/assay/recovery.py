@@ -6,12 +6,15 @@ r"""The posterior of the states given the parameters: exact, by Bayes' rule, dra
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.kernels import bundle_nodes, recover_draw
+from assay.kernels import Data, bundle_nodes, recover_draw
+from assay.likelihood import Pattern
 from assay.model import TABLE_AXES, Structure, Tables
+from assay.partition import cores, cut, in_threads, runs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -59,40 +62,110 @@ def recover(
     pattern = structure.pattern
     draws = len(next(iter(values.values())))
     items, clusters = len(pattern.item_cell), len(pattern.cluster_bundle)
-    states = np.empty((draws, items), np.int16)
-    probabilities = np.zeros((items, len(structure.prevalence.space.states)))
-    difficulty = np.zeros((items, structure.difficulty.classes))
-    log_likelihood = np.empty((draws, clusters))
-    log_weight = structure.prevalence.log_weight
-    for d, tables in enumerate(draw_tables(structure, values)):
+    found = Recovered(
+        states=np.empty((draws, items), np.int16),
+        probabilities=np.zeros((items, len(structure.prevalence.space.states))),
+        difficulty=np.zeros((items, structure.difficulty.classes)),
+        log_likelihood=np.empty((draws, clusters)),
+    )
+    pieces = _pieces(pattern)
+    streams = rng.spawn(len(pieces)) if len(pieces) > 1 else [rng]
+    first = 0
+    for chunk in table_chunks(structure, values):
         # Copies: one memory layout, so that the functions are compiled once.
-        by_state = [np.array(table, order="C") for table in tables.by_state()]
-        value, share, parts = bundle_nodes(*by_state, log_weight, pattern.data)
-        log_likelihood[d] = value[pattern.cluster_bundle]
+        tables = [[np.array(t, order="C") for t in one.by_state()] for one in chunk]
+
+        def work(
+            job: tuple[_Piece, np.random.Generator],
+            tables: list[list[Floats]] = tables,
+            first: int = first,
+        ) -> None:
+            _recover_piece(*job, tables, structure.prevalence.log_weight, found, first)
+
+        in_threads(work, list(zip(pieces, streams, strict=True)), cores())
+        first += len(tables)
+    found.probabilities[:] /= draws
+    found.difficulty[:] /= draws
+    return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Piece:
+    """Some clusters, and the data that stand behind them.
+
+    ``item_cell`` (item,) has the cell in ``data`` of each item of these clusters.
+    """
+
+    data: Data
+    clusters: Ints
+    cluster_bundle: Ints
+    start: Ints
+    members: Ints
+    item_cell: Ints
+
+
+def _pieces(pattern: Pattern) -> list[_Piece]:
+    """Cut a pattern into pieces whose intermediate results stay in fast memory.
+
+    Their number depends on the data alone: the same seed gives the same draws on any machine.
+    """
+    first, order = pattern.cluster_items
+    found = []
+    for data, bundles, cells in cut(pattern.data):
+        local = np.full(len(pattern.data.bundle_weight), -1, np.int64)
+        local[bundles] = np.arange(len(bundles))
+        clusters = np.flatnonzero(local[pattern.cluster_bundle] >= 0).astype(np.int64)
+        at, start = runs(first, clusters)
+        place = np.zeros(len(pattern.data.cell_context), np.int64)
+        place[cells] = np.arange(len(cells))
+        found.append(
+            _Piece(
+                data=data,
+                clusters=clusters,
+                cluster_bundle=local[pattern.cluster_bundle[clusters]],
+                start=start,
+                members=order[at],
+                item_cell=place[pattern.item_cell],
+            )
+        )
+    return found
+
+
+def _recover_piece(
+    piece: _Piece,
+    rng: np.random.Generator,
+    tables: list[list[Floats]],
+    log_weight: Floats,
+    found: Recovered,
+    first: int,
+) -> None:
+    """Fill the draws from ``first`` on, for the items of one piece."""
+    uniform = np.empty(len(found.probabilities))
+    for d, by_state in enumerate(tables, start=first):
+        arguments: Any = (*by_state, log_weight, piece.data)
+        value, share, parts = bundle_nodes(*arguments)
+        found.log_likelihood[d, piece.clusters] = value[piece.cluster_bundle]
+        by_cluster = rng.random(len(piece.clusters))
+        uniform[np.sort(piece.members)] = rng.random(len(piece.members))
         recover_draw(
             by_state[0],
             share,
             parts,
-            pattern.data,
-            pattern.item_cell,
-            pattern.cluster_bundle,
-            *pattern.cluster_items,
-            rng.random(clusters),
-            rng.random(items),
-            states[d],
-            probabilities,
-            difficulty,
+            piece.data,
+            piece.item_cell,
+            piece.cluster_bundle,
+            piece.start,
+            piece.members,
+            by_cluster,
+            uniform,
+            found.states[d],
+            found.probabilities,
+            found.difficulty,
         )
-    return Recovered(
-        states=states,
-        probabilities=probabilities / draws,
-        difficulty=difficulty / draws,
-        log_likelihood=log_likelihood,
-    )
 
 
-def draw_tables(structure: Structure, values: Mapping[str, Floats]) -> Iterator[Tables]:
-    """Yield the tables of the likelihood of each draw, computed in chunks of draws."""
+def table_chunks(structure: Structure, values: Mapping[str, Floats]) -> Iterator[list[Tables]]:
+    """Yield the tables of the likelihood of the draws, some draws at a time."""
     draws = len(next(iter(values.values())))
     one = structure.tables({k: v[:1] for k, v in values.items()}, np)
     widest = max([t.size for t in one] + [part.widest for part in structure.parts])
@@ -104,8 +177,7 @@ def draw_tables(structure: Structure, values: Mapping[str, Floats]) -> Iterator[
             np.broadcast_to(table, (here, *table.shape[table.ndim - axes :]))
             for table, axes in zip(structure.tables(piece, np), TABLE_AXES, strict=True)
         ]
-        for n in range(here):
-            yield Tables(*(table[n] for table in tables))
+        yield [Tables(*(table[n] for table in tables)) for n in range(here)]
 
 
 def predict_states(

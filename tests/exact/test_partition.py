@@ -10,7 +10,8 @@ from assay import modes, partition
 from assay.density import Density, make_density
 from assay.model import Structure, build_structure
 from assay.modes import curvature, find_modes
-from assay.partition import bundle_sizes, bundles_of_rows, split, take_bundles
+from assay.partition import bundle_sizes, bundles_of_rows, cut, take_bundles
+from assay.recovery import recover
 from assay.spec import make_spec
 
 STUDIES = {
@@ -52,7 +53,7 @@ def test_pieces_add_up(studied, monkeypatch):
 def test_pieces_hold_every_bundle_once(studied, monkeypatch):
     _, density, _ = studied
     monkeypatch.setattr(partition, "PIECE", 10)
-    pieces = split(density.data, 4)
+    pieces = [piece for piece, _, _ in cut(density.data, 4)]
     assert sum(len(p.bundle_weight) for p in pieces) == len(density.data.bundle_weight)
     assert sum(p.bundle_weight.sum() for p in pieces) == density.data.bundle_weight.sum()
     assert sum(bundle_sizes(p).sum() for p in pieces) == bundle_sizes(density.data).sum()
@@ -60,7 +61,8 @@ def test_pieces_hold_every_bundle_once(studied, monkeypatch):
 
 def test_small_data_stay_in_one_piece(studied):
     _, density, _ = studied
-    assert len(split(density.data, 8)) == 1
+    assert len(cut(density.data, 8)) == 1
+    assert len(cut(density.data)) == 1
 
 
 def test_bundles_of_rows_are_those_that_hold_them(studied):
@@ -70,7 +72,7 @@ def test_bundles_of_rows_are_those_that_hold_them(studied):
     wanted[data.rows[:2]] = True
     found = bundles_of_rows(data, wanted)
     for b, is_found in enumerate(found):
-        rows = take_bundles(data, np.array([b])).rows
+        rows = take_bundles(data, np.array([b]))[0].rows
         assert is_found == wanted[rows].any()
     assert 0 < found.sum() < len(found)
 
@@ -107,3 +109,18 @@ def test_modes_of_large_data_are_those_of_small(name, monkeypatch):
     width, also = (np.diag(curvature(density, m.x)) for m in (found, plain))
     np.testing.assert_allclose(np.diag(found.factor), also, rtol=0.01)
     np.testing.assert_allclose(width, also, rtol=0.01)
+
+
+def test_states_recovered_in_pieces_are_the_same_posterior(studied, monkeypatch):
+    structure, density, x = studied
+    values = {k: v[None] for k, v in density.constrain(x).items()}
+    whole = recover(structure, values, np.random.default_rng(1))
+    monkeypatch.setattr(partition, "PIECE", 10)
+    parts = recover(structure, values, np.random.default_rng(1))
+    np.testing.assert_allclose(parts.probabilities, whole.probabilities, atol=1e-12)
+    np.testing.assert_allclose(parts.difficulty, whole.difficulty, atol=1e-12)
+    np.testing.assert_allclose(parts.log_likelihood, whole.log_likelihood, rtol=1e-12)
+    many = {k: np.repeat(v, 3000, axis=0) for k, v in values.items()}
+    drawn = recover(structure, many, np.random.default_rng(1)).states
+    share = (drawn[:, :, None] == np.arange(whole.probabilities.shape[1])).mean(axis=0)
+    np.testing.assert_allclose(share, whole.probabilities, atol=0.05)

@@ -93,6 +93,12 @@ class Density:
         found: tuple[Floats, ...] = tables_at(x, self.tape, self.places)
         return found
 
+    def log_prior(self, x: Floats) -> Floats:
+        """Log prior density, Jacobians included, at points (..., value)."""
+        points = np.ascontiguousarray(x, float).reshape(-1, self.size)
+        found = [self.tables(point)[0][self.places.prior] for point in points]
+        return np.array(found).reshape(x.shape[:-1])
+
     def constrain(self, x: Floats) -> dict[str, Floats]:
         """Split vectors (..., size) into parameters by name, constrained."""
         found = {}

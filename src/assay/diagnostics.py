@@ -9,9 +9,12 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from assay.modes import Mode, laplace_log_density
+
 R_HAT_LIMIT = 1.01
 ESS_LIMIT = 400
 MODE_LIMIT = 0.01
+K_HAT_LIMIT = 0.7
 
 
 def convergence_table(posterior: xr.Dataset) -> pd.DataFrame:
@@ -74,7 +77,45 @@ def nuts_warnings(table: pd.DataFrame, stats: Mapping[str, NDArray[Any]]) -> lis
     return found
 
 
-def mode_warnings(modes: list[Any]) -> list[str]:
+def laplace_k_hat(mode: Mode, x: NDArray[Any], lp: NDArray[Any]) -> float | None:
+    """Shape of the tail of the importance ratios of Laplace's approximation, by PSIS.
+
+    Parameters
+    ----------
+    x : ndarray (chain, draw, value)
+        Draws from the approximation.
+    lp : ndarray (chain, draw)
+        Log posterior density there.
+
+    Returns
+    -------
+    float or None
+        Above 0.7 the approximation is not to be trusted; None if it is undefined.
+
+    References
+    ----------
+    Vehtari et al. (2024). Pareto smoothed importance sampling. JMLR 25(72).
+    """
+    from arviz_stats.base.array import BaseArray
+
+    statistics: Any = BaseArray()
+    points = x.reshape(-1, x.shape[-1])
+    ratio = np.where(np.isfinite(lp), lp, -1e300).ravel() - laplace_log_density(mode, points)
+    k_hat = float(statistics.psislw(ratio)[1])
+    return k_hat if np.isfinite(k_hat) else None
+
+
+def laplace_warnings(k_hat: float | None) -> list[str]:
+    """Say whether draws from Laplace's approximation are to be trusted."""
+    if k_hat is not None and k_hat < K_HAT_LIMIT:
+        return []
+    seen = "is undefined" if k_hat is None else f"is {k_hat:.2f}, above {K_HAT_LIMIT}"
+    return [
+        f"Laplace's approximation is not to be trusted here: PSIS k-hat {seen}. Use method='nuts'."
+    ]
+
+
+def mode_warnings(modes: list[Mode]) -> list[str]:
     """Name the modes that were seen besides the one that is reported."""
     found = []
     for mode in modes[1:]:

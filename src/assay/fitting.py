@@ -19,24 +19,29 @@ from assay.assumptions import (
     stated_assumptions,
 )
 from assay.density import Density, make_density
-from assay.diagnostics import convergence_table, mode_warnings, nuts_warnings
+from assay.diagnostics import (
+    convergence_table,
+    laplace_k_hat,
+    laplace_warnings,
+    mode_warnings,
+    nuts_warnings,
+)
 from assay.errors import FitError, FitWarning
 from assay.fit_data import accounting_json, posterior_dataset, ratings_datasets
 from assay.layers.perception import check_reference
 from assay.model import Structure, build_structure
-from assay.modes import Mode, find_modes, laplace_draws, laplace_log_density, mode_scale, visits
+from assay.modes import Mode, find_modes, laplace_draws, mode_scale, visits
 from assay.partition import cores
 from assay.ratings import Ratings
-from assay.recovery import recover
+from assay.recovery import Recovered, recover
 from assay.sampling import sample_nuts
 from assay.spec import Priors, Replicates, make_spec
 
 Floats = NDArray[np.float64]
 Method = Literal["nuts", "laplace", "map"]
 METHODS = ("nuts", "laplace", "map")
-K_HAT_LIMIT = 0.7
-Run = tuple[Floats, dict[str, Any], list[str], dict[str, Any]]
-"""Draws (chain, draw, value), sampler statistics, warnings, and diagnostics."""
+Run = tuple[Floats, dict[str, Any]]
+"""Draws (chain, draw, value) and sampler statistics."""
 VERSIONS = ("assay", "numpy", "numba", "nutpie", "pymc", "arviz", "xarray", "pandas")
 
 
@@ -133,9 +138,12 @@ def fit(
     effort = Effort(
         draws=draws, tune=tune, chains=chains, target_accept=target_accept, progress=progress
     )
-    x, stats, notes, extra = run(density, modes[0], inference, effort)
+    x, stats = run(density, modes[0], inference, effort)
     values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
     posterior = posterior_dataset(structure, values, chains)
+    recovered = recover(structure, values, labels)
+    notes: list[str] = []
+    extra: dict[str, Any] = {}
     if method == "nuts":
         table = convergence_table(posterior.drop_vars("prevalence"))
         notes = nuts_warnings(table, stats)
@@ -145,11 +153,18 @@ def fit(
             "divergences": int(np.sum(stats.get("diverging", 0))),
         }
         modes = visits(modes, x)
+    elif method == "laplace":
+        stats["lp"] = density.log_prior(x) + recovered.log_likelihood.sum(axis=1).reshape(
+            chains, -1
+        )
+        k_hat = laplace_k_hat(modes[0], x, stats["lp"])
+        extra = {"k_hat": k_hat}
+        notes = laplace_warnings(k_hat)
     notes = [*notes, *mode_warnings(modes)]
     stated = [*stated_assumptions(structure), *learned_assumptions(structure, values)]
     for note in [*notes, *independent_replicates(structure)]:
         warnings.warn(note, FitWarning, stacklevel=2)
-    tree = _assemble(structure, posterior, values, stats, chains, labels)
+    tree = _assemble(structure, posterior, recovered, stats, chains)
     tree.attrs = {
         "task": ratings.task.to_json(),
         "spec": json.dumps(asdict(spec)),
@@ -192,7 +207,7 @@ def _check_arguments(ratings: Ratings, method: str, target_accept: float, **coun
 
 
 def _run_nuts(density: Density, mode: Mode, rng: np.random.Generator, effort: Effort) -> Run:
-    x, stats = sample_nuts(
+    return sample_nuts(
         density,
         mode.x,
         mode_scale(mode),
@@ -203,7 +218,6 @@ def _run_nuts(density: Density, mode: Mode, rng: np.random.Generator, effort: Ef
         target_accept=effort.target_accept,
         progress=effort.progress,
     )
-    return x, stats, [], {}
 
 
 def _run_laplace(density: Density, mode: Mode, rng: np.random.Generator, effort: Effort) -> Run:
@@ -212,28 +226,14 @@ def _run_laplace(density: Density, mode: Mode, rng: np.random.Generator, effort:
             "the curvature of the posterior is not known here (it has no proper peak, or too many "
             "parameters), so that Laplace's approximation does not exist; use method='nuts'"
         )
-    from arviz_stats.base.array import BaseArray
-
-    shape = (effort.chains, effort.draws)
     x = laplace_draws(mode, effort.draws * effort.chains, rng)
-    lp = np.array([density(point)[0] for point in x])
-    statistics: Any = BaseArray()
-    ratio = np.where(np.isfinite(lp), lp, -1e300) - laplace_log_density(mode, x)
-    k_hat = _number(statistics.psislw(ratio)[1])
-    notes = []
-    if k_hat is None or k_hat >= K_HAT_LIMIT:
-        seen = "is undefined" if k_hat is None else f"is {k_hat:.2f}, above {K_HAT_LIMIT}"
-        notes.append(
-            f"Laplace's approximation is not to be trusted here: PSIS k-hat {seen}. "
-            "Use method='nuts'."
-        )
-    return x.reshape(*shape, -1), {"lp": lp.reshape(shape)}, notes, {"k_hat": k_hat}
+    return x.reshape(effort.chains, effort.draws, -1), {}
 
 
 def _run_map(density: Density, mode: Mode, rng: np.random.Generator, effort: Effort) -> Run:
     shape = (effort.chains, effort.draws)
     x = np.broadcast_to(mode.x, (*shape, density.size))
-    return x, {"lp": np.full(shape, mode.height)}, [], {}
+    return x, {"lp": np.full(shape, mode.height)}
 
 
 def align_loadings(values: dict[str, Floats], density: Density, mode: Mode) -> dict[str, Floats]:
@@ -251,13 +251,11 @@ def align_loadings(values: dict[str, Floats], density: Density, mode: Mode) -> d
 def _assemble(
     structure: Structure,
     posterior: xr.Dataset,
-    values: Mapping[str, Floats],
+    found: Recovered,
     stats: Mapping[str, NDArray[Any]],
     chains: int,
-    rng: np.random.Generator,
 ) -> xr.DataTree:
-    """Recover the states and put all groups into one tree."""
-    found = recover(structure, values, rng)
+    """Put all groups into one tree."""
     ratings = structure.ratings
     observed, constant = ratings_datasets(ratings)
     draw_coords = {dim: posterior[dim].values for dim in ("chain", "draw")}

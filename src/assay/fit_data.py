@@ -83,7 +83,7 @@ def _optional_fields(data: xr.Dataset) -> dict[str, Any]:
 
 
 def _text(values: Any) -> NDArray[np.object_]:
-    return np.asarray([str(v) for v in values], dtype=object)
+    return np.asarray(pd.Series(values).astype("str"), object)
 
 
 def accounting_json(accounting: Accounting) -> str:

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -39,10 +40,15 @@ from assay.spec import Priors, Replicates, make_spec
 
 Floats = NDArray[np.float64]
 Method = Literal["nuts", "laplace", "map"]
+Sampler = Literal["nutpie", "numpyro"]
 METHODS = ("nuts", "laplace", "map")
+SAMPLERS = ("nutpie", "numpyro")
 Run = tuple[Floats, dict[str, Any]]
 """Draws (chain, draw, value) and sampler statistics."""
-VERSIONS = ("assay", "numpy", "numba", "nutpie", "pymc", "arviz", "xarray", "pandas")
+VERSIONS = (
+    *("assay", "numpy", "numba", "nutpie", "pymc", "arviz", "xarray", "pandas"),
+    *("jax", "numpyro"),
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +60,9 @@ class Effort:
     chains: int
     target_accept: float
     progress: bool
+    sampler: Sampler
+    checkpoint: Path | None
+    keep_interrupted: bool
 
 
 def fit(
@@ -73,6 +82,9 @@ def fit(
     starts: int = 4,
     target_accept: float = 0.85,
     progress: bool = True,
+    sampler: Sampler = "nutpie",
+    checkpoint: str | Path | None = None,
+    keep_interrupted: bool = False,
 ) -> xr.DataTree:
     """Fit a model to ratings: the posterior of labels, raters and prevalence.
 
@@ -96,6 +108,13 @@ def fit(
         Of NUTS, between 0 and 1.
     progress : bool
         Whether to show a progress bar on standard error.
+    sampler : {"nutpie", "numpyro"}
+        Who runs NUTS. ``numpyro`` needs the extra ``assay[jax]``, and uses a GPU where there is
+        one.
+    checkpoint : path, optional
+        A folder in which nutpie's chains are kept as they finish: the same call goes on from them.
+    keep_interrupted : bool
+        Whether Ctrl-C returns the draws so far, with a warning, instead of nothing.
 
     Returns
     -------
@@ -127,6 +146,10 @@ def fit(
     _check_arguments(
         ratings, method, target_accept, draws=draws, tune=tune, chains=chains, starts=starts
     )
+    if sampler not in SAMPLERS:
+        raise FitError(f"sampler {sampler!r}; allowed: {', '.join(SAMPLERS)}")
+    if sampler == "numpyro" and (checkpoint is not None or keep_interrupted):
+        raise FitError("checkpoint= and keep_interrupted= are nutpie's; numpyro has neither")
     spec = make_spec(raters, prevalence, reference, priors, formula, replicates)
     check_reference(ratings, reference)
     structure = build_structure(ratings, spec)
@@ -136,9 +159,17 @@ def fit(
     modes = find_modes(structure, density, search, starts=starts)
     run = {"nuts": _run_nuts, "laplace": _run_laplace, "map": _run_map}[method]
     effort = Effort(
-        draws=draws, tune=tune, chains=chains, target_accept=target_accept, progress=progress
+        draws=draws,
+        tune=tune,
+        chains=chains,
+        target_accept=target_accept,
+        progress=progress,
+        sampler=sampler,
+        checkpoint=None if checkpoint is None else Path(checkpoint),
+        keep_interrupted=keep_interrupted,
     )
-    x, stats = run(density, modes[0], inference, effort)
+    x, stats = run(structure, density, modes[0], inference, effort)
+    asked, chains = (chains, draws), len(x)
     values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
     posterior = posterior_dataset(structure, values, chains)
     recovered = recover(structure, values, labels)
@@ -153,6 +184,11 @@ def fit(
             "divergences": int(np.sum(stats.get("diverging", 0))),
         }
         modes = visits(modes, x)
+        if x.shape[:2] != asked:
+            notes.append(
+                f"The run was interrupted: {x.shape[0]} chains of {x.shape[1]} draws are kept, of "
+                f"{asked[0]} chains of {asked[1]} draws asked for."
+            )
     elif method == "laplace":
         stats["lp"] = density.log_prior(x) + recovered.log_likelihood.sum(axis=1).reshape(
             chains, -1
@@ -206,21 +242,36 @@ def _check_arguments(ratings: Ratings, method: str, target_accept: float, **coun
         raise FitError("no rating has an answer; there is nothing to learn from")
 
 
-def _run_nuts(density: Density, mode: Mode, rng: np.random.Generator, effort: Effort) -> Run:
+def _run_nuts(
+    structure: Structure, density: Density, mode: Mode, rng: np.random.Generator, effort: Effort
+) -> Run:
+    shared: Any = {
+        "draws": effort.draws,
+        "tune": effort.tune,
+        "chains": effort.chains,
+        "seed": int(rng.integers(2**31)),
+        "target_accept": effort.target_accept,
+        "progress": effort.progress,
+    }
+    if effort.sampler == "numpyro":
+        from assay import numpyro_sampling
+        from assay.jax_density import make_jax_density
+
+        engine = make_jax_density(structure)
+        return numpyro_sampling.sample_nuts(engine, mode.x, mode_scale(mode), **shared)
     return sample_nuts(
         density,
         mode.x,
         mode_scale(mode),
-        draws=effort.draws,
-        tune=effort.tune,
-        chains=effort.chains,
-        seed=int(rng.integers(2**31)),
-        target_accept=effort.target_accept,
-        progress=effort.progress,
+        checkpoint=effort.checkpoint,
+        keep_interrupted=effort.keep_interrupted,
+        **shared,
     )
 
 
-def _run_laplace(density: Density, mode: Mode, rng: np.random.Generator, effort: Effort) -> Run:
+def _run_laplace(
+    structure: Structure, density: Density, mode: Mode, rng: np.random.Generator, effort: Effort
+) -> Run:
     if mode.factor is None:
         raise FitError(
             "the curvature of the posterior is not known here (it has no proper peak, or too many "
@@ -230,7 +281,9 @@ def _run_laplace(density: Density, mode: Mode, rng: np.random.Generator, effort:
     return x.reshape(effort.chains, effort.draws, -1), {}
 
 
-def _run_map(density: Density, mode: Mode, rng: np.random.Generator, effort: Effort) -> Run:
+def _run_map(
+    structure: Structure, density: Density, mode: Mode, rng: np.random.Generator, effort: Effort
+) -> Run:
     shape = (effort.chains, effort.draws)
     x = np.broadcast_to(mode.x, (*shape, density.size))
     return x, {"lp": np.full(shape, mode.height)}

@@ -1,62 +1,177 @@
 """The log posterior density in JAX: the formulas of the model, compiled by XLA for CPU or GPU.
 
 The same function as :mod:`assay.density` has (a test holds them equal): the formulas run over
-``jax.numpy``, and the marginal likelihood of :mod:`assay.likelihood` stands here as sums over flat
-arrays. Numbers are of double precision whatever the process has JAX set to.
+``jax.numpy`` and end in :mod:`assay.jax_likelihood`. Numbers are of double precision, whatever the
+process has set JAX to.
+
+Everything that the data fix goes into the compiled function as an argument: with constants inside
+it, XLA would calculate while it compiles, which takes minutes where data are large.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
-from types import ModuleType, SimpleNamespace
-from typing import Any, NamedTuple
+from functools import cached_property
+from importlib.util import find_spec
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.density import Density
 from assay.errors import FitError
-from assay.kernels import Data
+from assay.jax_likelihood import flatten_data, log_likelihood
 from assay.model import Structure, Tables
 from assay.parts import Part
 from assay.parts.repeats import Repeats
+from assay.priors import Parameter
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-TINY = 1e-300
-"""Floor of a probability before its logarithm."""
 
 
-def jax_module() -> ModuleType:
-    """Import JAX, or say how to get it."""
-    try:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JaxDensity:
+    """Log posterior density on unconstrained values, in JAX.
+
+    Attributes
+    ----------
+    size : int
+        Number of unconstrained values.
+    function : callable
+        ``function(constants, x)`` is the log density at ``x``: what JAX can trace, differentiate
+        and vectorise (with double precision enabled, see :func:`double_precision`).
+    constants : tuple of jax.Array
+        What the data fix.
+    """
+
+    size: int
+    function: Callable[[tuple[Any, ...], Any], Any]
+    constants: tuple[Any, ...]
+
+    def __call__(self, x: Floats) -> tuple[float, Floats]:
+        """Log density and gradient at one point."""
+        with double_precision():
+            value, gradient = self._compiled(self.constants, np.asarray(x, float))
+        return float(value), np.asarray(gradient)
+
+    @cached_property
+    def _compiled(self) -> Callable[..., Any]:
         import jax
-    except ImportError:
-        raise FitError("this needs JAX; install it with: pip install 'assay[jax]'") from None
-    return jax
+
+        return jax.jit(jax.value_and_grad(self.function, argnums=1))
 
 
-def jax_formulas() -> SimpleNamespace:
-    """Return ``jax.numpy`` under the names that the formulas of the model use."""
-    jax = jax_module()
+def make_jax_density(structure: Structure) -> JaxDensity:
+    r"""Trace the model of a structure.
+
+    Parameters
+    ----------
+    structure : Structure
+        From :func:`assay.model.build_structure`.
+
+    Returns
+    -------
+    JaxDensity
+
+    Raises
+    ------
+    FitError
+        If JAX is not installed.
+
+    Notes
+    -----
+    .. math:: \log p(y \mid \theta(x)) + \log p(\theta(x))
+        + \log \left| \frac{\partial \theta}{\partial x} \right|
+
+    Examples
+    --------
+    >>> import assay
+    >>> from assay.model import build_structure
+    >>> from assay.spec import make_spec
+    >>> ratings = assay.simulate("single", n_items=4, n_raters=3, rng=1)
+    >>> density = make_jax_density(build_structure(ratings, make_spec("pooled", "dirichlet")))
+    >>> value, gradient = density(np.zeros(density.size))
+    >>> gradient.shape == (density.size,)
+    True
+    """
+    require_jax()
+    import jax
+    from jax.extend.core import jaxpr_as_fun
+
+    parameters = structure.parameters()
+    size = sum(int(np.prod(p.free_shape, dtype=int)) for p in parameters)
+    xp = _namespace()
+    data, log_weight = flatten_data(structure.pattern.data), structure.prevalence.log_weight
+
+    def formula(x: Any) -> Any:
+        values, prior = _constrain(parameters, x, xp)
+        tables = _tables(structure, values, xp)
+        return prior + log_likelihood(tables, log_weight, data, xp)
+
+    with double_precision():
+        traced = jax.make_jaxpr(formula)(np.zeros(size))
+        constants = tuple(jax.numpy.asarray(c) for c in traced.consts)
+
+    def function(constants: tuple[Any, ...], x: Any) -> Any:
+        return jaxpr_as_fun(traced.replace(consts=constants))(x)[0]
+
+    return JaxDensity(size=size, function=function, constants=constants)
+
+
+def require_jax() -> None:
+    """Say how to get JAX if it is not there.
+
+    Raises
+    ------
+    FitError
+        If JAX or NumPyro is not installed.
+    """
+    missing = [name for name in ("jax", "numpyro") if find_spec(name) is None]
+    if missing:
+        raise FitError(
+            f"sampler='numpyro' needs {' and '.join(missing)}, not installed here; "
+            "pip install 'assay[jax]'"
+        )
+
+
+def double_precision() -> Any:
+    """Context in which JAX calculates with double precision; the rest of the process keeps its own.
+
+    The likelihood is a sum over many ratings: in single precision its differences, which NUTS
+    lives on, would be lost.
+    """
+    import jax
+
+    return jax.enable_x64(True)
+
+
+def _namespace() -> SimpleNamespace:
+    """Return ``jax.numpy`` with all the names that the formulas use (see :mod:`assay.arrays`)."""
+    import jax
+
     special = SimpleNamespace(log_softmax=jax.nn.log_softmax, softmax=jax.nn.softmax)
-    names = {**vars(jax.numpy), "special": special, "logsumexp": jax.nn.logsumexp}
-    return SimpleNamespace(**names)
+    added = {"special": special, "logsumexp": jax.nn.logsumexp}
+    return SimpleNamespace(**vars(jax.numpy) | added)
 
 
-def log_prior(density: Density, x: Any, xp: Any) -> tuple[dict[str, Any], Any]:
-    values, total = {}, 0.0
-    for n, parameter in enumerate(density.parameters):
-        free = x[density.starts[n] : density.starts[n + 1]].reshape(parameter.free_shape)
+# -- from unconstrained values to the tables of the likelihood -----------------------
+
+
+def _constrain(parameters: list[Parameter], x: Any, xp: Any) -> tuple[dict[str, Any], Any]:
+    """Parameters by name, and the log prior density with the Jacobian."""
+    values, start, prior = {}, 0, 0.0
+    for parameter in parameters:
+        stop = start + int(np.prod(parameter.free_shape, dtype=int))
+        free = x[start:stop].reshape(parameter.free_shape)
         values[parameter.name], terms = parameter.constrain(free, xp)
-        total = total + terms.sum()
-    return values, total
+        prior, start = prior + terms.sum(), stop
+    return values, prior
 
 
-def tables(structure: Structure, values: Mapping[str, Any], xp: Any) -> Tables:
+def _tables(structure: Structure, values: Mapping[str, Any], xp: Any) -> Tables:
+    """``structure.tables``, traced once for all classes of difficulty instead of for each."""
     prevalence = structure.prevalence.table(values, xp)
     positions = structure.difficulty.positions
-    rows = [_part_rows(part, values, positions, xp) for part in structure.parts]
+    rows = [_rows(part, values, positions, xp) for part in structure.parts]
     return Tables(
         prevalence=prevalence,
         response=xp.concatenate(rows, axis=-2),
@@ -65,80 +180,39 @@ def tables(structure: Structure, values: Mapping[str, Any], xp: Any) -> Tables:
     )
 
 
-def _part_rows(part: Part, values: Mapping[str, Any], positions: Floats, xp: Any) -> Any:
+def _rows(part: Part, values: Mapping[str, Any], positions: Floats, xp: Any) -> Any:
+    """Log p(ratings of an item by a rater | state): (difficulty, row, state)."""
+    import jax
+
     own = part.own(values)
 
     def at(tilt: Any) -> Any:
-        return _urns(part.repeats, part.rows(own, tilt, xp), own.get("consistency"), xp)
+        return _join_repeats(part.repeats, part.rows(own, tilt, xp), own.get("consistency"), xp)
 
     easy = part.tilt(own, 0.0, xp)
     if part.loading is None:
         rows = at(easy)
         return xp.broadcast_to(rows, (len(positions), *rows.shape))
-    slope = part.tilt(own, 1.0, xp)
-    if easy is None:
-        easy = xp.zeros_like(slope)
-    else:
-        slope = slope - easy
-    return jax_module().vmap(lambda position: at(easy + slope * position))(xp.asarray(positions))
+    # The tilt is linear in the difficulty.
+    hard = part.tilt(own, 1.0, xp)
+    start = xp.zeros_like(hard) if easy is None else easy
+    return jax.vmap(lambda x: at(start + (hard - start) * x))(xp.asarray(positions))
 
 
-def _urns(repeats: Repeats, rows: Any, kappa: Any, xp: Any) -> Any:
+def _join_repeats(repeats: Repeats, rows: Any, kappa: Any, xp: Any) -> Any:
+    """``repeats.table`` with all urns at once: traced one by one, thousands take minutes."""
+    import jax
+
     if not repeats.urns:
         return rows
-    steps = np.concatenate(repeats.urns)
+    row, same = np.concatenate(repeats.urns).T
     before = np.concatenate(repeats.before)[:, None]
-    urn = np.repeat(np.arange(len(repeats.urns)), [len(u) for u in repeats.urns])
-    terms = rows[steps[:, 0]]
+    urn = np.repeat(np.arange(len(repeats.urns)), [len(urn) for urn in repeats.urns])
+    terms = rows[row]
     if kappa is not None:
-        same, fresh = steps[:, 1:], 1.0 - kappa
-        copied = xp.log(fresh * xp.exp(terms) + kappa * np.maximum(same, 1))
-        terms = xp.where(same > 0, copied, terms + xp.log(fresh)) - xp.log(fresh + kappa * before)
-    made = jax_module().ops.segment_sum(terms, urn, len(repeats.urns), indices_are_sorted=True)
-    return xp.concatenate([rows[repeats.single], made], axis=0)
-
-
-class Flat(NamedTuple):
-    cell_block: Any
-    block_context: Any
-    mask: Any
-
-
-def log_likelihood(found: Tables, log_weight: Any, data: Data, xp: Any) -> Any:
-    add = partial(jax_module().ops.segment_sum, indices_are_sorted=True)
-    views, cells = len(data.view_layer), len(data.cell_context)
-    response = xp.moveaxis(found.response, 0, 1)  # (row, difficulty, state)
-    terms = add(response[data.rows], np.repeat(np.arange(views), np.diff(data.row_start)), views)
-    if (data.view_layer >= 0).any():
-        terms = _seen(terms, found.layer, data.view_layer, xp)
-    if views > cells or True:
-        terms = add(terms, np.repeat(np.arange(cells), np.diff(data.view_start)), cells)
-    evidence = xp.logsumexp(terms + found.difficulty[:, None], axis=1)
-    evidence = evidence + data.masks[data.cell_mask]
-    top = jax_module().lax.stop_gradient(evidence.max(axis=1, keepdims=True))
-    chance = xp.exp(evidence - top)
-    by_context = found.prevalence[data.cell_context]
-    by_node = xp.log(xp.maximum((by_context * chance[:, None, :]).sum(axis=-1), TINY)) + top
-    bundles = len(data.bundle_weight)
-    member = np.repeat(np.arange(bundles), np.diff(data.bundle_start))
-    joint = add(by_node[data.bundle_cells] * data.bundle_counts[:, None], member, bundles)
-    return xp.logsumexp(joint + log_weight, axis=1) @ data.bundle_weight
-
-
-def _seen(terms: Any, layer: Any, kind: Any, xp: Any) -> Any:
-    blur, looks = layer[kind, 0][:, None, :], layer[kind, 1][:, None, :]
-    top = jax_module().lax.stop_gradient(terms.max(axis=-1, keepdims=True))
-    chance = xp.exp(terms - top)
-    afresh = (looks * chance).sum(axis=-1, keepdims=True)
-    mixed = xp.log(xp.maximum((1 - blur) * chance + blur * afresh, TINY)) + top
-    return xp.where(kind[:, None, None] >= 0, mixed, terms)
-
-
-def make(structure, density):
-    jax = jax_module()
-    xp = jax_formulas()
-    def f(x):
-        values, prior = log_prior(density, x, xp)
-        found = tables(structure, values, xp)
-        return prior + log_likelihood(found, structure.prevalence.log_weight, structure.pattern.data, xp)
-    return f
+        fresh, again = 1.0 - kappa, np.maximum(same, 1)[:, None]
+        mixed = xp.log(fresh * xp.exp(terms) + kappa * again)
+        new = terms + xp.log(fresh)
+        terms = xp.where(same[:, None] > 0, mixed, new) - xp.log(fresh + kappa * before)
+    made = jax.ops.segment_sum(terms, urn, len(repeats.urns), indices_are_sorted=True)
+    return xp.concatenate([rows[repeats.single], made])

@@ -60,6 +60,52 @@ def _seen(k, layer, looks):  # type: ignore[no-untyped-def]
     return total
 
 
+@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _add_rows(parts, cell, d, response, data, view):  # type: ignore[no-untyped-def]
+    """Add rows of the response table to ``parts[cell, d]``, four states at a time in registers."""
+    states = parts.shape[2]
+    even = states - states % 4
+    begin, end, rows = data.row_start[view], data.row_start[view + 1], data.rows
+    for s in range(0, even, 4):
+        first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+        for r in range(begin, end):
+            row = rows[r]
+            first += response[d, row, s]
+            second += response[d, row, s + 1]
+            third += response[d, row, s + 2]
+            fourth += response[d, row, s + 3]
+        parts[cell, d, s] += first
+        parts[cell, d, s + 1] += second
+        parts[cell, d, s + 2] += third
+        parts[cell, d, s + 3] += fourth
+    for s in range(even, states):
+        total = 0.0
+        for r in range(begin, end):
+            total += response[d, rows[r], s]
+        parts[cell, d, s] += total
+
+
+@numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _spread_rows(along, cell, d, by_response, data, view):  # type: ignore[no-untyped-def]
+    """Add ``along[cell, d]`` to rows of the gradient by the response table."""
+    states = along.shape[2]
+    even = states - states % 4
+    begin, end, rows = data.row_start[view], data.row_start[view + 1], data.rows
+    for s in range(0, even, 4):
+        first, second = along[cell, d, s], along[cell, d, s + 1]
+        third, fourth = along[cell, d, s + 2], along[cell, d, s + 3]
+        for r in range(begin, end):
+            row = rows[r]
+            by_response[d, row, s] += first
+            by_response[d, row, s + 1] += second
+            by_response[d, row, s + 2] += third
+            by_response[d, row, s + 3] += fourth
+    for s in range(even, states):
+        value = along[cell, d, s]
+        for r in range(begin, end):
+            by_response[d, rows[r], s] += value
+
+
 @numba.njit(cache=True, nogil=True, error_model="numpy")
 def _evidence(response, difficulty, layer, data):  # type: ignore[no-untyped-def]
     """Evidence of each cell for each state, and its parts by class of difficulty.
@@ -87,10 +133,7 @@ def _evidence(response, difficulty, layer, data):  # type: ignore[no-untyped-def
             for view in range(data.view_start[cell], data.view_start[cell + 1]):
                 kind = data.view_layer[view]
                 if kind < 0:
-                    for r in range(data.row_start[view], data.row_start[view + 1]):
-                        row = data.rows[r]
-                        for s in range(states):
-                            parts[cell, d, s] += response[d, row, s]
+                    _add_rows(parts, cell, d, response, data, view)
                     continue
                 high = _look(view, d, response, data.rows, data.row_start, looks)
                 afresh = _seen(kind, layer, looks)
@@ -125,15 +168,20 @@ def _cell_chances(prevalence, evidence, parts, height, data):  # type: ignore[no
     chance = np.empty((cells, nodes))
     for cell in range(cells):
         g = data.cell_context[cell]
-        for q in range(nodes):
-            chance[cell, q] = 1e-300
-        for s in range(states):
-            e = evidence[cell, s]
+        total = 1e-300
+        if nodes == 1:  # as below, without the cost of loops over one node
+            for s in range(states):
+                total += prevalence[g, s, 0] * evidence[cell, s]
+            chance[cell, 0] = total
+        else:
             for q in range(nodes):
-                chance[cell, q] += prevalence[g, s, q] * e
-        total = 0.0
-        for q in range(nodes):
-            total += chance[cell, q]
+                chance[cell, q] = 1e-300
+            for s in range(states):
+                e = evidence[cell, s]
+                for q in range(nodes):
+                    chance[cell, q] += prevalence[g, s, q] * e
+            for q in range(nodes):
+                total += chance[cell, q]
         height[cell] += np.log(total / nodes)
         shrink = nodes / total
         for q in range(nodes):
@@ -191,10 +239,7 @@ def _pull_rows(along, response, layer, data, by_response, by_layer):  # type: ig
             for view in range(data.view_start[cell], data.view_start[cell + 1]):
                 kind = data.view_layer[view]
                 if kind < 0:
-                    for r in range(data.row_start[view], data.row_start[view + 1]):
-                        row = data.rows[r]
-                        for s in range(states):
-                            by_response[d, row, s] += along[cell, d, s]
+                    _spread_rows(along, cell, d, by_response, data, view)
                     continue
                 _look(view, d, response, data.rows, data.row_start, looks)
                 afresh = _seen(kind, layer, looks)

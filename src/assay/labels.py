@@ -53,13 +53,14 @@ def label_probabilities(fit: xr.DataTree) -> xr.DataArray:
     task = task_from_json(fit.attrs["task"])
     codes = group(fit, "constant_data")["states"].values
     names = class_names(task)
-    table = np.full((states.sizes["item"], len(task.labels), len(names)), np.nan)
+    holds = np.full((len(codes), len(task.labels), len(names)), np.nan)
     for n, label in enumerate(task.labels):
         known = {name: k for k, name in enumerate(label.classes)}
         if label.asked_if:
             known[NOT_ASKED_NAME] = NOT_ASKED
         for name, code in known.items():
-            table[:, n, names.index(name)] = states.values[:, codes[:, n] == code].sum(axis=1)
+            holds[:, n, names.index(name)] = codes[:, n] == code
+    table = np.tensordot(states.values, holds, axes=1)
     return xr.DataArray(
         table,
         dims=("item", "label", "class"),

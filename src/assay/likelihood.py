@@ -72,7 +72,7 @@ class Pattern:
 
 def _starts(sorted_ids: Ints, count: int) -> Ints:
     """Offsets of the runs of ``0 .. count - 1`` in a sorted array of ids."""
-    return np.searchsorted(sorted_ids, np.arange(count + 1)).astype(np.int64)
+    return np.append(0, np.bincount(sorted_ids, minlength=count).cumsum())
 
 
 def _sorted_within(owner: Ints, member: Ints) -> tuple[Ints, Ints]:
@@ -84,7 +84,7 @@ def _sorted_within(owner: Ints, member: Ints) -> tuple[Ints, Ints]:
 def _runs(start: Ints, chosen: Ints) -> Ints:
     """Positions of the elements of the chosen runs, one run after the other."""
     sizes = np.diff(start)[chosen]
-    ahead = start[chosen] - np.concatenate([[0], sizes.cumsum()[:-1]])
+    ahead = start[chosen] - np.append(0, sizes.cumsum()[:-1])
     return np.asarray(np.arange(sizes.sum()) + np.repeat(ahead, sizes), np.int64)
 
 
@@ -95,17 +95,16 @@ def _multiset_codes(owner: Ints, member: Ints, size: int) -> Ints:
     pair becoming one number, until every owner has one: as many rounds as the logarithm of the
     largest multiset. Every owner takes every round, so that multisets of different sizes differ.
     """
-    start = _starts(owner, size)
-    while len(owner) and np.diff(start).max() > 1:
+    while len(owner):
+        start = _starts(owner, size)
         place = np.arange(len(owner)) - start[owner]
+        if not place.any():
+            break
         first = np.flatnonzero(place % 2 == 0)
-        paired = np.append(owner[first[:-1] + 1] == owner[first[:-1]], False)
-        if first[-1] + 1 < len(owner):
-            paired[-1] = True
-        second = np.where(paired, member[np.minimum(first + 1, len(member) - 1)], -1)
+        joined = np.append(place % 2 == 1, False)[first + 1]
+        second = np.where(joined, np.append(member, -1)[first + 1], -1)
         _, member = unique_rows(member[first], second)
         owner = owner[first]
-        start = _starts(owner, size)
     codes = np.full(size, -1, np.int64)
     codes[owner] = member
     return codes
@@ -210,7 +209,7 @@ def _views(
 ) -> _Views:
     """Split the rows of each cell by the perception of their raters."""
     cells = len(sizes)
-    ends = np.concatenate([[0], sizes.cumsum()])
+    ends = np.append(0, sizes.cumsum())
     if layer_of_row is None or (layer_of_row < 0).all():
         none = np.full(cells, -1, np.int64)
         return _Views(start=np.arange(cells + 1), layer=none, row_start=ends, rows=rows)

@@ -24,6 +24,7 @@ from assay.prevalence import Prevalence, build_design, prevalence_class
 from assay.prevalence import default_priors as prevalence_priors
 from assay.priors import Parameter, override
 from assay.ratings import AUDITED_RIGHT, AUDITED_WRONG, SOME_WRONG, Ratings
+from assay.reading.ids import sorted_rows
 from assay.spec import Priors, Recipe, Replicates, Spec, make_spec, recipes
 from assay.states import MISSING, state_space
 
@@ -214,8 +215,8 @@ def _number_rows(
         here = part.repeats.row >= 0
         row[here] = part.repeats.row[here] + offset
         of_row = np.full(part.repeats.count, -1, np.int64)
-        names = [part.raters.groups[g] for g in part.unit_group[part.unit[here]]]
-        of_row[part.repeats.row[here]] = [layer.get(name, -1) for name in names]
+        of_group = np.array([layer.get(name, -1) for name in part.raters.groups], np.int64)
+        of_row[part.repeats.row[here]] = of_group[part.unit_group[part.unit[here]]]
         layers.append(of_row)
         offset += part.repeats.count
     return row, np.concatenate(layers)
@@ -233,9 +234,9 @@ def truth_masks(
     masks : ndarray (mask, state)
         0 where the state agrees with what is known, -inf elsewhere.
     """
-    known, which = np.unique(ratings.truth, axis=0, return_inverse=True)
+    known, which = sorted_rows(*ratings.truth.T)
     agrees = ((known[:, None, :] == MISSING) | (known[:, None, :] == states[None])).all(axis=-1)
-    possible = agrees[which.ravel()]
+    possible = agrees[which]
     for finding, same in ((AUDITED_RIGHT, True), (AUDITED_WRONG, False)):
         rating, label = np.nonzero((ratings.audit == finding) & (ratings.answers >= 0))
         fits = (ratings.answers[rating, label][:, None] == states[:, label].T) == same
@@ -245,7 +246,8 @@ def truth_masks(
         possible[ratings.item[rating]] &= (states[:, given] != ratings.answers[rating, given]).any(
             1
         )
-    masks, mask = np.unique(possible, axis=0, return_inverse=True)
+    packed, mask = sorted_rows(*np.packbits(possible, axis=1).T)
+    masks = np.unpackbits(packed.astype(np.uint8), axis=1, count=possible.shape[1])
     none = np.flatnonzero(~possible.any(axis=1))
     if len(none):
         names = ", ".join(str(ratings.items.index[n]) for n in none[:5])
@@ -253,7 +255,7 @@ def truth_masks(
             "what is known of the truth of some items is no state that the task's rules admit, or "
             f"their audits contradict it: {names}"
         )
-    return mask.ravel().astype(np.int64), np.where(masks, 0.0, -np.inf)
+    return mask, np.where(masks, 0.0, -np.inf)
 
 
 def build_model(

@@ -167,10 +167,10 @@ class Ratings:
     def __post_init__(self) -> None:
         """Complete what was left out, and refuse what does not fit the ratings in number."""
         blank = {
-            "scores": np.full(self.answers.shape, np.nan),
-            "session": np.full(len(self.answers), "", object),
-            "audit": np.full(self.answers.shape, NOT_AUDITED, np.int8),
-            "seconds": np.full(len(self.answers), np.nan),
+            "scores": _all_alike(np.nan, self.answers.shape),
+            "session": _all_alike(np.array("", object), (len(self.answers),)),
+            "audit": _all_alike(np.int8(NOT_AUDITED), self.answers.shape),
+            "seconds": _all_alike(np.nan, (len(self.answers),)),
         }
         for name, neutral in blank.items():
             given = np.asarray(getattr(self, name), neutral.dtype)
@@ -190,7 +190,7 @@ class Ratings:
     @property
     def systems(self) -> list[str]:
         """Names of the systems, sorted; empty if there are none."""
-        return sorted(set(self.panels["system"]) - {""})
+        return sorted(set(pd.unique(self.panels["system"])) - {""})
 
     def __repr__(self) -> str:
         """One line: sizes and task."""
@@ -204,6 +204,11 @@ class Ratings:
         if self.systems:
             parts.append(f"{len(self.systems)} systems")
         return f"<assay.Ratings of task {self.task.name}: {', '.join(parts)}>"
+
+
+def _all_alike(value: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return an array of one value, which takes no memory and cannot be written to."""
+    return np.broadcast_to(value, shape)
 
 
 def _knows_something(values: NDArray[Any]) -> bool:

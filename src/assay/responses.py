@@ -27,6 +27,7 @@ from assay.errors import ModelError
 from assay.grammar import NOT_ASKED
 from assay.priors import Parameter, Prior
 from assay.ratings import Ratings, Resolve
+from assay.reading.ids import sorted_rows
 from assay.states import MISSING, StateSpace, Vectors, label_order, state_space
 
 Floats = NDArray[np.float64]
@@ -316,12 +317,9 @@ def build_responses(
     space = state_space(ratings.task)
     # That a question was not asked is an answer too: to the question that closed it.
     counts = (ratings.answers != MISSING).any(axis=1) & (unit >= 0)
-    unique, place = np.unique(
-        np.column_stack([unit, ratings.answers])[counts], axis=0, return_inverse=True
-    )
-    unique = unique.astype(np.int64)
+    unique, place = sorted_rows(unit[counts], *ratings.answers[counts].T)
     row = np.full(len(ratings.answers), -1, np.int64)
-    row[counts] = place.ravel()
+    row[counts] = place
     blocks, order = [], []
     found = _blocks(ratings, layout, space, unique[:, 0], unique[:, 1:], units, whole=whole)
     for block, members in found:
@@ -392,17 +390,20 @@ def _product_rows(
     layout: ConfusionLayout, space: StateSpace, unit: Ints, answers: Ints, units: int
 ) -> ProductRows:
     """Find the confusions that each row multiplies."""
-    completions = {key: _completions(layout, key) for key in map(tuple, np.unique(answers, axis=0))}
-    widest = max(len(found) for found in completions.values())
+    vectors, which = sorted_rows(*answers.T)
+    completions = [_completions(layout, tuple(vector)) for vector in vectors.tolist()]
+    widest = max(len(found) for found in completions)
     one, never = units * layout.size, units * layout.size + 1
-    shape = (len(unit), widest, len(space.states), answers.shape[1])
-    entries = np.full(shape, one, np.int64)
-    entries[:, :, :, 0] = never
-    by_pattern = {key: _entries(layout, space, found) for key, found in completions.items()}
-    for n, (j, answer) in enumerate(zip(unit, answers, strict=True)):
-        found = by_pattern[tuple(answer)]
-        entries[n, : len(found)] = np.where(found < 0, one, found + j * layout.size)
-    return ProductRows(entries=entries)
+    shape = (len(vectors), widest, len(space.states), answers.shape[1])
+    entries = np.full(shape, -1, np.int64)
+    beyond = np.ones(shape[:2], bool)
+    for n, found in enumerate(completions):
+        entries[n, : len(found)] = _entries(layout, space, found)
+        beyond[n, : len(found)] = False
+    own = entries[which]
+    own = np.where(own < 0, one, own + unit[:, None, None, None] * layout.size)
+    own[beyond[which], :, 0] = never
+    return ProductRows(entries=own)
 
 
 def _entries(layout: ConfusionLayout, space: StateSpace, vectors: Ints) -> Ints:

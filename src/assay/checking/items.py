@@ -13,11 +13,10 @@ FEW_CLUSTERS = 20
 
 def answered_items(ratings: Ratings) -> NDArray[np.int64]:
     """Return the number of different raters who answered each item."""
-    answered = ~ratings.abstained
-    pairs = np.unique(
-        ratings.item[answered] * max(len(ratings.raters), 1) + ratings.rater[answered]
-    )
-    return np.bincount(pairs // max(len(ratings.raters), 1), minlength=len(ratings.items))
+    answered, raters = ~ratings.abstained, max(len(ratings.raters), 1)
+    pairs = np.sort(ratings.item[answered] * raters + ratings.rater[answered])
+    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
+    return np.bincount(pairs // raters, minlength=len(ratings.items))
 
 
 def check_items(ratings: Ratings) -> Part:

@@ -38,8 +38,8 @@ def _finding(level: Level, text: str) -> Finding:
 
 def telling_items(ratings: Ratings) -> NDArray[np.bool_]:
     """Return which items two raters answered, or of which some truth is known."""
-    known = (ratings.truth != MISSING).any(axis=1) & (answered_items(ratings) >= 1)
-    return np.asarray((answered_items(ratings) >= 2) | known)
+    raters, known = answered_items(ratings), (ratings.truth != MISSING).any(axis=1)
+    return np.asarray((raters >= 2) | (known & (raters >= 1)))
 
 
 def _once(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from assay.cli.options import pairs
-from assay.cli.shell import interruptible, this_command
+from assay.cli.shell import this_command
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -46,6 +46,16 @@ class Fitting:
     tune: Annotated[int, _fitting("Warm-up draws of each chain.", min=1)] = 1000
     chains: Annotated[int, _fitting("Chains.", min=1)] = 4
     seed: Annotated[int, _fitting("Of everything random.", min=0)] = 1
+    sampler: Annotated[
+        Literal["nutpie", "numpyro"], _fitting("Who runs NUTS; numpyro can use a GPU.")
+    ] = "nutpie"
+    checkpoint: Annotated[
+        Path | None,
+        _fitting("Folder that keeps finished chains; the same command goes on from them."),
+    ] = None
+    keep_interrupted: Annotated[
+        bool, _fitting("On Ctrl-C, write the draws so far instead of nothing.")
+    ] = False
     prior: Annotated[
         list[str] | None,
         _fitting("Replace a prior, e.g. main='Normal(0, 1)'; repeat.", metavar="NAME=PRIOR"),
@@ -66,13 +76,14 @@ class Fitting:
         import assay
         from assay.errors import FitWarning
 
-        with warnings.catch_warnings(), interruptible():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore", FitWarning)
             tree = assay.fit(
                 ratings, raters=self._families(), prevalence=self.prevalence,
                 reference=self.reference, replicates=self.replicates, priors=self._priors(),
                 method=self.method, draws=self.draws, tune=self.tune, chains=self.chains,
-                rng=self.seed, progress=progress,
+                rng=self.seed, progress=progress, sampler=self.sampler,
+                checkpoint=self.checkpoint, keep_interrupted=self.keep_interrupted,
             )  # fmt: skip
         tree.attrs["command"] = this_command()
         return tree

@@ -11,7 +11,7 @@ from assay.cli.fitting import Fitting
 from assay.cli.metric_options import MetricFiles, register
 from assay.cli.options import Json, Level, Quiet, Seed
 from assay.cli.reading import Reading
-from assay.cli.shell import interruptible, require_place, say, show, this_command
+from assay.cli.shell import require_place, say, show, this_command
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -123,8 +123,7 @@ def demo(
     from assay.demo import run_demo
     from assay.render import make_console
 
-    with interruptible():
-        run_demo(
-            make_console(), seed=seed, quick=quick, keep=keep, report=report, progress=not quiet,
-            as_json=as_json,
-        )  # fmt: skip
+    run_demo(
+        make_console(), seed=seed, quick=quick, keep=keep, report=report, progress=not quiet,
+        as_json=as_json,
+    )  # fmt: skip

@@ -4,10 +4,8 @@ import functools
 import os
 import re
 import shlex
-import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -70,32 +68,6 @@ def _hint(text: str) -> str:
     """Say how arguments of the Python functions are written here, if a message names one."""
     found = re.search(r'\b(\w+)="', text)
     return f'\n(here, {found[1]}="..." is --{found[1]} ...)' if found else ""
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """End with KeyboardInterrupt if Ctrl-C was pressed, even if a library swallowed it.
-
-    nutpie takes an interrupt for "stop here" and hands over the draws made so far; a fit that was
-    cut off must not be written as if it were whole.
-    """
-    pressed: list[int] = []
-
-    def note(number: int, frame: object) -> None:
-        pressed.append(number)
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, note)
-    try:
-        yield
-    except Exception:
-        # What the draws that were cut off led to is no news.
-        if not pressed:
-            raise
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if pressed:
-        raise KeyboardInterrupt
 
 
 def require_place(path: Path, *, example: str = "fit.nc") -> None:

@@ -1,18 +1,21 @@
 """Metrics of arrays of label draws: panels' values, weighted and summed by system."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from assay.errors import ModelError
 from assay.evaluation.panels import Layout
 from assay.evaluation.registry import Metric
+from assay.reading.ids import unique_rows
 from assay.task import Task
 
-CELLS = 4_000_000
-"""Label cells handled at a time: bounds the memory, whatever the number of draws."""
+CELLS = 1_000_000
+"""Places in panels handled at a time: bounds the memory, whatever the number of draws."""
 
 Values = NDArray[np.float64]
 Codes = NDArray[np.int16]
@@ -31,6 +34,42 @@ class Labels(Draws, Protocol):
     @property
     def shape(self) -> tuple[int, ...]:
         """Numbers of draws, items and labels."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelDraws:
+    """Label vectors of items, of which a draw takes two bytes an item.
+
+    Attributes
+    ----------
+    states : ndarray of int16 (draw, item)
+        Positions in ``codes``; chains and draws are merged.
+    codes : ndarray of int16 (state, label)
+        Class codes of each state.
+
+    Examples
+    --------
+    >>> draws = LabelDraws(
+    ...     states=np.array([[0, 1], [1, 1]], np.int16),
+    ...     codes=np.array([[0, 0], [1, 0]], np.int16),
+    ... )
+    >>> draws.shape
+    (2, 2, 2)
+    >>> draws[1:2].tolist()
+    [[[1, 0], [1, 0]]]
+    """
+
+    states: Codes
+    codes: Codes
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Numbers of draws, items and labels."""
+        return (*self.states.shape, self.codes.shape[1])
+
+    def __getitem__(self, draws: slice, /) -> Codes:
+        """Return the class codes of some draws: (draw, item, label)."""
+        return self.codes[self.states[draws]]
 
 
 def metric_draws(
@@ -84,19 +123,17 @@ def weighted_totals(
     -------
     ndarray of float (2, weights, metric, draw, system)
     """
-    draws, labels = y.shape[0], y.shape[2]
-    totals = np.empty((2, len(weights), len(chosen), draws, len(layout.systems)))
-    step = max(1, CELLS // max(1, layout.item.size * labels))
+    draws = y.shape[0]
+    totals = np.empty((len(weights), draws, len(layout.systems), 2 * len(chosen)))
+    step = max(1, CELLS // max(1, layout.item.size))
     for start in range(0, draws, step):
         run = slice(start, min(start + step, draws))
-        scales = [None if w is None else w[run][:, layout.cluster] * layout.weight for w in weights]
-        codes = _labels_of_panels(y[run], layout)
-        for m, metric in enumerate(chosen):
-            pair = panel_totals(metric, codes[..., metric.columns(task)], layout.mask)
-            for n, values in enumerate(pair):
-                for k, scale in enumerate(scales):
-                    totals[n, k, m, run] = _by_system(values, scale, layout)
-    return totals
+        kinds, kind = _kinds_of_panels(*_states(y, run), layout)
+        values = _values_of_kinds(chosen, task, kinds)
+        for k, w in enumerate(weights):
+            totals[k, run] = _by_system(values, kind, None if w is None else w[run], layout)
+    parts = totals.reshape(*totals.shape[:-1], 2, len(chosen))
+    return np.ascontiguousarray(np.moveaxis(parts, (3, 4), (0, 2)))
 
 
 def ratio(totals: Values) -> Values:
@@ -139,14 +176,58 @@ def panel_totals(metric: Metric, y: Codes, mask: NDArray[np.bool_]) -> tuple[Val
     return arrays[0], np.broadcast_to(arrays[1], expected)
 
 
-def _labels_of_panels(y: Codes, layout: Layout) -> Codes:
-    """Class codes by place, (draw, panel, position, label); 0 where a panel has no item."""
-    labels = y[:, layout.item]
-    labels[:, ~layout.mask] = 0
-    return labels
+def _states(y: Labels, run: slice) -> tuple[NDArray[Any], Codes]:
+    """States of a run of draws, (draw, item), and the class codes of each state."""
+    if isinstance(y, LabelDraws):
+        return y.states[run], y.codes
+    part = np.asarray(y[run])
+    vectors = part.reshape(-1, part.shape[2])
+    first, state = unique_rows(*vectors.T)
+    return state.reshape(part.shape[:2]), vectors[first]
 
 
-def _by_system(values: Values, scale: Values | None, layout: Layout) -> Values:
-    weighted = values if scale is None else values * scale
-    bounds = zip(layout.bounds[:-1], layout.bounds[1:], strict=True)
-    return np.stack([weighted[:, low:high].sum(axis=1) for low, high in bounds], axis=1)
+class _Kinds(NamedTuple):
+    """Panels that differ: class codes (kind, position, label), and where there is an item."""
+
+    labels: Codes
+    mask: NDArray[np.bool_]
+
+
+def _kinds_of_panels(
+    states: NDArray[Any], codes: Codes, layout: Layout
+) -> tuple[_Kinds, NDArray[np.int64]]:
+    """Find the panels that differ, and which of them each panel is in each draw: (draw, panel).
+
+    The value of a panel depends on its own labels alone: it is computed once for each kind.
+    """
+    places = np.where(layout.mask, states[:, layout.item], -1)
+    flat = places.reshape(-1, places.shape[2])
+    first, kind = unique_rows(*flat.T)
+    mask = flat[first] >= 0
+    labels = np.where(mask[..., None], codes[flat[first]], 0)
+    return _Kinds(labels=labels, mask=mask), kind.reshape(places.shape[:2])
+
+
+def _values_of_kinds(chosen: Sequence[Metric], task: Task, kinds: _Kinds) -> Values:
+    """Numerators of all metrics, then their denominators: (kind, 2 metrics)."""
+    pairs = [panel_totals(m, kinds.labels[..., m.columns(task)], kinds.mask) for m in chosen]
+    return np.stack([pair[n] for n in range(2) for pair in pairs], axis=-1)
+
+
+def _by_system(
+    values: Values, kind: NDArray[np.int64], weights: Values | None, layout: Layout
+) -> Values:
+    """Sum over each system's panels of the values (kind, column): (draw, system, column).
+
+    The weights of the panels, by kind, are a sparse matrix with a row for each draw and system.
+    """
+    draws, panels = kind.shape
+    if weights is None:
+        scale = np.ones(kind.size)
+    else:
+        scale = (weights[:, layout.cluster] * layout.weight).ravel()
+    rows = np.add.outer(np.arange(draws) * panels, layout.bounds[:-1]).ravel()
+    matrix = sparse.csr_array(
+        (scale, kind.ravel(), np.append(rows, kind.size)), shape=(len(rows), len(values))
+    )
+    return np.asarray(matrix @ values).reshape(draws, -1, values.shape[1])

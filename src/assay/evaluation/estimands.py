@@ -62,11 +62,11 @@ class ClusterWeights:
     def __getitem__(self, draws: slice) -> Values:
         """Return the weights of draws ``start`` to ``stop``: (draw, cluster)."""
         weights = _exponentials(self.keys, np.arange(draws.start or 0, draws.stop))
-        for stratum in np.unique(self.stratum):
-            inside = self.stratum == stratum
-            design = self.design[inside]
-            total = weights[:, inside] @ design
-            weights[:, inside] *= (design.sum() / self.design.sum() / total)[:, None]
+        design = np.bincount(self.stratum, self.design)
+        for drawn in weights:
+            total = np.bincount(self.stratum, drawn * self.design)
+            share = np.divide(design, total, out=np.zeros_like(total), where=total > 0)
+            drawn *= share[self.stratum] / design.sum()
         return weights
 
 

@@ -65,9 +65,10 @@ def recorded_answers(ratings: Ratings) -> Iterator[Vectors]:
 def _with_scores(ratings: Ratings) -> Vectors:
     """Answers (rating, label), with the nearest class where there is only a score."""
     highest = np.array([len(label.classes) - 1 for label in ratings.task.labels])
-    scored = (ratings.answers == MISSING) & np.isfinite(ratings.scores)
-    nearest = np.floor(np.where(scored, ratings.scores, 0.0) * highest + 0.5)
-    return np.where(scored, nearest, ratings.answers).astype(np.int16)
+    scored = np.nonzero((ratings.answers == MISSING) & np.isfinite(ratings.scores))
+    answers = ratings.answers.copy()
+    answers[scored] = np.floor(ratings.scores[scored] * highest[scored[1]] + 0.5)
+    return answers
 
 
 def _at_ends(values: Values, ends: tuple[float, float]) -> Flags:

@@ -8,12 +8,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.errors import ModelError, suggest
-from assay.evaluation.draws import metric_draws, metric_totals, ratio
+from assay.evaluation.draws import LabelDraws, metric_draws, metric_totals, ratio
 from assay.evaluation.estimands import MIN_CLUSTERS, WEIGHTS_SEED, cluster_weights
 from assay.evaluation.events import without_event
 from assay.evaluation.panels import By, Incomplete, Layout, panel_layout
 from assay.evaluation.registry import Metric, choose_metrics
-from assay.evaluation.stream import LabelDraws, posterior_labels, predicted_labels
+from assay.evaluation.stream import posterior_labels, predicted_labels
 from assay.fit_data import group, ratings_of
 from assay.ratings import Ratings
 

@@ -17,6 +17,7 @@ INCOMPLETE = ("predict", "drop")
 MAX_PLACES = 10_000
 
 Positions = NDArray[np.int64]
+Names = pd.Index
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,7 +63,7 @@ class Layout:
     @property
     def n_strata(self) -> int:
         """Number of strata of clusters."""
-        return len(np.unique(self.stratum))
+        return int((np.bincount(self.stratum) > 0).sum())
 
     def freedom(self) -> int:
         """Count the clusters less the strata beyond the first, of the system with the least."""
@@ -77,8 +78,12 @@ class Layout:
     def _samples(self) -> list[tuple[int, int]]:
         """Numbers of clusters and of strata of each system."""
         systems = zip(self.bounds[:-1], self.bounds[1:], strict=True)
-        drawn = [np.unique(self.cluster[low:high]) for low, high in systems]
-        return [(len(clusters), len(np.unique(self.stratum[clusters]))) for clusters in drawn]
+        drawn = [np.bincount(self.cluster[low:high]) for low, high in systems]
+        held = [np.bincount(self.stratum[np.flatnonzero(counts)]) for counts in drawn]
+        return [
+            (int((clusters > 0).sum()), int((strata > 0).sum()))
+            for clusters, strata in zip(drawn, held, strict=True)
+        ]
 
     def of_items(self, keep: NDArray[np.bool_]) -> "Layout":
         """Return the layout of the kept items (item,) alone, without panels that lose them all."""
@@ -124,46 +129,58 @@ def panel_layout(
         raise ModelError(f"by={by!r}; allowed: 'system', or None to pool all panels")
     if incomplete not in INCOMPLETE:
         raise ModelError(f"incomplete={incomplete!r}; {suggest(str(incomplete), INCOMPLETE)}")
-    places = _places(ratings, apart=by == "system")
+    places, systems, clusters = _places(ratings, apart=by == "system")
     dropped, answered = 0, _answered(ratings)
     if incomplete == "drop":
         complete = pd.Series(answered[places["item"]]).groupby(places["panel"]).all()
         dropped = int((~complete).sum())
         places = places[complete.to_numpy()[places["panel"]]]
-        places = places.assign(panel=places.groupby("panel").ngroup())
+        places = places.assign(panel=pd.factorize(places["panel"])[0])
     if places.empty:
         raise RatingsError("incomplete='drop' leaves no panel: none has an answer for every item")
     unrated = int((~answered[places["item"].unique()]).sum())
-    return replace(_rectangle(places), dropped=dropped, unrated=unrated)
+    layout = _rectangle(places, systems, clusters)
+    return replace(layout, dropped=dropped, unrated=unrated)
 
 
-def _places(ratings: Ratings, *, apart: bool) -> pd.DataFrame:
-    """One line per place of an item in a panel, sorted by system, panel and rank."""
+def _places(ratings: Ratings, *, apart: bool) -> tuple[pd.DataFrame, Names, Names]:
+    """One line per place of an item in a panel, sorted by system, panel and rank.
+
+    Systems, clusters and strata are numbered in the order of their names; the names of the systems
+    and of the clusters are returned too.
+    """
     table = ratings.panels
     if apart and ratings.systems:
         table = table[table["system"] != ""]
     item = table["item"].to_numpy()
+    system, systems = pd.factorize(table["system"], sort=True)
+    cluster, clusters = pd.factorize(table["cluster"], sort=True)
+    panel, names = pd.factorize(table["panel"], sort=True)
     places = pd.DataFrame(
         {
-            "panel": table.groupby(["system", "panel"]).ngroup().to_numpy(),
-            "system": table["system"].to_numpy() if apart else "",
-            "cluster": table["cluster"].to_numpy(),
+            "panel": pd.factorize(system * len(names) + panel, sort=True)[0],
+            "system": system if apart else 0,
+            "cluster": cluster,
             "rank": table["rank"].to_numpy(),
             "item": item,
             "weight": ratings.items["weight"].to_numpy()[item],
-            "stratum": ratings.items["stratum"].to_numpy()[item],
+            "stratum": pd.factorize(ratings.items["stratum"], sort=True)[0][item],
         }
     )
-    _check(places, table["panel"].to_numpy())
+    _check(places, table["panel"])
     places = places.sort_values(["panel", "rank"], kind="stable", ignore_index=True)
-    return places.assign(position=_positions(places["panel"].to_numpy(), places["rank"].to_numpy()))
+    position = _positions(places["panel"].to_numpy(), places["rank"].to_numpy())
+    return places.assign(position=position), systems if apart else pd.Index([""]), clusters
 
 
-def _check(places: pd.DataFrame, names: NDArray[np.object_]) -> None:
+def _check(places: pd.DataFrame, names: "pd.Series[str]") -> None:
     problems = []
-    spread = places.groupby("panel")["cluster"].transform("nunique").to_numpy() > 1
+    clusters = places.groupby("panel")["cluster"].agg(["min", "max"])
+    spread = (clusters["min"] < clusters["max"]).to_numpy()[places["panel"]]
     if spread.any():
-        problems.append(Problem(what=f"panel {names[spread][0]!r} has items of several clusters"))
+        problems.append(
+            Problem(what=f"panel {names[spread].iloc[0]!r} has items of several clusters")
+        )
     low, high = int(places["rank"].min()), int(places["rank"].max())
     if low < 0 or high > MAX_PLACES:
         problems.append(
@@ -190,25 +207,23 @@ def _positions(panel: Positions, rank: Positions) -> Positions:
     return np.asarray(ahead + number)
 
 
-def _rectangle(places: pd.DataFrame) -> Layout:
+def _rectangle(places: pd.DataFrame, systems: Names, clusters: Names) -> Layout:
     panel, position = places["panel"].to_numpy(), places["position"].to_numpy()
     item = np.zeros((panel[-1] + 1, int(position.max()) + 1), np.int64)
     mask = np.zeros(item.shape, bool)
     item[panel, position] = places["item"].to_numpy()
     mask[panel, position] = True
-    panels = places.groupby("panel").agg(
-        system=("system", "first"), cluster=("cluster", "first"), weight=("weight", "mean")
-    )
-    systems, sizes = np.unique(panels["system"].to_numpy().astype(str), return_counts=True)
-    cluster, clusters = pd.factorize(panels["cluster"], sort=True)
+    head = np.flatnonzero(np.diff(panel, prepend=-1))
+    held, sizes = np.unique(places["system"].to_numpy()[head], return_counts=True)
+    cluster, known = pd.factorize(places["cluster"].to_numpy()[head], sort=True)
     return Layout(
         item=item,
         mask=mask,
         bounds=np.concatenate([[0], sizes.cumsum()]),
         cluster=cluster.astype(np.int64),
-        weight=panels["weight"].to_numpy(),
-        systems=tuple(str(s) for s in systems),
-        clusters=tuple(str(c) for c in clusters),
+        weight=np.bincount(panel, places["weight"]) / np.bincount(panel),
+        systems=tuple(systems[held].tolist()),
+        clusters=tuple(clusters[known].tolist()),
         stratum=_first_stage(cluster[panel], pd.factorize(places["stratum"], sort=True)[0]),
     )
 

@@ -9,10 +9,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.evaluation.components import Components, Contrast, columns_of, defined_mean
-from assay.evaluation.draws import metric_draws
+from assay.evaluation.draws import LabelDraws, metric_draws
 from assay.evaluation.panels import Layout, answered_ratings
 from assay.evaluation.registry import Metric
-from assay.evaluation.stream import LabelDraws, posterior_labels
+from assay.evaluation.stream import posterior_labels
 from assay.fit_data import parameter_draws, ratings_of, spec_of
 from assay.model import Structure, build_structure
 from assay.ratings import NOT_AUDITED, PER_RATING, Ratings, take_ratings

@@ -1,54 +1,16 @@
-"""Draws of the labels, kept as states and decoded a run at a time."""
+"""Draws of the labels of a fit, kept as states: those of the posterior, and of new clusters."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from assay.evaluation.draws import Codes, LabelDraws
 from assay.fit_data import group, parameter_draws, structure_of
 from assay.recovery import predict_states, recover
 
-Codes = NDArray[np.int16]
 PREDICTIVE_STREAM = 4
 SECOND_STREAM = 5
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class LabelDraws:
-    """Label vectors of items, of which a draw takes two bytes an item.
-
-    Attributes
-    ----------
-    states : ndarray of int16 (draw, item)
-        Positions in ``codes``; chains and draws are merged.
-    codes : ndarray of int16 (state, label)
-        Class codes of each state.
-
-    Examples
-    --------
-    >>> draws = LabelDraws(
-    ...     states=np.array([[0, 1], [1, 1]], np.int16),
-    ...     codes=np.array([[0, 0], [1, 0]], np.int16),
-    ... )
-    >>> draws.shape
-    (2, 2, 2)
-    >>> draws[1:2].tolist()
-    [[[1, 0], [1, 0]]]
-    """
-
-    states: Codes
-    codes: Codes
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Numbers of draws, items and labels."""
-        return (*self.states.shape, self.codes.shape[1])
-
-    def __getitem__(self, draws: slice, /) -> Codes:
-        """Return the class codes of some draws: (draw, item, label)."""
-        return self.codes[self.states[draws]]
 
 
 def posterior_labels(fit: xr.DataTree) -> LabelDraws:

@@ -19,6 +19,7 @@ from assay.parts.priors import PartPriors
 from assay.parts.repeats import collect_repeats
 from assay.parts.scores import ScorePart, score_products
 from assay.ratings import Ratings
+from assay.reading.ids import sorted_rows
 from assay.responses import build_responses
 from assay.score_bins import score_codes, score_layout
 from assay.spec import Recipe, Spec
@@ -236,7 +237,4 @@ def _score_rows(ratings: Ratings, unit: Ints) -> tuple[Ints, Ints, Ints]:
 
 def _answered_kind(answers: NDArray[np.integer]) -> Ints:
     """Which labels a rating answers, as a number."""
-    if not len(answers):
-        return np.zeros(0, np.int64)
-    _, kind = np.unique(answers != MISSING, axis=0, return_inverse=True)
-    return np.asarray(kind.ravel(), np.int64)
+    return sorted_rows(*(answers != MISSING).T)[1]

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from assay.reading.ids import unique_rows
 
 Ints = NDArray[np.int64]
 
@@ -95,26 +96,25 @@ def collect_repeats(row: Ints, voice: Ints, item: Ints, kind: Ints, *, together:
     if not together:
         return Repeats(row=row, single=np.arange(distinct), urns=(), before=())
     here = np.flatnonzero(row >= 0)
-    order = here[np.lexsort((row[here], kind[here], voice[here], item[here]))]
-    seen: dict[tuple[int, ...], int] = {}
-    number = np.full(len(row), -1, np.int64)
-    groups = groupby(order.tolist(), key=lambda n: (item[n], voice[n], kind[n]))
-    for _, found in groups:
-        members = list(found)
-        key = tuple(int(row[n]) for n in members)
-        number[members[0]] = seen.setdefault(key, len(seen))
-    keys = list(seen)
-    if all(len(key) == 1 for key in keys):
+    keys = item, voice, kind
+    if len(unique_rows(*(key[here] for key in keys))[0]) == len(here):
         return Repeats(row=row, single=np.arange(distinct), urns=(), before=())
-    alone = [n for n, key in enumerate(keys) if len(key) == 1]
-    several = [n for n, key in enumerate(keys) if len(key) > 1]
-    position = np.empty(len(keys), np.int64)
-    position[[*alone, *several]] = np.arange(len(keys))
-    number[number >= 0] = position[number[number >= 0]]
-    urns = [_steps(keys[n]) for n in several]
+    order = here[np.lexsort((row[here], kind[here], voice[here], item[here]))]
+    _, group = unique_rows(*(key[order] for key in keys))
+    again = np.bincount(group)[group] > 1
+    alone, several = order[~again], order[again]
+    shown, which = unique_rows(row[alone])
+    number = np.full(len(row), -1, np.int64)
+    number[alone] = which
+    seen: dict[tuple[int, ...], int] = {}
+    starts = np.flatnonzero(np.diff(group[again], prepend=-1))
+    for members in np.split(several, starts[1:]):
+        key = tuple(row[members].tolist())
+        number[members[0]] = len(shown) + seen.setdefault(key, len(seen))
+    urns = [_steps(key) for key in seen]
     return Repeats(
         row=number,
-        single=np.array([keys[n][0] for n in alone], np.int64),
+        single=row[alone][shown],
         urns=tuple(urn for urn, _ in urns),
         before=tuple(before for _, before in urns),
     )

@@ -1,6 +1,5 @@
 """What the prevalence may depend on: the context of each item, its cluster, and the quadrature."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -169,19 +168,17 @@ def _rank_levels(rank: pd.Series) -> pd.Series:
 
 
 def _ordered_levels(column: pd.Series) -> tuple[Ints, tuple[str, ...]]:
-    found = sorted(column.unique())
-    codes = column.map({level: n for n, level in enumerate(found)}).to_numpy(np.int64)
-    return codes, tuple(str(level) for level in found)
+    codes, found = pd.factorize(column, sort=True)
+    return codes.astype(np.int64), tuple(str(level) for level in found)
 
 
 def _system_share(ratings: Ratings, item_context: Ints, contexts: int) -> Floats:
     place_context = item_context[ratings.panels["item"].to_numpy(np.int64)]
     if len(ratings.systems) > 1:
-        names: Mapping[str, int] = {name: n for n, name in enumerate(ratings.systems)}
-        system = ratings.panels["system"].map(names)
-        keep = system.notna().to_numpy()
-        share = np.zeros((len(names), contexts))
-        np.add.at(share, (system[keep].to_numpy(np.int64), place_context[keep]), 1.0)
+        system = pd.Index(ratings.systems).get_indexer(pd.Index(ratings.panels["system"]))
+        keep = system >= 0
+        share = np.zeros((len(ratings.systems), contexts))
+        np.add.at(share, (system[keep], place_context[keep]), 1.0)
     else:
         share = np.bincount(place_context, minlength=contexts)[None, :].astype(float)
     return np.asarray(share / share.sum(axis=1, keepdims=True))

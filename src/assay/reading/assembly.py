@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from assay.ratings import Partial, Ratings, Resolve
 from assay.reading.columns import ColumnArg, ColumnFinder, find_roles
 from assay.reading.extras import RowExtras, rating_extras
-from assay.reading.ids import Codes, codes_of, first_rows, joined_ids
+from assay.reading.ids import Codes, first_rows, joined_ids
 from assay.reading.items import item_table, rater_table
 from assay.reading.layout import Layout, account_for
 from assay.reading.ledger import Ledger, Mask
 from assay.reading.panels import Places, clusters_of, panel_table
 from assay.reading.repeats import Joined, number_replicates
+from assay.reading.rows import Rows
 from assay.reading.table import Table
 from assay.reading.truth import TruthSource, known_truth
 from assay.states import MISSING
@@ -25,6 +26,7 @@ from assay.task import Task
 def assemble(
     layout: Layout,
     task: Task,
+    rows: Rows,
     joined: Joined,
     extras: RowExtras,
     *,
@@ -41,9 +43,8 @@ def assemble(
     row, answers, scores = joined.first_row[kept], joined.answers[kept], joined.scores[kept]
     abstained = (answers == MISSING).all(axis=1) & ~np.isfinite(scores).any(axis=1)
     _check_any_answer(ledger, abstained)
-    item, items = codes_of(layout.item_names)
-    rater, raters = codes_of(layout.rater_names[row].reset_index(drop=True))
-    rater_rows = raters.get_indexer(pd.Index(layout.rater_names)).astype(np.int64)
+    item, items = rows.item, rows.items
+    rater, raters, rater_rows = _kept_raters(rows, row)
     places = Places(table=layout.table, roles=roles, item=item)
     if side is not None:
         places, items = _places_of(side, task, layout, items, asked, ledger)
@@ -52,8 +53,7 @@ def assemble(
         item_cluster = clusters_of(places, items, ledger)
     item_frame = item_table(items, item, item_cluster, roles, ledger)
     rater_frame = rater_table(raters, rater_rows, roles, group, ledger)
-    cluster = item_frame["cluster"].to_numpy(object)
-    panels = panel_table(places, items, cluster, ledger)
+    panels = panel_table(places, items, item_frame["cluster"], ledger)
     truth = known_truth(gold, names=items, task=task, ledger=ledger)
     _note_silent(ledger, items, item[row], raters, rater, abstained)
     replicate = number_replicates(item[row], rater, _rating_order(layout, row))
@@ -68,6 +68,14 @@ def assemble(
         truth=truth, panels=panels, partial=partial, resolve=resolve,
         accounting=account_for(layout, gold),
     )  # fmt: skip
+
+
+def _kept_raters(rows: Rows, row: Codes) -> tuple[Codes, "pd.Index[str]", Codes]:
+    """Return the rater of each kept rating, the raters' names, and the rater of every row."""
+    rater, found = pd.factorize(rows.rater[row])
+    number = np.full(len(rows.raters) + 1, -1, np.int64)
+    number[found] = np.arange(len(found))
+    return rater.astype(np.int64, copy=False), rows.raters[found], number[rows.rater]
 
 
 def _rating_order(layout: Layout, row: Codes) -> NDArray[Any]:

@@ -105,10 +105,16 @@ def consistent(vectors: Vectors, patterns: Vectors) -> NDArray[np.bool_]:
     return agree
 
 
-def broken_rules(task: Task, answers: Vectors) -> NDArray[np.object_]:
-    """Say for each answer vector why no rater could record it; ``""`` if one could.
+def broken_rules(task: Task, answers: Vectors) -> tuple[list[str], Codes]:
+    """Say for each distinct answer vector why no rater could record it; ``""`` if one could.
 
     A vector with missing answers is at fault only if every completion of it is.
+
+    Returns
+    -------
+    reasons : list of str (vector,)
+    vector : ndarray of int (rating,)
+        The distinct vector that each rating is.
     """
     space = state_space(task)
     patterns, inverse = patterns_of(answers)
@@ -118,13 +124,13 @@ def broken_rules(task: Task, answers: Vectors) -> NDArray[np.object_]:
         for rule in task.rules
         if rule.response == "block"
     }
-    reasons = np.full(len(patterns), "", object)
+    reasons = [""] * len(patterns)
     for start in range(0, len(patterns), CHUNK):
         agree = consistent(space.paths, patterns[start : start + CHUNK])
         possible = (agree & ~space.blocked).any(axis=1)
         for n in np.flatnonzero(~possible):
             reasons[start + n] = _reason(agree[n], blocks)
-    return np.asarray(reasons[inverse], object)
+    return reasons, inverse
 
 
 def _reason(agree: NDArray[np.bool_], blocks: dict[str, NDArray[np.bool_]]) -> str:

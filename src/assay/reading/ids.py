@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Codes = NDArray[np.int64]
 LARGEST = 2**62
 """Combinations are numbered anew before their number grows beyond this."""
-MAX_SPREAD = 1000
+MAX_SPREAD = 8
 """Whole numbers that spread no wider than this, by row, tell themselves apart."""
 
 
@@ -55,8 +55,9 @@ def codes_of(names: "pd.Series[str]") -> tuple[Codes, "pd.Index[str]"]:
     """
     codes, distinct = pd.factorize(names)
     empty = np.asarray(distinct == "", bool)
-    number = np.where(empty, -1, (~empty).cumsum() - 1)
-    return number[codes], pd.Index(distinct[~empty], dtype="str")
+    if empty.any():
+        codes = np.where(empty, -1, (~empty).cumsum() - 1)[codes]
+    return codes.astype(np.int64, copy=False), pd.Index(distinct[~empty], dtype="str")
 
 
 def first_rows(codes: Codes, size: int) -> Codes:
@@ -84,13 +85,37 @@ def unique_rows(*columns: NDArray[Any]) -> tuple[Codes, Codes]:
             code, distinct = pd.factorize(code)
             size = len(distinct)
         code, size = code * width + inner, size * width
-    code, distinct = pd.factorize(code)
-    return first_rows(code, len(distinct)), code.astype(np.int64)
+    if size > len(code):
+        code, distinct = pd.factorize(code)
+        size = len(distinct)
+    first = first_rows(code, size)
+    seen = np.flatnonzero(first >= 0)
+    seen = seen[np.argsort(first[seen])]
+    number = np.empty(size, np.int64)
+    number[seen] = np.arange(len(seen))
+    return first[seen], number[code]
+
+
+def sorted_rows(*columns: NDArray[np.integer]) -> tuple[Codes, Codes]:
+    """Return the distinct combinations in order, and the position of every row among them.
+
+    Examples
+    --------
+    >>> sorted_rows(np.array([2, 1, 2]), np.array([0, 0, 0]))
+    (array([[1, 0],
+           [2, 0]]), array([1, 0, 1]))
+    """
+    first, code = unique_rows(*columns)
+    found = np.stack([column[first] for column in columns], axis=1).astype(np.int64)
+    order = np.lexsort(found.T[::-1])
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+    return found[order], position[code]
 
 
 def _from_zero(column: NDArray[Any]) -> tuple[Codes, int]:
     """Return numbers that tell the values of a column apart, and one more than the largest."""
-    if len(column) and column.dtype.kind in "iu":
+    if len(column) and column.dtype.kind in "biu":
         low, high = int(column.min()), int(column.max())
         if high - low < MAX_SPREAD * len(column):
             return column.astype(np.int64) - low, high - low + 1

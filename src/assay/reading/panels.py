@@ -1,7 +1,7 @@
 """Panels: the ranked lists in which items stand."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -52,7 +52,7 @@ def clusters_of(places: Places, names: "pd.Index[str]", ledger: Ledger) -> Words
 
 
 def panel_table(
-    places: Places, names: "pd.Index[str]", cluster: Words, ledger: Ledger
+    places: Places, names: "pd.Index[str]", cluster: "pd.Series[str]", ledger: Ledger
 ) -> pd.DataFrame:
     """Return one line per place of an item in a list (see ``Ratings.panels``).
 
@@ -61,66 +61,79 @@ def panel_table(
     places : Places
     names : Index of str
         The items' names.
-    cluster : ndarray of str (item,)
+    cluster : Series of str (item,)
         The items' clusters, complete.
     ledger : Ledger
     """
-    rows = np.flatnonzero(places.item >= 0)
-    item = places.item[rows]
-    system = _column(places.text("system"), rows)
-    panel = _panel_names(places, rows, names.to_numpy(object)[item], cluster[item], system, ledger)
-    rank_text = places.text("rank")
-    ranks = _ranks(rank_text, places.table, rows, ledger)
+    texts = {role: places.text(role) for role in ("panel", "system", "rank")}
+    rows = _first_places(places, texts)
+    item, system = places.item[rows], _column(texts["system"], rows)
+    own = cluster.iloc[item].reset_index(drop=True)
+    panel = _panel_names(places, texts["panel"], rows, names[item].to_series(), own, system, ledger)
+    rank = _ranks(texts["rank"], places, ledger)[rows]
     frame = pd.DataFrame(
-        {"panel": panel, "system": system, "cluster": cluster[item], "rank": ranks, "item": item}
+        {"panel": panel, "system": system, "cluster": own, "rank": rank, "item": item}
     )
-    first, _ = unique_rows(pd.factorize(frame["panel"])[0], frame["item"].to_numpy())
+    code = pd.factorize(frame["panel"])[0]
+    first, _ = unique_rows(code, item)
+    rank_text = texts["rank"]
     if rank_text is not None:
-        _check_ranks(frame, first, places.table, rows, str(rank_text.name), ledger)
-    frame = frame.iloc[first].reset_index(drop=True)
+        _check_ranks(frame, code, places.table, rows, str(rank_text.name), ledger)
+    frame, code = frame.iloc[first].reset_index(drop=True), code[first]
     if rank_text is None:
-        frame["rank"] = 1 + number_within(pd.factorize(frame["panel"])[0])
+        frame["rank"] = 1 + number_within(code)
         if (frame["rank"] > 1).any():
             ledger.note("no column gives the rank: items are ranked in the order of the file")
-    _check_clusters(frame, places.table, ledger)
+    _check_clusters(frame, code, places.table, ledger)
     return frame[COLUMNS].astype(
         {"panel": "str", "system": "str", "cluster": "str", "rank": "int64", "item": "int64"}
     )
 
 
-def _column(values: "pd.Series[str] | None", rows: Codes) -> Words:
+def _first_places(places: Places, texts: "Mapping[str, pd.Series[str] | None]") -> Codes:
+    """Return the first row of each place: rows that name the same item and list are alike."""
+    rows = np.flatnonzero(places.item >= 0)
+    codes = [pd.factorize(text)[0][rows] for text in texts.values() if text is not None]
+    return rows[unique_rows(places.item[rows], *codes)[0]]
+
+
+def _column(values: "pd.Series[str] | None", rows: Codes) -> "pd.Series[str]":
     if values is None:
-        return np.full(len(rows), "", object)
-    return values.to_numpy(object)[rows]
+        return pd.Series("", index=range(len(rows)), dtype="str")
+    return values.iloc[rows].reset_index(drop=True)
 
 
 def _panel_names(
-    places: Places, rows: Codes, item: Words, cluster: Words, system: Words, ledger: Ledger
-) -> Words:
+    places: Places,
+    values: "pd.Series[str] | None",
+    rows: Codes,
+    item: "pd.Series[str]",
+    cluster: "pd.Series[str]",
+    system: "pd.Series[str]",
+    ledger: Ledger,
+) -> "pd.Series[str]":
     """Name the list of each row: its panel, else its cluster, with the system where need be."""
-    values = places.text("panel")
+    own = item.reset_index(drop=True)
     if values is not None:
         panel = _column(values, rows)
-        panel = np.where(panel == "", item, panel)
-        first, inverse = unique_rows(pd.factorize(panel)[0])
-        if (system == system[first][inverse]).all():
+        panel = panel.mask(panel == "", own)
+        lists, _ = unique_rows(pd.factorize(panel)[0])
+        if len(unique_rows(pd.factorize(panel)[0], pd.factorize(system)[0])[0]) == len(lists):
             return panel
         ledger.note("panels are named system/panel, since some stand under several systems")
     elif "cluster" in places.roles:
         panel = cluster
     else:
-        panel = item
-    if not (system != "").any():
-        return panel
-    return np.asarray(np.where(system == "", panel, system + "/" + panel), object)
+        panel = own
+    return panel.where(system == "", system + "/" + panel)
 
 
-def _ranks(
-    values: "pd.Series[str] | None", table: Table, rows: Codes, ledger: Ledger
-) -> NDArray[np.int64]:
-    """Return ranks from 1; ranks that count from 0 are moved up."""
+def _ranks(values: "pd.Series[str] | None", places: Places, ledger: Ledger) -> NDArray[np.int64]:
+    """Return the rank of every row, from 1; ranks that count from 0 are moved up."""
+    ranks = np.ones(len(places.item), np.int64)
     if values is None:
-        return np.ones(len(rows), np.int64)
+        return ranks
+    rows = np.flatnonzero(places.item >= 0)
     codes, distinct = pd.factorize(values)
     parsed = pd.to_numeric(pd.Series(distinct), errors="coerce").to_numpy(float)
     numbers = parsed[codes[rows]]
@@ -129,24 +142,23 @@ def _ranks(
         shown = pd.unique(values.iloc[rows[wrong]])[:5]
         ledger.problem(
             f"{int(wrong.sum())} ranks cannot be used: {', '.join(repr(str(v)) for v in shown)}",
-            where=table.where(rows[wrong], str(values.name)),
+            where=places.table.where(rows[wrong], str(values.name)),
             allowed="whole numbers from 1 (or from 0)",
         )
-        return np.ones(len(rows), np.int64)
-    ranks = numbers.astype(np.int64)
-    if len(ranks) and ranks.min() == 0:
+        return ranks
+    ranks[rows] = numbers
+    if len(rows) and numbers.min() == 0:
         ledger.note("ranks count from 0 in the file; here they count from 1")
-        ranks += 1
+        ranks[rows] += 1
     return ranks
 
 
 def _check_ranks(
-    frame: pd.DataFrame, first: Codes, table: Table, rows: Codes, column: str, ledger: Ledger
+    frame: pd.DataFrame, panel: Codes, table: Table, rows: Codes, column: str, ledger: Ledger
 ) -> None:
     """Add a problem if an item has two ranks in a panel, or two items have one."""
     if any("ranks cannot be used" in p.what for p in ledger.problems):
         return
-    panel = pd.factorize(frame["panel"])[0]
     item, rank = frame["item"].to_numpy(), frame["rank"].to_numpy()
     pairs, _ = unique_rows(panel, item, rank)
     for one, what in ((item, "an item has several ranks"), (rank, "several items share a rank")):
@@ -161,13 +173,15 @@ def _check_ranks(
             )
 
 
-def _check_clusters(frame: pd.DataFrame, table: Table, ledger: Ledger) -> None:
+def _check_clusters(frame: pd.DataFrame, panel: Codes, table: Table, ledger: Ledger) -> None:
     """Add a problem if a panel, which is one list for one cluster, holds several."""
-    clusters = frame.groupby("panel", sort=False)["cluster"].nunique()
-    mixed: Any = clusters[clusters > 1]
+    pairs, _ = unique_rows(panel, pd.factorize(frame["cluster"])[0])
+    clusters = np.bincount(panel[pairs])
+    mixed = np.flatnonzero(clusters > 1)
     if len(mixed):
+        name = frame["panel"].iloc[np.flatnonzero(panel == mixed[0])[0]]
         ledger.problem(
-            f"panel {mixed.index[0]!r} holds items of {mixed.iloc[0]} clusters"
+            f"panel {name!r} holds items of {clusters[mixed[0]]} clusters"
             f"; {len(mixed)} such panels",
             where=table.source,
             mend="a panel is one list for one cluster; check panel= and cluster=",

@@ -188,7 +188,7 @@ def read_ratings(
     joined = join_ratings(layout, base, rows, discarded)
     ledger.raise_problems()
     return assemble(
-        layout, base, joined, extras, side=side, gold=gold, group=group, asked=asked,
+        layout, base, rows, joined, extras, side=side, gold=gold, group=group, asked=asked,
         partial=partial, resolve=resolve,
     )  # fmt: skip
 

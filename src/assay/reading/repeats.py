@@ -40,7 +40,11 @@ def replicate_order(names: "pd.Series[str]") -> NDArray[Any]:
 def number_within(*keys: NDArray[Any]) -> Codes:
     """Return 0, 1, ... for the occurrences of each combination of keys, in order."""
     _, group = unique_rows(*keys)
-    return np.asarray(pd.Series(group).groupby(group).cumcount(), np.int64)
+    order = np.argsort(group, kind="stable")
+    sizes = np.bincount(group)
+    numbers = np.empty(len(group), np.int64)
+    numbers[order] = np.arange(len(group)) - np.repeat(sizes.cumsum() - sizes, sizes)
+    return numbers
 
 
 def number_replicates(item: Codes, rater: Codes, order: NDArray[Any]) -> Codes:
@@ -76,7 +80,7 @@ def settle_repeats(
     """
     kept = np.flatnonzero(ledger.kept)
     _, group = unique_rows(*[key[kept] for key in keys])
-    rows = kept[pd.Series(group).duplicated(keep=False).to_numpy()]
+    rows = kept[np.bincount(group)[group] > 1]
     if not len(rows):
         return
     cells = [clean_ids(ledger.table.frame[c].iloc[rows].reset_index(drop=True)) for c in used]
@@ -89,7 +93,7 @@ def settle_repeats(
     same = [group, *answers[rows].T, *(pd.factorize(s)[0] for s in scores[rows].T)]
     rows = _set_repeats_aside(ledger, rows, same, ELSEWHERE)
     _, group = unique_rows(*[key[rows] for key in keys])
-    clash = rows[pd.Series(group).duplicated(keep=False).to_numpy()]
+    clash = rows[np.bincount(group)[group] > 1]
     if len(clash):
         again = f" under the same {told_apart}" if told_apart else ""
         ledger.problem(

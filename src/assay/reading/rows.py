@@ -138,20 +138,22 @@ def _judge(layout: Layout, task: Task, joined: Joined) -> Joined:
     gated = apply_gates(task, joined.answers)
     names = np.array([*task.label_names, ""], object)
     closed = (gated.contradicts >= 0)[of_row] & (of_row >= 0)
-    ledger.set_aside(closed, CLOSED, names[gated.contradicts][of_row])
+    if closed.any():
+        ledger.set_aside(closed, CLOSED, names[gated.contradicts][of_row])
     unasked = zip(task.label_names, gated.unasked_no, strict=True)
     counts = ", ".join(f"{name} {count}" for name, count in unasked if count)
     if counts:
         ledger.note(f"answers 'no' behind a closed gate count as not asked: {counts}")
-    reasons = broken_rules(task, gated.answers)
+    reasons, vector = broken_rules(task, gated.answers)
     for reason in sorted(set(reasons) - {""}):
-        ledger.set_aside((reasons == reason)[of_row] & (of_row >= 0), reason)
-    closed_scores = (gated.answers == NOT_ASKED) & np.isfinite(joined.scores)
+        broken = np.array([why == reason for why in reasons])[vector]
+        ledger.set_aside(broken[of_row] & (of_row >= 0), reason)
+    scores, closed_scores = joined.scores, gated.answers == NOT_ASKED
+    closed_scores &= np.isfinite(scores)
     if closed_scores.any():
         ledger.note(
             f"{int(closed_scores.sum())} scores stand behind a gate that the rater's own answers "
             "close: they are left out"
         )
-    return replace(
-        joined, answers=gated.answers, scores=np.where(closed_scores, np.nan, joined.scores)
-    )
+        scores = np.where(closed_scores, np.nan, scores)
+    return replace(joined, answers=gated.answers, scores=scores)

@@ -1,0 +1,230 @@
+"""NUTS through NumPyro on the density in JAX: on a GPU where there is one."""
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.jax_density import JaxDensity, double_precision
+from assay.partition import cores
+from assay.sampling import progress_bar
+
+Floats = NDArray[np.float64]
+Show = Callable[[list[tuple[int, int]]], None]
+"""Takes the finished draws and the divergences of each chain."""
+STATISTICS = ("lp", "diverging", "n_steps", "step_size", "energy")
+CHUNK = 25
+"""Iterations between two looks at the progress; an interrupted run ends within so many."""
+
+
+def sample_nuts(
+    density: JaxDensity,
+    centre: Floats,
+    scale: Floats,
+    *,
+    draws: int,
+    tune: int,
+    chains: int,
+    seed: int,
+    target_accept: float,
+    progress: bool,
+    together: bool | None = None,
+) -> tuple[Floats, dict[str, NDArray[Any]]]:
+    """Sample with NumPyro, in units of the posterior's width at the mode.
+
+    Parameters
+    ----------
+    density : JaxDensity
+        From :func:`assay.jax_density.make_jax_density`.
+    centre : ndarray (value,)
+        The mode.
+    scale : ndarray (value,)
+        Standard deviations of the approximation at the mode; chains start that far around it.
+    draws, tune, chains : int
+        Draws kept and warm-up draws of each chain, number of chains.
+    seed : int
+        The same seed gives the same bits on one machine's CPU; a GPU adds up in any order.
+    target_accept : float
+        Between 0 and 1.
+    progress : bool
+        Whether to show a bar on standard error.
+    together : bool, optional
+        Whether chains advance in step as one computation, or each in a thread. By default
+        together unless on a CPU, where waiting for the longest trajectory costs more.
+
+    Returns
+    -------
+    x : ndarray (chain, draw, value)
+    stats : dict of ndarray (chain, draw)
+        ``lp``, ``diverging``, ``n_steps``, ``tree_depth``, ``step_size``, ``energy``.
+
+    Examples
+    --------
+    >>> import assay
+    >>> from assay.jax_density import make_jax_density
+    >>> from assay.model import build_structure
+    >>> from assay.spec import make_spec
+    >>> ratings = assay.simulate("single", n_items=9, n_raters=3, rng=1)
+    >>> density = make_jax_density(build_structure(ratings, make_spec("pooled", "dirichlet")))
+    >>> centre, scale = np.zeros(density.size), np.ones(density.size)
+    >>> effort = dict(draws=5, tune=20, chains=1, seed=1, target_accept=0.8, progress=False)
+    >>> x, stats = sample_nuts(density, centre, scale, **effort)
+    >>> x.shape == (1, 5, density.size)
+    True
+    """
+    import jax
+
+    _keep_compiled()
+    if together is None:
+        together = jax.default_backend() != "cpu"
+    points = np.random.default_rng(seed).standard_normal((chains, density.size))
+    data = (density.constants, np.asarray(centre, float), np.asarray(scale, float))
+    with double_precision(), progress_bar(chains, tune + draws, show=progress) as show:
+        keys = jax.random.split(jax.random.key(seed), chains)
+        start, advance = _iterations(density, tune, target_accept)
+        if together:
+            start, advance = jax.vmap(start, (None, 0, 0)), jax.vmap(advance, (None, 0))
+        first: Any = slice(None) if together else 0
+        start = jax.jit(start).lower(data, keys[first], points[first]).compile()
+        state = start(data, keys[first], points[first])
+        advance = jax.jit(advance).lower(data, state).compile()
+        walk = _Walk(
+            start=start, advance=advance, data=data, tune=tune, total=tune + draws, show=show
+        )
+        tracks = walk.together(keys, points) if together else walk.in_threads(keys, points)
+    z, *stats = (track[:, tune : tune + draws] for track in tracks)
+    found = dict(zip(STATISTICS, stats, strict=True))
+    found["tree_depth"] = np.ceil(np.log2(found["n_steps"] + 1)).astype(np.int64)
+    return centre + scale * z, found
+
+
+def _iterations(
+    density: JaxDensity, tune: int, target_accept: float
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return NUTS of one chain, to be compiled.
+
+    Returns
+    -------
+    start : callable
+        ``start(data, key, z)`` is the state of the chain at a point.
+    advance : callable
+        ``advance(data, state)`` is the state ``CHUNK`` iterations later, and what is kept of them.
+    """
+    import jax
+    from numpyro.infer.hmc import hmc
+
+    def potential(constants: Any, centre: Any, scale: Any) -> Callable[[Any], Any]:
+        return lambda z: -density.function(constants, centre + scale * z)
+
+    begin, iterate = hmc(potential_fn_gen=potential, algo="NUTS")
+
+    def start(data: Any, key: Any, z: Any) -> Any:
+        return begin(z, tune, target_accept_prob=target_accept, model_args=data, rng_key=key)
+
+    def step(state: Any, data: Any) -> tuple[Any, tuple[Any, ...]]:
+        state = iterate(state, data)
+        size = state.adapt_state.step_size
+        height = -state.potential_energy
+        return state, (state.z, height, state.diverging, state.num_steps, size, state.energy)
+
+    def advance(data: Any, state: Any) -> Any:
+        return jax.lax.scan(lambda state, _: step(state, data), state, length=CHUNK)
+
+    return start, advance
+
+
+def _keep_compiled() -> None:
+    """Keep what JAX compiles on disk, unless it has a folder already or home cannot be written.
+
+    The data are no part of what is compiled: fits of one shape share an entry.
+    """
+    import jax
+
+    if jax.config.jax_compilation_cache_dir is not None:
+        return
+    folder = _user_cache() / "assay" / "jax"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return
+    if os.access(folder, os.W_OK):
+        jax.config.update("jax_compilation_cache_dir", str(folder))
+
+
+def _user_cache() -> Path:
+    """Return the folder where programs of this user keep what they can make again."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Walk:
+    """Runs compiled chains, and says how far they are."""
+
+    start: Callable[..., Any]
+    advance: Callable[..., Any]
+    data: Any
+    tune: int
+    total: int
+    show: Show | None
+    stop: Event = field(default_factory=Event)
+
+    def together(self, keys: Any, points: Floats) -> list[NDArray[Any]]:
+        """All chains in step: arrays (chain, iteration, ...)."""
+        state = [(0, 0)] * len(points)
+        return self._walk(keys, points, state, range(len(points)))
+
+    def in_threads(self, keys: Any, points: Floats) -> list[NDArray[Any]]:
+        """Each chain in a thread, as many at once as there are cores."""
+        state = [(0, 0)] * len(points)
+        with ThreadPoolExecutor(min(len(points), cores())) as pool:
+            running = [
+                pool.submit(self._walk, key, point, state, [n])
+                for n, (key, point) in enumerate(zip(keys, points, strict=True))
+            ]
+            try:
+                chains = [future.result() for future in running]
+            except BaseException:  # an interrupted run does not go on in its threads
+                self.stop.set()
+                raise
+        return [np.stack(arrays) for arrays in zip(*chains, strict=True)]
+
+    def _walk(
+        self, key: Any, point: Floats, state: list[tuple[int, int]], chains: Sequence[int]
+    ) -> list[NDArray[Any]]:
+        """Go on by chunks; ``chains`` of those whose progress is ``state`` walk here."""
+        pieces = []
+        with double_precision():  # which a thread has for itself
+            here = self.start(self.data, key, point)
+            for first in range(0, self.total, CHUNK):
+                if self.stop.is_set():
+                    break
+                here, kept = self.advance(self.data, here)
+                pieces.append([np.asarray(array) for array in kept])
+                self._look(first, pieces[-1][2], state, chains)
+        return [np.concatenate(arrays, axis=point.ndim - 1) for arrays in zip(*pieces, strict=True)]
+
+    def _look(
+        self,
+        first: int,
+        diverging: NDArray[Any],
+        state: list[tuple[int, int]],
+        chains: Sequence[int],
+    ) -> None:
+        """Count the divergent draws after the warm-up, and show how far the chains are."""
+        kept = slice(max(self.tune - first, 0), self.total - first)
+        for chain, diverged in zip(chains, np.atleast_2d(diverging), strict=True):
+            before = state[chain][1]
+            state[chain] = (min(first + CHUNK, self.total), before + int(diverged[kept].sum()))
+        if self.show is not None:
+            self.show(state)

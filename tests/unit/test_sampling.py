@@ -1,0 +1,120 @@
+"""Chains of NUTS: the same bits again, checkpoints, and what an interruption leaves."""
+
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import assay
+from assay import sampling
+from assay.density import Density, make_density
+from assay.errors import FitError, FitWarning
+from assay.model import build_structure
+from assay.sampling import sample_nuts
+from assay.spec import make_spec
+
+OPTIONS = {"draws": 30, "tune": 40, "chains": 3, "target_accept": 0.8, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def density() -> Density:
+    ratings = assay.simulate("single", n_items=20, n_raters=3, rng=1)
+    return make_density(build_structure(ratings, make_spec("pooled", "dirichlet")))
+
+
+def run(density: Density, seed: int = 1, **options: object) -> tuple[np.ndarray, dict]:
+    centre, scale = np.zeros(density.size), np.full(density.size, 0.5)
+    return sample_nuts(density, centre, scale, seed=seed, **(OPTIONS | options))
+
+
+def test_the_same_seed_gives_the_same_bits(density, monkeypatch):
+    x, stats = run(density)
+    monkeypatch.setattr(sampling, "cores", lambda: 1)
+    again, also = run(density)
+    np.testing.assert_array_equal(x, again)
+    np.testing.assert_array_equal(stats["lp"], also["lp"])
+    assert x.shape == (3, 30, density.size)
+    assert not np.array_equal(x[0], x[1])
+    assert not np.array_equal(x, run(density, seed=2)[0])
+
+
+def test_log_density_of_the_draws_is_reported(density):
+    x, stats = run(density)
+    assert stats["lp"][1, 7] == pytest.approx(density(x[1, 7])[0])
+
+
+def test_a_checkpoint_is_taken_up(density, tmp_path, monkeypatch):
+    x, _ = run(density, checkpoint=tmp_path)
+    assert len(list(tmp_path.glob("chain-*.npz"))) == 3
+    next(tmp_path.glob("chain-*.npz")).unlink()
+    started = []
+    start = sampling._start
+    monkeypatch.setattr(sampling, "_start", lambda *a: started.append(a) or start(*a))
+    again, _ = run(density, checkpoint=tmp_path)
+    assert len(started) == 1
+    np.testing.assert_array_equal(x, again)
+
+
+def test_a_checkpoint_of_another_run_is_not(density, tmp_path):
+    run(density, checkpoint=tmp_path)
+    x, _ = run(density, checkpoint=tmp_path, draws=20)
+    assert x.shape[1] == 20
+    assert len(list(tmp_path.glob("chain-*.npz"))) == 6
+
+
+def test_a_broken_checkpoint_is_named(density, tmp_path):
+    run(density, checkpoint=tmp_path)
+    file = next(tmp_path.glob("chain-*.npz"))
+    file.write_bytes(b"not an archive")
+    with pytest.raises(FitError, match=file.name):
+        run(density, checkpoint=tmp_path)
+
+
+class Interrupt:
+    """Ctrl-C after some looks at the chains, when they have draws."""
+
+    def __init__(self, seconds: float) -> None:
+        self.end = time.monotonic() + seconds
+
+    def __call__(self, pause: float) -> None:
+        if time.monotonic() > self.end:
+            raise KeyboardInterrupt
+        time.monotonic()
+
+
+def test_an_interrupted_run_is_not_a_whole_one(density, monkeypatch):
+    monkeypatch.setattr(sampling.time, "sleep", Interrupt(0.0))
+    with pytest.raises(KeyboardInterrupt):
+        run(density, draws=100_000)
+
+
+def test_the_draws_so_far_are_kept_if_asked_for(monkeypatch):
+    ratings = assay.simulate("single", n_items=20, n_raters=3, rng=1)
+    monkeypatch.setattr(sampling.time, "sleep", Interrupt(3.0))
+    with pytest.warns(FitWarning, match="interrupted"):
+        fit = assay.fit(
+            ratings,
+            raters="pooled",
+            draws=10_000_000,
+            tune=40,
+            starts=1,
+            progress=False,
+            keep_interrupted=True,
+        )
+    draws = fit["posterior"].sizes["draw"]
+    assert 0 < draws < 10_000_000
+    assert fit["labels"]["state"].sizes["draw"] == draws
+
+
+def test_an_interruption_during_the_warm_up_leaves_nothing(density, monkeypatch):
+    monkeypatch.setattr(sampling.time, "sleep", Interrupt(0.1))
+    with pytest.raises(KeyboardInterrupt):
+        run(density, tune=10_000_000, keep_interrupted=True)
+
+
+def test_chains_are_cut_to_a_common_length(tmp_path: Path):
+    chains = [{"x": np.zeros((n, 2)), "lp": np.zeros(n)} for n in (10, 8, 3)]
+    x, stats = sampling._together(chains)
+    assert x.shape == (2, 8, 2)
+    assert stats["lp"].shape == (2, 8)

@@ -4,9 +4,11 @@ import hashlib
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from assay.density import Density
 from assay.errors import FitError
 from assay.files import draft
+from assay.kernels import c_functions, cards
 from assay.partition import cores
 
 Floats = NDArray[np.float64]
@@ -29,8 +32,8 @@ STATISTICS = {
     "energy": "energy",
 }
 """nutpie's names, and ours."""
-PAUSE = 0.02
-"""Seconds between two looks at running chains."""
+PAUSE = 0.1
+"""Seconds between two looks at whether to go on."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -100,63 +103,56 @@ def sample_nuts(
     seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(chains)]
     files = [None if checkpoint is None else _file(checkpoint, walk, s) for s in seeds]
     found = {n: read_chain(f) for n, f in enumerate(files) if f is not None and f.exists()}
-    with progress_bar(chains, draws + tune, show=progress) as show:
+    stop = Event()
+    with (
+        progress_bar(chains, draws + tune, show=progress) as show,
+        ThreadPoolExecutor(cores()) as pool,
+    ):
         board = _Board(chains, draws + tune, show)
         for n in found:
             board.finish(n)
-        waiting = {n: seed for n, seed in enumerate(seeds) if n not in found}
-        running: dict[int, Any] = {}
+
+        def run(n: int) -> Chain:
+            chain = _arrays(_run(walk, seeds[n], board.of_chain(n), stop), walk)
+            if len(chain["x"]) == draws:
+                _keep(chain, files[n])
+                board.finish(n)
+            return chain
+
+        running = {n: pool.submit(run, n) for n in range(chains) if n not in found}
         try:
-            while waiting or running:
-                while waiting and len(running) < cores():
-                    n = min(waiting)
-                    running[n] = _start(walk, waiting.pop(n), board.of_chain(n))
+            while not all(future.done() for future in running.values()):
                 time.sleep(PAUSE)
-                for n in [n for n, chain in running.items() if _finished(chain)]:
-                    found[n] = _arrays(running.pop(n).wait(), walk)
-                    _keep(found[n], files[n])
-                    board.finish(n)
         except BaseException as error:  # an interrupted run must not pass for a whole one
-            unfinished = {n: chain.abort() for n, chain in running.items()}
+            stop.set()
+            pool.shutdown(cancel_futures=True)
             if not (keep_interrupted and isinstance(error, KeyboardInterrupt)):
                 raise
-            found |= {n: _arrays(trace, walk) for n, trace in unfinished.items()}
-            if not any(len(chain["x"]) for chain in found.values()):
+            running = {n: future for n, future in running.items() if not future.cancelled()}
+            so_far = [future.result() for future in running.values()]
+            if not any(len(chain["x"]) for chain in [*so_far, *found.values()]):
                 raise
+        found |= {n: future.result() for n, future in running.items()}
     return _together([found[n] for n in sorted(found)])
+
+
+def _run(walk: Walk, seed: int, show: Callable[[Any], None], stop: Event) -> Any:
+    """Run one chain, to its end or until it is told to stop; returns nutpie's trace."""
+    chain = _start(walk, seed, show)
+    while True:
+        try:
+            return chain.wait(timeout=PAUSE)
+        except TimeoutError:
+            if stop.is_set():
+                return chain.abort()
 
 
 def _start(walk: Walk, seed: int, show: Callable[[Any], None]) -> Any:
     """Start one chain in the background."""
     import nutpie
-    from nutpie.compiled_pyfunc import from_pyfunc
 
-    density, centre, scale = walk.density, walk.centre, walk.scale
-
-    def make_logp() -> Callable[..., Any]:
-        def logp(z: Floats) -> tuple[float, Floats]:
-            value, gradient = density(centre + scale * z)
-            return value, scale * gradient
-
-        return logp
-
-    def make_expand(seed1: int, seed2: int, chain: int) -> Callable[..., Any]:
-        return lambda z: {"z": np.asarray(z)}
-
-    def start(seed: int) -> Floats:
-        return np.random.default_rng(seed % 2**63).standard_normal(density.size)
-
-    compiled = from_pyfunc(
-        density.size,
-        make_logp,
-        make_expand,
-        [np.dtype("float64")],
-        [(density.size,)],
-        ["z"],
-        make_initial_point_fn=start,
-    )
     return nutpie.sample(
-        compiled,
+        _compiled(walk),
         draws=walk.draws,
         tune=walk.tune,
         chains=1,
@@ -171,12 +167,33 @@ def _start(walk: Walk, seed: int, show: Callable[[Any], None]) -> Any:
     )
 
 
-def _finished(chain: Any) -> bool:
-    """Whether a chain has ended; one that is too busy to say so has not."""
-    try:
-        return bool(chain.is_finished)
-    except TimeoutError:
-        return False
+def _compiled(walk: Walk) -> Any:
+    """Give nutpie the density as a C function: Python's lock would make chains wait."""
+    from nutpie.compile_pymc import CompiledPyMCModel
+
+    density, size = walk.density, walk.density.size
+    prior = np.array([density.places.prior])
+    needed: tuple[Any, ...] = (walk.centre, walk.scale, *density.tape, prior, *density.places[1:])
+    needed += (density.log_weight, *density.data)
+    arrays = [np.ascontiguousarray(array) for array in needed]
+    log_density, copy = c_functions()
+    return CompiledPyMCModel(
+        _n_dim=size,
+        n_expanded=size,
+        dims={},
+        _coords={},
+        _shapes={"z": (size,)},
+        shape_info=(["z"], [slice(0, size)], [(size,)]),
+        compiled_logp_func=log_density,
+        compiled_expand_func=copy,
+        initial_point_func=lambda seed: np.random.default_rng(seed % 2**63).standard_normal(size),
+        # Kept alive as long as their addresses are in use.
+        shared_data={str(n): array for n, array in enumerate(arrays)},
+        shared_var_keys={},
+        user_data=cards(*arrays),
+        logp_func=None,
+        expand_func=None,
+    )
 
 
 def _arrays(trace: Any, walk: Walk) -> Chain:

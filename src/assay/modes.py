@@ -6,6 +6,7 @@ says how much of the posterior it holds, and the heaviest is the one that a fit 
 """
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,9 @@ MAX_DENSE = 6000
 DIFFERENCE = 1e-4
 LARGE = 30_000
 """Rows beyond which data count as large: modes are sought on a sample of so many first."""
+GROWTH = 10
+HOPELESS = 10.0
+"""Nats for each unknown by which a mode is so low that its width is of no account."""
 FORGOTTEN = 1e-12
 """Weight on the sample below which a mode is not followed on all data."""
 
@@ -131,7 +135,9 @@ def climb(density: Density, start: Floats, factor: Floats | None = None) -> tupl
             factor, gradient, trans="T"
         )
 
-    options = {"maxiter": 3000, "maxfun": 6000, "ftol": 1e-13, "gtol": 1e-6}
+    # With a factor the unit is the posterior's width: a thousandth of it is near enough.
+    near = 1e-6 if factor is None else 1e-3
+    options = {"maxiter": 3000, "maxfun": 6000, "ftol": 1e-13, "gtol": near}
     # Its matrices are tiny: threads would spend their time waiting for each other.
     with threadpool_limits(limits=1, user_api="blas"):
         first = start if factor is None else np.zeros_like(start)
@@ -222,25 +228,33 @@ def find_modes(
     centre = prior_centre(density)
     points = [centre, *(centre + 2 * rng.standard_normal(density.size) for _ in range(starts - 1))]
     points += more or []
-    size = len(density.data.rows)
-    if size <= 2 * LARGE:
-        return _distinct(structure, density, [(*climb(density, p), 1) for p in points])
-    sample = replace(density, data=_sample(density.data, rng))
-    rough = _distinct(structure, sample, [(*climb(sample, p), 1) for p in points])
-    grown = np.sqrt(_mass(density.data) / _mass(sample.data))
-    peaks = []
-    for mode in rough:
-        if mode.weight > FORGOTTEN:
-            factor = None if mode.factor is None else mode.factor * grown
-            peaks.append((*climb(density, mode.x, factor), mode.starts))
-    return _distinct(structure, density, peaks)
+    samples = _samples(density, rng)
+    modes = _distinct(structure, samples[0], [(*climb(samples[0], p), 1) for p in points])
+    for before, sample in pairwise(samples):
+        grown = np.sqrt(_mass(sample.data) / _mass(before.data))
+        peaks = []
+        for mode in modes:
+            if mode.weight > FORGOTTEN:
+                factor = None if mode.factor is None else mode.factor * grown
+                peaks.append((*climb(sample, mode.x, factor), mode.starts))
+        modes = _distinct(structure, sample, peaks)
+    return modes
 
 
-def _sample(data: Data, rng: np.random.Generator) -> Data:
-    """Take bundles at random until they have about ``LARGE`` rows."""
-    order = rng.permutation(len(data.bundle_weight))
-    running = np.cumsum(bundle_sizes(data)[order])
-    return take_bundles(data, np.sort(order[: max(1, int((running < LARGE).sum()))]))[0]
+def _samples(density: Density, rng: np.random.Generator) -> list[Density]:
+    """Nested random samples of large data, each ``GROWTH`` times the one before; last, all data.
+
+    On the way through them each climb starts near its end.
+    """
+    sizes = bundle_sizes(density.data)
+    order = rng.permutation(len(sizes))
+    running = np.cumsum(sizes[order])
+    found, rows = [], LARGE
+    while running[-1] > 2 * rows:
+        some = np.sort(order[: max(1, int((running < rows).sum()))])
+        found.append(replace(density, data=take_bundles(density.data, some)[0]))
+        rows *= GROWTH
+    return [*found, density]
 
 
 def _mass(data: Data) -> float:
@@ -269,13 +283,19 @@ def _distinct(
 def _weigh(
     structure: Structure, density: Density, groups: list[tuple[Floats, float, Floats, int]]
 ) -> list[Mode]:
-    modes = []
+    modes: list[Mode] = []
+    saddles: list[int] = []
+    best = max(height for _, height, _, _ in groups)
     for x, height, _, count in groups:
-        factor = curvature(density, x)
+        hopeless = best - height > HOPELESS * len(x)
+        factor = None if hopeless else curvature(density, x)
         evidence = height + 0.5 * len(x) * np.log(2 * np.pi)
         if factor is not None:
             evidence -= float(np.log(np.diag(factor)).sum())
         accuracy, chance = mean_accuracy(structure, density, x)
+        # Without a proper peak a point is a saddle, and its evidence means nothing beside a mode's.
+        if factor is None and not hopeless:
+            saddles.append(len(modes))
         modes.append(
             Mode(
                 x=x,
@@ -287,8 +307,8 @@ def _weigh(
                 starts=count,
             )
         )
-    # Without a proper peak a point is a saddle, and its evidence means nothing beside a mode's.
-    modes = [mode for mode in modes if mode.factor is not None] or modes
+    if len(saddles) < len(modes):
+        modes = [mode for n, mode in enumerate(modes) if n not in saddles]
     modes.sort(key=lambda mode: -mode.evidence)
     evidence = np.array([m.evidence for m in modes])
     weights = np.exp(evidence - evidence.max())

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from assay.consensus import consensus_sensitivity
     from assay.dependence import effective_raters, perception_table
+    from assay.distributed import fit_dataset
     from assay.errors import AssayError, FitWarning
     from assay.evaluation import expected_width, load_metrics, metric, metrics, variance_budget
     from assay.fitting import fit
@@ -73,6 +74,7 @@ _HOME = {
     "effective_raters": "dependence",
     "expected_width": "evaluation",
     "fit": "fitting",
+    "fit_dataset": "distributed",
     "group_contrasts": "comparison",
     "label_draws": "labels",
     "label_probabilities": "labels",
@@ -129,6 +131,7 @@ __all__ = [
     "effective_raters",
     "expected_width",
     "fit",
+    "fit_dataset",
     "group_contrasts",
     "label_draws",
     "label_probabilities",

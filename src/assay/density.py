@@ -4,8 +4,8 @@ The same density as ``build_model(...)`` has in PyMC (a test holds them equal), 
 the formulas are recorded on a tape and end in the marginal likelihood.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -50,6 +50,9 @@ class Density:
     data : Data
     threads : int
         In how many threads the likelihood of large data is computed.
+    centred : mapping of str to ndarray
+        For blocks of offsets, which of them (1, else 0) stand in the vector multiplied by their SD
+        and added to their mean (:mod:`assay.centring`).
     """
 
     parameters: tuple[Parameter, ...]
@@ -59,6 +62,7 @@ class Density:
     log_weight: Floats
     data: Data
     threads: int = 1
+    centred: Mapping[str, Floats] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -101,10 +105,13 @@ class Density:
 
     def constrain(self, x: Floats) -> dict[str, Floats]:
         """Split vectors (..., size) into parameters by name, constrained."""
-        found = {}
+        found: dict[str, Floats] = {}
         for n, parameter in enumerate(self.parameters):
             piece = x[..., self.starts[n] : self.starts[n + 1]]
             free = piece.reshape((*x.shape[:-1], *parameter.free_shape))
+            if parameter.name in self.centred:
+                mean, logs = _centre(n, self.parameters, self.starts, x, self.centred)
+                free = (free - mean) * np.exp(-logs)
             found[parameter.name] = np.asarray(parameter.constrain(free, np)[0])
         return found
 
@@ -121,13 +128,32 @@ class Density:
         return found
 
 
-def make_density(structure: Structure, *, threads: int = 1) -> Density:
+def _centre(
+    n: int, parameters: Sequence[Parameter], starts: Ints, x: Any, centred: Mapping[str, Floats]
+) -> tuple[Any, Any]:
+    """Mean and log SD that turn the offsets of a block into its numbers in the vector; else 0."""
+    parameter, names = parameters[n], [p.name for p in parameters]
+    at = np.broadcast_to(parameter.spread_at, parameter.shape)
+    chosen = centred[parameter.name]
+    # An SD stands in the vector as its logarithm, a mean as it is.
+    logs = x[..., starts[names.index(parameter.spread)] + at] * chosen
+    if not parameter.location:
+        return logs * 0.0, logs
+    return x[..., starts[names.index(parameter.location)] + at] * chosen, logs
+
+
+def make_density(
+    structure: Structure, *, threads: int = 1, centred: Mapping[str, Floats] | None = None
+) -> Density:
     """Record the model of a structure on a tape.
 
     Parameters
     ----------
     threads : int
         In how many threads the likelihood of large data is computed.
+    centred : mapping of str to ndarray, optional
+        Blocks of offsets, and which of them stand in the vector multiplied by their SD and added
+        to their mean.
 
     Examples
     --------
@@ -140,7 +166,7 @@ def make_density(structure: Structure, *, threads: int = 1) -> Density:
     >>> gradient.shape == (density.size,)
     True
     """
-    parameters = tuple(structure.parameters())
+    parameters, centred = tuple(structure.parameters()), centred or {}
     sizes = [int(np.prod(p.free_shape, dtype=int)) for p in parameters]
     starts = np.cumsum([0, *sizes], dtype=np.int64)
     tape = Tape()
@@ -149,6 +175,10 @@ def make_density(structure: Structure, *, threads: int = 1) -> Density:
     terms = []
     for n, parameter in enumerate(parameters):
         free = x[starts[n] : starts[n + 1]].reshape(parameter.free_shape)
+        if parameter.name in centred:
+            mean, logs = _centre(n, parameters, starts, x, centred)
+            free = (free + mean * -1.0) * tape.exp(logs * -1.0)
+            terms.append((logs * -1.0).at.ravel())
         values[parameter.name], density = parameter.constrain(free, tape)
         terms.append(density.at.ravel())
     tables = [tape.symbol(table) for table in structure.tables(values, tape).by_state()]
@@ -161,6 +191,7 @@ def make_density(structure: Structure, *, threads: int = 1) -> Density:
         log_weight=structure.prevalence.log_weight,
         data=structure.pattern.data,
         threads=threads,
+        centred=centred,
     )
 
 
@@ -172,6 +203,13 @@ def unconstrain(density: Density, values: Mapping[str, Floats]) -> Floats:
         match parameter.prior.name:
             case "Normal":
                 free = value
+                if parameter.name in density.centred:
+                    chosen = density.centred[parameter.name]
+                    sd = np.asarray(values[parameter.spread], float).reshape(-1)
+                    free = value * sd[parameter.spread_at] ** chosen
+                    if parameter.location:
+                        mean = np.asarray(values[parameter.location], float).reshape(-1)
+                        free = free + mean[parameter.spread_at] * chosen
             case "Beta":
                 free = np.log(value) - np.log1p(-value)
             case "Dirichlet":
@@ -181,3 +219,23 @@ def unconstrain(density: Density, values: Mapping[str, Floats]) -> Floats:
                 free = np.log(value)
         pieces.append(free.ravel())
     return np.concatenate(pieces)
+
+
+def settle(plain: Density, density: Density, x: Floats) -> Floats:
+    """Take a mode of the density without centring to a place near one of the centred density.
+
+    Blocks that are centred get the SD that their offsets really have: at the mode of the plain
+    density it is too large, and from an SD of nearly 0 a climb in the centred one has no end.
+    """
+    values = plain.constrain(x)
+    for parameter in density.parameters:
+        if parameter.name not in density.centred:
+            continue
+        sd = values[parameter.spread].reshape(-1).copy()
+        owner = np.broadcast_to(parameter.spread_at, parameter.shape)
+        offset = values[parameter.name] * sd[owner]
+        for n in np.unique(owner[density.centred[parameter.name] > 0]):
+            sd[n] = np.sqrt(np.mean(offset[owner == n] ** 2)) + 1e-3
+        values[parameter.name] = offset / sd[owner]
+        values[parameter.spread] = sd.reshape(values[parameter.spread].shape)
+    return unconstrain(density, values)

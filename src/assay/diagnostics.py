@@ -15,6 +15,8 @@ R_HAT_LIMIT = 1.01
 ESS_LIMIT = 400
 MODE_LIMIT = 0.01
 K_HAT_LIMIT = 0.7
+FEW_FOR_PSIS = 25
+"""Draws of which a fifth, the tail, is too few to fit a distribution to."""
 
 
 def convergence_table(posterior: xr.Dataset) -> pd.DataFrame:
@@ -100,6 +102,8 @@ def laplace_k_hat(mode: Mode, x: NDArray[Any], lp: NDArray[Any]) -> float | None
 
     statistics: Any = BaseArray()
     points = x.reshape(-1, x.shape[-1])
+    if len(points) < FEW_FOR_PSIS:
+        return None
     ratio = np.where(np.isfinite(lp), lp, -1e300).ravel() - laplace_log_density(mode, points)
     k_hat = float(statistics.psislw(ratio)[1])
     return k_hat if np.isfinite(k_hat) else None

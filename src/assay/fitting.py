@@ -19,6 +19,7 @@ from assay.assumptions import (
     learned_assumptions,
     stated_assumptions,
 )
+from assay.centring import centre_informed
 from assay.density import Density, make_density
 from assay.diagnostics import (
     convergence_table,
@@ -47,7 +48,7 @@ Run = tuple[Floats, dict[str, Any]]
 """Draws (chain, draw, value) and sampler statistics."""
 VERSIONS = (
     *("assay", "numpy", "numba", "nutpie", "pymc", "arviz", "xarray", "pandas"),
-    *("jax", "numpyro"),
+    *("jax", "numpyro", "distributed"),
 )
 
 
@@ -63,6 +64,7 @@ class Effort:
     sampler: Sampler
     checkpoint: Path | None
     keep_interrupted: bool
+    client: Any = None
 
 
 def fit(
@@ -85,6 +87,7 @@ def fit(
     sampler: Sampler = "nutpie",
     checkpoint: str | Path | None = None,
     keep_interrupted: bool = False,
+    client: Any = None,
 ) -> xr.DataTree:
     """Fit a model to ratings: the posterior of labels, raters and prevalence.
 
@@ -115,6 +118,10 @@ def fit(
         A folder in which nutpie's chains are kept as they finish: the same call goes on from them.
     keep_interrupted : bool
         Whether Ctrl-C returns the draws so far, with a warning, instead of nothing.
+    client : distributed.Client, optional
+        Of a Dask cluster (extra ``assay[dask]``) that does the work: the chains of nutpie run on
+        its workers, and so do the passes over the data and the label draws of ``laplace`` and
+        ``map``. :func:`assay.fit_dataset` is for data that one machine cannot hold.
 
     Returns
     -------
@@ -143,21 +150,37 @@ def fit(
     >>> tree["labels"]["state"].dims
     ('chain', 'draw', 'item')
     """
-    _check_arguments(
+    check_arguments(
         ratings, method, target_accept, draws=draws, tune=tune, chains=chains, starts=starts
     )
     if sampler not in SAMPLERS:
         raise FitError(f"sampler {sampler!r}; allowed: {', '.join(SAMPLERS)}")
     if sampler == "numpyro" and (checkpoint is not None or keep_interrupted):
         raise FitError("checkpoint= and keep_interrupted= are nutpie's; numpyro has neither")
+    if client is not None and (sampler == "numpyro" or checkpoint is not None or keep_interrupted):
+        raise FitError(
+            "client= runs nutpie's chains on workers, without checkpoint= and keep_interrupted="
+        )
     spec = make_spec(raters, prevalence, reference, priors, formula, replicates)
     check_reference(ratings, reference)
     structure = build_structure(ratings, spec)
     density = make_density(structure, threads=cores())
     seed = int(rng.integers(2**31)) if isinstance(rng, np.random.Generator) else int(rng)
     search, inference, labels = np.random.default_rng(seed).spawn(3)
-    modes = find_modes(structure, density, search, starts=starts)
-    run = {"nuts": _run_nuts, "laplace": _run_laplace, "map": _run_map}[method]
+    if sampler == "nutpie" and client is None:
+        density = centre_informed(structure, density, search)
+    spread = None
+    if client is None or method == "nuts":
+        modes = find_modes(structure, density, search, starts=starts)
+        if modes[0].factor is None and density.centred:
+            density = make_density(structure, threads=cores())
+            modes = find_modes(structure, density, search, starts=starts)
+    else:
+        from assay.distributed.spreading import hold_pieces
+
+        spread = hold_pieces(client, structure, density)
+        modes = spread.modes(search, starts=starts)
+    run = {"nuts": _run_nuts, "laplace": run_laplace, "map": run_map}[method]
     effort = Effort(
         draws=draws,
         tune=tune,
@@ -167,12 +190,16 @@ def fit(
         sampler=sampler,
         checkpoint=None if checkpoint is None else Path(checkpoint),
         keep_interrupted=keep_interrupted,
+        client=client,
     )
     x, stats = run(structure, density, modes[0], inference, effort)
     asked, chains = (chains, draws), len(x)
     values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
     posterior = posterior_dataset(structure, values, chains)
-    recovered = recover(structure, values, labels)
+    if spread is None:
+        recovered = recover(structure, values, labels)
+    else:
+        recovered = spread.recover(values, seed)
     notes: list[str] = []
     extra: dict[str, Any] = {}
     if method == "nuts":
@@ -200,24 +227,43 @@ def fit(
     stated = [*stated_assumptions(structure), *learned_assumptions(structure, values)]
     for note in [*notes, *independent_replicates(structure)]:
         warnings.warn(note, FitWarning, stacklevel=2)
-    tree = _assemble(structure, posterior, recovered, stats, chains)
-    tree.attrs = {
+    tree = assemble(structure, posterior, recovered, stats, chains)
+    tree.attrs = attributes(
+        structure, modes, notes, stated, extra, method=method, seed=seed, tune=tune,
+        target_accept=target_accept, starts=starts,
+    )  # fmt: skip
+    return tree
+
+
+def attributes(
+    structure: Structure,
+    modes: list[Mode],
+    notes: list[str],
+    stated: list[str],
+    diagnostics: Mapping[str, Any],
+    *,
+    method: str,
+    seed: int,
+    **effort: Any,
+) -> dict[str, Any]:
+    """Return the attributes of a fit: what it is, how it was made, and what to know of it."""
+    ratings, spec = structure.ratings, structure.spec
+    return {
         "task": ratings.task.to_json(),
         "spec": json.dumps(asdict(spec)),
         "reference": spec.truth,
         "method": method,
         "seed": seed,
-        "effort": json.dumps({"tune": tune, "target_accept": target_accept, "starts": starts}),
+        "effort": json.dumps(effort),
         "partial": ratings.partial,
         "resolve": ratings.resolve,
         "versions": json.dumps(_versions()),
         "accounting": accounting_json(ratings.accounting),
         "warnings": json.dumps(notes),
         "assumptions": json.dumps(stated),
-        "diagnostics": json.dumps(extra),
+        "diagnostics": json.dumps(diagnostics),
         "modes": json.dumps([str(mode) for mode in modes]),
     }
-    return tree
 
 
 def _number(value: float) -> float | None:
@@ -225,7 +271,13 @@ def _number(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def _check_arguments(ratings: Ratings, method: str, target_accept: float, **counts: int) -> None:
+def check_arguments(ratings: Ratings, method: str, target_accept: float, **counts: int) -> None:
+    """Refuse arguments of ``fit`` that are out of range.
+
+    Raises
+    ------
+    FitError
+    """
     if not isinstance(ratings, Ratings):
         raise FitError(
             f"fit takes Ratings, not {type(ratings).__name__}; make them with "
@@ -253,6 +305,10 @@ def _run_nuts(
         "target_accept": effort.target_accept,
         "progress": effort.progress,
     }
+    if effort.client is not None:
+        from assay.distributed.chains import sample_chains
+
+        return sample_chains(effort.client, density, mode.x, mode_scale(mode), **shared)
     if effort.sampler == "numpyro":
         from assay import numpyro_sampling
         from assay.jax_density import make_jax_density
@@ -269,9 +325,16 @@ def _run_nuts(
     )
 
 
-def _run_laplace(
+def run_laplace(
     structure: Structure, density: Density, mode: Mode, rng: np.random.Generator, effort: Effort
 ) -> Run:
+    """Draw from the normal approximation at the mode.
+
+    Raises
+    ------
+    FitError
+        If there is none.
+    """
     if mode.factor is None:
         raise FitError(
             "the curvature of the posterior is not known here (it has no proper peak, or too many "
@@ -281,9 +344,10 @@ def _run_laplace(
     return x.reshape(effort.chains, effort.draws, -1), {}
 
 
-def _run_map(
+def run_map(
     structure: Structure, density: Density, mode: Mode, rng: np.random.Generator, effort: Effort
 ) -> Run:
+    """Repeat the mode as often as draws are asked for."""
     shape = (effort.chains, effort.draws)
     x = np.broadcast_to(mode.x, (*shape, density.size))
     return x, {"lp": np.full(shape, mode.height)}
@@ -301,14 +365,14 @@ def align_loadings(values: dict[str, Floats], density: Density, mode: Mode) -> d
     return values | {"cluster_loading": values["cluster_loading"] * flip[:, None]}
 
 
-def _assemble(
+def assemble(
     structure: Structure,
     posterior: xr.Dataset,
     found: Recovered,
     stats: Mapping[str, NDArray[Any]],
     chains: int,
 ) -> xr.DataTree:
-    """Put all groups into one tree."""
+    """Put all groups of a fit into one tree."""
     ratings = structure.ratings
     observed, constant = ratings_datasets(ratings)
     draw_coords = {dim: posterior[dim].values for dim in ("chain", "draw")}
@@ -320,7 +384,7 @@ def _assemble(
                 found.states.reshape(*shape, found.states.shape[1]),
             ),
             "state_probability": (("item", "state_name"), found.probabilities),
-            **_difficulty(structure, found.difficulty),
+            **difficulty_variable(structure, found.difficulty),
         },
         coords={
             **draw_coords,
@@ -348,7 +412,7 @@ def _assemble(
     )
 
 
-def _difficulty(structure: Structure, chance: Floats) -> dict[str, Any]:
+def difficulty_variable(structure: Structure, chance: Floats) -> dict[str, Any]:
     """How hard each item is: the probability that it is hard, or its expected difficulty."""
     if structure.difficulty.kind == "none":
         return {}

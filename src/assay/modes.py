@@ -14,7 +14,7 @@ from scipy.linalg import cho_factor, solve_triangular
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
-from assay.density import Density, unconstrain
+from assay.density import Density, make_density, settle, unconstrain
 from assay.kernels import Data
 from assay.model import Structure
 from assay.partition import bundle_sizes, bundles_of_rows, in_threads, take_bundles
@@ -228,10 +228,13 @@ def find_modes(
     centre = prior_centre(density)
     points = [centre, *(centre + 2 * rng.standard_normal(density.size) for _ in range(starts - 1))]
     points += more or []
-    samples = _samples(density, rng)
+    samples = samples_of(density, rng)
+    if density.centred:
+        plain = replace(make_density(structure), data=samples[0].data)
+        points = [settle(plain, density, climb(plain, p)[0]) for p in points]
     modes = _distinct(structure, samples[0], [(*climb(samples[0], p), 1) for p in points])
     for before, sample in pairwise(samples):
-        grown = np.sqrt(_mass(sample.data) / _mass(before.data))
+        grown = np.sqrt(mass(sample.data) / mass(before.data))
         peaks = []
         for mode in modes:
             if mode.weight > FORGOTTEN:
@@ -241,12 +244,14 @@ def find_modes(
     return modes
 
 
-def _samples(density: Density, rng: np.random.Generator) -> list[Density]:
+def samples_of(density: Density, rng: np.random.Generator) -> list[Density]:
     """Nested random samples of large data, each ``GROWTH`` times the one before; last, all data.
 
-    On the way through them each climb starts near its end.
+    On the way through them each climb starts near its end. Small data are their own sample.
     """
     sizes = bundle_sizes(density.data)
+    if sizes.sum() <= 2 * LARGE:
+        return [density]
     order = rng.permutation(len(sizes))
     running = np.cumsum(sizes[order])
     found, rows = [], LARGE
@@ -257,7 +262,7 @@ def _samples(density: Density, rng: np.random.Generator) -> list[Density]:
     return [*found, density]
 
 
-def _mass(data: Data) -> float:
+def mass(data: Data) -> float:
     """Rows of all items, whether collapsed or not."""
     return float(bundle_sizes(data) @ data.bundle_weight)
 

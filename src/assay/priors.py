@@ -233,13 +233,18 @@ class Parameter:
     """One block of unknowns: its name, its dims and its prior.
 
     ``values`` of the prior may be arrays that broadcast against ``shape``. A ``Dirichlet`` is over
-    the last axis.
+    the last axis. Offsets name what they are multiplied with, and then added to: ``spread`` is the
+    block of SDs, ``location`` that of means if they have one, and ``spread_at`` the position (in
+    the flattened blocks) of each offset's SD and mean.
     """
 
     name: str
     prior: Prior
     dims: tuple[str, ...] = ()
     coords: Mapping[str, Sequence[str]]
+    spread: str = ""
+    location: str = ""
+    spread_at: Any = 0
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -56,6 +56,14 @@ class Fitting:
     keep_interrupted: Annotated[
         bool, _fitting("On Ctrl-C, write the draws so far instead of nothing.")
     ] = False
+    dask: Annotated[
+        str | None,
+        _fitting(
+            "Scheduler of a Dask cluster that does the work. RATINGS may then be a folder of "
+            "Parquet files that one machine cannot hold (laplace or map, to a .zarr).",
+            metavar="ADDRESS",
+        ),
+    ] = None
     prior: Annotated[
         list[str] | None,
         _fitting("Replace a prior, e.g. main='Normal(0, 1)'; repeat.", metavar="NAME=PRIOR"),
@@ -76,17 +84,52 @@ class Fitting:
         import assay
         from assay.errors import FitWarning
 
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), self._cluster() as client:
             warnings.simplefilter("ignore", FitWarning)
             tree = assay.fit(
-                ratings, raters=self._families(), prevalence=self.prevalence,
-                reference=self.reference, replicates=self.replicates, priors=self._priors(),
-                method=self.method, draws=self.draws, tune=self.tune, chains=self.chains,
-                rng=self.seed, progress=progress, sampler=self.sampler,
-                checkpoint=self.checkpoint, keep_interrupted=self.keep_interrupted,
+                ratings, tune=self.tune, progress=progress, sampler=self.sampler,
+                checkpoint=self.checkpoint, keep_interrupted=self.keep_interrupted, client=client,
+                **self._arguments(),
             )  # fmt: skip
         tree.attrs["command"] = this_command()
         return tree
+
+    def fit_dataset(
+        self, folder: Path, task: str, reading: dict[str, Any], output: Path
+    ) -> "xr.DataTree":
+        """Fit a folder of partitions into a store, with the workers of the cluster."""
+        import warnings
+
+        import assay
+        from assay.distributed.store import annotate
+        from assay.errors import FitWarning
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FitWarning)
+            tree = assay.fit_dataset(
+                folder, task=task, out=output, client=self.dask, reading=reading,
+                **self._arguments(),
+            )  # fmt: skip
+        annotate(output, {"command": this_command()})
+        return tree
+
+    def _arguments(self) -> dict[str, Any]:
+        """Return what fits of all sizes of data have in common."""
+        return {
+            "raters": self._families(), "prevalence": self.prevalence, "reference": self.reference,
+            "replicates": self.replicates, "priors": self._priors(), "method": self.method,
+            "draws": self.draws, "chains": self.chains, "rng": self.seed,
+        }  # fmt: skip
+
+    def _cluster(self) -> Any:
+        """Open the cluster, if one is named."""
+        from contextlib import nullcontext
+
+        if self.dask is None:
+            return nullcontext()
+        from assay.distributed.fitting import connected
+
+        return connected(self.dask)
 
     def _families(self) -> str | dict[str, str]:
         """Return one family for all, or one for each rater group."""

@@ -85,8 +85,12 @@ class Reading:
         """Read ratings."""
         from assay import read_ratings
 
+        return read_ratings(source, task=task, **self.arguments())
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of ``read_ratings``."""
         given = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "word"}
-        return read_ratings(source, task=task, **given | self._parsed())
+        return given | self._parsed()
 
     def _parsed(self) -> dict[str, Any]:
         """Return the arguments that are written otherwise on the command line."""

@@ -45,10 +45,19 @@ def logit_parameters(family: Family) -> list[Parameter]:
     by_group, by_rater = ("group", "cell"), ("rater", "cell")
     unit = Prior(name="Normal", values=(0.0, 1.0))
     spread = family.joined("sd", axes=1)
+    cells = len(coords["cell"])
     return [
         Parameter(name="logit_mean", dims=by_group, prior=_mean_prior(family), coords=coords),
         Parameter(name="logit_sd", dims=by_group, prior=spread, coords=coords),
-        Parameter(name="logit_offset", dims=by_rater, prior=unit, coords=coords),
+        Parameter(
+            name="logit_offset",
+            dims=by_rater,
+            prior=unit,
+            coords=coords,
+            spread="logit_sd",
+            location="logit_mean",
+            spread_at=family.raters.group[:, None] * cells + np.arange(cells),
+        ),
     ]
 
 

@@ -181,6 +181,8 @@ class Part(ABC):
             replace(
                 p,
                 name=self.prefix + p.name,
+                spread=self.prefix + p.spread if p.spread else "",
+                location=self.prefix + p.location if p.location else "",
                 dims=tuple(self.prefix + d for d in p.dims),
                 coords={self.prefix + d: levels for d, levels in p.coords.items()},
             )

@@ -79,16 +79,17 @@ class Loglinear(Prevalence):
         coords = {"term": terms, "pair": pairs, "soft_rule": self.space.soft_names, **levels}
         unit = Prior(name="Normal", values=(0.0, 1.0))
 
-        def block(name: str, prior: Prior, *dims: str) -> Parameter:
-            return Parameter(name=name, prior=prior, dims=dims, coords=coords)
+        def block(name: str, prior: Prior, *dims: str, spread: str = "") -> Parameter:
+            return Parameter(name=name, prior=prior, dims=dims, coords=coords, spread=spread)
 
         blocks = [block("main", self.priors["main"], "term")]
         if pairs:
             blocks.append(block("interaction_sd", self.priors["interaction_sd"]))
-            blocks.append(block("interaction_offset", unit, "pair"))
+            blocks.append(block("interaction_offset", unit, "pair", spread="interaction_sd"))
         for effect in self.design.effects:
-            blocks.append(block(f"{effect.name}_sd", self.priors[f"{effect.name}_sd"]))
-            blocks.append(block(f"{effect.name}_offset", unit, effect.name, "term"))
+            sd = f"{effect.name}_sd"
+            blocks.append(block(sd, self.priors[sd]))
+            blocks.append(block(f"{effect.name}_offset", unit, effect.name, "term", spread=sd))
         if self.has_clusters:
             blocks.append(block("cluster_loading", self.priors["cluster_loading"], "term"))
         if self.space.soft_names:

@@ -1,0 +1,177 @@
+"""Dawid & Skene's model at its maximum: this package beside crowd-kit's ``DawidSkene``.
+
+    python benchmarks/peers_em.py assay design.npz result.json
+    python benchmarks/peers_em.py crowdkit design.npz result.json
+
+Both begin with the same data frame of item, rater and label. The log-likelihood of what each finds
+is computed here, by one function for both. ``peers.py`` runs each in a process of its own.
+"""
+
+import gc
+import json
+import subprocess
+import sys
+import warnings
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from peak_memory import peak, reset_peak, resident
+from peers_designs import CLASSES, Design, load_design, make_design
+from peers_side import Clock, Floats
+
+Line = dict[str, Any]
+Found = tuple[Floats, Floats]
+"""Prevalence (class,) and confusions (rater, true class, reported class)."""
+EM_SIDES = ("assay", "crowdkit")
+SMALL = 1_000
+"""Ratings of the run before the one that is timed: what is compiled or imported late is there."""
+LIMIT = 0.5
+"""At most so much of crowd-kit's time and memory."""
+WEAK = {"confusion": "Confusion(0.6, 0.01)"}
+"""A hundredth of a prior rating for each row: as good as none, and it tells the two classes apart,
+which a flat prior does not (the search would begin at a saddle)."""
+
+
+def log_likelihood(design: Design, prevalence: Floats, confusion: Floats) -> float:
+    """Log-likelihood of the ratings, true classes summed out."""
+    log_p = np.log(np.maximum(confusion, 1e-300))
+    by_class = np.log(prevalence) + log_p[design.rater, :, design.answer].sum(axis=1)
+    return float(np.logaddexp.reduce(by_class, axis=1).sum())
+
+
+def long_table(design: Design) -> pd.DataFrame:
+    """Ratings as both sides get them: names of items and raters, classes as words."""
+    table = pd.DataFrame(design.columns())
+    table["label"] = np.asarray(CLASSES)[table["label"]]
+    return table
+
+
+def best_method() -> Any:
+    """Return ``em`` where this package has it, else its search for the mode."""
+    from assay.fitting import METHODS
+
+    return "em" if "em" in METHODS else "map"
+
+
+def run_assay(table: pd.DataFrame, raters: int, clock: Clock) -> Found:
+    """Read and fit with hardly any prior, from one start, as crowd-kit does."""
+    import assay
+
+    with clock.phase("read"):
+        ratings = assay.read_ratings(
+            table, task="single", item="item", rater="rater", labels={"label": "label"}
+        )
+    with clock.phase("fit"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", assay.FitWarning)
+        fit = assay.fit(
+            ratings,
+            raters="dawid_skene",
+            prevalence="dirichlet",
+            priors=WEAK,
+            method=best_method(),
+            draws=1,
+            chains=1,
+            starts=1,
+            progress=False,
+        )
+    confusion = assay.rater_reliability(fit, kind="raw")
+    order = [str(rater) for rater in range(raters)]
+    chosen = confusion.isel(chain=0, draw=0, label=0).sel(rater=order)
+    ordered = chosen.transpose("rater", "true_class", "reported_class").to_numpy()
+    return fit["posterior"]["prevalence"].to_numpy()[0, 0], ordered
+
+
+def run_crowdkit(table: pd.DataFrame, raters: int, clock: Clock) -> Found:
+    """Fit with crowd-kit's defaults."""
+    crowd = import_module("crowdkit.aggregation")
+    with clock.phase("read"):
+        votes = table.rename(columns={"item": "task", "rater": "worker"})
+    with clock.phase("fit"):
+        found = crowd.DawidSkene().fit(votes)
+    index = pd.MultiIndex.from_product([range(raters), CLASSES])
+    errors = found.errors_.reindex(index=index, columns=CLASSES).fillna(0.0).to_numpy(float)
+    confusion = errors.reshape(raters, len(CLASSES), len(CLASSES)).transpose(0, 2, 1)
+    return found.priors_.reindex(CLASSES).to_numpy(float), confusion
+
+
+def measure(side: str, design: Design) -> Line:
+    """Run one side, small first, and take its seconds, memory and log-likelihood."""
+    run = {"assay": run_assay, "crowdkit": run_crowdkit}[side]
+    small = make_design(SMALL, 1)
+    run(long_table(small), small.raters, Clock())
+    table, clock = long_table(design), Clock()
+    gc.collect()
+    reset_peak()
+    before = resident()
+    prevalence, confusion = run(table, design.raters, clock)
+    highest = peak()
+    package = {"assay": "assay", "crowdkit": "crowd-kit"}[side]
+    return {
+        **{f"{name}_seconds": value for name, value in clock.seconds.items()},
+        "peak_megabytes": highest / 1e6,
+        "added_megabytes": (highest - before) / 1e6,
+        "log_likelihood": log_likelihood(design, prevalence, confusion),
+        "version": f"{package} {version(package)}",
+        "method": best_method() if side == "assay" else "DawidSkene()",
+    }
+
+
+def run_em(
+    side: str,
+    ratings: int,
+    seed: int,
+    python: str,
+    folder: Path,
+    environment: Mapping[str, str],
+) -> Line:
+    """Run one side in a new process: its line of the table."""
+    design, result = folder / "design.npz", folder / "result.json"
+    made = make_design(ratings, seed)
+    made.save(design)
+    command = [python, __file__, side, str(design), str(result)]
+    subprocess.run(command, env=dict(environment), check=True)
+    found = json.loads(result.read_text("utf-8"))
+    return {"side": side, "ratings": ratings, "raters": made.raters, "seed": seed, **found}
+
+
+def em_ratios(table: pd.DataFrame) -> pd.DataFrame:
+    """Set this package's time, memory and log-likelihood against crowd-kit's."""
+    lines = []
+    for (ratings, seed), runs in table.groupby(["ratings", "seed"]):
+        by_side = runs.set_index("side")
+        if not set(EM_SIDES) <= set(by_side.index):
+            continue
+        ours, theirs = by_side.loc["assay"], by_side.loc["crowdkit"]
+        seconds = ours["fit_seconds"] / theirs["fit_seconds"]
+        with_reading = (ours["read_seconds"] + ours["fit_seconds"]) / theirs["fit_seconds"]
+        added = ours["added_megabytes"] / theirs["added_megabytes"]
+        gained = ours["log_likelihood"] - theirs["log_likelihood"]
+        lines.append(
+            {
+                "ratings": ratings,
+                "seed": seed,
+                "seconds": seconds,
+                "seconds_with_reading": with_reading,
+                "added_memory": added,
+                "peak_memory": ours["peak_megabytes"] / theirs["peak_megabytes"],
+                "log_likelihood_gained": gained,
+                "reached": "yes" if max(seconds, added) <= LIMIT and gained >= 0 else "no",
+            }
+        )
+    return pd.DataFrame(lines)
+
+
+def main() -> None:
+    """Measure the side that the command line names."""
+    side, design, result = sys.argv[1:]
+    found = measure(side, load_design(Path(design)))
+    Path(result).write_text(json.dumps(found), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""Chains of NUTS on the workers of a Dask cluster: each is a task, with the same bits as here."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay import sampling
+from assay.density import Density
+from assay.distributed.spreading import same, sending
+from assay.sampling import Chain, Walk
+
+Floats = NDArray[np.float64]
+
+
+def run_chain(walk: Walk, seed: int) -> Chain:
+    """On a worker: run one chain to its end."""
+    return sampling._arrays(sampling._start(walk, seed, lambda _: None).wait(), walk)
+
+
+def sample_chains(
+    client: Any,
+    density: Density,
+    centre: Floats,
+    scale: Floats,
+    *,
+    draws: int,
+    tune: int,
+    chains: int,
+    seed: int,
+    target_accept: float,
+    progress: bool,
+) -> tuple[Floats, dict[str, NDArray[Any]]]:
+    """Sample as :func:`assay.sampling.sample_nuts` does, each chain on a worker.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    progress : bool
+        Whether to show on standard error how many chains have ended.
+    """
+    walk = Walk(
+        density=replace(density, threads=1),
+        centre=centre,
+        scale=scale,
+        draws=draws,
+        tune=tune,
+        target_accept=target_accept,
+    )
+    seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(chains)]
+    with sending():
+        given = client.submit(same, walk, pure=False)
+    found = client.map(run_chain, [given] * chains, seeds, pure=False)
+    total = draws + tune
+    with sampling.progress_bar(chains, total, show=progress) as show:
+        done = [(0, 0)] * chains
+        for n, future in enumerate(found):
+            diverged = int(np.sum(future.result().get("diverging", 0)))
+            done[n] = (total, diverged)
+            if show is not None:
+                show(done)
+    return sampling._together(client.gather(found))

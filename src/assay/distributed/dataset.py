@@ -1,0 +1,195 @@
+"""A data set in partitions: a folder of Parquet files, each with whole clusters."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.distributed.skeleton import hashes
+from assay.errors import AssayError, FitError, RatingsError
+from assay.ratings import Accounting, Ratings
+from assay.reading import read_ratings
+from assay.task import Task, load_task
+
+BUCKET = 10_000_000
+"""Names that are compared at a time."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What is counted of a partition.
+
+    Attributes
+    ----------
+    sizes : mapping of str to int
+        Length of each dim that grows with the data; ``cluster`` counts distinct clusters.
+    sessions : bool
+        Whether ratings have sessions.
+    accounting : Accounting
+    """
+
+    sizes: Mapping[str, int]
+    sessions: bool
+    accounting: Accounting
+
+
+def list_partitions(folder: str | Path) -> list[Path]:
+    """List the Parquet files of a folder by name.
+
+    Raises
+    ------
+    RatingsError
+        If it is no folder, or holds none.
+    """
+    found = sorted(Path(folder).glob("*.parquet")) if Path(folder).is_dir() else []
+    if not found:
+        raise RatingsError(
+            "a data set in partitions is a folder of .parquet files with the same columns; there "
+            "are none here",
+            str(folder),
+        )
+    return found
+
+
+def read_partition(path: Path, task: Task, reading: Mapping[str, Any]) -> Ratings:
+    """On a worker: read one file.
+
+    Raises
+    ------
+    FitError
+        With every problem of the file; unlike other errors it travels as it is.
+    """
+    try:
+        return read_ratings(path, task=task, **reading)
+    except AssayError as error:
+        raise FitError(str(error)) from None
+
+
+def describe(ratings: Ratings) -> Facts:
+    """On a worker: count what a partition holds."""
+    sizes = {
+        "rating": len(ratings.answers),
+        "item": len(ratings.items),
+        "place": len(ratings.panels),
+        "cluster": int(ratings.items["cluster"].nunique()),
+    }
+    return Facts(sizes=sizes, sessions=bool(ratings.sessions), accounting=ratings.accounting)
+
+
+def words_seen(ratings: Ratings) -> dict[str, list[str]]:
+    """On a worker: the classes that occur in the answers to each label."""
+    return {
+        label.name: [label.classes[k] for k in np.unique(codes[codes >= 0])]
+        for label, codes in zip(ratings.task.labels, ratings.answers.T, strict=True)
+    }
+
+
+def complete_task(
+    client: Any, paths: Sequence[Path], task: Task, reading: Mapping[str, Any]
+) -> Task:
+    """Fill in classes that the task leaves to the data, from the answers in all partitions."""
+    if all(label.classes for label in task.labels):
+        return task
+    parts = client.map(read_partition, paths, [task] * len(paths), [reading] * len(paths))
+    seen = client.gather(client.map(words_seen, parts))
+    words = {
+        label.name: sorted({word for found in seen for word in found[label.name]})
+        for label in task.labels
+    }
+    table = pd.DataFrame({name: pd.Series(found, dtype="str") for name, found in words.items()})
+    table = table.fillna("").assign(item=[str(n) for n in range(len(table))], rater="any")
+    return read_ratings(table, task=task, item="item", rater="rater").task
+
+
+def task_of(task: str | Path | Task, reading: Mapping[str, Any]) -> Task:
+    """Load the task, and refuse ways of reading that need all data at once."""
+    if reading.get("panels") is not None:
+        raise FitError(
+            "panels= lists the places of all items, but a partition holds some of them; write "
+            "system, rank and cluster as columns of the partitions"
+        )
+    return load_task(task) if not isinstance(task, Task) else task
+
+
+def check_sessions(facts: Sequence[Facts], reading: Mapping[str, Any]) -> None:
+    """Refuse sessions whose order no partition can know."""
+    if any(fact.sessions for fact in facts) and not reading.get("sessions"):
+        raise FitError(
+            "the ratings have sessions, and one partition may not show all of them; name them in "
+            "order of time: sessions=[...]"
+        )
+
+
+def names_in(ratings: Ratings, bucket: int, buckets: int) -> NDArray[np.uint64]:
+    """On a worker: numbers of the distinct clusters and items, those of one bucket."""
+    found = np.concatenate([keys for _, _, keys in _names(ratings)])
+    return np.asarray(found[found % np.uint64(buckets) == bucket])
+
+
+def name_of(ratings: Ratings, number: np.uint64) -> str:
+    """On a worker: the cluster or item that has a number."""
+    return next(
+        f"{kind} {name}" for kind, names, keys in _names(ratings) for name in names[keys == number]
+    )
+
+
+def _names(ratings: Ratings) -> Iterator[tuple[str, NDArray[Any], NDArray[np.uint64]]]:
+    """Distinct clusters, then items, each with its number; no cluster has an item's number."""
+    for kind, names in (
+        ("cluster", ratings.items["cluster"].unique()),
+        ("item", ratings.items.index),
+    ):
+        found = np.asarray(names, object)
+        yield kind, found, hashes(found, np.full(len(found), kind, object))
+
+
+def require_whole_clusters(
+    client: Any, parts: Sequence[Any], paths: Sequence[Path], facts: Sequence[Facts]
+) -> None:
+    """Refuse partitions that share a cluster or an item.
+
+    Raises
+    ------
+    FitError
+        Naming one that is split, and the files.
+    """
+    names = sum(fact.sizes["cluster"] + fact.sizes["item"] for fact in facts)
+    buckets = 1 + names // BUCKET
+    for bucket in range(buckets):
+        count = len(parts)
+        found = client.gather(client.map(names_in, parts, [bucket] * count, [buckets] * count))
+        keys = np.concatenate(found)
+        owner = np.repeat(np.arange(count), [len(part) for part in found])
+        order = np.argsort(keys, kind="stable")
+        twice = np.flatnonzero(np.diff(keys[order]) == 0)
+        if len(twice):
+            key, pair = keys[order[twice[0]]], owner[order[twice[0] : twice[0] + 2]]
+            name = client.submit(name_of, parts[pair[0]], key).result()
+            raise FitError(
+                f"{name} stands in {paths[pair[0]].name} and in {paths[pair[1]].name}: partitions "
+                "must hold whole clusters. Write the data set anew, sorted or partitioned by "
+                "cluster"
+            )
+
+
+def account_for(facts: Sequence[Facts], paths: Sequence[Path], folder: Path) -> Accounting:
+    """Add up what became of the rows of all partitions."""
+    each = [fact.accounting for fact in facts]
+    aside = [
+        found.set_aside.assign(detail=path.name + ": " + found.set_aside["detail"].astype(str))
+        for found, path in zip(each, paths, strict=True)
+        if len(found.set_aside)
+    ]
+    return replace(
+        each[0],
+        rows_read=sum(found.rows_read for found in each),
+        rows_used=sum(found.rows_used for found in each),
+        set_aside=pd.concat([each[0].set_aside.head(0), *aside], ignore_index=True),
+        notes=tuple(dict.fromkeys(note for found in each for note in found.notes)),
+        source=str(folder),
+        sha256=",".join(found.sha256 for found in each),
+    )

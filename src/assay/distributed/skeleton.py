@@ -1,0 +1,224 @@
+"""A skeleton: few items that show all there is, so that every partition is numbered alike.
+
+Rows of the likelihood, contexts and what is known of the truth are numbered by what the data
+show. A worker that reads a skeleton of the whole data set before its own partition comes to the
+same numbers as every other, though nobody sees all of the data.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.density import make_density
+from assay.distributed.pieces import Piece, make_frame, make_piece, take_clusters
+from assay.distributed.subsets import join_ratings, take_items, with_raters
+from assay.errors import FitError
+from assay.layers.perception import ENOUGH
+from assay.likelihood import Pattern
+from assay.model import Structure, build_structure
+from assay.modes import prior_centre
+from assay.prevalence.design import MIN_CLUSTERS
+from assay.ratings import NOT_AUDITED, Ratings
+from assay.spec import Spec
+from assay.states import MISSING
+
+Ints = NDArray[np.int64]
+Keys = NDArray[np.uint64]
+Shown = tuple[Ints, Keys]
+"""Items, and a number for something that each of them shows."""
+
+
+def make_skeleton(ratings: Ratings, spec: Spec) -> Ratings:
+    """Take few items that show each distinct rating, context, known truth, rater and session.
+
+    Of two items that show the same, the first is taken; items are taken whole.
+    """
+    shown = [*_answers(ratings, spec), _contexts(ratings), _truth(ratings), *_extras(ratings)]
+    item = np.concatenate([items for items, _ in shown])
+    key = np.concatenate([keys for _, keys in shown])
+    order = np.argsort(item, kind="stable")
+    first = ~pd.Series(key[order]).duplicated().to_numpy()
+    taken = [item[order][first], _in_clusters(ratings), *_evidence(ratings, spec)]
+    return take_items(ratings, np.unique(np.concatenate(taken)))
+
+
+def hashes(*columns: Any) -> Keys:
+    """Give each row of some columns a number that depends on what it holds alone."""
+    frame = pd.DataFrame(dict(enumerate(columns)))
+    return np.asarray(pd.util.hash_pandas_object(frame, index=False), np.uint64)
+
+
+def _sums(owner: Ints, keys: Keys, count: int) -> Keys:
+    """Add up the keys of each owner: what a multiset holds, whatever its order."""
+    found = np.zeros(count, np.uint64)
+    np.add.at(found, owner, keys)
+    return found
+
+
+def _answers(ratings: Ratings, spec: Spec) -> Iterator[Shown]:
+    """Find what each rater said of each item, in all ratings of it together."""
+    rater = ratings.raters.index.to_numpy(object)[ratings.rater]
+    keys = hashes(rater, ratings.session, *ratings.answers.T)
+    if "system_bias" in str(spec.raters):
+        keys = hashes(keys, _places(ratings, "system")[ratings.item])
+    pair, owner = np.unique(ratings.item * len(ratings.raters) + ratings.rater, return_inverse=True)
+    yield pair // max(len(ratings.raters), 1), _sums(owner, keys, len(pair))
+
+
+def _places(ratings: Ratings, column: str) -> Keys:
+    """Give one number to each set of systems, or of ranks, that items stand at."""
+    keys = hashes(ratings.panels[column].to_numpy())
+    return _sums(ratings.panels["item"].to_numpy(np.int64), keys, len(ratings.items))
+
+
+def _contexts(ratings: Ratings) -> Shown:
+    stratum = ratings.items["stratum"].to_numpy(object)
+    keys = hashes(_places(ratings, "system"), _places(ratings, "rank"), stratum)
+    return np.arange(len(keys)), keys
+
+
+def _truth(ratings: Ratings) -> Shown:
+    """Find what gold and audits say of each item."""
+    rating, label = np.nonzero(ratings.audit != NOT_AUDITED)
+    found = hashes(label, ratings.audit[rating, label], ratings.answers[rating, label])
+    audits = _sums(ratings.item[rating], found, len(ratings.items))
+    keys = hashes(audits, *ratings.truth.T)
+    return np.arange(len(keys)), keys
+
+
+def _extras(ratings: Ratings) -> Iterator[Shown]:
+    """Find one rating with a score, and one with a time, if there are any."""
+    for number, known in enumerate((np.isfinite(ratings.scores).any(axis=1), ratings.seconds >= 0)):
+        items = ratings.item[np.flatnonzero(known)[:1]]
+        yield items, np.full(len(items), number, np.uint64)
+
+
+def _in_clusters(ratings: Ratings) -> Ints:
+    """Two items of each of the first clusters that have two: they make clusters count."""
+    codes, _ = pd.factorize(ratings.items["cluster"])
+    items = pd.Series(np.arange(len(codes)))
+    chosen = np.flatnonzero(np.bincount(codes) >= 2)[:MIN_CLUSTERS]
+    here = items[np.isin(codes, chosen)]
+    return here.groupby(codes[here]).head(2).to_numpy(np.int64)
+
+
+def _evidence(ratings: Ratings, spec: Spec) -> Iterator[Ints]:
+    """Find the items that a reference needs, as many as are asked for."""
+    if spec.reference is None:
+        return
+    yield np.flatnonzero((ratings.truth != MISSING).any(axis=1))[:ENOUGH]
+    mine = (ratings.raters["group"].to_numpy(object) == spec.reference)[ratings.rater]
+    count = len(ratings.items)
+    said = ratings.item[~ratings.abstained], mine[~ratings.abstained]
+    inside = np.bincount(said[0][said[1]], minlength=count)
+    outside = np.bincount(said[0][~said[1]], minlength=count)
+    yield np.flatnonzero((inside >= 2) & (outside >= 1))[:ENOUGH]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Numbering:
+    """What all partitions have in common.
+
+    Attributes
+    ----------
+    skeleton : Ratings
+        Of the whole data set; the names of its items are none of the data's.
+    frame : Piece
+        The model, without data.
+    clusters : bool
+        Whether clusters have an effect, or may have one under another prevalence.
+    """
+
+    skeleton: Ratings
+    frame: Piece
+    clusters: bool
+
+
+def number(skeleton: Ratings, spec: Spec) -> tuple[Structure, Numbering]:
+    """Build the model on the skeleton: its tables are those of the whole data set."""
+    structure = build_structure(skeleton, spec)
+    names = pd.Index([f"\0{n}" for n in range(len(skeleton.items))], name="item")
+    items = skeleton.items.assign(cluster="\0" + skeleton.items["cluster"].astype(str))
+    return structure, Numbering(
+        skeleton=replace(skeleton, items=items.set_index(names)),
+        frame=make_frame(structure, make_density(structure)),
+        clusters=structure.prevalence.design.cluster is not None,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Numbered:
+    """A partition under the common numbers.
+
+    Attributes
+    ----------
+    piece : Piece
+    ratings : Ratings
+        Raters in the common order.
+    places : ndarray of float (system, context)
+        How many places of ranked lists the partition has of each kind.
+    """
+
+    piece: Piece
+    ratings: Ratings
+    places: NDArray[np.float64]
+
+
+def number_partition(ratings: Ratings, numbering: Numbering) -> Numbered:
+    """Give a partition the numbers that all have.
+
+    Raises
+    ------
+    FitError
+        If it has what the skeleton does not show: it changed since it was read first.
+    """
+    skeleton, frame = numbering.skeleton, numbering.frame
+    both = join_ratings([skeleton, ratings])
+    if not numbering.clusters:
+        # Clusters of the skeleton are cut out of the partition: together they would count twice.
+        both = replace(both, items=both.items.assign(cluster=both.items.index))
+    structure = build_structure(both, frame.structure.spec)
+    _require_same(structure, frame)
+    first = len(skeleton.items)
+    pattern, _ = take_clusters(structure.pattern, _own_clusters(structure.pattern, first))
+    return Numbered(
+        piece=make_piece(frame, pattern),
+        ratings=with_raters(ratings, both.raters),
+        places=_count_places(structure, first),
+    )
+
+
+def _own_clusters(pattern: Pattern, first: int) -> Ints:
+    start, items = pattern.cluster_items
+    return np.flatnonzero(items[start[:-1]] >= first)
+
+
+def _require_same(structure: Structure, frame: Piece) -> None:
+    centre = frame.density.constrain(prior_centre(frame.density))
+    try:
+        pairs = zip(structure.tables(centre, np), frame.structure.tables(centre, np), strict=True)
+        same = all(np.array_equal(a, b) for a, b in pairs)
+    except (KeyError, ValueError, IndexError):
+        same = False
+    if not same:
+        raise FitError(
+            "a partition holds ratings, raters or contexts that it did not hold when it was read "
+            "first; keep the files as they are while they are fitted"
+        )
+
+
+def _count_places(structure: Structure, first: int) -> NDArray[np.float64]:
+    """Count the places of the items from ``first`` on by system and context."""
+    design, panels = structure.prevalence.design, structure.ratings.panels
+    item = panels["item"].to_numpy(np.int64)
+    system = pd.Index(design.systems or [""]).get_indexer(pd.Index(panels["system"]))
+    if not design.systems:
+        system = np.zeros(len(item), np.int64)
+    counts = np.zeros((max(len(design.systems), 1), design.contexts))
+    own = (item >= first) & (system >= 0)
+    np.add.at(counts, (system[own], design.item_context[item[own]]), 1.0)
+    return counts

@@ -1,0 +1,274 @@
+"""A density whose data lie with the workers of a Dask cluster; its modes and its label draws."""
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor
+
+from assay.density import Density
+from assay.distributed.pieces import (
+    Piece,
+    bends,
+    make_frame,
+    make_piece,
+    take_clusters,
+    without_clusters,
+)
+from assay.likelihood import Pattern
+from assay.model import Structure
+from assay.modes import (
+    FORGOTTEN,
+    MAX_DENSE,
+    SAME_HEIGHT,
+    Mode,
+    climb,
+    find_modes,
+    mass,
+    mean_accuracy,
+    samples_of,
+)
+from assay.recovery import Recovered, recover
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+FAN = 16
+"""How many terms one task adds up."""
+PIECE_ROWS = 25_000
+MAX_PIECES = 256
+LABEL_STREAM = 6
+"""Of the label draws of pieces, beside the seed of the fit."""
+
+
+def evaluate(piece: Piece, x: Floats) -> tuple[float, Floats]:
+    """On a worker: log-likelihood of a piece and its gradient."""
+    return piece.likelihood(x)
+
+
+def bend(piece: Piece, x: Floats) -> tuple[Floats]:
+    """On a worker: negative Hessian of the log-likelihood of a piece."""
+    return (piece.curvature(x),)
+
+
+def same(value: Any) -> Any:
+    """On a worker: hold a value that other tasks take; it can be made again if the worker dies."""
+    return value
+
+
+def weigh(piece: Piece, x: Floats) -> tuple[float]:
+    """On a worker: rows of all items of a piece."""
+    return (mass(piece.density.data),)
+
+
+def add(terms: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """On a worker: add up tuples, entry by entry."""
+    return tuple(sum(entries) for entries in zip(*terms, strict=True))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SpreadDensity(Density):
+    """Log posterior density of data that lie with the workers.
+
+    It is a density of no data, the prior, to which the workers' likelihoods are added: what
+    travels is one point to each piece, and one gradient back.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    held : tuple of distributed.Future
+        The pieces.
+    """
+
+    client: Any
+    held: tuple[Any, ...]
+
+    def __call__(self, x: Floats) -> tuple[float, Floats]:
+        """Log density and gradient at one point."""
+        value, gradient = super().__call__(x)
+        likelihood, by_data = self.add_up(evaluate, x)
+        return value + float(likelihood), gradient + by_data
+
+    def add_up(self, work: Any, x: Floats) -> tuple[Any, ...]:
+        """Add up what ``work`` gives for each piece, always in the same order."""
+        point = self.client.submit(same, x, pure=False)
+        found = self.client.map(work, self.held, [point] * len(self.held), pure=False)
+        while len(found) > 1:
+            fans = [found[n : n + FAN] for n in range(0, len(found), FAN)]
+            found = self.client.map(add, fans, pure=False)
+        result: tuple[Any, ...] = found[0].result()
+        return result
+
+    def curvature(self, x: Floats) -> Floats | None:
+        """Upper Cholesky factor of the negative Hessian; None where there is no proper peak."""
+        if len(x) > MAX_DENSE:
+            return None
+        prior = bends(lambda at: super(SpreadDensity, self).__call__(at)[1], x, np.arange(len(x)))
+        hessian = prior + self.add_up(bend, x)[0]
+        try:
+            return np.asarray(np.triu(cho_factor((hessian + hessian.T) / 2)[0]))
+        except (np.linalg.LinAlgError, ValueError):
+            return None
+
+
+def spread_density(client: Any, density: Density, held: Sequence[Any]) -> SpreadDensity:
+    """Make the density of pieces that workers hold.
+
+    Parameters
+    ----------
+    density : Density
+        Of the same model; its data do not matter.
+    held : sequence of distributed.Future
+        The pieces.
+    """
+    prior = without_clusters(density)
+    own = {field.name: getattr(prior, field.name) for field in fields(prior)}
+    return SpreadDensity(client=client, held=tuple(held), **own)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Spread:
+    """Data that were cut here and lie with the workers.
+
+    Attributes
+    ----------
+    structure : Structure
+    density : SpreadDensity
+    whole : Density
+        Of all data, here.
+    runs : list of ndarray of int
+        The clusters of each piece.
+    """
+
+    structure: Structure
+    density: SpreadDensity
+    whole: Density
+    runs: list[Ints]
+
+    def modes(self, rng: np.random.Generator, *, starts: int) -> list[Mode]:
+        """Seek modes on a sample here, then follow them on all data."""
+        sample = samples_of(self.whole, rng)[0]
+        rough = find_modes(self.structure, sample, rng, starts=starts)
+        return follow_modes(self.structure, sample, self.density, rough)
+
+    def recover(self, values: Mapping[str, Floats], seed: int) -> Recovered:
+        """Draw the states of all items where they are, and bring them here."""
+        client, pattern = self.density.client, self.structure.pattern
+        draws, count = len(next(iter(values.values()))), len(self.runs)
+        items, clusters = len(pattern.item_cell), len(pattern.cluster_bundle)
+        found = Recovered(
+            states=np.empty((draws, items), np.int16),
+            probabilities=np.empty((items, len(self.structure.prevalence.space.states))),
+            difficulty=np.empty((items, self.structure.difficulty.classes)),
+            log_likelihood=np.empty((draws, clusters)),
+        )
+        with sending():
+            given = client.submit(same, dict(values), pure=False)
+        seeds = [(seed, LABEL_STREAM, n) for n in range(count)]
+        parts = client.map(draw_states, self.density.held, [given] * count, seeds, pure=False)
+        for run, part in zip(self.runs, parts, strict=True):
+            _, members = take_clusters(pattern, run)
+            got = part.result()
+            found.states[:, members] = got.states
+            found.probabilities[members] = got.probabilities
+            found.difficulty[members] = got.difficulty
+            found.log_likelihood[:, run] = got.log_likelihood
+            part.release()
+        return found
+
+
+def hold_pieces(client: Any, structure: Structure, density: Density) -> Spread:
+    """Cut data that lie here into pieces, and give them to the workers.
+
+    How many there are depends on the data alone: the same seed gives the same draws on any
+    cluster.
+    """
+    runs = cut_clusters(structure.pattern)
+    with sending():
+        frame = client.submit(same, make_frame(structure, density), pure=False)
+        held = [
+            client.submit(make_piece, frame, take_clusters(structure.pattern, run)[0], pure=False)
+            for run in runs
+        ]
+    spread = spread_density(client, density, held)
+    return Spread(structure=structure, density=spread, whole=density, runs=runs)
+
+
+def cut_clusters(pattern: Pattern) -> list[Ints]:
+    """Cut the clusters of a pattern into runs of about as many items."""
+    first, _ = pattern.cluster_items
+    count = max(2, min(MAX_PIECES, len(pattern.data.rows) // PIECE_ROWS))
+    owner = first[:-1] * count // max(int(first[-1]), 1)
+    found = [np.flatnonzero(owner == n).astype(np.int64) for n in range(count)]
+    return [clusters for clusters in found if len(clusters)]
+
+
+@contextmanager
+def sending() -> Iterator[None]:
+    """Send data inside of tasks without a word: they can be sent again if a worker dies."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+        yield
+
+
+def follow_modes(
+    structure: Structure, sample: Density, density: SpreadDensity, rough: Sequence[Mode]
+) -> list[Mode]:
+    """Follow the modes of a sample on the data of all workers.
+
+    Parameters
+    ----------
+    structure : Structure
+        Whose items tell modes apart.
+    sample : Density
+        Of some of the data, here.
+    density : SpreadDensity
+        Of all of them.
+    rough : sequence of Mode
+        Of the sample.
+    """
+    grown = np.sqrt(density.add_up(weigh, np.zeros(0))[0] / mass(sample.data))
+    followed: list[Mode] = []
+    for mode in rough:
+        if mode.weight > FORGOTTEN:
+            factor = None if mode.factor is None else mode.factor * grown
+            x, height = climb(density, mode.x, factor)
+            _take_in(followed, replace(mode, x=x, height=height))
+    return _weighed([_at_peak(structure, density, mode) for mode in followed])
+
+
+def _take_in(modes: list[Mode], mode: Mode) -> None:
+    """Add a mode, or count its starts to the one that it is."""
+    for n, other in enumerate(modes):
+        if abs(other.height - mode.height) < SAME_HEIGHT and np.abs(other.x - mode.x).max() < 0.1:
+            modes[n] = replace(other, starts=other.starts + mode.starts)
+            return
+    modes.append(mode)
+
+
+def _at_peak(structure: Structure, density: SpreadDensity, mode: Mode) -> Mode:
+    factor = density.curvature(mode.x)
+    evidence = mode.height + 0.5 * len(mode.x) * np.log(2 * np.pi)
+    if factor is not None:
+        evidence -= float(np.log(np.diag(factor)).sum())
+    accuracy, chance = mean_accuracy(structure, density, mode.x)
+    return replace(mode, factor=factor, evidence=evidence, accuracy=accuracy, chance=chance)
+
+
+def _weighed(modes: list[Mode]) -> list[Mode]:
+    """Order modes by their evidence, and say what share of it each has."""
+    # Without a proper peak a point is a saddle, and its evidence means nothing beside a mode's.
+    modes = [mode for mode in modes if mode.factor is not None] or modes
+    evidence = np.array([mode.evidence for mode in modes])
+    share = np.exp(evidence - evidence.max())
+    share /= share.sum()
+    found = [replace(m, weight=float(w)) for m, w in zip(modes, share, strict=True)]
+    return sorted(found, key=lambda mode: -mode.evidence)
+
+
+def draw_states(piece: Piece, values: Mapping[str, Floats], seed: Sequence[int]) -> Recovered:
+    """On a worker: draw the states of the items of a piece."""
+    return recover(piece.structure, values, np.random.default_rng(list(seed)))

@@ -1,0 +1,258 @@
+"""One Zarr store that many workers write: each its own items, in the layout of ``assay.save``."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay.distributed.pieces import Piece
+from assay.distributed.skeleton import Numbered
+from assay.distributed.spreading import LABEL_STREAM
+from assay.fit_data import ratings_datasets
+from assay.fitting import align_loadings, difficulty_variable
+from assay.modes import Mode
+from assay.recovery import Recovered, recover
+
+Floats = NDArray[np.float64]
+GROWING = ("rating", "item", "place", "cluster")
+"""Dims whose length is the data's."""
+BLOCK = 32_000_000
+"""States that are drawn before they are written."""
+UNKNOWN = {
+    "rating_session": -1,
+    "rating_audit": -1,
+    "rating_score": np.nan,
+    "rating_seconds": np.nan,
+}
+"""What stands where a partition says nothing of a variable that others have."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Where each partition's region begins, and how the store is cut into chunks.
+
+    Attributes
+    ----------
+    starts : mapping of str to tuple of int
+        By dim: where each partition begins, and the end.
+    chunks : mapping of str to int
+        By dim; ``draw`` too.
+    unit : str
+        Of the log-likelihood: ``cluster`` or ``item``.
+    """
+
+    starts: Mapping[str, tuple[int, ...]]
+    chunks: Mapping[str, int]
+    unit: str
+
+    def region(self, dims: Sequence[str], partition: int) -> tuple[slice, ...]:
+        """Return the region of a partition in an array with these dims."""
+        return tuple(
+            slice(*self.starts[dim][partition : partition + 2])
+            if dim in self.starts
+            else slice(None)
+            for dim in dims
+        )
+
+
+def make_layout(sizes: Sequence[Mapping[str, int]], draws: int) -> Layout:
+    """Lay partitions side by side.
+
+    Examples
+    --------
+    >>> one = {"rating": 9, "item": 3, "place": 3, "cluster": 2}
+    >>> make_layout([one, one], 10).starts["item"]
+    (0, 3, 6)
+    """
+    starts = {
+        dim: tuple(int(n) for n in np.cumsum([0, *(size[dim] for size in sizes)]))
+        for dim in GROWING
+    }
+    chunks = {dim: max(1, -(-ends[-1] // len(sizes))) for dim, ends in starts.items()}
+    chunks["draw"] = max(1, min(draws, BLOCK // chunks["item"]))
+    unit = "item" if starts["cluster"][-1] == starts["item"][-1] else "cluster"
+    return Layout(starts=starts, chunks=chunks, unit=unit)
+
+
+def waves(layout: Layout) -> list[list[int]]:
+    """Group partitions that share no chunk: those of one group can be written side by side.
+
+    Examples
+    --------
+    >>> one = {"rating": 9, "item": 3, "place": 3, "cluster": 2}
+    >>> two = {"rating": 5, "item": 2, "place": 2, "cluster": 1}
+    >>> waves(make_layout([one, one], 10)), waves(make_layout([one, two, one], 10))
+    ([[0, 1]], [[0], [1], [2]])
+    """
+    count = len(layout.starts["item"]) - 1
+    ends = [
+        [
+            (starts[n] // layout.chunks[dim], (starts[n + 1] - 1) // layout.chunks[dim])
+            for n in range(count)
+        ]
+        for dim, starts in layout.starts.items()
+    ]
+    found: list[list[int]] = []
+    for n in range(count):
+        # Partitions lie in order: only the last of a group can touch this one.
+        free = (w for w in found if all(dim[w[-1]][1] < dim[n][0] for dim in ends))
+        group = next(free, None)
+        if group is None:
+            found.append([n])
+        else:
+            group.append(n)
+    return found
+
+
+def lay_out(store: Path, template: xr.DataTree, layout: Layout) -> None:
+    """Write a template and give each of its arrays the length that the whole data have."""
+    import zarr
+
+    template.to_zarr(store, mode="w", consolidated=False)
+    root = zarr.open_group(store, mode="r+", zarr_format=3)
+    for name in template.children:
+        group = root[name]
+        assert isinstance(group, zarr.Group)
+        for variable, array in list(group.arrays()):
+            dims = tuple(str(dim) for dim in getattr(array.metadata, "dimension_names", ()))
+            if any(dim in layout.starts for dim in dims):
+                _replace(group, variable, array, dims, layout)
+
+
+def _replace(group: Any, name: str, array: Any, dims: tuple[str, ...], layout: Layout) -> None:
+    shape = [
+        layout.starts[dim][-1] if dim in layout.starts else length
+        for dim, length in zip(dims, array.shape, strict=True)
+    ]
+    chunks = [
+        1 if dim == "chain" else min(layout.chunks.get(dim, length), length) or 1
+        for dim, length in zip(dims, shape, strict=True)
+    ]
+    group.create_array(
+        name,
+        shape=shape,
+        chunks=chunks,
+        dtype=array.metadata.data_type,
+        fill_value=UNKNOWN.get(name, array.fill_value),
+        dimension_names=dims,
+        attributes=dict(array.attrs),
+        overwrite=True,
+    )
+
+
+def write_partition(
+    numbered: Numbered,
+    piece: Piece,
+    number: int,
+    store: Path,
+    layout: Layout,
+    mode: Mode,
+    x: Floats,
+    seed: int,
+) -> Floats:
+    """On a worker: draw the states of a partition's items and write all that is known of them.
+
+    Doing it again writes the same.
+
+    Parameters
+    ----------
+    piece : Piece
+        Of the partition, on the unconstrained values of ``x``.
+    x : ndarray (chain, draw, value)
+        Draws of the parameters, unconstrained.
+
+    Returns
+    -------
+    ndarray (chain, draw)
+        Log-likelihood of the partition.
+    """
+    import zarr
+
+    root = zarr.open_group(store, mode="r+", zarr_format=3)
+    observed, constant = ratings_datasets(numbered.ratings)
+    for name in ("rating_item", "place_item"):
+        constant[name] = constant[name] + layout.starts["item"][number]
+    _write(root, "observed_data", observed, layout, number)
+    _write(root, "constant_data", constant, layout, number)
+    ratings, structure, density = numbered.ratings, piece.structure, piece.density
+    items = len(ratings.items)
+    total = np.empty(x.shape[:2])
+    probabilities = np.zeros((items, len(structure.prevalence.space.states)))
+    difficulty = np.zeros((items, structure.difficulty.classes))
+    for chain, first in np.ndindex(len(x), -(-x.shape[1] // layout.chunks["draw"])):
+        draws = slice(first * layout.chunks["draw"], (first + 1) * layout.chunks["draw"])
+        block = x[chain, draws]
+        values = align_loadings(density.constrain(block), density, mode)
+        rng = np.random.default_rng([seed, LABEL_STREAM, number, chain, first])
+        found = recover(structure, values, rng)
+        total[chain, draws] = found.log_likelihood.sum(axis=1)
+        probabilities += found.probabilities * len(block)
+        difficulty += found.difficulty * len(block)
+        _write_block(root, found, numbered, layout, number, chain, draws)
+    draws_in_all = x.shape[0] * x.shape[1]
+    labels = xr.Dataset(
+        {
+            "state_probability": (("item", "state_name"), probabilities / draws_in_all),
+            **difficulty_variable(structure, difficulty / draws_in_all),
+        },
+        coords={"item": constant["item"].values},
+    )
+    _write(root, "labels", labels, layout, number)
+    named = ratings.items["cluster"].unique() if layout.unit == "cluster" else ratings.items.index
+    coords = xr.Dataset(coords={layout.unit: np.asarray(named, object)})
+    _write(root, "log_likelihood", coords, layout, number)
+    return total
+
+
+def _write(root: Any, group: str, data: xr.Dataset, layout: Layout, number: int) -> None:
+    """Write the variables that grow with the data into their regions."""
+    for name, variable in data.variables.items():
+        dims = [str(dim) for dim in variable.dims]
+        if any(dim in layout.starts for dim in dims):
+            root[f"{group}/{name}"][layout.region(dims, number)] = variable.values
+
+
+def _write_block(
+    root: Any,
+    found: Recovered,
+    numbered: Numbered,
+    layout: Layout,
+    number: int,
+    chain: int,
+    draws: slice,
+) -> None:
+    items, units = layout.region(("item",), number), layout.region((layout.unit,), number)
+    root["labels/state"][(chain, draws, *items)] = found.states
+    likelihood = _by_unit(found.log_likelihood, numbered, layout.unit)
+    root["log_likelihood/ratings"][(chain, draws, *units)] = likelihood
+
+
+def _by_unit(log_likelihood: Floats, numbered: Numbered, unit: str) -> Floats:
+    """Add up log-likelihoods (draw, cluster of the model) by clusters of the data."""
+    if unit == "item" or numbered.piece.structure.prevalence.has_clusters:
+        return log_likelihood
+    codes, names = pd.factorize(numbered.ratings.items["cluster"])
+    found = np.zeros((len(log_likelihood), len(names)))
+    np.add.at(found.T, codes, log_likelihood.T)
+    return found
+
+
+def write_statistics(store: Path, statistics: Mapping[str, Floats]) -> None:
+    """Write the sampler's statistics (chain, draw) over those of the template."""
+    import zarr
+
+    root: Any = zarr.open_group(store, mode="r+", zarr_format=3)
+    for name, value in statistics.items():
+        root[f"sample_stats/{name}"][:] = value
+
+
+def annotate(store: Path, attributes: Mapping[str, Any]) -> None:
+    """Add attributes to a fit that is written."""
+    import zarr
+
+    zarr.open_group(store, mode="r+", zarr_format=3).attrs.update(attributes)

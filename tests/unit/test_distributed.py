@@ -1,0 +1,420 @@
+"""Fits on a Dask cluster are those of one machine."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import assay
+from assay.density import Density, make_density
+from assay.distributed import fitting
+from assay.distributed.pieces import Piece, bends, make_frame, make_piece, take_clusters
+from assay.distributed.skeleton import make_skeleton, number, number_partition
+from assay.distributed.spreading import cut_clusters
+from assay.distributed.store import make_layout, waves
+from assay.distributed.subsets import join_ratings, take_items
+from assay.errors import AssayError, FitError, ModelError, RatingsError
+from assay.model import build_structure
+from assay.modes import curvature, find_modes, prior_centre
+from assay.ratings import Ratings
+from assay.spec import make_spec
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::assay.FitWarning",
+    # nutpie and Dask close sockets and loops of their own when they are collected.
+    "ignore::ResourceWarning",
+)
+QUICK: dict[str, Any] = {"method": "laplace", "draws": 50, "chains": 2, "rng": 3, "starts": 2}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+    ) as found:
+        yield found
+
+
+@pytest.fixture
+def client(cluster: Any) -> Iterator[Any]:
+    from distributed import Client
+
+    with Client(cluster) as found:
+        found.wait_for_workers(2, timeout=30)
+        yield found
+
+
+def simulated(**more: Any) -> Ratings:
+    given: dict[str, Any] = {
+        "n_items": 240, "n_raters": 5, "ratings_per_item": 2, "n_systems": 2, "n_clusters": 24,
+        "rng": 1,
+    }  # fmt: skip
+    return assay.simulate("retrieval", **given | more)
+
+
+def table_of(ratings: Ratings) -> pd.DataFrame:
+    """Ratings as a file would have them: a row for each rating and place of its item."""
+    labels = ratings.task.labels
+    rows = pd.DataFrame(
+        {
+            "number": ratings.item,
+            "item": ratings.items.index[ratings.item],
+            "rater": ratings.raters.index[ratings.rater],
+            **{
+                label.name: np.array([*label.classes, ""], object)[ratings.answers[:, n]]
+                for n, label in enumerate(labels)
+            },
+        }
+    )
+    places = ratings.panels.drop(columns="panel").rename(columns={"item": "number"})
+    return rows.merge(places, on="number").drop(columns="number")
+
+
+def write_partitions(table: pd.DataFrame, folder: Path, sizes: tuple[int, ...]) -> Path:
+    """Whole clusters, in files of unequal size."""
+    folder.mkdir()
+    code = pd.factorize(table["cluster"])[0]
+    ends = np.cumsum(sizes) * (code.max() + 1) / sum(sizes)
+    owner = np.searchsorted(ends, code, side="right")
+    for n in range(len(sizes)):
+        table[owner == n].to_parquet(folder / f"part-{n}.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def table() -> pd.DataFrame:
+    return table_of(simulated())
+
+
+@pytest.fixture
+def folder(table: pd.DataFrame, tmp_path: Path) -> Path:
+    return write_partitions(table, tmp_path / "ratings", (5, 1, 3, 4))
+
+
+def together(folder: Path) -> pd.DataFrame:
+    return pd.concat([pd.read_parquet(path) for path in sorted(folder.glob("*.parquet"))])
+
+
+def by_item(fit: Any) -> pd.DataFrame:
+    found: pd.DataFrame = assay.state_probabilities(fit).to_pandas()
+    return found.sort_index()
+
+
+# -- numbers ---------------------------------------------------------------------------
+
+CASES = {
+    "clusters": (simulated(), make_spec()),
+    "replicates": (simulated(replicates=2, n_items=120), make_spec()),
+    "gold": (simulated(gold=0.5), make_spec("pooled + perception", reference="gold")),
+    "bias": (simulated(), make_spec("pooled + system_bias", "dirichlet")),
+    "partial": (simulated(missing=0.3), make_spec("dawid_skene + item_difficulty")),
+    "drift": (simulated(sessions=3), make_spec("drift")),
+}
+
+
+def thirds(ratings: Ratings) -> list[Ratings]:
+    code = pd.factorize(ratings.items["cluster"])[0]
+    owner = code * 3 // (code.max() + 1)
+    return [take_items(ratings, np.flatnonzero(owner == n)) for n in range(3)]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_partitions_are_numbered_alike_and_their_likelihoods_add_up(case: str) -> None:
+    ratings, spec = CASES[case]
+    parts = thirds(ratings)
+    skeleton = make_skeleton(join_ratings([make_skeleton(part, spec) for part in parts]), spec)
+    assert len(skeleton.items) < len(ratings.items)
+    _, numbering = number(skeleton, spec)
+    whole = make_density(build_structure(ratings, spec))
+    assert sorted(whole.names()) == sorted(numbering.frame.density.names())
+    x = np.random.default_rng(1).normal(size=whole.size) * 0.3
+    named = dict(zip(whole.names(), x, strict=True))
+    there = np.array([named[name] for name in numbering.frame.density.names()])
+    pieces = [number_partition(part, numbering).piece for part in parts]
+    value = sum(piece.likelihood(there)[0] for piece in pieces)
+    assert value == pytest.approx(whole(x)[0] - whole.log_prior(x), rel=1e-9)
+
+
+def test_a_partition_that_has_grown_since_is_refused() -> None:
+    ratings, spec = CASES["clusters"]
+    few = ratings.answers[:, 1] == 0
+    _, numbering = number(make_skeleton(assay.take_ratings(ratings, few), spec), spec)
+    with pytest.raises(FitError, match="keep the files as they are"):
+        number_partition(ratings, numbering)
+
+
+def test_curvatures_of_pieces_add_up() -> None:
+    ratings, spec = CASES["clusters"]
+    structure = build_structure(ratings, spec)
+    density = make_density(structure)
+    frame = make_frame(structure, density)
+    x = prior_centre(density)
+    total = bends(lambda at: frame.density(at)[1], x, np.arange(len(x)))
+    for run in cut_clusters(structure.pattern):
+        total = total + make_piece(frame, take_clusters(structure.pattern, run)[0]).curvature(x)
+    direct = bends(lambda at: density(at)[1], x, np.arange(len(x)))
+    np.testing.assert_allclose(total, direct, atol=1e-5)
+    assert (curvature(density, x) is None) == (np.linalg.eigvalsh(direct).min() <= 0)
+
+
+def test_partitions_that_share_a_chunk_are_not_written_side_by_side() -> None:
+    rng = np.random.default_rng(1)
+    sizes = [
+        {dim: int(rng.integers(1, 9)) for dim in ("rating", "item", "place", "cluster")}
+        for _ in range(30)
+    ]
+    layout = make_layout(sizes, 10)
+    groups = waves(layout)
+    assert sorted(n for group in groups for n in group) == list(range(30))
+    for group in groups:
+        for dim, starts in layout.starts.items():
+            chunks = [
+                set(
+                    range(
+                        starts[n] // layout.chunks[dim],
+                        (starts[n + 1] - 1) // layout.chunks[dim] + 1,
+                    )
+                )
+                for n in group
+            ]
+            assert sum(len(c) for c in chunks) == len(set().union(*chunks))
+
+
+# -- data sets -------------------------------------------------------------------------
+
+
+def test_a_data_set_gives_the_fit_of_one_machine(client: Any, folder: Path) -> None:
+    ratings = assay.read_ratings(together(folder), task="retrieval")
+    here = assay.fit(ratings, **QUICK | {"method": "map"})
+    assay.fit_dataset(
+        folder, task="retrieval", out=folder.parent / "fit.zarr", client=client,
+        **QUICK | {"method": "map"},
+    )  # fmt: skip
+    there = assay.load(folder.parent / "fit.zarr")
+    assert here["labels"].to_dataset().sizes == there["labels"].to_dataset().sizes
+    np.testing.assert_allclose(by_item(here), by_item(there), atol=1e-3)
+    for name, variable in here["constant_data"].data_vars.items():
+        assert variable.dims == there["constant_data"][name].dims
+        assert np.array_equal(variable.values, there["constant_data"][name].values), name
+    assert np.array_equal(here["observed_data"]["answers"], there["observed_data"]["answers"])
+    one, other = (
+        f["log_likelihood"]["ratings"].mean(("chain", "draw")).to_series() for f in (here, there)
+    )
+    assert one.index.name == "cluster"
+    np.testing.assert_allclose(one, other.reindex(one.index), atol=0.05)
+    shares = (f["posterior"]["prevalence"].isel(chain=0, draw=0).to_numpy() for f in (here, there))
+    np.testing.assert_allclose(*shares, atol=1e-3)
+
+
+def test_laplace_over_partitions_is_laplace(client: Any, folder: Path) -> None:
+    ratings = assay.read_ratings(together(folder), task="retrieval")
+    effort = QUICK | {"draws": 500}
+    here = assay.fit(ratings, **effort)
+    there = assay.fit_dataset(
+        folder, task="retrieval", out=folder.parent / "fit.zarr", client=client, **effort
+    )
+    assert there["labels"]["state"].shape == (2, 500, 240)
+    np.testing.assert_allclose(by_item(here), by_item(there), atol=0.1)
+    assert np.abs(by_item(here) - by_item(there)).to_numpy().mean() < 0.01
+    frequency = (there["labels"]["state"] == 0).mean(("chain", "draw"))
+    assert np.abs(frequency - there["labels"]["state_probability"][:, 0]).mean() < 0.02
+    for name in ("topical_precision_at_k", "ndcg_at_k"):
+        values = [assay.metrics(fit)[name] for fit in (here, there)]
+        error = np.sqrt(sum(v.var(("chain", "draw")) / 500 for v in values))
+        gap = np.abs(values[0].mean(("chain", "draw")) - values[1].mean(("chain", "draw")))
+        assert (gap < 5 * error).all(), name
+    assert there.attrs["method"] == "laplace"
+    assert "rows_read" in there.attrs["accounting"]
+    assert assay.rater_reliability(there).sizes["rater"] == 5
+
+
+def test_a_killed_worker_costs_time_and_no_result(
+    client: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fit(name: str) -> Any:
+        return assay.fit_dataset(
+            folder, task="retrieval", out=folder.parent / name, client=client, **QUICK
+        )
+
+    def kill_one() -> None:
+        pids = client.run(os.getpid)
+        killed.append(min(pids.values()))
+        os.kill(killed[-1], signal.SIGKILL)
+
+    def seek(*given: Any, **more: Any) -> Any:
+        kill_one()  # it held partitions that this step needs
+        return seek_modes(*given, **more)
+
+    def write(*given: Any, **more: Any) -> Any:
+        client.wait_for_workers(2, timeout=30)
+        killer = threading.Timer(0.05, kill_one)
+        killer.start()
+        found = write_labels(*given, **more)
+        killer.join()
+        return found
+
+    killed: list[int] = []
+    undisturbed = fit("one.zarr")
+    seek_modes, write_labels = fitting.seek_modes, fitting.write_labels
+    monkeypatch.setattr(fitting, "seek_modes", seek)
+    monkeypatch.setattr(fitting, "write_labels", write)
+    disturbed = fit("two.zarr")
+    client.wait_for_workers(2, timeout=30)
+    assert len(killed) == 2
+    assert not set(killed) & set(client.run(os.getpid).values())
+    for group in ("posterior", "labels", "log_likelihood", "constant_data", "sample_stats"):
+        assert undisturbed[group].to_dataset().identical(disturbed[group].to_dataset()), group
+
+
+def test_classes_that_a_partition_lacks_are_found_in_others(client: Any, tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    truth = np.repeat(["a", "b", "c"], 40)
+    table = pd.DataFrame(
+        {"item": np.repeat(np.arange(120), 3), "rater": np.tile(["x", "y", "z"], 120)}
+    )
+    wrong = rng.random(360) < 0.1
+    table["answer"] = np.where(wrong, "a", np.repeat(truth, 3))
+    folder = write_partitions(table.assign(cluster=table["item"]), tmp_path / "r", (1, 1, 1))
+    reading = {"labels": {"label": "answer"}, "cluster": ""}
+    fit = assay.fit_dataset(
+        folder, task="single", out=tmp_path / "f.zarr", client=client, reading=reading,
+        **QUICK | {"method": "map"},
+    )  # fmt: skip
+    found = assay.label_probabilities(fit)[:, 0].to_pandas().idxmax(axis=1)
+    right = found.sort_index(key=lambda names: names.astype(int)).to_numpy() == truth
+    assert right.mean() > 0.95
+    assert fit["log_likelihood"]["ratings"].dims == ("chain", "draw", "item")
+
+
+# -- what is refused -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"method": "nuts"}, FitError, "NUTS needs all data at each step"),
+        ({"out": "fit.nc"}, FitError, "name a .zarr store"),
+        ({"raters": "scored"}, ModelError, "bins the scores of a rater by all of them"),
+        ({"reading": {"panels": "p.csv"}}, FitError, "columns of the partitions"),
+        ({"folder": "nowhere"}, RatingsError, "a folder of .parquet files"),
+        ({"client": "tcp://127.0.0.1:9"}, FitError, "no Dask scheduler answers"),
+        ({"reading": {"item": "nothing"}}, FitError, "nothing"),
+        ({"reference": "gold"}, ModelError, "at least 30 items; 0 have it"),
+        ({"draws": 0}, FitError, "draws=0"),
+    ],
+)
+def test_refusals_say_why(
+    change: dict[str, Any],
+    error: type[AssayError],
+    words: str,
+    client: Any,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fitting, "PATIENCE", 1.0)
+    given = {
+        "folder": folder, "task": "retrieval", "out": folder.parent / "fit.zarr",
+        "client": client, **QUICK,
+    } | change  # fmt: skip
+    with pytest.raises(error, match=words):
+        assay.fit_dataset(given.pop("folder"), **given)
+    assert not (folder.parent / "fit.zarr").exists()
+
+
+def test_a_cluster_in_two_files_is_named_with_them(
+    client: Any, table: pd.DataFrame, tmp_path: Path
+) -> None:
+    folder = write_partitions(table, tmp_path / "ratings", (1, 1))
+    stray = table[table["cluster"] == table["cluster"].iloc[0]]
+    stray.assign(item="other " + stray["item"]).to_parquet(folder / "part-2.parquet")
+    words = f"cluster {stray['cluster'].iloc[0]} stands in part-0.parquet and in part-2.parquet"
+    with pytest.raises(FitError, match=words):
+        assay.fit_dataset(folder, task="retrieval", out=tmp_path / "f.zarr", client=client, **QUICK)
+
+
+def test_a_rater_of_two_groups_is_named(client: Any, table: pd.DataFrame, tmp_path: Path) -> None:
+    cluster = pd.factorize(table["cluster"])[0]
+    grouped = table.assign(group=np.where(cluster < 12, "person", "llm"))
+    folder = write_partitions(grouped, tmp_path / "ratings", (1, 1))
+    with pytest.raises(FitError, match="is in several groups: person, llm"):
+        assay.fit_dataset(folder, task="retrieval", out=tmp_path / "f.zarr", client=client, **QUICK)
+
+
+def test_sessions_need_an_order(client: Any, table: pd.DataFrame, tmp_path: Path) -> None:
+    cluster = pd.factorize(table["cluster"])[0]
+    dated = table.assign(session=np.where(cluster % 2, "may", "june"))
+    folder = write_partitions(dated, tmp_path / "ratings", (1, 1))
+    given: dict[str, Any] = {"task": "retrieval", "client": client, **QUICK, "raters": "drift"}
+    with pytest.raises(FitError, match="in order of time"):
+        assay.fit_dataset(folder, out=tmp_path / "f.zarr", **given)
+    reading = {"sessions": ["may", "june"]}
+    fit = assay.fit_dataset(folder, out=tmp_path / "f.zarr", reading=reading, **given)
+    assert fit["constant_data"]["session"].values.tolist() == ["may", "june"]
+
+
+# -- data in memory --------------------------------------------------------------------
+
+
+def test_ratings_in_memory_are_fitted_by_workers(client: Any) -> None:
+    ratings = simulated()
+    here, there = assay.fit(ratings, **QUICK), assay.fit(ratings, client=client, **QUICK)
+    np.testing.assert_allclose(by_item(here), by_item(there), atol=1e-3)
+    np.testing.assert_allclose(here["sample_stats"]["lp"], there["sample_stats"]["lp"], atol=0.1)
+
+
+def test_chains_on_workers_have_the_same_bits(client: Any) -> None:
+    ratings = simulated(n_items=60, n_clusters=6)
+    effort: dict[str, Any] = {"draws": 40, "tune": 40, "chains": 2, "rng": 1, "progress": False}
+    here, there = assay.fit(ratings, **effort), assay.fit(ratings, client=client, **effort)
+    assert here["posterior"].to_dataset().identical(there["posterior"].to_dataset())
+    assert here["labels"].to_dataset().identical(there["labels"].to_dataset())
+
+
+def test_clients_and_checkpoints_exclude_each_other(tmp_path: Path) -> None:
+    with pytest.raises(FitError, match="without checkpoint="):
+        assay.fit(simulated(), client=object(), checkpoint=tmp_path)
+
+
+def test_command_line_takes_a_folder_and_a_scheduler(cluster: Any, folder: Path) -> None:
+    from typer.testing import CliRunner
+
+    from assay.cli.app import app
+
+    out = folder.parent / "fit.zarr"
+    done = CliRunner().invoke(
+        app,
+        ["fit", str(folder), "--task", "retrieval", "-o", str(out), "--dask",
+         cluster.scheduler_address, "--method", "map", "--draws", "20", "--chains", "1"],
+    )  # fmt: skip
+    assert done.exit_code in (0, 1), done.output
+    assert f"wrote {out}" in done.output
+    assert assay.load(out).attrs["command"]
+
+
+def test_coordinates_in_which_there_is_no_peak_are_left(
+    client: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def all_centred(sample: Piece, times: float, rng: np.random.Generator) -> Any:
+        return {p.name: np.ones(p.shape) for p in sample.density.parameters if p.spread}
+
+    tried = []
+
+    def seek(structure: Any, density: Density, *more: Any, **named: Any) -> Any:
+        found = find_modes(structure, density, *more, **named)
+        tried.append((bool(density.centred), found[0].factor is None))
+        return found
+
+    monkeypatch.setattr(fitting, "_centred", all_centred)
+    monkeypatch.setattr(fitting, "find_modes", seek)
+    assay.fit_dataset(
+        folder, task="retrieval", out=folder.parent / "fit.zarr", client=client, **QUICK
+    )
+    assert tried == [(True, True), (False, False)]

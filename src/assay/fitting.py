@@ -38,14 +38,15 @@ from assay.ratings import Ratings
 from assay.recovery import Recovered, recover
 from assay.sampling import sample_nuts
 from assay.spec import Priors, Replicates, make_spec
+from assay.strays import Chains, without_strays
 
 Floats = NDArray[np.float64]
 Method = Literal["nuts", "laplace", "map"]
 Sampler = Literal["nutpie", "numpyro"]
 METHODS = ("nuts", "laplace", "map")
 SAMPLERS = ("nutpie", "numpyro")
-Run = tuple[Floats, dict[str, Any]]
-"""Draws (chain, draw, value) and sampler statistics."""
+Run = tuple[Floats, dict[str, Any], list[str]]
+"""Draws (chain, draw, value), sampler statistics, and what is to be said of them."""
 VERSIONS = (
     *("assay", "numpy", "numba", "nutpie", "pymc", "arviz", "xarray", "pandas"),
     *("jax", "numpyro", "distributed"),
@@ -192,7 +193,7 @@ def fit(
         keep_interrupted=keep_interrupted,
         client=client,
     )
-    x, stats = run(structure, density, modes[0], inference, effort)
+    x, stats, said = run(structure, density, modes[0], inference, effort)
     asked, chains = (chains, draws), len(x)
     values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
     posterior = posterior_dataset(structure, values, chains)
@@ -223,7 +224,7 @@ def fit(
         k_hat = laplace_k_hat(modes[0], x, stats["lp"])
         extra = {"k_hat": k_hat}
         notes = laplace_warnings(k_hat)
-    notes = [*notes, *mode_warnings(modes)]
+    notes = [*said, *notes, *mode_warnings(modes)]
     stated = [*stated_assumptions(structure), *learned_assumptions(structure, values)]
     for note in [*notes, *independent_replicates(structure)]:
         warnings.warn(note, FitWarning, stacklevel=2)
@@ -308,21 +309,33 @@ def _run_nuts(
     if effort.client is not None:
         from assay.distributed.chains import sample_chains
 
-        return sample_chains(effort.client, density, mode.x, mode_scale(mode), **shared)
+        found = sample_chains(effort.client, density, mode.x, mode_scale(mode), **shared)
+        return *found, []
     if effort.sampler == "numpyro":
         from assay import numpyro_sampling
         from assay.jax_density import make_jax_density
 
         engine = make_jax_density(structure)
-        return numpyro_sampling.sample_nuts(engine, mode.x, mode_scale(mode), **shared)
-    return sample_nuts(
-        density,
-        mode.x,
-        mode_scale(mode),
-        checkpoint=effort.checkpoint,
-        keep_interrupted=effort.keep_interrupted,
-        **shared,
+        found = numpyro_sampling.sample_nuts(engine, mode.x, mode_scale(mode), **shared)
+        return *found, []
+
+    def sample(**changes: Any) -> Chains:
+        return sample_nuts(
+            density,
+            mode.x,
+            mode_scale(mode),
+            checkpoint=effort.checkpoint,
+            keep_interrupted=effort.keep_interrupted,
+            **(shared | changes),
+        )
+
+    found = sample()
+    if found[0].shape[:2] != (effort.chains, effort.draws):
+        return *found, []
+    found, notes = without_strays(
+        structure, density, mode, found, lambda n: sample(chains=1, seed=shared["seed"] + n)
     )
+    return *found, notes
 
 
 def run_laplace(
@@ -341,7 +354,7 @@ def run_laplace(
             "parameters), so that Laplace's approximation does not exist; use method='nuts'"
         )
     x = laplace_draws(mode, effort.draws * effort.chains, rng)
-    return x.reshape(effort.chains, effort.draws, -1), {}
+    return x.reshape(effort.chains, effort.draws, -1), {}, []
 
 
 def run_map(
@@ -350,7 +363,7 @@ def run_map(
     """Repeat the mode as often as draws are asked for."""
     shape = (effort.chains, effort.draws)
     x = np.broadcast_to(mode.x, (*shape, density.size))
-    return x, {"lp": np.full(shape, mode.height)}
+    return x, {"lp": np.full(shape, mode.height)}, []
 
 
 def align_loadings(values: dict[str, Floats], density: Density, mode: Mode) -> dict[str, Floats]:

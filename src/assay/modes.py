@@ -282,12 +282,13 @@ def _distinct(
                 break
         else:
             groups.append((x, height, labels, starts))
-    return _weigh(structure, density, groups)
+    return weigh(structure, density, groups)
 
 
-def _weigh(
+def weigh(
     structure: Structure, density: Density, groups: list[tuple[Floats, float, Floats, int]]
 ) -> list[Mode]:
+    """Weigh peaks (place, height, label probabilities, starts) against each other, by evidence."""
     modes: list[Mode] = []
     saddles: list[int] = []
     best = max(height for _, height, _, _ in groups)

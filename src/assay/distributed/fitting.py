@@ -176,7 +176,7 @@ def fit_dataset(
         )
         search, inference = np.random.default_rng(rng).spawn(2)
         density, modes = seek_modes(held, search, rng, starts=starts)
-        x, stats = RUNS[method](held.structure, density, modes[0], inference, effort)
+        x, stats, _ = RUNS[method](held.structure, density, modes[0], inference, effort)
         accounting = dataset.account_for(held.facts, paths, Path(folder))
         notes = write_fit(
             held, density, modes, np.array(x), stats, accounting, target.absolute(),

@@ -1,0 +1,95 @@
+"""Chains that went to a mode of no weight in their warm-up: found, named, and made again.
+
+A chain begins near the heaviest mode, but its first steps are long. Where labels can be turned
+round or exchanged, one chain in a hundred or so comes to lie in such a mode and never leaves it. Its
+draws are no part of the posterior in any number that matters; of four chains they would be a
+quarter.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.density import Density
+from assay.model import Structure
+from assay.modes import Mode, climb, weigh
+from assay.recovery import recover
+
+Floats = NDArray[np.float64]
+LOOKED_AT = 20
+"""Draws of each chain that are looked at."""
+APART = 0.2
+"""Mean distance of label probabilities, in total variation, from which two worlds differ."""
+NO_WEIGHT = 0.01
+TRIES = 3
+Chains = tuple[Floats, dict[str, NDArray[Any]]]
+
+
+def without_strays(
+    structure: Structure,
+    density: Density,
+    mode: Mode,
+    chains: Chains,
+    run: Callable[[int], Chains],
+) -> tuple[Chains, list[str]]:
+    """Make chains again that lie in another mode of no weight.
+
+    Parameters
+    ----------
+    mode : Mode
+        The heaviest mode.
+    chains : (x, stats)
+        Draws (chain, draw, value) and the sampler's statistics (chain, draw).
+    run : callable
+        Makes one chain; takes the number of the try.
+
+    Returns
+    -------
+    chains : (x, stats)
+    notes : list of str
+        A sentence for each chain that was made again.
+    """
+    x, stats = chains[0].copy(), {name: values.copy() for name, values in chains[1].items()}
+    notes = []
+    home = _labels(structure, density, mode.x[None])
+    tries = 0
+    for n in range(len(x)):
+        while tries < TRIES and (other := _stray_mode(structure, density, mode, home, x[n])):
+            tries += 1
+            (again,), fresh = run(tries)
+            x[n] = again
+            for name, values in fresh.items():
+                stats[name][n] = values[0]
+            notes.append(
+                f"Chain {n + 1} went to another mode in its warm-up, and was made again: {other}; "
+                "its weight is negligible."
+            )
+    return (x, stats), notes
+
+
+def _labels(structure: Structure, density: Density, x: Floats) -> Floats:
+    """Label probabilities (item, state), averaged over points (point, value)."""
+    return recover(structure, density.constrain(x), np.random.default_rng(0)).probabilities
+
+
+def _distance(a: Floats, b: Floats) -> float:
+    return float(np.abs(a - b).sum(axis=1).mean() / 2)
+
+
+def _stray_mode(
+    structure: Structure, density: Density, mode: Mode, home: Floats, chain: Floats
+) -> Mode | None:
+    """Return the mode of no weight that a chain lies in; None if it lies where it should."""
+    some = chain[:: max(1, len(chain) // LOOKED_AT)]
+    there = _labels(structure, density, some)
+    if _distance(there, home) < APART:
+        return None
+    peak, height = climb(density, chain[-1])
+    labels = _labels(structure, density, peak[None])
+    if _distance(labels, home) < APART or _distance(there, labels) > _distance(there, home):
+        return None
+    both = weigh(structure, density, [(mode.x, mode.height, home, 1), (peak, height, labels, 1)])
+    lighter = [found for found in both if found.x is peak and found.weight < NO_WEIGHT]
+    return lighter[0] if lighter else None

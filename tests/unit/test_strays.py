@@ -1,0 +1,71 @@
+"""Chains that went to a mode of no weight are made again; chains that explore are left alone."""
+
+import numpy as np
+import pytest
+
+import assay
+from assay.density import Density, make_density
+from assay.model import Structure, build_structure
+from assay.modes import Mode, find_modes
+from assay.spec import make_spec
+from assay.strays import without_strays
+
+Study = tuple[Structure, Density, list[Mode]]
+
+
+@pytest.fixture(scope="module")
+def study() -> Study:
+    """Labels that can be exchanged, at the price of raters who are mostly wrong."""
+    ratings = assay.simulate("single", n_items=60, n_raters=6, ratings_per_item=5, rng=2)
+    structure = build_structure(ratings, make_spec("hierarchical", "dirichlet"))
+    density = make_density(structure)
+    return structure, density, find_modes(structure, density, np.random.default_rng(1), starts=12)
+
+
+def around(place: np.ndarray, chains: int = 1) -> np.ndarray:
+    return place + 1e-3 * np.random.default_rng(3).standard_normal((chains, 30, len(place)))
+
+
+def stats_of(x: np.ndarray, value: float) -> dict[str, np.ndarray]:
+    return {"lp": np.full(x.shape[:2], value)}
+
+
+def test_a_stray_chain_is_made_again_and_named(study: Study) -> None:
+    structure, density, modes = study
+    light = next(mode for mode in modes if mode.weight < 1e-3)
+    home, away = around(modes[0].x), around(light.x)
+    x = np.concatenate([home, away, home])
+    tries = []
+
+    def run(number: int):
+        tries.append(number)
+        return (away, stats_of(away, 7.0)) if number == 1 else (home, stats_of(home, 8.0))
+
+    (found, stats), notes = without_strays(structure, density, modes[0], (x, stats_of(x, 0.0)), run)
+    assert tries == [1, 2]
+    np.testing.assert_array_equal(found, np.concatenate([home, home, home]))
+    assert stats["lp"][:, 0].tolist() == [0.0, 8.0, 0.0]
+    assert len(notes) == 2
+    assert all("Chain 2 went to another mode" in note for note in notes)
+
+
+def test_chains_at_home_are_left_alone(study: Study) -> None:
+    structure, density, modes = study
+    x = around(modes[0].x, chains=3)
+    (found, _), notes = without_strays(
+        structure, density, modes[0], (x, stats_of(x, 0.0)), lambda n: pytest.fail("made again")
+    )
+    np.testing.assert_array_equal(found, x)
+    assert notes == []
+
+
+def test_a_mode_of_weight_is_part_of_the_posterior(study: Study) -> None:
+    structure, density, modes = study
+    light = next(mode for mode in modes if mode.weight < 1e-3)
+    x = around(modes[0].x)
+    # Seen from the light mode, the heavy one is the other: it must not be thrown away.
+    (found, _), notes = without_strays(
+        structure, density, light, (x, stats_of(x, 0.0)), lambda n: pytest.fail("made again")
+    )
+    np.testing.assert_array_equal(found, x)
+    assert notes == []

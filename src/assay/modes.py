@@ -156,14 +156,10 @@ def curvature(density: Density, x: Floats) -> Floats | None:
 
     def rows(job: tuple[Ints, Density]) -> None:
         unknowns, local = job
-        here = local(x)[1] if len(density.data.rows) > LARGE else None
         for n in unknowns:
             shift = np.zeros(len(x))
             shift[n] = DIFFERENCE
-            # One-sided differences serve where there are so many data that it counts.
-            after = local(x + shift)[1]
-            before, width = (local(x - shift)[1], 2) if here is None else (here, 1)
-            hessian[n] = (before - after) / (width * DIFFERENCE)
+            hessian[n] = (local(x - shift)[1] - local(x + shift)[1]) / (2 * DIFFERENCE)
 
     whole, *local = neighbourhoods(density, x)
     rows(whole)

@@ -1,8 +1,8 @@
 """Chains that went to a mode of no weight in their warm-up: found, named, and made again.
 
 A chain begins near the heaviest mode, but its first steps are long. Where labels can be turned
-round or exchanged, one chain in a hundred or so comes to lie in such a mode and never leaves it. Its
-draws are no part of the posterior in any number that matters; of four chains they would be a
+round or exchanged, one chain in a hundred or so comes to lie in such a mode and never leaves it.
+Its draws are no part of the posterior in any number that matters; of four chains they would be a
 quarter.
 """
 

@@ -16,7 +16,7 @@ from assay.density import Density
 from assay.distributed.subsets import take_items
 from assay.likelihood import Pattern
 from assay.model import Structure
-from assay.modes import DIFFERENCE, LARGE, neighbourhoods
+from assay.modes import DIFFERENCE, neighbourhoods
 from assay.partition import runs, take_bundles
 
 Floats = NDArray[np.float64]
@@ -56,11 +56,9 @@ class Piece:
         Each row takes the data that its unknown touches.
         """
         found = np.empty((len(x), len(x)))
-        # One-sided differences serve where there are so many data that it counts.
-        large = len(self.density.data.rows) > LARGE
         for unknowns, density in neighbourhoods(self.density, x):
             local = replace(self, density=density)
-            found[unknowns] = bends(local.gradient, x, unknowns, large)
+            found[unknowns] = bends(local.gradient, x, unknowns)
         return found
 
     def gradient(self, x: Floats) -> Floats:
@@ -68,18 +66,13 @@ class Piece:
         return self.likelihood(x)[1]
 
 
-def bends(
-    gradient: Callable[[Floats], Floats], x: Floats, unknowns: Ints, one_sided: bool = False
-) -> Floats:
+def bends(gradient: Callable[[Floats], Floats], x: Floats, unknowns: Ints) -> Floats:
     """Return rows of a negative Hessian, by differences of gradients: (unknown, value)."""
     found = np.empty((len(unknowns), len(x)))
-    here = gradient(x) if one_sided else None
     for row, n in enumerate(unknowns):
         shift = np.zeros(len(x))
         shift[n] = DIFFERENCE
-        after = gradient(x + shift)
-        before, width = (gradient(x - shift), 2) if here is None else (here, 1)
-        found[row] = (before - after) / (width * DIFFERENCE)
+        found[row] = (gradient(x - shift) - gradient(x + shift)) / (2 * DIFFERENCE)
     return found
 
 

@@ -100,7 +100,7 @@ def sample_nuts(
         tune=tune,
         target_accept=target_accept,
     )
-    seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(chains)]
+    seeds = chain_seeds(seed, chains)
     files = [None if checkpoint is None else _file(checkpoint, walk, s) for s in seeds]
     found = {n: read_chain(f) for n, f in enumerate(files) if f is not None and f.exists()}
     stop = Event()
@@ -133,7 +133,17 @@ def sample_nuts(
             if not any(len(chain["x"]) for chain in [*so_far, *found.values()]):
                 raise
         found |= {n: future.result() for n, future in running.items()}
-    return _together([found[n] for n in sorted(found)])
+    return together([found[n] for n in sorted(found)])
+
+
+def chain_seeds(seed: int, chains: int) -> list[int]:
+    """Return the seed of each chain of a run."""
+    return [int(s) for s in np.random.SeedSequence(seed).generate_state(chains)]
+
+
+def sample_chain(walk: Walk, seed: int) -> Chain:
+    """Run one chain to its end."""
+    return _arrays(_start(walk, seed, lambda _: None).wait(), walk)
 
 
 def _run(walk: Walk, seed: int, show: Callable[[Any], None], stop: Event) -> Any:
@@ -212,7 +222,7 @@ def _arrays(trace: Any, walk: Walk) -> Chain:
     return {"x": walk.centre + z[kept] * walk.scale} | found
 
 
-def _together(chains: list[Chain]) -> tuple[Floats, dict[str, NDArray[Any]]]:
+def together(chains: list[Chain]) -> tuple[Floats, dict[str, NDArray[Any]]]:
     """Put chains into arrays (chain, draw, ...).
 
     Of an interrupted run: the chains that have at least half as many draws as the longest, all cut

@@ -115,6 +115,6 @@ def test_an_interruption_during_the_warm_up_leaves_nothing(density, monkeypatch)
 
 def test_chains_are_cut_to_a_common_length(tmp_path: Path):
     chains = [{"x": np.zeros((n, 2)), "lp": np.zeros(n)} for n in (10, 8, 3)]
-    x, stats = sampling._together(chains)
+    x, stats = sampling.together(chains)
     assert x.shape == (2, 8, 2)
     assert stats["lp"].shape == (2, 8)

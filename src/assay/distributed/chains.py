@@ -6,17 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay import sampling
 from assay.density import Density
 from assay.distributed.spreading import same, sending
-from assay.sampling import Chain, Walk
+from assay.sampling import Walk, chain_seeds, progress_bar, sample_chain, together
 
 Floats = NDArray[np.float64]
-
-
-def run_chain(walk: Walk, seed: int) -> Chain:
-    """On a worker: run one chain to its end."""
-    return sampling._arrays(sampling._start(walk, seed, lambda _: None).wait(), walk)
 
 
 def sample_chains(
@@ -48,16 +42,16 @@ def sample_chains(
         tune=tune,
         target_accept=target_accept,
     )
-    seeds = [int(s) for s in np.random.SeedSequence(seed).generate_state(chains)]
+    seeds = chain_seeds(seed, chains)
     with sending():
         given = client.submit(same, walk, pure=False)
-    found = client.map(run_chain, [given] * chains, seeds, pure=False)
+    found = client.map(sample_chain, [given] * chains, seeds, pure=False)
     total = draws + tune
-    with sampling.progress_bar(chains, total, show=progress) as show:
+    with progress_bar(chains, total, show=progress) as show:
         done = [(0, 0)] * chains
         for n, future in enumerate(found):
             diverged = int(np.sum(future.result().get("diverging", 0)))
             done[n] = (total, diverged)
             if show is not None:
                 show(done)
-    return sampling._together(client.gather(found))
+    return together(client.gather(found))

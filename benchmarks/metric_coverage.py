@@ -10,7 +10,7 @@ items (``finite``) and of the superpopulation (``population``), and so are the d
 systems and P(B > A). Beside them stands majority vote with a cluster bootstrap and, for rates, with
 Wilson's interval.
 
-    python benchmarks/coverage.py --world retrieval --truth fixed --sets 400 --workers 2 --seed 1
+    python benchmarks/metric_coverage.py --world retrieval --truth fixed --sets 400 --workers 2 --seed 1
 
 appends each set to ``docs/calibration/coverage_<truth>_<world>.csv`` as it is done; sets that are
 there already are not run again, so that a run can be stopped and taken up. The summary of all such
@@ -99,7 +99,7 @@ def run(number: int, *, world: World, truth: str, seed: int) -> pd.DataFrame:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fit = assay.fit(
-            ratings, draws=400, tune=300, chains=2, starts=2, rng=number, progress=False
+            ratings, draws=400, tune=200, chains=1, starts=2, rng=number, progress=False
         )
     seconds = time.perf_counter() - started
     parts = [from_fit(fit, estimand) for estimand in ESTIMANDS]

@@ -5,6 +5,7 @@ is turned round. Several starts find such modes; Laplace's approximation to the 
 says how much of the posterior it holds, and the heaviest is the one that a fit reports.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -22,6 +23,8 @@ from assay.recovery import recover
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Climb = Callable[[Density, Floats, Floats | None], tuple[Floats, float]]
+"""From a start to the mode above it and its height; the factor is that of :func:`climb`."""
 
 SAME_LABELS = 0.02
 SAME_HEIGHT = 0.5
@@ -48,7 +51,8 @@ class Mode:
     factor : ndarray (value, value) or None
         Upper Cholesky factor of the negative Hessian; None if it is not positive definite.
     evidence : float
-        Laplace's approximation to the log of the posterior mass around the mode.
+        Laplace's approximation to the log of the posterior mass around the mode; NaN where nothing
+        needed it.
     accuracy : float
         Mean probability of the right answer over raters and classes, on the label whose raters
         stand lowest against guessing.
@@ -84,8 +88,9 @@ class Mode:
             if self.mirrored
             else "raters are mostly right"
         )
+        evidence = "" if np.isnan(self.evidence) else f"log evidence {self.evidence:.1f}, "
         return (
-            f"{kind}: mean accuracy {self.accuracy:.2f}, log evidence {self.evidence:.1f}, "
+            f"{kind}: mean accuracy {self.accuracy:.2f}, {evidence}"
             f"weight {self.weight:.2g}, found from {self.starts} of the starts"
         )
 
@@ -204,6 +209,9 @@ def find_modes(
     *,
     starts: int = 4,
     more: list[Floats] | None = None,
+    centre: Floats | None = None,
+    ascend: Climb | None = None,
+    widths: bool = True,
 ) -> list[Mode]:
     """Climb from several starts and weigh the distinct modes.
 
@@ -215,28 +223,36 @@ def find_modes(
         are mirror images.
     more : list of ndarray, optional
         Further starts.
+    centre : ndarray, optional
+        In the place of the centre of the prior.
+    ascend : callable, optional
+        How to climb, :func:`climb` if not given.
+    widths : bool
+        Whether the curvature is asked for where there is one mode alone, and nothing to weigh.
 
     Returns
     -------
     list of Mode
         By falling evidence.
     """
-    centre = prior_centre(density)
+    ascend = ascend or climb
+    centre = prior_centre(density) if centre is None else centre
     points = [centre, *(centre + 2 * rng.standard_normal(density.size) for _ in range(starts - 1))]
     points += more or []
     samples = samples_of(density, rng)
     if density.centred:
         plain = replace(make_density(structure), data=samples[0].data)
         points = [settle(plain, density, climb(plain, p)[0]) for p in points]
-    modes = _distinct(structure, samples[0], [(*climb(samples[0], p), 1) for p in points])
+    peaks = [(*ascend(samples[0], p, None), 1) for p in points]
+    modes = _distinct(structure, samples[0], peaks, widths=widths)
     for before, sample in pairwise(samples):
         grown = np.sqrt(mass(sample.data) / mass(before.data))
         peaks = []
         for mode in modes:
             if mode.weight > FORGOTTEN:
                 factor = None if mode.factor is None else mode.factor * grown
-                peaks.append((*climb(sample, mode.x, factor), mode.starts))
-        modes = _distinct(structure, sample, peaks)
+                peaks.append((*ascend(sample, mode.x, factor), mode.starts))
+        modes = _distinct(structure, sample, peaks, widths=widths)
     return modes
 
 
@@ -264,9 +280,15 @@ def mass(data: Data) -> float:
 
 
 def _distinct(
-    structure: Structure, density: Density, peaks: list[tuple[Floats, float, int]]
+    structure: Structure,
+    density: Density,
+    peaks: list[tuple[Floats, float, int]],
+    *,
+    widths: bool,
 ) -> list[Mode]:
     """Tell peaks (place, height, how many starts led there) apart, and weigh them."""
+    if len(peaks) == 1 and not widths:
+        return [_alone(structure, density, *peaks[0])]
     groups: list[tuple[Floats, float, Floats, int]] = []
     for x, height, starts in sorted(peaks, key=lambda peak: -peak[1]):
         values = {k: v[None] for k, v in density.constrain(x).items()}
@@ -278,7 +300,19 @@ def _distinct(
                 break
         else:
             groups.append((x, height, labels, starts))
+    if len(groups) == 1 and not widths:
+        x, height, _, count = groups[0]
+        return [_alone(structure, density, x, height, count)]
     return weigh(structure, density, groups)
+
+
+def _alone(structure: Structure, density: Density, x: Floats, height: float, starts: int) -> Mode:
+    """Return a mode without rivals, its width left aside."""
+    accuracy, chance = mean_accuracy(structure, density, x)
+    return Mode(
+        x=x, height=height, factor=None, evidence=np.nan, accuracy=accuracy, chance=chance,
+        starts=starts,
+    )  # fmt: skip
 
 
 def weigh(

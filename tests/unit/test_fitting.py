@@ -28,7 +28,7 @@ def same(first: xr.DataTree, second: xr.DataTree) -> None:
     assert first.attrs == second.attrs
 
 
-@pytest.mark.parametrize("method", ["map", "laplace", "nuts"])
+@pytest.mark.parametrize("method", ["em", "map", "laplace", "nuts"])
 def test_the_same_seed_gives_the_same_bits(ratings: Ratings, method: str):
     options = {"method": method, "draws": 30, "tune": 60, "raters": "one_coin"}
     first = quiet(ratings, **options)
@@ -45,7 +45,7 @@ def test_a_generator_gives_its_next_numbers(ratings: Ratings):
     assert quiet(ratings, rng=generator).attrs["seed"] != first.attrs["seed"]
 
 
-@pytest.mark.parametrize("method", ["map", "laplace", "nuts"])
+@pytest.mark.parametrize("method", ["em", "map", "laplace", "nuts"])
 def test_groups_and_dims(ratings: Ratings, method: str):
     fit = quiet(ratings, method=method, draws=30, tune=60, raters="one_coin")
     assert set(fit.children) == {
@@ -89,9 +89,32 @@ def test_methods_agree_where_data_are_plenty():
 
 
 @pytest.mark.parametrize(
+    ("options", "optimiser"),
+    [
+        ({"raters": "dawid_skene", "prevalence": "dirichlet"}, "em"),
+        ({"raters": "hierarchical", "prevalence": "dirichlet"}, "climb"),
+        ({"raters": "dawid_skene", "prevalence": "loglinear"}, "climb"),
+    ],
+)
+def test_em_and_map_make_the_same_fit(ratings: Ratings, options: dict[str, str], optimiser: str):
+    by_em, by_map = (quiet(ratings, method=method, **options) for method in ("em", "map"))
+    assert json.loads(by_em.attrs["diagnostics"]) == {"optimiser": optimiser}
+    for group in by_map.children:
+        first, second = by_em[group].to_dataset(), by_map[group].to_dataset()
+        xr.testing.assert_allclose(first, second, rtol=1e-3, atol=1e-3)
+
+
+def test_modes_that_em_found_alone_are_told_without_their_evidence(ratings: Ratings):
+    fit = quiet(ratings, method="em", raters="one_coin", prevalence="dirichlet", starts=1)
+    (told,) = json.loads(fit.attrs["modes"])
+    assert "evidence" not in told
+    assert "raters are mostly right" in told
+
+
+@pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"method": "gibbs"}, "allowed: nuts, laplace, map"),
+        ({"method": "gibbs"}, "allowed: nuts, laplace, map, em"),
         ({"draws": 0}, "draws=0"),
         ({"chains": 1.5}, r"chains=1\.5"),
         ({"starts": -1}, "starts=-1"),

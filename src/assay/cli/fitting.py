@@ -39,9 +39,9 @@ class Fitting:
         Literal["together", "independent"],
         _fitting("Whether a rater's ratings of one item hang together."),
     ] = "together"
-    method: Annotated[Literal["nuts", "laplace", "map"], _fitting("How to find the posterior.")] = (
-        "nuts"
-    )
+    method: Annotated[
+        Literal["nuts", "laplace", "map", "em"], _fitting("How to find the posterior.")
+    ] = "nuts"
     draws: Annotated[int, _fitting("Draws kept of each chain.", min=1)] = 1000
     tune: Annotated[int, _fitting("Warm-up draws of each chain.", min=1)] = 1000
     chains: Annotated[int, _fitting("Chains.", min=1)] = 4

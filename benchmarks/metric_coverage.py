@@ -10,7 +10,7 @@ items (``finite``) and of the superpopulation (``population``), and so are the d
 systems and P(B > A). Beside them stands majority vote with a cluster bootstrap and, for rates, with
 Wilson's interval.
 
-    python benchmarks/metric_coverage.py --world retrieval --truth fixed --sets 400 --workers 2 --seed 1
+    python benchmarks/metric_coverage.py --world retrieval --truth fixed --sets 400 --seed 1
 
 appends each set to ``docs/calibration/coverage_<truth>_<world>.csv`` as it is done; sets that are
 there already are not run again, so that a run can be stopped and taken up. The summary of all such
@@ -21,7 +21,6 @@ import argparse
 import time
 import warnings
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache, partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -204,11 +203,9 @@ def run_all(world: World, truth: str, numbers: list[int], seed: int, workers: in
     """Run the sets in processes of their own, and write each as it is done."""
     work = partial(run, world=world, truth=truth, seed=seed)
     # A worker that grew over hundreds of fits would hold its memory: each is renewed.
-    context = get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context, max_tasks_per_child=20) as pool:
-        for done in as_completed([pool.submit(work, number) for number in numbers]):
-            lines = done.result().round(6)
-            lines.to_csv(path, mode="a", header=not path.exists(), index=False)
+    with get_context("spawn").Pool(workers, maxtasksperchild=50) as pool:
+        for lines in pool.imap_unordered(work, numbers):
+            lines.round(6).to_csv(path, mode="a", header=not path.exists(), index=False)
 
 
 def main() -> None:

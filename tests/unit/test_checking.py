@@ -31,7 +31,8 @@ def test_well_designed_ratings_have_no_problem_and_no_warning_about_raters() -> 
 
 def test_one_rating_an_item_is_counted() -> None:
     report = single([(1, "a", "x"), (1, "b", "y"), (2, "a", "x"), (3, "b", "y")])
-    assert "2 of 3 items have one rating" in texts(report, "warning")
+    assert "2 of 3 items have one rater" in texts(report, "note")
+    assert "2 of 3 rated items (67%) have one rater: each" in texts(report, "warning")
     assert report.tables["ratings_per_item"].to_dict("list") == {"ratings": [1, 2], "items": [2, 1]}
 
 
@@ -187,7 +188,7 @@ def test_the_report_reads_and_survives_json() -> None:
 
 def test_a_language_model_is_never_taken_for_a_person() -> None:
     report = single([(1, "gpt4", "x"), (1, "human_1", "y")])
-    assert "all 2" in texts(report, "note")
+    assert "2 raters in one group" in texts(report, "note")
     assert set(report.tables["raters"]["group"]) == {"all"}
 
 

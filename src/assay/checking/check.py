@@ -2,6 +2,7 @@
 
 from assay.checking.answers import check_answers
 from assay.checking.audits import check_audits
+from assay.checking.double_sampling import check_double_sampling
 from assay.checking.items import check_clusters, check_items
 from assay.checking.leaning import check_leaning
 from assay.checking.raters import check_overlap, check_raters, check_twins
@@ -17,7 +18,7 @@ from assay.ratings import Ratings
 PARTS = (
     check_rows, check_items, check_overlap, check_raters, check_slots, check_twins,
     check_replicates, check_answers, check_scores, check_sessions, check_times, check_audits,
-    check_clusters, check_leaning, check_reach,
+    check_clusters, check_leaning, check_double_sampling, check_reach,
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ def answered_items(ratings: Ratings) -> NDArray[np.int64]:
 
 
 def check_items(ratings: Ratings) -> Part:
-    """Say how many ratings items have, and which labels will lean on the prior."""
+    """Say how many ratings items have."""
     counts = np.bincount(ratings.item[~ratings.abstained], minlength=len(ratings.items))
     raters = answered_items(ratings)
     findings = []
@@ -30,13 +30,7 @@ def check_items(ratings: Ratings) -> Part:
             _finding("note", f"{none} of {len(counts)} items have no rating: they are predicted")
         )
     if once:
-        findings.append(
-            _finding(
-                "warning" if once > 0.5 * len(raters) else "note",
-                f"{once} of {len(raters)} items have one rating: for those the label leans on the "
-                "rater's other items and on the prior",
-            )
-        )
+        findings.append(_finding("note", f"{once} of {len(raters)} items have one rater"))
     several = int((raters >= 2).sum())
     findings.append(
         _finding(

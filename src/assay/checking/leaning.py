@@ -43,17 +43,21 @@ def telling_items(ratings: Ratings) -> NDArray[np.bool_]:
 
 
 def _once(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
-    """Say what the labels of items with one rater rest on, where they are most of the items."""
+    """Say what the labels of items with one rater rest on; a warning if they are most items."""
     raters = answered_items(ratings)
     rated = int((raters > 0).sum())
     once = int(((raters == 1) & ~telling).sum())
-    if once <= MOSTLY_ONCE * rated:
+    if not once:
         return []
     text = (
         f"{once} of {rated} rated items ({once / rated:.0%}) have one rater: each of their labels "
-        "is one answer, weighed by a reliability and a prevalence that other items teach; all that "
-        f"is learned of reliability comes from {int(telling.sum())} items. Rates and metrics over "
-        "all items are no surer than those reliabilities, however many items there are"
+        "is one answer, weighed by a reliability and a prevalence that other items teach"
+    )
+    if once <= MOSTLY_ONCE * rated:
+        return [_finding("note", text)]
+    text += (
+        f"; all that is learned of reliability comes from {int(telling.sum())} items. Rates and "
+        "metrics over all items are no surer than those reliabilities, however many items there are"
     )
     return [_finding("warning", text)]
 
@@ -81,24 +85,25 @@ def _class_table(ratings: Ratings, telling: NDArray[np.bool_]) -> pd.DataFrame:
 
 
 def _classes(table: pd.DataFrame) -> list[Finding]:
-    """Name the classes that few telling items show, a finding for each label."""
-    found = []
+    """Name the classes that few telling items show, with the labels that they are of."""
+    said = []
     for label, lines in table[table["answered"]].groupby("label", sort=False):
         few = lines[lines["items"] < FEW_ITEMS]
-        if few.empty:
-            continue
         binary = list(lines["class"]) == ["no", "yes"]
         shown = [
             _reliability(str(name), int(items), binary=binary)
             for name, items in zip(few["class"], few["items"], strict=True)
         ]
-        text = (
-            f"{label}: {'; '.join(shown)}: too few items that two raters or the truth tell about "
-            f"(fewer than {FEW_ITEMS}), so that this leans on the prior, and with it the rate of "
-            f"{label} and every metric that counts it"
-        )
-        found.append(_finding("note", text))
-    return found
+        if shown:
+            said.append(f"{label}: {', '.join(shown)}")
+    if not said:
+        return []
+    text = (
+        f"fewer than {FEW_ITEMS} items that two raters or the truth tell about show some classes "
+        f"({'; '.join(said)}): these reliabilities lean on the prior, and with them the rates of "
+        "those labels and every metric that counts them"
+    )
+    return [_finding("note", text)]
 
 
 def _reliability(name: str, items: int, *, binary: bool) -> str:

@@ -88,8 +88,10 @@ def check_raters(ratings: Ratings) -> Part:
 
 def _groups(ratings: Ratings) -> str:
     sizes = ratings.raters["group"].value_counts()
+    if len(sizes) == 1:
+        return f"{len(ratings.raters)} raters in one group"
     names = some([f"{group} {size}" for group, size in sizes.items()])
-    return f"{len(ratings.raters)} raters in {len(sizes)} group{'s' * (len(sizes) > 1)}: {names}"
+    return f"{len(ratings.raters)} raters in {len(sizes)} groups: {names}"
 
 
 def _rater_table(ratings: Ratings) -> pd.DataFrame:

@@ -158,4 +158,6 @@ def _sentences(
 
 
 def _counted(count: int, word: str) -> str:
-    return f"{count:,} more {word}{'s' * (count != 1)}"
+    """Write a count rounded up to two digits: more would say more than is known."""
+    unit = 10 ** max(len(str(count)) - 2, 0)
+    return f"{ceil(count / unit) * unit:,} more {word}{'s' * (count != 1)}"

@@ -3,13 +3,20 @@
 import numpy as np
 import pandas as pd
 
+from assay.checking.double_sampling import LAYER, TOPIC, TURNS
+from assay.checking.result import Finding as Checked
 from assay.checking.result import some
 from assay.ratings import Accounting, Ratings
 from assay.reporting.material import Material
-from assay.reporting.page import Block, Callout, Section, bullets, prose, table_of
+from assay.reporting.page import Block, Callout, Finding, Section, bullets, prose, table_of
 
 SHOWN_LINES = 5
 LEVELS = {"problem": "bad", "warning": "doubt"}
+SAID = ("rows", "items")
+"""Topics of the check that the section's own sentences and tables tell."""
+
+WEIGHT = 80.0
+"""More than that of a claim: a verdict on a comparison of the wrong sign is wrong, too."""
 
 
 def data_section(material: Material) -> Section:
@@ -19,13 +26,46 @@ def data_section(material: Material) -> Section:
     if len(accounting.set_aside):
         blocks.append(_set_aside_table(accounting))
     blocks += bullets(accounting.notes, "What the reader of the file decided:")
-    for finding in material.checked.at_least("warning"):
-        blocks.append(Callout(word=finding.level, text=finding.text, level=LEVELS[finding.level]))
-    notes = [f.text for f in material.checked.findings if f.level in ("ok", "note")]
+    found = _still_true(material)
+    for finding in found:
+        if finding.level in LEVELS:
+            level = LEVELS[finding.level]
+            blocks.append(Callout(word=finding.level, text=_sentence(finding.text), level=level))
+    notes = [f.text for f in found if f.level == "note" and f.topic not in SAID]
     blocks += bullets(notes, "What a check of the ratings found besides:")
+    fine = [f.text for f in found if f.level == "ok" and f.topic not in SAID]
+    blocks += bullets(fine, "What is as it should be:")
     if len(accounting.roles):
         blocks.append(_roles_table(accounting))
-    return Section(key="data", title="The data, and what was set aside", blocks=tuple(blocks))
+    return Section(
+        key="data",
+        title="The data, and what was set aside",
+        blocks=tuple(blocks),
+        findings=_findings(found),
+    )
+
+
+def _still_true(material: Material) -> list[Checked]:
+    """Return what the check found, but for a proposal that this fit has followed."""
+    followed = LAYER.split(" + ")[1] in str(material.attribute("spec")["raters"])
+    return [f for f in material.checked.findings if not (followed and f.topic == TOPIC)]
+
+
+def _findings(found: list[Checked]) -> tuple[Finding, ...]:
+    """Tell that the comparison may have the wrong sign, if the design allows that."""
+    told = [f.text for f in found if f.topic == TOPIC and f.level in LEVELS and TURNS in f.text]
+    return tuple(
+        Finding(
+            weight=WEIGHT,
+            text=f"{_sentence(text.partition(TURNS)[0] + TURNS)} What to fit instead stands there.",
+            section="data",
+        )
+        for text in told
+    )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _sizes(ratings: Ratings, answered: np.ndarray) -> str:

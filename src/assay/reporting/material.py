@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.agreements import Agreement, agreement
+from assay.calibration_curves import score_calibration
 from assay.checking import check
 from assay.checking.result import Check
 from assay.comparison import (
@@ -30,6 +31,7 @@ from assay.frames import labels_frame, reliability_frame
 from assay.kinds import rater_kinds
 from assay.posterior_checks import predictive_checks
 from assay.ratings import Ratings
+from assay.sessions import drift_table
 from assay.summary import summarize
 
 ESTIMANDS: tuple[Estimand, ...] = ("finite", "population")
@@ -156,6 +158,16 @@ class Material:
     def stable(self) -> pd.DataFrame:
         """The comparison under other assumptions."""
         return stability(self.fit, level=self.level, progress=self.progress)
+
+    @cached_property
+    def drift(self) -> pd.DataFrame:
+        """How the raters' reliability changed from the first session to the last."""
+        return drift_table(self.fit, level=self.level)
+
+    @cached_property
+    def calibration(self) -> pd.DataFrame:
+        """What the scores of scored raters mean."""
+        return score_calibration(self.fit, level=self.level)
 
     @cached_property
     def reference(self) -> str:

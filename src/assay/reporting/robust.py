@@ -1,12 +1,19 @@
 """Section: whether the conclusions survive other assumptions."""
 
+from typing import Any
+
 import pandas as pd
 
+from assay.checking.result import some
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Gap, Section, prose, table_of
-from assay.words import interval
+from assay.words import UNDEFINED, interval, lines_of
+
+Line = dict[str, Any]
 
 WEIGHT = 55.0
+FAILED = "could not run"
+OPEN = "open"
 NOT_ASKED = Gap(
     what="Stability: refits without each rater, with other priors, rules and kernels",
     why="it was not asked for; each refit takes as long as a small fit",
@@ -26,62 +33,143 @@ def stability_section(material: Material) -> Section | Gap:
     if not material.stability:
         return NOT_ASKED
     table = material.stable
-    changed = table[table["changes"].str.startswith("changes")]
-    refits = table.loc[table["kind"] != "none", "variant"].nunique()
+    ran = table[~table["changes"].str.startswith(FAILED)]
+    moved = ran[~ran["changes"].isin(["", "none"])]
+    changed = moved[moved["changes"].str.startswith("changes")]
     said = [
         f"{line.metric}, {line.a} − {line.b}, {line.variant}: {line.changes}"
         for line in changed.itertuples()
     ]
     blocks: list[Block] = [
-        prose(
-            f"The model was refitted in {refits} ways, with fewer draws than the fit itself: small "
-            "moves are Monte Carlo error."
-        ),
-        _verdict(said),
-        _table(table),
+        prose(*_refits(ran)),
+        _verdict(said, ran),
+        _contrasts(ran, material.reference, export=table),
+        *([] if moved.empty else [_moves(moved)]),
     ]
-    gaps = tuple(_gaps(table))
     return Section(
         key="stability",
         title="Stability",
         blocks=tuple(blocks),
-        gaps=gaps,
+        gaps=tuple(_gaps(table)),
         findings=_findings(said),
     )
 
 
-def _verdict(said: list[str]) -> Block:
-    if not said:
-        text = "No conclusion changes under any of them."
-        return Callout(word="Stable", text=text, level="good")
-    return Callout(word="Not stable", text="; ".join(said) + ".", level="doubt")
+def _refits(ran: pd.DataFrame) -> tuple[str, str]:
+    """Say how many refits there were, with how many draws, and which of them gave a warning."""
+    refits = ran[ran["kind"] != "none"].drop_duplicates("variant")
+    words = (
+        f"The model was refitted in {len(refits)} ways, each with "
+        f"{' or '.join(dict.fromkeys(refits['basis']))}: small moves are Monte Carlo error."
+    )
+    warned = list(refits.loc[refits["warnings"] != "", "variant"])
+    if not warned:
+        return words, ""
+    return words, (
+        f"{len(warned)} of these refits came with a warning, mostly of such few draws (what it "
+        f"says is in the exported table): {some(warned)}."
+    )
 
 
-def _table(table: pd.DataFrame) -> Block:
-    numbers = table[["difference", "difference_lower", "difference_upper"]].to_numpy(float)
-    words = table.assign(
-        contrast=table["metric"] + ", " + table["a"] + " − " + table["b"],
-        told=[interval(*line) for line in numbers],
-    ).sort_values("contrast", kind="stable")
-    shown = {"variant": "Variant", "told": "Difference", "changes": "What changes"}
+def _verdict(said: list[str], ran: pd.DataFrame) -> Block:
+    if said:
+        return Callout(word="Not stable", text="; ".join(said) + ".", level="doubt")
+    fitted = ran[ran["kind"] == "none"]
+    concluded = [_conclusion(line) != OPEN for line in lines_of(fitted)]
+    if not any(concluded):
+        text = f"Nothing is concluded of the {len(fitted)} contrasts, as fitted or under any other."
+        return Callout(word="Open", text=text, level="note")
+    text = f"{sum(concluded)} of {len(fitted)} contrasts have a clear sign; none changes."
+    return Callout(word="Stable", text=text, level="good")
+
+
+def _contrasts(ran: pd.DataFrame, reference: str, *, export: pd.DataFrame) -> Block:
+    """One line per contrast: as fitted, and what the refits make of it."""
+    lines = []
+    for (metric, a, b), part in ran.groupby(["metric", "a", "b"], sort=False):
+        first, *others = lines_of(part.sort_values("kind", key=lambda k: k != "none"))
+        values = [line["difference"] for line in others if line["difference"] == line["difference"]]
+        lines.append(
+            {
+                "metric": str(metric),
+                "contrast": f"{a} − {b}",
+                "fitted": _told(first),
+                "range": f"{min(values):.2f} to {max(values):.2f}" if values else "none ran",
+                "most": _most(first, others),
+                "conclusion": _said(first, others),
+            }
+        )
+    frame = pd.DataFrame(lines)
+    one = frame["contrast"].nunique() == 1
+    shown = {"metric": f"Metric, {frame['contrast'].iloc[0]}"} if one else {"contrast": "Contrast"}
+    shown |= {
+        "fitted": "As fitted",
+        "range": "Estimates of the refits",
+        "most": "Moved most by",
+        "conclusion": "Conclusion",
+    }
+    estimands = ", ".join(e for e in dict.fromkeys(ran["estimand"]) if e)
     return table_of(
         "stability",
-        "Each contrast under other assumptions: posterior mean and interval",
-        words,
+        "Each contrast as fitted, and under other assumptions",
+        frame,
         shown,
+        under="" if one else "metric",
+        note=f"Estimand {estimands}. Reference: {reference}. All refits: --tables.",
+        export=export,
+    )
+
+
+def _told(line: Line) -> str:
+    keys = ("difference", "difference_lower", "difference_upper")
+    return interval(*(line[key] for key in keys))
+
+
+def _most(first: Line, others: list[Line]) -> str:
+    """Name the refit that moves the estimate most, and by how much."""
+    moves = {line["variant"]: line["difference"] - first["difference"] for line in others}
+    known = {name: move for name, move in moves.items() if move == move}
+    if not known:
+        return UNDEFINED
+    name = max(known, key=lambda name: abs(known[name]))
+    return f"{name} ({known[name]:+.2f})"
+
+
+def _conclusion(line: Line) -> str:
+    if line["difference_lower"] > 0:
+        return f"{line['a']} is higher"
+    return f"{line['b']} is higher" if line["difference_upper"] < 0 else OPEN
+
+
+def _said(first: Line, others: list[Line]) -> str:
+    """Say in how many refits the conclusion stays."""
+    same = sum(_conclusion(line) == _conclusion(first) for line in others)
+    return f"{_conclusion(first)}; in {same} of {len(others)} refits too"
+
+
+def _moves(moved: pd.DataFrame) -> Block:
+    """Only the refits that change or move a contrast."""
+    words = moved.assign(
+        contrast=moved["metric"] + ", " + moved["a"] + " − " + moved["b"],
+        told=list(map(_told, lines_of(moved))),
+    ).sort_values("contrast", kind="stable")
+    return table_of(
+        "stability_moves",
+        "Refits that change or move a contrast: posterior mean and interval",
+        words,
+        {"variant": "Refit", "told": "Difference", "changes": "What changes"},
         under="contrast",
-        note=f"Estimand {', '.join(e for e in dict.fromkeys(table['estimand']) if e)}.",
-        export=table,
+        export=moved,
     )
 
 
 def _gaps(table: pd.DataFrame) -> list[Gap]:
     """Name the variants that could not run."""
-    failed = table[table["changes"].str.startswith("could not run")].drop_duplicates("variant")
+    failed = table[table["changes"].str.startswith(FAILED)].drop_duplicates("variant")
     return [
         Gap(
             what=f"Stability, {line.variant}",
-            why=str(line.changes).removeprefix("could not run: "),
+            why=str(line.changes).removeprefix(f"{FAILED}: "),
             enable="what the message says",
         )
         for line in failed.itertuples()

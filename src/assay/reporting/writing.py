@@ -14,10 +14,12 @@ from assay.reporting.budget import budget_section
 from assay.reporting.card import card_section
 from assay.reporting.claims import claims_section
 from assay.reporting.comparisons import comparison_section
+from assay.reporting.drift import drift_section
 from assay.reporting.evidence import data_section
 from assay.reporting.export import export_tables
 from assay.reporting.html import to_html
 from assay.reporting.labels import labels_section
+from assay.reporting.left_out import left_out_section
 from assay.reporting.limits import gaps_of, gaps_section, limits_section
 from assay.reporting.material import Material
 from assay.reporting.misfit import misfit_section
@@ -26,10 +28,13 @@ from assay.reporting.page import Finding, Gap, Page, Section
 from assay.reporting.provenance import provenance_section
 from assay.reporting.raters import raters_section
 from assay.reporting.robust import stability_section
+from assay.reporting.scores import scores_section
 from assay.reporting.trust import convergence_section
 from assay.reporting.wrong import wrong_section
 
-SectionMaker = Callable[[Material], Section | Gap]
+SectionMaker = Callable[[Material], Section | Gap | None]
+"""None: the fit has nothing that the section is about."""
+
 SECTIONS: dict[str, SectionMaker] = {
     "What was asked": asked_section,
     "The data": data_section,
@@ -38,9 +43,12 @@ SECTIONS: dict[str, SectionMaker] = {
     "Comparisons": comparison_section,
     "Claims": claims_section,
     "Raters": raters_section,
+    "Reliability by session": drift_section,
+    "What the scores mean": scores_section,
     "Labels": labels_section,
     "Agreement": agreement_section,
     "Model checks": misfit_section,
+    "Leave-one-out": left_out_section,
     "If the consensus is wrong": wrong_section,
     "Variance budget": budget_section,
     "Stability": stability_section,
@@ -202,7 +210,7 @@ def make_page(material: Material, *, title: str | None = None, notice: str = "")
     )
 
 
-def _made(name: str, maker: SectionMaker, material: Material) -> Section | Gap:
+def _made(name: str, maker: SectionMaker, material: Material) -> Section | Gap | None:
     """Make a section; one that this input does not allow is a gap, not a failure of the rest."""
     try:
         return maker(material)

@@ -1,0 +1,184 @@
+"""Double sampling: who rated everything of several systems, while the others rated a sample.
+
+What differs between the systems then rests on one instrument. If it errs more on one system's
+items than on another's, a model with one error rate for both turns that into a difference.
+"""
+
+import shlex
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.checking.result import Finding, Level, Part, some
+from assay.ratings import Ratings
+from assay.states import MISSING
+
+Counts = NDArray[np.int64]
+
+TOPIC = "bias by system"
+NEARLY_ALL = 0.95
+"""Share of a system's items from which a group rated "all" of them: a few answers get lost."""
+
+SAMPLE = 0.8
+"""Share of a system's items below which the others rated a sample only."""
+
+FEW_ITEMS = 10
+TURNS = "and its sign can turn"
+PLAIN = "hierarchical"
+LAYER = "hierarchical + system_bias"
+MEASURED = (
+    "In a study of a language-model judge (documentation, A sign that turns) the default model "
+    "called a wrong sign real in 19 of 20 samples; with the layer alone the 95 % interval held the "
+    "true difference in 2 of 20, with the layer and this prevalence in 19 of 20"
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Design:
+    """Who rated all items of which systems, and how many of them the others rated.
+
+    Attributes
+    ----------
+    judges, others : tuple of str
+        Rater groups that rated all, and the rest of them; raters, if all are of one group.
+    grouped : bool
+        Whether these are groups.
+    systems : tuple of str
+    items, checked : ndarray of int (system,)
+        Items of each system, and those of them that the others answered or whose truth is known.
+    """
+
+    judges: tuple[str, ...]
+    others: tuple[str, ...]
+    grouped: bool
+    systems: tuple[str, ...]
+    items: Counts
+    checked: Counts
+
+
+def check_double_sampling(ratings: Ratings) -> Part:
+    """Propose a bias by system for whoever rated everything, where others rated a sample."""
+    design = double_sampling(ratings)
+    if design is None:
+        return Part()
+    # Whether raters of one group are different instruments, nobody knows.
+    level: Level = "warning" if design.grouped or not design.others else "note"
+    found = [Finding(level=level, topic=TOPIC, text=_words(design))]
+    few = [
+        f"{name} {n}"
+        for name, n in zip(design.systems, design.checked, strict=True)
+        if n < FEW_ITEMS
+    ]
+    if few:
+        text = (
+            f"the sample has fewer than {FEW_ITEMS} items of a system ({some(few)}): a bias there "
+            "would come from the prior alone; a random sample of each system's items would tell it"
+        )
+        found.append(Finding(level=level, topic=TOPIC, text=text))
+    if len(ratings.task.labels) > 1:
+        text = (
+            "the dirichlet prevalence has a free number for each admissible combination of the "
+            f"{len(ratings.task.labels)} labels; over many of them its prior is not a vague one: "
+            "compare with the default prevalence"
+        )
+        found.append(Finding(level="note", topic=TOPIC, text=text))
+    return Part(findings=tuple(found), tables={"double_sampling": _table(design)})
+
+
+def double_sampling(ratings: Ratings) -> Design | None:
+    """Return the design if somebody rated all of several systems and the others a sample."""
+    place, systems = _own_system(ratings), len(ratings.systems)
+    unit, names, grouped = _units(ratings)
+    answered = (ratings.answers >= 0).any(axis=1) & (place[ratings.item] >= 0)
+    mine, item = unit[ratings.rater[answered]], ratings.item[answered]
+    counts = np.zeros((len(names), systems), np.int64)
+    pairs = pd.DataFrame({"unit": mine, "item": item}).drop_duplicates()
+    np.add.at(counts, (pairs["unit"], place[pairs["item"]]), 1)
+    items = np.bincount(place[place >= 0], minlength=systems)
+    rated_all = (items > 0) & (counts >= NEARLY_ALL * items)
+    judge = rated_all.sum(axis=1) >= 2
+    # One of the raters of a single group may be another instrument; of several nobody can tell.
+    if not judge.any() or (judge.sum() > 1 and not grouped):
+        return None
+    common = np.flatnonzero(rated_all[judge].all(axis=0))
+    known = (ratings.truth != MISSING).any(axis=1)
+    known[item[~judge[mine]]] = True
+    checked = np.bincount(place[known & (place >= 0)], minlength=systems)[common]
+    if len(common) < 2 or not checked.any() or (checked >= SAMPLE * items[common]).all():
+        return None
+    return Design(
+        judges=tuple(map(str, names[judge])),
+        others=tuple(map(str, names[~judge])),
+        grouped=grouped,
+        systems=tuple(ratings.systems[n] for n in common),
+        items=items[common],
+        checked=checked,
+    )
+
+
+def _own_system(ratings: Ratings) -> Counts:
+    """Return the position of the one system that each item is of; -1 if none or several."""
+    places = ratings.panels.loc[ratings.panels["system"] != "", ["system", "item"]]
+    places = places.drop_duplicates().drop_duplicates("item", keep=False)
+    found = np.full(len(ratings.items), -1, np.int64)
+    found[places["item"].to_numpy()] = pd.Index(ratings.systems).get_indexer(
+        pd.Index(places["system"])
+    )
+    return found
+
+
+def _units(ratings: Ratings) -> tuple[Counts, NDArray[np.object_], bool]:
+    """Return each rater's unit, the units' names, and whether units are groups or raters."""
+    groups = ratings.raters["group"]
+    if groups.nunique() > 1:
+        codes, names = pd.factorize(groups)
+        return np.asarray(codes, np.int64), np.asarray(names, object), True
+    return np.arange(len(groups)), ratings.raters.index.to_numpy(object), False
+
+
+def _words(design: Design) -> str:
+    """Say what the design is, what it may do, and what to fit instead."""
+    who = some(design.judges)
+    counts = zip(design.checked, design.items, design.systems, strict=True)
+    sample = some([f"{n} of {size} of {name}" for n, size, name in counts])
+    by = f"{some(design.others)} rated" if design.others else "the truth is known of"
+    return (
+        f"{who} rated all items of {some(design.systems)}; {by} a sample of them ({sample}). If "
+        f"{who} misses more on one system than on another, a model with one error rate for both "
+        f"takes that for a difference between the systems, {TURNS}. "
+        f"{_proposal(design)}. {MEASURED}. The sample has to be a random one"
+    )
+
+
+def _proposal(design: Design) -> str:
+    """Give the arguments, and the options of the command, that let errors differ by system."""
+    who = some(design.judges)
+    if not design.others:
+        return f"Let the errors of {who} differ by system: {_arguments(LAYER)}"
+    if design.grouped:
+        layers = dict.fromkeys(design.judges, LAYER) | dict.fromkeys(design.others, PLAIN)
+        return f"Let the errors of {who} differ by system: {_arguments(layers)}"
+    return (
+        f"If {who} is of another kind than the other raters (a language model beside people), give "
+        "it a rater group of its own (group=, --group) and let its errors differ by system, e.g. "
+        f"{_arguments({'judge': LAYER, 'others': PLAIN})}"
+    )
+
+
+def _arguments(raters: str | dict[str, str]) -> str:
+    """Write the arguments of ``fit``, in Python and on the command line."""
+    if isinstance(raters, str):
+        written, options = f'"{raters}"', [raters]
+    else:
+        pairs = ", ".join(f'"{name}": "{recipe}"' for name, recipe in raters.items())
+        written, options = f"{{{pairs}}}", [f"{name}={text}" for name, text in raters.items()]
+    command = " ".join(f"--raters {shlex.quote(option)}" for option in options)
+    return f'raters={written}, prevalence="dirichlet" (assay fit: {command} --prevalence dirichlet)'
+
+
+def _table(design: Design) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"system": list(design.systems), "items": design.items, "sample": design.checked}
+    )

@@ -1,0 +1,71 @@
+"""What scores mean: the probability of a class given the score, a panel per rater and label."""
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from assay.plots.style import COLOURS, MARKERS, RC, SERIES, WIDTH, new_figure, short
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SHOWN_CURVES = 6
+ACROSS = 2
+
+
+def draw_calibration(table: pd.DataFrame, *, width: float = WIDTH) -> "Figure":
+    """Draw lines of :func:`assay.score_calibration`, the classes that are to be shown.
+
+    Parameters
+    ----------
+    table : DataFrame
+    width : float
+        Inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Posterior means with bands over the scores that were given; beside the diagonal if one
+        class of each label is shown.
+    """
+    import matplotlib as mpl
+
+    curves = list(table.groupby(["rater", "label"], sort=False))[:SHOWN_CURVES]
+    across = min(ACROSS, len(curves))
+    down = ceil(len(curves) / across)
+    with mpl.rc_context(RC):
+        figure = new_figure(width, width / ACROSS * down + 0.2)
+        panels = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True).ravel()
+        for n, (axes, ((rater, label), part)) in enumerate(zip(panels, curves, strict=False)):
+            axes.set_title(f"{short(rater)}\n{short(label)}")
+            _draw_curves(axes, part)
+            axes.set_xlabel("score")
+            if n % across == 0:
+                axes.set_ylabel("probability of the class")
+        for axes in panels[len(curves) :]:
+            axes.set_visible(False)
+    return figure
+
+
+def _draw_curves(axes: "Axes", part: pd.DataFrame) -> None:
+    """Draw each class of one rater and label over the middles of its bins."""
+    several = part["class"].nunique() > 1
+    if not several:
+        axes.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, zorder=0)
+    for n, (name, line) in enumerate(part.groupby("class", sort=False, observed=True)):
+        colour = COLOURS[SERIES[n % len(SERIES)]]
+        x = np.asarray((line["lowest_score"] + line["highest_score"]) / 2)
+        axes.fill_between(x, line["lower"], line["upper"], color=colour, alpha=0.25, linewidth=0)
+        axes.plot(
+            x, line["mean"], f"{MARKERS[n % len(MARKERS)]}-", color=colour, markersize=4,
+            linewidth=1.4, label=str(name),
+        )  # fmt: skip
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_ylim(0, 1)
+    axes.set_aspect("equal")
+    axes.grid()
+    if several:
+        axes.legend()

@@ -1,0 +1,120 @@
+"""Section: reliability by session."""
+
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from assay.plots.forest import Series, forest
+from assay.reporting.material import Material
+from assay.reporting.page import Block, Finding, Picture, Section, prose, table_of
+from assay.reporting.raters import WIDTH
+from assay.reporting.svg import to_svg
+from assay.words import interval, lines_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LAYER = "drift"
+SHOWN = 40
+"""Lines of the figure and of the table: raters times labels."""
+
+SURE = 0.95
+WEIGHT = 12.0
+
+
+def drift_section(material: Material) -> Section | None:
+    """Say whose reliability changed between the first session and the last; None without drift."""
+    if LAYER not in str(material.attribute("spec")["raters"]):
+        return None
+    table, sessions = material.drift, material.ratings.sessions
+    largest = table.reindex(table["change"].abs().sort_values(ascending=False).index).head(SHOWN)
+    shown = largest.sort_index()
+    about = f"from {sessions[0]} to {sessions[-1]}"
+    note = f"Kind raw: before the interface blocks. Reference: {material.reference}."
+    only = f", the {SHOWN} that changed most of {len(table)}" if len(table) > SHOWN else ""
+    changed = _changed(table)
+    words = f"Change of reliability {about}; the table has it."
+    blocks: list[Block] = [
+        prose(
+            f"Reliability is the probability of the right answer, averaged over the classes of a "
+            f"label. Over {len(sessions)} sessions, {about}, it changed by:"
+        ),
+        Picture(
+            svg=to_svg(_figure(shown, material.level), name="drift", words=words),
+            caption=f"Change, posterior mean with {material.level:.0%} interval{only}. {note}",
+        ),
+        prose(_summary(changed)),
+        _table(shown, material.level, note, table),
+    ]
+    return Section(
+        key="drift",
+        title="Reliability by session",
+        blocks=tuple(blocks),
+        findings=_findings(changed, about),
+    )
+
+
+def _changed(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the raters who almost surely changed, the largest change first."""
+    sure = table[(table["p_better"] > SURE) | (table["p_better"] < 1 - SURE)]
+    return sure.reindex(sure["change"].abs().sort_values(ascending=False).index)
+
+
+def _figure(shown: pd.DataFrame, level: float) -> "Figure":
+    values = shown.rename(columns={"change": "mean"}).set_index(["label", "rater"])
+    series = Series(name="change", values=values[["mean", "lower", "upper"]])
+    label = f"change of reliability, {level:.0%} interval"
+    return forest([series], label=label, reference=0.0, width=WIDTH)
+
+
+def _summary(changed: pd.DataFrame) -> str:
+    if changed.empty:
+        return f"No rater changed with probability {SURE} or more."
+    said = [
+        f"{line['rater']} on {line['label']} got {'better' if line['change'] > 0 else 'worse'}"
+        for line in lines_of(changed)
+    ]
+    return f"With probability {SURE} or more: {'; '.join(said)}."
+
+
+def _table(shown: pd.DataFrame, level: float, note: str, export: pd.DataFrame) -> Block:
+    numbers = shown[["change", "lower", "upper"]].to_numpy(float)
+    words = shown.assign(
+        told=[interval(*line) for line in numbers],
+        first=shown["first"].map("{:.2f}".format),
+        last=shown["last"].map("{:.2f}".format),
+        p_better=shown["p_better"].map("{:.2f}".format),
+    )
+    columns = {
+        "rater": "Rater",
+        "first": "First session",
+        "last": "Last session",
+        "told": f"Change ({level:.0%} interval)",
+        "p_better": "P(better at the end)",
+    }
+    several = shown["label"].nunique() > 1
+    return table_of(
+        "drift",
+        "Reliability in the first and in the last session",
+        words,
+        columns,
+        under="label" if several else "",
+        note=note,
+        export=export,
+    )
+
+
+def _findings(changed: pd.DataFrame, about: str) -> tuple[Finding, ...]:
+    """Tell the largest change."""
+    return tuple(
+        Finding(
+            weight=WEIGHT * abs(line["change"]),
+            text=(
+                f"{line['rater']} got {'better' if line['change'] > 0 else 'worse'} at "
+                f"{line['label']} {about}: reliability went from {line['first']:.2f} to "
+                f"{line['last']:.2f}."
+            ),
+            section="drift",
+        )
+        for line in lines_of(changed.head(1))
+    )

@@ -1,0 +1,58 @@
+"""Section: what the scores of scored raters mean."""
+
+import pandas as pd
+
+from assay.plots.scores import SHOWN_CURVES, draw_calibration
+from assay.reporting.material import Material
+from assay.reporting.page import Block, Picture, Section, prose, table_of
+from assay.reporting.raters import WIDTH
+from assay.reporting.svg import to_svg
+from assay.words import interval
+
+FAMILY = "scored"
+
+
+def scores_section(material: Material) -> Section | None:
+    """Show the probability of each class given the score; None if no rater is scored."""
+    if FAMILY not in str(material.attribute("spec")["raters"]):
+        return None
+    table = upper_classes(material.calibration, material)
+    curves = table.drop_duplicates(["rater", "label"])
+    note = f"At the prevalence of these items. Reference: {material.reference}."
+    only = f", {SHOWN_CURVES} of {len(curves)} curves" if len(curves) > SHOWN_CURVES else ""
+    words = "Probability of each class given the score, by rater; the table has it."
+    blocks: list[Block] = [
+        prose(
+            "What a score is worth, as learned from all raters. Of a label with two classes, a "
+            "score that is the probability of the upper one lies on the diagonal; above it the "
+            "rater scores too low, below it too high."
+        ),
+        Picture(
+            svg=to_svg(draw_calibration(table, width=WIDTH), name="scores", words=words),
+            caption=f"Posterior mean with {material.level:.0%} band{only}. {note}",
+        ),
+        _table(table, material.level, note, material.calibration),
+    ]
+    return Section(key="scores", title="What the scores mean", blocks=tuple(blocks))
+
+
+def upper_classes(table: pd.DataFrame, material: Material) -> pd.DataFrame:
+    """Return the lines of a calibration table but for the lowest class, which is the rest."""
+    lowest = {label.name: label.classes[0] for label in material.ratings.task.labels}
+    return table[table["class"].astype(str) != table["label"].map(lowest)]
+
+
+def _table(table: pd.DataFrame, level: float, note: str, export: pd.DataFrame) -> Block:
+    bounds = zip(table["lowest_score"], table["highest_score"], strict=True)
+    words = table.assign(
+        whose=table["rater"] + ", " + table["label"] + " = " + table["class"].astype(str),
+        score=[f"{low:.2f}" if low == high else f"{low:.2f} to {high:.2f}" for low, high in bounds],
+        told=[interval(*line) for line in table[["mean", "lower", "upper"]].to_numpy(float)],
+    ).sort_values("whose", kind="stable")
+    columns = {
+        "score": "Score",
+        "n_ratings": "Ratings",
+        "told": f"Probability ({level:.0%} interval)",
+    }
+    caption = "Probability of the class given the score"
+    return table_of("scores", caption, words, columns, under="whose", note=note, export=export)

@@ -1,0 +1,181 @@
+"""check proposes a bias by system where one instrument rated all, and the others a sample."""
+
+import re
+import shlex
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from assay.checking import Check, Finding, check
+from assay.checking.double_sampling import LAYER, MEASURED, TOPIC, double_sampling
+from assay.fitting import fit
+from assay.ratings import Ratings
+from assay.reading import read_ratings
+
+SIZE = 60
+SYSTEMS = ("one", "two")
+WHOLE = {"judge": 1.0, "p1": 0.3, "p2": 0.3}
+GROUPS = {"judge": "llm", "judge2": "llm2", "p1": "people", "p2": "people"}
+
+
+def study(
+    shares: dict[str, float] = WHOLE, *, group: bool = True, systems: tuple[str, ...] = SYSTEMS
+) -> pd.DataFrame:
+    """Each rater rates the first share of each system's items."""
+    rng = np.random.default_rng(3)
+    lines = [
+        (f"{system}/{n}", n, system, rater, rng.choice(["x", "y"]))
+        for rater, share in shares.items()
+        for system in systems
+        for n in range(int(share * SIZE))
+    ]
+    table = pd.DataFrame(lines, columns=["item", "query", "system", "rater", "label"])
+    return table.assign(group=table["rater"].map(GROUPS)) if group else table
+
+
+def read(table: pd.DataFrame, **options: object) -> Ratings:
+    return read_ratings(table, task="single", cluster="query", system="system", **options)  # type: ignore[arg-type]
+
+
+def said(report: Check) -> list[Finding]:
+    return [finding for finding in report.findings if finding.topic == TOPIC]
+
+
+def test_a_judge_of_everything_beside_a_sample_gets_the_layer_proposed() -> None:
+    report = check(read(study()))
+    (finding,) = said(report)
+    assert finding.level == "warning"
+    assert "llm rated all items of one, two" in finding.text
+    assert "people rated a sample of them (18 of 60 of one, 18 of 60 of two)" in finding.text
+    assert f'raters={{"llm": "{LAYER}", "people": "hierarchical"}}' in finding.text
+    assert 'prevalence="dirichlet"' in finding.text
+    assert report.tables["double_sampling"].to_dict("list") == {
+        "system": ["one", "two"], "items": [60, 60], "sample": [18, 18],
+    }  # fmt: skip
+
+
+def test_the_measured_numbers_are_those_of_the_published_study() -> None:
+    folder = Path(__file__).parents[2] / "docs" / "sign_that_turns"
+    table = pd.read_csv(folder / "summary.csv").query("of == 'answers' and estimand == 'finite'")
+    line = table.set_index("approach")
+    assert set(line["hundreds"]) == {20}
+    told = re.findall(r"(\d+) of 20", MEASURED)
+    assert list(map(int, told)) == [
+        line.loc["default model", "judge_sign_real"],
+        line.loc["bias by system, prompts linked", "holds"],
+        line.loc["assay", "holds"],
+    ]
+
+
+def test_the_proposed_options_are_those_of_the_command() -> None:
+    from assay.cli.fitting import Fitting
+
+    (finding,) = said(check(read(study())))
+    words = shlex.split(finding.text.split("(assay fit: ")[1].split(")")[0])
+    assert words[-2:] == ["--prevalence", "dirichlet"]
+    raters = [text for option, text in pairwise(words) if option == "--raters"]
+    assert Fitting(raters=raters)._families() == {"llm": LAYER, "people": "hierarchical"}
+
+
+def test_the_proposed_model_can_be_fitted() -> None:
+    recipes = {"llm": LAYER, "people": "hierarchical"}
+    tree = fit(
+        read(study()), raters=recipes, prevalence="dirichlet", method="map", draws=5, chains=1,
+        starts=1, rng=1, progress=False,
+    )  # fmt: skip
+    assert {"system_bias_sd", "state_share"} <= {
+        str(name).split(".")[-1] for name in tree["posterior"].data_vars
+    }
+
+
+@pytest.mark.parametrize(("share", "all_of_them"), [(0.97, True), (0.93, False)])
+def test_a_few_lost_answers_are_no_sample(share: float, all_of_them: bool) -> None:
+    panels = study({"judge": 1.0}).rename(columns={"query": "cluster"})
+    table = study({"judge": share, "p1": 0.3}).drop(columns="system")
+    ratings = read_ratings(table, task="single", panels=panels[["system", "cluster", "item"]])
+    assert len(ratings.items) == 2 * SIZE
+    assert (double_sampling(ratings) is not None) == all_of_them
+
+
+def test_known_truth_is_a_sample_too() -> None:
+    table = study({"judge": 1.0}, group=False)
+    truth = table[table["query"] < 20][["item", "label"]]
+    (finding,) = said(check(read(table, truth=truth)))
+    assert finding.level == "warning"
+    assert "the truth is known of a sample of them (20 of 60 of one, 20 of 60 of two)" in (
+        finding.text
+    )
+    assert f'raters="{LAYER}", prevalence="dirichlet"' in finding.text
+
+
+def test_several_judges_get_the_layer_each() -> None:
+    (finding,) = said(check(read(study(WHOLE | {"judge2": 1.0}))))
+    assert f'"llm": "{LAYER}", "people": "hierarchical"' not in finding.text
+    assert f'"llm": "{LAYER}", "llm2": "{LAYER}", "people": "hierarchical"' in finding.text
+
+
+def test_of_raters_without_groups_it_is_asked_what_they_are() -> None:
+    (finding,) = said(check(read(study(group=False))))
+    assert finding.level == "note"
+    assert "If judge is of another kind than the other raters" in finding.text
+    assert "--group" in finding.text
+
+
+def test_a_system_with_a_few_checked_items_is_named() -> None:
+    table = study()
+    rare = (table["rater"] != "judge") & (table["system"] == "two") & (table["query"] >= 4)
+    texts = [f.text for f in said(check(read(table[~rare])))]
+    assert len(texts) == 2
+    assert "fewer than 10 items of a system (two 4)" in texts[1]
+
+
+def test_of_several_labels_the_price_of_the_prevalence_is_said() -> None:
+    table = study().rename(columns={"label": "misleading"}).replace({"x": "yes", "y": "no"})
+    ratings = read_ratings(table, task="retrieval", cluster="query", system="system")
+    assert "of the 3 labels" in said(check(ratings))[-1].text
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pytest.param(study({"judge": 1.0, "p1": 1.0, "p2": 0.5}), id="people rated all too"),
+        pytest.param(study({"judge": 1.0, "p1": 0.9}), id="people rated nearly all"),
+        pytest.param(study({"judge": 1.0, "judge2": 1.0}), id="two judges and nobody else"),
+        pytest.param(study({"judge": 0.5, "p1": 0.3}).query("system == 'one'"), id="one system"),
+        pytest.param(study({"judge": 1.0}), id="the judge alone"),
+        pytest.param(study({"p1": 1.0, "p2": 1.0, "x": 0.2}, group=False), id="two of one group"),
+        pytest.param(
+            study(WHOLE).query("rater != 'judge' or system == 'one'"), id="the judge saw one system"
+        ),
+    ],
+)
+def test_other_designs_get_no_such_word(table: pd.DataFrame) -> None:
+    assert said(check(read(table))) == []
+
+
+def test_items_of_both_systems_have_no_bias() -> None:
+    table = study(systems=("one",)).rename(columns={"query": "cluster"})
+    panels = pd.concat([table.drop_duplicates("item").assign(system=name) for name in SYSTEMS])
+    ratings = read_ratings(
+        table.drop(columns=["system", "cluster"]), task="single",
+        panels=panels[["system", "cluster", "item"]],
+    )  # fmt: skip
+    assert list(ratings.systems) == list(SYSTEMS)
+    assert double_sampling(ratings) is None
+
+
+def test_the_study_of_a_sign_that_turns(shared_data: Path) -> None:
+    table = pd.read_csv(shared_data / "xstest" / "annotations.csv")
+    table = table[table["system"].isin(["gpt4", "mistralguard"])]
+    table = table[table["rater"].isin(["gpt4_judge", "human_1", "human_2"])]
+    table["group"] = np.where(table["rater"] == "gpt4_judge", "judge", "people")
+    table["label"] = table["any_refusal"].astype(str)
+    table = table[["item", "query", "system", "rater", "group", "label"]]
+    assert said(check(read(table))) == []
+    chosen = np.random.default_rng(1).choice(table["item"].unique(), 100, replace=False)
+    kept = table[(table["group"] == "judge") | table["item"].isin(chosen)]
+    (finding,) = said(check(read(kept)))
+    assert f'"judge": "{LAYER}", "people": "hierarchical"' in (finding.text)

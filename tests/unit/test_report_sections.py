@@ -1,0 +1,265 @@
+"""Sections of the report that stand there only if the fit has what they are about."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import assay
+from assay.checking.double_sampling import LAYER
+from assay.errors import FitWarning
+from assay.reporting import report
+from assay.reporting.drift import drift_section
+from assay.reporting.evidence import data_section
+from assay.reporting.left_out import left_out_section, left_out_table, loo_of
+from assay.reporting.material import Material
+from assay.reporting.page import Bullets, Callout, Gap, Section, Table
+from assay.reporting.robust import stability_section
+from assay.reporting.scores import scores_section
+
+SIZE = 60
+SHORT: Any = {"draws": 60, "tune": 100, "chains": 2, "rng": 1, "progress": False}
+
+
+def rated(*, systems: bool = False) -> pd.DataFrame:
+    """Two people, of whom one gets worse from session to session, and a model that gives scores."""
+    rng = np.random.default_rng(2)
+    truth = rng.random(SIZE) < 0.5
+    session = np.arange(SIZE) * 3 // SIZE
+    lines = []
+    for rater, accuracy in (("ann", [0.9, 0.9, 0.9]), ("bob", [1.0, 0.6, 0.4])):
+        right = rng.random(SIZE) < np.array(accuracy)[session]
+        said = np.where(right, truth, ~truth)
+        lines += [(n, rater, "people", said[n], np.nan) for n in range(SIZE)]
+    score = 1 / (1 + np.exp(-rng.normal(np.where(truth, 2.0, -2.0), 1.5)))
+    lines += [(n, "llm", "model", score[n] > 0.5, score[n].round(2)) for n in range(SIZE)]
+    table = pd.DataFrame(lines, columns=["item", "rater", "group", "label", "score"])
+    table["label"] = np.where(table["label"], "yes", "no")
+    table["session"] = "s" + pd.Series(session + 1).astype(str).to_numpy()[table["item"]]
+    if systems:
+        table["system"] = np.where(table["item"] % 2, "A", "B")
+    return table
+
+
+@pytest.fixture(scope="module")
+def drifting() -> xr.DataTree:
+    ratings = assay.read_ratings(rated(), task="single", score="score", session="session")
+    recipes = {"people": "hierarchical + drift", "model": "scored"}
+    with pytest.warns(FitWarning):  # of so few draws
+        return assay.fit(ratings, raters=recipes, **SHORT)
+
+
+@pytest.fixture(scope="module")
+def plain() -> xr.DataTree:
+    ratings = assay.read_ratings(
+        rated(systems=True).drop(columns=["score", "session"]), task="single"
+    )
+    return assay.fit(ratings, method="map", draws=40, chains=2, starts=1, rng=1, progress=False)
+
+
+def texts(one: Section) -> str:
+    """All words of a section."""
+    said = []
+    for block in one.blocks:
+        said += [str(getattr(block, name, "")) for name in ("text", "word", "caption", "note")]
+        said += [*getattr(block, "paragraphs", ()), *getattr(block, "items", ())]
+        said += [cell for row in getattr(block, "rows", ()) for cell in row.cells]
+    return " ".join(said)
+
+
+def table_of(one: Section, key: str) -> Table:
+    return next(b for b in one.blocks if isinstance(b, Table) and b.key == key)
+
+
+def test_drift_names_who_got_worse(drifting: xr.DataTree) -> None:
+    found = drift_section(Material(fit=drifting))
+    assert found is not None
+    frame = table_of(found, "drift").frame.set_index("rater")
+    assert set(frame.index) == {"ann", "bob"}
+    assert frame.loc["bob", "change"] < -0.1
+    assert "bob on label got worse" in texts(found)
+    assert "Kind raw" in texts(found)
+    assert [f.section for f in found.findings] == ["drift"]
+    assert "bob got worse at label from s1 to s3" in found.findings[0].text
+
+
+def test_scores_are_read_against_the_truth(drifting: xr.DataTree) -> None:
+    material = Material(fit=drifting)
+    found = scores_section(material)
+    assert found is not None
+    table = table_of(found, "scores")
+    assert len(table.frame) == 2 * sum(not row.is_heading for row in table.rows)
+    yes = table.frame.query("`class` == 'yes'").sort_values("bin")
+    assert yes["mean"].iloc[0] < 0.3 < 0.7 < yes["mean"].iloc[-1]
+    assert "llm, label = yes" in texts(found)
+    assert "label = no" not in texts(found)
+
+
+def test_leave_one_out_is_that_of_arviz(drifting: xr.DataTree) -> None:
+    import warnings
+
+    from arviz_stats.loo import loo
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected: Any = loo(drifting, pointwise=True)  # type: ignore[no-untyped-call]
+    found = left_out_section(Material(fit=drifting))
+    assert isinstance(found, Section)
+    assert f"{expected.elpd:.1f} (standard error {expected.se:.1f})" in texts(found)
+    frame = table_of(found, "loo").frame
+    assert frame["pareto_k"].is_monotonic_decreasing
+    assert len(frame) == SIZE
+    assert frame["elpd"].sum() == pytest.approx(expected.elpd)
+
+
+def test_influential_items_are_counted(drifting: xr.DataTree) -> None:
+    loo = loo_of(drifting)
+    loo.good_k = float(loo.pareto_k.max()) - 1e-6
+    from assay.reporting.left_out import _verdict
+
+    verdict = _verdict(left_out_table(loo), "item", float(loo.good_k))
+    assert verdict.word == "Influential"
+    assert verdict.text.startswith(f"1 of {SIZE} have a Pareto k above")
+
+
+def test_fits_without_them_have_no_such_sections(plain: xr.DataTree) -> None:
+    material = Material(fit=plain)
+    assert drift_section(material) is None
+    assert scores_section(material) is None
+    gap = left_out_section(material)
+    assert isinstance(gap, Gap)
+    assert gap.enable == "--method nuts"
+
+
+def test_the_page_has_the_sections_and_their_tables(drifting: xr.DataTree, tmp_path: Path) -> None:
+    path = report(drifting, tmp_path / "report.html", budget=False, tables=tmp_path / "tables")
+    html = path.read_text(encoding="utf-8")
+    for key in ("drift", "scores", "loo"):
+        assert f'<h2 id="{key}">' in html
+        assert (tmp_path / "tables" / f"{key}.csv").exists()
+
+
+def test_the_data_section_says_a_thing_once(plain: xr.DataTree) -> None:
+    found = data_section(Material(fit=plain))
+    listed = [item for b in found.blocks if isinstance(b, Bullets) for item in b.items]
+    assert not [item for item in listed if "rows read" in item or "answered by two" in item]
+    assert texts(found).count("180 ratings of 60 items") == 1
+
+
+class TestBiasBySystem:
+    def fit(self, **options: Any) -> xr.DataTree:
+        table = rated(systems=True)
+        sample = (table["group"] == "model") | (table["item"] < 24)
+        ratings = assay.read_ratings(
+            table[sample].drop(columns=["score", "session"]), task="single"
+        )
+        return assay.fit(
+            ratings, method="map", draws=20, chains=1, starts=1, rng=1, progress=False, **options
+        )
+
+    def test_a_fit_that_leaves_it_out_is_told_so_first(self) -> None:
+        found = data_section(Material(fit=self.fit()))
+        warned = [b.text for b in found.blocks if isinstance(b, Callout) and b.word == "warning"]
+        assert any(text.startswith("Model rated all items of A, B") for text in warned)
+        (finding,) = found.findings
+        assert "and its sign can turn. What to fit instead" in finding.text
+        assert finding.section == "data"
+
+    def test_a_fit_that_has_it_is_not(self) -> None:
+        recipes = {"model": LAYER, "people": "hierarchical"}
+        found = data_section(Material(fit=self.fit(raters=recipes, prevalence="dirichlet")))
+        assert found.findings == ()
+        assert LAYER not in texts(found)
+
+
+@pytest.fixture(scope="module")
+def stable_page(plain: xr.DataTree, tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("stability")
+    path = report(
+        plain, folder / "report.html", stability=True, budget=False, tables=folder / "tables"
+    )
+    refits = pd.read_csv(folder / "tables" / "stability.csv")
+    kinds = refits.drop_duplicates("variant")["kind"].value_counts()
+    assert kinds.to_dict() == {"prior": 4, "rater": 3, "none": 1, "dependence": 1}
+    assert refits["difference"].notna().all()
+    return path.read_text(encoding="utf-8")
+
+
+class TestStability:
+    """The whole path: a fit, its refits, and what the page says of them."""
+
+    def test_the_page_tells_what_refits_do(self, stable_page: str) -> None:
+        assert '<h2 id="stability">Stability</h2>' in stable_page
+        assert "The model was refitted in 8 ways, each with 2 chains of 500 draws" in stable_page
+        assert "Metric, A − B" in stable_page
+        assert "prevalence[label=yes]" in stable_page
+        assert "refits too" in stable_page
+
+    def test_it_is_no_longer_among_what_could_not_run(self, stable_page: str) -> None:
+        assert "--stability" not in stable_page
+
+    def line(self, **numbers: Any) -> dict[str, Any]:
+        return {
+            "kind": "rater", "variant": "without r", "metric": "m", "a": "A", "b": "B",
+            "estimand": "population", "difference": 0.1, "difference_lower": 0.02,
+            "difference_upper": 0.2, "p_greater": 0.99, "level": 0.95, "changes": "none",
+            "basis": "2 chains of 500 draws", "warnings": "", **numbers,
+        }  # fmt: skip
+
+    def section(
+        self, lines: list[dict[str, Any]], fit: xr.DataTree, patch: pytest.MonkeyPatch
+    ) -> Section:
+        patch.setattr(Material, "stable", pd.DataFrame(lines))
+        found = stability_section(Material(fit=fit, stability=True))
+        assert isinstance(found, Section)
+        return found
+
+    def test_the_refit_that_moves_most_and_those_that_warn_are_named(
+        self, plain: xr.DataTree, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        lines = [
+            self.line(kind="none", variant="as fitted", changes=""),
+            self.line(difference=0.12, warnings="few draws"),
+            self.line(variant="without q", difference=0.03, difference_lower=0.01),
+        ]
+        said = texts(self.section(lines, plain, monkeypatch))
+        assert "without q (-0.07)" in said
+        assert "0.03 to 0.12" in said
+        assert "A is higher; in 2 of 2 refits too" in said
+        assert "1 of these refits came with a warning" in said
+        assert "1 of 1 contrasts have a clear sign; none changes" in said
+        assert "stability_moves" not in [
+            b.key for b in self.section(lines, plain, monkeypatch).blocks if isinstance(b, Table)
+        ]
+
+    def test_a_change_is_shown_and_counted(
+        self, plain: xr.DataTree, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        change = "changes: open (was: A is higher)"
+        lines = [
+            self.line(kind="none", variant="as fitted", changes=""),
+            self.line(difference_lower=-0.01, changes=change),
+            self.line(variant="repair", difference=np.nan, changes="could not run: no rule"),
+        ]
+        found = self.section(lines, plain, monkeypatch)
+        assert "A is higher; in 0 of 1 refits too" in texts(found)
+        moves = table_of(found, "stability_moves")
+        assert [row.cells for row in moves.rows][1] == (
+            "without r", "0.10 (-0.01 to 0.20)", change,
+        )  # fmt: skip
+        assert len(table_of(found, "stability").frame) == 3
+        assert [gap.why for gap in found.gaps] == ["no rule"]
+
+    def test_where_nothing_is_concluded_nothing_is_called_stable(
+        self, plain: xr.DataTree, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        lines = [
+            self.line(kind="none", variant="as fitted", changes="", difference_lower=-0.1),
+            self.line(difference_lower=-0.2),
+        ]
+        said = texts(self.section(lines, plain, monkeypatch))
+        assert "Nothing is concluded of the 1 contrasts" in said
+        assert "Stable" not in said

@@ -193,7 +193,8 @@ def _of_counts(part: AnswerPart, parameter: Parameter, counts: Floats) -> Floats
         right, wrong = right.sum(axis=-1), wrong.sum(axis=-1)
     alpha, beta = parameter.prior.values
     right, wrong = right + alpha, np.maximum(wrong, 0.0) + beta
-    return np.asarray(right / (right + wrong))
+    # Below 1 by what can be told from it: the log odds of 1 are infinite.
+    return np.asarray(np.minimum(right / (right + wrong), 1 - np.finfo(float).epsneg))
 
 
 def _simplex(parameter: Parameter, counts: Floats) -> Floats:

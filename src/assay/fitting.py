@@ -4,7 +4,7 @@ import json
 import platform
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
@@ -191,6 +191,8 @@ def fit(
 
         spread = hold_pieces(client, structure, density)
         modes = spread.modes(search, starts=starts)
+    if method == "em":
+        density = replace(density)  # without the copy of the data that threads have
     run = {"nuts": _run_nuts, "laplace": run_laplace, "map": run_map, "em": run_map}[method]
     effort = Effort(
         draws=draws,

@@ -1,6 +1,7 @@
 """EM = the climb on the same density = a textbook Dawid-Skene; the log posterior never falls."""
 
 import warnings
+from dataclasses import replace
 
 import brute
 import numpy as np
@@ -235,3 +236,14 @@ def test_the_centre_of_a_prior_that_tells_classes_apart_is_where_it_starts():
 )
 def test_other_models_have_no_closed_form(ratings: Ratings, raters: str, prevalence: str):
     assert closed_form(build_structure(ratings, make_spec(raters, prevalence))) is None
+
+
+def test_raters_without_an_error_have_finite_log_odds():
+    ratings = drawn("single", 1)
+    truth = np.zeros_like(ratings.truth)
+    perfect = replace(ratings, truth=truth, answers=np.zeros_like(ratings.answers))
+    structure = structure_of(perfect, "one_coin", priors={"accuracy": "Beta(1, 1e-30)"})
+    density = make_density(structure)
+    found = ascend(closed_form(structure), density, np.zeros(density.size))
+    assert np.isfinite(found.x).all()
+    assert np.isfinite(found.heights[-1])

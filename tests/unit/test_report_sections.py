@@ -122,7 +122,7 @@ def test_influential_items_are_counted(drifting: xr.DataTree) -> None:
 
     verdict = _verdict(left_out_table(loo), "item", float(loo.good_k))
     assert verdict.word == "Influential"
-    assert verdict.text.startswith(f"1 of {SIZE} have a Pareto k above")
+    assert verdict.text.startswith(f"1 of {SIZE} items: Pareto k above")
 
 
 def test_fits_without_them_have_no_such_sections(plain: xr.DataTree) -> None:
@@ -229,7 +229,7 @@ class TestStability:
         assert "without q (-0.07)" in said
         assert "0.03 to 0.12" in said
         assert "A is higher; in 2 of 2 refits too" in said
-        assert "1 of these refits came with a warning" in said
+        assert "1 of 2 refits came with a warning (without r)" in said
         assert "1 of 1 contrasts have a clear sign; none changes" in said
         assert "stability_moves" not in [
             b.key for b in self.section(lines, plain, monkeypatch).blocks if isinstance(b, Table)
@@ -261,5 +261,5 @@ class TestStability:
             self.line(difference_lower=-0.2),
         ]
         said = texts(self.section(lines, plain, monkeypatch))
-        assert "Nothing is concluded of the 1 contrasts" in said
+        assert "None of 1 contrasts has a clear sign" in said
         assert "Stable" not in said

@@ -39,7 +39,13 @@ def check(ratings: Ratings) -> Check:
     Two raters can be compared only if a chain of items that both ends' raters share connects
     them: the connected components of the graph of raters and items. Twins are pairs of raters
     that agree on more than 98 % of at least 20 items in common, while two answers drawn at
-    random agree on less than 90 %.
+    random agree on less than 90 %. Double sampling [1]_, where a group rated all items of several
+    systems and the others a sample of them, is named with the model that it asks for.
+
+    References
+    ----------
+    .. [1] Tenenbein, A. (1970). A double sampling scheme for estimating from binomial data with
+       misclassifications. Journal of the American Statistical Association 65, 1350-1361.
 
     Examples
     --------

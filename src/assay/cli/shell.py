@@ -15,6 +15,8 @@ from assay.errors import AssayError
 
 INTERRUPTED = 130
 NOT_SUPPORTED = 3
+WRITTEN = {"classes": "--word LABEL:WORD=CLASS"}
+"""Arguments whose option has another name."""
 
 
 def say(text: str) -> None:
@@ -65,9 +67,18 @@ def in_words[**P](command: Callable[P, None]) -> Callable[P, None]:
 
 
 def _hint(text: str) -> str:
-    """Say how arguments of the Python functions are written here, if a message names one."""
-    found = re.search(r'\b(\w+)="', text)
-    return f'\n(here, {found[1]}="..." is --{found[1]} ...)' if found else ""
+    r"""Say how arguments of the Python functions are written here, if a message names some.
+
+    Examples
+    --------
+    >>> _hint('name it: item="..."')
+    '\n(here, item="..." is --item ...)'
+    """
+    said = [f'{name}="..." is --{name} ...' for name in re.findall(r'\b(\w+)="', text)]
+    for name in re.findall(r"\b(\w+)=\{", text):
+        option = WRITTEN.get(name, f"--{name} NAME=VALUE")
+        said.append(f"{name}={{...}} is {option}")
+    return f"\n(here, {'; '.join(dict.fromkeys(said))})" if said else ""
 
 
 def require_place(path: Path, *, example: str = "fit.nc") -> None:

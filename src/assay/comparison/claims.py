@@ -65,10 +65,10 @@ class Claim:
 
     @property
     def subject(self) -> str:
-        """What the claim bounds: a system's metric, or a difference of two."""
+        """What the claim bounds, after the metric's name: a system's value, or a difference."""
         if self.other is not None:
             return f"{self.system} - {self.other}"
-        return self.metric if self.system is None else f"{self.metric} of {self.system}"
+        return "it" if self.system is None else f"that of {self.system}"
 
     @property
     def region(self) -> tuple[float, float]:

@@ -81,7 +81,7 @@ def _verdict(table: pd.DataFrame, unit: str, good: float) -> Callout:
         text = f"No {unit} has a Pareto k above {good:.2f}: none decides the posterior by itself."
         return Callout(word="Approximation holds", text=text, level="good")
     text = (
-        f"{bad} of {len(table)} have a Pareto k above {good:.2f}: without any of them the "
+        f"{bad} of {len(table)} {unit}s: Pareto k above {good:.2f}. Without one of these the "
         "posterior would be another, and the number above is rough. Look at their ratings first."
     )
     return Callout(word="Influential", text=text, level="doubt")

@@ -65,9 +65,10 @@ def _refits(ran: pd.DataFrame) -> tuple[str, str]:
     warned = list(refits.loc[refits["warnings"] != "", "variant"])
     if not warned:
         return words, ""
+    names = f" ({some(warned)})" if len(warned) < len(refits) else ""
     return words, (
-        f"{len(warned)} of these refits came with a warning, mostly of such few draws (what it "
-        f"says is in the exported table): {some(warned)}."
+        f"{len(warned)} of {len(refits)} refits came with a warning{names}: with so few draws the "
+        "ends of their intervals are rough. The exported table has the words."
     )
 
 
@@ -77,7 +78,7 @@ def _verdict(said: list[str], ran: pd.DataFrame) -> Block:
     fitted = ran[ran["kind"] == "none"]
     concluded = [_conclusion(line) != OPEN for line in lines_of(fitted)]
     if not any(concluded):
-        text = f"Nothing is concluded of the {len(fitted)} contrasts, as fitted or under any other."
+        text = f"None of {len(fitted)} contrasts has a clear sign, as fitted or in any refit."
         return Callout(word="Open", text=text, level="note")
     text = f"{sum(concluded)} of {len(fitted)} contrasts have a clear sign; none changes."
     return Callout(word="Stable", text=text, level="good")

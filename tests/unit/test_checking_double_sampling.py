@@ -48,7 +48,7 @@ def test_a_judge_of_everything_beside_a_sample_gets_the_layer_proposed() -> None
     report = check(read(study()))
     (finding,) = said(report)
     assert finding.level == "warning"
-    assert "llm rated all items of one, two" in finding.text
+    assert "all items of one, two were rated by llm" in finding.text
     assert "people rated a sample of them (18 of 60 of one, 18 of 60 of two)" in finding.text
     assert f'raters={{"llm": "{LAYER}", "people": "hierarchical"}}' in finding.text
     assert 'prevalence="dirichlet"' in finding.text

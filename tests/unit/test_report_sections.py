@@ -10,8 +10,10 @@ import xarray as xr
 
 import assay
 from assay.checking.double_sampling import LAYER
+from assay.comparison import compare
 from assay.errors import FitWarning
 from assay.reporting import report
+from assay.reporting.comparisons import _clear, _without_mirrors, comparison_section
 from assay.reporting.drift import drift_section
 from assay.reporting.evidence import data_section
 from assay.reporting.left_out import left_out_section, left_out_table, loo_of
@@ -163,7 +165,7 @@ class TestBiasBySystem:
     def test_a_fit_that_leaves_it_out_is_told_so_first(self) -> None:
         found = data_section(Material(fit=self.fit()))
         warned = [b.text for b in found.blocks if isinstance(b, Callout) and b.word == "warning"]
-        assert any(text.startswith("Model rated all items of A, B") for text in warned)
+        assert any(text.startswith("All items of A, B were rated by model") for text in warned)
         (finding,) = found.findings
         assert "and its sign can turn. What to fit instead" in finding.text
         assert finding.section == "data"
@@ -263,3 +265,19 @@ class TestStability:
         said = texts(self.section(lines, plain, monkeypatch))
         assert "None of 1 contrasts has a clear sign" in said
         assert "Stable" not in said
+
+
+def test_two_classes_are_one_finding_and_neither_is_better(plain: xr.DataTree) -> None:
+    pairs = compare(plain).pairs
+    first, second = pairs["difference"]
+    assert first == pytest.approx(-second)
+    assert len(_without_mirrors(pairs, "difference")) == 1
+    clear = pairs.assign(difference_lower=pairs["difference"].abs() / 2)
+    (finding,) = _clear(clear)
+    assert "better is" not in finding.text
+    assert "more of" not in finding.text
+    found = comparison_section(Material(fit=plain))
+    assert isinstance(found, Section)
+    assert {row.cells[-1] for row in table_of(found, "comparisons").rows if not row.is_heading} == {
+        "not said"
+    }

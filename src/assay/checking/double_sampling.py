@@ -145,7 +145,8 @@ def _words(design: Design) -> str:
     sample = some([f"{n} of {size} of {name}" for n, size, name in counts])
     by = f"{some(design.others)} rated" if design.others else "the truth is known of"
     return (
-        f"{who} rated all items of {some(design.systems)}; {by} a sample of them ({sample}). If "
+        f"all items of {some(design.systems)} were rated by {who}; {by} a sample of them "
+        f"({sample}). If "
         f"{who} misses more on one system than on another, a model with one error rate for both "
         f"takes that for a difference between the systems, {TURNS}. "
         f"{_proposal(design)}. {MEASURED}. The sample has to be a random one"

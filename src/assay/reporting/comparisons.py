@@ -24,6 +24,7 @@ TURNED, CLEAR = 50.0, 20.0
 """Weights of a conclusion that differs from the vote's, and of one that is clear."""
 
 SHOWN_PAIRS = 60
+NOT_SAID = "not said"
 NONE = Gap(
     what="Comparison of systems",
     why="the ratings name fewer than two systems",
@@ -71,6 +72,7 @@ def _pairs_table(pairs: pd.DataFrame, note: str) -> Block:
         gap=_intervals(pairs, "difference"),
         quotient=_intervals(pairs, "ratio"),
         chance=pairs["p_greater"].map("{:.3f}".format),
+        better=pairs["better"].where(~_is_share(pairs), NOT_SAID),
     ).head(SHOWN_PAIRS)
     level = pairs["level"].iloc[0]
     estimands = ", ".join(dict.fromkeys(pairs["estimand"]))
@@ -89,6 +91,18 @@ def _pairs_table(pairs: pd.DataFrame, note: str) -> Block:
         note=f"Estimand {estimands}. {note}",
         export=pairs,
     )
+
+
+def _is_share(pairs: pd.DataFrame) -> "pd.Series[bool]":
+    """Whether a metric is the share of a class, of which nobody has said that more is better."""
+    return pairs["metric"].str.startswith("prevalence[")
+
+
+def _without_mirrors(lines: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Leave out the second of two classes: its contrast is the first one's, the sign turned."""
+    key = lines[["a", "b"]].assign(size=lines[column].abs().round(9))
+    mirror = key.duplicated() & _is_share(lines) & lines[column].notna()
+    return lines[~mirror]
 
 
 def _intervals(pairs: pd.DataFrame, name: str) -> list[str]:
@@ -134,7 +148,9 @@ def _turned(table: pd.DataFrame, sentences: list[str]) -> list[Finding]:
     signs = (contrasts["lower"] > 0).astype(int) - (contrasts["upper"] < 0).astype(int)
     keys = ["metric", "quantity"]
     by = contrasts.assign(sign=signs).pivot(index=keys, columns="approach", values="sign")
-    gap = (by[NAIVE] - by[CORRECTED]).abs()
+    own = contrasts[contrasts["approach"] == CORRECTED]
+    kept = pd.MultiIndex.from_frame(_without_mirrors(own, "mean")[keys])
+    gap = (by[NAIVE] - by[CORRECTED]).abs()[by.index.isin(kept)]
     found = []
     for line in lines_of(gap[gap > 0].rename("size").reset_index()):
         start = f"{line['metric']}, {line['quantity']}: {NAIVE}"
@@ -145,6 +161,7 @@ def _turned(table: pd.DataFrame, sentences: list[str]) -> list[Finding]:
 
 def _clear(pairs: pd.DataFrame) -> list[Finding]:
     """Find the difference that is clearest, if its interval excludes 0."""
+    pairs = _without_mirrors(pairs, "difference")
     clear = pairs[(pairs["difference_lower"] > 0) | (pairs["difference_upper"] < 0)]
     if clear.empty:
         return []
@@ -153,9 +170,11 @@ def _clear(pairs: pd.DataFrame) -> list[Finding]:
     first, second = (line["a"], line["b"]) if line["difference"] > 0 else (line["b"], line["a"])
     ends = np.sort(np.abs([line["difference_lower"], line["difference_upper"]]))
     told = interval(abs(line["difference"]), *ends)
+    share = bool(_is_share(clear.loc[[size.idxmax()]]).iloc[0])
     text = (
         f"{first} is higher than {second} on {line['metric']} by {told} ({line['level']:.0%} "
-        f"interval, estimand {line['estimand']}; better is {line['better']})."
+        f"interval, estimand {line['estimand']}"
+        f"{'' if share else f'; better is {line["better"]}'})."
     )
     if len(clear) > 1:
         text += f" {len(clear) - 1} more of {len(pairs)} contrasts exclude 0."

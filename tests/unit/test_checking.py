@@ -409,6 +409,10 @@ class TestLeaning:
         (finding,) = [f for f in report.findings if f.topic == "what leans on the prior"]
         assert finding.level == "ok"
 
+    def test_classes_without_a_name_of_their_reliability_are_told_by_name(self) -> None:
+        rows = [(n, r, "x" if n < 25 else "yz"[n % 2]) for n in range(40) for r in "ab"]
+        assert "(label: y on about 7, z on about 8)" in texts(single(rows), "note")
+
     def test_known_truth_tells_as_a_second_rater_does(self) -> None:
         table = self.sparse(0)
         truth = table[["item", "misleading", "topically_relevant"]]

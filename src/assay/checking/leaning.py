@@ -107,10 +107,10 @@ def _classes(table: pd.DataFrame) -> list[Finding]:
 
 
 def _reliability(name: str, items: int, *, binary: bool) -> str:
-    """Name the reliability on a class, with the items it rests on."""
-    what = f"what raters say when it is {name}"
-    if binary:
-        what = "sensitivity" if name == "yes" else "specificity"
+    """Name the reliability on a class, or the class, with the items it rests on."""
+    if not binary:
+        return f"{name} on about {items}"
+    what = "sensitivity" if name == "yes" else "specificity"
     return f"{what} rests on about {items} items"
 
 

@@ -60,6 +60,12 @@ STUDIES = {name: Study(raters=name) for name in catalogue_names("raters")} | {
         gold=0.5,
         sizes={"n_items": 60, "n_clusters": 12},
     ),
+    "perception_difficulty": Study(
+        raters="hierarchical + item_difficulty",
+        reference="gold",
+        gold=0.5,
+        sizes={"n_items": 60, "n_clusters": 12},
+    ),
     "replicates": Study(raters="hierarchical", sizes={"replicates": 2}),
     "mixed": Study(
         raters={"person": "hierarchical", "llm": "scored"},

@@ -96,7 +96,7 @@ def _group_worth(structure: Structure, part: Part, g: int, values: Mapping[str, 
         covariance, variance = np.zeros(draws), np.zeros(draws)
         for s in np.flatnonzero(states[:, label] >= 0):
             error = 1 - chance[..., label, states[s, label]]
-            found = _error_moments(error, looks[:, s], weight)
+            found = _error_moments(error, looks[:, :, s], weight)
             covariance += share[:, s] * found[0]
             variance += share[:, s] * found[1]
         rho = np.divide(covariance, variance, out=np.zeros(draws), where=variance > 0)
@@ -110,30 +110,33 @@ def _error_moments(error: Floats, looks: Floats, weight: Floats) -> tuple[Floats
     Parameters
     ----------
     error : ndarray (difficulty, draw, rater, appearance)
-    looks : ndarray (draw, appearance)
+    looks : ndarray (difficulty, draw, appearance)
     weight : ndarray (draw, difficulty)
     """
     count = error.shape[2]
-    mean = np.einsum("qdra,da,dq->dr", error, looks, weight)
+    mean = np.einsum("qdra,qda,dq->dr", error, looks, weight)
     total, squares = error.sum(axis=2), (error**2).sum(axis=2)
-    pairs = np.einsum("qda,da,dq->d", total**2 - squares, looks, weight)
+    pairs = np.einsum("qda,qda,dq->d", total**2 - squares, looks, weight)
     apart = mean.sum(axis=1) ** 2 - (mean**2).sum(axis=1)
     covariance = (pairs - apart) / (count * (count - 1))
     return covariance, (mean * (1 - mean)).mean(axis=1)
 
 
 def appearance_chances(structure: Structure, name: str, values: Mapping[str, Floats]) -> Floats:
-    r"""Chances of what items look like to a rater group, :math:`\Gamma`: (draw, state, appearance).
+    r"""Chances of what items look like to a rater group, :math:`\Gamma`.
 
-    Averaged over contexts; the identity for a group without a perception layer.
+    Returns
+    -------
+    ndarray (difficulty, draw, state, appearance)
+        Averaged over contexts; the identity for a group without a perception layer.
     """
-    states = len(structure.prevalence.space.states)
-    clear = np.eye(states)
+    clear = np.eye(len(structure.prevalence.space.states))
     if name not in structure.perception.groups:
-        return np.broadcast_to(clear, (len(next(iter(values.values()))), states, states))
-    layer = structure.perception.of_group(name, values).mean(axis=1)
-    blur, look = layer[:, 0, :, None], layer[:, 1, None, :]
-    return np.asarray((1 - blur) * clear + blur * look)
+        draws = len(next(iter(values.values())))
+        return np.broadcast_to(clear, (structure.difficulty.classes, draws, *clear.shape))
+    chance, looks = structure.perception.of_group(name, values)
+    blur = chance.T[:, :, None, None]
+    return np.asarray((1 - blur) * clear + blur * looks.mean(axis=1))
 
 
 def _class_chances(
@@ -163,13 +166,15 @@ def perception_table(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     pandas.DataFrame
         A line for each rater group with a perception layer: ``group``, ``mean``, ``sd``,
         ``lower``, ``upper`` of the chance that an item is misperceived by the whole group,
-        ``prior_sd``, and ``prior_driven``: whether the posterior is nearly as wide as the prior, so
-        that the number is what was assumed.
+        averaged over difficulty; ``prior_sd`` of that of an item of no difficulty, and
+        ``prior_driven``: whether its posterior is nearly as wide, so that the number is what was
+        assumed.
     """
     structure, values = structure_of(fit), parameter_draws(fit)
     rows = []
-    for g, (name, prior_sd, driven) in enumerate(prior_driven_layers(structure, values)):
-        draws = values["misperceived"][:, g]
+    weight = np.exp(np.asarray(structure.difficulty.log_weight(values, np)))
+    for name, prior_sd, driven in prior_driven_layers(structure, values):
+        draws = (structure.perception.of_group(name, values)[0] * weight).sum(axis=-1)
         lower, upper = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
         rows.append(
             {

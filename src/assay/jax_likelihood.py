@@ -159,10 +159,12 @@ def _perceive(parts: Any, layer: Any, kind: Positions, xp: Any) -> Any:
     """Sum out what items look like: (view, difficulty, state), where the view has a layer."""
     import jax
 
-    blur, looks = xp.moveaxis(_take(layer, np.maximum(kind, 0)), 1, 0)[:, :, None, :]
+    table = _take(layer, np.maximum(kind, 0))
+    classes = parts.shape[1]
+    blur, looks = table[:, :classes], table[:, classes:]
     top = jax.lax.stop_gradient(parts.max(axis=-1, keepdims=True))
     clear = xp.exp(parts - top)
-    afresh = (looks * clear).sum(axis=-1, keepdims=True)
+    afresh = xp.matmul(clear, looks.swapaxes(-1, -2))
     seen = xp.log(xp.maximum((1.0 - blur) * clear + blur * afresh, TINY)) + top
     return xp.where(kind[:, None, None] >= 0, seen, parts)
 

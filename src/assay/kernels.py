@@ -55,12 +55,22 @@ def _look(view, d, response, rows, row_start, looks):  # type: ignore[no-untyped
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy")
-def _seen(k, layer, looks):  # type: ignore[no-untyped-def]
-    """Chance of the answers of a view whose raters perceive the item afresh."""
-    total = 0.0
-    for a in range(looks.shape[0]):
-        total += layer[k, 1, a] * looks[a]
-    return total
+def _see_afresh(kind, first, layer, looks, afresh):  # type: ignore[no-untyped-def]
+    """Fill ``afresh``: the chance of a view's answers, by state, if its raters misperceive it.
+
+    What the item then looks like stands in the layer's table from row ``first`` on: one row for
+    all states, or a row each.
+    """
+    states = looks.shape[0]
+    each = layer.shape[1] - first > 1
+    for s in range(states):
+        if s > 0 and not each:
+            afresh[s] = afresh[0]
+            continue
+        total = 0.0
+        for a in range(states):
+            total += layer[kind, first + s, a] * looks[a]
+        afresh[s] = total
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy", inline="always")
@@ -126,7 +136,7 @@ def _evidence(response, difficulty, layer, data):  # type: ignore[no-untyped-def
     evidence = np.empty((cells, states))
     parts = np.empty((cells, classes, states))
     height = np.empty(cells)
-    looks = np.empty(states)
+    looks, afresh = np.empty(states), np.empty(states)
     for cell in range(cells):
         mask = data.cell_mask[cell]
         top = -np.inf
@@ -139,10 +149,10 @@ def _evidence(response, difficulty, layer, data):  # type: ignore[no-untyped-def
                     _add_rows(parts, cell, d, response, data, view)
                     continue
                 high = _look(view, d, response, data.rows, data.row_start, looks)
-                afresh = _seen(kind, layer, looks)
+                _see_afresh(kind, classes, layer, looks, afresh)
                 for s in range(states):
-                    blur = layer[kind, 0, s]
-                    mixed = max((1 - blur) * looks[s] + blur * afresh, 1e-300)
+                    blur = layer[kind, d, s]
+                    mixed = max((1 - blur) * looks[s] + blur * afresh[s], 1e-300)
                     parts[cell, d, s] += high + np.log(mixed)
             for s in range(states):
                 top = max(top, parts[cell, d, s])
@@ -236,7 +246,8 @@ def _bundle_shares(log_weight, chance, height, data):  # type: ignore[no-untyped
 def _pull_rows(along, response, layer, data, by_response, by_layer):  # type: ignore[no-untyped-def]
     """Carry d value / d log evidence, ``along`` (cell, difficulty, state), to the tables."""
     cells, classes, states = along.shape
-    looks = np.empty(states)
+    looks, afresh = np.empty(states), np.empty(states)
+    pull, mixed = np.empty(states), np.empty(states)
     for cell in range(cells):
         for d in range(classes):
             for view in range(data.view_start[cell], data.view_start[cell + 1]):
@@ -245,21 +256,24 @@ def _pull_rows(along, response, layer, data, by_response, by_layer):  # type: ig
                     _spread_rows(along, cell, d, by_response, data, view)
                     continue
                 _look(view, d, response, data.rows, data.row_start, looks)
-                afresh = _seen(kind, layer, looks)
-                mixed = 0.0
+                _see_afresh(kind, classes, layer, looks, afresh)
+                kinds_of_look = layer.shape[1] - classes
+                for n in range(kinds_of_look):
+                    mixed[n] = 0.0
                 for s in range(states):
-                    blur = layer[kind, 0, s]
-                    total = max((1 - blur) * looks[s] + blur * afresh, 1e-300)
-                    by_layer[kind, 0, s] += along[cell, d, s] * (afresh - looks[s]) / total
-                    mixed += along[cell, d, s] * blur / total
+                    blur = layer[kind, d, s]
+                    total = max((1 - blur) * looks[s] + blur * afresh[s], 1e-300)
+                    share = along[cell, d, s] / total
+                    by_layer[kind, d, s] += share * (afresh[s] - looks[s])
+                    mixed[min(s, kinds_of_look - 1)] += share * blur
+                    pull[s] = share * (1 - blur)
+                for n in range(kinds_of_look):
+                    for a in range(states):
+                        by_layer[kind, classes + n, a] += mixed[n] * looks[a]
+                        pull[a] += mixed[n] * layer[kind, classes + n, a]
                 for s in range(states):
-                    blur = layer[kind, 0, s]
-                    total = max((1 - blur) * looks[s] + blur * afresh, 1e-300)
-                    by_layer[kind, 1, s] += looks[s] * mixed
-                    clear = along[cell, d, s] * (1 - blur) / total
-                    pull = looks[s] * (clear + layer[kind, 1, s] * mixed)
                     for r in range(data.row_start[view], data.row_start[view + 1]):
-                        by_response[d, data.rows[r], s] += pull
+                        by_response[d, data.rows[r], s] += looks[s] * pull[s]
 
 
 @numba.njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
@@ -276,9 +290,10 @@ def value_and_gradient(prevalence, response, difficulty, layer, log_weight, data
         log p(answers of the row given the perceived state and the item's difficulty).
     difficulty : ndarray (difficulty,)
         Log probabilities of the classes of difficulty.
-    layer : ndarray (kind, 2, state)
-        Of each kind of perception: the chance that an item is perceived afresh, by its state, and
-        the probabilities of what it then looks like.
+    layer : ndarray (kind, difficulty + look, state)
+        Of each kind of perception: the chances that an item is misperceived, by its difficulty and
+        state, and the probabilities of what it then looks like, in one row for all states or in a
+        row for each.
     log_weight : ndarray (node,)
         Log weights of the quadrature nodes.
     data : Data

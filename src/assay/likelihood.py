@@ -16,8 +16,8 @@ summed out,
 
 .. math::
 
-    p_{id}(y_v \mid s) = (1 - \epsilon_s) \prod_{a \in v} p_d(y_a \mid s)
-        + \epsilon_s \sum_{s'} \tilde\pi(s') \prod_{a \in v} p_d(y_a \mid s').
+    p_{id}(y_v \mid s) = (1 - \epsilon_d) \prod_{a \in v} p_d(y_a \mid s)
+        + \epsilon_d \sum_{s'} \tilde\pi(s' \mid s) \prod_{a \in v} p_d(y_a \mid s').
 
 Identical items
 are collapsed into weighted cells, identical clusters likewise, so the cost grows with the number of

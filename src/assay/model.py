@@ -16,6 +16,7 @@ from assay.errors import ModelError, suggest
 from assay.families import default_priors
 from assay.kernels import value_and_gradient
 from assay.layers import Difficulty, Perception, difficulty_of
+from assay.layers.difficulty import DIFFICULTIES
 from assay.layers.perception import check_reference, layered_groups
 from assay.likelihood import Pattern, collapse
 from assay.parts import Part, build_parts
@@ -43,8 +44,8 @@ class Tables(NamedTuple):
         Log probabilities of what each row says.
     difficulty : (..., difficulty)
         Log probabilities of the classes of difficulty.
-    layer : (..., kind, 2, state)
-        Chance of misperceiving by state, and what an item looks like then.
+    layer : (..., kind, difficulty + look, state)
+        Chance of misperceiving by difficulty and state, and what an item looks like then.
     """
 
     prevalence: Any
@@ -141,7 +142,9 @@ def build_structure(ratings: Ratings, spec: Spec) -> Structure:
     priors = _priors_of_parts(ratings, spec, by_group)
     parts = build_parts(ratings, spec, by_group, priors)
     layers = {name for recipe in by_group.values() for name in recipe.layers}
+    troubled = tuple(name for name in layered if set(by_group[name].layers) & set(DIFFICULTIES))
     global_priors = {k: v for p in priors.values() for k, v in p.layers.items()}
+    difficulty = difficulty_of(layers, global_priors)
     row, layer_of_row = _number_rows(ratings, parts, layer)
     mask, masks = truth_masks(ratings, space.states)
     rated = row >= 0
@@ -160,9 +163,11 @@ def build_structure(ratings: Ratings, spec: Spec) -> Structure:
         ratings=ratings,
         prevalence=prevalence,
         parts=parts,
-        difficulty=difficulty_of(layers, global_priors),
+        difficulty=difficulty,
         perception=Perception(
             groups=layered,
+            troubled=troubled,
+            difficulty=difficulty,
             prevalence=prevalence,
             priors=override(default_priors("perception"), spec.priors, owner="perception"),
         ),

@@ -144,20 +144,21 @@ def _label_chances(structure: Structure, part: Part, values: Mapping[str, Floats
     """
     own, total = part.own(values), None
     weight = np.exp(np.asarray(structure.difficulty.log_weight(values, np)))
+    layers = {
+        g: structure.perception.of_group(name, values)
+        for g, name in enumerate(part.raters.groups)
+        if name in structure.perception.groups
+    }
     for d, position in enumerate(structure.difficulty.positions):
-        tilt = part.tilt(own, float(position), np)
-        chance = part.label_chances(own, tilt) * weight[..., d, None, None, None, None]
-        total = chance if total is None else total + chance
+        chance = part.label_chances(own, part.tilt(own, float(position), np))
+        for g, (misperceived, looks) in layers.items():
+            units = np.flatnonzero(part.unit_group == g)
+            afresh = np.einsum("dus...,dts->dut...", chance[:, units], looks.mean(axis=1))
+            blur = misperceived[:, d, None, None, None, None]
+            chance[:, units] = (1 - blur) * chance[:, units] + blur * afresh
+        here = chance * weight[..., d, None, None, None, None]
+        total = here if total is None else total + here
     assert total is not None
-    perception = structure.perception
-    for g, name in enumerate(part.raters.groups):
-        if name not in perception.groups:
-            continue
-        mean = perception.of_group(name, values).mean(axis=1)
-        units = np.flatnonzero(part.unit_group == g)
-        afresh = np.einsum("dus...,ds->du...", total[:, units], mean[:, 1])
-        blur = mean[:, 0][:, None, :, None, None]
-        total[:, units] = (1 - blur) * total[:, units] + blur * afresh[:, :, None]
     return total
 
 

@@ -257,7 +257,7 @@ def draw_answers(
     for part in structure.parts:
         own = part.own(values)
         mine = np.flatnonzero(part.unit >= 0)
-        seen = _draw_appearance(structure, values, part, states, rng)[mine]
+        seen = _draw_appearance(structure, values, part, states, harder, rng)[mine]
         whole = ratings.partial == "lost"
         keys = np.column_stack([harder[ratings.item[mine]], answered[mine] | whole])
         for key in np.unique(keys, axis=0):
@@ -285,6 +285,7 @@ def _draw_appearance(
     values: Mapping[str, Floats],
     part: Part,
     states: NDArray[np.int16],
+    harder: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> NDArray[np.int16]:
     """Draw what the item of each rating looks like to the rater's group: (rating,)."""
@@ -294,10 +295,10 @@ def _draw_appearance(
         if name not in perception.groups:
             continue
         context = structure.prevalence.design.item_context
-        blur, looks = np.moveaxis(perception.of_group(name, values)[0][context], 1, 0)
-        steps = looks.cumsum(axis=1)
+        chance, looks = (table[0] for table in perception.of_group(name, values))
+        steps = looks[context, states].cumsum(axis=1)
         afresh = (rng.random(len(states))[:, None] * steps[:, -1:] > steps).sum(axis=1)
-        missed = rng.random(len(states)) < blur[np.arange(len(states)), states]
+        missed = rng.random(len(states)) < chance[harder]
         appears = np.where(missed, afresh, states).astype(np.int16)
         mine = part.unit >= 0
         mine[mine] = part.unit_group[part.unit[mine]] == g

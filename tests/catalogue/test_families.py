@@ -34,6 +34,8 @@ EVERYWHERE = [(t, r) for t in TASKS for r in RATERS if t not in NOT_FOR.get(r, (
 def spec_of(name: str) -> dict[str, Any]:
     """How a model with this entry is written."""
     recipe = f"hierarchical + {name}" if name in LAYERS else name
+    if name == "perception":  # which asks of difficulty, where there is one
+        recipe += " + item_difficulty"
     return {"raters": recipe, "reference": "gold" if name == "perception" else None}
 
 

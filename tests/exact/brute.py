@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from brute_layers import difficulties, layered, looks, urn
+from brute_layers import difficulties, layered, looks, misperceiving, urn
 from brute_prevalence import Scores, marginals, nodes, prevalences
 from brute_raters import chances, places, said, speaker, voices
 from brute_responses import MISSING, NOT_ASKED, Rater, Vector, holds, paths, states
@@ -85,10 +85,11 @@ def parts(structure: Structure, values: dict) -> np.ndarray:
         for i in range(len(ratings.items)):
             for layer, name in enumerate(names):
                 clear, g = seen[i, groups.index(name)].copy(), groups.index(name)
-                appearance = looks(structure, values, layer, average[i])
-                afresh = math.fsum(p * c for p, c in zip(appearance, clear, strict=True))
-                blur = float(values["misperceived"][layer])
-                seen[i, g] = [(1 - blur) * c + blur * afresh for c in clear]
+                blur = misperceiving(structure, values, layer, position)
+                for s in range(len(every)):
+                    appearance = looks(structure, values, layer, average[i], s)
+                    afresh = math.fsum(p * c for p, c in zip(appearance, clear, strict=True))
+                    seen[i, g, s] = (1 - blur) * clear[s] + blur * afresh
         found.append(weight * seen.prod(axis=1))
     table = np.stack(found, axis=1)
     for i in range(len(ratings.items)):

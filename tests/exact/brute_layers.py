@@ -55,16 +55,33 @@ def layered(structure: Structure) -> list[str]:
     return [] if reference is None else [name for name in groups if name != reference]
 
 
-def looks(structure: Structure, values: dict, layer: int, prevalence: list[float]) -> list[float]:
-    """What a misperceived item looks like: the prevalence, tilted."""
+def misperceiving(structure: Structure, values: dict, layer: int, position: float) -> float:
+    """Chance that a group misperceives an item of a given difficulty."""
+    chance = float(values["misperceived"][layer])
+    recipe = structure.spec.raters
+    name = layered(structure)[layer]
+    if "item_difficulty" not in (recipe if isinstance(recipe, str) else recipe[name]):
+        return chance
+    names = next(p for p in structure.parameters() if p.name == "misperceived_loading").coords
+    place = names["troubled_layer"].index(name)
+    odds = chance / (1 - chance) * math.exp(values["misperceived_loading"][place] * position)
+    return odds / (1 + odds)
+
+
+def looks(
+    structure: Structure, values: dict, layer: int, prevalence: list[float], true: int
+) -> list[float]:
+    """What a misperceived item of one state looks like: the prevalence, tilted."""
     names = next(
         p.coords["appearance"] for p in structure.parameters() if p.name == "appearance_tilt"
     )
     tilt = dict(zip(names, values["appearance_tilt"][layer], strict=True))
+    every = states(structure.ratings.task)
+    own = values["appearance_by_state"][layer][true] if 3 <= len(every) <= 8 else [0] * len(every)
     odds = []
-    for state, share in zip(states(structure.ratings.task), prevalence, strict=True):
+    for state, share, more in zip(every, prevalence, own, strict=True):
         by = math.fsum(x * tilt[name] for name, x in terms(structure.ratings.task, state).items())
-        odds.append(share * math.exp(by))
+        odds.append(share * math.exp(by + more))
     return [o / math.fsum(odds) for o in odds]
 
 

@@ -84,6 +84,8 @@ def test_who_misperceives_everything_tells_nothing(name: str):
     """With every item misperceived, ratings have a probability of their own, whatever is true."""
     structure = build_structure(ratings_of(name), make_spec(reference="human"))
     values = draw_values(structure, 8) | {"misperceived": np.ones(1)}
+    # What a misperceived item is taken for would tell something about it.
+    values |= {k: np.zeros_like(v) for k, v in values.items() if k == "appearance_by_state"}
     ratings, nothing = structure.ratings, np.int16(-1)
     model = (ratings.raters["group"] == "model").to_numpy()[ratings.rater][:, None]
     theirs = replace(

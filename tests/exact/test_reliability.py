@@ -3,7 +3,7 @@
 import brute
 import numpy as np
 import pytest
-from brute_layers import difficulties, layered, looks
+from brute_layers import difficulties, layered, looks, misperceiving
 from brute_prevalence import marginals
 from brute_raters import Voice
 from small import draw_values, in_sessions, small_ratings, stacked, task_named, with_scores
@@ -56,16 +56,20 @@ def in_session(
     every = brute.states(structure.ratings.task)
     hard = any(name.startswith("item_difficulty") for name in voice.layers)
     chance = np.zeros((len(every), len(every[0]), 3))
-    for position, weight in difficulties(structure, values):
-        for s, state in enumerate(every):
-            here = answers_of(structure, voice, session, position if hard else 0.0, state)
-            chance[s, :, : here.shape[1]] += weight * here
     names = layered(structure)
-    if voice.group in names:
-        layer = names.index(voice.group)
-        appearance = looks(structure, values, layer, list(share))
-        blur = float(values["misperceived"][layer])
-        chance = (1 - blur) * chance + blur * np.einsum("slk,s->lk", chance, appearance)
+    for position, weight in difficulties(structure, values):
+        here = np.zeros_like(chance)
+        for s, state in enumerate(every):
+            told = answers_of(structure, voice, session, position if hard else 0.0, state)
+            here[s, :, : told.shape[1]] = told
+        if voice.group in names:
+            layer = names.index(voice.group)
+            blur = misperceiving(structure, values, layer, position)
+            appearance = [
+                looks(structure, values, layer, list(share), s) for s in range(len(every))
+            ]
+            here = (1 - blur) * here + blur * np.einsum("alk,sa->slk", here, appearance)
+        chance += weight * here
     counts = np.zeros((len(every[0]), 3, 3))
     for s, state in enumerate(every):
         for n, true in enumerate(state):

@@ -161,7 +161,7 @@ STUDIES = {
         slots=ONCE,
         spec={"reference": "human", "raters": "dawid_skene"},
         values={"misperceived": 0.4, "appearance_tilt": 1.5},
-        wrong={"appearance_tilt": 0.0},
+        wrong={"appearance_by_state": 0.0},
         systems=2,
     ),
     "easy and hard": Study(

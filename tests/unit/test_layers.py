@@ -160,8 +160,8 @@ def test_items_of_several_systems_have_no_bias():
 
 def gamma(structure: Structure, values: dict[str, np.ndarray], kind: int) -> np.ndarray:
     """The matrix from truth to appearance."""
-    blur, looks = structure.tables(values, np).layer[kind]
-    return np.diag(1 - blur) + blur[:, None] * looks[None]
+    blur, *looks = structure.tables(values, np).layer[kind]
+    return np.diag(1 - blur) + blur[:, None] * np.array(looks)
 
 
 def test_what_items_look_like_is_a_distribution_over_admissible_states():
@@ -175,13 +175,14 @@ def test_what_items_look_like_is_a_distribution_over_admissible_states():
 
 def test_without_tilt_misperception_does_not_move_the_prevalence():
     structure = structure_of("retrieval", reference="gold")
-    values = values_of(structure, misperceived=0.4, appearance_tilt=0.0)
+    untilted = {"misperceived": 0.4, "appearance_tilt": 0.0, "appearance_by_state": 0.0}
+    values = values_of(structure, **untilted)
     prevalence = structure.tables(values, np).prevalence
     share = np.exp(structure.prevalence.log_weight) @ prevalence
     for kind in range(2 * len(share)):
         here = share[kind % len(share)]
         np.testing.assert_allclose(here @ gamma(structure, values, kind), here, atol=1e-12)
-    tilted = values_of(structure, misperceived=0.4, appearance_tilt=1.0)
+    tilted = values_of(structure, **untilted | {"appearance_tilt": 1.0})
     assert np.abs(share[0] @ gamma(structure, tilted, 0) - share[0]).max() > 0.01
 
 

@@ -154,7 +154,7 @@ def test_appearances_are_chances():
         "ais", reference="gold", gold=0.6, n_items=60, n_raters=4, n_systems=2, rng=2
     )
     fit = at_the_truth(ratings, reference="gold")
-    table = appearance_chances(structure_of(fit), "all", parameter_draws(fit))[0]
+    table = appearance_chances(structure_of(fit), "all", parameter_draws(fit))[0, 0]
     np.testing.assert_allclose(table.sum(axis=1), 1)
     blur = ratings.simulated.values["misperceived"][0]
     assert (np.diag(table) >= 1 - blur).all()

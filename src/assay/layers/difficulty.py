@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 STEP = 0.3
 """Of the quadrature: 33 nodes. With loadings of 2, an item with ten answers has its log-likelihood
 to 1e-6; Gauss and Hermite's rule needs sixty nodes for five answers, a hundred for ten."""
-LAYERS = ("item_difficulty", "item_difficulty_continuous")
+DIFFICULTIES = ("item_difficulty", "item_difficulty_continuous")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,7 +77,7 @@ def difficulty_of(layers: set[str], priors: Mapping[str, Prior]) -> Difficulty:
     ModelError
         If some groups want classes and others a continuous difficulty.
     """
-    named = [name for name in LAYERS if name in layers]
+    named = [name for name in DIFFICULTIES if name in layers]
     if len(named) > 1:
         raise ModelError(
             f"{' and '.join(named)} cannot both be: an item has one difficulty, which all groups "
@@ -85,4 +85,4 @@ def difficulty_of(layers: set[str], priors: Mapping[str, Prior]) -> Difficulty:
         )
     if not named:
         return Difficulty()
-    return Difficulty(kind="classes" if named == [LAYERS[0]] else "continuous", priors=priors)
+    return Difficulty(kind="classes" if named == [DIFFICULTIES[0]] else "continuous", priors=priors)

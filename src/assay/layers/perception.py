@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from assay.arrays import softmax
 from assay.errors import ModelError, suggest
+from assay.layers.difficulty import Difficulty
 from assay.prevalence import Prevalence
 from assay.prevalence.coding import main_columns
 from assay.priors import Parameter, Prior
@@ -20,54 +21,110 @@ ENOUGH = 30
 """Items with gold, or with two ratings of the reference group, that a reference needs."""
 
 
+FEW_STATES = 8
+"""Up to so many states, from three on, what a misperceived item looks like hangs on what it is: with
+more, the table of both would be larger than what gold can tell of."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Perception:
     r"""Raters of one group see the same appearance of an item, which can be wrong.
 
     .. math::
 
-        p(y_{ig} \mid s) = \sum_a \Gamma_g[s, a] \prod_{j \in g} p(y_{ij} \mid a), \quad
-        \Gamma_g = (1 - \epsilon_g) I + \epsilon_g 1 \tilde\pi_g^T, \quad
-        \tilde\pi_g(a) \propto \pi(a) \exp(x_a \cdot \tau_g)
+        p(y_{ig} \mid s, x) &= \sum_a \Gamma_{gx}[s, a] \prod_{j \in g} p(y_{ij} \mid a, x), \\
+        \Gamma_{gx} &= (1 - \epsilon_{gx}) I + \epsilon_{gx} \tilde\pi_g, \qquad
+        \operatorname{logit} \epsilon_{gx} = \operatorname{logit} \epsilon_g + \kappa_g x, \\
+        \tilde\pi_g(a \mid s) &\propto \pi(a) \exp(x_a \cdot \tau_g + B_g[s, a])
 
     A misperceived item is drawn afresh from the prevalence of its context, tilted as far as gold
-    or the reference group tell.
+    or the reference group tell. Where items have a difficulty :math:`x`, it says how often they
+    are misperceived: raters who disagree about an item are the sign of a hard one, so a split
+    vote is doubted more than a clear one. :math:`B` is there for three to eight states.
 
     Attributes
     ----------
     groups : tuple of str
         The rater groups that have a layer.
+    troubled : tuple of str
+        Those of them whose recipe has a difficulty of the items.
+    difficulty : Difficulty
     prevalence : Prevalence
     priors : mapping of str to Prior
     """
 
     groups: tuple[str, ...]
+    troubled: tuple[str, ...]
+    difficulty: Difficulty
     prevalence: Prevalence
     priors: Mapping[str, Prior]
 
+    @property
+    def by_state(self) -> bool:
+        """Whether what a misperceived item looks like hangs on its state."""
+        return 2 < len(self.prevalence.space.states) <= FEW_STATES
+
     def parameters(self) -> list[Parameter]:
-        """Chance of misperceiving an item, and the tilt of what it looks like then."""
+        """Chance of misperceiving an item, by difficulty, and what it looks like then."""
         if not self.groups:
             return []
-        names = main_columns(self.prevalence.task, self.prevalence.space)[1]
-        coords = {"layer": self.groups, "appearance": names}
+        space = self.prevalence.space
+        names = main_columns(self.prevalence.task, space)[1]
+        dims: dict[str, tuple[str, ...]] = {
+            "misperceived": ("layer",),
+            "appearance_tilt": ("layer", "appearance"),
+        }
+        if self.troubled:
+            dims["misperceived_loading"] = ("troubled_layer",)
+        if self.by_state:
+            dims["appearance_by_state"] = ("layer", "state", "look")
+        levels = {
+            "layer": self.groups,
+            "troubled_layer": self.troubled,
+            "appearance": names,
+            "state": space.state_names,
+            "look": space.state_names,
+        }
         return [
             Parameter(
-                name="misperceived",
-                dims=("layer",),
-                prior=self.priors["misperceived"],
-                coords=coords,
-            ),
-            Parameter(
-                name="appearance_tilt",
-                dims=("layer", "appearance"),
-                prior=self.priors["appearance_tilt"],
-                coords=coords,
-            ),
+                name=name,
+                dims=own,
+                prior=self.priors[name],
+                coords={dim: levels[dim] for dim in own},
+            )
+            for name, own in dims.items()
         ]
 
+    def chances(self, values: Mapping[str, Any], name: str, xp: Any) -> Any:
+        """Chance that a group misperceives an item, by difficulty: (..., 1 or difficulty)."""
+        chance = values["misperceived"][..., self.groups.index(name), None]
+        if name not in self.troubled:
+            return chance
+        loading = values["misperceived_loading"][..., self.troubled.index(name), None]
+        # A chance of exactly 0 or 1 keeps finite logarithms.
+        wrong = xp.log(chance + 1e-300) + loading * self.difficulty.positions
+        right = xp.zeros_like(wrong) + xp.log1p(chance * (1e-16 - 1.0))
+        return softmax(xp.stack([right, wrong], axis=-1), xp)[..., 1]
+
+    def looks(self, values: Mapping[str, Any], name: str, prevalence: Any, xp: Any) -> Any:
+        """Return what a misperceived item looks like: (..., context, 1 or state, look).
+
+        Parameters
+        ----------
+        prevalence : (..., context, node, state)
+        """
+        g = self.groups.index(name)
+        columns = main_columns(self.prevalence.task, self.prevalence.space)[0]
+        weight = np.exp(self.prevalence.log_weight)
+        by_context = (prevalence * weight[:, None]).sum(axis=-2)
+        score = xp.matmul(values["appearance_tilt"], columns.T)
+        odds = (xp.log(by_context) + score[..., g, None, :])[..., :, None, :]
+        if self.by_state:
+            odds = odds + values["appearance_by_state"][..., g, None, :, :]
+        return softmax(odds, xp)
+
     def table(self, values: Mapping[str, Any], prevalence: Any, xp: Any) -> Any:
-        r"""Chance of misperceiving by state, and :math:`\tilde\pi`: (..., kind, 2, state).
+        """Chances of misperceiving, then what an item looks like: (..., kind, row, state).
 
         Parameters
         ----------
@@ -75,29 +132,35 @@ class Perception:
 
         Returns
         -------
-        (..., kind, 2, state)
+        (..., kind, difficulty + look, state)
             A kind is a group in a context; the contexts of a group follow one another.
         """
-        space = self.prevalence.space
+        classes = self.difficulty.classes
         if not self.groups:
-            return np.zeros((0, 2, len(space.states)))
-        columns = main_columns(self.prevalence.task, space)[0]
-        weight = np.exp(self.prevalence.log_weight)
-        by_context = (prevalence * weight[:, None]).sum(axis=-2)
-        score = xp.matmul(values["appearance_tilt"], columns.T)
+            return np.zeros((0, classes + 1, len(self.prevalence.space.states)))
         kinds = []
-        for g in range(len(self.groups)):
-            looks = softmax(xp.log(by_context) + score[..., g, None, :], xp)
-            blur = xp.zeros_like(looks) + values["misperceived"][..., g, None, None]
-            kinds.append(xp.stack([blur, looks], axis=-2))
+        for name in self.groups:
+            looks = self.looks(values, name, prevalence, xp)
+            chance = self.chances(values, name, xp)[..., None, :, None]
+            blank = xp.zeros_like(looks[..., :1, :]) + np.zeros((classes, 1))
+            kinds.append(xp.concatenate([blank + chance, looks], axis=-2))
         return kinds[0] if len(kinds) == 1 else xp.concatenate(kinds, axis=-3)
 
-    def of_group(self, name: str, values: Mapping[str, Floats]) -> Floats:
-        """Return the table of one group that has a layer: (draw, context, 2, state)."""
-        contexts = self.prevalence.design.contexts
-        first = self.groups.index(name) * contexts
-        table = self.table(values, self.prevalence.table(values, np), np)
-        return np.asarray(table[:, first : first + contexts])
+    def of_group(self, name: str, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
+        """Return what one group that has a layer misperceives.
+
+        Returns
+        -------
+        chance : ndarray (draw, difficulty)
+        looks : ndarray (draw, context, state, look)
+        """
+        chance = np.asarray(self.chances(values, name, np))
+        looks = self.looks(values, name, self.prevalence.table(values, np), np)
+        states = len(self.prevalence.space.states)
+        return (
+            np.broadcast_to(chance, (len(chance), self.difficulty.classes)),
+            np.broadcast_to(looks, (*looks.shape[:2], states, states)),
+        )
 
 
 def layered_groups(

@@ -8,6 +8,7 @@ contexts keep their numbers, so that every piece takes the same tables.
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,8 @@ def bundle_sizes(data: Data) -> Ints:
     return np.asarray(running[data.bundle_start[1:]] - running[data.bundle_start[:-1]])
 
 
-def cut(data: Data, pieces: int | None = None) -> list[tuple[Data, Ints, Ints]]:
-    """Cut data into pieces of about equal cost.
+def shares(data: Data, pieces: int | None = None) -> list[Ints]:
+    """Divide the bundles of data into shares of about equal cost.
 
     Parameters
     ----------
@@ -92,22 +93,41 @@ def cut(data: Data, pieces: int | None = None) -> list[tuple[Data, Ints, Ints]]:
 
     Returns
     -------
-    list of (Data, bundles, cells)
-        Each piece, and which bundles and cells of ``data`` it has.
+    list of ndarray
+        Positions of the bundles of each share.
     """
     sizes = bundle_sizes(data)
     total = int(sizes.sum())
     most = max(1, total // PIECE)
     count = most if pieces is None else max(1, min(pieces, most))
     if count == 1:
-        return [(data, np.arange(len(sizes)), np.arange(len(data.cell_context)))]
+        return [np.arange(len(sizes))]
     owner = (np.cumsum(sizes) - sizes) * count // total
+    # Owners stand in order: each share is a run of bundles.
+    ends = np.searchsorted(owner, np.arange(count + 1))
+    return [np.arange(a, b) for a, b in pairwise(ends.tolist()) if b > a]
+
+
+def cut(data: Data, pieces: int | None = None) -> list[tuple[Data, Ints, Ints]]:
+    """Cut data into pieces of about equal cost.
+
+    Parameters
+    ----------
+    pieces : int, optional
+        As for :func:`shares`.
+
+    Returns
+    -------
+    list of (Data, bundles, cells)
+        Each piece, and which bundles and cells of ``data`` it has.
+    """
+    every = shares(data, pieces)
+    if len(every) == 1:
+        return [(data, every[0], np.arange(len(data.cell_context)))]
     found = []
-    for n in range(count):
-        bundles = np.flatnonzero(owner == n).astype(np.int64)
-        if len(bundles):
-            part, cells = take_bundles(data, bundles)
-            found.append((part, bundles, cells))
+    for bundles in every:
+        part, cells = take_bundles(data, bundles)
+        found.append((part, bundles, cells))
     return found
 
 

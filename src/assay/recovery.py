@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from assay.kernels import Data, bundle_nodes, recover_draw
 from assay.likelihood import Pattern
 from assay.model import TABLE_AXES, Structure, Tables
-from assay.partition import cores, cut, in_threads, runs
+from assay.partition import cores, in_threads, runs, shares, take_bundles
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -62,27 +62,27 @@ def recover(
     pattern = structure.pattern
     draws = len(next(iter(values.values())))
     items, clusters = len(pattern.item_cell), len(pattern.cluster_bundle)
+    by_bundle = np.argsort(pattern.cluster_bundle, kind="stable")
     found = Recovered(
         states=np.empty((draws, items), np.int16),
         probabilities=np.zeros((items, len(structure.prevalence.space.states))),
         difficulty=np.zeros((items, structure.difficulty.classes)),
         log_likelihood=np.empty((draws, clusters)),
     )
-    pieces = _pieces(pattern)
-    streams = rng.spawn(len(pieces)) if len(pieces) > 1 else [rng]
+    every = shares(pattern.data)
+    streams = rng.spawn(len(every)) if len(every) > 1 else [rng]
     first = 0
-    for chunk in table_chunks(structure, values):
-        # Copies: one memory layout, so that the functions are compiled once.
-        tables = [[np.array(t, order="C") for t in one.by_state()] for one in chunk]
+    for tables in _tables_by_state(structure, values):
 
         def work(
-            job: tuple[_Piece, np.random.Generator],
+            job: tuple[Ints, np.random.Generator],
             tables: list[list[Floats]] = tables,
             first: int = first,
         ) -> None:
-            _recover_piece(*job, tables, structure.prevalence.log_weight, found, first)
+            piece = _piece(pattern, job[0], by_bundle) if len(every) > 1 else _whole(pattern)
+            _recover_piece(piece, job[1], tables, structure.prevalence.log_weight, found, first)
 
-        in_threads(work, list(zip(pieces, streams, strict=True)), cores())
+        in_threads(work, list(zip(every, streams, strict=True)), cores())
         first += len(tables)
     found.probabilities[:] /= draws
     found.difficulty[:] /= draws
@@ -104,31 +104,50 @@ class _Piece:
     item_cell: Ints
 
 
-def _pieces(pattern: Pattern) -> list[_Piece]:
-    """Cut a pattern into pieces whose intermediate results stay in fast memory.
+def _piece(pattern: Pattern, bundles: Ints, by_bundle: Ints) -> _Piece:
+    """Cut out a piece whose intermediate results stay in fast memory.
 
-    Their number depends on the data alone: the same seed gives the same draws on any machine.
+    Pieces are made when their turn comes, so that the data never stand in memory twice; their
+    number depends on the data alone: the same seed gives the same draws on any machine. What one
+    costs does not grow with the others: only the places of its own items are ever touched.
+
+    Parameters
+    ----------
+    bundles : ndarray of int
+        A run of bundles.
+    by_bundle : ndarray of int (cluster,)
+        The clusters in the order of their bundles.
     """
     first, order = pattern.cluster_items
-    found = []
-    for data, bundles, cells in cut(pattern.data):
-        local = np.full(len(pattern.data.bundle_weight), -1, np.int64)
-        local[bundles] = np.arange(len(bundles))
-        clusters = np.flatnonzero(local[pattern.cluster_bundle] >= 0).astype(np.int64)
-        at, start = runs(first, clusters)
-        place = np.zeros(len(pattern.data.cell_context), np.int64)
-        place[cells] = np.arange(len(cells))
-        found.append(
-            _Piece(
-                data=data,
-                clusters=clusters,
-                cluster_bundle=local[pattern.cluster_bundle[clusters]],
-                start=start,
-                members=order[at],
-                item_cell=place[pattern.item_cell],
-            )
-        )
-    return found
+    data, cells = take_bundles(pattern.data, bundles)
+    ends = [bundles[0], bundles[-1] + 1]
+    begin, end = np.searchsorted(pattern.cluster_bundle, ends, sorter=by_bundle)
+    clusters = np.sort(by_bundle[begin:end])
+    at, start = runs(first, clusters)
+    members = order[at]
+    item_cell = np.empty(len(pattern.item_cell), np.int64)
+    item_cell[members] = np.searchsorted(cells, pattern.item_cell[members])
+    return _Piece(
+        data=data,
+        clusters=clusters,
+        cluster_bundle=pattern.cluster_bundle[clusters] - bundles[0],
+        start=start,
+        members=members,
+        item_cell=item_cell,
+    )
+
+
+def _whole(pattern: Pattern) -> _Piece:
+    """Take all data as one piece."""
+    start, members = pattern.cluster_items
+    return _Piece(
+        data=pattern.data,
+        clusters=np.arange(len(pattern.cluster_bundle)),
+        cluster_bundle=pattern.cluster_bundle,
+        start=start,
+        members=members,
+        item_cell=pattern.item_cell,
+    )
 
 
 def _recover_piece(
@@ -141,9 +160,12 @@ def _recover_piece(
 ) -> None:
     """Fill the draws from ``first`` on, for the items of one piece."""
     uniform = np.empty(len(found.probabilities))
+    before = None
     for d, by_state in enumerate(tables, start=first):
-        arguments: Any = (*by_state, log_weight, piece.data)
-        value, share, parts = bundle_nodes(*arguments)
+        if by_state is not before:
+            arguments: Any = (*by_state, log_weight, piece.data)
+            value, share, parts = bundle_nodes(*arguments)
+            before = by_state
         found.log_likelihood[d, piece.clusters] = value[piece.cluster_bundle]
         by_cluster = rng.random(len(piece.clusters))
         uniform[np.sort(piece.members)] = rng.random(len(piece.members))
@@ -162,6 +184,22 @@ def _recover_piece(
             found.probabilities,
             found.difficulty,
         )
+
+
+def _tables_by_state(
+    structure: Structure, values: Mapping[str, Floats]
+) -> Iterator[list[list[Floats]]]:
+    """Yield the tables of the draws as the kernels take them, some draws at a time.
+
+    Draws that are all the same point share one object.
+    """
+    draws = len(next(iter(values.values())))
+    alike = all((v == v[:1]).all() for v in values.values())
+    distinct = {k: v[:1] for k, v in values.items()} if alike else values
+    for chunk in table_chunks(structure, distinct):
+        # Copies: one memory layout, so that the functions are compiled once.
+        tables = [[np.array(t, order="C") for t in one.by_state()] for one in chunk]
+        yield tables * draws if alike else tables
 
 
 def table_chunks(structure: Structure, values: Mapping[str, Floats]) -> Iterator[list[Tables]]:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import assay
-from assay import modes, partition
+from assay import modes, partition, recovery
 from assay.density import Density, make_density
 from assay.model import Structure, build_structure
 from assay.modes import curvature, find_modes
-from assay.partition import bundle_sizes, bundles_of_rows, cut, take_bundles
+from assay.partition import bundle_sizes, bundles_of_rows, cut, shares, take_bundles
 from assay.recovery import recover
 from assay.spec import make_spec
 
@@ -57,6 +57,14 @@ def test_pieces_hold_every_bundle_once(studied, monkeypatch):
     assert sum(len(p.bundle_weight) for p in pieces) == len(density.data.bundle_weight)
     assert sum(p.bundle_weight.sum() for p in pieces) == density.data.bundle_weight.sum()
     assert sum(bundle_sizes(p).sum() for p in pieces) == bundle_sizes(density.data).sum()
+
+
+def test_shares_are_runs_of_bundles_and_hold_each_once(studied, monkeypatch):
+    _, density, _ = studied
+    monkeypatch.setattr(partition, "PIECE", 10)
+    every = shares(density.data)
+    assert len(every) > 3
+    np.testing.assert_array_equal(np.concatenate(every), np.arange(len(density.data.bundle_weight)))
 
 
 def test_small_data_stay_in_one_piece(studied):
@@ -125,3 +133,39 @@ def test_states_recovered_in_pieces_are_the_same_posterior(studied, monkeypatch)
     drawn = recover(structure, many, np.random.default_rng(1)).states
     share = (drawn[:, :, None] == np.arange(whole.probabilities.shape[1])).mean(axis=0)
     np.testing.assert_allclose(share, whole.probabilities, atol=0.05)
+
+
+@pytest.mark.parametrize("piece", [10, 20_000])
+def test_draws_that_are_one_point_take_one_pass_and_stay_the_same_draws(
+    studied, piece, monkeypatch
+):
+    structure, density, x = studied
+    passes = []
+
+    def counted(*arguments):
+        passes.append(len(arguments))
+        return nodes(*arguments)
+
+    nodes = recovery.bundle_nodes
+    monkeypatch.setattr(recovery, "bundle_nodes", counted)
+    monkeypatch.setattr(recovery, "cores", lambda: 1)
+    monkeypatch.setattr(partition, "PIECE", piece)
+    pieces = len(shares(structure.pattern.data))
+    values = density.constrain(np.repeat(x[None], 4, axis=0))
+    once = recover(structure, values, np.random.default_rng(1))
+    assert len(passes) == pieces
+    monkeypatch.setattr(recovery, "_tables_by_state", table_by_table)
+    every = recover(structure, values, np.random.default_rng(1))
+    assert len(passes) == 5 * pieces
+    np.testing.assert_array_equal(once.states, every.states)
+    # Tables of several draws at once differ from those of one in the last bit.
+    np.testing.assert_allclose(once.probabilities, every.probabilities, rtol=1e-13)
+    np.testing.assert_allclose(once.difficulty, every.difficulty, rtol=1e-13)
+    np.testing.assert_allclose(once.log_likelihood, every.log_likelihood, rtol=1e-13)
+
+
+def table_by_table(structure, values):
+    """Make the tables of every draw, whether or not draws are alike; a chunk for each."""
+    for chunk in recovery.table_chunks(structure, values):
+        for one in chunk:
+            yield [[np.array(table, order="C") for table in one.by_state()]]

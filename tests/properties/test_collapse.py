@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from assay.likelihood import collapse
 from assay.reading import ids
-from assay.reading.ids import codes_of, sorted_rows, unique_rows
+from assay.reading.ids import all_apart, codes_of, sorted_rows, unique_rows
 
 quick = settings(max_examples=150, deadline=None)
 SEEDS = st.integers(0, 2**32 - 1)
@@ -95,6 +95,11 @@ def test_distinct_combinations(largest, columns):
         patch.setattr(ids, "LARGEST", largest)
         first, code = unique_rows(*arrays)
         distinct, place = sorted_rows(*arrays)
+        # Numbers from 0 on, and every other row.
+        known = [np.maximum(array, 0) for array in arrays]
+        apart = all_apart(*known, at=np.arange(0, len(rows), 2))
+    some = list(zip(*(array.tolist() for array in known), strict=True))[::2]
+    assert apart == (len(set(some)) == len(some))
     assert (first.tolist(), code.tolist()) == in_order_of_appearance(rows)
     assert list(map(tuple, distinct.tolist())) == sorted(set(rows))
     assert [tuple(distinct[n].tolist()) for n in place] == rows

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.reading.ids import unique_rows
+from assay.reading.ids import all_apart, unique_rows
 
 Ints = NDArray[np.int64]
 
@@ -97,7 +97,7 @@ def collect_repeats(row: Ints, voice: Ints, item: Ints, kind: Ints, *, together:
         return Repeats(row=row, single=np.arange(distinct), urns=(), before=())
     here = np.flatnonzero(row >= 0)
     keys = item, voice, kind
-    if len(unique_rows(*(key[here] for key in keys))[0]) == len(here):
+    if all_apart(*keys, at=here):
         return Repeats(row=row, single=np.arange(distinct), urns=(), before=())
     order = here[np.lexsort((row[here], kind[here], voice[here], item[here]))]
     _, group = unique_rows(*(key[order] for key in keys))

@@ -96,6 +96,26 @@ def unique_rows(*columns: NDArray[Any]) -> tuple[Codes, Codes]:
     return first[seen], number[code]
 
 
+def all_apart(*columns: NDArray[np.integer], at: Codes) -> bool:
+    """Whether no combination of numbers from 0 on stands in two of the rows ``at``.
+
+    Examples
+    --------
+    >>> all_apart(np.array([1, 1, 2]), np.array([0, 1, 0]), at=np.arange(3))
+    True
+    """
+    code, size = np.zeros(len(at), np.int64), 1
+    for column in columns:
+        width = int(column.max(initial=0)) + 1
+        if size * width > LARGEST:
+            return len(unique_rows(*(c[at] for c in columns))[0]) == len(at)
+        code *= width
+        code += column[at]
+        size *= width
+    code.sort()
+    return not (code[1:] == code[:-1]).any()
+
+
 def sorted_rows(*columns: NDArray[np.integer]) -> tuple[Codes, Codes]:
     """Return the distinct combinations in order, and the position of every row among them.
 

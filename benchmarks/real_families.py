@@ -50,26 +50,14 @@ RECIPES = (
 ORDERED_RECIPES = ("ordinal", "ordinal + item_difficulty_continuous")
 GOLD_RECIPES = (
     "hierarchical",
-    "one_coin",
-    "dawid_skene",
     "hierarchical + item_difficulty",
     "hierarchical + item_difficulty_continuous",
-    "one_coin + item_difficulty_continuous",
-    "pooled + item_difficulty_continuous",
-)
-SAMPLED = (
-    "hierarchical",
     "one_coin",
     "dawid_skene",
-    "mace",
-    "pooled",
-    "hierarchical + item_difficulty",
-    "hierarchical + item_difficulty_continuous",
-    "one_coin + item_difficulty_continuous",
 )
-SAMPLED_SETS = ("snow_affect", "snow_rte", "sentiment_sp_amt", "zencrowd", "weather_amt", "dogs")
-SAMPLED_GOLD = ("hierarchical", "hierarchical + item_difficulty_continuous")
-SAMPLED_GOLD_SETS = ("sentiment_sp_amt", "snow_rte")
+SAMPLED = ("hierarchical", "dawid_skene", "one_coin")
+SAMPLED_GOLD = ("hierarchical + item_difficulty_continuous",)
+SAMPLED_GOLD_SETS = ("sentiment_sp_amt", "snow_rte", "dogs")
 ENOUGH_GOLD = 30
 """Items with gold that ``reference="gold"`` needs."""
 Job = tuple[str, Callable[[], Found]]
@@ -105,9 +93,8 @@ def without_gold(gold_set: GoldSet, seed: int) -> Iterator[Job]:
 
 def nuts(gold_set: GoldSet, seed: int) -> Iterator[Job]:
     """Yield the families that are sampled."""
-    if gold_set.name in SAMPLED_SETS:
-        for recipe in recipes_of(gold_set, SAMPLED):
-            yield f"nuts/{recipe}", partial(by_nuts, gold_set.ratings, recipe, seed)
+    for recipe in SAMPLED:
+        yield f"nuts/{recipe}", partial(by_nuts, gold_set.ratings, recipe, seed)
 
 
 def with_gold(gold_set: GoldSet, seed: int) -> Iterator[Job]:

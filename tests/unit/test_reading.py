@@ -59,7 +59,7 @@ class TestFiles:
         account = read_ratings(path, task="single").accounting
         assert account.set_aside["line"].tolist() == [5]
         assert account.rows_read == 3
-        assert "1 blank lines were skipped" in account.notes
+        assert "1 blank line was skipped" in account.notes
 
     def test_a_table_is_pointed_at_by_its_index(self) -> None:
         table = pd.DataFrame({"item": ["", "2"], "rater": "a", "label": "x"}, index=["p", "q"])

@@ -22,8 +22,8 @@ ENOUGH = 30
 
 
 FEW_STATES = 8
-"""Up to so many states, from three on, what a misperceived item looks like hangs on what it is: with
-more, the table of both would be larger than what gold can tell of."""
+"""Up to so many states, from three on, what a misperceived item looks like hangs on what it is: of
+more, gold tells too little for a table of both."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -128,7 +128,8 @@ def _from_bytes(data: bytes, path: Path, folder: Path | None) -> Table:
         )  # fmt: skip
     parsed = parse_delimited(data, source=source)
     _check_names(list(parsed.frame.columns), source)
-    notes = (f"{parsed.blank_lines} blank lines were skipped",) if parsed.blank_lines else ()
+    blank = parsed.blank_lines
+    notes = (f"{blank} blank line{'s were' if blank > 1 else ' was'} skipped",) if blank else ()
     return Table(
         frame=parsed.frame,
         lines=parsed.lines,

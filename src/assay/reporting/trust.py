@@ -15,7 +15,7 @@ def convergence_section(material: Material) -> Section:
     """Say whether the draws can be trusted."""
     words, *warnings = convergence_words(material.fit)
     distrust = doubts(material.fit)
-    if material.fit.attrs["method"] == "map":
+    if material.fit.attrs["method"] in ("map", "em"):
         distrust = [*distrust, words]
     verdict = "Trust with care" if distrust else "No reason for doubt"
     blocks: list[Block] = [

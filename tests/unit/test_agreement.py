@@ -288,7 +288,7 @@ def test_kappas_of_few_shared_items_are_said_to_lean():
     for items, few in ((29, True), (30, False)):
         table = random_table(1, items=items, missing=0.0)
         notes = agreement(from_matrix(table, 4), draws=5).table.set_index("statistic")["note"]
-        assert notes["cohen_kappa"].startswith("pairs of raters share 29 items") == few
+        assert notes["cohen_kappa"].startswith("pairs of raters share fewer than 30") == few
         assert (notes.drop("cohen_kappa") == "").all()
 
 

@@ -218,8 +218,8 @@ def _note(tally: Tally, name: str, value: float, clusters: int) -> str:
     mean = float(shared.sum() / (shared > 0).sum())
     if name == "cohen_kappa" and mean < FEW_SHARED:
         return (
-            f"pairs of raters share fewer than {FEW_SHARED} items on average: kappas of so few lean "
-            "towards 0, and the interval with them; read fleiss_kappa or krippendorff_alpha"
+            f"pairs of raters share fewer than {FEW_SHARED} items on average: kappas of so few "
+            "lean towards 0, and the interval with them; read fleiss_kappa or krippendorff_alpha"
         )
     return ""
 

@@ -69,6 +69,12 @@ PLANS: Mapping[str, Plan] = {
     "experts as reference, hierarchical, graded": Plan(
         experts=True, raters="hierarchical", reference="expert", graded=True
     ),
+    "experts as reference, hierarchical + item_difficulty_continuous, graded": Plan(
+        experts=True,
+        raters={"expert": "hierarchical", "llm": "hierarchical + item_difficulty_continuous"},
+        reference="expert",
+        graded=True,
+    ),
     "experts and hierarchical + item_difficulty_continuous, graded": Plan(
         experts=True, raters="hierarchical + item_difficulty_continuous", graded=True
     ),

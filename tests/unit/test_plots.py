@@ -110,3 +110,28 @@ def test_any_name_can_be_drawn(name: str) -> None:
     figure = forest([Series(name="one", values=values)], label="value")
     assert short(name) in [t.get_text() for t in figure.axes[0].get_yticklabels()]
     assert "\x1b" not in short(name)
+
+
+def test_drift_is_drawn_by_label_with_the_raters_that_move_most() -> None:
+    ratings = simulate(
+        "retrieval", raters="hierarchical + drift", sessions=3, n_items=40, n_raters=6, rng=1
+    )
+    few = assay.fit(
+        ratings, raters="hierarchical + drift", method="map", draws=2, chains=1, starts=1, rng=1
+    )
+    figure = plots.plot_drift(few)
+    panels = [axes for axes in figure.axes if axes.get_visible()]
+    assert [axes.get_title() for axes in panels] == list(ratings.task.label_names)
+    table = assay.drift_table(few)
+    most = table.groupby("rater")["change"].agg(lambda change: change.abs().max()).idxmax()
+    drawn = [line.get_label() for line in panels[0].lines]
+    assert len(drawn) == 4
+    assert most in drawn
+
+
+def test_what_scores_mean_is_drawn_for_all_but_the_lowest_class() -> None:
+    ratings = simulate("relevance", raters="scored", n_items=60, n_raters=3, rng=1)
+    few = assay.fit(ratings, raters="scored", method="map", draws=2, chains=1, starts=1, rng=1)
+    figure = plots.plot_calibration(few)
+    lines = [line.get_label() for axes in figure.axes for line in axes.lines]
+    assert set(lines) == set(ratings.task.labels[0].classes[1:])

@@ -5,8 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
+from assay.calibration_curves import score_calibration
+from assay.fit_data import ratings_of
 from assay.plots.style import COLOURS, MARKERS, RC, SERIES, WIDTH, new_figure, short
+from assay.task import Task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,6 +18,39 @@ if TYPE_CHECKING:
 
 SHOWN_CURVES = 6
 ACROSS = 2
+
+
+def plot_calibration(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH) -> "Figure":
+    """Draw what scores mean: the probability of each class given a rater's score.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        Of raters who give scores (``raters="scored"``).
+    level : float
+        Probability of the bands.
+    width : float
+        Inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A panel per rater and label, as many as fit a page. All classes but the
+        lowest; of a label with two classes beside the diagonal that a calibrated score lies on.
+
+    Raises
+    ------
+    FitError
+        If no rater gives scores.
+    """
+    table = upper_classes(score_calibration(fit, level=level), ratings_of(fit).task)
+    return draw_calibration(table, width=width)
+
+
+def upper_classes(table: pd.DataFrame, task: Task) -> pd.DataFrame:
+    """Return the lines of a calibration table but for the lowest class, which is the rest."""
+    lowest = {label.name: label.classes[0] for label in task.labels}
+    return table[table["class"].astype(str) != table["label"].map(lowest)]
 
 
 def draw_calibration(table: pd.DataFrame, *, width: float = WIDTH) -> "Figure":
@@ -38,7 +75,7 @@ def draw_calibration(table: pd.DataFrame, *, width: float = WIDTH) -> "Figure":
     down = ceil(len(curves) / across)
     with mpl.rc_context(RC):
         figure = new_figure(width, width / ACROSS * down + 0.2)
-        panels = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True).ravel()
+        panels = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
         for n, (axes, ((rater, label), part)) in enumerate(zip(panels, curves, strict=False)):
             axes.set_title(f"{short(rater)}\n{short(label)}")
             _draw_curves(axes, part)

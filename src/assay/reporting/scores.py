@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from assay.plots.scores import SHOWN_CURVES, draw_calibration
+from assay.plots.scores import SHOWN_CURVES, draw_calibration, upper_classes
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Picture, Section, prose, table_of
 from assay.reporting.raters import WIDTH
@@ -16,7 +16,7 @@ def scores_section(material: Material) -> Section | None:
     """Show the probability of each class given the score; None if no rater is scored."""
     if FAMILY not in str(material.attribute("spec")["raters"]):
         return None
-    table = upper_classes(material.calibration, material)
+    table = upper_classes(material.calibration, material.ratings.task)
     curves = table.drop_duplicates(["rater", "label"])
     note = f"At the prevalence of these items. Reference: {material.reference}."
     only = f", {SHOWN_CURVES} of {len(curves)} curves" if len(curves) > SHOWN_CURVES else ""
@@ -34,12 +34,6 @@ def scores_section(material: Material) -> Section | None:
         _table(table, material.level, note, material.calibration),
     ]
     return Section(key="scores", title="What the scores mean", blocks=tuple(blocks))
-
-
-def upper_classes(table: pd.DataFrame, material: Material) -> pd.DataFrame:
-    """Return the lines of a calibration table but for the lowest class, which is the rest."""
-    lowest = {label.name: label.classes[0] for label in material.ratings.task.labels}
-    return table[table["class"].astype(str) != table["label"].map(lowest)]
 
 
 def _table(table: pd.DataFrame, level: float, note: str, export: pd.DataFrame) -> Block:

@@ -27,32 +27,67 @@ def ratings_datasets(ratings: Ratings) -> tuple[xr.Dataset, xr.Dataset]:
         {"answers": (("rating", "label"), ratings.answers)}, coords={"label": labels}
     )
     places = ratings.panels
+    texts = _text_variables(
+        {
+            "item": ("item", ratings.items.index),
+            "rater": ("rater", ratings.raters.index),
+            "item_cluster": ("item", ratings.items["cluster"]),
+            "item_stratum": ("item", ratings.items["stratum"]),
+            "rater_group": ("rater", ratings.raters["group"]),
+            "place_panel": ("place", places["panel"]),
+            "place_system": ("place", places["system"]),
+            "place_cluster": ("place", places["cluster"]),
+        }
+    )
     constant = xr.Dataset(
         {
             "rating_item": ("rating", ratings.item),
             "rating_rater": ("rating", ratings.rater),
             "rating_replicate": ("rating", ratings.replicate),
             "rating_abstained": ("rating", ratings.abstained),
-            "item_cluster": ("item", _text(ratings.items["cluster"])),
-            "item_stratum": ("item", _text(ratings.items["stratum"])),
+            "item_cluster": texts["item_cluster"],
+            "item_stratum": texts["item_stratum"],
             "item_weight": ("item", ratings.items["weight"].to_numpy(float)),
-            "rater_group": ("rater", _text(ratings.raters["group"])),
+            "rater_group": texts["rater_group"],
             "truth": (("item", "label"), ratings.truth),
-            "place_panel": ("place", _text(places["panel"])),
-            "place_system": ("place", _text(places["system"])),
-            "place_cluster": ("place", _text(places["cluster"])),
+            "place_panel": texts["place_panel"],
+            "place_system": texts["place_system"],
+            "place_cluster": texts["place_cluster"],
             "place_rank": ("place", places["rank"].to_numpy(np.int64)),
             "place_item": ("place", places["item"].to_numpy(np.int64)),
             "states": (("state", "label"), space.states),
         },
         coords={
-            "item": _text(ratings.items.index),
-            "rater": _text(ratings.raters.index),
+            "item": texts["item"],
+            "rater": texts["rater"],
             "label": labels,
             "state": list(space.state_names),
         },
     )
     return observed, constant.assign(_optional_variables(ratings))
+
+
+def _text_variables(columns: Mapping[str, tuple[str, Any]]) -> dict[str, xr.Variable]:
+    """Make variables of columns of names; a name is one object, wherever it stands.
+
+    Most names stand in several columns (an item is its own cluster and panel, where nothing else
+    is known): a million items would else have as many objects for each. ``fastpath`` keeps xarray
+    from making them anew.
+    """
+    texts = [
+        pd.Series(values).astype("str").reset_index(drop=True) for _, values in columns.values()
+    ]
+    # Columns that are the same, which is common, are looked through once.
+    like = [next(n for n, other in enumerate(texts) if text.equals(other)) for text in texts]
+    distinct = sorted(set(like))
+    joined = pd.concat([texts[n] for n in distinct], ignore_index=True)
+    codes, names = pd.factorize(joined, use_na_sentinel=False)
+    held, ends = np.asarray(names, object), np.cumsum([len(texts[n]) for n in distinct])
+    parts = dict(zip(distinct, np.split(codes, ends[:-1]), strict=True))
+    return {
+        name: xr.Variable((dim,), held[parts[n]], fastpath=True)
+        for (name, (dim, _)), n in zip(columns.items(), like, strict=True)
+    }
 
 
 def _optional_variables(ratings: Ratings) -> dict[str, Any]:

@@ -400,8 +400,7 @@ def assemble(
     chains: int,
 ) -> xr.DataTree:
     """Put all groups of a fit into one tree."""
-    ratings = structure.ratings
-    observed, constant = ratings_datasets(ratings)
+    observed, constant = ratings_datasets(structure.ratings)
     draw_coords = {dim: posterior[dim].values for dim in ("chain", "draw")}
     shape = (chains, -1)
     labels = xr.Dataset(
@@ -415,11 +414,12 @@ def assemble(
         },
         coords={
             **draw_coords,
-            "item": constant["item"].values,
+            "item": constant["item"].variable,
             "state_name": constant["state"].values,
         },
     )
-    unit, names, log_likelihood = _by_cluster(ratings, structure, found.log_likelihood)
+    names, log_likelihood = _by_cluster(constant, structure, found.log_likelihood)
+    (unit,) = names.dims
     likelihood = xr.Dataset(
         {"ratings": (("chain", "draw", unit), log_likelihood.reshape(*shape, len(names)))},
         coords={**draw_coords, unit: names},
@@ -448,17 +448,20 @@ def difficulty_variable(structure: Structure, chance: Floats) -> dict[str, Any]:
 
 
 def _by_cluster(
-    ratings: Ratings, structure: Structure, log_likelihood: Floats
-) -> tuple[str, NDArray[Any], Floats]:
-    """Log-likelihood (draw, cluster) where there are clusters, else (draw, item)."""
-    codes, names = pd.factorize(ratings.items["cluster"])
-    if len(names) == len(ratings.items):
-        return "item", ratings.items.index.to_numpy(object), log_likelihood
+    constant: xr.Dataset, structure: Structure, log_likelihood: Floats
+) -> tuple[xr.Variable, Floats]:
+    """Log-likelihood (draw, cluster) where there are clusters, else (draw, item), and its names."""
+    item = constant["item"].variable
+    codes, names = pd.factorize(constant["item_cluster"].values)
+    if len(names) == len(item):
+        return item, log_likelihood
+    # As they are: xarray would make every string anew.
+    cluster = xr.Variable(("cluster",), names, fastpath=True)
     if log_likelihood.shape[1] == len(names) and structure.prevalence.has_clusters:
-        return "cluster", np.asarray(names, object), log_likelihood
+        return cluster, log_likelihood
     summed = np.zeros((len(log_likelihood), len(names)))
     np.add.at(summed.T, codes, log_likelihood.T)
-    return "cluster", np.asarray(names, object), summed
+    return cluster, summed
 
 
 def _versions() -> dict[str, str]:

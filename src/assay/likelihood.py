@@ -29,10 +29,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from assay.kernels import Data
-from assay.reading.ids import unique_rows
+from assay.reading.ids import LARGEST, unique_rows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -75,38 +76,51 @@ def _starts(sorted_ids: Ints, count: int) -> Ints:
     return np.append(0, np.bincount(sorted_ids, minlength=count).cumsum())
 
 
-def _sorted_within(owner: Ints, member: Ints) -> tuple[Ints, Ints]:
-    """Sort pairs by owner, then by member: one sort of whole numbers."""
+def _sorted_within(owner: Ints, member: Ints, count: int) -> tuple[Ints, Ints]:
+    """Sort pairs by owner, then by member, in one sort of whole numbers.
+
+    Returns the members of all owners, one owner after the other, and where those of each begin.
+    """
     width = int(member.max(initial=0)) + 1
-    return np.divmod(np.sort(owner * width + member), width)
+    pairs = owner * width
+    pairs += member
+    pairs.sort()
+    pairs %= width
+    return pairs, _starts(owner, count)
 
 
-def _runs(start: Ints, chosen: Ints) -> Ints:
-    """Positions of the elements of the chosen runs, one run after the other."""
-    sizes = np.diff(start)[chosen]
-    ahead = start[chosen] - np.append(0, sizes.cumsum()[:-1])
-    return np.asarray(np.arange(sizes.sum()) + np.repeat(ahead, sizes), np.int64)
+def _of_runs(start: Ints, chosen: Ints) -> NDArray[np.bool_]:
+    """Say which elements stand in the chosen runs."""
+    among = np.zeros(len(start) - 1, bool)
+    among[chosen] = True
+    return np.repeat(among, np.diff(start))
 
 
-def _multiset_codes(owner: Ints, member: Ints, size: int) -> Ints:
+def _multiset_codes(member: Ints, start: Ints) -> Ints:
     """Give one number to each distinct multiset: (owner,), -1 for those without members.
 
-    ``owner`` and ``member`` are sorted. The members of all owners are joined two by two, each
-    pair becoming one number, until every owner has one: as many rounds as the logarithm of the
-    largest multiset. Every owner takes every round, so that multisets of different sizes differ.
+    Members are sorted within each owner. They are joined two by two, each pair becoming one
+    number, until every owner has one: as many rounds as the logarithm of the largest multiset.
+    Every owner takes every round, so that multisets of different sizes differ.
     """
-    while len(owner):
-        start = _starts(owner, size)
-        place = np.arange(len(owner)) - start[owner]
-        if not place.any():
-            break
-        first = np.flatnonzero(place % 2 == 0)
-        joined = np.append(place % 2 == 1, False)[first + 1]
-        second = np.where(joined, np.append(member, -1)[first + 1], -1)
-        _, member = unique_rows(member[first], second)
-        owner = owner[first]
-    codes = np.full(size, -1, np.int64)
-    codes[owner] = member
+    sizes = np.diff(start)
+    width = int(member.max(initial=0)) + 1
+    while sizes.max(initial=0) > 1:
+        if (width + 1) ** 2 > LARGEST:
+            member, distinct = pd.factorize(member)
+            width = len(distinct)
+        # Every second place of a run, from its first on; runs may begin at odd positions.
+        leads = np.repeat((start[:-1] & 1).astype(bool), sizes)
+        leads[::2] ^= True
+        pair = member[leads]
+        pair *= width + 1
+        # What does not lead follows; a last member may have none behind it, which counts as 0.
+        pair[~np.append(leads[1:], True)[leads]] += member[~leads] + 1
+        member, width = pair, width * (width + 1)
+        sizes = (sizes + 1) // 2
+        start = np.append(0, sizes.cumsum())
+    codes = np.full(len(sizes), -1, np.int64)
+    codes[sizes > 0] = member
     return codes
 
 
@@ -141,12 +155,12 @@ def collapse(
     Pattern
     """
     items = len(context)
-    owner, rows = _sorted_within(item_of_row, row)
-    # ``shown`` is the first item of each cell, which stands for it.
-    shown, item_cell = unique_rows(context, mask, _multiset_codes(owner, rows, items))
-    per_item = _starts(owner, items)
+    rows, per_item = _sorted_within(item_of_row, row, items)
+    del item_of_row, row  # the largest arrays: whoever called may have no other use for them
+    # ``shown`` is the first item of each cell, which stands for it; they stand in order.
+    shown, item_cell = unique_rows(context, mask, _multiset_codes(rows, per_item))
     sizes = np.diff(per_item)[shown]
-    views = _views(rows[_runs(per_item, shown)], sizes, context[shown], layer_of_row, contexts)
+    views = _views(rows[_of_runs(per_item, shown)], sizes, context[shown], layer_of_row, contexts)
     bundle_of = np.arange(items, dtype=np.int64) if cluster is None else cluster.astype(np.int64)
     bundles, cluster_bundle = _bundles(bundle_of, item_cell)
     by_cluster = np.argsort(bundle_of, kind="stable").astype(np.int64)
@@ -182,15 +196,16 @@ class _Bundles(NamedTuple):
 def _bundles(bundle_of: Ints, item_cell: Ints) -> tuple[_Bundles, Ints]:
     """Find the distinct multisets of cells, and which of them each cluster is."""
     clusters = int(bundle_of.max(initial=-1)) + 1
-    owner, cell = _sorted_within(bundle_of, item_cell)
-    shown, cluster_bundle = unique_rows(_multiset_codes(owner, cell, clusters))
-    here = _runs(_starts(owner, clusters), shown)
-    bundle, cells = cluster_bundle[owner[here]], cell[here]
+    cell, start = _sorted_within(bundle_of, item_cell, clusters)
+    shown, cluster_bundle = unique_rows(_multiset_codes(cell, start))
+    # Bundles are numbered as they appear: the clusters that show them stand in order.
+    cells = cell[_of_runs(start, shown)]
+    bundle = np.repeat(np.arange(len(shown)), np.diff(start)[shown])
     first = np.flatnonzero((np.diff(bundle, prepend=-1) != 0) | (np.diff(cells, prepend=-1) != 0))
     found = _Bundles(
         start=_starts(bundle[first], len(shown)),
         cells=cells[first],
-        counts=np.diff(np.append(first, len(here))),
+        counts=np.diff(np.append(first, len(cells))),
     )
     return found, cluster_bundle
 

@@ -48,32 +48,58 @@ def take_bundles(data: Data, chosen: Ints) -> tuple[Data, Ints]:
     >>> bool((part.bundle_weight == data.bundle_weight[[0, 2]]).all())
     True
     """
-    of_bundle, bundle_start = runs(data.bundle_start, chosen)
-    cells, bundle_cells = np.unique(data.bundle_cells[of_bundle], return_inverse=True)
-    views, view_start = runs(data.view_start, cells)
-    of_view, row_start = runs(data.row_start, views)
+    of_bundle, bundle_start = _spans(data.bundle_start, chosen)
+    cells, bundle_cells = _distinct(data.bundle_cells[of_bundle])
+    views, view_start = _spans(data.view_start, cells)
+    of_view, row_start = _spans(data.row_start, views)
+    of_cell, some = _span(cells), _span(chosen)
     part = Data(
-        cell_context=data.cell_context[cells],
-        cell_mask=data.cell_mask[cells],
+        cell_context=data.cell_context[of_cell],
+        cell_mask=data.cell_mask[of_cell],
         view_start=view_start,
         view_layer=data.view_layer[views],
         row_start=row_start,
         rows=data.rows[of_view],
         masks=data.masks,
         bundle_start=bundle_start,
-        bundle_cells=bundle_cells.astype(np.int64),
+        bundle_cells=bundle_cells,
         bundle_counts=data.bundle_counts[of_bundle],
-        bundle_weight=data.bundle_weight[chosen],
+        bundle_weight=data.bundle_weight[some],
     )
     return part, cells
+
+
+def _distinct(numbers: Ints) -> tuple[Ints, Ints]:
+    """Return the distinct numbers in order, and the position of each number among them."""
+    if (numbers[1:] > numbers[:-1]).all():
+        return numbers, np.arange(len(numbers))
+    found, position = np.unique(numbers, return_inverse=True)
+    return found, position.astype(np.int64)
+
+
+def _span(chosen: Ints | slice) -> Ints | slice:
+    """Return positions as a slice if they are a run: what it takes is a view, not a copy."""
+    if isinstance(chosen, slice) or not len(chosen) or (np.diff(chosen) != 1).any():
+        return chosen
+    return slice(int(chosen[0]), int(chosen[-1]) + 1)
+
+
+def _spans(start: Ints, chosen: Ints | slice) -> tuple[Ints | slice, Ints]:
+    """Positions as :func:`runs` gives them, or as a slice where the chosen ones are a run."""
+    span = _span(chosen)
+    if not isinstance(span, slice):
+        return runs(start, span)
+    begin = start[span.start : span.stop + 1]
+    return slice(int(begin[0]), int(begin[-1])), begin - begin[0]
 
 
 def runs(start: Ints, chosen: Ints) -> tuple[Ints, Ints]:
     """Positions of all members of the chosen runs, and where each run begins among them."""
     length = start[chosen + 1] - start[chosen]
     begin = np.concatenate([np.zeros(1, np.int64), np.cumsum(length)])
-    within = np.arange(begin[-1]) - np.repeat(begin[:-1], length)
-    return np.repeat(start[chosen], length) + within, begin
+    positions = np.arange(begin[-1])
+    positions += np.repeat(start[chosen] - begin[:-1], length)
+    return positions, begin
 
 
 def bundle_sizes(data: Data) -> Ints:

@@ -67,6 +67,26 @@ def test_shares_are_runs_of_bundles_and_hold_each_once(studied, monkeypatch):
     np.testing.assert_array_equal(np.concatenate(every), np.arange(len(density.data.bundle_weight)))
 
 
+@pytest.mark.parametrize("chosen", [np.arange(3, 9), np.array([8, 2, 3, 4])], ids=str)
+def test_a_run_of_bundles_is_taken_as_any_others_are(studied, chosen, monkeypatch):
+    _, density, _ = studied
+    part, cells = take_bundles(density.data, chosen)
+    monkeypatch.setattr(partition, "_span", lambda positions: positions)
+    other, same = take_bundles(density.data, chosen)
+    np.testing.assert_array_equal(cells, same)
+    for name, one, two in zip(part._fields, part, other, strict=True):
+        np.testing.assert_array_equal(one, two, err_msg=name)
+        assert one.dtype == two.dtype, name
+        assert one.flags.c_contiguous, name
+
+
+def test_a_run_of_items_is_not_copied(studied):
+    _, density, _ = studied
+    part, _ = take_bundles(density.data, np.arange(3, 9))
+    alone = len(density.data.bundle_cells) == len(density.data.bundle_weight)
+    assert np.shares_memory(part.rows, density.data.rows) == alone
+
+
 def test_small_data_stay_in_one_piece(studied):
     _, density, _ = studied
     assert len(cut(density.data, 8)) == 1

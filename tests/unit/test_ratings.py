@@ -74,6 +74,14 @@ def test_the_groups_of_a_fit_give_everything_back(full: Ratings, tmp_path: Path)
     same(through_groups(full, tmp_path / "fit.nc"), full)
 
 
+def test_a_name_is_one_object_wherever_it_stands(plain: Ratings) -> None:
+    _, constant = ratings_datasets(plain)
+    columns = ("item", "item_cluster", "item_stratum", "place_panel", "place_system")
+    names = [name for column in columns for name in constant[column].values]
+    assert {type(name) for name in names} == {str}
+    assert len({id(name) for name in names}) == len(set(names)) < len(names) / 2
+
+
 def test_what_is_not_known_is_not_written(plain: Ratings, tmp_path: Path) -> None:
     _, constant = ratings_datasets(plain)
     names = {"rating_score", "rating_session", "rating_audit", "rating_seconds"}

@@ -95,10 +95,10 @@ def collect_repeats(row: Ints, voice: Ints, item: Ints, kind: Ints, *, together:
     distinct = int(row.max(initial=-1)) + 1
     if not together:
         return Repeats(row=row, single=np.arange(distinct), urns=(), before=())
-    here = np.flatnonzero(row >= 0)
     keys = item, voice, kind
-    if all_apart(*keys, at=here):
+    if all_apart(*keys, at=row >= 0):
         return Repeats(row=row, single=np.arange(distinct), urns=(), before=())
+    here = np.flatnonzero(row >= 0)
     order = here[np.lexsort((row[here], kind[here], voice[here], item[here]))]
     _, group = unique_rows(*(key[order] for key in keys))
     again = np.bincount(group)[group] > 1

@@ -78,13 +78,15 @@ def unique_rows(*columns: NDArray[Any]) -> tuple[Codes, Codes]:
     >>> unique_rows(np.array([1, 1, 2]), np.array([0, 0, 0]))
     (array([0, 2]), array([0, 0, 1]))
     """
-    code, size = np.zeros(len(columns[0]), np.int64), 1
-    for column in columns:
+    code, size = _from_zero(columns[0])
+    for column in columns[1:]:
         inner, width = _from_zero(column)
         if size * width > LARGEST:
             code, distinct = pd.factorize(code)
             size = len(distinct)
-        code, size = code * width + inner, size * width
+        code *= width
+        code += inner
+        size *= width
     if size > len(code):
         code, distinct = pd.factorize(code)
         size = len(distinct)
@@ -96,21 +98,23 @@ def unique_rows(*columns: NDArray[Any]) -> tuple[Codes, Codes]:
     return first[seen], number[code]
 
 
-def all_apart(*columns: NDArray[np.integer], at: Codes) -> bool:
-    """Whether no combination of numbers from 0 on stands in two of the rows ``at``.
+def all_apart(*columns: NDArray[np.integer], at: NDArray[np.bool_]) -> bool:
+    """Whether no combination of numbers from 0 on stands twice in the rows ``at``.
 
     Examples
     --------
-    >>> all_apart(np.array([1, 1, 2]), np.array([0, 1, 0]), at=np.arange(3))
+    >>> all_apart(np.array([1, 1, 2]), np.array([0, 1, 0]), at=np.array([True, True, False]))
     True
     """
-    code, size = np.zeros(len(at), np.int64), 1
-    for column in columns:
+    # All rows are taken as they are, some are copied.
+    chosen = [column if at.all() else column[at] for column in columns]
+    code, size = np.zeros(len(chosen[0]), np.int64), 1
+    for column in chosen:
         width = int(column.max(initial=0)) + 1
         if size * width > LARGEST:
-            return len(unique_rows(*(c[at] for c in columns))[0]) == len(at)
+            return len(unique_rows(*chosen)[0]) == len(code)
         code *= width
-        code += column[at]
+        code += column
         size *= width
     code.sort()
     return not (code[1:] == code[:-1]).any()
@@ -138,6 +142,8 @@ def _from_zero(column: NDArray[Any]) -> tuple[Codes, int]:
     if len(column) and column.dtype.kind in "biu":
         low, high = int(column.min()), int(column.max())
         if high - low < MAX_SPREAD * len(column):
-            return column.astype(np.int64) - low, high - low + 1
+            codes = column.astype(np.int64)
+            codes -= low
+            return codes, high - low + 1
     codes, distinct = pd.factorize(column, use_na_sentinel=False)
     return codes, max(len(distinct), 1)

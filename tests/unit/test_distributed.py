@@ -1,5 +1,6 @@
 """Fits on a Dask cluster are those of one machine."""
 
+import json
 import os
 import signal
 import threading
@@ -274,6 +275,21 @@ def test_a_killed_worker_costs_time_and_no_result(
         assert undisturbed[group].to_dataset().identical(disturbed[group].to_dataset()), group
 
 
+def test_em_is_the_mode_that_map_climbs_to(client: Any, folder: Path) -> None:
+    found = {
+        method: assay.fit_dataset(
+            folder, task="retrieval", out=folder.parent / f"{method}.zarr", client=client,
+            **QUICK | {"method": method, "draws": 5},
+        )
+        for method in ("map", "em")
+    }  # fmt: skip
+    for group in ("posterior", "labels", "log_likelihood"):
+        one, other = (fit[group].to_dataset() for fit in found.values())
+        assert one.identical(other), group
+    assert found["em"].attrs["method"] == "em"
+    assert json.loads(found["em"].attrs["diagnostics"]) == {"optimiser": "climb"}
+
+
 def test_classes_that_a_partition_lacks_are_found_in_others(client: Any, tmp_path: Path) -> None:
     rng = np.random.default_rng(2)
     truth = np.repeat(["a", "b", "c"], 40)
@@ -300,7 +316,7 @@ def test_classes_that_a_partition_lacks_are_found_in_others(client: Any, tmp_pat
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        ({"method": "nuts"}, FitError, "NUTS needs all data at each step"),
+        ({"method": "nuts"}, FitError, "laplace, map and em. NUTS needs all data at each step"),
         ({"out": "fit.nc"}, FitError, "name a .zarr store"),
         ({"raters": "scored"}, ModelError, "bins the scores of a rater by all of them"),
         ({"reading": {"panels": "p.csv"}}, FitError, "columns of the partitions"),
@@ -392,7 +408,7 @@ def test_command_line_takes_a_folder_and_a_scheduler(cluster: Any, folder: Path)
     done = CliRunner().invoke(
         app,
         ["fit", str(folder), "--task", "retrieval", "-o", str(out), "--dask",
-         cluster.scheduler_address, "--method", "map", "--draws", "20", "--chains", "1"],
+         cluster.scheduler_address, "--method", "em", "--draws", "20", "--chains", "1"],
     )  # fmt: skip
     assert done.exit_code in (0, 1), done.output
     assert f"wrote {out}" in done.output

@@ -60,7 +60,7 @@ class Fitting:
         str | None,
         _fitting(
             "Scheduler of a Dask cluster that does the work. RATINGS may then be a folder of "
-            "Parquet files that one machine cannot hold (laplace or map, to a .zarr).",
+            "Parquet files that one machine cannot hold (laplace, map or em, to a .zarr).",
             metavar="ADDRESS",
         ),
     ] = None

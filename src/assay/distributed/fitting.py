@@ -63,7 +63,7 @@ from assay.spec import Priors, Replicates, Spec, make_spec, recipes
 from assay.task import Task
 
 Floats = NDArray[np.float64]
-RUNS = {"laplace": run_laplace, "map": run_map}
+RUNS = {"laplace": run_laplace, "map": run_map, "em": run_map}
 FAN = 16
 """How many skeletons one task joins."""
 PATIENCE = 20.0
@@ -104,7 +104,7 @@ def fit_dataset(
     reference: str | None = None,
     priors: Priors = None,
     replicates: Replicates = "together",
-    method: Literal["laplace", "map"] = "laplace",
+    method: Literal["laplace", "map", "em"] = "laplace",
     draws: int = 1000,
     chains: int = 4,
     rng: int = 1,
@@ -128,7 +128,8 @@ def fit_dataset(
     raters, prevalence, reference, priors, replicates
         As for :func:`assay.build_model`.
     method, draws, chains, rng, starts
-        As for :func:`assay.fit`. NUTS needs all data at each of its steps, and is not here.
+        As for :func:`assay.fit`. ``em`` climbs to the mode here, as ``map`` does. NUTS needs all
+        data at each of its steps, and is not here.
 
     Returns
     -------
@@ -158,8 +159,8 @@ def fit_dataset(
     target = Path(out)
     if method not in RUNS:
         raise FitError(
-            f"method={method!r}; over partitions there are laplace and map. NUTS needs all data "
-            "at each step: read them with assay.read_ratings and fit(..., client=client)"
+            f"method={method!r}; over partitions there are laplace, map and em. NUTS needs all "
+            "data at each step: read them with assay.read_ratings and fit(..., client=client)"
         )
     if target.suffix != ".zarr" or not target.absolute().parent.is_dir():
         raise FitError(f"out={str(out)!r}; name a .zarr store in a folder that exists")
@@ -342,6 +343,8 @@ def write_fit(
             stats["lp"] = density.log_prior(x) + likelihood
             extra = {"k_hat": laplace_k_hat(modes[0], x, stats["lp"])}
             notes = laplace_warnings(extra["k_hat"])
+        elif method == "em":
+            extra = {"optimiser": "climb"}
         notes += mode_warnings(modes)
         stated = [*_stated(structure), *learned_assumptions(structure, values)]
         whole = replace(structure, ratings=replace(structure.ratings, accounting=accounting))

@@ -12,9 +12,10 @@ Wilson's interval.
 
     python benchmarks/metric_coverage.py --world retrieval --truth fixed --sets 400 --seed 1
 
-appends each set to ``docs/calibration/coverage_<truth>_<world>.csv`` as it is done; sets that are
-there already are not run again, so that a run can be stopped and taken up. The summary of all such
-files is ``docs/calibration/coverage_summary.csv`` (``--summarize`` writes it without a run).
+appends each set to ``docs/calibration/coverage_<truth>_<world>.csv.gz`` as it is done; sets that
+are there already are not run again, so that a run can be stopped and taken up. The summaries of all
+such files are ``coverage_summary.csv``, ``coverage_worlds.csv`` and ``coverage.png`` beside them
+(``--summarize`` makes them without a run).
 """
 
 import argparse
@@ -28,6 +29,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from scipy.stats import binom, norm
 from worlds import (
     SYSTEMS,
@@ -192,11 +195,69 @@ def binomial_region(sets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def summarize_all(folder: Path) -> None:
     """Write the summary of all coverage files of a folder."""
     parts = []
-    for path in sorted(folder.glob("coverage_*_*.csv")):
-        _, truth, world = path.stem.split("_", 2)
+    for path in sorted(folder.glob("coverage_*_*.csv.gz")):
+        _, truth, world = path.name.removesuffix(".csv.gz").split("_", 2)
         parts.append(pd.read_csv(path).assign(truth_from=truth, world=world))
-    if parts:
-        summary(pd.concat(parts)).to_csv(folder / "coverage_summary.csv", index=False)
+    if not parts:
+        return
+    found = summary(pd.concat(parts))
+    found.to_csv(folder / "coverage_summary.csv", index=False)
+    by_world(found).to_csv(folder / "coverage_worlds.csv", index=False)
+    draw(found[found["method"] == "assay"]).savefig(folder / "coverage.png", dpi=130)
+
+
+def by_world(found: pd.DataFrame) -> pd.DataFrame:
+    """Return means over the metrics and systems of a world, contrasts apart."""
+    kind = np.where(found["system"] == CONTRAST, "difference", "value")
+    keys = ["truth_from", "world", "estimand", "of", "method"]
+    groups = found.assign(of=kind).groupby(keys, sort=False)
+    table = groups.agg(
+        sets=("sets", "min"),
+        lines=("coverage", "size"),
+        coverage=("coverage", "mean"),
+        lowest=("coverage", "min"),
+        width=("width", "mean"),
+        interval_score=("interval_score", "mean"),
+    )
+    return table.round(3).reset_index()
+
+
+def draw(found: pd.DataFrame) -> Figure:
+    """Draw the coverage of each metric, by world and estimand."""
+    worlds = list(dict.fromkeys(zip(found["truth_from"], found["world"], strict=True)))
+    lines = [found.loc[_of(found, world), "metric"].nunique() for world in worlds]
+    figure = Figure(figsize=(7, 0.24 * sum(lines) + 0.6 * len(lines)), layout="constrained")
+    panels = figure.subplots(len(worlds), 2, squeeze=False, height_ratios=lines, sharex=True)
+    for row, (truth, world) in enumerate(worlds):
+        own = found[_of(found, (truth, world))]
+        for axes, estimand in zip(panels[row], ESTIMANDS, strict=True):
+            _draw_world(axes, own[own["estimand"] == estimand])
+            axes.set_title(f"{world}, {estimand}: {own['sets'].min()} sets", fontsize=8)
+        panels[row, 1].set_yticklabels([])
+    for axes in panels[-1]:
+        axes.set_xlabel("coverage of 95 % intervals", fontsize=8)
+    names, marks = panels[0, 0].get_legend_handles_labels()
+    figure.legend(names, marks, loc="outside lower center", ncols=3, fontsize=8, frameon=False)
+    return figure
+
+
+def _of(found: pd.DataFrame, world: tuple[str, str]) -> pd.Series:
+    return (found["truth_from"] == world[0]) & (found["world"] == world[1])
+
+
+def _draw_world(axes: Axes, own: pd.DataFrame) -> None:
+    names = list(dict.fromkeys(own["metric"]))
+    axes.axvspan(own["region_lower"].min(), own["region_upper"].max(), color="#d5dbe3", lw=0)
+    axes.axvline(LEVEL, color="#566172", lw=0.8)
+    marks = zip(dict.fromkeys(own["system"]), "osD", ("#0b62a4", "#2b7a4b", "#b4450c"), strict=True)
+    for system, marker, colour in marks:
+        here = own[own["system"] == system]
+        places = [names.index(name) for name in here["metric"]]
+        axes.plot(here["coverage"], places, marker, color=colour, ms=4, label=system)
+    axes.set_yticks(range(len(names)), names, fontsize=7)
+    axes.tick_params(axis="x", labelsize=7)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_xlim(0.85, 1.005)
 
 
 def run_all(world: World, truth: str, numbers: list[int], seed: int, workers: int, path: Path):
@@ -221,7 +282,7 @@ def main() -> None:
     chosen = parser.parse_args()
     chosen.folder.mkdir(parents=True, exist_ok=True)
     if not chosen.summarize:
-        path = chosen.folder / f"coverage_{chosen.truth}_{chosen.world}.csv"
+        path = chosen.folder / f"coverage_{chosen.truth}_{chosen.world}.csv.gz"
         done = set(pd.read_csv(path)["set"]) if path.exists() else set()
         numbers = [n for n in range(chosen.sets) if n not in done]
         world = WORLDS[chosen.world]

@@ -30,7 +30,20 @@ def stated_assumptions(structure: Structure) -> list[str]:
         )
     else:
         found.append(f"The consensus of {spec.reference} is the truth by definition.")
-    return [*found, *independent_replicates(structure)]
+    return [*found, *doubted_alike(structure), *independent_replicates(structure)]
+
+
+def doubted_alike(structure: Structure) -> list[str]:
+    """Say which groups with a perception layer misperceive hard and easy items alike."""
+    perception = structure.perception
+    alike = [name for name in perception.groups if name not in perception.troubled]
+    if not alike:
+        return []
+    return [
+        f"{' and '.join(alike)} misperceive all items equally often: a split vote is doubted no "
+        "more than a clear one. A recipe with a difficulty, raters='hierarchical + "
+        "item_difficulty_continuous', learns it."
+    ]
 
 
 def independent_replicates(structure: Structure) -> list[str]:

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import assay
+from assay.assumptions import stated_assumptions
 from assay.errors import ModelError
 from assay.layers import difficulty_of
 from assay.layers.perception import ENOUGH, check_reference, layered_groups
@@ -232,3 +233,24 @@ def test_a_reference_group_has_to_rate_enough_items_twice_that_others_rate():
         check_reference(fewer, "human")
     with pytest.raises(ModelError, match="there are 0"):
         check_reference(fewer, "model")
+
+
+@pytest.mark.parametrize(
+    ("raters", "alike"),
+    [
+        ("hierarchical", "human and model misperceive all items equally"),
+        ({"human": "pooled", "model": "hierarchical + item_difficulty"}, "human misperceive all"),
+        ("hierarchical + item_difficulty_continuous", ""),
+    ],
+)
+def test_who_is_doubted_alike_is_said(raters: str | dict[str, str], alike: str):
+    said = stated_assumptions(structure_of(raters=raters, reference="gold"))
+    assert any("misperceive all items" in text for text in said) == bool(alike)
+    assert any(text.startswith(alike) for text in said)
+
+
+def test_hard_items_are_misperceived_more_often():
+    structure = structure_of(raters="hierarchical + item_difficulty", reference="gold")
+    values = values_of(structure, misperceived=0.2, misperceived_loading=1.0)
+    blur = structure.tables(values, np).layer[0, :2, 0]
+    np.testing.assert_allclose(blur, [0.2, 1 / (1 + 4 / np.e)], rtol=1e-12)

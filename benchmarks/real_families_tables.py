@@ -4,7 +4,8 @@
 
 writes to ``docs/real_families/``: ``without_gold.csv`` and ``with_gold.csv`` (a line per set and
 method; means over the splits there are), ``targets.csv`` and ``paired.csv`` (the default beside the
-best baselines, with bootstrap intervals over items), ``leave_one_out.csv``, ``versions.json``.
+best baselines, with bootstrap intervals over items), ``pooled.csv`` (the latter's means over the
+sets that count), ``leave_one_out.csv``, ``versions.json``.
 """
 
 import argparse
@@ -195,6 +196,19 @@ def _beside(
     }
 
 
+def pooled(paired: pd.DataFrame) -> pd.DataFrame:
+    """Average the differences over the sets that count, and count where a recipe is not worse."""
+    groups = paired[paired["counts"]].groupby(["model", "method"], sort=False)
+    return groups.agg(
+        sets=("set", "size"),
+        difference_three=("difference (three)", "mean"),
+        not_worse_three=("not worse (three)", "sum"),
+        difference_any=("difference (any)", "mean"),
+        not_worse_any=("not worse (any)", "sum"),
+        calibrated=("calibrated", "sum"),
+    ).reset_index()
+
+
 # Leave-one-out: would it choose the recipe that is best against gold?
 
 
@@ -248,6 +262,7 @@ def main() -> None:
     stages = ("with_gold", "nuts_gold")
     paired = [line for s in sets for stage in stages for line in paired_lines(s, stage, seed)]
     write(paired, folder / "paired.csv", seed)
+    write(pooled(pd.DataFrame(paired)), folder / "pooled.csv", seed)
     write([line for s in sets for line in loo_lines(s)], folder / "leave_one_out.csv", seed)
     versions = {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}}
     (folder / "versions.json").write_text(json.dumps(versions, indent=1) + "\n")

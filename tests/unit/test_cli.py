@@ -92,10 +92,11 @@ def test_check_of_data_with_a_problem_exits_1(tmp_path: Path) -> None:
     assert any(f["level"] == "problem" for f in json.loads(done.stdout)["findings"])
 
 
-def test_columns_are_named_by_options(tmp_path: Path) -> None:
+@pytest.mark.parametrize("answer", [("--label", "said"), ("--labels", "label=said")])
+def test_columns_are_named_by_options(answer: tuple[str, str], tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text("doc,part,who,said\n1,a,u,x\n1,a,v,y\n1,b,u,x\n1,b,v,x\n")
-    options = ["--item", "doc", "--item", "part", "--rater", "who", "--label", "said"]
+    options = ["--item", "doc", "--item", "part", "--rater", "who", *answer]
     done = run("check", path, "--task", "single", *options)
     assert done.exit_code == 0
     assert "4 ratings, 2 items, 2 raters" in done.stdout

@@ -469,3 +469,12 @@ class TestRatings:
         assert ratings.abstained.dtype == bool
         assert (ratings.items.index.name, ratings.raters.index.name) == ("item", "rater")
         assert (ratings.partial, ratings.resolve) == ("draft", "retry")
+
+
+@pytest.mark.parametrize("named", [{"label": "said"}, {"value": "said"}, {"labels": "said"}])
+def test_the_one_answer_column_can_be_named_in_any_way_and_the_truth_has_it_too(named: dict):
+    table = pd.DataFrame({"item": ["a", "a", "b"], "rater": ["x", "y", "x"], "said": [*"nny"]})
+    gold = pd.DataFrame({"item": ["b"], "said": ["n"]})
+    ratings = read_ratings(table, task="single", truth=gold, **named)
+    assert ratings.answers[:, 0].tolist() == [0, 0, 1]
+    assert ratings.truth[:, 0].tolist() == [-1, 0]

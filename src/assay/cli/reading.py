@@ -32,6 +32,7 @@ class Reading:
         list[str] | None, _column("item", "Item; repeat for a key of several parts.")
     ] = None
     rater: Annotated[str | None, _column("rater", "Rater.")] = None
+    labels: Annotated[list[str] | None, _per_label("labels", "Answers.")] = None
     label: Annotated[
         str | None, _column("label", "Name of the label, if a row has one answer.")
     ] = None
@@ -96,7 +97,7 @@ class Reading:
         """Return the arguments that are written otherwise on the command line."""
         per_label = {
             name: _columns(getattr(self, name), f"--{name}")
-            for name in ("score", "confidence", "audit")
+            for name in ("labels", "score", "confidence", "audit")
         }
         return per_label | {
             "item": self.item or None,

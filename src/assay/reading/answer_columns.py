@@ -74,8 +74,8 @@ def find_answers(
     finder = ColumnFinder(list(table.frame.columns))
     if labels is not None:
         return _asked_labels(labels, task, finder, ledger)
-    if label is not None and value is None and len(task.labels) == 1:
-        return _asked_labels(label, task, finder, ledger)
+    if len(task.labels) == 1 and (label is None) != (value is None):
+        return _asked_labels(label or value, task, finder, ledger)
     if label is not None or value is not None:
         return _asked_long(label, value, finder, ledger, scored)
     finder = ColumnFinder([c for c in finder.columns if c not in scored])

@@ -75,7 +75,8 @@ def read_ratings(
         The column of each label: a dict from label to column, a list in the order of the labels,
         or one column for a task of one label.
     label, value : str, optional
-        If each row answers one label: the columns of the label's name and of the answer.
+        If each row answers one label: the columns of the label's name and of the answer. For a
+        task of one label, either of them is the column of the answer.
     classes : dict of str to dict, optional
         What words in the file stand for, by label: ``{"relevance": {"partially yes":
         "partially"}}``; a word for ``""`` is no answer. It holds for the truth too.
@@ -178,7 +179,7 @@ def read_ratings(
     )  # fmt: skip
     gold = find_truth(
         truth, table=table, item=layout.item_names, item_columns=layout.item_columns,
-        task=base, labels=labels, words=words, ledger=ledger,
+        task=base, labels=found.by_label if labels is None else labels, words=words, ledger=ledger,
     )  # fmt: skip
     base = fill_classes(base, layout, gold, ledger)
     base, discarded = apply_export(layout, base, response or {})

@@ -133,7 +133,7 @@ def _from_table(
 
 
 def _all_there(labels: LabelsArg, finder: ColumnFinder) -> bool:
-    if labels is None:
+    if not labels:
         return False
     names = [labels] if isinstance(labels, str) else labels
     columns = list(names.values()) if isinstance(names, Mapping) else list(names)

@@ -66,10 +66,11 @@ def indented(lines: Sequence[str]) -> Padding:
 def frame_table(title: str, frame: pd.DataFrame) -> Group:
     """Return the first lines of a data frame as a table."""
     more = len(frame) - SHOWN_LINES
-    numbers = [str(c) for c in frame.columns if pd.api.types.is_numeric_dtype(frame[c])]
+    heads = {c: str(c).replace("_", " ") for c in frame.columns}
+    numbers = [head for c, head in heads.items() if pd.api.types.is_numeric_dtype(frame[c])]
     rows = [[_short(cell) for cell in row] for row in frame.head(SHOWN_LINES).to_numpy(object)]
     caption = f"{more} more lines: see --json" if more > 0 else ""
-    return make_table(title, list(map(str, frame.columns)), rows, caption=caption, right=numbers)
+    return make_table(title, list(heads.values()), rows, caption=caption, right=numbers)
 
 
 def _short(cell: object) -> str:

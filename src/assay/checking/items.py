@@ -74,7 +74,10 @@ def check_clusters(ratings: Ratings) -> Part:
         text = f"{len(incomplete)} of {len(table)} panels hold items without an answer"
         found.append(Finding(level="note", topic="clusters", text=text))
     known = int((ratings.truth != MISSING).any(axis=1).sum())
-    text = f"the truth of {known} of {len(ratings.items)} items is known, at least in part"
+    text = (
+        f"the truth of {known} of {len(ratings.items)} items is known, at least in part; from 30 "
+        "or more, reference='gold' learns how often raters err together"
+    )
     if not known:
         text = "no truth is known: what is estimated is the raters' consensus"
     found.append(Finding(level="note", topic="truth", text=text))

@@ -3,6 +3,12 @@
 With weak data a model of raters has a mirror image in which every rater is wrong and every label
 is turned round. Several starts find such modes; Laplace's approximation to the evidence of each
 says how much of the posterior it holds, and the heaviest is the one that a fit reports.
+
+Offsets of raters and their SD have no joint mode that is like its surroundings: the larger the SD,
+the less an offset costs, so that the height there says little of the mass around it. On small data
+modes are therefore sought and weighed with the SDs held at the centre of their prior
+(:func:`hold`), where Laplace's approximation is good; from there a climb goes on to the mode of
+all.
 """
 
 from collections.abc import Callable
@@ -49,10 +55,11 @@ class Mode:
     height : float
         Log posterior density there.
     factor : ndarray (value, value) or None
-        Upper Cholesky factor of the negative Hessian; None if it is not positive definite.
+        Upper Cholesky factor of the negative Hessian; None if it is not positive definite, or
+        nothing needed it.
     evidence : float
-        Laplace's approximation to the log of the posterior mass around the mode; NaN where nothing
-        needed it.
+        Laplace's approximation to the log of the posterior mass around the mode, with SDs of
+        raters held where there are rivals to weigh; NaN where nothing needed it.
     accuracy : float
         Mean probability of the right answer over raters and classes, on the label whose raters
         stand lowest against guessing.
@@ -123,7 +130,9 @@ def prior_centre(density: Density) -> Floats:
     return unconstrain(density, values)
 
 
-def climb(density: Density, start: Floats, factor: Floats | None = None) -> tuple[Floats, float]:
+def climb(
+    density: "Density | Held", start: Floats, factor: Floats | None = None
+) -> tuple[Floats, float]:
     """Go from a start to the mode above it (L-BFGS).
 
     ``factor``, the Cholesky factor of a Hessian like the one there, makes it a walk of few steps.
@@ -150,10 +159,65 @@ def climb(density: Density, start: Floats, factor: Floats | None = None) -> tupl
     return np.asarray(place(found.x), float), -float(found.fun)
 
 
-def curvature(density: Density, x: Floats) -> Floats | None:
+class Held:
+    """A density in which some unknowns do not move.
+
+    Attributes
+    ----------
+    density : Density
+    still : ndarray of int
+        Positions of the unknowns that are held.
+    """
+
+    def __init__(self, density: Density, still: Ints) -> None:
+        self.density, self.still = density, still
+
+    def __call__(self, x: Floats) -> tuple[float, Floats]:
+        """Log density, and its gradient with nothing along what is held."""
+        value, gradient = self.density(x)
+        gradient[self.still] = 0.0
+        return value, gradient
+
+
+def spreads_of(density: Density) -> Ints:
+    """Positions of the SDs of raters among the unknowns, on small data; none on large data.
+
+    There every rater's numbers are pinned down, and the SDs with them.
+    """
+    names = {parameter.spread for parameter in density.parameters} - {""}
+    if len(density.data.rows) > 2 * LARGE:
+        return np.zeros(0, np.int64)
+    return np.concatenate(
+        [
+            np.arange(*density.starts[n : n + 2])
+            for n, parameter in enumerate(density.parameters)
+            if parameter.name in names
+        ]
+        or [np.zeros(0, np.int64)]
+    ).astype(np.int64)
+
+
+def hold(density: Density, x: Floats, still: Ints) -> Floats:
+    """Climb from ``x`` with the SDs of raters held at the centre of their prior.
+
+    Offsets keep what they add to their means, so that the climb begins in the same basin.
+    """
+    names = {parameter.spread for parameter in density.parameters} - {""}
+    values, centre = density.constrain(x), density.constrain(prior_centre(density))
+    for parameter in density.parameters:
+        if parameter.spread:
+            ratio = (values[parameter.spread] / centre[parameter.spread]).reshape(-1)
+            owner = np.broadcast_to(parameter.spread_at, parameter.shape)
+            values[parameter.name] = values[parameter.name] * ratio[owner]
+    start = unconstrain(density, values | {name: centre[name] for name in names})
+    return climb(Held(density, still), start)[0]
+
+
+def curvature(density: Density, x: Floats, still: Ints | None = None) -> Floats | None:
     """Upper Cholesky factor of the negative Hessian, by differences of gradients.
 
-    None if it is not positive definite, or too large to be held as one matrix.
+    None if it is not positive definite, or too large to be held as one matrix. Unknowns that are
+    held ``still`` have no row in it.
     """
     if len(x) > MAX_DENSE:
         return None
@@ -169,6 +233,8 @@ def curvature(density: Density, x: Floats) -> Floats | None:
     whole, *local = neighbourhoods(density, x)
     rows(whole)
     in_threads(rows, local, density.threads)
+    if still is not None:
+        hessian = np.delete(np.delete(hessian, still, axis=0), still, axis=1)
     try:
         return np.asarray(np.triu(cho_factor((hessian + hessian.T) / 2)[0]))
     except (np.linalg.LinAlgError, ValueError):
@@ -240,8 +306,12 @@ def find_modes(
     points = [centre, *(centre + 2 * rng.standard_normal(density.size) for _ in range(starts - 1))]
     points += more or []
     samples = samples_of(density, rng)
+    plain = density
     if density.centred:
         plain = replace(make_density(structure), data=samples[0].data)
+    if len(still := spreads_of(plain)):
+        points = [hold(plain, p, still) for p in points]
+    if density.centred:
         points = [settle(plain, density, climb(plain, p)[0]) for p in points]
     peaks = [(*ascend(samples[0], p, None), 1) for p in points]
     modes = _distinct(structure, samples[0], peaks, widths=widths)
@@ -322,22 +392,27 @@ def weigh(
     modes: list[Mode] = []
     saddles: list[int] = []
     best = max(height for _, height, _, _ in groups)
+    still = spreads_of(density) if len(groups) > 1 else np.zeros(0, np.int64)
     for x, height, _, count in groups:
         hopeless = best - height > HOPELESS * len(x)
-        factor = None if hopeless else curvature(density, x)
-        evidence = height + 0.5 * len(x) * np.log(2 * np.pi)
-        if factor is not None:
-            evidence -= float(np.log(np.diag(factor)).sum())
+        factor, peaked = None, False
+        if hopeless:
+            mass_near = _evidence(height, None, len(x))
+        elif len(still):
+            mass_near, peaked = _held_evidence(density, x, still)
+        else:
+            factor = curvature(density, x)
+            mass_near, peaked = _evidence(height, factor, len(x)), factor is not None
         accuracy, chance = mean_accuracy(structure, density, x)
         # Without a proper peak a point is a saddle, and its evidence means nothing beside a mode's.
-        if factor is None and not hopeless:
+        if not peaked and not hopeless:
             saddles.append(len(modes))
         modes.append(
             Mode(
                 x=x,
                 height=height,
                 factor=factor,
-                evidence=evidence,
+                evidence=mass_near,
                 accuracy=accuracy,
                 chance=chance,
                 starts=count,
@@ -346,12 +421,27 @@ def weigh(
     if len(saddles) < len(modes):
         modes = [mode for n, mode in enumerate(modes) if n not in saddles]
     modes.sort(key=lambda mode: -mode.evidence)
+    if len(still):
+        modes[0] = replace(modes[0], factor=curvature(density, modes[0].x))
     evidence = np.array([m.evidence for m in modes])
     weights = np.exp(evidence - evidence.max())
     weights = weights / weights.sum()
     return [
         replace(mode, weight=float(weight)) for mode, weight in zip(modes, weights, strict=True)
     ]
+
+
+def _evidence(height: float, factor: Floats | None, size: int) -> float:
+    """Laplace's approximation to the log evidence."""
+    width = 0.0 if factor is None else float(np.log(np.diag(factor)).sum())
+    return height + 0.5 * size * float(np.log(2 * np.pi)) - width
+
+
+def _held_evidence(density: Density, x: Floats, still: Ints) -> tuple[float, bool]:
+    """Log evidence of the basin of a mode with SDs held, and whether there is a peak."""
+    peak = hold(density, x, still)
+    factor = curvature(density, peak, still)
+    return _evidence(density(peak)[0], factor, len(x) - len(still)), factor is not None
 
 
 def mean_accuracy(structure: Structure, density: Density, x: Floats) -> tuple[float, float]:

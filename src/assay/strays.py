@@ -1,7 +1,8 @@
 """Chains that went to a mode of no weight in their warm-up: found, named, and made again.
 
 A chain begins near the heaviest mode, but its first steps are long. Where labels can be turned
-round or exchanged, one chain in a hundred or so comes to lie in such a mode and never leaves it.
+round or exchanged, one chain in a hundred or so comes to lie in such a mode and leaves it late or
+never.
 Its draws are no part of the posterior in any number that matters; of four chains they would be a
 quarter.
 """
@@ -18,8 +19,10 @@ from assay.modes import Mode, climb, weigh
 from assay.recovery import recover
 
 Floats = NDArray[np.float64]
+PARTS = 4
+"""Stretches of a chain that are looked at one by one."""
 LOOKED_AT = 20
-"""Draws of each chain that are looked at."""
+"""Draws of each of them that are looked at."""
 APART = 0.2
 """Mean distance of label probabilities, in total variation, from which two worlds differ."""
 NO_WEIGHT = 0.01
@@ -81,7 +84,18 @@ def _distance(a: Floats, b: Floats) -> float:
 def _stray_mode(
     structure: Structure, density: Density, mode: Mode, home: Floats, chain: Floats
 ) -> Mode | None:
-    """Return the mode of no weight that a chain lies in; None if it lies where it should."""
+    """Return the mode of no weight that a part of a chain lies in; None if it lies at home.
+
+    A chain that comes home late has lain there for a share of its draws that is no posterior's.
+    """
+    parts = np.array_split(chain, PARTS) if len(chain) >= PARTS * LOOKED_AT else [chain]
+    found = (_stray_part(structure, density, mode, home, part) for part in parts)
+    return next((other for other in found if other is not None), None)
+
+
+def _stray_part(
+    structure: Structure, density: Density, mode: Mode, home: Floats, chain: Floats
+) -> Mode | None:
     some = chain[:: max(1, len(chain) // LOOKED_AT)]
     there = _labels(structure, density, some)
     if _distance(there, home) < APART:

@@ -134,7 +134,6 @@ def test_modes_of_large_data_are_those_of_small(name, monkeypatch):
     # To a hundredth of the posterior's width; the sign of all cluster loadings is arbitrary.
     scale = modes.mode_scale(plain)
     np.testing.assert_allclose(np.abs(found.x) / scale, np.abs(plain.x) / scale, atol=0.01)
-    assert found.evidence == pytest.approx(plain.evidence, abs=0.02)
     width, also = (np.diag(curvature(density, m.x)) for m in (found, plain))
     np.testing.assert_allclose(np.diag(found.factor), also, rtol=0.01)
     np.testing.assert_allclose(width, also, rtol=0.01)

@@ -5,6 +5,7 @@ The figures of ``docs/real_data.md`` come from the same functions with more draw
 
 import importlib
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from assay.density import make_density
 from assay.diagnostics import mode_warnings
 from assay.model import build_structure
 from assay.modes import find_modes, mean_accuracy
+from assay.recovery import recover
 from assay.spec import make_spec
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
@@ -36,6 +38,19 @@ def test_textual_entailment_is_decided_as_the_experts_did(family: str, shared_da
     line = real_data.gold_line(shared_data, "snow_rte", family, real_sets.LAPLACE, seed=1)
     assert line["accuracy"] >= 0.92
     assert line["log_loss"] < line["vote_log_loss"]
+
+
+def test_exchanged_classes_are_not_reported(shared_data: Path) -> None:
+    """Five classes and few ratings each: from a scattered start raters exchange the classes."""
+    ratings = real_sets.read_set(shared_data, "weather_amt", gold=True)
+    unknown = replace(ratings, truth=np.full_like(ratings.truth, -1))
+    structure = build_structure(unknown, make_spec("hierarchical"))
+    density = make_density(structure)
+    mode = find_modes(structure, density, np.random.default_rng(3), starts=3)[0]
+    values = {name: value[None] for name, value in density.constrain(mode.x).items()}
+    labels = recover(structure, values, np.random.default_rng(0)).probabilities
+    known = ratings.truth[:, 0] >= 0
+    assert (labels.argmax(axis=1) == ratings.truth[:, 0])[known].mean() > 0.75
 
 
 def test_the_mirrored_mode_is_seen_named_and_not_reported(shared_data: Path) -> None:

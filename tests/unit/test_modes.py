@@ -13,10 +13,12 @@ from assay.model import Structure, build_structure
 from assay.modes import (
     curvature,
     find_modes,
+    hold,
     laplace_draws,
     laplace_log_density,
     mode_scale,
     prior_centre,
+    spreads_of,
 )
 from assay.spec import make_spec
 
@@ -142,3 +144,45 @@ def test_both_signs_of_the_loadings_are_one_mode():
     both = find_modes(structure, density, np.random.default_rng(1), starts=1, more=[flipped])
     assert len(both) == 1
     assert both[0].starts == 2
+
+
+@pytest.fixture(scope="module")
+def three_classes() -> tuple[Structure, Density]:
+    ratings = assay.simulate("single", classes=tuple("abc"), n_items=40, n_raters=6, rng=3)
+    structure = build_structure(ratings, make_spec("hierarchical"))
+    return structure, make_density(structure)
+
+
+def test_a_held_climb_moves_all_but_the_spreads(three_classes: tuple[Structure, Density]):
+    _, density = three_classes
+    still = spreads_of(density)
+    assert {density.names()[n].split("[")[0] for n in still} == {"logit_sd"}
+    rng = np.random.default_rng(4)
+    peak = hold(density, prior_centre(density) + rng.standard_normal(density.size), still)
+    np.testing.assert_array_equal(peak[still], prior_centre(density)[still])
+    gradient = density(peak)[1]
+    assert np.abs(np.delete(gradient, still)).max() < 1e-3
+    assert np.abs(gradient[still]).max() > 1e-3
+    factor = curvature(density, peak, still)
+    assert factor is not None
+    assert factor.shape == (density.size - len(still),) * 2
+
+
+def test_rivals_are_weighed_with_the_spreads_held(three_classes: tuple[Structure, Density]):
+    """By the joint height of offsets and SDs, classes exchanged among raters could win."""
+    structure, density = three_classes
+    still = spreads_of(density)
+    modes = find_modes(structure, density, np.random.default_rng(5), starts=6)
+    assert len(modes) > 1
+    for mode in modes:
+        peak = hold(density, mode.x, still)
+        factor = curvature(density, peak, still)
+        assert factor is not None
+        width = np.log(np.diag(factor)).sum() - 0.5 * len(factor) * np.log(2 * np.pi)
+        assert mode.evidence == pytest.approx(density(peak)[0] - width, abs=0.01)
+    assert modes[0].factor is not None
+    assert all(mode.factor is None for mode in modes[1:])
+
+
+def test_models_without_spreads_hold_nothing(weak: assay.Ratings):
+    assert len(spreads_of(parts(weak)[1])) == 0

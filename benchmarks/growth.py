@@ -26,15 +26,15 @@ HERE = Path(__file__).resolve().parent
 FOLDER = HERE.parent / "docs" / "speed"
 AXES: dict[str, tuple[int, ...]] = {
     "items": (10_000, 30_000, 100_000, 300_000, 1_000_000),
-    "states": (5, 10, 30, 100, 300, 1_000),
+    "states": (4, 9, 36, 100, 324, 1_024),
     "raters": (5, 20, 100, 500, 2_000, 10_000),
 }
 REST = {
     "items": {"states": 2, "raters": 200},
-    "states": {"items": 3_000, "raters": 20},
-    "raters": {"items": 100_000, "states": 2},
+    "states": {"items": 500, "raters": 20},
+    "raters": {"items": 30_000, "states": 2},
 }
-"""What is held fixed along each axis."""
+"""What is held fixed along each axis; three ratings an item, however many raters share them."""
 COSTS = {"seconds": "seconds", "added_megabytes": "megabytes added"}
 FLOOR = {"seconds": 1e-9, "added_megabytes": 1.0}
 """What is less counts as so much: the page size and the allocator decide it."""
@@ -87,7 +87,11 @@ def read_table(path: Path) -> pd.DataFrame:
 
 
 def exponents(table: pd.DataFrame) -> pd.DataFrame:
-    """Slopes of cost against size, logarithms of both, over the upper half of the sizes."""
+    r"""Slopes of cost against size, logarithms of both, over the upper half of the sizes.
+
+    .. math:: b = \frac{\sum_k (x_k - \bar x)(y_k - \bar y)}{\sum_k (x_k - \bar x)^2},
+              \quad x_k = \log \text{size}_k, \; y_k = \log \text{cost}_k
+    """
     lines = []
     measured = table[table["failed"] == ""]
     for (work, axis), found in measured.groupby(["work", "axis"]):

@@ -2,12 +2,14 @@
 
     python benchmarks/growth_point.py pass --items 10000 --states 2 --raters 200 --seed 1
 
-writes seconds and bytes as JSON to standard output; ``growth.py`` runs it.
+writes seconds and megabytes as JSON to standard output; ``growth.py`` runs it. Two states are one
+binary label; more, a square number, are all pairs of classes of two labels.
 """
 
 import argparse
-import gc
 import json
+import math
+import os
 import sys
 import time
 import warnings
@@ -17,12 +19,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from peak_memory import peak, reset_peak, resident
+from peers_em import trim_heap
 
 import assay
 from assay.density import make_density
-from assay.fitting import METHODS
 from assay.model import build_structure
 from assay.spec import make_spec
+from assay.task import Label, Task
 
 if TYPE_CHECKING:
     from assay import Ratings
@@ -32,31 +35,38 @@ ACCURACY = 0.8
 PASS_SECONDS = 2.0
 """The fused pass is repeated for so long; its fastest time counts."""
 WORKS = ("pass", "em", "laplace")
-DRAWS = {"em": 1, "map": 1, "laplace": 50}
+DRAWS = {"em": 1, "laplace": 50}
 """Of the states; Laplace's approximation is judged by its draws."""
+FAMILIES = {"pass": "hierarchical", "em": "dawid_skene", "laplace": "hierarchical"}
+"""Of raters of a binary label: the default, and where EM has a closed form the nearest to it."""
+MANY = "one_coin"
+"""Where there are many classes, and a confusion of each rater would be thousands of numbers."""
 
 
-def make_table(items: int, states: int, raters: int, seed: int) -> pd.DataFrame:
+def make_task(states: int) -> Task:
+    """Return a task with so many states: one binary label, or two with as many classes each."""
+    classes = math.isqrt(states)
+    if states == 2:
+        return Task(name="growth", labels=(Label(name="a"),))
+    if classes**2 != states:
+        raise ValueError(f"{states} states; give 2, or a square number")
+    words = tuple(f"class {k}" for k in range(classes))
+    return Task(name="growth", labels=tuple(Label(name=name, classes=words) for name in "ab"))
+
+
+def make_table(task: Task, items: int, raters: int, seed: int) -> pd.DataFrame:
     """Draw ratings: distinct raters for each item, right four times in five, errors anywhere."""
-    rng = np.random.default_rng([seed, items, states, raters])
+    rng = np.random.default_rng([seed, items, len(task.labels[0].classes), raters])
     step = rng.integers(1, (raters - 1) // (PER_ITEM - 1) + 1, (items, 1))
     rater = (rng.integers(raters, size=(items, 1)) + step * np.arange(PER_ITEM)) % raters
-    truth = rng.integers(states, size=(items, 1))
-    wrong = (truth + rng.integers(1, states, rater.shape)) % states
-    answer = np.where(rng.random(rater.shape) < ACCURACY, truth, wrong)
-    words = np.array([f"class {k}" for k in range(states)])
-    return pd.DataFrame(
-        {
-            "item": np.repeat(np.arange(items), PER_ITEM),
-            "rater": rater.ravel(),
-            "label": words[answer.ravel()],
-        }
-    )
-
-
-def family(states: int) -> str:
-    """Return the default family, where a confusion of each rater is not a million numbers."""
-    return "hierarchical" if states == 2 else "one_coin"
+    columns = {"item": np.repeat(np.arange(items), PER_ITEM), "rater": rater.ravel()}
+    for label in task.labels:
+        classes = len(label.classes)
+        truth = rng.integers(classes, size=(items, 1))
+        wrong = (truth + rng.integers(1, classes, rater.shape)) % classes
+        answer = np.where(rng.random(rater.shape) < ACCURACY, truth, wrong)
+        columns[label.name] = np.array(label.classes)[answer.ravel()]
+    return pd.DataFrame(columns)
 
 
 def evaluate(ratings: "Ratings", recipe: str) -> Callable[[], None]:
@@ -92,17 +102,12 @@ def fastest(call: Callable[[], None]) -> float:
     return best
 
 
-def method_of(what: str) -> str:
-    """Return the method of a fit: ``em`` where this package has it, else the mode's search."""
-    return what if what in METHODS else "map"
-
-
 def work(what: str, ratings: "Ratings", recipe: str) -> float:
     """Do the work and return its seconds."""
     if what == "pass":
         return fastest(evaluate(ratings, recipe))
     started = time.perf_counter()
-    fit(ratings, recipe, method_of(what))
+    fit(ratings, recipe, what)
     return time.perf_counter() - started
 
 
@@ -112,27 +117,29 @@ def main() -> None:
     parser.add_argument("what", choices=WORKS)
     for name in ("items", "states", "raters", "seed"):
         parser.add_argument(f"--{name}", type=int, required=True)
-    chosen = vars(parser.parse_args())
-    what = chosen.pop("what")
-    recipe = family(chosen["states"])
+    chosen = parser.parse_args()
+    what, task = chosen.what, make_task(chosen.states)
+    recipe = FAMILIES[what] if chosen.states == 2 else MANY
+    load = os.getloadavg()[0]
     # What Numba compiles, it compiles here.
-    small = assay.read_ratings(make_table(**{**chosen, "items": 50}), task="single")
+    small = assay.read_ratings(make_table(task, 50, chosen.raters, chosen.seed), task=task)
     work(what, small, recipe)
-    table = make_table(**chosen)
+    table = make_table(task, chosen.items, chosen.raters, chosen.seed)
     started = time.perf_counter()
-    ratings = assay.read_ratings(table, task="single")
+    ratings = assay.read_ratings(table, task=task)
     read_seconds = time.perf_counter() - started
     del table, small
-    gc.collect()
+    trim_heap()
     reset_peak()
     before = resident()
     seconds = work(what, ratings, recipe)
     found = {
-        "method": what if what == "pass" else method_of(what),
+        "family": recipe,
         "ratings": len(ratings.answers),
         "read_seconds": read_seconds,
         "seconds": seconds,
         "added_megabytes": (peak() - before) / 1e6,
+        "load_before": load,
     }
     sys.stdout.write(json.dumps(found))
 

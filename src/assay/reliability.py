@@ -144,16 +144,15 @@ def _label_chances(structure: Structure, part: Part, values: Mapping[str, Floats
     """
     own, total = part.own(values), None
     weight = np.exp(np.asarray(structure.difficulty.log_weight(values, np)))
-    layers = {
-        g: structure.perception.of_group(name, values)
-        for g, name in enumerate(part.raters.groups)
-        if name in structure.perception.groups
-    }
+    layers = []
+    for g, name in enumerate(part.raters.groups):
+        if name in structure.perception.groups:
+            misperceived, looks = structure.perception.of_group(name, values)
+            layers.append((np.flatnonzero(part.unit_group == g), misperceived, looks.mean(axis=1)))
     for d, position in enumerate(structure.difficulty.positions):
         chance = part.label_chances(own, part.tilt(own, float(position), np))
-        for g, (misperceived, looks) in layers.items():
-            units = np.flatnonzero(part.unit_group == g)
-            afresh = np.einsum("dus...,dts->dut...", chance[:, units], looks.mean(axis=1))
+        for units, misperceived, looks in layers:
+            afresh = np.einsum("dus...,dts->dut...", chance[:, units], looks)
             blur = misperceived[:, d, None, None, None, None]
             chance[:, units] = (1 - blur) * chance[:, units] + blur * afresh
         here = chance * weight[..., d, None, None, None, None]

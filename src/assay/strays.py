@@ -1,8 +1,7 @@
 """Chains that went to a mode of no weight in their warm-up: found, named, and made again.
 
 A chain begins near the heaviest mode, but its first steps are long. Where labels can be turned
-round or exchanged, one chain in a hundred or so comes to lie in such a mode and leaves it late or
-never.
+round or exchanged, a chain now and then comes to lie in such a mode and leaves it late or never.
 Its draws are no part of the posterior in any number that matters; of four chains they would be a
 quarter.
 """

@@ -19,8 +19,6 @@ from assay.states import MISSING
 Floats = NDArray[np.float64]
 ENOUGH = 30
 """Items with gold, or with two ratings of the reference group, that a reference needs."""
-
-
 FEW_STATES = 8
 """Up to so many states, from three on, what a misperceived item looks like hangs on what it is: of
 more, gold tells too little for a table of both."""
@@ -106,19 +104,23 @@ class Perception:
         right = xp.zeros_like(wrong) + xp.log1p(chance * (1e-16 - 1.0))
         return softmax(xp.stack([right, wrong], axis=-1), xp)[..., 1]
 
-    def looks(self, values: Mapping[str, Any], name: str, prevalence: Any, xp: Any) -> Any:
-        """Return what a misperceived item looks like: (..., context, 1 or state, look).
+    def tilted(self, values: Mapping[str, Any], prevalence: Any, xp: Any) -> Any:
+        """Return the logarithm of the tilted prevalence: (..., group, context, state).
 
         Parameters
         ----------
         prevalence : (..., context, node, state)
         """
-        g = self.groups.index(name)
         columns = main_columns(self.prevalence.task, self.prevalence.space)[0]
         weight = np.exp(self.prevalence.log_weight)
         by_context = (prevalence * weight[:, None]).sum(axis=-2)
         score = xp.matmul(values["appearance_tilt"], columns.T)
-        odds = (xp.log(by_context) + score[..., g, None, :])[..., :, None, :]
+        return xp.log(by_context)[..., None, :, :] + score[..., :, None, :]
+
+    def looks(self, values: Mapping[str, Any], name: str, tilted: Any, xp: Any) -> Any:
+        """Return what a misperceived item looks like: (..., context, 1 or state, look)."""
+        g = self.groups.index(name)
+        odds = tilted[..., g, :, None, :]
         if self.by_state:
             odds = odds + values["appearance_by_state"][..., g, None, :, :]
         return softmax(odds, xp)
@@ -138,9 +140,10 @@ class Perception:
         classes = self.difficulty.classes
         if not self.groups:
             return np.zeros((0, classes + 1, len(self.prevalence.space.states)))
+        tilted = self.tilted(values, prevalence, xp)
         kinds = []
         for name in self.groups:
-            looks = self.looks(values, name, prevalence, xp)
+            looks = self.looks(values, name, tilted, xp)
             chance = self.chances(values, name, xp)[..., None, :, None]
             blank = xp.zeros_like(looks[..., :1, :]) + np.zeros((classes, 1))
             kinds.append(xp.concatenate([blank + chance, looks], axis=-2))
@@ -155,7 +158,8 @@ class Perception:
         looks : ndarray (draw, context, state, look)
         """
         chance = np.asarray(self.chances(values, name, np))
-        looks = self.looks(values, name, self.prevalence.table(values, np), np)
+        tilted = self.tilted(values, self.prevalence.table(values, np), np)
+        looks = self.looks(values, name, tilted, np)
         states = len(self.prevalence.space.states)
         return (
             np.broadcast_to(chance, (len(chance), self.difficulty.classes)),

@@ -1,15 +1,21 @@
-r"""Which offsets stand in the vector as they are, and which with their SD and mean.
+r"""Coordinates of hierarchical blocks that suit the data.
 
-A hierarchical block :math:`\mu + \sigma z_j` has two sets of coordinates: :math:`z_j`, good where
-data say little, and :math:`\mu + \sigma z_j`, good where they pin each rater down. In the wrong
-ones samplers crawl, and the mode of the density, where Laplace's approximation sits, has an SD far
-from that of most of the posterior. The model is the same, and so are the parameters that a fit
-reports.
+An offset of a block :math:`\mu + \sigma z_j` can stand in the vector of unknowns as it is, good
+where data say little, or with its SD and mean, good where they pin the rater down. In the wrong
+coordinates samplers crawl, and the joint mode of large data has an SD far from that of most of the
+posterior. In between stands
+
+.. math:: \tilde z_j = w_j \mu + \sigma^{w_j} z_j, \qquad w_j = 1 - \mathrm{Var}(z_j \mid y,\sigma),
+
+where :math:`w_j` is the share of what is known of the offset that comes from the data. The model is
+the same, and so are the parameters that a fit reports.
 
 References
 ----------
 Papaspiliopoulos, O., Roberts, G. O. & Skold, M. (2007). A general framework for the parametrization
 of hierarchical models. Statistical Science 22, 59-73.
+Gorinova, M. I., Moore, D. & Hoffman, M. D. (2020). Automatic reparameterisation of probabilistic
+programs. ICML, 3648-3657.
 """
 
 from collections.abc import Mapping
@@ -18,77 +24,113 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.density import Density, make_density, settle
+from assay.climbs import prior_centre
+from assay.density import Density, make_density, unconstrain
 from assay.model import Structure
-from assay.modes import climb, curvature, mass, prior_centre, samples_of
+from assay.modes import (
+    Mode,
+    at_spreads,
+    follow_modes,
+    mass,
+    samples_of,
+    seek_modes,
+    starting_points,
+)
+from assay.spreads import Spreads
 
 Floats = NDArray[np.float64]
-INFORMED = 30.0
-"""Information about an offset, in units of that in the spread of its block, that pins it down."""
-APART = 3.0
-"""The same of a sample, from which raters are seen to differ at all."""
-FALLEN = 0.3
-"""Share of its first value to which an SD may shrink on the climb."""
+SURE = 0.3
+"""SD of the logarithm of an SD up to which its offsets are centred: a less certain one may be next
+to 0, and what is centred on it then hangs in a funnel."""
 
 
-def centre_informed(structure: Structure, density: Density, rng: np.random.Generator) -> Density:
-    """Return the density in coordinates that suit the data.
+def find_centred_modes(
+    structure: Structure,
+    density: Density,
+    rng: np.random.Generator,
+    *,
+    starts: int = 4,
+    times: float = 1.0,
+) -> tuple[Density, list[Mode]]:
+    """Seek modes as :func:`assay.modes.find_modes` does, in coordinates that suit the data.
 
-    The curvature at the mode that is climbed to from the prior's centre, on a sample of large data,
-    says how much the data tell of each offset; all offsets of one SD stay together.
+    Parameters
+    ----------
+    density : Density
+        On which nothing is centred.
+    starts : int
+    times : float
+        How many times larger the data are if those of the density are a sample: its modes are
+        joint ones then, from where larger data go on.
+
+    Returns
+    -------
+    density : Density
+    modes : list of Mode
     """
-    sample = samples_of(density, rng)[0]
-    mode = climb(sample, prior_centre(sample))[0]
-    factor = curvature(sample, mode)
-    if factor is None:
+    samples = samples_of(density, rng)
+    points = starting_points(prior_centre(density), rng, starts)
+    modes = seek_modes(structure, samples[0], points)
+    times = times * mass(density.data) / mass(samples[0].data)
+    moved = centre_informed(structure, density, modes[0], times=times)
+    if times == 1:
+        return moved, [in_coordinates(structure, density, moved, mode) for mode in modes]
+    there = [replace(mode, x=unconstrain(moved, density.constrain(mode.x))) for mode in modes]
+    found = follow_modes(structure, moved, samples, there)
+    if found[0].factor is None and moved.centred:
+        return density, follow_modes(structure, density, samples, modes)
+    return moved, found
+
+
+def centre_informed(
+    structure: Structure, density: Density, mode: Mode, *, times: float = 1.0
+) -> Density:
+    """Return the density in the coordinates that suit a mode of it with settled SDs.
+
+    Parameters
+    ----------
+    density : Density
+        On which nothing is centred.
+    mode : Mode
+        Of the density, or of a sample of its data.
+    times : float
+        How many times larger than the sample the data are.
+    """
+    if mode.spreads is None:
         return density
-    centred = _pinned(sample, mode, factor, mass(density.data) / mass(sample.data))
-    while centred:
-        moved = make_density(structure, threads=density.threads, centred=centred)
-        there = replace(moved, data=sample.data)
-        start = settle(density, moved, mode)
-        peak = climb(there, start)[0]
-        before, after = moved.constrain(start), moved.constrain(peak)
-        kept = {
-            name: block * _stands(moved, name, before, after) for name, block in centred.items()
-        }
-        kept = {name: block for name, block in kept.items() if block.any()}
-        if all(name in kept and (kept[name] == block).all() for name, block in centred.items()):
-            return density if curvature(there, peak) is None else moved
-        centred = kept
-    return density
+    centred = informed(density, mode.x, mode.spreads, times)
+    if not centred:
+        return density
+    return make_density(structure, threads=density.threads, centred=centred)
 
 
-def _pinned(density: Density, mode: Floats, factor: Floats, times: float) -> dict[str, Floats]:
-    """Say which offsets data ``times`` as many as these pin down, by blocks."""
-    # The prior of an offset, a standard normal, has a curvature of 1.
-    information = (factor**2).sum(axis=0) - 1
-    found: dict[str, Floats] = {}
-    for n, parameter in enumerate(density.parameters):
-        if not parameter.spread:
-            continue
-        block = slice(density.starts[n], density.starts[n + 1])
-        # The SD at this mode is no guide: too large, with offsets too small in proportion.
-        here, size = (v[block].reshape(parameter.shape) for v in (information, mode**2))
-        owner = np.broadcast_to(parameter.spread_at, parameter.shape)
-        chosen = np.zeros(parameter.shape)
-        for sd in np.unique(owner):
-            mine = owner == sd
-            # Equal raters scatter by the errors of their estimates: that alone makes 1.
-            scatter = np.median(here[mine]) * size[mine].mean()
-            chosen[mine] = scatter > APART and times * (scatter - 1) > INFORMED
-        if chosen.any():
-            found[parameter.name] = chosen
-    return found
+def in_coordinates(structure: Structure, density: Density, moved: Density, mode: Mode) -> Mode:
+    """Return a mode of one density as it stands in the coordinates of another."""
+    if not moved.centred:
+        return mode
+    x = unconstrain(moved, density.constrain(mode.x))
+    if mode.spreads is None:
+        return replace(mode, x=x, height=moved(x)[0], factor=None)
+    return at_spreads(structure, moved, mode, x, mode.spreads)
 
 
-def _stands(
-    density: Density, name: str, before: Mapping[str, Floats], after: Mapping[str, Floats]
-) -> Floats:
-    """Say which offsets of a block have an SD that did not fall to nearly 0 on the climb.
+def informed(
+    density: Density, x: Floats, spreads: Spreads, times: float = 1.0
+) -> Mapping[str, Floats]:
+    """Say of each block of offsets how far it is to be centred: shares in its shape, by name.
 
-    There a centred density grows without end, and its peak is no part of the posterior.
+    Blocks of which nothing is to be centred are left out.
     """
-    parameter = next(p for p in density.parameters if p.name == name)
-    ratio = (after[parameter.spread] / before[parameter.spread]).reshape(-1)
-    return np.broadcast_to(ratio[parameter.spread_at] > FALLEN, parameter.shape).astype(float)
+    covariance = np.linalg.inv(spreads.information)
+    slope, _ = spreads.scores.slopes(spreads.scores.scores(x[spreads.scores.at]))
+    sure = slope * np.sqrt(np.diag(covariance) / times) < SURE
+    # The prior of an offset, a standard normal, has an information of 1.
+    data = times * np.maximum(1 / spreads.variance - 1, 0)
+    share = np.zeros(density.size)
+    share[spreads.offset] = data / (1 + data) * sure[spreads.owner]
+    found = {
+        parameter.name: share[density.starts[n] : density.starts[n + 1]].reshape(parameter.shape)
+        for n, parameter in enumerate(density.parameters)
+        if parameter.spread
+    }
+    return {name: block for name, block in found.items() if block.any()}

@@ -51,8 +51,8 @@ class Density:
     threads : int
         In how many threads the likelihood of large data is computed.
     centred : mapping of str to ndarray
-        For blocks of offsets, which of them (1, else 0) stand in the vector multiplied by their SD
-        and added to their mean (:mod:`assay.centring`).
+        For blocks of offsets, how far each of them (0 to 1) stands in the vector with its SD and
+        mean (:mod:`assay.centring`).
     """
 
     parameters: tuple[Parameter, ...]
@@ -152,8 +152,8 @@ def make_density(
     threads : int
         In how many threads the likelihood of large data is computed.
     centred : mapping of str to ndarray, optional
-        Blocks of offsets, and which of them stand in the vector multiplied by their SD and added
-        to their mean.
+        Blocks of offsets, and how far each of them (0 to 1) stands in the vector multiplied by its
+        SD and added to its mean.
 
     Examples
     --------
@@ -219,23 +219,3 @@ def unconstrain(density: Density, values: Mapping[str, Floats]) -> Floats:
                 free = np.log(value)
         pieces.append(free.ravel())
     return np.concatenate(pieces)
-
-
-def settle(plain: Density, density: Density, x: Floats) -> Floats:
-    """Take a mode of the density without centring to a place near one of the centred density.
-
-    Blocks that are centred get the SD that their offsets really have: at the mode of the plain
-    density it is too large, and from an SD of nearly 0 a climb in the centred one has no end.
-    """
-    values = plain.constrain(x)
-    for parameter in density.parameters:
-        if parameter.name not in density.centred:
-            continue
-        sd = values[parameter.spread].reshape(-1).copy()
-        owner = np.broadcast_to(parameter.spread_at, parameter.shape)
-        offset = values[parameter.name] * sd[owner]
-        for n in np.unique(owner[density.centred[parameter.name] > 0]):
-            sd[n] = np.sqrt(np.mean(offset[owner == n] ** 2)) + 1e-3
-        values[parameter.name] = offset / sd[owner]
-        values[parameter.spread] = sd.reshape(values[parameter.spread].shape)
-    return unconstrain(density, values)

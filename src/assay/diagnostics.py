@@ -9,7 +9,8 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.modes import Mode, laplace_log_density
+from assay.laplace import laplace_log_density
+from assay.modes import Mode
 
 R_HAT_LIMIT = 1.01
 ESS_LIMIT = 400

@@ -29,10 +29,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.climbs import prior_centre
 from assay.density import Density, unconstrain
 from assay.kernels import carry_back, value_and_gradient
 from assay.model import Structure
-from assay.modes import Mode, find_modes, prior_centre
+from assay.modes import Mode, find_modes
 from assay.partition import in_threads
 from assay.parts.answers import AnswerPart
 from assay.priors import Parameter

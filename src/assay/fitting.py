@@ -19,7 +19,8 @@ from assay.assumptions import (
     learned_assumptions,
     stated_assumptions,
 )
-from assay.centring import centre_informed
+from assay.centring import find_centred_modes
+from assay.climbs import is_large
 from assay.density import Density, make_density
 from assay.diagnostics import (
     convergence_table,
@@ -31,9 +32,10 @@ from assay.diagnostics import (
 from assay.em import closed_form, find_em_modes
 from assay.errors import FitError, FitWarning
 from assay.fit_data import accounting_json, posterior_dataset, ratings_datasets
+from assay.laplace import laplace_draws, mode_scale, visits
 from assay.layers.perception import check_reference
 from assay.model import Structure, build_structure
-from assay.modes import Mode, find_modes, laplace_draws, mode_scale, visits
+from assay.modes import Mode, find_modes
 from assay.partition import cores
 from assay.ratings import Ratings
 from assay.recovery import Recovered, recover
@@ -175,22 +177,19 @@ def fit(
     seed = int(rng.integers(2**31)) if isinstance(rng, np.random.Generator) else int(rng)
     search, inference, labels = np.random.default_rng(seed).spawn(3)
     form = closed_form(structure) if method == "em" and client is None else None
-    # Without SDs there is nothing to centre, and the search for it would cost a climb.
-    if sampler == "nutpie" and client is None and any(p.spread for p in density.parameters):
-        density = centre_informed(structure, density, search)
     spread = None
-    if form is not None:
-        modes = find_em_modes(form, density, search, starts=starts)
-    elif client is None or method == "nuts":
-        modes = find_modes(structure, density, search, starts=starts)
-        if modes[0].factor is None and density.centred:
-            density = make_density(structure, threads=cores())
-            modes = find_modes(structure, density, search, starts=starts)
-    else:
+    if client is not None and method != "nuts":
         from assay.distributed.spreading import hold_pieces
 
         spread = hold_pieces(client, structure, density)
+    if form is not None:
+        modes = find_em_modes(form, density, search, starts=starts)
+    elif sampler == "numpyro":
+        modes = find_modes(structure, density, search, starts=starts)
+    elif spread is not None and is_large(density):
         modes = spread.modes(search, starts=starts)
+    else:
+        density, modes = find_centred_modes(structure, density, search, starts=starts)
     if method == "em":
         density = replace(density)  # without the copy of the data that threads have
     run = {"nuts": _run_nuts, "laplace": run_laplace, "map": run_map, "em": run_map}[method]

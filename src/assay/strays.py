@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.climbs import hold, spreads_of
 from assay.density import Density
 from assay.model import Structure
-from assay.modes import Mode, climb, weigh
+from assay.modes import Mode, weigh
 from assay.recovery import recover
 
 Floats = NDArray[np.float64]
@@ -99,10 +100,11 @@ def _stray_part(
     there = _labels(structure, density, some)
     if _distance(there, home) < APART:
         return None
-    peak, height = climb(density, chain[-1])
+    peak, height = hold(density, chain[-1])
     labels = _labels(structure, density, peak[None])
     if _distance(labels, home) < APART or _distance(there, labels) > _distance(there, home):
         return None
-    both = weigh(structure, density, [(mode.x, mode.height, home, 1), (peak, height, labels, 1)])
+    peaks = [(*hold(density, mode.x), 1), (peak, height, 1)]
+    both = weigh(structure, density, peaks, spreads_of(density))
     lighter = [found for found in both if found.x is peak and found.weight < NO_WEIGHT]
     return lighter[0] if lighter else None

@@ -10,11 +10,12 @@ import pytest
 from small import small_ratings, task_named, with_strengths
 
 import assay
+from assay.climbs import climb, prior_centre
 from assay.density import make_density
 from assay.em import FAMILIES, ascend, closed_form, find_em_modes, starting_point
 from assay.errors import FitWarning
 from assay.model import Structure, build_structure
-from assay.modes import climb, find_modes, prior_centre
+from assay.modes import find_modes
 from assay.ratings import Ratings
 from assay.spec import make_spec
 

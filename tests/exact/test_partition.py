@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 import assay
-from assay import modes, partition, recovery
+from assay import partition, recovery
+from assay.climbs import climb
+from assay.curvature import curvature, neighbourhoods
 from assay.density import Density, make_density
+from assay.laplace import mode_scale
 from assay.model import Structure, build_structure
-from assay.modes import curvature, find_modes
+from assay.modes import find_modes
 from assay.partition import bundle_sizes, bundles_of_rows, cut, shares, take_bundles
 from assay.recovery import recover
 from assay.spec import make_spec
@@ -107,8 +110,8 @@ def test_bundles_of_rows_are_those_that_hold_them(studied):
 
 def test_local_curvature_is_the_whole_one(studied, monkeypatch):
     _, density, x = studied
-    monkeypatch.setattr(modes, "LARGE", 0)
-    groups = modes.neighbourhoods(density, x)
+    monkeypatch.setattr("assay.curvature.LARGE", 0)
+    groups = neighbourhoods(density, x)
     assert len(groups) > 2
     assert sorted(np.concatenate([g[0] for g in groups])) == list(range(density.size))
     whole = gradients(density, x)
@@ -125,16 +128,19 @@ def gradients(density: Density, x: np.ndarray, step: float = 1e-5) -> np.ndarray
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_modes_of_large_data_are_those_of_small(name, monkeypatch):
+def test_modes_of_large_data_are_joint_ones(name, monkeypatch):
     structure, density = study(name, "hierarchical", times=6)
-    plain = find_modes(structure, density, np.random.default_rng(1), starts=2)[0]
-    monkeypatch.setattr(modes, "LARGE", 200)
+    settled = find_modes(structure, density, np.random.default_rng(1), starts=2)[0]
+    x, height = climb(density, settled.x)
+    for module in ("climbs", "curvature", "modes"):
+        monkeypatch.setattr(f"assay.{module}.LARGE", 200)
     found = find_modes(structure, density, np.random.default_rng(1), starts=2)[0]
-    assert found.height == pytest.approx(plain.height, abs=1e-4)
+    assert found.spreads is None
+    assert found.height == pytest.approx(height, abs=1e-4)
     # To a hundredth of the posterior's width; the sign of all cluster loadings is arbitrary.
-    scale = modes.mode_scale(plain)
-    np.testing.assert_allclose(np.abs(found.x) / scale, np.abs(plain.x) / scale, atol=0.01)
-    width, also = (np.diag(curvature(density, m.x)) for m in (found, plain))
+    scale = mode_scale(found)
+    np.testing.assert_allclose(np.abs(found.x) / scale, np.abs(x) / scale, atol=0.01)
+    width, also = (np.diag(curvature(density, at)) for at in (found.x, x))
     np.testing.assert_allclose(np.diag(found.factor), also, rtol=0.01)
     np.testing.assert_allclose(width, also, rtol=0.01)
 

@@ -13,16 +13,17 @@ import pandas as pd
 import pytest
 
 import assay
-from assay.density import Density, make_density
+from assay.climbs import prior_centre
+from assay.curvature import curvature
+from assay.density import make_density
 from assay.distributed import fitting
-from assay.distributed.pieces import Piece, bends, make_frame, make_piece, take_clusters
+from assay.distributed.pieces import bends, make_frame, make_piece, take_clusters
 from assay.distributed.skeleton import make_skeleton, number, number_partition
 from assay.distributed.spreading import cut_clusters
 from assay.distributed.store import make_layout, waves
 from assay.distributed.subsets import join_ratings, take_items
 from assay.errors import AssayError, FitError, ModelError, RatingsError
 from assay.model import build_structure
-from assay.modes import curvature, find_modes, prior_centre
 from assay.ratings import Ratings
 from assay.spec import make_spec
 
@@ -413,24 +414,3 @@ def test_command_line_takes_a_folder_and_a_scheduler(cluster: Any, folder: Path)
     assert done.exit_code in (0, 1), done.output
     assert f"wrote {out}" in done.output
     assert assay.load(out).attrs["command"]
-
-
-def test_coordinates_in_which_there_is_no_peak_are_left(
-    client: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def all_centred(sample: Piece, times: float, rng: np.random.Generator) -> Any:
-        return {p.name: np.ones(p.shape) for p in sample.density.parameters if p.spread}
-
-    tried = []
-
-    def seek(structure: Any, density: Density, *more: Any, **named: Any) -> Any:
-        found = find_modes(structure, density, *more, **named)
-        tried.append((bool(density.centred), found[0].factor is None))
-        return found
-
-    monkeypatch.setattr(fitting, "_centred", all_centred)
-    monkeypatch.setattr(fitting, "find_modes", seek)
-    assay.fit_dataset(
-        folder, task="retrieval", out=folder.parent / "fit.zarr", client=client, **QUICK
-    )
-    assert tried == [(True, True), (False, False)]

@@ -7,19 +7,13 @@ import pytest
 from scipy import stats
 
 import assay
+from assay.climbs import hold, prior_centre, spreads_of
+from assay.curvature import curvature
 from assay.density import Density, make_density
 from assay.errors import FitWarning
+from assay.laplace import laplace_draws, laplace_log_density, mode_scale
 from assay.model import Structure, build_structure
-from assay.modes import (
-    curvature,
-    find_modes,
-    hold,
-    laplace_draws,
-    laplace_log_density,
-    mode_scale,
-    prior_centre,
-    spreads_of,
-)
+from assay.modes import RIVAL, find_modes
 from assay.spec import make_spec
 
 
@@ -158,7 +152,8 @@ def test_a_held_climb_moves_all_but_the_spreads(three_classes: tuple[Structure, 
     still = spreads_of(density)
     assert {density.names()[n].split("[")[0] for n in still} == {"logit_sd"}
     rng = np.random.default_rng(4)
-    peak = hold(density, prior_centre(density) + rng.standard_normal(density.size), still)
+    peak, height = hold(density, prior_centre(density) + rng.standard_normal(density.size))
+    assert height == density(peak)[0]
     np.testing.assert_array_equal(peak[still], prior_centre(density)[still])
     gradient = density(peak)[1]
     assert np.abs(np.delete(gradient, still)).max() < 1e-3
@@ -175,13 +170,14 @@ def test_rivals_are_weighed_with_the_spreads_held(three_classes: tuple[Structure
     modes = find_modes(structure, density, np.random.default_rng(5), starts=6)
     assert len(modes) > 1
     for mode in modes:
-        peak = hold(density, mode.x, still)
+        peak, _ = hold(density, mode.x)
         factor = curvature(density, peak, still)
         assert factor is not None
         width = np.log(np.diag(factor)).sum() - 0.5 * len(factor) * np.log(2 * np.pi)
         assert mode.evidence == pytest.approx(density(peak)[0] - width, abs=0.01)
+    assert modes[0].spreads is not None
     assert modes[0].factor is not None
-    assert all(mode.factor is None for mode in modes[1:])
+    assert all((mode.spreads is not None) == (mode.weight > RIVAL) for mode in modes[1:])
 
 
 def test_models_without_spreads_hold_nothing(weak: assay.Ratings):

@@ -10,8 +10,9 @@ import assay
 from assay import numpyro_sampling, sampling
 from assay.density import Density, make_density
 from assay.jax_density import make_jax_density
+from assay.laplace import mode_scale
 from assay.model import build_structure
-from assay.modes import Mode, find_modes, mode_scale
+from assay.modes import Mode, find_modes
 from assay.numpyro_sampling import CHUNK, sample_nuts
 from assay.spec import make_spec
 

@@ -12,7 +12,7 @@ import assay
 from assay.consensus import consensus_sensitivity
 from assay.dependence import appearance_chances, effective_raters, perception_table
 from assay.errors import FitError, FitWarning
-from assay.fit_data import parameter_draws, structure_of
+from assay.fit_data import parameter_draws, posterior_dataset, structure_of
 from assay.kinds import rater_consistency, rater_kinds
 from assay.ratings import Ratings
 from assay.sessions import drift_table, reliability_by_session
@@ -24,10 +24,8 @@ def at_the_truth(ratings: Ratings, **options: object) -> xr.DataTree:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
         fit = assay.fit(ratings, method="map", draws=1, chains=1, starts=1, **options)
-    posterior = fit["posterior"].to_dataset()
-    for name, value in ratings.simulated.values.items():
-        posterior[name] = (posterior[name].dims, np.asarray(value)[None, None])
-    fit["posterior"] = xr.DataTree(posterior)
+    truth = {name: np.asarray(value)[None] for name, value in ratings.simulated.values.items()}
+    fit["posterior"] = xr.DataTree(posterior_dataset(structure_of(fit), truth, 1))
     return fit
 
 

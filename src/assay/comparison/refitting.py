@@ -1,5 +1,6 @@
 """The same model again: on other ratings, or with one thing changed."""
 
+import json
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -31,7 +32,7 @@ def refit(
     Parameters
     ----------
     fit : xarray.DataTree
-        Whose specification, method and seed to take.
+        Whose specification, method, starts and seed to take.
     ratings : Ratings
     effort : Effort
     changes : mapping, optional
@@ -46,6 +47,7 @@ def refit(
     spec = spec_of(fit)
     arguments = {field.name: getattr(spec, field.name) for field in fields(spec)}
     arguments |= {f.name: getattr(effort, f.name) for f in fields(effort)}
+    arguments["starts"] = json.loads(fit.attrs["effort"]).get("starts", 4)
     arguments |= {"method": fit.attrs["method"], "rng": int(fit.attrs["seed"]), "progress": False}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -19,11 +19,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.assumptions import learned_assumptions, stated_assumptions
-from assay.centring import centre_informed
+from assay.centring import find_centred_modes
+from assay.climbs import LARGE
 from assay.density import make_density
 from assay.diagnostics import laplace_k_hat, laplace_warnings, mode_warnings
 from assay.distributed import dataset
-from assay.distributed.pieces import Piece, in_coordinates, without_clusters
+from assay.distributed.pieces import in_coordinates, without_clusters
 from assay.distributed.skeleton import (
     Numbered,
     Numbering,
@@ -31,7 +32,13 @@ from assay.distributed.skeleton import (
     number,
     number_partition,
 )
-from assay.distributed.spreading import SpreadDensity, follow_modes, same, sending, spread_density
+from assay.distributed.spreading import (
+    SpreadDensity,
+    follow_on_workers,
+    same,
+    sending,
+    spread_density,
+)
 from assay.distributed.store import (
     Layout,
     annotate,
@@ -56,7 +63,7 @@ from assay.fitting import (
 )
 from assay.layers.perception import check_reference
 from assay.model import Structure
-from assay.modes import LARGE, Mode, find_modes
+from assay.modes import Mode
 from assay.ratings import Accounting, Ratings
 from assay.recovery import Recovered
 from assay.spec import Priors, Replicates, Spec, make_spec, recipes
@@ -284,30 +291,20 @@ def seek_modes(
 ) -> tuple[SpreadDensity, list[Mode]]:
     """Seek modes on a sample of clusters from every partition, then on all data."""
     client, count = held.client, len(held.numbered)
-    share = min(1.0, LARGE / sum(fact.sizes["rating"] for fact in held.facts))
+    total = sum(fact.sizes["rating"] for fact in held.facts)
+    share = 1.0 if total <= 2 * LARGE else LARGE / total
     seeds = [(seed, n) for n in range(count)]
     taken = client.gather(client.map(take_sample, held.numbered, [share] * count, seeds))
     sample = number_partition(join_ratings(taken), held.numbering).piece
-    centred = _centred(sample, 1 / share, rng)
-    here = make_density(sample.structure, centred=centred)
-    rough = find_modes(sample.structure, here, rng, starts=starts)
-    if centred and rough[0].factor is None:
-        # What differs between raters of the sample was chance: there is no peak in between.
-        here = make_density(sample.structure)
-        rough = find_modes(sample.structure, here, rng, starts=starts)
+    here, rough = find_centred_modes(
+        sample.structure, make_density(sample.structure), rng, starts=starts, times=1 / share
+    )
     with sending():
         coordinates = client.submit(same, without_clusters(here), pure=False)
     pieces = client.map(attrgetter("piece"), held.numbered)
     pieces = client.map(in_coordinates, pieces, [coordinates] * count, pure=False)
     density = spread_density(client, here, pieces)
-    return density, follow_modes(sample.structure, here, density, rough)
-
-
-def _centred(sample: Piece, times: float, rng: np.random.Generator) -> Mapping[str, Floats]:
-    """Say which offsets the whole data set, so many times the sample, pins down."""
-    data = sample.density.data
-    whole = data._replace(bundle_weight=data.bundle_weight * times)
-    return centre_informed(sample.structure, replace(sample.density, data=whole), rng).centred
+    return density, follow_on_workers(sample.structure, here, density, rough)
 
 
 def write_fit(

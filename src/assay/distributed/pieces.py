@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.curvature import DIFFERENCE, neighbourhoods
 from assay.density import Density
 from assay.distributed.subsets import take_items
 from assay.likelihood import Pattern
 from assay.model import Structure
-from assay.modes import DIFFERENCE, neighbourhoods
 from assay.partition import runs, take_bundles
 
 Floats = NDArray[np.float64]

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay.climbs import prior_centre
 from assay.density import make_density
 from assay.distributed.pieces import Piece, make_frame, make_piece, take_clusters
 from assay.distributed.subsets import join_ratings, take_items, with_raters
@@ -20,7 +21,6 @@ from assay.errors import FitError
 from assay.layers.perception import ENOUGH
 from assay.likelihood import Pattern
 from assay.model import Structure, build_structure
-from assay.modes import prior_centre
 from assay.prevalence.design import MIN_CLUSTERS
 from assay.ratings import NOT_AUDITED, Ratings
 from assay.spec import Spec

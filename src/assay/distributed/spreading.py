@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor
 
+from assay.climbs import climb, prior_centre
+from assay.curvature import MAX_DENSE, cholesky
 from assay.density import Density
 from assay.distributed.pieces import (
     Piece,
@@ -23,14 +24,14 @@ from assay.likelihood import Pattern
 from assay.model import Structure
 from assay.modes import (
     FORGOTTEN,
-    MAX_DENSE,
     SAME_HEIGHT,
     Mode,
-    climb,
-    find_modes,
+    follow_modes,
     mass,
     mean_accuracy,
     samples_of,
+    seek_modes,
+    starting_points,
 )
 from assay.recovery import Recovered, recover
 
@@ -108,10 +109,7 @@ class SpreadDensity(Density):
             return None
         prior = bends(lambda at: super(SpreadDensity, self).__call__(at)[1], x, np.arange(len(x)))
         hessian = prior + self.add_up(bend, x)[0]
-        try:
-            return np.asarray(np.triu(cho_factor((hessian + hessian.T) / 2)[0]))
-        except (np.linalg.LinAlgError, ValueError):
-            return None
+        return cholesky((hessian + hessian.T) / 2)
 
 
 def spread_density(client: Any, density: Density, held: Sequence[Any]) -> SpreadDensity:
@@ -150,9 +148,12 @@ class Spread:
 
     def modes(self, rng: np.random.Generator, *, starts: int) -> list[Mode]:
         """Seek modes on a sample here, then follow them on all data."""
-        sample = samples_of(self.whole, rng)[0]
-        rough = find_modes(self.structure, sample, rng, starts=starts)
-        return follow_modes(self.structure, sample, self.density, rough)
+        samples = samples_of(self.whole, rng)
+        points = starting_points(prior_centre(self.whole), rng, starts)
+        rough = seek_modes(self.structure, samples[0], points)
+        if len(samples) > 1:
+            rough = follow_modes(self.structure, self.whole, samples[:1], rough)
+        return follow_on_workers(self.structure, samples[0], self.density, rough)
 
     def recover(self, values: Mapping[str, Floats], seed: int) -> Recovered:
         """Draw the states of all items where they are, and bring them here."""
@@ -214,10 +215,12 @@ def sending() -> Iterator[None]:
         yield
 
 
-def follow_modes(
+def follow_on_workers(
     structure: Structure, sample: Density, density: SpreadDensity, rough: Sequence[Mode]
 ) -> list[Mode]:
     """Follow the modes of a sample on the data of all workers.
+
+    Modes with settled SDs are those of all data already.
 
     Parameters
     ----------
@@ -230,6 +233,8 @@ def follow_modes(
     rough : sequence of Mode
         Of the sample.
     """
+    if rough[0].spreads is not None:
+        return list(rough)
     grown = np.sqrt(density.add_up(weigh, np.zeros(0))[0] / mass(sample.data))
     followed: list[Mode] = []
     for mode in rough:

@@ -1,0 +1,141 @@
+"""Climbs to the modes of a density, from the centre of the prior or elsewhere.
+
+Offsets of raters and their SD have no joint mode that is like its surroundings: the larger the SD,
+the less an offset costs, so that the height there says little of the mass around it. On small data
+climbs therefore hold the SDs at the centre of their prior (:func:`hold`), where Laplace's
+approximation is good; :mod:`assay.spreads` moves the SDs afterwards.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+from scipy.optimize import minimize
+from threadpoolctl import threadpool_limits
+
+from assay.density import Density, unconstrain
+from assay.partition import bundle_sizes
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LARGE = 30_000
+"""Rows beyond which data count as large: modes are sought on a sample of so many first."""
+
+
+def prior_centre(density: Density) -> Floats:
+    """Unconstrained values at the centre of the prior.
+
+    Cluster loadings start half an SD away from 0: the likelihood is even in them, so that 0 is a
+    saddle which no climb by gradients leaves.
+    """
+    values = {}
+    for parameter in density.parameters:
+        numbers = [np.asarray(v, float) for v in parameter.prior.values]
+        match parameter.prior.name:
+            case "Normal":
+                away = 0.5 if parameter.name == "cluster_loading" else 0.0
+                centre = numbers[0] + away * numbers[1]
+            case "HalfNormal":
+                centre = 0.67 * numbers[0]
+            case "Exponential":
+                centre = 0.7 / numbers[0]
+            case "Gamma":
+                centre = numbers[0] / numbers[1]
+            case "Beta":
+                centre = numbers[0] / (numbers[0] + numbers[1])
+            case _:
+                counts = np.broadcast_to(numbers[0], parameter.shape)
+                centre = counts / counts.sum(axis=-1, keepdims=True)
+        values[parameter.name] = np.broadcast_to(centre, parameter.shape)
+    return unconstrain(density, values)
+
+
+class Held:
+    """A density in which some unknowns do not move.
+
+    Attributes
+    ----------
+    density : Density
+    still : ndarray of int
+        Positions of the unknowns that are held.
+    """
+
+    def __init__(self, density: Density, still: Ints) -> None:
+        self.density, self.still = density, still
+
+    def __call__(self, x: Floats) -> tuple[float, Floats]:
+        """Log density, and its gradient with nothing along what is held."""
+        value, gradient = self.density(x)
+        gradient[self.still] = 0.0
+        return value, gradient
+
+
+def climb(
+    density: Density | Held, start: Floats, factor: Floats | None = None
+) -> tuple[Floats, float]:
+    """Go from a start to the mode above it (L-BFGS).
+
+    ``factor``, the Cholesky factor of a Hessian like the one there, makes it a walk of few steps.
+    """
+
+    def place(z: Floats) -> Floats:
+        return z if factor is None else start + solve_triangular(factor, z)
+
+    def downhill(z: Floats) -> tuple[float, Floats]:
+        value, gradient = density(place(z))
+        if not np.isfinite(value):
+            return 1e12, np.zeros_like(z)
+        return -value, -gradient if factor is None else -solve_triangular(
+            factor, gradient, trans="T"
+        )
+
+    # With a factor the unit is the posterior's width: a thousandth of it is near enough.
+    near = 1e-6 if factor is None else 1e-3
+    options = {"maxiter": 3000, "maxfun": 6000, "ftol": 1e-13, "gtol": near}
+    # Its matrices are tiny: threads would spend their time waiting for each other.
+    with threadpool_limits(limits=1, user_api="blas"):
+        first = start if factor is None else np.zeros_like(start)
+        found = minimize(downhill, first, jac=True, method="L-BFGS-B", options=options)
+    return np.asarray(place(found.x), float), -float(found.fun)
+
+
+def is_large(density: Density) -> bool:
+    """Whether the data are so many that modes are sought on a sample first."""
+    return bool(bundle_sizes(density.data).sum() > 2 * LARGE)
+
+
+def spreads_of(density: Density) -> Ints:
+    """Positions of the SDs of offsets among the unknowns, on small data; none on large data.
+
+    There every rater's numbers are pinned down, and the SDs with them.
+    """
+    names = {parameter.spread for parameter in density.parameters} - {""}
+    if is_large(density):
+        return np.zeros(0, np.int64)
+    return np.concatenate(
+        [
+            np.arange(*density.starts[n : n + 2])
+            for n, parameter in enumerate(density.parameters)
+            if parameter.name in names
+        ]
+        or [np.zeros(0, np.int64)]
+    ).astype(np.int64)
+
+
+def hold(density: Density, x: Floats) -> tuple[Floats, float]:
+    """Climb from ``x``, on small data with the SDs held at the centre of their prior.
+
+    Offsets keep what they add to their means, so that the climb begins in the same basin.
+    """
+    still = spreads_of(density)
+    if not len(still):
+        return climb(density, x)
+    names = {parameter.spread for parameter in density.parameters} - {""}
+    values, centre = density.constrain(x), density.constrain(prior_centre(density))
+    for parameter in density.parameters:
+        if parameter.spread:
+            ratio = (values[parameter.spread] / centre[parameter.spread]).reshape(-1)
+            owner = np.broadcast_to(parameter.spread_at, parameter.shape)
+            values[parameter.name] = values[parameter.name] * ratio[owner]
+    start = unconstrain(density, values | {name: centre[name] for name in names})
+    return climb(Held(density, still), start)

@@ -1,0 +1,135 @@
+"""SDs at the mode of their own posterior: against that posterior, integrated by brute force."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.linalg import solve_triangular
+
+import assay
+from assay.climbs import Held, climb, hold, prior_centre, spreads_of
+from assay.curvature import curvature
+from assay.density import Density, make_density
+from assay.laplace import laplace_draws, laplace_log_density, mode_scale
+from assay.model import Structure, build_structure
+from assay.modes import find_modes
+from assay.spec import make_spec
+from assay.spreads import NormalScores, normal_scores, settle_spreads
+
+PRIORS = {
+    "HalfNormal(0.7)": stats.halfnorm(scale=0.7),
+    "Exponential(2)": stats.expon(scale=0.5),
+    "Gamma(3, 2)": stats.gamma(3, scale=0.5),
+}
+
+
+def study(sd: str = "HalfNormal(1)", items: int = 150) -> tuple[Structure, Density]:
+    """Twelve raters who differ, each of half of the items."""
+    ratings = assay.simulate(
+        "single", classes=("no", "yes"), n_items=items, n_raters=12, ratings_per_item=6, rng=4,
+        priors={"sd": "HalfNormal(1)"},
+    )  # fmt: skip
+    spec = make_spec("hierarchical", "dirichlet", None, {"sd": sd})
+    structure = build_structure(ratings, spec)
+    return structure, make_density(structure)
+
+
+@pytest.mark.parametrize("sd", PRIORS)
+def test_scores_are_standard_normal_under_the_prior(sd: str) -> None:
+    _, density = study(sd, items=10)
+    scores = normal_scores(density, spreads_of(density))
+    prior, values = PRIORS[sd], np.array([[1e-4, 0.03], [0.4, 0.9], [2.0, 3.5]])
+    found = scores.scores(np.log(values))
+    np.testing.assert_allclose(stats.norm.cdf(found), prior.cdf(values), rtol=1e-9)
+    np.testing.assert_allclose(np.exp(scores.logs(found)), values, rtol=1e-9)
+    slope, bend = scores.slopes(found)
+    step = 1e-5
+    ahead, behind = scores.logs(found + step), scores.logs(found - step)
+    np.testing.assert_allclose(slope, (ahead - behind) / (2 * step), rtol=1e-6)
+    further = (scores.slopes(found + step)[0] - scores.slopes(found - step)[0]) / (2 * step)
+    np.testing.assert_allclose(bend, further, rtol=1e-5)
+
+
+def log_marginal(density: Density, x: np.ndarray, scores: NormalScores) -> Callable[..., float]:
+    """Log posterior density of the scores of the SDs, all else integrated by importance sampling.
+
+    From a multivariate t around the peak given the SDs, with the same noise for all of them.
+    """
+    still = scores.at
+    free = np.delete(np.arange(density.size), still)
+    noise = stats.multivariate_t(np.zeros(len(free)), np.eye(len(free)), df=8, seed=1).rvs(4000)
+    weight = stats.multivariate_t(np.zeros(len(free)), np.eye(len(free)), df=8).logpdf(noise)
+
+    def found(score: np.ndarray) -> float:
+        there = x.copy()
+        there[still] = scores.logs(score)
+        there, _ = climb(Held(density, still), there)
+        factor = curvature(density, there, still)
+        assert factor is not None
+        points = np.repeat(there[None], len(noise), axis=0)
+        points[:, free] += solve_triangular(factor, noise.T).T
+        ratio = np.array([density(p)[0] for p in points]) - weight
+        mass = np.log(np.mean(np.exp(ratio - ratio.max()))) + ratio.max()
+        jacobian = np.log(scores.slopes(score)[0]).sum()
+        return float(mass - np.log(np.diag(factor)).sum() + jacobian)
+
+    return found
+
+
+def test_the_mode_and_its_width_are_those_of_the_integrated_posterior() -> None:
+    _, density = study()
+    x, spreads = settle_spreads(density, hold(density, prior_centre(density))[0])
+    scores = spreads.scores
+    score = scores.scores(x[scores.at])
+    log_density = log_marginal(density, x, scores)
+    width = np.sqrt(np.diag(np.linalg.inv(spreads.information)))
+    peak = log_density(score)
+    for n in range(len(score)):
+        along = np.zeros(len(score))
+        along[n] = 1 / np.sqrt(spreads.information[n, n])
+        ahead, behind = log_density(score + along), log_density(score - along)
+        bend = 2 * peak - ahead - behind
+        # In units of the information: the slope is next to 0, the curvature next to 1.
+        assert abs(ahead - behind) / 2 < 0.3
+        assert bend == pytest.approx(1, abs=0.3)
+    assert (width < 1).all()
+
+
+def test_the_joint_mode_is_far_from_it() -> None:
+    _, density = study()
+    x, spreads = settle_spreads(density, hold(density, prior_centre(density))[0])
+    joint, _ = climb(density, x)
+    width = np.sqrt(np.diag(np.linalg.inv(spreads.information)))
+    at = spreads.scores.at
+    gap = spreads.scores.scores(joint[at]) - spreads.scores.scores(x[at])
+    assert (gap / width > 1.5).all()
+
+
+def test_the_rest_is_at_its_mode_given_the_sds() -> None:
+    _, density = study()
+    x, spreads = settle_spreads(density, hold(density, prior_centre(density))[0])
+    assert np.abs(np.delete(density(x)[1], spreads.scores.at)).max() < 1e-3
+    factor = curvature(density, x, spreads.scores.at)
+    covariance = np.linalg.inv(factor.T @ factor)
+    rows = np.searchsorted(np.delete(np.arange(density.size), spreads.scores.at), spreads.offset)
+    np.testing.assert_allclose(spreads.variance, np.diag(covariance)[rows], rtol=1e-6)
+
+
+def test_draws_have_the_widths_and_the_density_that_they_say() -> None:
+    structure, density = study()
+    mode = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
+    scores = mode.spreads.scores
+    x = laplace_draws(mode, 40_000, np.random.default_rng(2))
+    drawn = scores.scores(x[:, scores.at])
+    covariance = np.linalg.inv(mode.spreads.information)
+    np.testing.assert_allclose(np.cov(drawn.T), covariance, atol=0.03 * covariance.max())
+    free = np.delete(np.arange(density.size), scores.at)
+    width = x[:, free].std(axis=0)
+    np.testing.assert_allclose(mode_scale(mode)[free], width, rtol=0.05)
+    # The ratio of two densities of the same draws averages to 1: here that of a wider normal.
+    centre, spread = x.mean(axis=0), 1.1**2 * np.cov(x.T)
+    ratio = stats.multivariate_normal(centre, np.cov(x.T) * 0.8).logpdf(x)
+    ratio = ratio - laplace_log_density(mode, x)
+    assert spread.shape == (density.size,) * 2
+    assert np.mean(np.exp(ratio)) == pytest.approx(1, abs=0.1)

@@ -11,13 +11,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import assay
+from assay.climbs import hold, prior_centre, spreads_of
 from assay.density import make_density
 from assay.errors import FitWarning
 from assay.model import build_structure
-from assay.modes import climb, prior_centre
 from assay.ratings import Ratings
 from assay.recovery import recover
 from assay.spec import make_spec
+from assay.spreads import settle_spreads
 
 Floats = NDArray[np.float64]
 Line = dict[str, Any]
@@ -48,12 +49,16 @@ class Found:
 def at_mode(ratings: Ratings, recipe: str, reference: str | None = None) -> Found:
     """Probabilities at the mode above the centre of the prior: ``method="map", starts=1``.
 
-    Without the curvature there, which ``fit`` computes too and which takes most of its time.
+    Without its width there, which ``fit`` computes too.
     """
     start = time.perf_counter()
     structure = build_structure(ratings, make_spec(recipe, reference=reference))
-    density = make_density(structure)
-    x, height = climb(density, prior_centre(density))
+    density = make_density(structure, threads=1)
+    x, height = hold(density, prior_centre(density))
+    settled = settle_spreads(density, x) if len(spreads_of(density)) else None
+    if settled is not None:
+        x, _ = settled
+        height = density(x)[0]
     values = {name: value[None] for name, value in density.constrain(x).items()}
     states = recover(structure, values, np.random.default_rng(0)).probabilities
     # A task with one label and no rules: a state is a class.

@@ -32,11 +32,11 @@ from price import beside
 
 import assay
 from assay.anesthesia import anesthesia_ratings
+from assay.climbs import prior_centre
 from assay.density import Density, make_density
 from assay.fit_data import parameter_draws
 from assay.jax_density import double_precision, make_jax_density
 from assay.model import Structure, build_structure
-from assay.modes import prior_centre
 from assay.ratings import Ratings
 from assay.spec import make_spec
 

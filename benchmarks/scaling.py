@@ -28,9 +28,9 @@ from machine import write_machine
 from peak_memory import peak, reset_peak, resident
 
 import assay
+from assay.climbs import prior_centre
 from assay.distributed.skeleton import make_skeleton, number, number_partition
 from assay.distributed.spreading import SpreadDensity, bend, draw_states, evaluate, spread_density
-from assay.modes import prior_centre
 from assay.spec import make_spec
 
 OUT = Path(__file__).parents[1] / "docs" / "scaling"

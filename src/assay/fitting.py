@@ -37,6 +37,7 @@ from assay.layers.perception import check_reference
 from assay.model import Structure, build_structure
 from assay.modes import Mode, find_modes
 from assay.partition import cores
+from assay.progress import waiting
 from assay.ratings import Ratings
 from assay.recovery import Recovered, recover
 from assay.sampling import sample_nuts
@@ -182,14 +183,15 @@ def fit(
         from assay.distributed.spreading import hold_pieces
 
         spread = hold_pieces(client, structure, density)
-    if form is not None:
-        modes = find_em_modes(form, density, search, starts=starts)
-    elif sampler == "numpyro":
-        modes = find_modes(structure, density, search, starts=starts)
-    elif spread is not None and is_large(density):
-        modes = spread.modes(search, starts=starts)
-    else:
-        density, modes = find_centred_modes(structure, density, search, starts=starts)
+    with waiting("seeking modes", show=progress):
+        if form is not None:
+            modes = find_em_modes(form, density, search, starts=starts)
+        elif sampler == "numpyro":
+            modes = find_modes(structure, density, search, starts=starts)
+        elif spread is not None and is_large(density):
+            modes = spread.modes(search, starts=starts)
+        else:
+            density, modes = find_centred_modes(structure, density, search, starts=starts)
     if method == "em":
         density = replace(density)  # without the copy of the data that threads have
     run = {"nuts": _run_nuts, "laplace": run_laplace, "map": run_map, "em": run_map}[method]
@@ -208,10 +210,11 @@ def fit(
     asked, chains = (chains, draws), len(x)
     values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
     posterior = posterior_dataset(structure, values, chains)
-    if spread is None:
-        recovered = recover(structure, values, labels)
-    else:
-        recovered = spread.recover(values, seed)
+    with waiting("drawing labels", show=progress):
+        if spread is None:
+            recovered = recover(structure, values, labels)
+        else:
+            recovered = spread.recover(values, seed)
     notes: list[str] = []
     extra: dict[str, Any] = {}
     if method == "nuts":

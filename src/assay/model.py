@@ -148,9 +148,12 @@ def build_structure(ratings: Ratings, spec: Spec) -> Structure:
     row, layer_of_row = _number_rows(ratings, parts, layer)
     mask, masks = truth_masks(ratings, space.states)
     rated = row >= 0
+    # Taken from a list, so that ``collapse`` can let go of them: they are as many as the ratings.
+    handed = [row[rated], ratings.item[rated]]
+    del row, rated
     pattern = collapse(
-        item_of_row=ratings.item[rated],
-        row=row[rated],
+        item_of_row=handed.pop(),
+        row=handed.pop(),
         context=design.item_context,
         mask=mask,
         masks=masks,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from assay.jax_density import JaxDensity, double_precision
 from assay.partition import cores
-from assay.sampling import progress_bar
+from assay.progress import progress_bar
 
 Floats = NDArray[np.float64]
 Show = Callable[[list[tuple[int, int]]], None]

@@ -1,11 +1,9 @@
 """NUTS through nutpie on a :class:`~assay.density.Density`: chains, progress, interruption."""
 
 import hashlib
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
@@ -19,6 +17,7 @@ from assay.errors import FitError
 from assay.files import draft
 from assay.kernels import c_functions, cards
 from assay.partition import cores
+from assay.progress import progress_bar
 
 Floats = NDArray[np.float64]
 Chain = dict[str, NDArray[Any]]
@@ -295,46 +294,3 @@ class _Board:
         self.state[n] = (self.total, self.state[n][1])
         if self.show is not None:
             self.show(self.state)
-
-
-@contextmanager
-def progress_bar(
-    chains: int, total: int, *, show: bool
-) -> Iterator[Callable[[list[tuple[int, int]]], None] | None]:
-    """Show a bar over all chains, with rate and time left.
-
-    Yields
-    ------
-    callable or None
-        Takes the finished draws and the divergences of each chain.
-    """
-    if not show:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    with Progress(
-        TextColumn("sampling"),
-        BarColumn(),
-        TextColumn(
-            "{task.completed:.0f}/{task.total:.0f} draws, {task.fields[diverged]} divergent"
-        ),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(file=sys.stderr),
-        transient=not sys.stderr.isatty(),
-    ) as bars:
-        bar = bars.add_task("sampling", total=chains * total, diverged=0)
-
-        def update(state: list[tuple[int, int]]) -> None:
-            done, diverged = (sum(numbers) for numbers in zip(*state, strict=True))
-            bars.update(bar, completed=done, diverged=diverged)
-
-        yield update

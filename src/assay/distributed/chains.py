@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from assay.density import Density
 from assay.distributed.spreading import same, sending
-from assay.sampling import Walk, chain_seeds, progress_bar, sample_chain, together
+from assay.progress import progress_bar
+from assay.sampling import Walk, chain_seeds, sample_chain, together
 
 Floats = NDArray[np.float64]
 

@@ -15,7 +15,7 @@ from assay.agreements import Agreement
 from assay.checking.result import Check
 from assay.comparison import Comparison
 from assay.task import Task
-from assay.words import ESTIMAND_WORDS, KIND_WORDS, interval, lines_of, printable
+from assay.words import ESTIMAND_WORDS, KIND_WORDS, UNDEFINED, interval, lines_of, printable
 
 # A line of dashes below the header and nothing else: it reads well in a pipe and in a file.
 HEAD = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
@@ -212,10 +212,14 @@ def check_parts(report: Check) -> list[Text | Padding | Group]:
 
 
 def comparison_parts(found: Comparison) -> list[Group]:
-    """Return tables of a comparison: the pairs, and the systems where there are more than two."""
+    """Return tables of a comparison: the pairs, and the systems where there are more than two.
+
+    A metric that is better neither way has no best system, and is not in the second table.
+    """
     parts = [_pairs_table(found.pairs)]
-    if found.systems["system"].nunique() > 2:
-        parts.append(_ranks_table(found.systems))
+    systems = found.systems
+    if systems["system"].nunique() > 2 and (systems["better"] != "neither").any():
+        parts.append(_ranks_table(systems))
     return parts
 
 
@@ -226,7 +230,8 @@ def _pairs_table(pairs: pd.DataFrame) -> Group:
         for line in lines_of(part):
             gap = interval(*(line[f"difference{end}"] for end in ("", "_lower", "_upper")))
             near = [f"{line['p_rope']:.3f}"] if np.isfinite(line["p_rope"]) else []
-            rows.append([f"  {line['a']} - {line['b']}", gap, f"{line['p_greater']:.3f}", *near])
+            chance = _number(line["p_greater"], ".3f")
+            rows.append([f"  {line['a']} - {line['b']}", gap, chance, *near])
     heads = ["metric, systems", "difference", "P(1st > 2nd)"]
     heads += ["P(in rope)"] * bool(pairs["p_rope"].notna().any())
     estimands = "; ".join(dict.fromkeys(pairs["estimand"]))
@@ -239,17 +244,24 @@ def _pairs_table(pairs: pd.DataFrame) -> Group:
     )
 
 
+def _number(value: float, form: str = ".3g") -> str:
+    return f"{value:{form}}" if np.isfinite(value) else UNDEFINED
+
+
 def _ranks_table(systems: pd.DataFrame) -> Group:
     rows: list[list[str]] = []
-    for metric, part in systems.groupby("metric", sort=False):
+    ranked = systems[systems["better"] != "neither"]
+    for metric, part in ranked.groupby("metric", sort=False):
         rows.append([f"{metric} (better is {part['better'].iloc[0]})"])
         rows += [
-            [f"  {line['system']}", f"{line['p_best']:.3f}", f"{line['expected_loss']:.3g}"]
+            [f"  {line['system']}", _number(line["p_best"], ".3f"), _number(line["expected_loss"])]
             for line in lines_of(part)
         ]
     heads = ["metric, system", "P(best)", "expected loss"]
-    estimands = "; ".join(dict.fromkeys(systems["estimand"]))
+    estimands = "; ".join(dict.fromkeys(ranked["estimand"]))
     caption = f"Estimand {estimands}. Reference: {systems['reference'].iloc[0]}."
+    if len(ranked) < len(systems):
+        caption += " Metrics that are better neither way have no best system."
     return make_table("Which system is best", heads, rows, caption=caption, right=heads[1:])
 
 

@@ -113,11 +113,36 @@ def test_lower_is_better_turns_ranks_and_loss():
     assert found.loc["B", "expected_loss"] == pytest.approx(0.5 / 4)
 
 
-def test_without_a_direction_there_is_no_best_system():
-    found = compare_draws(draws_of(A=A, B=B), {"hit": None})
-    assert found.systems[["p_best", "expected_loss", "p_rank_1"]].isna().all(axis=None)
+def test_where_neither_is_better_no_system_is_the_best():
+    data = draws_of(A=A, B=B, C=[0.1, np.nan, 0.2, 0.3])
+    found, directed = (compare_draws(data, {"hit": better}) for better in ("neither", "higher"))
+    ranks = [c for c in found.systems if c.startswith("p_")]
+    assert found.systems[[*ranks, "expected_loss"]].isna().all(axis=None)
     assert found.clearly_worse().empty
+    assert found.sentences() == directed.sentences()[1:]
+    # Nothing else needs a direction.
+    for one, other in ((found.pairs, directed.pairs), (found.systems, directed.systems)):
+        assert set(one["better"]) == {"neither"}
+        same = [c for c in one if c not in {*ranks, "expected_loss", "better"}]
+        pd.testing.assert_frame_equal(one[same], other[same])
     assert found.pairs["p_greater"].iloc[0] == 0.25
+
+
+def test_a_direction_is_one_of_three():
+    with pytest.raises(ModelError, match="did you mean lower"):
+        compare_draws(draws_of(A=A, B=B), {"hit": "lowest"})
+
+
+def test_the_share_of_a_class_has_no_direction(fit):
+    found = compare(fit, metric=["prevalence[helpful=yes]", "helpfulness_rate"])
+    ranked = found.systems.groupby("metric")["p_best"].sum(min_count=1).to_dict()
+    assert ranked["helpfulness_rate"] == pytest.approx(1)
+    assert np.isnan(ranked["prevalence[helpful=yes]"])
+    pairs = found.pairs.set_index("metric")
+    columns = ["difference", "p_greater", "ratio"]
+    np.testing.assert_allclose(
+        pairs.loc["prevalence[helpful=yes]", columns], pairs.loc["helpfulness_rate", columns]
+    )
 
 
 def test_clearly_worse_is_against_the_best_mean():

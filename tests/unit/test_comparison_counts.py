@@ -41,6 +41,14 @@ def test_metrics_have_their_own_directions():
     assert found.loc[found["clearly_worse"], "system"].tolist() == ["A", "B"]
 
 
+def test_a_metric_may_have_no_direction_and_one_line_may_say_so():
+    both = pd.concat([table(metric="share", better=["neither", None]), table(metric="good")])
+    found = compare_counts(both)
+    directions = found.systems.groupby("metric", sort=False)["better"].unique().map(list)
+    assert directions.to_dict() == {"share": ["neither"], "good": ["higher"]}
+    assert found.systems["p_best"].notna().tolist() == [False, False, True, True]
+
+
 def test_same_seed_gives_the_same_numbers():
     first, second = (compare_counts(table(), rng=5).pairs for _ in range(2))
     pd.testing.assert_frame_equal(first, second)
@@ -56,7 +64,8 @@ def test_same_seed_gives_the_same_numbers():
         (table(total=0, successes=0), "total at least 1"),
         (table(system="A"), "2 lines for 'A'"),
         (table(metric=["x", "y"]), "0 lines for 'B'"),
-        (table(better="up"), "allowed: higher, lower"),
+        (table(better="up"), "allowed: higher, lower, neither"),
+        (table(better=["lower", "higher"]), "better is lower and higher"),
     ],
 )
 def test_bad_tables_are_refused(bad, said):

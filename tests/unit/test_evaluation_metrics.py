@@ -171,6 +171,19 @@ def test_error_rates_are_better_when_lower(task_name, name):
     assert registered(name).better == ("lower" if name in LOWER else "higher")
 
 
+def test_of_the_share_of_a_class_nobody_has_said_that_more_is_better():
+    task = load_task("relevance")
+    names = ["prevalence[relevance=no]", "prevalence[relevance!=no]"]
+    chosen = [*metrics_for(task), *choose_metrics(task, names)]
+    assert {m.better for m in chosen} == {"neither"}
+
+
+def test_a_metric_of_ones_own_may_have_no_direction(monkeypatch):
+    monkeypatch.setattr("assay.evaluation.registry._METRICS", {})
+    metric("words", better="neither")(lambda y, mask: mask.sum(axis=-1))
+    assert registered("words").better == "neither"
+
+
 def test_task_without_metrics_reports_the_prevalence_of_every_class():
     names = [m.name for m in metrics_for(load_task("relevance"))]
     assert names == [f"prevalence[relevance={c}]" for c in ("no", "partially", "yes")]

@@ -12,6 +12,7 @@ from rich.console import Console
 import assay
 from assay import frames, render, words
 from assay.checking import check
+from assay.comparison import compare_draws
 from assay.diagnostics import mode_warnings
 from assay.modes import Mode
 from assay.simulation import simulate
@@ -161,3 +162,30 @@ def test_a_negligible_mode_is_no_reason_for_doubt(other: Mode, count: int) -> No
     tree = xr.DataTree()
     tree.attrs["warnings"] = assay.fitting.json.dumps(notes)
     assert len(words.doubts(tree)) == count
+
+
+def test_a_best_system_is_shown_where_metrics_have_a_direction() -> None:
+    draws = np.random.default_rng(1).random((1, 50, 3))
+    data = xr.Dataset(
+        {name: (("chain", "draw", "system"), draws, {"estimand": "finite"}) for name in ("m", "n")},
+        {"system": list("ABC")},
+        {"reference": "consensus of all raters"},
+    )
+    pairs, ranks = render.comparison_parts(compare_draws(data, {"m": "neither", "n": "higher"}))
+    assert "m " in text_of(pairs)
+    assert "n (better is higher)" in text_of(ranks)
+    assert "m (better" not in text_of(ranks)
+    assert "neither way have no best system" in text_of(ranks, width=200)
+    assert len(render.comparison_parts(compare_draws(data, dict.fromkeys("mn", "neither")))) == 1
+
+
+def test_what_is_undefined_is_called_so() -> None:
+    draws = np.full((1, 4, 3), np.nan)
+    data = xr.Dataset(
+        {"m": (("chain", "draw", "system"), draws, {"estimand": "finite"})},
+        {"system": list("ABC")},
+        {"reference": ""},
+    )
+    shown = text_of(*render.comparison_parts(compare_draws(data, {"m": "higher"})))
+    assert "nan" not in shown
+    assert shown.count("undefined") == 12

@@ -10,10 +10,10 @@ import xarray as xr
 
 import assay
 from assay.checking.double_sampling import LAYER
-from assay.comparison import compare
+from assay.comparison import compare, compare_draws
 from assay.errors import FitWarning
 from assay.reporting import report
-from assay.reporting.comparisons import _clear, _without_mirrors, comparison_section
+from assay.reporting.comparisons import _best, _clear, _without_mirrors, comparison_section
 from assay.reporting.drift import drift_section
 from assay.reporting.evidence import data_section
 from assay.reporting.left_out import left_out_section, left_out_table, loo_of
@@ -269,6 +269,13 @@ class TestStability:
         assert "Stable" not in said
 
 
+def test_a_mirror_is_an_earlier_contrast_with_the_sign_turned() -> None:
+    values = [0.1, 0.1, -0.1, 0.0, 0.0, np.nan, np.nan]
+    lines = pd.DataFrame({"a": "A", "b": "B", "difference": values})
+    assert list(_without_mirrors(lines, "difference").index) == [0, 1, 3, 4, 5, 6]
+    assert len(_without_mirrors(lines.assign(b=list("BCDEFGH")), "difference")) == 7
+
+
 def test_two_classes_are_one_finding_and_neither_is_better(plain: xr.DataTree) -> None:
     pairs = compare(plain).pairs
     first, second = pairs["difference"]
@@ -280,6 +287,22 @@ def test_two_classes_are_one_finding_and_neither_is_better(plain: xr.DataTree) -
     assert "more of" not in finding.text
     found = comparison_section(Material(fit=plain))
     assert isinstance(found, Section)
-    assert {row.cells[-1] for row in table_of(found, "comparisons").rows if not row.is_heading} == {
-        "not said"
-    }
+    shown = table_of(found, "comparisons")
+    assert {row.cells[-1] for row in shown.rows if not row.is_heading} == {"neither"}
+    assert set(shown.frame["better"]) == {"neither"}
+    assert "nobody has said" in shown.note
+
+
+def test_only_metrics_with_a_direction_have_a_best_system() -> None:
+    draws = np.random.default_rng(1).random((1, 50, 3))
+    data = xr.Dataset(
+        {name: (("chain", "draw", "system"), draws, {"estimand": "finite"}) for name in ("m", "n")},
+        {"system": list("ABC")},
+        {"reference": "consensus of all raters"},
+    )
+    systems = compare_draws(data, {"m": "neither", "n": "lower"}).systems
+    (shown,) = _best(systems)
+    assert isinstance(shown, Table)
+    assert [row.cells[0] for row in shown.rows] == ["n", "A", "B", "C"]
+    assert len(shown.frame) == 6
+    assert _best(systems[systems["metric"] == "m"]) == []

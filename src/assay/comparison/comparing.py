@@ -72,7 +72,9 @@ def compare(
     are compared within them; the column ``shared_clusters`` says how many they share.
 
     :math:`P(a > b)` is a posterior probability, not one minus a p-value. The expected loss of
-    choosing :math:`s` is :math:`\mathrm E[\max_r m_r - m_s]` where higher is better.
+    choosing :math:`s` is :math:`\mathrm E[\max_r m_r - m_s]` where higher is better. Ranks and
+    losses need a direction: on the share of a class, of which nobody has said whether more of it
+    is better, they are NaN. A metric of one's own can say it (:func:`assay.metric`).
 
     References
     ----------

@@ -1,5 +1,7 @@
 """compare_counts: systems on published counts, where the items themselves are not to be had."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -7,9 +9,11 @@ import xarray as xr
 from assay.comparison.pairs import Rope
 from assay.comparison.result import Comparison, compare_draws
 from assay.errors import Problem, RatingsError
+from assay.evaluation.registry import BETTER
 
 NEEDED = ("system", "successes", "total")
-DEFAULTS = {"metric": "rate", "better": "higher"}
+METRIC, DIRECTION = "rate", "higher"
+"""Where a table does not say what was counted, and which counts are better."""
 
 
 def compare_counts(
@@ -27,8 +31,8 @@ def compare_counts(
     ----------
     table : pandas.DataFrame
         A line per metric and system: ``system``, ``successes``, ``total``; ``metric`` (``rate``
-        if not there) and ``better`` (``higher`` if not there, or ``lower``). Every metric has
-        the same systems.
+        if not there) and ``better`` (``higher`` if not there, ``lower`` or ``neither``; one line
+        of a metric may say it for all). Every metric has the same systems.
     level : float
         Probability of the intervals.
     rope, baseline
@@ -46,8 +50,9 @@ def compare_counts(
     Raises
     ------
     RatingsError
-        If a column is missing, a count is not a whole number from 0 to its total, or the metrics
-        do not have the same systems; all problems at once.
+        If a column is missing, a count is not a whole number from 0 to its total, the lines of
+        a metric differ in ``better``, or the metrics do not have the same systems; all problems
+        at once.
 
     Notes
     -----
@@ -92,8 +97,11 @@ def _checked(table: pd.DataFrame) -> pd.DataFrame:
             [Problem(what=f"no column {name!r}", allowed=", ".join(NEEDED)) for name in missing],
             "the counts",
         )
-    counts = table.assign(**{k: table.get(k, v) for k, v in DEFAULTS.items()}).fillna(DEFAULTS)
-    problems = [*_bad_numbers(counts), *_bad_names(counts)]
+    counts = table.assign(metric=_column(table, "metric").fillna(METRIC))
+    said = _column(table, "better")
+    of_metric = said.groupby(counts["metric"]).transform("first").fillna(DIRECTION)
+    counts["better"] = said.fillna(of_metric)
+    problems = [*_bad_numbers(counts), *_bad_directions(counts), *_bad_names(counts)]
     if problems:
         raise RatingsError(problems, "the counts")
     return counts.astype({"metric": str, "system": str})
@@ -114,11 +122,32 @@ def _bad_numbers(counts: pd.DataFrame) -> list[Problem]:
     ]
 
 
+def _column(table: pd.DataFrame, name: str) -> "pd.Series[Any]":
+    """Return a column, empty if it is not there."""
+    return table.get(name, pd.Series(None, table.index, dtype=object)).astype(object)
+
+
+def _bad_directions(counts: pd.DataFrame) -> list[Problem]:
+    """Find directions that are none, and metrics whose lines do not agree on one."""
+    known = counts["better"].isin(BETTER)
+    problems = [
+        Problem(
+            what=f"better={counts['better'].iloc[row]!r}",
+            where=f"line {row + 1}",
+            allowed=", ".join(BETTER),
+        )
+        for row in np.flatnonzero(~known)
+    ]
+    for metric, said in counts[known].groupby("metric")["better"].unique().items():
+        if len(said) > 1:
+            what = f"better is {' and '.join(said)}"
+            allowed = "one direction per metric"
+            problems.append(Problem(what=what, where=f"metric {metric!r}", allowed=allowed))
+    return problems
+
+
 def _bad_names(counts: pd.DataFrame) -> list[Problem]:
     problems = []
-    for row in np.flatnonzero(~counts["better"].isin(["higher", "lower"])):
-        what = f"better={counts['better'].iloc[row]!r}"
-        problems.append(Problem(what=what, where=f"line {row + 1}", allowed="higher, lower"))
     seen = counts.groupby(["metric", "system"]).size().unstack(fill_value=0)
     for metric, system in zip(*np.nonzero(seen.to_numpy() != 1), strict=True):
         problems.append(

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -83,7 +82,7 @@ def difference_draws(
 
 def pair_table(
     data: xr.Dataset,
-    directions: Mapping[str, str | None],
+    directions: Mapping[str, str],
     pairs: Sequence[tuple[str, str]],
     *,
     level: float,
@@ -95,7 +94,7 @@ def pair_table(
     ----------
     data : xarray.Dataset
         Draws (chain, draw, system) of metrics.
-    directions : mapping of str to {"higher", "lower", None}
+    directions : mapping of str to {"higher", "lower", "neither"}
         The metrics, and which values of each are better.
     pairs : sequence of (str, str)
         Systems a and b.
@@ -120,16 +119,9 @@ def pair_table(
         for pair in pairs
     ]
     lines = pd.concat([lines, pd.DataFrame(extra)], axis=1)
-    lines["better"] = directions_of(lines["metric"], directions)
+    lines["better"] = lines["metric"].map(dict(directions))
     lines["rope_lower"], lines["rope_upper"] = rope or (np.nan, np.nan)
     return lines[list(PAIR_COLUMNS)]
-
-
-def directions_of(
-    metrics: "pd.Series[Any]", directions: Mapping[str, str | None]
-) -> "pd.Series[Any]":
-    """Return which values of each metric are better; None stays None."""
-    return pd.Series([directions[name] for name in metrics], dtype=object, index=metrics.index)
 
 
 DIFFERENCE = ("difference", "difference_sd", "difference_lower", "difference_upper")

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 from assay.comparison.pairs import TIE
 
 Values = NDArray[np.float64]
+SIGNS = {"higher": 1, "lower": -1}
+"""What makes larger values the better ones; a metric that is better neither way has no sign."""
 
 
 def rank_probabilities(values: Values) -> Values:
@@ -65,15 +67,16 @@ def expected_loss(values: Values) -> Values:
     return np.asarray((values.max(axis=1, keepdims=True) - values).mean(axis=0))
 
 
-def rank_table(values: Values, better: str | None) -> pd.DataFrame:
+def rank_table(values: Values, better: str) -> pd.DataFrame:
     """Return the rank columns of one metric, a line per system.
 
     Parameters
     ----------
     values : ndarray of float (draw, system)
         Draws with a NaN are left out.
-    better : {"higher", "lower", None}
-        Which values are better; without it there is no best one, and all columns are NaN.
+    better : {"higher", "lower", "neither"}
+        Which values are better. If neither are, there is no best one: all probabilities and
+        losses are NaN.
 
     Returns
     -------
@@ -84,8 +87,8 @@ def rank_table(values: Values, better: str | None) -> pd.DataFrame:
     systems = values.shape[1]
     complete = values[~np.isnan(values).any(axis=1)]
     table = np.full((systems, systems + 1), np.nan)
-    if better is not None and len(complete):
-        upward = complete if better == "higher" else -complete
+    if better in SIGNS and len(complete):
+        upward = SIGNS[better] * complete
         table = np.column_stack([expected_loss(upward), rank_probabilities(upward)])
     ranks = pd.DataFrame(table[:, 1:], columns=[f"p_rank_{n + 1}" for n in range(systems)])
     front = pd.DataFrame(

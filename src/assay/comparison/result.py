@@ -7,10 +7,11 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from assay.comparison.pairs import Rope, directions_of, pair_table, pairs_of, rope_ends
-from assay.comparison.ranks import rank_table
+from assay.comparison.pairs import Rope, pair_table, pairs_of, rope_ends
+from assay.comparison.ranks import SIGNS, rank_table
 from assay.comparison.words import best_sentence, pair_sentence
 from assay.errors import ModelError
+from assay.evaluation.registry import check_direction
 from assay.summary import summarize
 
 
@@ -21,10 +22,11 @@ class Comparison:
     Attributes
     ----------
     pairs : pandas.DataFrame
-        A line per metric and pair: ``metric``, ``estimand``, ``better`` (which values are),
-        ``a``, ``b``; the difference a - b: ``difference`` (posterior mean), ``difference_sd``,
-        ``difference_lower``, ``difference_upper``; the ratio a / b: ``ratio`` (median),
-        ``ratio_lower``, ``ratio_upper``, ``ratio_undefined`` (number of draws without one);
+        A line per metric and pair: ``metric``, ``estimand``, ``better`` (which values are:
+        ``higher``, ``lower`` or ``neither``), ``a``, ``b``; the difference a - b:
+        ``difference`` (posterior mean), ``difference_sd``, ``difference_lower``,
+        ``difference_upper``; the ratio a / b: ``ratio`` (median), ``ratio_lower``,
+        ``ratio_upper``, ``ratio_undefined`` (number of draws without one);
         ``p_greater`` = P(a > b), ``p_equal``, ``p_rope`` (of a difference from ``rope_lower``
         to ``rope_upper``; NaN without), ``undefined`` (share of the draws in
         which a or b is; all else leaves them out), ``level``, ``reference``, and from a fit
@@ -33,7 +35,8 @@ class Comparison:
         A line per metric and system: ``metric``, ``estimand``, ``better``, ``system``, ``mean``,
         ``sd``, ``lower``, ``upper``, ``p_best``, ``expected_loss``, ``p_rank_1``, ...,
         ``undefined``, ``unranked`` (share of the draws in which some system is undefined, left
-        out of the ranks), ``level``, ``reference``.
+        out of the ranks), ``level``, ``reference``. On a metric that is better neither way no
+        system is the best: ranks and expected loss are NaN.
     draws : xarray.Dataset
         The draws (chain, draw, system) of every metric, from which all numbers come.
     """
@@ -43,7 +46,10 @@ class Comparison:
     draws: xr.Dataset
 
     def sentences(self) -> list[str]:
-        """Say each pair in a sentence; with more than two systems, which to choose as well."""
+        """Say each pair in a sentence; with more than two systems, which to choose as well.
+
+        Nothing is to be chosen on a metric that is better neither way.
+        """
         said = []
         for metric, lines in self.systems.groupby("metric", sort=False):
             if len(lines) > 2 and lines["expected_loss"].notna().all():
@@ -64,7 +70,7 @@ class Comparison:
         -------
         pandas.DataFrame
             ``metric``, ``system``, ``best`` (the system with the best mean), ``p_worse``,
-            ``clearly_worse``; metrics without a direction are left out.
+            ``clearly_worse``; metrics that are better neither way are left out.
         """
         if not 0.5 <= p < 1:
             raise ModelError(f"p={p!r}; it is a probability from 0.5 to below 1, such as 0.99")
@@ -75,9 +81,9 @@ class Comparison:
     def _behind(self, metric: object) -> pd.DataFrame:
         lines = self.systems[self.systems["metric"] == metric]
         better = lines["better"].iloc[0]
-        if better is None or lines["mean"].isna().all():
+        if better not in SIGNS or lines["mean"].isna().all():
             return pd.DataFrame(columns=list(BEHIND))
-        sign = 1 if better == "higher" else -1
+        sign = SIGNS[better]
         best = lines["system"].iloc[int(np.nanargmax(sign * lines["mean"]))]
         draws = self.draws[metric] * sign
         gaps = draws.sel(system=best) - draws.sel(system=lines["system"].to_numpy())
@@ -91,7 +97,7 @@ BEHIND = ("metric", "system", "best", "p_worse")
 
 def compare_draws(
     draws: xr.Dataset,
-    better: Mapping[str, str | None],
+    better: Mapping[str, str],
     *,
     level: float = 0.95,
     rope: Rope = None,
@@ -105,7 +111,7 @@ def compare_draws(
         A variable (chain, draw, system) per metric, as :func:`assay.metrics` gives them; NaN
         where a metric is undefined. Systems are compared draw by draw, so whatever pairs them
         (shared clusters, shared parameters) has to be in the draws.
-    better : mapping of str to {"higher", "lower", None}
+    better : mapping of str to {"higher", "lower", "neither"}
         Which values of each metric are better.
     level : float
         Probability of the intervals.
@@ -121,8 +127,10 @@ def compare_draws(
     Raises
     ------
     ModelError, FitError, UnknownNameError
-        As :func:`assay.compare`.
+        As :func:`assay.compare`; ModelError also if ``better`` is no such choice.
     """
+    for name, direction in better.items():
+        check_direction(name, direction)
     systems = _systems(draws)
     pairs = pairs_of(systems, baseline)
     table = pair_table(draws, better, pairs, level=level, rope=rope_ends(rope))
@@ -140,11 +148,9 @@ def _systems(draws: xr.Dataset) -> list[str]:
     return names
 
 
-def _system_table(
-    draws: xr.Dataset, better: Mapping[str, str | None], level: float
-) -> pd.DataFrame:
+def _system_table(draws: xr.Dataset, better: Mapping[str, str], level: float) -> pd.DataFrame:
     lines = summarize(draws, level=level)
-    lines["better"] = directions_of(lines["metric"], better)
+    lines["better"] = lines["metric"].map(dict(better))
     values = [draws[name].transpose("chain", "draw", "system").to_numpy() for name in better]
     ranks = [
         rank_table(array.reshape(-1, array.shape[-1]), direction)

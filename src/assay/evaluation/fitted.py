@@ -58,9 +58,9 @@ def metrics(
     xarray.Dataset
         A variable per metric, (chain, draw, system) or (chain, draw); NaN in draws in which the
         metric is undefined. Each variable's attributes say what the metric is, its estimand,
-        whether higher or lower is ``better`` and the share of undefined draws; the dataset's say
-        whose truth it is (``reference``), what became of ``incomplete`` panels and how many
-        panels, unrated items, clusters and strata it rests on.
+        which values are ``better`` (higher, lower or neither) and the share of undefined draws;
+        the dataset's say whose truth it is (``reference``), what became of ``incomplete`` panels
+        and how many panels, unrated items, clusters and strata it rests on.
 
     Raises
     ------

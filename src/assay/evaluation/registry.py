@@ -14,8 +14,8 @@ from assay.task import Task
 
 Kind = Literal["per_panel", "ratio"]
 KINDS = ("per_panel", "ratio")
-Better = Literal["higher", "lower"]
-BETTER = ("higher", "lower")
+Better = Literal["higher", "lower", "neither"]
+BETTER = ("higher", "lower", "neither")
 MetricFunction = Callable[[NDArray[Any], NDArray[np.bool_]], Any]
 
 
@@ -43,8 +43,9 @@ class Metric:
     limits : tuple of float
         Smallest and largest possible value. Where a metric is at one of them in all that was
         recorded, no event was seen (:mod:`assay.evaluation.events`).
-    better : {"higher", "lower"}
-        Which of two systems is the better one: of error rates, the one with the lower value.
+    better : {"higher", "lower", "neither"}
+        Which of two systems is the better one: of error rates, the one with the lower value. Of
+        the share of a class nobody has said: ``neither``, and no system is the best on it.
     """
 
     name: str
@@ -97,8 +98,9 @@ def metric(
         One line; the first line of the docstring if not given.
     limits : tuple of float
         Smallest and largest possible value: no event was seen where a metric is always at one.
-    better : {"higher", "lower"}
-        Whether a system with a higher value is the better one, or one with a lower value.
+    better : {"higher", "lower", "neither"}
+        Whether a system with a higher value is the better one, or one with a lower value. With
+        ``neither``, systems are compared as always, and none is called the best.
 
     Returns
     -------
@@ -127,8 +129,7 @@ def metric(
     """
     if kind not in KINDS:
         raise ModelError(f"metric {name!r}: kind={kind!r}; {suggest(str(kind), KINDS)}")
-    if better not in BETTER:
-        raise ModelError(f"metric {name!r}: better={better!r}; {suggest(str(better), BETTER)}")
+    check_direction(name, better)
 
     def register(function: MetricFunction) -> MetricFunction:
         before = _METRICS.get(name)
@@ -149,6 +150,18 @@ def metric(
         return function
 
     return register
+
+
+def check_direction(name: object, better: object) -> None:
+    """Refuse what does not say which values of a metric are better.
+
+    Raises
+    ------
+    ModelError
+        If ``better`` is none of the choices.
+    """
+    if better not in BETTER:
+        raise ModelError(f"metric {name!r}: better={better!r}; {suggest(str(better), BETTER)}")
 
 
 def registered(name: str) -> Metric:
@@ -234,7 +247,8 @@ def choose_metrics(task: Task, names: Sequence[str] | str | None = None) -> tupl
 def prevalence_metrics(task: Task, *, other: bool = False) -> list[Metric]:
     """Return the generic metrics: the share of each class of each label where it applies.
 
-    With ``other``, the share of all classes but one: what is not refused, not irrelevant.
+    With ``other``, the share of all classes but one: what is not refused, not irrelevant. No task
+    says of a class that more of it is better; a metric of one's own can.
     """
     sign = "!=" if other else "="
     return [
@@ -244,6 +258,7 @@ def prevalence_metrics(task: Task, *, other: bool = False) -> list[Metric]:
             kind="ratio",
             labels=(label.name,),
             description=f"Share of the items with {label.name} {sign} {word}, where it applies.",
+            better="neither",
         )
         for label in task.labels
         for code, word in enumerate(label.classes)

@@ -18,13 +18,13 @@ from assay.reporting.page import (
 )
 from assay.reporting.raters import WIDTH
 from assay.reporting.svg import to_svg
-from assay.words import interval, lines_of
+from assay.words import UNDEFINED, interval, lines_of
 
 TURNED, CLEAR = 50.0, 20.0
 """Weights of a conclusion that differs from the vote's, and of one that is clear."""
 
 SHOWN_PAIRS = 60
-NOT_SAID = "not said"
+NEITHER = "Better is neither where nobody has said whether more or less of the metric is good."
 NONE = Gap(
     what="Comparison of systems",
     why="the ratings name fewer than two systems",
@@ -71,11 +71,11 @@ def _pairs_table(pairs: pd.DataFrame, note: str) -> Block:
         pair=pairs["a"] + " − " + pairs["b"],
         gap=_intervals(pairs, "difference"),
         quotient=_intervals(pairs, "ratio"),
-        chance=pairs["p_greater"].map("{:.3f}".format),
-        better=pairs["better"].where(~_is_share(pairs), NOT_SAID),
+        chance=pairs["p_greater"].map("{:.3f}".format, na_action="ignore").fillna(UNDEFINED),
     ).head(SHOWN_PAIRS)
     level = pairs["level"].iloc[0]
     estimands = ", ".join(dict.fromkeys(pairs["estimand"]))
+    directions = f" {NEITHER}" if (pairs["better"] == "neither").any() else ""
     return table_of(
         "comparisons",
         f"Differences and ratios of systems: posterior mean or median ({level:.0%} interval)",
@@ -88,21 +88,19 @@ def _pairs_table(pairs: pd.DataFrame, note: str) -> Block:
             "better": "Better is",
         },
         under="metric",
-        note=f"Estimand {estimands}. {note}",
+        note=f"Estimand {estimands}. {note}{directions}",
         export=pairs,
     )
 
 
-def _is_share(pairs: pd.DataFrame) -> "pd.Series[bool]":
-    """Whether a metric is the share of a class, of which nobody has said that more is better."""
-    return pairs["metric"].str.startswith("prevalence[")
-
-
 def _without_mirrors(lines: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Leave out the second of two classes: its contrast is the first one's, the sign turned."""
-    key = lines[["a", "b"]].assign(size=lines[column].abs().round(9))
-    mirror = key.duplicated() & _is_share(lines) & lines[column].notna()
-    return lines[~mirror]
+    """Leave out a contrast that is an earlier one with the sign turned: of two classes, one."""
+    seen: set[tuple[str, str, float]] = set()
+    kept = []
+    for a, b, value in zip(lines["a"], lines["b"], lines[column].round(9), strict=True):
+        kept.append(value == 0 or (a, b, -value) not in seen)
+        seen.add((a, b, value))
+    return lines[kept]
 
 
 def _intervals(pairs: pd.DataFrame, name: str) -> list[str]:
@@ -111,15 +109,18 @@ def _intervals(pairs: pd.DataFrame, name: str) -> list[str]:
 
 
 def _best(systems: pd.DataFrame) -> list[Block]:
-    """Say which system is best, where there are more than two."""
-    if systems["system"].nunique() < 3:
+    """Say which system is best, where there are more than two, on metrics with a direction."""
+    ranked = systems[systems["better"] != "neither"]
+    if ranked["system"].nunique() < 3:
         return []
     shown = {
         "system": "System",
         "p_best": "P(best)",
         "expected_loss": "Expected loss of choosing it",
     }
-    return [table_of("ranks", "Which system is best", systems, shown, under="metric")]
+    return [
+        table_of("ranks", "Which system is best", ranked, shown, under="metric", export=systems)
+    ]
 
 
 def _sides_table(table: pd.DataFrame, note: str) -> Block:
@@ -170,11 +171,10 @@ def _clear(pairs: pd.DataFrame) -> list[Finding]:
     first, second = (line["a"], line["b"]) if line["difference"] > 0 else (line["b"], line["a"])
     ends = np.sort(np.abs([line["difference_lower"], line["difference_upper"]]))
     told = interval(abs(line["difference"]), *ends)
-    share = bool(_is_share(clear.loc[[size.idxmax()]]).iloc[0])
+    direction = "" if line["better"] == "neither" else f"; better is {line['better']}"
     text = (
         f"{first} is higher than {second} on {line['metric']} by {told} ({line['level']:.0%} "
-        f"interval, estimand {line['estimand']}"
-        f"{'' if share else f'; better is {line["better"]}'})."
+        f"interval, estimand {line['estimand']}{direction})."
     )
     if len(clear) > 1:
         text += f" {len(clear) - 1} more of {len(pairs)} contrasts exclude 0."

@@ -10,12 +10,17 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.laplace import laplace_log_density
+from assay.model import Structure
 from assay.modes import Mode
 
 R_HAT_LIMIT = 1.01
 ESS_LIMIT = 400
 MODE_LIMIT = 0.01
 K_HAT_LIMIT = 0.7
+SURE = 0.8
+"""Share of the draws in which a class looks like another before it is said."""
+LOOKED_AT = 100
+"""Draws that are looked at where a mean is wanted."""
 FEW_FOR_PSIS = 25
 """Draws of which a fifth, the tail, is too few to fit a distribution to."""
 
@@ -135,6 +140,41 @@ def mode_warnings(modes: list[Mode]) -> list[str]:
             "In the heaviest mode raters are wrong more often than by guessing: labels may be "
             "turned round. Give the truth of a few items (truth=)."
         )
+    return found
+
+
+def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> list[str]:
+    """Name classes whose items raters mostly call by the name of another class.
+
+    Of labels with more than two classes: there a class of the model can drift from its name, where
+    another meaning explains the answers better.
+
+    Parameters
+    ----------
+    values : mapping of str to ndarray (draw, ...)
+        The parameters.
+    """
+    draws = len(next(iter(values.values())))
+    some = {name: value[:: max(1, draws // LOOKED_AT)] for name, value in values.items()}
+    by_unit = np.concatenate([part.reliability(some) for part in structure.parts], axis=1)
+    found = []
+    for n, label in enumerate(structure.ratings.task.labels):
+        count = len(label.classes)
+        if count <= 2:
+            continue
+        table = np.nanmean(by_unit[:, :, n, :count, :count], axis=1)
+        for true, name in enumerate(label.classes):
+            own, rival = table[:, true, true], int(table[:, true].mean(axis=0).argmax())
+            other = table[:, true, rival]
+            if (other > own).mean() < SURE:
+                continue
+            found.append(
+                f"Items that are {name!r} by this fit ({label.name}) get the answer "
+                f"{label.classes[rival]!r} more often ({other.mean():.2f}) than their own "
+                f"({own.mean():.2f}): raters may avoid that answer, or the class has drifted from "
+                "its name. Look at its most certain items; known truth of some (truth=), "
+                "raters='dawid_skene' or prior counts hold it in its place."
+            )
     return found
 
 

@@ -27,6 +27,7 @@ from assay.diagnostics import (
     laplace_k_hat,
     laplace_warnings,
     mode_warnings,
+    name_warnings,
     nuts_warnings,
 )
 from assay.em import closed_form, find_em_modes
@@ -240,7 +241,7 @@ def fit(
         notes = laplace_warnings(k_hat)
     elif method == "em":
         extra = {"optimiser": "climb" if form is None else "em"}
-    notes = [*said, *notes, *mode_warnings(modes)]
+    notes = [*said, *notes, *mode_warnings(modes), *name_warnings(structure, values)]
     stated = [*stated_assumptions(structure), *learned_assumptions(structure, values)]
     for note in [*notes, *independent_replicates(structure)]:
         warnings.warn(note, FitWarning, stacklevel=2)

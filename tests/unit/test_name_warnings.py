@@ -1,0 +1,42 @@
+"""A class whose items mostly get the answer of another is named; the others are not."""
+
+import numpy as np
+import pytest
+
+import assay
+from assay.diagnostics import name_warnings
+from assay.model import Structure, build_structure
+from assay.spec import make_spec
+
+
+def structure_of(classes: tuple[str, ...]) -> Structure:
+    ratings = assay.simulate("single", classes=classes, n_items=20, n_raters=3, rng=1)
+    return build_structure(ratings, make_spec("pooled", "dirichlet"))
+
+
+def test_a_class_called_by_the_name_of_another_is_named() -> None:
+    structure = structure_of(("no", "partially", "yes"))
+    drawn = {p.name: p.shape for p in structure.parameters()}
+    (name,) = (n for n in drawn if n.startswith("confusion"))
+    table = np.array([[0.9, 0.05, 0.05], [0.1, 0.7, 0.2], [0.05, 0.6, 0.35]])
+    values = {n: np.full((10, *shape), 1 / 3) for n, shape in drawn.items()}
+    values[name][:] = table.reshape(drawn[name])
+    (said,) = name_warnings(structure, values)
+    assert said.startswith("Items that are 'yes' by this fit (label) get the answer 'partially'")
+    assert "(0.60) than their own (0.35)" in said
+    # In three of ten draws the answer of its own is the most frequent one: not sure enough.
+    values[name][:3] = np.array([[0.9, 0.05, 0.05], [0.1, 0.7, 0.2], [0.05, 0.3, 0.65]]).reshape(
+        drawn[name]
+    )
+    assert name_warnings(structure, values) == []
+
+
+@pytest.mark.parametrize("sensitivity", [0.2, 0.9])
+def test_two_classes_are_left_alone(sensitivity: float) -> None:
+    structure = structure_of(("no", "yes"))
+    values = {p.name: np.full((10, *p.shape), 0.5) for p in structure.parameters()}
+    (name,) = (n for n in values if n.startswith("confusion"))
+    shape = values[name].shape[1:]
+    table = np.array([[0.9, 0.1], [1 - sensitivity, sensitivity]])
+    values[name][:] = table.reshape(shape)
+    assert name_warnings(structure, values) == []

@@ -16,7 +16,7 @@ from assay.fit_data import ratings_of
 from assay.frames import reliability_frame
 from assay.plots.forest import Series, forest
 from assay.plots.raters import SHOWN_RATERS, weakest
-from assay.plots.style import short
+from assay.plots.style import panel_grid, short
 from assay.simulation import simulate
 
 
@@ -135,3 +135,18 @@ def test_what_scores_mean_is_drawn_for_all_but_the_lowest_class() -> None:
     figure = plots.plot_calibration(few)
     lines = [line.get_label() for axes in figure.axes for line in axes.lines]
     assert set(lines) == set(ratings.task.labels[0].classes[1:])
+
+
+@pytest.mark.parametrize(("number", "across", "down"), [(1, 1, 1), (2, 2, 1), (5, 2, 3)])
+def test_panels_stand_in_rows_of_two_with_one_name_a_row(
+    number: int, across: int, down: int
+) -> None:
+    figure, panels = panel_grid(number, 6.0, ratio=0.5, extra=0.3, label="chance")
+    assert figure.get_size_inches().tolist() == [6.0, 3.0 * 0.5 * down + 0.3]
+    assert len(figure.axes) == across * down
+    assert [axes for axes in figure.axes if axes.get_visible()] == panels
+    assert [axes.get_ylabel() == "chance" for axes in panels] == [
+        n % across == 0 for n in range(number)
+    ]
+    panels[0].set_ylim(0, 7)
+    assert {axes.get_ylim() for axes in panels} == {(0, 7)}

@@ -1,6 +1,5 @@
 """What scores mean: the probability of a class given the score, a panel per rater and label."""
 
-from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +8,7 @@ import xarray as xr
 
 from assay.calibration_curves import score_calibration
 from assay.fit_data import ratings_of
-from assay.plots.style import COLOURS, MARKERS, RC, SERIES, WIDTH, new_figure, short
+from assay.plots.style import COLOURS, MARKERS, RC, SERIES, WIDTH, panel_grid, short
 from assay.task import Task
 
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHOWN_CURVES = 6
-ACROSS = 2
 
 
 def plot_calibration(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH) -> "Figure":
@@ -71,19 +69,14 @@ def draw_calibration(table: pd.DataFrame, *, width: float = WIDTH) -> "Figure":
     import matplotlib as mpl
 
     curves = list(table.groupby(["rater", "label"], sort=False))[:SHOWN_CURVES]
-    across = min(ACROSS, len(curves))
-    down = ceil(len(curves) / across)
     with mpl.rc_context(RC):
-        figure = new_figure(width, width / ACROSS * down + 0.2)
-        panels = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
-        for n, (axes, ((rater, label), part)) in enumerate(zip(panels, curves, strict=False)):
+        figure, panels = panel_grid(
+            len(curves), width, ratio=1, extra=0.2, label="probability of the class"
+        )
+        for axes, ((rater, label), part) in zip(panels, curves, strict=True):
             axes.set_title(f"{short(rater)}\n{short(label)}")
             _draw_curves(axes, part)
             axes.set_xlabel("score")
-            if n % across == 0:
-                axes.set_ylabel("probability of the class")
-        for axes in panels[len(curves) :]:
-            axes.set_visible(False)
     return figure
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from assay.plots.style import COLOURS, MARKERS, RC, SERIES, WIDTH, new_figure, short
+from assay.plots.style import COLOURS, MARKERS, RC, SERIES, WIDTH, panel_grid, short
 from assay.sessions import reliability_by_session
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHOWN_RATERS = len(SERIES)
-ACROSS = 2
 TICKS = 3
 """Sessions that are named below a panel."""
 
@@ -49,18 +48,13 @@ def plot_drift(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH) -
     moves = (means.max("session") - means.min("session")).max("label")
     shown = means["rater"].values[np.argsort(-moves.values, kind="stable")[:SHOWN_RATERS]]
     labels = list(table["label"].values)
-    across = min(ACROSS, len(labels))
-    down = ceil(len(labels) / across)
     with mpl.rc_context(RC):
-        figure = new_figure(width, width / ACROSS * 0.75 * down + 0.4)
-        panels = figure.subplots(down, across, squeeze=False, sharey=True).ravel()
-        for n, (axes, label) in enumerate(zip(panels, labels, strict=False)):
+        figure, panels = panel_grid(
+            len(labels), width, ratio=0.75, extra=0.4, label="mean P(right answer)"
+        )
+        for axes, label in zip(panels, labels, strict=True):
             _draw_walks(axes, table.sel(label=label, rater=shown), level)
             axes.set_title(short(label))
-            if n % across == 0:
-                axes.set_ylabel("mean P(right answer)")
-        for axes in panels[len(labels) :]:
-            axes.set_visible(False)
         lines, names = panels[0].get_legend_handles_labels()
         figure.legend(lines, names, loc="outside lower center", ncols=len(names))
     return figure

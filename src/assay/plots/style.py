@@ -1,6 +1,7 @@
 """How figures look: one palette, one size of letters, no state shared with pyplot."""
 
 from collections.abc import Sequence
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ besides. The report replaces each by a variable of its page, so that figures fol
 SERIES = ("first", "second", "third", "fourth")
 MARKERS = ("o", "D", "s", "^")
 WIDTH = 6.0
+ACROSS = 2
+"""Panels side by side, in figures of several."""
+
 LETTERS = 8.5
 RC: Any = {
     "font.size": LETTERS,
@@ -55,6 +59,35 @@ def new_figure(width: float, height: float) -> "Figure":
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
+
+
+def panel_grid(
+    number: int, width: float, *, ratio: float, extra: float, label: str
+) -> "tuple[Figure, list[Axes]]":
+    """Return a figure of panels, two side by side, that share their vertical axis.
+
+    Parameters
+    ----------
+    number : int
+        How many panels.
+    width : float
+        Inches.
+    ratio : float
+        Height of a panel over its width.
+    extra : float
+        Inches besides the panels: for legends and names.
+    label : str
+        Of the vertical axis, at the first panel of each row.
+    """
+    across = min(ACROSS, number)
+    down = ceil(number / across)
+    figure = new_figure(width, width / ACROSS * ratio * down + extra)
+    panels = list(figure.subplots(down, across, squeeze=False, sharey=True).ravel())
+    for axes in panels[:number:across]:
+        axes.set_ylabel(label)
+    for axes in panels[number:]:
+        axes.set_visible(False)
+    return figure, panels[:number]
 
 
 def bare(axes: "Axes", *, keep: str = "bottom") -> None:

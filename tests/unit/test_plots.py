@@ -150,3 +150,15 @@ def test_panels_stand_in_rows_of_two_with_one_name_a_row(
     ]
     panels[0].set_ylim(0, 7)
     assert {axes.get_ylim() for axes in panels} == {(0, 7)}
+
+
+@pytest.mark.parametrize("name", ["plot_metrics", "plot_raters", "plot_labels", "plot_comparison"])
+def test_names_of_axes_fit_beside_long_names(fit: xr.DataTree, name: str) -> None:
+    """Matplotlib's layout leaves no room for a name that is wider than its axes."""
+    figure = getattr(plots, name)(fit, width=4.6)
+    (axes,) = figure.axes
+    axes.set_yticks(axes.get_yticks(), ["a" * 26] * len(axes.get_yticks()))
+    figure.draw_without_rendering()
+    extent = axes.xaxis.label.get_window_extent()
+    assert extent.x0 >= 0
+    assert extent.x1 <= figure.bbox.x1

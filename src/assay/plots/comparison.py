@@ -50,7 +50,7 @@ def plot_comparison(found: Comparison | xr.DataTree, *, width: float = WIDTH) ->
         axes.set_yticks(range(len(pairs)), [_name(line) for _, line in pairs.iterrows()])
         axes.set_ylim(len(pairs) - 0.3, -0.9)
         level = f"{comparison.pairs['level'].iloc[0]:.0%}"
-        axes.set_xlabel(f"difference, posterior density and {level} interval")
+        axes.set_xlabel(f"difference: density, {level} interval")
         axes.grid(axis="x")
         bare(axes)
     return figure

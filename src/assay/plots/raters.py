@@ -64,7 +64,7 @@ def draw_raters(frame: pd.DataFrame, task: Task, *, width: float = WIDTH) -> "Fi
         values = others.set_index([heads, others["rater"]])[["mean", "lower", "upper"]]
         series.append(Series(name="right, given the true class", values=values))
     line = frame.iloc[0]
-    label = f"probability, {line['level']:.0%} interval ({KIND_WORDS[line['kind']]})"
+    label = f"probability, {line['level']:.0%} interval\n{KIND_WORDS[line['kind']]}"
     return forest(series, label=label, limits=(0, 1), width=width)
 
 

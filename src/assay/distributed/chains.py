@@ -27,13 +27,9 @@ def sample_chains(
     target_accept: float,
     progress: bool,
 ) -> tuple[Floats, dict[str, NDArray[Any]]]:
-    """Sample as :func:`assay.sampling.sample_nuts` does, each chain on a worker.
+    """Sample as :func:`assay.sampling.sample_nuts` does, each chain on a worker of ``client``.
 
-    Parameters
-    ----------
-    client : distributed.Client
-    progress : bool
-        Whether to show on standard error how many chains have ended.
+    All else is as there, but that ``progress`` moves when a chain has ended.
     """
     walk = Walk(
         density=replace(density, threads=1),

@@ -117,6 +117,11 @@ def test_json_is_all_that_stands_on_standard_output(command: str, fit_file: Path
     assert len(json.loads(done.stdout)[command]) > 0
 
 
+def test_the_intervals_of_a_mode_say_what_they_leave_out(fit_file: Path) -> None:
+    said = run("metrics", fit_file).stderr
+    assert "warning: The mode alone: intervals leave out the uncertainty of the parameters" in said
+
+
 def test_metrics_are_those_of_the_package(fit_file: Path) -> None:
     done = run(
         "metrics", fit_file, "--estimand", "finite", "--by", "none", "--level", 0.8, "--json"
@@ -359,6 +364,11 @@ def test_a_fit_that_is_not_to_be_trusted_is_written_and_exits_1(
     assert "warning: The effective sample size is as low as" in done.stderr
     assert "Traceback" not in done.output
     assert assay.load(path)["posterior"].sizes["draw"] == 20
+    for command in ("metrics", "compare", "raters", "labels"):
+        later = run(command, path, "--json")
+        assert "warning: The effective sample size is as low as" in later.stderr, command
+        assert later.exit_code == 0
+        assert json.loads(later.stdout)
 
 
 def test_priors_and_responses_reach_the_fit(ratings_file: Path, tmp_path: Path) -> None:
@@ -399,7 +409,8 @@ def test_a_reader_that_goes_away_is_no_error_message(fit_file: Path) -> None:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()
-        assert process.stderr.read() == b""
+        assert b"Traceback" not in (said := process.stderr.read())
+        assert all(line.startswith(b"warning: ") for line in said.splitlines())
         assert process.wait(60) == -signal.SIGPIPE
 
 

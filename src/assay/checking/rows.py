@@ -4,6 +4,12 @@ import pandas as pd
 
 from assay.checking.result import Finding, Part
 from assay.ratings import Ratings
+from assay.reading.columns import squash
+
+TRUTH_NAMES = frozenset({
+    "gold", "goldlabel", "goldstandard", "goldanswer", "truth", "truelabel", "groundtruth",
+    "correctanswer", "correctlabel",
+})  # fmt: skip
 
 
 def check_rows(ratings: Ratings) -> Part:
@@ -52,4 +58,14 @@ def _columns(roles: pd.DataFrame) -> list[Finding]:
     if len(unused):
         text = f"columns that are not used: {', '.join(unused)}"
         findings.append(Finding(level="note", topic="columns", text=text))
+    findings += [
+        Finding(
+            level="warning",
+            topic="columns",
+            text=f"column {column} sounds like known truth and is not used; if it is, truth="
+            f"{column!r} takes it",
+        )
+        for column in unused
+        if squash(column) in TRUTH_NAMES
+    ]
     return findings

@@ -1,6 +1,6 @@
 """Commands that read a fit: metrics, compare, raters and labels."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
@@ -8,12 +8,9 @@ from assay.cli.app import command
 from assay.cli.claims import Claims, claims_frame, end_with_claims
 from assay.cli.metric_options import MetricFiles, Metrics, register, rope_of
 from assay.cli.options import Estimands, FitFile, Incomplete, Json, Level, Table
-from assay.cli.shell import say
+from assay.cli.shell import open_fit, say
 from assay.cli.shell import show as show_parts
 from assay.cli.tables import deliver
-
-if TYPE_CHECKING:
-    pass
 
 SHOWN_LABELS = 20
 
@@ -36,7 +33,7 @@ def metrics(
     import assay
 
     register(metric_file)
-    tree = assay.load(fit_file)
+    tree = open_fit(fit_file)
     every: tuple[Literal["finite", "population"], ...] = ("finite", "population")
     chosen = every if estimand == "both" else (estimand,)
     summaries: dict[str, pd.DataFrame] = {
@@ -85,13 +82,12 @@ def compare(
     output: Table = None,
 ) -> None:
     """Compare systems, and check claims: status 3 if one is contradicted or undecided."""
-    import assay
     from assay.comparison import check_claim
     from assay.comparison import compare as compare_systems
 
     register(metric_file)
     limits = rope_of(rope)
-    tree = assay.load(fit_file)
+    tree = open_fit(fit_file)
     results = [
         check_claim(tree, text, estimand=estimand, level=level, incomplete=incomplete)
         for text in claim or ()
@@ -125,11 +121,10 @@ def raters(
     output: Table = None,
 ) -> None:
     """Report how reliable each rater is."""
-    import assay
     from assay.fit_data import ratings_of
     from assay.frames import reliability_frame
 
-    tree = assay.load(fit_file)
+    tree = open_fit(fit_file)
     frame = reliability_frame(tree, kind, level)
 
     def show() -> None:
@@ -150,10 +145,9 @@ def labels(
     ] = None,
 ) -> None:
     """Report the probability of each class of each label of each item."""
-    import assay
     from assay.frames import labels_frame, least_certain
 
-    frame = labels_frame(assay.load(fit_file))
+    frame = labels_frame(open_fit(fit_file))
     chosen = frame if uncertain is None else least_certain(frame, uncertain)
 
     def show() -> None:

@@ -9,7 +9,7 @@ from assay.cli.app import command
 from assay.cli.fitting import Fitting
 from assay.cli.options import Json, Level, Quiet, Source, Table, TaskName
 from assay.cli.reading import Reading
-from assay.cli.shell import require_place, say, show
+from assay.cli.shell import open_fit, require_place, say, show
 from assay.cli.tables import deliver
 
 if TYPE_CHECKING:
@@ -47,11 +47,10 @@ def agreement(
     output: Table = None,
 ) -> None:
     """Report how far raters agree, with the usual coefficients."""
-    import assay
     from assay.agreements import agreement as measure
 
     ratings = reading.read(source, task)
-    tree = None if fit_file is None else assay.load(fit_file)
+    tree = None if fit_file is None else open_fit(fit_file)
     found = measure(ratings, fit=tree, level=level)
 
     def show_table() -> None:

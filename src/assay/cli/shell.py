@@ -7,14 +7,18 @@ import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
 from assay.errors import AssayError
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 INTERRUPTED = 130
 NOT_SUPPORTED = 3
+MODES_ALONE = ("map", "em")
 WRITTEN = {"classes": "--word LABEL:WORD=CLASS"}
 """Arguments whose option has another name."""
 
@@ -33,6 +37,21 @@ def fail(text: str) -> NoReturn:
     """Say what is wrong with the data or the fit, and end."""
     say(f"error: {text}")
     raise typer.Exit(1)
+
+
+def open_fit(path: Path) -> "xr.DataTree":
+    """Load a fit, and say what is to be said against its intervals.
+
+    Whoever reads a table of numbers need not have seen what the fit said of itself.
+    """
+    from assay import load
+    from assay.words import convergence_words, doubts
+
+    tree = load(path)
+    mode_alone = convergence_words(tree)[:1] if tree.attrs["method"] in MODES_ALONE else []
+    for note in [*mode_alone, *doubts(tree)]:
+        say(f"warning: {note}")
+    return tree
 
 
 def show(*parts: Any) -> None:

@@ -17,6 +17,7 @@ from assay.reading.columns import (
 from assay.reading.ids import Codes
 from assay.reading.ledger import Ledger
 from assay.reading.table import Table
+from assay.reading.wide import report_wide
 from assay.task import Task
 
 LabelsArg = Mapping[str, str] | Sequence[str] | str | None
@@ -96,7 +97,7 @@ def require_answers(
     found: AnswerColumns, scored: Sequence[str], task: Task, ledger: Ledger
 ) -> None:
     """Add a problem if there is neither a column of answers nor one of scores."""
-    if found.columns or scored or ledger.problems:
+    if found.columns or scored or ledger.problems or report_wide(task, ledger):
         return
     names = ", ".join(task.label_names)
     ledger.problem(

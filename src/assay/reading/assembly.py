@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay.ratings import Partial, Ratings, Resolve
-from assay.reading.columns import ColumnArg, ColumnFinder, find_roles
+from assay.reading.columns import ColumnArg, ColumnFinder, Roles, find_roles
 from assay.reading.extras import RowExtras, rating_extras
 from assay.reading.ids import Codes, first_rows, joined_ids
 from assay.reading.items import item_table, rater_table
@@ -51,6 +51,7 @@ def assemble(
         item_cluster = _clusters(places, layout, item, items, ledger)
     else:
         item_cluster = clusters_of(places, items, ledger)
+    _note_alone(item_cluster, places, roles, ledger)
     item_frame = item_table(items, item, item_cluster, roles, ledger)
     rater_frame = rater_table(raters, rater_rows, roles, group, ledger)
     panels = panel_table(places, items, item_frame["cluster"], ledger)
@@ -66,7 +67,7 @@ def assemble(
         scores=scores, session=more.session, sessions=layout.sessions.names, audit=more.audit,
         seconds=more.seconds, abstained=abstained, items=item_frame, raters=rater_frame,
         truth=truth, panels=panels, partial=partial, resolve=resolve,
-        accounting=account_for(layout, gold),
+        accounting=account_for(layout, gold, None if side is None else places),
     )  # fmt: skip
 
 
@@ -141,6 +142,13 @@ def _clusters(
     if "cluster" not in layout.roles:
         return cluster
     return np.where(cluster == "", clusters_of(own, items, ledger), cluster)
+
+
+def _note_alone(cluster: NDArray[Any], places: Places, roles: Roles, ledger: Ledger) -> None:
+    """Note items without a cluster, where others have one."""
+    alone = int((cluster == "").sum())
+    if alone and ("cluster" in places.roles or "cluster" in roles):
+        ledger.note(f"{alone} items have no cluster: each is its own cluster")
 
 
 def _note_silent(

@@ -172,7 +172,10 @@ def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) ->
 
 def require(role: str, roles: Roles, finder: ColumnFinder, task: Task, ledger: Ledger) -> None:
     """Add a problem if a role that must be there is not."""
-    if role in roles or any(f"{role}=" in p.what for p in ledger.problems):
+    if role in roles or any(
+        f"{role}=" in p.what or p.what.startswith(f"no column names the {role}")
+        for p in ledger.problems
+    ):
         return
     known = task.columns.get(role, ())
     missing = [name for name in known if finder.get(name) is None]
@@ -182,8 +185,16 @@ def require(role: str, roles: Roles, finder: ColumnFinder, task: Task, ledger: L
         f"no column says which {role} a rating is {'of' if role == 'item' else 'by'}{because}",
         where=f"columns: {_listed(finder.columns)}",
         allowed=f"names like {', '.join(RECOGNISED[role][:6])}",
-        mend=f'name it: {role}="..."',
+        mend=f'name it: {role}="..."' + _several(half, finder, task),
     )
+
+
+def _several(half: Sequence[str], finder: ColumnFinder, task: Task) -> str:
+    """Offer half of a key together with the cluster, where it may not tell items apart alone."""
+    cluster = finder.all_of(task.columns.get("cluster", ()))[:1]
+    if not half or not cluster:
+        return ""
+    return f", or several: {[*cluster, *half]!r}; {half[0]} alone if it tells items apart"
 
 
 def _listed(columns: Sequence[str], limit: int = 20) -> str:

@@ -90,7 +90,9 @@ def _decode(data: bytes, source: str) -> str:
                     what=f"the file is not UTF-8 text: byte 0x{data[error.start]:02x} is invalid",
                     where=f"line {line}",
                     allowed="UTF-8, with or without a byte order mark",
-                    mend="save it as UTF-8",
+                    mend="save it as UTF-8 (spreadsheets call it CSV UTF-8), or read it as what it "
+                    "is, e.g. pandas.read_csv(path, sep=None, engine='python', dtype=str, "
+                    "encoding='latin-1'), and hand over the table",
                 )
             ],
             source,

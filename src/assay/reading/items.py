@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from assay.reading.columns import Roles
 from assay.reading.ids import Codes, codes_of, first_rows, joined_ids
 from assay.reading.ledger import Ledger
+from assay.reading.numbers import point_wanted
 from assay.reading.table import Table, cell_text
 
 ONE_GROUP = "all"
@@ -89,6 +90,7 @@ def _weights(
             f"{values.iloc[rows[0]]!r} is no weight",
             where=ledger.table.where(rows, str(values.name)),
             allowed="positive numbers",
+            mend=point_wanted([str(values.iloc[rows[0]])]),
         )
     elif (words == "").any():
         ledger.note(f"{int((words == '').sum())} items have no weight; they weigh 1")

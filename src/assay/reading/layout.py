@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -15,6 +16,7 @@ from assay.reading.columns import ColumnArg, ColumnFinder, Role, find_roles, req
 from assay.reading.ids import joined_ids
 from assay.reading.joins import join_table
 from assay.reading.ledger import Ledger
+from assay.reading.panels import Places
 from assay.reading.repeats import BY_ROW, replicate_order
 from assay.reading.score_columns import ScoreColumns
 from assay.reading.sessions import Sessions, find_sessions
@@ -146,19 +148,25 @@ def fill_classes(task: Task, layout: Layout, gold: "TruthSource | None", ledger:
     return task.with_classes(classes)
 
 
-def account_for(layout: Layout, gold: "TruthSource | None") -> Accounting:
-    """Say what became of every row and what every column is."""
+def account_for(layout: Layout, gold: "TruthSource | None", places: "Places | None") -> Accounting:
+    """Say what became of every row and what every column is, of a table of panels too."""
     table, ledger = layout.table, layout.ledger
     extra = {**layout.answers.roles, **layout.scores.roles, **layout.audits.roles}
     if gold is not None and gold.ledger is ledger:
         extra |= {c: (f"truth of {label}", "named by truth=") for label, c in gold.by_label.items()}
     if protocol.is_export(list(table.frame.columns)):
         extra["response_status"] = ("status", "the format of the protocol's export")
+    roles = roles_table(list(table.frame.columns), layout.roles, extra)
+    beside = []
+    if places is not None:
+        lines = roles_table(list(places.table.frame.columns), places.roles, {})
+        name = Path(places.table.source).name
+        beside.append(lines.assign(column=[f"{name}: {c}" for c in lines["column"]]))
     return Accounting(
         rows_read=len(table.frame),
         rows_used=int(ledger.kept.sum()),
         set_aside=ledger.aside(layout.item_names, layout.rater_names),
-        roles=roles_table(list(table.frame.columns), layout.roles, extra),
+        roles=pd.concat([roles, *beside], ignore_index=True),
         notes=tuple(ledger.notes),
         source=table.source,
         sha256=table.sha256,

@@ -1,5 +1,6 @@
 """Cells to numbers within a range; what is no such number becomes a problem."""
 
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -11,6 +12,7 @@ from assay.reading.values import EMPTY
 
 SHOWN = 5
 ROUNDING = 1e-9
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+%?")
 
 
 def parse_numbers(column: "pd.Series[str]") -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -29,8 +31,22 @@ def parse_numbers(column: "pd.Series[str]") -> tuple[NDArray[np.float64], NDArra
 
 
 def has_numbers(column: "pd.Series[str]") -> bool:
-    """Whether any cell of a column is a number."""
-    return bool(np.isfinite(parse_numbers(column)[0]).any())
+    """Whether any cell of a column is a number, or one with a decimal comma."""
+    if np.isfinite(parse_numbers(column)[0]).any():
+        return True
+    return any(DECIMAL_COMMA.fullmatch(str(cell).strip()) for cell in pd.unique(column))
+
+
+def point_wanted(cells: Sequence[str]) -> str:
+    """Say how to write the first of some cells that has a decimal comma; empty if none has.
+
+    Examples
+    --------
+    >>> point_wanted(["high", "0,5"])
+    'write decimal points: 0.5'
+    """
+    found = next((c for c in cells if DECIMAL_COMMA.fullmatch(c.strip())), "")
+    return f"write decimal points: {found.strip().replace(',', '.')}" if found else ""
 
 
 def numbers_within(
@@ -47,11 +63,12 @@ def numbers_within(
     low, high = limits
     wrong = np.flatnonzero(filled & ~((numbers >= low - ROUNDING) & (numbers <= high + ROUNDING)))
     if len(wrong):
-        shown = [repr(str(v)[:40]) for v in pd.unique(column.iloc[wrong])[:SHOWN]]
+        cells = [str(v) for v in pd.unique(column.iloc[wrong])[:SHOWN]]
+        shown = [repr(cell[:40]) for cell in cells]
         ledger.problem(
             f"{len(wrong)} cells hold no {what}: {', '.join(shown)}",
             where=ledger.table.where(wrong, str(column.name)),
             allowed=f"{allowed}, or empty",
-            mend=mend,
+            mend=point_wanted(cells) or mend,
         )
     return np.clip(numbers, low, high)

@@ -44,9 +44,6 @@ def clusters_of(places: Places, names: "pd.Index[str]", ledger: Ledger) -> Words
         found = constant_within(
             values, places.item, names, what="cluster", table=places.table, ledger=ledger
         )
-        empty = int((found == "").sum()) if found is not None else 0
-        if empty and role == "cluster":
-            ledger.note(f"{empty} items have no cluster: each is its own cluster")
         return np.asarray(found, object)
     return np.full(len(names), "", object)
 

@@ -1,6 +1,6 @@
 """From rows to ratings: decode the answers, join and judge them, set rows aside."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from assay.grammar import NOT_ASKED
 from assay.reading import protocol
 from assay.reading.answer_columns import question_codes
+from assay.reading.columns import ColumnFinder
 from assay.reading.gates import CLOSED, apply_gates, broken_rules
 from assay.reading.ids import Codes, codes_of
 from assay.reading.layout import Layout
@@ -55,7 +56,7 @@ def decode_rows(layout: Layout, task: Task) -> Rows:
         held = (*found.by_label, *layout.scores.score, *layout.scores.confidence)
         absent = [name for name in task.label_names if name not in held]
         if absent and found.by_label:
-            ledger.note(f"no column holds {', '.join(absent)}: all answers to it are missing")
+            ledger.note(_absent_words(absent, layout))
     return Rows(
         item=item, rater=rater, items=items, raters=raters, question=question, answers=answers,
         scores=read_scores(layout.scores, answers, question, task, ledger),
@@ -157,3 +158,12 @@ def _judge(layout: Layout, task: Task, joined: Joined) -> Joined:
         )
         scores = np.where(closed_scores, np.nan, scores)
     return replace(joined, answers=gated.answers, scores=scores)
+
+
+def _absent_words(absent: Sequence[str], layout: Layout) -> str:
+    """Say which labels have no column, and which columns have their names all the same."""
+    finder = ColumnFinder(list(layout.table.frame.columns))
+    named = {name: finder.get(name) for name in absent}
+    pairs = ", ".join(f"{name!r}: {column!r}" for name, column in named.items() if column)
+    more = f"; labels= leaves out {{{pairs}}}, which has its name" if pairs else ""
+    return f"no column holds {', '.join(absent)}: all answers to it are missing{more}"

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from assay.reading.answer_columns import AnswerColumns
@@ -19,12 +20,13 @@ from assay.reading.label_columns import (
 from assay.reading.ledger import Ledger
 from assay.reading.numbers import has_numbers, numbers_within
 from assay.reading.table import Table
+from assay.reading.values import EMPTY
 from assay.states import Vectors
 from assay.task import Label, Task
 
 Floats = NDArray[np.float64]
 KINDS = ("score", "confidence")
-PER_CENT = (0.0, 100.0)
+UNIT, PER_CENT = (0.0, 1.0), (0.0, 100.0)
 ASKED, BY_NAME = "named by {kind}=", "its name is recognised"
 
 
@@ -104,7 +106,7 @@ def find_scores(
 
 def _with_numbers(found: Mapping[str, str], table: Table, ledger: Ledger) -> dict[str, str]:
     """Drop the columns of words: a column that is not asked for is none of scores by its name."""
-    words = {c for c in found.values() if not has_numbers(table.frame[c])}
+    words = {c for c in found.values() if not has_numbers(without_signs(table.frame[c])[0])}
     for column in sorted(words):
         ledger.note(f"column {column} holds no numbers: it is not used")
     return {k: c for k, c in found.items() if c not in words}
@@ -205,17 +207,39 @@ def _long_scores(
 
 def _unit(column: str, columns: ScoreColumns, ledger: Ledger) -> Floats:
     """Return the numbers of a column on the scale from 0 to 1."""
-    low, high = columns.limits
-    cells = ledger.table.frame[column]
-    if columns.limits == PER_CENT:
+    cells, per_cent = without_signs(ledger.table.frame[column])
+    limits = columns.limits
+    if limits == PER_CENT:  # some with a sign and some without are one scale here
         cells = cells.str.strip().str.removesuffix("%")
+    elif per_cent and limits == UNIT:
+        limits = PER_CENT
+        ledger.note(f"column {column} is in per cent: 100% stands for 1")
+    low, high = limits
     numbers = numbers_within(
-        cells, columns.limits, ledger,
+        cells, limits, ledger,
         what="score", allowed=f"numbers from {low:g} to {high:g}",
         mend="if they are on another scale, e.g. per cent, say so: score_range=(0, 100); if the "
         "column is no score, leave it out: score=\"\", confidence=\"\"",
     )  # fmt: skip
     return np.asarray((numbers - low) / (high - low), float)
+
+
+def without_signs(cells: "pd.Series[str]") -> "tuple[pd.Series[str], bool]":
+    """Return numbers without their per cent signs, and whether all that are filled have one.
+
+    Some with a sign and some without are two scales: then the signs stay.
+
+    Examples
+    --------
+    >>> cells, per_cent = without_signs(pd.Series(["83 %", "", "9%"], dtype="str"))
+    >>> cells.tolist(), per_cent
+    (['83', '', '9'], True)
+    """
+    bare = cells.str.strip()
+    signed = bare.str.endswith("%")
+    if signed.any() and bool((signed | bare.str.casefold().isin(EMPTY)).all()):
+        return bare.str.removesuffix("%").str.rstrip(), True
+    return cells, False
 
 
 def _has_order(label: Label, column: str, columns: ScoreColumns, ledger: Ledger) -> bool:

@@ -1,0 +1,152 @@
+"""What people hand over first: wide tables, other encodings, per cent signs, half a key."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import assay
+from assay.errors import RatingsError
+from assay.reading import read_ratings
+
+GRADES = ["none", "some", "much"]
+WIDE = pd.DataFrame(
+    {
+        "case": [f"c{n}" for n in range(30)],
+        "ward": ["A", "B"] * 15,
+        "Dr. Müller": GRADES * 10,
+        "Sørensen": [*GRADES, ""] * 7 + GRADES[:2],
+    }
+)
+RETRIEVAL = pd.DataFrame(
+    {
+        "query_id": ["q1", "q1", "q2"],
+        "chunk_id": ["a", "b", "a"],
+        "annotator": ["x", "y", "x"],
+        "topically_relevant": [1, 0, 1],
+    }
+)
+
+
+def refused(table: pd.DataFrame | Path, **named: object) -> str:
+    with pytest.raises(RatingsError) as error:
+        read_ratings(table, **named)
+    return str(error.value)
+
+
+def own_task(folder: Path, labels: str) -> Path:
+    path = folder / "own.toml"
+    path.write_text(f'name = "own"\ndescription = ""\nmetrics = []\n{labels}', encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("classes", [GRADES, []])
+def test_a_column_for_each_rater_is_told_how_to_turn_round(
+    tmp_path: Path, classes: list[str]
+) -> None:
+    task = own_task(tmp_path, f'[[labels]]\nname = "grade"\ndescription = ""\nclasses = {classes}')
+    said = refused(WIDE, task=task, item="case")
+    assert "1 problem" in said
+    assert "2 columns hold classes of grade: Dr. Müller, Sørensen" in said
+    call = said[said.index("frame.melt") :]
+    turned = eval(call, {"frame": WIDE.replace("", None)})  # the advice works
+    ratings = read_ratings(turned, task=task, item="case")
+    assert len(ratings.answers) == WIDE[["Dr. Müller", "Sørensen"]].ne("").to_numpy().sum()
+    assert set(ratings.raters.index) == {"Dr. Müller", "Sørensen"}
+
+
+def test_columns_of_other_words_are_no_raters() -> None:
+    said = refused(WIDE[["case", "ward"]], task="relevance", item="case")
+    assert "melt" not in said
+    assert "no column holds answers" in said
+
+
+def test_half_a_key_is_offered_with_the_cluster() -> None:
+    said = refused(RETRIEVAL, task="retrieval")
+    assert "['query_id', 'chunk_id']; chunk_id alone if it tells items apart" in said
+    ratings = read_ratings(RETRIEVAL, task="retrieval", item=["query_id", "chunk_id"])
+    assert len(ratings.items) == 3
+
+
+def test_a_partial_labels_argument_says_what_it_leaves_out() -> None:
+    ratings = read_ratings(
+        RETRIEVAL.assign(misleading=0), task="retrieval", item=["query_id", "chunk_id"],
+        labels={"topically_relevant": "topically_relevant"},
+    )  # fmt: skip
+    assert any(
+        "labels= leaves out {'misleading': 'misleading'}" in n for n in ratings.accounting.notes
+    )
+
+
+@pytest.mark.parametrize("sign", ["%", " %"])
+def test_per_cent_signs_say_the_scale(sign: str) -> None:
+    table = pd.DataFrame(
+        {
+            "item": [1, 1, 2],
+            "rater": ["a", "b", "a"],
+            "relevance": ["yes", "no", "yes"],
+            "relevance_score": [f"83{sign}", "", f"100{sign}"],
+        }
+    )
+    ratings = read_ratings(table, task="relevance")
+    assert ratings.scores[0, 0] == pytest.approx(0.83)
+    assert ratings.scores[2, 0] == 1
+    assert "column relevance_score is in per cent: 100% stands for 1" in ratings.accounting.notes
+
+
+def test_some_per_cent_signs_are_two_scales() -> None:
+    table = pd.DataFrame(
+        {"item": [1, 2], "rater": "a", "label": ["no", "yes"], "score": ["83%", "0.9"]}
+    )
+    assert "1 cells hold no score: '83%'" in refused(table, task="single")
+
+
+@pytest.mark.parametrize("column", ["weight", "score"])
+def test_a_decimal_comma_is_answered_with_a_point(column: str) -> None:
+    table = pd.DataFrame({"item": [1, 2], "rater": "a", "label": ["no", "yes"], column: "0,25"})
+    assert "write decimal points: 0.25" in refused(table, task="single")
+
+
+def test_another_encoding_is_told_how_to_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    text = "item;rater;label\n1;Müller;ja\n2;Müller;nein\n"
+    path.write_bytes(text.encode("latin-1"))
+    said = refused(path, task="single")
+    assert "encoding='latin-1'" in said
+    table = pd.read_csv(path, sep=None, engine="python", dtype=str, encoding="latin-1")
+    assert list(read_ratings(table, task="single").raters.index) == ["Müller"]
+
+
+def test_places_say_cluster_and_rank_of_items_that_nobody_rated() -> None:
+    rated = RETRIEVAL[["chunk_id", "annotator", "topically_relevant", "query_id"]]
+    rated = rated.assign(chunk_id=["a", "b", "c"])
+    panels = pd.DataFrame(
+        {"chunk_id": list("abcd"), "query_id": ["q1", "q1", "q2", "q2"], "rank": [1, 2, 1, 2]}
+    )
+    ratings = read_ratings(rated, task="retrieval", item="chunk_id", panels=panels)
+    assert ratings.items["cluster"].tolist() == ["q1", "q1", "q2", "q2"]
+    assert not any("no cluster" in note for note in ratings.accounting.notes)
+    roles = ratings.accounting.roles.set_index("column")["role"]
+    assert roles["panels= (a DataFrame): rank"] == "rank"
+    said = [f.text for f in assay.check(ratings).findings if f.topic == "what can be answered"]
+    assert "items stand in ranked lists: metrics at K, MRR and NDCG can be computed" in said
+
+
+def test_items_without_a_cluster_are_counted_once_all_tables_have_spoken() -> None:
+    rated = RETRIEVAL.assign(chunk_id=["a", "b", "c"])
+    panels = pd.DataFrame({"chunk_id": list("abcd"), "query_id": ["q1", "q1", "", ""]})
+    ratings = read_ratings(rated, task="retrieval", item="chunk_id", panels=panels)
+    assert "1 items have no cluster: each is its own cluster" in ratings.accounting.notes
+
+
+def test_check_asks_about_a_column_called_gold() -> None:
+    table = pd.DataFrame(
+        {"item": [1, 2], "rater": "a", "label": ["x", "y"], "Gold label": ["x", "y"]}
+    )
+    found = assay.check(read_ratings(table, task="single")).findings
+    assert [f.text for f in found if f.level == "warning" and f.topic == "columns"] == [
+        "column Gold label sounds like known truth and is not used; if it is, "
+        "truth='Gold label' takes it"
+    ]
+    told = assay.check(read_ratings(table, task="single", truth="Gold label")).findings
+    assert not any("sounds like" in f.text for f in told)

@@ -28,6 +28,8 @@ from assay.climbs import prior_centre
 from assay.density import Density, make_density, unconstrain
 from assay.model import Structure
 from assay.modes import (
+    FORGOTTEN,
+    RIVAL,
     Mode,
     at_spreads,
     follow_modes,
@@ -60,8 +62,7 @@ def find_centred_modes(
         On which nothing is centred.
     starts : int
     times : float
-        How many times larger the data are if those of the density are a sample: its modes are
-        joint ones then, from where larger data go on.
+        How many times larger the data are if those of the density are a sample.
 
     Returns
     -------
@@ -70,16 +71,14 @@ def find_centred_modes(
     """
     samples = samples_of(density, rng)
     points = starting_points(prior_centre(density), rng, starts)
-    modes = seek_modes(structure, samples[0], points)
+    rival = RIVAL if times == len(samples) == 1 else FORGOTTEN
+    modes = seek_modes(structure, samples[0], points, rival=rival)
     times = times * mass(density.data) / mass(samples[0].data)
     moved = centre_informed(structure, density, modes[0], times=times)
     if times == 1:
         return moved, [in_coordinates(structure, density, moved, mode) for mode in modes]
     there = [replace(mode, x=unconstrain(moved, density.constrain(mode.x))) for mode in modes]
-    found = follow_modes(structure, moved, samples, there)
-    if found[0].factor is None and moved.centred:
-        return density, follow_modes(structure, density, samples, modes)
-    return moved, found
+    return moved, follow_modes(structure, moved, samples, there)
 
 
 def centre_informed(

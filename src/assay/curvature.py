@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor
+from scipy.linalg import cholesky as upper_factor
 
 from assay.climbs import LARGE
 from assay.density import Density
@@ -13,7 +13,7 @@ from assay.partition import bundles_of_rows, in_threads, take_bundles
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MAX_DENSE = 6000
+MAX_DENSE = 10_000
 """Unknowns beyond which the Hessian is not held as one matrix."""
 DIFFERENCE = 1e-4
 MANY = 200
@@ -31,14 +31,16 @@ def curvature(density: Density, x: Floats, still: Ints | None = None) -> Floats 
     moving = np.ones(len(x), bool)
     if still is not None:
         moving[still] = False
-    hessian = np.empty((len(x), len(x)))
+    place = np.cumsum(moving) - 1
+    hessian = np.empty((place[-1] + 1, place[-1] + 1))
 
     def rows(job: tuple[Ints, Density]) -> None:
         unknowns, local = job
         for n in unknowns[moving[unknowns]]:
             shift = np.zeros(len(x))
             shift[n] = DIFFERENCE
-            hessian[n] = (local(x - shift)[1] - local(x + shift)[1]) / (2 * DIFFERENCE)
+            bent = (local(x - shift)[1] - local(x + shift)[1]) / (2 * DIFFERENCE)
+            hessian[place[n]] = bent[moving]
 
     whole, *local = neighbourhoods(density, x)
     if local or len(x) < MANY:
@@ -47,15 +49,19 @@ def curvature(density: Density, x: Floats, still: Ints | None = None) -> Floats 
         alone = replace(density, threads=1)
         local = [(part, alone) for part in np.array_split(whole[0], density.threads)]
     in_threads(rows, local, density.threads)
-    hessian = hessian[np.ix_(moving, moving)]
-    return cholesky((hessian + hessian.T) / 2)
+    hessian += hessian.T
+    hessian /= 2
+    return cholesky(hessian)
 
 
 def cholesky(precision: Floats) -> Floats | None:
-    """Upper Cholesky factor; None if the matrix is not positive definite."""
+    """Upper Cholesky factor, in the place of the matrix; None if it is not positive definite."""
+    if not np.isfinite(precision).all():
+        return None
     try:
-        return np.asarray(np.triu(cho_factor(precision)[0]))
-    except (np.linalg.LinAlgError, ValueError):
+        # Symmetric: the transpose is the same matrix in the order in which LAPACK wants it.
+        return np.asarray(upper_factor(precision.T, overwrite_a=True, check_finite=False))
+    except np.linalg.LinAlgError:
         return None
 
 

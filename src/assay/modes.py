@@ -6,7 +6,8 @@ says how much of the posterior it holds, and the heaviest is the one that a fit 
 
 On small data modes are sought and weighed with the SDs of offsets held at the centre of their prior
 (:mod:`assay.climbs`); then the SDs of those that matter are settled (:mod:`assay.spreads`). On
-large data, which pin raters down, modes of a sample are followed to the joint mode of all.
+large data all this happens on a sample, and its modes are followed on all data, with the SDs that
+the sample settled.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.climbs import LARGE, climb, hold, is_large, prior_centre, spreads_of
+from assay.climbs import LARGE, Held, climb, hold, is_large, prior_centre, spreads_of
 from assay.curvature import curvature
 from assay.density import Density
 from assay.kernels import Data
@@ -54,8 +55,9 @@ class Mode:
         Log posterior density there.
     factor : ndarray (value, value) or None
         Upper Cholesky factor of the precision of the normal approximation: the negative Hessian,
-        or where SDs were settled that of :func:`assay.spreads.factor_with_spreads`. None if it is
-        not positive definite, or nothing needed it.
+        with ones for SDs that are held; or where SDs were settled that of
+        :func:`assay.spreads.factor_with_spreads`. None if it is not positive definite, or nothing
+        needed it.
     evidence : float
         Laplace's approximation to the log of the posterior mass around the mode, where SDs of
         offsets were held at the centre of their prior; NaN where nothing needed it.
@@ -142,7 +144,8 @@ def find_modes(
     samples = samples_of(density, rng)
     centre = prior_centre(density) if centre is None else centre
     points = [*starting_points(centre, rng, starts), *(more or [])]
-    modes = seek_modes(structure, samples[0], points, ascend=ascend, widths=widths)
+    rival = RIVAL if len(samples) == 1 else FORGOTTEN
+    modes = seek_modes(structure, samples[0], points, ascend=ascend, widths=widths, rival=rival)
     if len(samples) == 1:
         return modes
     return follow_modes(structure, density, samples, modes, ascend=ascend, widths=widths)
@@ -160,26 +163,35 @@ def seek_modes(
     *,
     ascend: Climb | None = None,
     widths: bool = True,
+    rival: float = RIVAL,
 ) -> list[Mode]:
-    """Climb from points and weigh the distinct modes, by falling evidence."""
+    """Climb from points and weigh the distinct modes, by falling evidence.
+
+    Parameters
+    ----------
+    rival : float
+        Weight from which the SDs of a mode other than the heaviest are settled too.
+    """
     if ascend is None:
         peaks = [(*hold(density, point), 1) for point in points]
     else:
         peaks = [(*ascend(density, point, None), 1) for point in points]
     still = spreads_of(density)
+    # A mode whose SDs are held gets its width when they are settled.
+    widths = widths and not len(still)
     modes = _distinct(structure, density, peaks, still, widths=widths)
     if not len(still):
         return modes
     found: list[Mode] = []
     for n, mode in enumerate(modes):
-        weighty = n == 0 or mode.weight > RIVAL
+        weighty = n == 0 or mode.weight > rival
         _take_in(structure, density, found, settled(structure, density, mode) if weighty else mode)
     return found
 
 
 def _take_in(structure: Structure, density: Density, modes: list[Mode], mode: Mode) -> None:
     """Add a mode; or, if its labels are those of another now that SDs moved, its weight to that."""
-    labels = _labels(structure, density, mode.x)
+    labels = _labels(structure, density, mode.x) if modes else np.zeros(0)
     for n, other in enumerate(modes):
         if _alike(labels, _labels(structure, density, other.x)):
             modes[n] = replace(
@@ -210,12 +222,17 @@ def settled(structure: Structure, density: Density, mode: Mode) -> Mode:
 
 
 def at_spreads(
-    structure: Structure, density: Density, mode: Mode, x: Floats, spreads: Spreads
+    structure: Structure,
+    density: Density,
+    mode: Mode,
+    x: Floats,
+    spreads: Spreads,
+    given: Floats | None = None,
 ) -> Mode:
-    """Return a mode as it is with settled SDs."""
+    """Return a mode as it is with settled SDs; ``given`` them is the factor of all else."""
     accuracy, chance = mean_accuracy(structure, density, x)
     return replace(
-        mode, x=x, height=density(x)[0], factor=factor_with_spreads(density, x, spreads),
+        mode, x=x, height=density(x)[0], factor=factor_with_spreads(density, x, spreads, given),
         accuracy=accuracy, chance=chance, spreads=spreads,
     )  # fmt: skip
 
@@ -229,7 +246,7 @@ def follow_modes(
     ascend: Climb | None = None,
     widths: bool = True,
 ) -> list[Mode]:
-    """Follow modes of the first sample to the joint mode of all unknowns, on growing samples.
+    """Follow modes of the first sample on growing samples; SDs that it settled stay as they are.
 
     Parameters
     ----------
@@ -238,7 +255,8 @@ def follow_modes(
     samples : sequence of Density
         Of nested samples; their data alone matter.
     """
-    ascend = ascend or climb
+    still = NONE if modes[0].spreads is None else modes[0].spreads.scores.at
+    spreads = {mode.x[still].tobytes(): mode.spreads for mode in modes}
     found = [replace(mode, factor=None, spreads=None) for mode in modes]
     rows = mass(samples[0].data)
     for sample in samples:
@@ -249,9 +267,28 @@ def follow_modes(
         for mode in found:
             if mode.weight > FORGOTTEN:
                 factor = None if mode.factor is None else mode.factor * grown
-                peaks.append((*ascend(there, mode.x, factor), mode.starts))
-        found = _distinct(structure, there, peaks, NONE, widths=widths)
-    return found
+                if ascend is None:
+                    peak = climb(Held(there, still), mode.x, factor)
+                else:
+                    peak = ascend(there, mode.x, factor)
+                peaks.append((*peak, mode.starts))
+        found = _distinct(structure, there, peaks, still, widths=widths)
+    if not len(still):
+        return found
+    return [
+        _with_spreads(structure, density, mode, spreads[mode.x[still].tobytes()]) for mode in found
+    ]
+
+
+def _with_spreads(
+    structure: Structure, density: Density, mode: Mode, spreads: Spreads | None
+) -> Mode:
+    """Give a mode back the SDs that a sample settled, and the width that goes with them."""
+    if spreads is None or mode.factor is None:
+        return replace(mode, spreads=spreads, factor=None)
+    moving = np.delete(np.arange(len(mode.x)), spreads.scores.at)
+    given = mode.factor[np.ix_(moving, moving)]
+    return at_spreads(structure, density, mode, mode.x, spreads, given)
 
 
 def samples_of(density: Density, rng: np.random.Generator) -> list[Density]:
@@ -281,8 +318,6 @@ def _distinct(
     structure: Structure, density: Density, peaks: Sequence[Peak], still: Ints, *, widths: bool
 ) -> list[Mode]:
     """Tell peaks apart, and weigh them."""
-    # A mode whose SDs are held gets its width when they are settled.
-    widths = widths and not len(still)
     if len(peaks) == 1 and not widths:
         return [_alone(structure, density, *peaks[0])]
     groups: list[tuple[Floats, float, Floats, int]] = []
@@ -322,7 +357,7 @@ def weigh(structure: Structure, density: Density, peaks: Sequence[Peak], still: 
         factor = None if hopeless else curvature(density, x, still)
         accuracy, chance = mean_accuracy(structure, density, x)
         mode = Mode(
-            x=x, height=height, factor=None if len(still) else factor,
+            x=x, height=height, factor=embedded(factor, still, len(x)),
             evidence=_evidence(height, factor, size), accuracy=accuracy, chance=chance,
             starts=count,
         )  # fmt: skip
@@ -335,6 +370,16 @@ def weigh(structure: Structure, density: Density, peaks: Sequence[Peak], still: 
     return [
         replace(mode, weight=float(weight)) for mode, weight in zip(modes, weights, strict=True)
     ]
+
+
+def embedded(factor: Floats | None, still: Ints, size: int) -> Floats | None:
+    """Return a factor for all unknowns from that of those that are not held."""
+    if factor is None or not len(still):
+        return factor
+    moving = np.delete(np.arange(size), still)
+    found = np.eye(size)
+    found[np.ix_(moving, moving)] = factor
+    return found
 
 
 def _evidence(height: float, factor: Floats | None, size: int) -> float:

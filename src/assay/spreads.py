@@ -45,7 +45,12 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 LOOKS = 5
-"""How often the curvature is computed, at most."""
+"""How often the curvature is computed again, at most."""
+FEW_LOOKS = 1
+"""The same of more than ``MANY`` unknowns, of which each look takes minutes."""
+MANY = 3000
+BLOCK = 500
+"""Rows of the covariance that are looked at in one piece."""
 STEPS = 6
 """Newton's steps from one look to the next."""
 NEAR = 0.1
@@ -180,7 +185,7 @@ def settle_spreads(density: Density, x: Floats) -> tuple[Floats, Spreads] | None
     look = _look(density, x, scores, offset, owner)
     if look is None:
         return None
-    for _ in range(LOOKS):
+    for _ in range(LOOKS if density.size <= MANY else FEW_LOOKS):
         moved = _steps(density, x, scores, offset, owner, look)
         again = None if moved is x else _look(density, moved, scores, offset, owner)
         if again is None:
@@ -229,11 +234,15 @@ def _look(
     if factor is None:
         return None
     rows = np.searchsorted(np.delete(np.arange(density.size), still), offset)
-    covariance = _inverse(factor)[np.ix_(rows, rows)]
-    z, variance = x[offset], np.diag(covariance).copy()
+    covariance = _inverse(factor)
+    z, variance = x[offset], covariance[rows, rows]
     member = csr_array((np.ones(len(owner)), (owner, np.arange(len(owner)))))
     complete = np.diag(2 * (member @ (z**2 + variance)))
-    missing = member @ (2 * covariance**2 + 4 * z[:, None] * covariance * z) @ member.T
+    missing = np.zeros_like(complete)
+    for some in np.array_split(np.arange(len(rows)), len(rows) // BLOCK + 1):
+        part = covariance[np.ix_(rows[some], rows)]
+        part = 2 * part**2 + 4 * z[some, None] * part * z
+        missing += member[:, some] @ part @ member.T
     slope, bend = scores.slopes(scores.scores(x[still]))
     information = slope[:, None] * (complete - missing) * slope
     information += np.diag(1 - bend * (member @ (z**2 + variance - 1)))
@@ -247,24 +256,39 @@ def _look(
     )
 
 
-def factor_with_spreads(density: Density, x: Floats, spreads: Spreads) -> Floats | None:
+def factor_with_spreads(
+    density: Density, x: Floats, spreads: Spreads, given: Floats | None = None
+) -> Floats | None:
     """Upper Cholesky factor of the precision of the normal approximation, by unknown.
 
     The SDs stand in it by their scores, with the information about them when the rest is
-    integrated out; the rest has its curvature given the SDs, and follows them as its mode does.
+    integrated out; the rest has its curvature ``given`` the SDs, and follows them as its mode does.
     """
     still = spreads.scores.at
-    free = np.delete(np.arange(len(x)), still)
-    factor = curvature(density, x, still)
+    factor = curvature(density, x, still) if given is None else given
     if factor is None:
         return None
-    slope, _ = spreads.scores.slopes(spreads.scores.scores(x[still]))
-    cross = np.empty((len(free), len(still)))
+    cross = np.empty((len(x), len(still)))
     for n, position in enumerate(still):
         shift = np.zeros(len(x))
         shift[position] = DIFFERENCE
-        difference = density(x - shift)[1] - density(x + shift)[1]
-        cross[:, n] = slope[n] * difference[free] / (2 * DIFFERENCE)
+        cross[:, n] = (density(x - shift)[1] - density(x + shift)[1]) / (2 * DIFFERENCE)
+    return joint_factor(x, spreads, factor, np.delete(cross, still, axis=0))
+
+
+def joint_factor(x: Floats, spreads: Spreads, factor: Floats, cross: Floats) -> Floats | None:
+    """Join what is known of the SDs with the curvature of all else.
+
+    Parameters
+    ----------
+    factor : ndarray (other, other)
+        Upper Cholesky factor of the negative Hessian of all unknowns but the SDs.
+    cross : ndarray (other, sd)
+        Negative second derivatives by these and the logarithms of the SDs.
+    """
+    still = spreads.scores.at
+    free = np.delete(np.arange(len(x)), still)
+    cross = cross * spreads.scores.slopes(spreads.scores.scores(x[still]))[0]
     precision = np.empty((len(x), len(x)))
     precision[np.ix_(free, free)] = factor.T @ factor
     precision[np.ix_(free, still)] = cross
@@ -296,5 +320,7 @@ def _with_spreads(x: Floats, logs: Floats, still: Ints, offset: Ints, owner: Int
 
 def _inverse(factor: Floats) -> Floats:
     """Inverse of the matrix that an upper Cholesky factor stands for."""
-    upper = np.triu(dpotri(factor, lower=0)[0])
-    return np.asarray(upper + np.triu(upper, 1).T)
+    found = dpotri(factor, lower=0)[0]
+    for n in range(1, len(found)):
+        found[n, :n] = found[:n, n]
+    return np.asarray(found)

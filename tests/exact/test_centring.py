@@ -2,7 +2,6 @@
 
 import json
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ from assay.density import Density, make_density, unconstrain
 from assay.errors import FitWarning
 from assay.laplace import mode_scale
 from assay.model import Structure, build_structure
-from assay.modes import find_modes, follow_modes
+from assay.modes import find_modes
 from assay.spec import make_spec
 
 
@@ -123,23 +122,17 @@ def test_an_sd_that_may_be_next_to_nothing_has_nothing_centred_on_it():
     assert not density.centred
 
 
-def test_coordinates_in_which_large_data_have_no_peak_are_left(monkeypatch):
-    structure, density = study(100)
+def test_large_data_are_followed_in_the_coordinates_of_their_sample(monkeypatch):
+    structure, density = study(300)
+    plain = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
     for module in ("climbs", "curvature", "modes"):
-        monkeypatch.setattr(f"assay.{module}.LARGE", 200)
-    tried = []
-
-    def follow(structure, density, *more):
-        tried.append(bool(density.centred))
-        (first, *rest) = follow_modes(structure, density, *more)
-        return [replace(first, factor=None) if density.centred else first, *rest]
-
-    monkeypatch.setattr(centring, "SURE", np.inf)
-    monkeypatch.setattr(centring, "follow_modes", follow)
+        monkeypatch.setattr(f"assay.{module}.LARGE", 1000)
     found, modes = find_centred_modes(structure, density, np.random.default_rng(1))
-    assert tried == [True, False]
-    assert found is density
+    assert (found.centred["logit_offset"] > 0).all()
     assert modes[0].factor is not None
+    values, other = found.constrain(modes[0].x), density.constrain(plain.x)
+    np.testing.assert_allclose(np.log(values["logit_sd"]), np.log(other["logit_sd"]), atol=0.4)
+    np.testing.assert_allclose(values["logit_mean"], other["logit_mean"], atol=0.2)
 
 
 def test_laplace_is_right_where_data_are_plenty():

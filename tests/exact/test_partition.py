@@ -7,15 +7,16 @@ import pytest
 
 import assay
 from assay import partition, recovery
-from assay.climbs import climb
-from assay.curvature import curvature, neighbourhoods
+from assay.climbs import Held, climb, prior_centre
+from assay.curvature import neighbourhoods
 from assay.density import Density, make_density
 from assay.laplace import mode_scale
 from assay.model import Structure, build_structure
-from assay.modes import find_modes
+from assay.modes import FORGOTTEN, find_modes, samples_of, seek_modes, starting_points
 from assay.partition import bundle_sizes, bundles_of_rows, cut, shares, take_bundles
 from assay.recovery import recover
 from assay.spec import make_spec
+from assay.spreads import factor_with_spreads
 
 STUDIES = {
     "items": {"n_items": 60},
@@ -24,14 +25,16 @@ STUDIES = {
 RECIPES = ("hierarchical", "dawid_skene + item_difficulty")
 
 
-def study(name: str, recipe: str, times: int = 1) -> tuple[Structure, Density]:
+def study(
+    name: str, recipe: str, times: int = 1, prevalence: str = "loglinear"
+) -> tuple[Structure, Density]:
     sizes = {
         key: times * size if key != "n_systems" else size for key, size in STUDIES[name].items()
     }
     ratings = assay.simulate(
         "retrieval", **sizes, n_raters=8, ratings_per_item=2, missing=0.1, rng=3
     )
-    structure = build_structure(ratings, make_spec(recipe, "loglinear"))
+    structure = build_structure(ratings, make_spec(recipe, prevalence))
     return structure, make_density(structure)
 
 
@@ -128,21 +131,36 @@ def gradients(density: Density, x: np.ndarray, step: float = 1e-5) -> np.ndarray
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_modes_of_large_data_are_joint_ones(name, monkeypatch):
+def test_modes_of_large_data_have_the_sds_of_a_sample(name, monkeypatch):
     structure, density = study(name, "hierarchical", times=6)
-    settled = find_modes(structure, density, np.random.default_rng(1), starts=2)[0]
-    x, height = climb(density, settled.x)
     for module in ("climbs", "curvature", "modes"):
         monkeypatch.setattr(f"assay.{module}.LARGE", 200)
     found = find_modes(structure, density, np.random.default_rng(1), starts=2)[0]
-    assert found.spreads is None
+    rng = np.random.default_rng(1)
+    sample = samples_of(density, rng)[0]
+    points = starting_points(prior_centre(density), rng, 2)
+    of_sample = seek_modes(structure, sample, points, rival=FORGOTTEN)
+    still = found.spreads.scores.at
+    assert any((found.x[still] == mode.x[still]).all() for mode in of_sample)
+    # All else is at its mode given them, on all data.
+    x, height = climb(Held(density, still), found.x)
     assert found.height == pytest.approx(height, abs=1e-4)
-    # To a hundredth of the posterior's width; the sign of all cluster loadings is arbitrary.
     scale = mode_scale(found)
-    np.testing.assert_allclose(np.abs(found.x) / scale, np.abs(x) / scale, atol=0.01)
-    width, also = (np.diag(curvature(density, at)) for at in (found.x, x))
-    np.testing.assert_allclose(np.diag(found.factor), also, rtol=0.01)
-    np.testing.assert_allclose(width, also, rtol=0.01)
+    np.testing.assert_allclose(found.x / scale, x / scale, atol=0.01)
+    again = factor_with_spreads(density, x, found.spreads)
+    np.testing.assert_allclose(np.diag(found.factor), np.diag(again), rtol=0.01)
+
+
+def test_modes_of_large_data_without_sds_are_those_of_small(monkeypatch):
+    structure, density = study("items", "dawid_skene", times=6, prevalence="dirichlet")
+    plain = find_modes(structure, density, np.random.default_rng(1), starts=2)[0]
+    for module in ("climbs", "curvature", "modes"):
+        monkeypatch.setattr(f"assay.{module}.LARGE", 200)
+    found = find_modes(structure, density, np.random.default_rng(1), starts=2)[0]
+    assert found.height == pytest.approx(plain.height, abs=1e-4)
+    scale = mode_scale(plain)
+    np.testing.assert_allclose(found.x / scale, plain.x / scale, atol=0.01)
+    np.testing.assert_allclose(np.diag(found.factor), np.diag(plain.factor), rtol=0.01)
 
 
 def test_states_recovered_in_pieces_are_the_same_posterior(studied, monkeypatch):

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.climbs import climb, prior_centre
-from assay.curvature import MAX_DENSE, cholesky
+from assay.climbs import Held, climb, prior_centre
+from assay.curvature import MAX_DENSE, cholesky, curvature
 from assay.density import Density
 from assay.distributed.pieces import (
     Piece,
@@ -24,9 +24,10 @@ from assay.likelihood import Pattern
 from assay.model import Structure
 from assay.modes import (
     FORGOTTEN,
+    NONE,
     SAME_HEIGHT,
     Mode,
-    follow_modes,
+    embedded,
     mass,
     mean_accuracy,
     samples_of,
@@ -34,6 +35,7 @@ from assay.modes import (
     starting_points,
 )
 from assay.recovery import Recovered, recover
+from assay.spreads import joint_factor
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -103,13 +105,13 @@ class SpreadDensity(Density):
         result: tuple[Any, ...] = found[0].result()
         return result
 
-    def curvature(self, x: Floats) -> Floats | None:
-        """Upper Cholesky factor of the negative Hessian; None where there is no proper peak."""
+    def bend(self, x: Floats) -> Floats | None:
+        """Negative Hessian; None if it is too large to be held as one matrix."""
         if len(x) > MAX_DENSE:
             return None
         prior = bends(lambda at: super(SpreadDensity, self).__call__(at)[1], x, np.arange(len(x)))
         hessian = prior + self.add_up(bend, x)[0]
-        return cholesky((hessian + hessian.T) / 2)
+        return np.asarray((hessian + hessian.T) / 2)
 
 
 def spread_density(client: Any, density: Density, held: Sequence[Any]) -> SpreadDensity:
@@ -150,9 +152,7 @@ class Spread:
         """Seek modes on a sample here, then follow them on all data."""
         samples = samples_of(self.whole, rng)
         points = starting_points(prior_centre(self.whole), rng, starts)
-        rough = seek_modes(self.structure, samples[0], points)
-        if len(samples) > 1:
-            rough = follow_modes(self.structure, self.whole, samples[:1], rough)
+        rough = seek_modes(self.structure, samples[0], points, rival=FORGOTTEN)
         return follow_on_workers(self.structure, samples[0], self.density, rough)
 
     def recover(self, values: Mapping[str, Floats], seed: int) -> Recovered:
@@ -218,9 +218,7 @@ def sending() -> Iterator[None]:
 def follow_on_workers(
     structure: Structure, sample: Density, density: SpreadDensity, rough: Sequence[Mode]
 ) -> list[Mode]:
-    """Follow the modes of a sample on the data of all workers.
-
-    Modes with settled SDs are those of all data already.
+    """Follow the modes of a sample on the data of all workers, with the SDs that it settled.
 
     Parameters
     ----------
@@ -233,16 +231,18 @@ def follow_on_workers(
     rough : sequence of Mode
         Of the sample.
     """
-    if rough[0].spreads is not None:
-        return list(rough)
     grown = np.sqrt(density.add_up(weigh, np.zeros(0))[0] / mass(sample.data))
+    if rough[0].spreads is not None and grown == 1:
+        return list(rough)
+    still = NONE if rough[0].spreads is None else rough[0].spreads.scores.at
     followed: list[Mode] = []
     for mode in rough:
         if mode.weight > FORGOTTEN:
-            factor = None if mode.factor is None else mode.factor * grown
-            x, height = climb(density, mode.x, factor)
+            factor = embedded(curvature(sample, mode.x, still), still, len(mode.x))
+            factor = None if factor is None else factor * grown
+            x, height = climb(Held(density, still), mode.x, factor)
             _take_in(followed, replace(mode, x=x, height=height))
-    return _weighed([_at_peak(structure, density, mode) for mode in followed])
+    return _weighed([_at_peak(structure, density, mode, still) for mode in followed])
 
 
 def _take_in(modes: list[Mode], mode: Mode) -> None:
@@ -254,13 +254,22 @@ def _take_in(modes: list[Mode], mode: Mode) -> None:
     modes.append(mode)
 
 
-def _at_peak(structure: Structure, density: SpreadDensity, mode: Mode) -> Mode:
-    factor = density.curvature(mode.x)
-    evidence = mode.height + 0.5 * len(mode.x) * np.log(2 * np.pi)
-    if factor is not None:
-        evidence -= float(np.log(np.diag(factor)).sum())
+def _at_peak(structure: Structure, density: SpreadDensity, mode: Mode, still: Ints) -> Mode:
     accuracy, chance = mean_accuracy(structure, density, mode.x)
-    return replace(mode, factor=factor, evidence=evidence, accuracy=accuracy, chance=chance)
+    mode = replace(mode, accuracy=accuracy, chance=chance, factor=None)
+    evidence = mode.height + 0.5 * (len(mode.x) - len(still)) * np.log(2 * np.pi)
+    hessian = density.bend(mode.x)
+    if hessian is None:
+        return replace(mode, evidence=evidence)
+    moving = np.delete(np.arange(len(mode.x)), still)
+    factor = cholesky(hessian[np.ix_(moving, moving)])
+    if factor is None:
+        return replace(mode, evidence=evidence)
+    evidence -= float(np.log(np.diag(factor)).sum())
+    if mode.spreads is None:
+        return replace(mode, factor=embedded(factor, still, len(mode.x)), evidence=evidence)
+    joint = joint_factor(mode.x, mode.spreads, factor, hessian[np.ix_(moving, still)])
+    return replace(mode, factor=joint, evidence=evidence)
 
 
 def _weighed(modes: list[Mode]) -> list[Mode]:

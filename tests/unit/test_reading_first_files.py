@@ -150,3 +150,8 @@ def test_check_asks_about_a_column_called_gold() -> None:
     ]
     told = assay.check(read_ratings(table, task="single", truth="Gold label")).findings
     assert not any("sounds like" in f.text for f in told)
+
+
+def test_check_says_what_it_takes() -> None:
+    with pytest.raises(RatingsError, match=r"check takes Ratings, not DataFrame; make them with"):
+        assay.check(WIDE)  # type: ignore[arg-type]

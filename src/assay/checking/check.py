@@ -13,6 +13,7 @@ from assay.checking.rows import check_rows
 from assay.checking.scores import check_scores
 from assay.checking.sessions import check_sessions, check_times
 from assay.checking.slots import check_slots
+from assay.errors import RatingsError
 from assay.ratings import Ratings
 
 PARTS = (
@@ -33,6 +34,11 @@ def check(ratings: Ratings) -> Check:
     -------
     Check
         ``print`` it for the report; ``findings`` and ``tables`` hold the same for programs.
+
+    Raises
+    ------
+    RatingsError
+        If what is given are no Ratings.
 
     Notes
     -----
@@ -56,6 +62,12 @@ def check(ratings: Ratings) -> Check:
     >>> report.tables["ratings_per_item"].to_dict("list")
     {'ratings': [1, 2], 'items': [1, 1]}
     """
+    if not isinstance(ratings, Ratings):
+        raise RatingsError(
+            f"check takes Ratings, not {type(ratings).__name__}; make them with "
+            "assay.read_ratings(source, task=...)",
+            "the call of check",
+        )
     parts = [part(ratings) for part in PARTS]
     return Check(
         findings=tuple(f for part in parts for f in part.findings),

@@ -92,7 +92,10 @@ def _hint(text: str) -> str:
     --------
     >>> _hint('name it: item="..."')
     '\n(here, item="..." is --item ...)'
+    >>> _hint('@assay.metric("mine", task="retrieval")')  # a line of a program, not of a call
+    ''
     """
+    text = "\n".join(line for line in text.splitlines() if not line.startswith("@"))
     said = [f'{name}="..." is --{name} ...' for name in re.findall(r'\b(\w+)="', text)]
     for name in re.findall(r"\b(\w+)=\{", text):
         option = WRITTEN.get(name, f"--{name} NAME=VALUE")

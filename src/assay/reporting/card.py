@@ -8,9 +8,11 @@ import pandas as pd
 from assay.catalogue import catalogue_entry, catalogue_names
 from assay.fit_data import spec_of, structure_of
 from assay.priors import PARAMETERS, Prior
+from assay.ratings import Ratings
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Code, Section, bullets, prose, table_of
 from assay.spec import Spec, parse_recipe
+from assay.states import MISSING
 
 EQUATION = "p(y[i] | theta) = sum_s pi[i, s] prod_{a in ratings of i} p(y[a] | s, rater[a])"
 KERNELS = {
@@ -35,15 +37,23 @@ def card_section(material: Material) -> Section:
         ),
         Code(text="\n".join([EQUATION, *(e["equation"] for e in entries if "equation" in e)])),
         *bullets([f"{e['title']}: {e['description']}" for e in entries], "Parts of the model:"),
-        prose(
-            f"A rater whose answers are refused {KERNELS[material.ratings.resolve]}; in partly "
-            f"answered ratings {PARTIAL[material.ratings.partial]}."
-        ),
+        *_process(material.ratings),
         _priors_table(material),
         *bullets(modes, "Modes of the posterior that were looked for and found:"),
         *bullets(_references(entries), "References:"),
     ]
     return Section(key="model", title="Model card", blocks=tuple(blocks))
+
+
+def _process(ratings: Ratings) -> list[Block]:
+    """Say what is assumed of refused and of partly answered ratings, where there can be any."""
+    said = []
+    if any(rule.response == "block" for rule in ratings.task.rules):
+        said.append(f"A rater whose answers are refused {KERNELS[ratings.resolve]}.")
+    missing = ratings.answers == MISSING
+    if (missing.any(axis=1) & ~missing.all(axis=1)).any():
+        said.append(f"In partly answered ratings {PARTIAL[ratings.partial]}.")
+    return [prose(" ".join(said))] if said else []
 
 
 def _entries(spec: Spec) -> list[dict[str, Any]]:

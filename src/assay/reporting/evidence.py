@@ -116,4 +116,5 @@ def _set_aside_table(accounting: Accounting) -> Block:
 
 def _roles_table(accounting: Accounting) -> Block:
     shown = {"column": "Column", "role": "Taken for", "evidence": "Because"}
-    return table_of("roles", "Columns of the source", accounting.roles, shown)
+    told = accounting.roles.replace({"role": {"": "not used"}})
+    return table_of("roles", "Columns of the source", told, shown, export=accounting.roles)

@@ -31,9 +31,20 @@ def scores_section(material: Material) -> Section | None:
             svg=to_svg(draw_calibration(table, width=WIDTH), name="scores", words=words),
             caption=f"Posterior mean with {material.level:.0%} band{only}. {note}",
         ),
-        _table(table, material.level, note, material.calibration),
+        _table(
+            _of_curves(table, curves[:SHOWN_CURVES]),
+            material.level,
+            f"{note} All curves: --tables." if only else note,
+            material.calibration,
+        ),
     ]
     return Section(key="scores", title="What the scores mean", blocks=tuple(blocks))
+
+
+def _of_curves(table: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines of some curves, which are a rater and a label each."""
+    keys = ["rater", "label"]
+    return table.merge(curves[keys], on=keys)
 
 
 def _table(table: pd.DataFrame, level: float, note: str, export: pd.DataFrame) -> Block:

@@ -4,6 +4,7 @@ import re
 from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING
+from warnings import catch_warnings, filterwarnings
 
 from assay.plots.style import COLOURS
 
@@ -38,7 +39,9 @@ def to_svg(figure: "Figure", *, name: str, words: str) -> str:
     import matplotlib as mpl
 
     stream = StringIO()
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": SALT}):
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": SALT}), catch_warnings():
+        # Letters stay letters: the browser has the glyphs that the font of the drawing lacks.
+        filterwarnings("ignore", message="Glyph .* missing from font")
         figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
     text = stream.getvalue()
     body = NOT_SHOWN.sub("", text[text.index("<svg") :])

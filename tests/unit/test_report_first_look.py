@@ -1,0 +1,97 @@
+"""What a report shows of many scored raters, of other alphabets, and of columns without a role."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import assay
+from assay.plots import plot_metrics
+from assay.plots.scores import SHOWN_CURVES
+from assay.reporting.card import card_section
+from assay.reporting.evidence import data_section
+from assay.reporting.material import Material
+from assay.reporting.page import Prose, Section, Table
+from assay.reporting.scores import scores_section
+from assay.reporting.svg import to_svg
+from assay.states import MISSING
+
+RATERS = SHOWN_CURVES + 2
+pytestmark = pytest.mark.filterwarnings("ignore::assay.errors.FitWarning")
+WORDS = ("A rater whose answers are refused", "In partly answered ratings")
+
+
+def scored() -> pd.DataFrame:
+    """Raters with confidences in per cent, and a column that plays no role."""
+    rng = np.random.default_rng(3)
+    truth = rng.random(40) < 0.5
+    lines = []
+    for rater in range(RATERS):
+        said = np.where(rng.random(40) < 0.85, truth, ~truth)
+        sure = rng.integers(55, 99, 40)
+        lines += [
+            (n, f"model {rater}", "yes" if said[n] else "no", f"{sure[n]}%", "x") for n in range(40)
+        ]
+    return pd.DataFrame(lines, columns=["item", "rater", "label", "confidence", "remark"])
+
+
+@pytest.fixture(scope="module")
+def fit() -> xr.DataTree:
+    ratings = assay.read_ratings(scored(), task="single")
+    return assay.fit(ratings, raters="scored", method="map", draws=20, chains=1, rng=1)
+
+
+def simulated() -> assay.Ratings:
+    return assay.simulate("retrieval", n_items=150, n_raters=4, ratings_per_item=3, rng=1)
+
+
+def mode_of(ratings: assay.Ratings) -> xr.DataTree:
+    return assay.fit(ratings, method="map", draws=10, chains=1, rng=1)
+
+
+def table_called(section: Section | None, key: str) -> Table:
+    assert section is not None
+    return next(b for b in section.blocks if isinstance(b, Table) and b.key == key)
+
+
+def said(section: Section) -> str:
+    return " ".join(p for b in section.blocks if isinstance(b, Prose) for p in b.paragraphs)
+
+
+def test_the_table_of_scores_has_the_curves_of_its_figure(fit: xr.DataTree) -> None:
+    table = table_called(scores_section(Material(fit=fit)), "scores")
+    heads = {row.cells[0] for row in table.rows if len(row.cells) == 1}
+    assert heads == {f"model {n}, label = yes" for n in range(SHOWN_CURVES)}
+    assert "All curves: --tables." in table.note
+    assert table.frame["rater"].nunique() == RATERS
+
+
+def test_columns_without_a_role_are_called_not_used(fit: xr.DataTree) -> None:
+    table = table_called(data_section(Material(fit=fit)), "roles")
+    assert ("remark", "not used") in {row.cells[:2] for row in table.rows}
+    assert table.frame.set_index("column")["role"]["remark"] == ""
+
+
+def test_the_card_is_silent_on_what_cannot_have_happened(fit: xr.DataTree) -> None:
+    assert not any(words in said(card_section(Material(fit=fit))) for words in WORDS)
+
+
+def test_the_card_says_what_is_assumed_of_refused_and_of_partial_answers() -> None:
+    whole = simulated()
+    answers = whole.answers.copy()
+    answers[0, 2] = MISSING
+    for ratings, partly in ((whole, False), (replace(whole, answers=answers), True)):
+        told = said(card_section(Material(fit=mode_of(ratings))))
+        assert WORDS[0] in told
+        assert (WORDS[1] in told) is partly
+
+
+def test_letters_that_the_font_of_the_drawing_lacks_stay_letters() -> None:
+    figure = plot_metrics(mode_of(simulated()))
+    figure.axes[0].set_xlabel("日本")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "日本" in to_svg(figure, name="x", words="words")

@@ -155,3 +155,55 @@ def test_check_asks_about_a_column_called_gold() -> None:
 def test_check_says_what_it_takes() -> None:
     with pytest.raises(RatingsError, match=r"check takes Ratings, not DataFrame; make them with"):
         assay.check(WIDE)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("item;rater;label;;\n1;A;yes;;\n1;B;no;;\n", "2 nameless, empty columns were skipped"),
+        ("item;rater;label;\n1;A;yes;\n1;B;no;\n", "1 nameless, empty column was skipped"),
+        ("sep=;\nitem;rater;label\n1;A;yes\n1;B;no\n", ""),
+        ("\n\nSEP=,\r\nitem,rater,label\n1,A,yes\n1,B,no\n", ""),
+    ],
+)
+def test_what_spreadsheets_add_is_skipped(tmp_path: Path, text: str, note: str) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_bytes(text.encode())
+    ratings = read_ratings(path, task="single")
+    assert list(ratings.raters.index) == ["A", "B"]
+    assert ratings.accounting.notes == ((note,) if note else ())
+
+
+def test_lines_are_counted_from_the_line_that_names_the_separator(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("sep=;\nitem;rater;relevance\n1;A;yes\n1;B;perhaps\n", encoding="utf-8")
+    assert "line 4" in refused(path, task="relevance")
+
+
+def test_a_title_above_the_header_is_no_header(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("Study 7;;\nitem;rater;label\n1;A;yes\n", encoding="utf-8")
+    said = refused(path, task="single")
+    assert "2 columns that are not empty have no name (columns 2, 3)" in said
+    assert "the first line must be the header" in said
+
+
+def test_the_index_that_pandas_writes_is_a_column_without_a_role(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    pd.DataFrame({"item": [1, 1], "rater": ["A", "B"], "label": ["yes", "no"]}).to_csv(path)
+    ratings = read_ratings(path, task="single")
+    assert len(ratings.answers) == 2
+    assert ratings.accounting.roles["role"].tolist() == ["", "item", "rater", "label label"]
+
+
+def test_classes_that_differ_in_case_say_how_to_join_them() -> None:
+    table = pd.DataFrame(
+        {"item": [1, 1, 2, 2], "rater": list("abab"), "label": ["yes", "Yes ", "NO", "no"]}
+    )
+    ratings = read_ratings(table, task="single")
+    assert ratings.task.labels[0].classes == ("NO", "Yes", "no", "yes")
+    (note,) = ratings.accounting.notes
+    words = {"label": {"no": "NO", "yes": "Yes"}}
+    assert 'classes={"label": {"no": "NO", "yes": "Yes"}} joins them' in note
+    joined = read_ratings(table, task="single", classes=words)
+    assert joined.task.labels[0].classes == ("NO", "Yes")

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,15 +16,17 @@ SEPARATORS = (",", ";", "\t")
 BLOCK_LIMIT = 1 << 30
 HEADER_LIMIT = 1 << 20
 SHOWN = 5
+SEPARATOR_LINE = re.compile(r"sep=.[ \t]*\r?\n", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Delimited:
-    """Rows of a delimited file: columns of strings, the line of each row, blank lines left out."""
+    """Rows of a delimited file: columns of strings, the line of each row, blanks left out."""
 
     frame: pd.DataFrame
     lines: NDArray[np.int64]
     blank_lines: int
+    blank_columns: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +52,8 @@ def parse_delimited(data: bytes, *, source: str) -> Delimited:
     skipped = len(text) - len(text.lstrip("\r\n"))
     offset = text[:skipped].count("\n")
     text = text[skipped:]
+    if SEPARATOR_LINE.match(text):  # of spreadsheets; the header tells the separator, too
+        offset, text = offset + 1, text.partition("\n")[2]
     header, separator = _header(text, source)
     frame, bad = _parse(text.encode(), header, separator, source)
     lines = offset + _line_numbers(text, frame, bad)
@@ -59,7 +64,15 @@ def parse_delimited(data: bytes, *, source: str) -> Delimited:
     frame = frame.loc[~blank].reset_index(drop=True)
     if frame.empty:
         raise RatingsError("the file has a header but no rows", source)
-    return Delimited(frame=frame, lines=lines[~blank], blank_lines=int(blank.sum()))
+    nothing = np.array(
+        [not c and bool((frame.iloc[:, n] == "").all()) for n, c in enumerate(header)]
+    )
+    return Delimited(
+        frame=frame.loc[:, ~nothing],
+        lines=lines[~blank],
+        blank_lines=int(blank.sum()),
+        blank_columns=int(nothing.sum()),
+    )
 
 
 def _decode(data: bytes, source: str) -> str:

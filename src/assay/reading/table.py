@@ -128,8 +128,14 @@ def _from_bytes(data: bytes, path: Path, folder: Path | None) -> Table:
         )  # fmt: skip
     parsed = parse_delimited(data, source=source)
     _check_names(list(parsed.frame.columns), source)
-    blank = parsed.blank_lines
-    notes = (f"{blank} blank line{'s were' if blank > 1 else ' was'} skipped",) if blank else ()
+    notes = [
+        f"{number} {what}{' was' if number == 1 else 's were'} skipped"
+        for number, what in (
+            (parsed.blank_lines, "blank line"),
+            (parsed.blank_columns, "nameless, empty column"),
+        )
+        if number
+    ]
     return Table(
         frame=parsed.frame,
         lines=parsed.lines,
@@ -137,7 +143,7 @@ def _from_bytes(data: bytes, path: Path, folder: Path | None) -> Table:
         source=source,
         sha256=digest,
         folder=folder,
-        notes=notes,
+        notes=tuple(notes),
     )
 
 
@@ -183,6 +189,18 @@ def _strings(frame: pd.DataFrame, source: str) -> pd.DataFrame:
 
 
 def _check_names(names: list[str], source: str) -> None:
+    nameless = [str(n) for n, name in enumerate(names, start=1) if not name]
+    if len(nameless) > 1:
+        raise RatingsError(
+            [
+                Problem(
+                    what=f"{len(nameless)} columns that are not empty have no name",
+                    where=f"columns {', '.join(nameless[:SHOWN])}",
+                    mend="name or remove them; the first line must be the header",
+                )
+            ],
+            source,
+        )
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         shown = ", ".join(repr(name) for name in twice)

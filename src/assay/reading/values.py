@@ -146,8 +146,7 @@ def classes_from_data(
         )
         return ("no", "yes")
     classes = sorted(names, key=float) if numeric else sorted(names)
-    if len({c.casefold() for c in classes}) < len(classes):
-        ledger.note(f"some classes of {label.name} differ in upper and lower case only")
+    _note_cases(classes, label, ledger)
     if len(classes) == 1:
         ledger.note(
             f"every answer to {label.name} is {classes[0]!r}; a label needs two classes, "
@@ -155,3 +154,17 @@ def classes_from_data(
         )
         classes.append("other" if classes[0] != "other" else "another")
     return tuple(classes)
+
+
+def _note_cases(classes: Sequence[str], label: Label, ledger: Ledger) -> None:
+    """Note classes that differ in case only, and how to make them one."""
+    first: dict[str, str] = {}
+    for name in classes:
+        first.setdefault(name.casefold(), name)
+    again = {name: first[name.casefold()] for name in classes if first[name.casefold()] != name}
+    if again:
+        pairs = ", ".join(f'"{name}": "{other}"' for name, other in list(again.items())[:SHOWN])
+        ledger.note(
+            f"some classes of {label.name} differ in upper and lower case only, and are "
+            f'different classes; if not, classes={{"{label.name}": {{{pairs}}}}} joins them'
+        )

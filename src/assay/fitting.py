@@ -105,7 +105,8 @@ def fit(
         As for :func:`assay.build_model`.
     method : {"nuts", "laplace", "map", "em"}
         NUTS; draws from the normal approximation at the mode, checked by PSIS; or the mode alone,
-        whose labels ignore the uncertainty of the parameters. ``em`` finds the same mode as
+        whose labels ignore the uncertainty of the parameters. SDs of raters stand at the mode of
+        their own posterior, all else at its mode given them. ``em`` finds the same mode as
         ``map``, faster where maximisation has a closed form: prevalence ``dirichlet``, raters
         ``dawid_skene``, ``pooled``, ``class_conditional`` or ``one_coin``, without layers, gates,
         active rules or repeated ratings. Elsewhere it climbs as ``map`` does; the attribute

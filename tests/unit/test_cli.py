@@ -117,6 +117,14 @@ def test_json_is_all_that_stands_on_standard_output(command: str, fit_file: Path
     assert len(json.loads(done.stdout)[command]) > 0
 
 
+def test_a_fit_is_one_whatever_its_name(fit_file: Path, tmp_path: Path) -> None:
+    named = tmp_path / "fit-of-monday"
+    named.write_bytes(fit_file.read_bytes())
+    done = run("report", named, "-o", tmp_path / "report.html", "--no-budget", "--quiet")
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "report.html").is_file()
+
+
 def test_the_intervals_of_a_mode_say_what_they_leave_out(fit_file: Path) -> None:
     said = run("metrics", fit_file).stderr
     assert "warning: The mode alone: intervals leave out the uncertainty of the parameters" in said

@@ -14,6 +14,7 @@ from assay.plots.scores import SHOWN_CURVES
 from assay.reporting.card import card_section
 from assay.reporting.evidence import data_section
 from assay.reporting.material import Material
+from assay.reporting.numbers import metrics_section
 from assay.reporting.page import Prose, Section, Table
 from assay.reporting.scores import scores_section
 from assay.reporting.svg import to_svg
@@ -95,3 +96,14 @@ def test_letters_that_the_font_of_the_drawing_lacks_stay_letters() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert "日本" in to_svg(figure, name="x", words="words")
+
+
+def test_the_intervals_of_a_mode_are_not_said_to_hold_what_is_not_known_of_raters(
+    fit: xr.DataTree,
+) -> None:
+    told = said(metrics_section(Material(fit=fit)))
+    assert "nothing of what is not known of the raters and the prevalence" in told
+    assert "(method map; nuts has both)" in told
+    sampled = fit.copy()
+    sampled.attrs["method"] = "nuts"
+    assert "of the labels and of the raters." in said(metrics_section(Material(fit=sampled)))

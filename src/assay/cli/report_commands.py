@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from assay.reporting.material import Material
 
 FIT_SUFFIXES = (".nc", ".zarr")
+NETCDF = b"\x89HDF"
 
 
 @command('report fit.nc -o report.html --claim "B > A on ndcg_at_k"')
@@ -79,7 +80,7 @@ def _fit_of(
     source: Path, task: str | None, fitting: Fitting, reading: Reading, quiet: bool
 ) -> "xr.DataTree":
     """Load a fit, or read ratings and fit them."""
-    if source.suffix in FIT_SUFFIXES:
+    if source.suffix in FIT_SUFFIXES or _starts_as_netcdf(source):
         from assay import load
 
         return load(source)
@@ -90,6 +91,14 @@ def _fit_of(
         )
     fitting.checked()
     return fitting.fit(reading.read(source, task), progress=not quiet)
+
+
+def _starts_as_netcdf(source: Path) -> bool:
+    """Whether a file holds a fit, whatever it is called."""
+    if not source.is_file():
+        return False
+    with source.open("rb") as file:
+        return file.read(len(NETCDF)) == NETCDF
 
 
 def _end(material: "Material") -> None:

@@ -8,6 +8,7 @@ from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, prose, table_of
 from assay.reporting.raters import WIDTH
 from assay.reporting.svg import to_svg
+from assay.reporting.trust import MODES_ALONE
 from assay.words import ESTIMAND_WORDS, interval, lines_of
 
 WEIGHT = 1.0
@@ -25,10 +26,7 @@ def metrics_section(material: Material) -> Section:
     )
     words = "The task's metrics from the model and from a majority vote; the table has them."
     blocks: list[Block] = [
-        prose(
-            "The model's intervals hold what is not known of the labels and of the raters; those "
-            "of the majority vote take the vote for the truth."
-        ),
+        prose(f"{_held(material)} Those of the majority vote take the vote for the truth."),
         Picture(svg=to_svg(figure, name="metrics", words=words), caption=caption),
         _table(summaries, vote, note, material.level),
     ]
@@ -37,6 +35,17 @@ def metrics_section(material: Material) -> Section:
         title="Metrics",
         blocks=tuple(blocks),
         findings=(*_off(summaries["finite"], vote, material.level),),
+    )
+
+
+def _held(material: Material) -> str:
+    """Say what the model's intervals hold: at a mode the parameters stand still."""
+    held = "The model's intervals hold what is not known of the labels"
+    if material.fit.attrs["method"] not in MODES_ALONE:
+        return f"{held} and of the raters."
+    return (
+        f"{held}, and nothing of what is not known of the raters and the prevalence: they are too "
+        f"narrow (method {material.fit.attrs['method']}; nuts has both)."
     )
 
 

@@ -95,7 +95,7 @@ def _contrasts(ran: pd.DataFrame, reference: str, *, export: pd.DataFrame) -> Bl
                 "metric": str(metric),
                 "contrast": f"{a} − {b}",
                 "fitted": _told(first),
-                "range": f"{min(values):.2f} to {max(values):.2f}" if values else "none ran",
+                "range": f"{min(values):z.2f} to {max(values):z.2f}" if values else "none ran",
                 "most": _most(first, others),
                 "conclusion": _said(first, others),
             }
@@ -133,7 +133,7 @@ def _most(first: Line, others: list[Line]) -> str:
     if not known:
         return UNDEFINED
     name = max(known, key=lambda name: abs(known[name]))
-    return f"{name} ({known[name]:+.2f})"
+    return f"{name} ({known[name]:+z.2f})"
 
 
 def _conclusion(line: Line) -> str:

@@ -7,6 +7,7 @@ from assay.reporting.page import Block, Callout, Finding, Section, prose, table_
 from assay.words import convergence_words, doubts
 
 WORST = 5
+MODES_ALONE = ("map", "em")
 DOUBT_WEIGHT = 100.0
 """A posterior that was not found outweighs whatever it seems to say."""
 
@@ -15,7 +16,7 @@ def convergence_section(material: Material) -> Section:
     """Say whether the draws can be trusted."""
     words, *warnings = convergence_words(material.fit)
     distrust = doubts(material.fit)
-    if material.fit.attrs["method"] in ("map", "em"):
+    if material.fit.attrs["method"] in MODES_ALONE:
         distrust = [*distrust, words]
     verdict = "Trust with care" if distrust else "No reason for doubt"
     blocks: list[Block] = [

@@ -207,3 +207,28 @@ def test_classes_that_differ_in_case_say_how_to_join_them() -> None:
     assert 'classes={"label": {"no": "NO", "yes": "Yes"}} joins them' in note
     joined = read_ratings(table, task="single", classes=words)
     assert joined.task.labels[0].classes == ("NO", "Yes")
+
+
+def test_dates_with_dots_are_day_month_year() -> None:
+    days = ["05.03.2024", "28.02.2024", "1.12.2023"]
+    table = pd.DataFrame(
+        {"item": [1, 2, 3], "rater": "a", "label": ["x", "y", "x"], "session": days}
+    )
+    ratings = read_ratings(table, task="single")
+    assert ratings.sessions == tuple(reversed(days))
+    assert any("by date (day.month.year)" in note for note in ratings.accounting.notes)
+    table["session"] = ["05.03.2024", "28.02.2024", "31.02.2024"]  # no such day: no date
+    assert read_ratings(table, task="single").sessions == tuple(table["session"])
+
+
+def test_places_in_a_table_beside_the_ratings_carry_its_name(tmp_path: Path) -> None:
+    rated = RETRIEVAL.assign(chunk_id=["a", "b", "c"])
+    panels = tmp_path / "lists.csv"
+    panels.write_text("chunk_id,query_id,rank\na,q1,1\nb,q1,1\nc,q2,1\n", encoding="utf-8")
+    said = refused(rated, task="retrieval", item="chunk_id", panels=panels)
+    assert "(lists.csv, column rank, lines 2, 3)" in said
+    truth = tmp_path / "gold.csv"
+    truth.write_text("item,relevance\n1,perhaps\n", encoding="utf-8")
+    table = pd.DataFrame({"item": [1, 2], "rater": "a", "relevance": ["no", "yes"]})
+    said = refused(table, task="relevance", truth=truth)
+    assert "(gold.csv, column relevance, line 2)" in said

@@ -20,7 +20,7 @@ from assay.reading.panels import Places
 from assay.reading.repeats import BY_ROW, replicate_order
 from assay.reading.score_columns import ScoreColumns
 from assay.reading.sessions import Sessions, find_sessions
-from assay.reading.table import Table, read_table
+from assay.reading.table import Table, read_beside, read_table
 from assay.reading.truth import TruthSource
 from assay.reading.values import classes_from_data
 from assay.task import Task
@@ -62,7 +62,7 @@ def find_tables(
     beside = protocol.systems_file(table)
     if panels is None:
         return (table if beside is None else join_table(table, read_table(beside))), None
-    side = read_table(panels, name="panels", what="panels=")
+    side = read_beside(panels, name="panels", what="panels=")
     if _lists_items(side, task, item, table):
         return table, side
     return join_table(table, side), None

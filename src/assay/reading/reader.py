@@ -98,9 +98,9 @@ def read_ratings(
         The column of the session, snapshot or period. Unless ``replicate`` is given, it also
         tells a rater's ratings of one item apart.
     sessions : sequence of str, optional
-        The sessions in order of time. Else they are ordered by number, by ISO date, as an ordered
-        categorical has them, by the one number in their names, or as they first appear; a note
-        says which.
+        The sessions in order of time. Else they are ordered by number, by date (ISO, or
+        day.month.year), as an ordered categorical has them, by the one number in their names, or
+        as they first appear; a note says which.
     audit : str or dict of str to str, optional
         The column that says whether an answer was checked and found right or wrong, empty if it
         was not checked: a dict from label to column, or one column for the whole rating.

@@ -5,7 +5,7 @@ import hashlib
 import io
 import zlib
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,8 @@ class Table:
 
     ``unit`` says what ``lines`` counts: a ``line`` of a file (the header is line 1) or a ``row``
     (of Parquet, from 1; of a DataFrame, its index label). ``ordered`` has the categories, in
-    order, of the columns that are ordered categoricals.
+    order, of the columns that are ordered categoricals. A table ``beside`` the ratings names
+    itself with each place, since problems are told under the name of the ratings.
     """
 
     frame: pd.DataFrame
@@ -37,10 +38,12 @@ class Table:
     folder: Path | None = None
     notes: tuple[str, ...] = ()
     ordered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    beside: bool = False
 
     def where(self, rows: NDArray[Any], column: str = "") -> str:
         """Name the first few of some rows (a mask or positions), and a column."""
-        return where_lines(self.lines[rows], self.unit, column)
+        place = where_lines(self.lines[rows], self.unit, column)
+        return f"{Path(self.source).name}, {place}" if self.beside else place
 
 
 def where_lines(lines: NDArray[Any], unit: str, column: str = "") -> str:
@@ -92,6 +95,11 @@ def read_table(source: object, *, name: str = "", what: str = "the ratings") -> 
         reason = getattr(error, "strerror", None) or error
         raise RatingsError(f"the file cannot be read: {reason}", str(source)) from None
     return _from_bytes(data, path, folder)
+
+
+def read_beside(source: object, *, name: str, what: str) -> Table:
+    """Read a table that comes with the ratings: its places carry its name."""
+    return replace(read_table(source, name=name, what=what), beside=True)
 
 
 def _file_of(folder: Path, name: str) -> Path:

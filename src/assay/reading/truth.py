@@ -14,7 +14,7 @@ from assay.reading.columns import RECOGNISED, ColumnFinder
 from assay.reading.gates import admitted, apply_gates
 from assay.reading.ids import Codes, codes_of, first_rows, joined_ids
 from assay.reading.ledger import Ledger
-from assay.reading.table import Table, read_table
+from assay.reading.table import Table, read_beside
 from assay.reading.values import decode
 from assay.reading.words import Words, apply_words
 from assay.states import MISSING, Vectors, vector_name
@@ -67,7 +67,7 @@ def find_truth(
             f"truth={truth!r} is neither a column nor a file", mend=suggest(truth, finder.columns)
         )
         return None
-    side = read_table(truth, name=f"truth_{task.name}", what="the truth")
+    side = read_beside(truth, name=f"truth_{task.name}", what="the truth")
     found = _from_table(side, item_columns, task, labels, ledger)
     if found is not None:
         found.table = apply_words(found.table, found.columns, words)

@@ -5,10 +5,14 @@ where data say little, or with its SD and mean, good where they pin the rater do
 coordinates samplers crawl, and the joint mode of large data has an SD far from that of most of the
 posterior. In between stands
 
-.. math:: \tilde z_j = w_j \mu + \sigma^{w_j} z_j, \qquad w_j = 1 - \mathrm{Var}(z_j \mid y,\sigma),
+.. math:: y_j = \sigma^{w_j} z_j + w_j \hat\sigma^{w_j - 1} \mu, \qquad
+          w_j = 1 - \mathrm{Var}(z_j \mid y, \sigma),
 
-where :math:`w_j` is the share of what is known of the offset that comes from the data. The model is
-the same, and so are the parameters that a fit reports.
+where :math:`w_j` is the share of what is known of the offset that comes from the data. As the
+data's estimate of :math:`\sigma z_j` is drawn to 0 by the share :math:`1 - w_j`, the expectation of
+:math:`y_j` given :math:`\mu` does not depend on :math:`\mu` at :math:`\sigma = \hat\sigma`, the
+mode of the SD: many offsets do not pull at the mean together. The model is the same, and so are the
+parameters that a fit reports.
 
 References
 ----------
@@ -25,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.climbs import prior_centre
-from assay.density import Density, make_density, unconstrain
+from assay.density import Centring, Density, make_density, unconstrain
 from assay.model import Structure
 from assay.modes import (
     FORGOTTEN,
@@ -115,21 +119,26 @@ def in_coordinates(structure: Structure, density: Density, moved: Density, mode:
 
 def informed(
     density: Density, x: Floats, spreads: Spreads, times: float = 1.0
-) -> Mapping[str, Floats]:
-    """Say of each block of offsets how far it is to be centred: shares in its shape, by name.
+) -> Mapping[str, Centring]:
+    """Say how each block of offsets is to be centred.
 
     Blocks of which nothing is to be centred are left out.
     """
+    at = spreads.scores.at
     covariance = np.linalg.inv(spreads.information)
-    slope, _ = spreads.scores.slopes(spreads.scores.scores(x[spreads.scores.at]))
+    slope, _ = spreads.scores.slopes(spreads.scores.scores(x[at]))
     sure = slope * np.sqrt(np.diag(covariance) / times) < SURE
     # The prior of an offset, a standard normal, has an information of 1.
     data = times * np.maximum(1 / spreads.variance - 1, 0)
-    share = np.zeros(density.size)
-    share[spreads.offset] = data / (1 + data) * sure[spreads.owner]
-    found = {
-        parameter.name: share[density.starts[n] : density.starts[n + 1]].reshape(parameter.shape)
-        for n, parameter in enumerate(density.parameters)
-        if parameter.spread
-    }
-    return {name: block for name, block in found.items() if block.any()}
+    scale, location = np.zeros((2, density.size))
+    share = data / (1 + data) * sure[spreads.owner]
+    scale[spreads.offset] = share
+    location[spreads.offset] = share * np.exp((share - 1) * x[at][spreads.owner])
+    found = {}
+    for n, parameter in enumerate(density.parameters):
+        block = slice(density.starts[n], density.starts[n + 1])
+        if parameter.spread and scale[block].any():
+            found[parameter.name] = Centring(
+                scale[block].reshape(parameter.shape), location[block].reshape(parameter.shape)
+            )
+    return found

@@ -7,7 +7,7 @@ the formulas are recorded on a tape and end in the marginal likelihood.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,22 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+class Centring(NamedTuple):
+    r"""How far the offsets of a block stand in the vector with their SD and mean.
+
+    In the place of :math:`z_j` stands :math:`\sigma^{scale_j} z_j + location_j\, \mu`.
+
+    Attributes
+    ----------
+    scale, location : ndarray
+        In the shape of the block; 0 and 0 leave an offset as it is, 1 and 1 make it :math:`\mu +
+        \sigma z_j`.
+    """
+
+    scale: Floats
+    location: Floats
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Density:
     """Log posterior density with its gradient.
@@ -50,9 +66,8 @@ class Density:
     data : Data
     threads : int
         In how many threads the likelihood of large data is computed.
-    centred : mapping of str to ndarray
-        For blocks of offsets, how far each of them (0 to 1) stands in the vector with its SD and
-        mean (:mod:`assay.centring`).
+    centred : mapping of str to Centring
+        Blocks of offsets that do not stand in the vector as they are (:mod:`assay.centring`).
     """
 
     parameters: tuple[Parameter, ...]
@@ -62,7 +77,7 @@ class Density:
     log_weight: Floats
     data: Data
     threads: int = 1
-    centred: Mapping[str, Floats] = field(default_factory=dict)
+    centred: Mapping[str, Centring] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -129,21 +144,21 @@ class Density:
 
 
 def _centre(
-    n: int, parameters: Sequence[Parameter], starts: Ints, x: Any, centred: Mapping[str, Floats]
+    n: int, parameters: Sequence[Parameter], starts: Ints, x: Any, centred: Mapping[str, Centring]
 ) -> tuple[Any, Any]:
     """Mean and log SD that turn the offsets of a block into its numbers in the vector; else 0."""
     parameter, names = parameters[n], [p.name for p in parameters]
     at = np.broadcast_to(parameter.spread_at, parameter.shape)
     chosen = centred[parameter.name]
     # An SD stands in the vector as its logarithm, a mean as it is.
-    logs = x[..., starts[names.index(parameter.spread)] + at] * chosen
+    logs = x[..., starts[names.index(parameter.spread)] + at] * chosen.scale
     if not parameter.location:
         return logs * 0.0, logs
-    return x[..., starts[names.index(parameter.location)] + at] * chosen, logs
+    return x[..., starts[names.index(parameter.location)] + at] * chosen.location, logs
 
 
 def make_density(
-    structure: Structure, *, threads: int = 1, centred: Mapping[str, Floats] | None = None
+    structure: Structure, *, threads: int = 1, centred: Mapping[str, Centring] | None = None
 ) -> Density:
     """Record the model of a structure on a tape.
 
@@ -151,9 +166,8 @@ def make_density(
     ----------
     threads : int
         In how many threads the likelihood of large data is computed.
-    centred : mapping of str to ndarray, optional
-        Blocks of offsets, and how far each of them (0 to 1) stands in the vector multiplied by its
-        SD and added to its mean.
+    centred : mapping of str to Centring, optional
+        Blocks of offsets that do not stand in the vector as they are.
 
     Examples
     --------
@@ -206,10 +220,10 @@ def unconstrain(density: Density, values: Mapping[str, Floats]) -> Floats:
                 if parameter.name in density.centred:
                     chosen = density.centred[parameter.name]
                     sd = np.asarray(values[parameter.spread], float).reshape(-1)
-                    free = value * sd[parameter.spread_at] ** chosen
+                    free = value * sd[parameter.spread_at] ** chosen.scale
                     if parameter.location:
                         mean = np.asarray(values[parameter.location], float).reshape(-1)
-                        free = free + mean[parameter.spread_at] * chosen
+                        free = free + mean[parameter.spread_at] * chosen.location
             case "Beta":
                 free = np.log(value) - np.log1p(-value)
             case "Dirichlet":

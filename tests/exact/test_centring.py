@@ -11,7 +11,7 @@ import assay
 from assay import centring
 from assay.centring import find_centred_modes, informed
 from assay.climbs import spreads_of
-from assay.density import Density, make_density, unconstrain
+from assay.density import Centring, Density, make_density, unconstrain
 from assay.errors import FitWarning
 from assay.laplace import mode_scale
 from assay.model import Structure, build_structure
@@ -35,7 +35,9 @@ def studied(request: pytest.FixtureRequest) -> tuple[Structure, Density, Density
     plain = make_density(structure)
     rng = np.random.default_rng(2)
     centred = {
-        p.name: rng.choice([0.0, 0.4, 1.0], size=p.shape) for p in plain.parameters if p.spread
+        p.name: Centring(*rng.choice([0.0, 0.4, 1.0], size=(2, *p.shape)))
+        for p in plain.parameters
+        if p.spread
     }
     assert len(centred) >= 3
     return structure, plain, make_density(structure, centred=centred)
@@ -49,7 +51,7 @@ def test_density_changes_by_the_jacobian(studied):
     for p in density.parameters:
         if p.name in density.centred:
             sd = values[p.spread].reshape(-1)[np.broadcast_to(p.spread_at, p.shape)]
-            jacobian -= (np.log(sd) * density.centred[p.name]).sum()
+            jacobian -= (np.log(sd) * density.centred[p.name].scale).sum()
     assert density(x)[0] == pytest.approx(plain(unconstrain(plain, values))[0] + jacobian)
 
 
@@ -92,7 +94,7 @@ def test_offsets_are_centred_as_far_as_data_tell_of_them():
     density, _ = find_centred_modes(*study(30), rng)
     assert not density.centred
     density, modes = find_centred_modes(*study(5000), rng)
-    share = density.centred["logit_offset"]
+    share = density.centred["logit_offset"].scale
     assert np.median(share) > 0.9
     assert ((share > 0.8) & (share < 1)).all()
     assert np.abs(np.delete(density(modes[0].x)[1], spreads_of(density))).max() < 1e-2
@@ -101,10 +103,34 @@ def test_offsets_are_centred_as_far_as_data_tell_of_them():
 def test_of_two_samples_the_larger_tells_more():
     structure, density = study(300)
     mode = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
-    once, again = (informed(density, mode.x, mode.spreads, times) for times in (1.0, 20.0))
-    assert (again["logit_offset"] > once["logit_offset"]).all()
-    data = once["logit_offset"] / (1 - once["logit_offset"])
-    np.testing.assert_allclose(again["logit_offset"], 20 * data / (1 + 20 * data))
+    once, again = (
+        informed(density, mode.x, mode.spreads, times)["logit_offset"].scale
+        for times in (1.0, 20.0)
+    )
+    assert (again > once).all()
+    data = once / (1 - once)
+    np.testing.assert_allclose(again, 20 * data / (1 + 20 * data))
+
+
+def test_the_mean_does_not_pull_at_what_stands_for_the_offsets():
+    """Given all else, the mode of each of them stays where it is when the mean moves."""
+    density, modes = find_centred_modes(*study(300), np.random.default_rng(1))
+    names = [p.name for p in density.parameters]
+    blocks = [
+        slice(*density.starts[names.index(n) : names.index(n) + 2])
+        for n in ("logit_mean", "logit_offset")
+    ]
+    x, step = modes[0].x, 1e-4
+    for n, position in enumerate(range(blocks[0].start, blocks[0].stop)):
+        shift = step * (np.arange(density.size) == position)
+        pull = (density(x + shift)[1] - density(x - shift)[1]) / (2 * step)
+        own = np.array([
+            (density(x + step * e)[1] - density(x - step * e)[1])[k] / (2 * step)
+            for k, e in enumerate(np.eye(density.size))
+        ])  # fmt: skip
+        # In SDs of the offset's own, for a step of one SD of the mean alone.
+        moved = (pull / np.sqrt(np.abs(own) * np.abs(own[position])))[blocks[1]].reshape(-1, 2)
+        assert np.abs(moved[:, n]).max() < 0.05
 
 
 def test_an_sd_that_may_be_next_to_nothing_has_nothing_centred_on_it():
@@ -128,7 +154,7 @@ def test_large_data_are_followed_in_the_coordinates_of_their_sample(monkeypatch)
     for module in ("climbs", "curvature", "modes"):
         monkeypatch.setattr(f"assay.{module}.LARGE", 1000)
     found, modes = find_centred_modes(structure, density, np.random.default_rng(1))
-    assert (found.centred["logit_offset"] > 0).all()
+    assert (found.centred["logit_offset"].scale > 0).all()
     assert modes[0].factor is not None
     values, other = found.constrain(modes[0].x), density.constrain(plain.x)
     np.testing.assert_allclose(np.log(values["logit_sd"]), np.log(other["logit_sd"]), atol=0.4)

@@ -11,6 +11,7 @@ import xarray as xr
 import assay
 from assay.plots import plot_metrics
 from assay.plots.scores import SHOWN_CURVES
+from assay.reporting.budget import _findings as more_data
 from assay.reporting.card import card_section
 from assay.reporting.evidence import data_section
 from assay.reporting.material import Material
@@ -107,3 +108,11 @@ def test_the_intervals_of_a_mode_are_not_said_to_hold_what_is_not_known_of_rater
     sampled = fit.copy()
     sampled.attrs["method"] = "nuts"
     assert "of the labels and of the raters." in said(metrics_section(Material(fit=sampled)))
+
+
+@pytest.mark.parametrize(("narrowed", "told"), [(0.999, 0), (0.9, 1)])
+def test_data_that_narrow_nothing_are_no_finding(narrowed: float, told: int) -> None:
+    widths = pd.DataFrame(
+        {"binds": ["clusters"], "width": [1.0], "ten_more_clusters": [narrowed], "metric": ["m"]}
+    )
+    assert len(more_data(widths)) == told

@@ -19,6 +19,12 @@ def answered_items(ratings: Ratings) -> NDArray[np.int64]:
     return np.bincount(pairs // raters, minlength=len(ratings.items))
 
 
+def telling_items(ratings: Ratings) -> NDArray[np.bool_]:
+    """Return which items two raters answered, or of which some truth is known."""
+    raters, known = answered_items(ratings), (ratings.truth != MISSING).any(axis=1)
+    return np.asarray((raters >= 2) | (known & (raters >= 1)))
+
+
 def check_items(ratings: Ratings) -> Part:
     """Say how many ratings items have."""
     counts = np.bincount(ratings.item[~ratings.abstained], minlength=len(ratings.items))
@@ -31,14 +37,7 @@ def check_items(ratings: Ratings) -> Part:
         )
     if once:
         findings.append(_finding("note", f"{once} of {len(raters)} items have one rater"))
-    several = int((raters >= 2).sum())
-    findings.append(
-        _finding(
-            "ok" if several else "problem",
-            f"{several} of {len(raters)} items were answered by two raters or more"
-            + ("" if several else ": what raters get wrong cannot be told from what is true"),
-        )
-    )
+    findings.append(_shared(raters, int(telling_items(ratings).sum())))
     again = int((ratings.replicate > 0).sum())
     if again:
         text = f"{again} ratings are replicates: the same rater on the same item again"
@@ -48,6 +47,17 @@ def check_items(ratings: Ratings) -> Part:
 
 def _finding(level: Level, text: str) -> Finding:
     return Finding(level=level, topic="items", text=text)
+
+
+def _shared(raters: NDArray[np.int64], telling: int) -> Finding:
+    """Say how many items tell of errors: those with two raters, or else of known truth."""
+    several = int((raters >= 2).sum())
+    text = f"{several} of {len(raters)} items were answered by two raters or more"
+    if several:
+        return _finding("ok", text)
+    if telling:
+        return _finding("note", f"{text}: errors are learned from {telling} items of known truth")
+    return _finding("problem", f"{text}: what raters get wrong cannot be told from what is true")
 
 
 def _histogram(counts: NDArray[np.int64]) -> pd.DataFrame:
@@ -60,7 +70,7 @@ def check_clusters(ratings: Ratings) -> Part:
     clusters = int(ratings.items["cluster"].nunique())
     few = clusters < FEW_CLUSTERS
     own = clusters == len(ratings.items)
-    text = f"{clusters} clusters" + (" (each item is its own)" if own else "")
+    text = f"{clusters} cluster{'s' * (clusters != 1)}" + (" (each item is its own)" if own else "")
     if few:
         text += (
             f": fewer than {FEW_CLUSTERS}, so that the population estimand will be model-based; "

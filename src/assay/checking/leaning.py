@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.checking.items import answered_items
+from assay.checking.items import answered_items, telling_items
 from assay.checking.result import Finding, Level, Part, some
 from assay.ratings import Ratings
-from assay.states import MISSING
 
 FEW_ITEMS = 20
 FEW_SHARED = 10
@@ -34,12 +33,6 @@ def check_leaning(ratings: Ratings) -> Part:
 
 def _finding(level: Level, text: str) -> Finding:
     return Finding(level=level, topic="what leans on the prior", text=text)
-
-
-def telling_items(ratings: Ratings) -> NDArray[np.bool_]:
-    """Return which items two raters answered, or of which some truth is known."""
-    raters, known = answered_items(ratings), (ratings.truth != MISSING).any(axis=1)
-    return np.asarray((raters >= 2) | (known & (raters >= 1)))
 
 
 def _once(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:

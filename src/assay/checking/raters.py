@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from assay.checking.items import telling_items
 from assay.checking.result import Finding, Part, some
 from assay.ratings import Ratings
 from assay.reading.ids import unique_rows
@@ -22,11 +23,18 @@ PAIR_LIMIT = 200_000_000
 
 
 def components(ratings: Ratings) -> NDArray[np.int64]:
-    """Return the component of each rater in the graph of raters and items; -1 if none."""
+    """Return the component of each rater in the graph of raters and items; -1 if none.
+
+    Known truth is one more end of the graph: it compares raters who have no item in common.
+    """
     answered = ~ratings.abstained
     n_raters, n_items = len(ratings.raters), len(ratings.items)
-    ends = (ratings.rater[answered], n_raters + ratings.item[answered])
-    size = n_raters + n_items
+    known = np.flatnonzero((ratings.truth != MISSING).any(axis=1))
+    size = n_raters + n_items + 1
+    ends = (
+        np.append(ratings.rater[answered], np.full(len(known), size - 1)),
+        n_raters + np.append(ratings.item[answered], known),
+    )
     graph = sparse.coo_array((np.ones(len(ends[0]), bool), ends), shape=(size, size))
     _, part = connected_components(graph, directed=False)
     active = np.bincount(ratings.rater[answered], minlength=n_raters) > 0
@@ -40,9 +48,14 @@ def check_overlap(ratings: Ratings) -> Part:
     part = components(ratings)
     sizes = np.bincount(part[part >= 0])
     active = int((part >= 0).sum())
+    told = bool(telling_items(ratings).any())
     if len(sizes) == 1 and active > 1:
-        text = f"all {active} raters are connected by items in common"
+        known = " or known truth" * bool((ratings.truth != MISSING).any())
+        text = f"all {active} raters are connected by items in common{known}"
         return Part(findings=(Finding(level="ok", topic="raters", text=text),))
+    if active == 1 and told:
+        text = "there is one rater: errors are learned from the items of known truth"
+        return Part(findings=(Finding(level="note", topic="raters", text=text),))
     if active == 1:
         text = "there is one rater: nothing tells the rater's errors from the truth"
         return Part(findings=(Finding(level="problem", topic="raters", text=text),))
@@ -89,7 +102,7 @@ def check_raters(ratings: Ratings) -> Part:
 def _groups(ratings: Ratings) -> str:
     sizes = ratings.raters["group"].value_counts()
     if len(sizes) == 1:
-        return f"{len(ratings.raters)} raters in one group"
+        return f"{len(ratings.raters)} rater{'s' * (len(ratings.raters) != 1)} in one group"
     names = some([f"{group} {size}" for group, size in sizes.items()])
     return f"{len(ratings.raters)} raters in {len(sizes)} groups: {names}"
 
@@ -125,7 +138,13 @@ def check_twins(ratings: Ratings) -> Part:
     if int((np.bincount(item).astype(float) ** 2).sum()) > PAIR_LIMIT:
         text = "too many raters an item to compare every pair: no search for near-duplicates"
         return Part(findings=(Finding(level="note", topic="raters", text=text),))
-    table = _twins(item, rater, pattern, ratings)
+    table, compared = _twins(item, rater, pattern, ratings)
+    if not compared:
+        text = (
+            f"no two raters share {TWIN_ITEMS} items: whether some of them look like one cannot be "
+            "told"
+        )
+        return Part(findings=(Finding(level="note", topic="raters", text=text),))
     if table.empty:
         text = "no two raters agree so often that they look like one"
         return Part(findings=(Finding(level="ok", topic="raters", text=text),))
@@ -144,7 +163,8 @@ def check_twins(ratings: Ratings) -> Part:
 
 def _twins(
     item: NDArray[np.int64], rater: NDArray[np.int64], pattern: NDArray[np.int64], ratings: Ratings
-) -> pd.DataFrame:
+) -> tuple[pd.DataFrame, int]:
+    """Return the pairs that agree so often, and how many pairs share items enough to tell."""
     common = _products(rater, item, len(ratings.raters))
     _, cell = unique_rows(item, pattern)
     same = _products(rater, cell, len(ratings.raters))
@@ -154,7 +174,7 @@ def _twins(
     agreement = np.asarray(same[one, other]).ravel() / np.maximum(items, 1)
     close = agreement > TWIN_AGREEMENT
     names = ratings.raters.index.to_numpy()
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "rater": names[one[close]],
             "other": names[other[close]],
@@ -162,6 +182,7 @@ def _twins(
             "agreement": agreement[close],
         }
     )
+    return table, int(enough.sum())
 
 
 def _products(rater: NDArray[np.int64], column: NDArray[np.int64], raters: int) -> Any:

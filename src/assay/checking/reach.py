@@ -1,6 +1,6 @@
 """What the data can answer, what they cannot, and what would unlock it."""
 
-from assay.checking.items import answered_items
+from assay.checking.items import answered_items, telling_items
 from assay.checking.result import Finding, Level, Part
 from assay.ratings import Ratings
 
@@ -56,14 +56,18 @@ def _lists(ratings: Ratings) -> list[Finding]:
 
 
 def _reliability(ratings: Ratings) -> list[Finding]:
-    raters = answered_items(ratings)
-    several, wanted = int((raters >= 2).sum()), max(int(WANTED_SHARE * len(raters)), 1)
-    if several >= wanted:
-        return [_finding("ok", "the raters' reliability can be learned from items they share")]
+    several = int((answered_items(ratings) >= 2).sum())
+    telling, size = int(telling_items(ratings).sum()), len(ratings.items)
+    wanted = max(int(WANTED_SHARE * size), 1)
+    known = telling - several
+    if telling >= wanted:
+        where = " and ".join(["items they share"] * (several > 0) + ["known truth"] * (known > 0))
+        return [_finding("ok", f"the raters' reliability can be learned from {where}")]
+    more = f", and the truth of {known} others is known" if known else ""
     text = (
-        f"{several} of {len(raters)} items have two raters: reliabilities will lean on the prior; "
-        f"second ratings of {wanted - several} more items ({WANTED_SHARE:.0%} in all), "
-        "or known truth, would unlock them"
+        f"{several} of {size} items have two raters{more}: reliabilities will lean on the prior; "
+        f"second ratings, or the truth, of {wanted - telling} more items ({WANTED_SHARE:.0%} in "
+        "all) would unlock them"
     )
     return [_finding("warning", text)]
 

@@ -10,6 +10,7 @@ from assay.reporting.svg import to_svg
 from assay.words import lines_of
 
 WEIGHT = 2.0
+WORTH_TELLING = 0.01
 BINDS = {
     "ratings": "one more rating of every item",
     "clusters": "ten more clusters",
@@ -95,7 +96,7 @@ def _findings(widths: pd.DataFrame) -> tuple[Finding, ...]:
     most = str(bound["binds"].mode().iloc[0])
     lines = lines_of(bound[bound["binds"] == most])
     shrink = [1 - line[COLUMNS[most]] / line["width"] for line in lines if line["width"] > 0]
-    if not shrink:
+    if not shrink or sum(shrink) / len(shrink) < WORTH_TELLING:
         return ()
     text = (
         f"Of more data, {BINDS[most]} would narrow {len(lines)} of {len(widths)} intervals most, "

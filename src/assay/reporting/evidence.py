@@ -15,6 +15,9 @@ LEVELS = {"problem": "bad", "warning": "doubt"}
 SAID = ("rows", "items")
 """Topics of the check that the section's own sentences and tables tell."""
 
+UNTOLD_WEIGHT = 95.0
+"""Of what the data cannot tell: only a fit that is not to be trusted comes before it."""
+
 WEIGHT = 80.0
 """More than that of a claim: a verdict on a comparison of the wrong sign is wrong, too."""
 
@@ -52,9 +55,13 @@ def _still_true(material: Material) -> list[Checked]:
 
 
 def _findings(found: list[Checked]) -> tuple[Finding, ...]:
-    """Tell that the comparison may have the wrong sign, if the design allows that."""
+    """Tell what the data cannot tell, and that a comparison may have the wrong sign."""
+    untold = [f.text for f in found if f.level == "problem"]
     told = [f.text for f in found if f.topic == TOPIC and f.level in LEVELS and TURNS in f.text]
-    return tuple(
+    problems = (
+        Finding(weight=UNTOLD_WEIGHT, text=_sentence(text), section="data") for text in untold
+    )
+    signs = (
         Finding(
             weight=WEIGHT,
             text=f"{_sentence(text.partition(TURNS)[0] + TURNS)} What to fit instead stands there.",
@@ -62,6 +69,7 @@ def _findings(found: list[Checked]) -> tuple[Finding, ...]:
         )
         for text in told
     )
+    return (*problems, *signs)
 
 
 def _sentence(text: str) -> str:

@@ -1,0 +1,86 @@
+"""What check says where errors can be learned from known truth, and where from nothing."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import assay
+from assay.checking.result import Check
+from assay.reading import read_ratings
+from assay.reporting.evidence import data_section
+from assay.reporting.material import Material
+from assay.reporting.numbers import metrics_section
+
+SIZE = 120
+
+
+def once(*, raters: int, known: int) -> pd.DataFrame:
+    """Each item has one rating; the truth of the first items is known."""
+    rng = np.random.default_rng(4)
+    truth = rng.random(SIZE) < 0.4
+    said = np.where(rng.random(SIZE) < 0.85, truth, ~truth)
+    return pd.DataFrame(
+        {
+            "item": np.arange(SIZE),
+            "rater": [f"judge {n % raters}" for n in range(SIZE)],
+            "label": np.where(said, "yes", "no"),
+            "gold": np.where(np.arange(SIZE) < known, np.where(truth, "yes", "no"), ""),
+        }
+    )
+
+
+def checked(*, raters: int, known: int) -> Check:
+    return assay.check(read_ratings(once(raters=raters, known=known), task="single", truth="gold"))
+
+
+def texts(report: Check) -> str:
+    return "\n".join(f.text for f in report.findings)
+
+
+@pytest.mark.parametrize("raters", [1, 3])
+def test_known_truth_tells_errors_where_no_item_has_two_raters(raters: int) -> None:
+    report = checked(raters=raters, known=40)
+    assert not report.at_least("problem")
+    assert "errors are learned from 40 items of known truth" in texts(report)
+    assert "the raters' reliability can be learned from known truth" in texts(report)
+    connected = "there is one rater: errors are learned from the items of known truth"
+    if raters > 1:
+        connected = "all 3 raters are connected by items in common or known truth"
+    assert connected in texts(report)
+
+
+def test_little_known_truth_counts_towards_what_is_wanted() -> None:
+    report = checked(raters=3, known=5)
+    assert "0 of 120 items have two raters, and the truth of 5 others is known" in texts(report)
+    assert "second ratings, or the truth, of 7 more items (10% in all)" in texts(report)
+
+
+def test_without_it_nothing_tells_errors() -> None:
+    table = once(raters=3, known=0).drop(columns="gold")
+    report = assay.check(read_ratings(table, task="single"))
+    (problem,) = report.at_least("problem")
+    assert "what raters get wrong cannot be told from what is true" in problem.text
+    assert "the raters fall into 3 parts without items in common" in texts(report)
+    assert "whether some of them look like one cannot be told" in texts(report)
+    assert "no two raters agree so often" not in texts(report)
+
+
+def test_one_is_singular() -> None:
+    table = once(raters=1, known=0).assign(item=1, rater="one").iloc[:1]
+    said = texts(assay.check(read_ratings(table, task="relevance", labels="label")))
+    assert "1 rater in one group" in said
+    assert "1 cluster (each item is its own)" in said
+
+
+@pytest.mark.filterwarnings("ignore::assay.errors.FitWarning")
+def test_a_report_says_first_what_the_data_cannot_tell() -> None:
+    table = once(raters=3, known=0).drop(columns="gold")
+    ratings = read_ratings(table, task="single")
+    material = Material(fit=assay.fit(ratings, method="map", draws=50, chains=1, rng=1))
+    (finding,) = data_section(material).findings
+    assert finding.text == (
+        "0 of 120 items were answered by two raters or more: what raters get wrong cannot be told "
+        "from what is true."
+    )
+    assert finding.weight > 90
+    assert metrics_section(material).findings == ()

@@ -10,6 +10,7 @@ import xarray as xr
 from assay.diagnostics import fit_warnings
 
 UNDEFINED = "undefined"
+LEAST_DECIMALS = 2
 ESTIMAND_WORDS = {"finite": "these items", "population": "clusters like these"}
 KIND_WORDS = {
     "recorded": "of what ends up in the data",
@@ -37,21 +38,28 @@ def decimals_for(lower: float, upper: float) -> int:
     (2, 4)
     """
     width = upper - lower
-    return int(np.clip(1 - np.floor(np.log10(width)), 2, 4)) if width > 0 else 2
+    if width <= 0:
+        return LEAST_DECIMALS
+    return int(np.clip(1 - np.floor(np.log10(width)), LEAST_DECIMALS, 4))
 
 
 def interval(middle: float, lower: float, upper: float, decimals: int | None = None) -> str:
-    """Write an estimate with its interval.
+    """Write an estimate with its interval, or that it has none.
 
     Examples
     --------
     >>> interval(0.581, 0.462, 0.699)
     '0.58 (0.46 to 0.70)'
+    >>> interval(0.393, float("nan"), float("nan"))
+    '0.39 (no interval)'
     >>> interval(float("nan"), 0.0, 1.0)
     'undefined'
     """
-    if not np.isfinite([middle, lower, upper]).all():
+    if not np.isfinite(middle):
         return UNDEFINED
+    if not np.isfinite([lower, upper]).all():
+        n = LEAST_DECIMALS if decimals is None else decimals
+        return f"{round(float(middle), n) + 0.0:.{n}f} (no interval)"
     n = decimals_for(lower, upper) if decimals is None else decimals
     # Adding 0.0 turns the -0 that rounding leaves into 0.
     told = [f"{round(float(value), n) + 0.0:.{n}f}" for value in (middle, lower, upper)]

@@ -1,5 +1,6 @@
 """Figures: they show what the tables say, leave pyplot alone, and take any name."""
 
+import itertools
 import sys
 from typing import Any
 
@@ -15,7 +16,7 @@ from assay.evaluation import variance_budget
 from assay.fit_data import ratings_of
 from assay.frames import reliability_frame
 from assay.plots.forest import Series, forest
-from assay.plots.raters import SHOWN_RATERS, weakest
+from assay.plots.raters import SHOWN_RATERS, draw_confusions, weakest
 from assay.plots.style import panel_grid, short
 from assay.simulation import simulate
 
@@ -112,6 +113,19 @@ def test_any_name_can_be_drawn(name: str) -> None:
     assert "\x1b" not in short(name)
 
 
+@pytest.mark.parametrize("count", [2, 4, 8, 20])
+def test_numbers_of_heat_maps_stay_apart_at_the_width_of_a_report(count: int) -> None:
+    classes = [f"class {n}" for n in range(count)]
+    lines = itertools.product(["a", "b", "c"], ["label"], classes, classes)
+    columns = ["rater", "label", "true_class", "reported_class"]
+    figure = draw_confusions(pd.DataFrame(lines, columns=columns).assign(mean=0.96), width=4.6)
+    figure.canvas.draw()
+    for axes in (a for a in figure.axes if a.get_visible()):
+        ends = [text.get_window_extent() for text in axes.texts[:count]]
+        assert len(ends) == count
+        assert all(a.x1 < b.x0 for a, b in itertools.pairwise(ends))
+
+
 def test_drift_is_drawn_by_label_with_the_raters_that_move_most() -> None:
     ratings = simulate(
         "retrieval", raters="hierarchical + drift", sessions=3, n_items=40, n_raters=6, rng=1
@@ -162,3 +176,13 @@ def test_names_of_axes_fit_beside_long_names(fit: xr.DataTree, name: str) -> Non
     extent = axes.xaxis.label.get_window_extent()
     assert extent.x0 >= 0
     assert extent.x1 <= figure.bbox.x1
+
+
+def test_an_estimate_without_an_interval_is_drawn_as_a_point() -> None:
+    index = pd.MultiIndex.from_tuples([("", "a"), ("", "b"), ("", "c")])
+    values = pd.DataFrame(
+        {"mean": [0.4, 0.6, float("nan")], "lower": [float("nan"), 0.5, 0], "upper": 0.7}, index
+    )
+    axes = forest([Series(name="s", values=values)], label="x").axes[0]
+    axes.figure.canvas.draw()
+    assert list(axes.lines[0].get_xdata()) == [0.4, 0.6]

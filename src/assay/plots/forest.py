@@ -111,7 +111,7 @@ def _places(series: Sequence[Series]) -> tuple[dict[Line, int], dict[str, int]]:
 
 
 def _draw(axes: "Axes", one: Series, heights: dict[Line, int], *, shift: float, n: int) -> None:
-    values = one.values[["mean", "lower", "upper"]].dropna()
+    values = one.values[["mean", "lower", "upper"]].dropna(subset=["mean"])
     y = np.array([heights[str(h), str(n)] for h, n in values.index], float) + shift
     colour = COLOURS[SERIES[n % len(SERIES)]]
     axes.hlines(y, values["lower"], values["upper"], color=colour, linewidth=1.6)

@@ -22,6 +22,12 @@ SHOWN_RATERS = 24
 SHOWN_CONFUSIONS = 12
 SHADE = 0.55
 """Opacity of a cell of probability 1: letters of either theme stand out from it."""
+CELL = 0.28
+"""Width in inches that the number in a cell of a heat map needs."""
+MARGIN = 0.65
+"""Width in inches of the names of classes beside a heat map."""
+UPRIGHT = 5
+"""Names of so many letters stand side by side below a heat map; longer ones are turned."""
 
 
 def plot_raters(
@@ -120,16 +126,17 @@ def draw_confusions(
     names = list(raters) if raters is not None else weakest(right, SHOWN_CONFUSIONS)
     labels = list(dict.fromkeys(frame["label"]))
     maps = [(name, label) for name in names for label in labels]
-    across = len(labels) if len(labels) > 1 else min(3, len(names))
-    across = min(across, 3)
-    down = -(-len(maps) // across)
     classes = int(frame.groupby("label")["true_class"].nunique().max())
+    across = min(len(labels) if len(labels) > 1 else len(names), _most_across(classes, width))
+    down = -(-len(maps) // across)
+    room = (width / across - MARGIN) / classes
+    letters = (LETTERS - 1) * min(1.0, room / CELL)
     with mpl.rc_context(RC):
-        figure = new_figure(width, down * (0.55 + 0.27 * classes) + 0.3)
+        figure = new_figure(width, down * (0.75 + 0.27 * classes) + 0.3)
         grid = figure.subplots(down, across, squeeze=False).ravel()
         for axes, (name, label) in zip(grid, maps, strict=False):
             part = frame[(frame["rater"] == name) & (frame["label"] == label)]
-            _heat_map(axes, part)
+            _heat_map(axes, part, letters)
             title = f"{short(name, 18)}\n{short(label, 22)}" if len(labels) > 1 else short(name)
             axes.set_title(title, fontsize=LETTERS - 1)
         for axes in grid[len(maps) :]:
@@ -139,8 +146,14 @@ def draw_confusions(
     return figure
 
 
-def _heat_map(axes: "Axes", part: pd.DataFrame) -> None:
-    """Draw one confusion: shaded cells with their numbers."""
+def _most_across(classes: int, width: float) -> int:
+    """Return how many heat maps fit side by side, so that the numbers in their cells stay apart."""
+    fitting = int(width / (classes * CELL + MARGIN))
+    return min(max(fitting, 1), 3)
+
+
+def _heat_map(axes: "Axes", part: pd.DataFrame, letters: float) -> None:
+    """Draw one confusion: shaded cells with their numbers, in letters of so many points."""
     from matplotlib.patches import Rectangle
 
     true, reported = (list(dict.fromkeys(part[c])) for c in ("true_class", "reported_class"))
@@ -149,11 +162,15 @@ def _heat_map(axes: "Axes", part: pd.DataFrame) -> None:
         shade = SHADE * float(np.clip(mean, 0, 1))
         corner = (x - 0.5, y - 0.5)
         axes.add_patch(Rectangle(corner, 1, 1, linewidth=0, color=COLOURS["first"], alpha=shade))
-        axes.text(x, y, f"{mean:.2f}", ha="center", va="center", fontsize=LETTERS - 1)
+        axes.text(x, y, f"{mean:.2f}", ha="center", va="center", fontsize=letters)
     axes.set_xlim(-0.5, len(reported) - 0.5)
     axes.set_ylim(len(true) - 0.5, -0.5)
-    axes.set_xticks(range(len(reported)), [short(c, 9) for c in reported], fontsize=LETTERS - 1)
-    axes.set_yticks(range(len(true)), [short(c, 9) for c in true], fontsize=LETTERS - 1)
+    below, beside = [short(c, 9) for c in reported], [short(c, 9) for c in true]
+    axes.set_xticks(range(len(below)), below, fontsize=letters)
+    axes.set_yticks(range(len(beside)), beside, fontsize=letters)
+    if max(map(len, below)) > UPRIGHT:
+        for name in axes.get_xticklabels():
+            name.set(rotation=40, ha="right", rotation_mode="anchor")
     axes.tick_params(length=0)
     for spine in axes.spines.values():
         spine.set_color(COLOURS["line"])

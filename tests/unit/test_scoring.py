@@ -226,3 +226,21 @@ def test_measures_of_order_see_only_the_order() -> None:
     there = score_rater(truth, np.exp(5 * score), positive="1", clusters=CLUSTERS)
     assert len(there) == sum(measure.needs == "order" for measure in MEASURES.values())
     xr.testing.assert_identical(here[list(there)].drop_attrs(), there.drop_attrs())
+
+
+def test_order_within_clusters_of_one_item_is_undefined_and_left_out():
+    truth, score = {"a": 1, "b": 0, "c": 1}, {"a": 0.1, "b": 0.9, "c": 0.5}
+    alone = score_rater(truth, score, clusters={"a": "1", "b": "2", "c": "3"})
+    for name in ("ndcg", "ndcg_lowest", "ndcg_highest", "map", "map_lowest", "kendall_tau"):
+        assert np.isnan(alone[name]).all()
+        assert alone[name].attrs["note"].startswith("3 of 3 rankings hold one scored item")
+    assert alone["auroc"].item() == 0.0
+    assert alone["auroc"].attrs["note"] == ""
+    mixed = score_rater(truth, score, clusters={"a": "1", "b": "1", "c": "3"}, metrics="map")
+    assert mixed["map"].item() == 0.5
+    assert mixed.attrs["n_rankings_of_one"] == 1
+    together = score_rater(truth, score, by=None, metrics="map")
+    assert together["map"].attrs["note"] == ""
+    table = score_table(truth, {"r": score}, clusters={"a": "1", "b": "2", "c": "3"}, metrics="map")
+    assert table["mean"].isna().all()
+    assert "by=None" in table["note"].item()

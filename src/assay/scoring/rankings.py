@@ -46,7 +46,8 @@ def ndcg(
     Returns
     -------
     OverOrders
-        Arrays (..., ranking) in [0, 1]; 0 where no item has a gain, NaN where there is no item.
+        Arrays (..., ranking) in [0, 1]; 0 where no item has a gain, NaN where there are fewer
+        than two items, which have one order only.
 
     Notes
     -----
@@ -101,7 +102,8 @@ def average_precisions(yes: Values, size: Values, runs: Runs, k: int | None = No
     Returns
     -------
     OverOrders
-        Arrays (..., ranking) in [0, 1]; 0 where no item is positive, NaN where there is no item.
+        Arrays (..., ranking) in [0, 1]; 0 where no item is positive, NaN where there are fewer
+        than two items, which have one order only.
 
     Notes
     -----
@@ -172,7 +174,7 @@ def _over_orders(
 
     def relative(of_runs: Values) -> Values:
         ratio = ranking_totals(of_runs, runs) / np.where(best == 0, 1.0, best)
-        return np.where(ranking_totals(size, runs) > 0, ratio, np.nan)
+        return np.where(ranking_totals(size, runs) > 1, ratio, np.nan)
 
     def with_tied(ends: Values) -> Values:
         filled = mean.copy()

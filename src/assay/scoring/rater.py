@@ -77,9 +77,10 @@ def score_rater(
     -------
     xarray.Dataset
         A variable (chain, draw) per measure; NaN where it is undefined. Its attributes say what
-        it is, its estimand and the share of undefined draws; the dataset's say whose truth it is
-        (``reference``), which classes are positive, how many items have a score, how many are
-        tied with another of their ranking, and how many have none.
+        it is, its estimand, the share of undefined draws and, in ``note``, what it leaves out; the
+        dataset's say whose truth it is (``reference``), which classes are positive, how many items
+        have a score, how many are tied with another of their ranking, how many have none, and how
+        many rankings there are (``n_rankings``), ``n_rankings_of_one`` of them of one item.
 
     Raises
     ------
@@ -98,7 +99,8 @@ def score_rater(
 
     Items in a draw in which the label is unknown or does not apply are left out of that draw.
     Ties: a half in the AUROC, one threshold in ``average_precision``, the mean over all orders in
-    nDCG and MAP, of which ``_lowest`` and ``_highest`` are the ends.
+    nDCG and MAP, of which ``_lowest`` and ``_highest`` are the ends. A ranking of one item has one
+    order, whatever its score: measures of order are undefined there, and their means leave it out.
 
     Examples
     --------
@@ -123,9 +125,11 @@ def score_rater(
     )
     weights = item_weights(estimand, cluster, known.weight[scored.item], by_cluster=by == "cluster")
     parts = [[m.function(block) for m in measures] for block in blocks(known, setting, weights)]
-    data = _dataset(measures, np.concatenate(parts, axis=1), known, k, estimand)
+    said = _description(known, setting, by)
+    note = _left_out(said["n_rankings_of_one"], said["n_rankings"])
+    data = _dataset(measures, np.concatenate(parts, axis=1), known, k, estimand, note)
     return data.assign_attrs(
-        _description(known, setting, by),
+        said,
         estimand=estimand,
         bins=bins,
         **({} if k is None else {"k": k}),
@@ -165,6 +169,7 @@ def _dataset(
     truth: Truth,
     k: int | None,
     estimand: str,
+    note: str,
 ) -> xr.Dataset:
     variables = {}
     for measure, draws in zip(measures, values, strict=True):
@@ -178,12 +183,23 @@ def _dataset(
                 else measure.description,
                 "estimand": estimand,
                 "undefined": float(np.isnan(draws).mean()),
+                "note": note if measure.ranking else "",
             },
         )
     coords = {
         dim: np.arange(size) for dim, size in zip(("chain", "draw"), truth.shape, strict=True)
     }
     return xr.Dataset(variables, coords=coords)
+
+
+def _left_out(single: int, rankings: int) -> str:
+    """Say how many rankings measures of order leave out, and why."""
+    if not single:
+        return ""
+    return (
+        f"{single} of {rankings} rankings hold one scored item, whose order says nothing of the "
+        "scores: they are left out. by=None ranks all items together"
+    )
 
 
 def _description(truth: Truth, setting: Setting, by: By | None) -> dict[str, Any]:
@@ -203,5 +219,6 @@ def _description(truth: Truth, setting: Setting, by: By | None) -> dict[str, Any
         "n_items_without_score": len(truth.items) - len(setting.scored.item),
         "n_items_tied": int(sizes[sizes > 1].sum()),
         "n_rankings": len(runs.first),
+        "n_rankings_of_one": int((np.bincount(setting.ranking) == 1).sum()),
         "share_not_known": float(unknown),
     }

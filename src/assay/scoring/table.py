@@ -37,7 +37,7 @@ def score_table(
     pandas.DataFrame
         A line per measure and rater: ``metric``, ``rater``, ``estimand``, ``mean``, ``sd``,
         ``lower``, ``upper``, ``level``, ``undefined``, ``reference``, ``n_items``,
-        ``n_items_without_score``.
+        ``n_items_without_score``, ``note`` (what the measure leaves out, and why).
 
     Raises
     ------
@@ -60,7 +60,8 @@ def score_table(
     for rater, own in named.items():
         found = score_rater(truth, own, **choices)
         counts = {name: found.attrs[name] for name in ("n_items", "n_items_without_score")}
-        parts.append(summarize(found, level=level).assign(rater=rater, **counts))
+        lines = summarize(found, level=level).assign(rater=rater, **counts)
+        parts.append(lines.assign(note=[found[name].attrs["note"] for name in lines["metric"]]))
     table = pd.concat(parts, ignore_index=True).drop(columns="system")
     names = list(dict.fromkeys(table["metric"]))
     order = table["metric"].map(names.index).argsort(kind="stable")

@@ -177,7 +177,7 @@ def fit(
     check_reference(ratings, reference)
     structure = build_structure(ratings, spec)
     density = make_density(structure, threads=cores())
-    seed = int(rng.integers(2**31)) if isinstance(rng, np.random.Generator) else int(rng)
+    seed = seed_of(rng)
     search, inference, labels = np.random.default_rng(seed).spawn(3)
     form = closed_form(structure) if method == "em" and client is None else None
     spread = None
@@ -288,6 +288,27 @@ def attributes(
 def _number(value: float) -> float | None:
     """Return a number for JSON; None if it is undefined, as R-hat is for one chain."""
     return float(value) if np.isfinite(value) else None
+
+
+def seed_of(rng: object) -> int:
+    """Return the seed that is meant: a whole number itself, or one drawn by a generator.
+
+    Raises
+    ------
+    FitError
+
+    Examples
+    --------
+    >>> seed_of(7)
+    7
+    """
+    if isinstance(rng, np.random.Generator):
+        return int(rng.integers(2**31))
+    if not isinstance(rng, int | np.integer) or rng < 0:
+        raise FitError(
+            f"rng={rng!r}; it must be a whole number of at least 0, or a numpy.random.Generator"
+        )
+    return int(rng)
 
 
 def check_arguments(ratings: Ratings, method: str, target_accept: float, **counts: int) -> None:

@@ -33,7 +33,8 @@ def summarize(dataset: xr.Dataset | xr.DataArray, *, level: float = 0.95) -> pd.
     Raises
     ------
     FitError
-        If ``level`` is not between 0 and 1, or a variable has no draws.
+        If ``level`` is not between 0 and 1, a variable has no draws, or the argument is a fit or
+        anything else that is no dataset of draws.
 
     Notes
     -----
@@ -52,6 +53,11 @@ def summarize(dataset: xr.Dataset | xr.DataArray, *, level: float = 0.95) -> pd.
     if isinstance(dataset, xr.DataArray):
         name = "value" if dataset.name is None else str(dataset.name)
         dataset = dataset.to_dataset(name=name, promote_attrs=True)
+    if not isinstance(dataset, xr.Dataset):
+        raise FitError(
+            f"summarize takes draws (a Dataset or DataArray), not {type(dataset).__name__}; of a "
+            "fit, give assay.summarize(assay.metrics(fit))"
+        )
     parts = [_summary(str(name), dataset, level) for name in dataset.data_vars]
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["metric"])
     front = ["metric", "system"]

@@ -212,3 +212,9 @@ def test_laplace_with_a_handful_of_draws_says_that_it_cannot_be_checked() -> Non
     ratings = assay.simulate("single", n_items=20, n_raters=3, rng=1)
     with pytest.warns(FitWarning, match="k-hat is undefined"):
         assay.fit(ratings, method="laplace", draws=2, chains=1, starts=1, progress=False)
+
+
+@pytest.mark.parametrize("rng", ["a", None, 1.5, -1])
+def test_a_seed_is_a_whole_number_or_a_generator(ratings: Ratings, rng: object):
+    with pytest.raises(FitError, match=r"rng=.*whole number of at least 0"):
+        assay.fit(ratings, method="map", draws=1, chains=1, rng=rng)

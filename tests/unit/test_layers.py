@@ -233,6 +233,8 @@ def test_a_reference_group_has_to_rate_enough_items_twice_that_others_rate():
         check_reference(fewer, "human")
     with pytest.raises(ModelError, match="there are 0"):
         check_reference(fewer, "model")
+    with pytest.raises(ModelError, match=r"'Human' is no rater group; did you mean human\?"):
+        check_reference(fewer, "Human")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import assay
 from assay import plots
 from assay.agreements import agreement
 from assay.comparison import compare
+from assay.errors import ModelError
 from assay.evaluation import variance_budget
 from assay.fit_data import ratings_of
 from assay.frames import reliability_frame
@@ -186,3 +187,10 @@ def test_an_estimate_without_an_interval_is_drawn_as_a_point() -> None:
     axes = forest([Series(name="s", values=values)], label="x").axes[0]
     axes.figure.canvas.draw()
     assert list(axes.lines[0].get_xdata()) == [0.4, 0.6]
+
+
+def test_agreement_says_what_it_takes_where_a_fit_is_given(fit: xr.DataTree) -> None:
+    with pytest.raises(ModelError, match=r"not DataTree; .*agreement\(ratings, fit=fit\)"):
+        agreement(fit)
+    with pytest.raises(ModelError, match=r"not DataTree; .*agreement\(ratings, fit=fit\)"):
+        plots.plot_agreement(fit)

@@ -73,3 +73,9 @@ def test_level_and_dims_are_checked():
         summarize(xr.Dataset({"m": ("draw", draws(5))}), level=95)
     with pytest.raises(FitError, match="'m' has the dims"):
         summarize(xr.Dataset({"m": ("item", draws(5))}))
+
+
+def test_a_fit_is_no_draws_of_metrics():
+    tree = xr.DataTree.from_dict({"posterior": xr.Dataset({"m": (("chain", "draw"), draws(1, 4))})})
+    with pytest.raises(FitError, match=r"not DataTree; .* assay.summarize\(assay.metrics\(fit\)\)"):
+        summarize(tree)

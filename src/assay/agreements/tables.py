@@ -94,7 +94,7 @@ def agreement(
     Raises
     ------
     ModelError
-        If ``level`` or ``draws`` is out of range.
+        If ``ratings`` are none, or ``level`` or ``draws`` is out of range.
     UnknownNameError
         If a label is not one of the task's.
     FitError
@@ -131,6 +131,11 @@ def agreement(
     >>> result.table["statistic"].tolist()
     ['percent', 'cohen_kappa', 'fleiss_kappa', 'krippendorff_alpha', 'gwet_ac1']
     """
+    if not isinstance(ratings, Ratings):
+        raise ModelError(
+            f"agreement takes Ratings, not {type(ratings).__name__}; a fit stands beside the "
+            "ratings that it was made from: assay.agreement(ratings, fit=fit)"
+        )
     if not 0 < level < 1 or draws < 1:
         raise ModelError(f"level={level!r}, draws={draws!r}; level is in (0, 1), draws at least 1")
     generator = np.random.default_rng(rng)

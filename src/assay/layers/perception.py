@@ -196,10 +196,7 @@ def layered_groups(
         return ()
     if reference == "gold":
         return groups
-    if reference not in groups:
-        raise ModelError(
-            f"reference={reference!r} is no rater group; {suggest(reference, ['gold', *groups])}"
-        )
+    _require_group(reference, groups)
     if reference in named:
         raise ModelError(
             f"the reference {reference!r} cannot have a perception layer: its consensus is the "
@@ -208,14 +205,21 @@ def layered_groups(
     return tuple(name for name in groups if name != reference)
 
 
+def _require_group(reference: str, groups: tuple[str, ...]) -> None:
+    if reference not in groups:
+        raise ModelError(
+            f"reference={reference!r} is no rater group; {suggest(reference, ['gold', *groups])}"
+        )
+
+
 def check_reference(ratings: Ratings, reference: str | None) -> None:
-    """Refuse a reference that too few items tell of.
+    """Refuse a reference that does not exist, or that too few items tell of.
 
     Raises
     ------
     ModelError
-        If fewer than 30 items have gold (or two ratings of the reference group besides a rating
-        of somebody else).
+        If it is no rater group, or fewer than 30 items have gold (or two ratings of the reference
+        group besides a rating of somebody else).
     """
     if reference is None:
         return
@@ -227,7 +231,9 @@ def check_reference(ratings: Ratings, reference: str | None) -> None:
                 "it. Give it by truth= when reading, or use reference=None"
             )
         return
-    group = ratings.raters["group"].to_numpy(object)[ratings.rater]
+    groups = ratings.raters["group"].to_numpy(object)
+    _require_group(reference, tuple(dict.fromkeys(map(str, groups))))
+    group = groups[ratings.rater]
     rated = ~ratings.abstained
     items = len(ratings.items)
     mine = np.bincount(ratings.item[(group == reference) & rated], minlength=items)

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from assay.agreements import Agreement
+from assay.errors import ModelError
 from assay.plots.forest import Series, forest
 from assay.plots.style import WIDTH
 
@@ -23,7 +24,17 @@ def plot_agreement(found: Agreement, *, width: float = WIDTH) -> "Figure":
     Returns
     -------
     matplotlib.figure.Figure
+
+    Raises
+    ------
+    ModelError
+        If it is given anything else.
     """
+    if not isinstance(found, Agreement):
+        raise ModelError(
+            f"plot_agreement takes an Agreement, not {type(found).__name__}; make it with "
+            "assay.agreement(ratings, fit=fit)"
+        )
     table = found.table.set_index(["label", "statistic"])
     observed = table[["value", "lower", "upper"]].set_axis(["mean", "lower", "upper"], axis=1)
     series = [Series(name="observed", values=observed)]

@@ -5,6 +5,7 @@ import pytest
 
 from assay.errors import ModelError
 from assay.evaluation import load_metrics
+from assay.evaluation.draws import panel_totals
 from assay.evaluation.registry import choose_metrics
 from assay.task import load_task
 
@@ -87,3 +88,29 @@ def test_path_that_is_no_python_file_is_told(tmp_path, write):
         load_metrics(tmp_path / "absent.py")
     with pytest.raises(ModelError, match=r"mine\.txt is no Python file"):
         load_metrics(write(FILE, "mine.txt"))
+
+
+def test_error_in_a_metric_names_it_its_line_and_what_went_wrong(write):
+    text = FILE.replace("np.full(y.shape[:-2], 0.5)", "np.full(y.shape[:-2], 1 / len(mask[:0]))")
+    path = write(text)
+    second = load_metrics(path)[1]
+    with pytest.raises(ModelError) as caught:
+        panel_totals(second, np.zeros((1, 3, 4), np.int16), np.ones((1, 3), bool))
+    line = 1 + text.splitlines().index("    return np.full(y.shape[:-2], 1 / len(mask[:0]))")
+    assert str(caught.value) == (
+        f"the function of metric 'second_metric' fails ({path}, line {line}): "
+        "ZeroDivisionError: division by zero"
+    )
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+def test_line_of_a_metric_is_its_own_and_not_that_of_what_it_calls(write):
+    path = write(FILE.replace("np.full(y.shape[:-2], 0.5)", "np.stack([y, mask])"))
+    with pytest.raises(ModelError, match=r"mine\.py, line 15\): ValueError"):
+        panel_totals(load_metrics(path)[1], np.zeros((1, 3, 4), np.int16), np.ones((1, 3), bool))
+
+
+def test_metric_that_returns_no_numbers_is_named(write):
+    path = write(FILE.replace("np.full(y.shape[:-2], 0.5)", "'half'"))
+    with pytest.raises(ModelError, match="'second_metric' returned what is no array of numbers"):
+        panel_totals(load_metrics(path)[1], np.zeros((1, 3, 4), np.int16), np.ones((1, 3), bool))

@@ -1,5 +1,6 @@
 """Metrics of arrays of label draws: panels' values, weighted and summed by system."""
 
+import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -155,9 +156,9 @@ def panel_totals(metric: Metric, y: Codes, mask: NDArray[np.bool_]) -> tuple[Val
     Raises
     ------
     ModelError
-        If what the function returns has the wrong shape.
+        If the function fails, or what it returns is no number or has the wrong shape.
     """
-    result = metric.function(y, mask)
+    result = _called(metric, y, mask)
     pair = result if metric.kind == "ratio" else (result, np.ones(len(mask)))
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise ModelError(
@@ -165,7 +166,12 @@ def panel_totals(metric: Metric, y: Codes, mask: NDArray[np.bool_]) -> tuple[Val
             "numerator and denominator"
         )
     expected = y.shape[:-2]
-    arrays = [np.asarray(part, dtype=float) for part in pair]
+    try:
+        arrays = [np.asarray(part, dtype=float) for part in pair]
+    except (TypeError, ValueError) as error:
+        raise ModelError(
+            f"the function of metric {metric.name!r} returned what is no array of numbers: {error}"
+        ) from error
     for array in arrays[: 2 if metric.kind == "ratio" else 1]:
         if array.shape != expected:
             raise ModelError(
@@ -174,6 +180,22 @@ def panel_totals(metric: Metric, y: Codes, mask: NDArray[np.bool_]) -> tuple[Val
                 "y[..., 0]), keep the rest"
             )
     return arrays[0], np.broadcast_to(arrays[1], expected)
+
+
+def _called(metric: Metric, y: Codes, mask: NDArray[np.bool_]) -> Any:
+    """Call a metric's function; an error in it names the metric and the line."""
+    try:
+        return metric.function(y, mask)
+    except Exception as error:
+        # The first frame is this call. Of the others, the last in the file of the function is the
+        # line that its author can mend; what it calls may lie anywhere.
+        frames = traceback.extract_tb(error.__traceback__)
+        inner = frames[1:] or frames
+        own = [frame for frame in inner if frame.filename == inner[0].filename]
+        raise ModelError(
+            f"the function of metric {metric.name!r} fails ({own[-1].filename}, line "
+            f"{own[-1].lineno}): {type(error).__name__}: {error}"
+        ) from error
 
 
 def _states(y: Labels, run: slice) -> tuple[NDArray[Any], Codes]:

@@ -15,7 +15,15 @@ from assay.agreements import Agreement
 from assay.checking.result import Check
 from assay.comparison import Comparison
 from assay.task import Task
-from assay.words import ESTIMAND_WORDS, KIND_WORDS, UNDEFINED, interval, lines_of, printable
+from assay.words import (
+    ESTIMAND_WORDS,
+    KIND_WORDS,
+    UNDEFINED,
+    estimand_words,
+    interval,
+    lines_of,
+    printable,
+)
 
 # A line of dashes below the header and nothing else: it reads well in a pipe and in a file.
 HEAD = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
@@ -234,12 +242,11 @@ def _pairs_table(pairs: pd.DataFrame) -> Group:
             rows.append([f"  {line['a']} - {line['b']}", gap, chance, *near])
     heads = ["metric, systems", "difference", "P(1st > 2nd)"]
     heads += ["P(in rope)"] * bool(pairs["p_rope"].notna().any())
-    estimands = "; ".join(dict.fromkeys(pairs["estimand"]))
     return make_table(
         f"Systems compared: posterior mean ({pairs['level'].iloc[0]:.0%} interval)",
         heads,
         rows,
-        caption=f"Estimand {estimands}. Reference: {pairs['reference'].iloc[0]}.",
+        caption=f"Estimand {estimand_words(pairs)}. Reference: {pairs['reference'].iloc[0]}.",
         right=heads[2:],
     )
 
@@ -258,8 +265,7 @@ def _ranks_table(systems: pd.DataFrame) -> Group:
             for line in lines_of(part)
         ]
     heads = ["metric, system", "P(best)", "expected loss"]
-    estimands = "; ".join(dict.fromkeys(ranked["estimand"]))
-    caption = f"Estimand {estimands}. Reference: {systems['reference'].iloc[0]}."
+    caption = f"Estimand {estimand_words(ranked)}. Reference: {systems['reference'].iloc[0]}."
     if len(ranked) < len(systems):
         caption += " Metrics that are better neither way have no best system."
     return make_table("Which system is best", heads, rows, caption=caption, right=heads[1:])

@@ -11,6 +11,8 @@ from assay.diagnostics import fit_warnings
 
 UNDEFINED = "undefined"
 LEAST_DECIMALS = 2
+LISTED = 3
+"""So many metrics of the commonest estimand are named; of more, they are all others."""
 ESTIMAND_WORDS = {"finite": "these items", "population": "clusters like these"}
 KIND_WORDS = {
     "recorded": "of what ends up in the data",
@@ -64,6 +66,33 @@ def interval(middle: float, lower: float, upper: float, decimals: int | None = N
     # Adding 0.0 turns the -0 that rounding leaves into 0.
     told = [f"{round(float(value), n) + 0.0:.{n}f}" for value in (middle, lower, upper)]
     return f"{told[0]} ({told[1]} to {told[2]})"
+
+
+def estimand_words(table: pd.DataFrame) -> str:
+    """Say which estimand the lines of a table have, and which metrics another than most.
+
+    Parameters
+    ----------
+    table : DataFrame
+        With the columns ``metric`` and ``estimand``.
+
+    Examples
+    --------
+    >>> estimand_words(pd.DataFrame({"metric": ["a", "b"], "estimand": "finite"}))
+    'finite'
+    >>> estimand_words(pd.DataFrame({"metric": ["a", "b"], "estimand": ["model", "population"]}))
+    'model of a; population of b'
+    >>> estimands = ["population", "model", "population", "population", "population"]
+    >>> estimand_words(pd.DataFrame({"metric": list("abcde"), "estimand": estimands}))
+    'model of b; population of all others'
+    """
+    pairs = table[["metric", "estimand"]].drop_duplicates()
+    groups = [(str(e), list(part["metric"])) for e, part in pairs.groupby("estimand", sort=False)]
+    if len(groups) < 2:
+        return "".join(e for e, _ in groups)
+    *few, (most, names) = sorted(groups, key=lambda one: len(one[1]))
+    last = ", ".join(names) if len(names) <= LISTED else "all others"
+    return "; ".join([*(f"{e} of {', '.join(own)}" for e, own in few), f"{most} of {last}"])
 
 
 def convergence_words(fit: xr.DataTree) -> list[str]:

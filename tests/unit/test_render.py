@@ -181,6 +181,22 @@ def test_a_best_system_is_shown_where_metrics_have_a_direction() -> None:
     assert len(render.comparison_parts(compare_draws(data, dict.fromkeys("mn", "neither")))) == 1
 
 
+def test_caption_says_which_metric_has_another_estimand() -> None:
+    draws = np.random.default_rng(1).random((1, 50, 2))
+    estimands = {"m": "population", "n": "population (model-based: no event seen)"}
+    variables = {
+        name: (("chain", "draw", "system"), draws, {"estimand": said})
+        for name, said in estimands.items()
+    }
+    data = xr.Dataset(variables, {"system": list("AB")}, {"reference": "gold"})
+    shown = text_of(*render.comparison_parts(compare_draws(data, dict.fromkeys("mn", "higher"))))
+    wanted = "Estimand population of m; population (model-based: no event seen) of n. Reference"
+    assert wanted in " ".join(shown.split())
+    data["n"].attrs["estimand"] = "population"
+    found = compare_draws(data, dict.fromkeys("mn", "higher"))
+    assert "Estimand population. Reference" in text_of(*render.comparison_parts(found))
+
+
 def test_what_is_undefined_is_called_so() -> None:
     draws = np.full((1, 4, 3), np.nan)
     data = xr.Dataset(

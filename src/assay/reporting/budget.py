@@ -7,7 +7,7 @@ from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Gap, Picture, Section, prose, table_of
 from assay.reporting.raters import WIDTH
 from assay.reporting.svg import to_svg
-from assay.words import lines_of
+from assay.words import estimand_words, lines_of
 
 WEIGHT = 2.0
 WORTH_TELLING = 0.01
@@ -33,7 +33,7 @@ def budget_section(material: Material) -> Section | Gap:
     if not material.budget:
         return NONE
     variance, widths = material.variance, material.widths
-    estimands = ", ".join(dict.fromkeys(variance["estimand"]))
+    estimands = estimand_words(variance)
     note = f"Estimand {estimands}. Reference: {material.reference}."
     words = "Shares of the posterior variance of each metric; the table has them."
     blocks: list[Block] = [

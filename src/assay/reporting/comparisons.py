@@ -18,7 +18,7 @@ from assay.reporting.page import (
 )
 from assay.reporting.raters import WIDTH
 from assay.reporting.svg import to_svg
-from assay.words import UNDEFINED, interval, lines_of
+from assay.words import UNDEFINED, estimand_words, interval, lines_of
 
 TURNED, CLEAR = 50.0, 20.0
 """Weights of a conclusion that differs from the vote's, and of one that is clear."""
@@ -74,7 +74,7 @@ def _pairs_table(pairs: pd.DataFrame, note: str) -> Block:
         chance=pairs["p_greater"].map("{:.3f}".format, na_action="ignore").fillna(UNDEFINED),
     ).head(SHOWN_PAIRS)
     level = pairs["level"].iloc[0]
-    estimands = ", ".join(dict.fromkeys(pairs["estimand"]))
+    estimands = estimand_words(pairs)
     directions = f" {NEITHER}" if (pairs["better"] == "neither").any() else ""
     return table_of(
         "comparisons",

@@ -3,7 +3,7 @@
 from assay.reporting.material import Material
 from assay.reporting.page import Gap, Section, prose, table_of
 from assay.spec import CONSENSUS
-from assay.words import interval
+from assay.words import estimand_words, interval
 
 NOT_A_CONSENSUS = Gap(
     what="What the metrics become if the consensus is wrong",
@@ -25,7 +25,7 @@ def wrong_section(material: Material) -> Section | Gap:
     pooled = bool(cells["system"].eq("").all())
     columns = {"metric": "Metric"} if pooled else {"system": "System"}
     columns |= {share: f"Wrong on {share}" for share in dict.fromkeys(named["share"])}
-    estimands = ", ".join(dict.fromkeys(table["estimand"]))
+    estimands = estimand_words(table)
     return Section(
         key="wrong",
         title="If the consensus is wrong",

@@ -19,6 +19,7 @@ from assay.words import (
     ESTIMAND_WORDS,
     KIND_WORDS,
     UNDEFINED,
+    binary_heading,
     estimand_words,
     interval,
     lines_of,
@@ -155,7 +156,7 @@ def _binary_table(frame: pd.DataFrame, task: Task, names: Sequence[str]) -> Grou
     for label in task.labels:
         if label.name in names:
             no, yes = label.classes
-            rows.append([label.name])
+            rows.append([binary_heading(label)])
             rows += [
                 [f"  {r}", cells[label.name, r, yes], cells[label.name, r, no]] for r in raters
             ]

@@ -91,9 +91,10 @@ class Task:
         known = {key: r.name for r in self.rules for key in (r.name, r.expression)}
         for key, strength in responses.items():
             if key not in known:
+                names = [r.name for r in self.rules]
                 raise TaskError(
                     f"response: {key!r} is no rule of task {self.name}; "
-                    f"{suggest(key, [r.name for r in self.rules])}"
+                    + (suggest(key, names) if names else "the task has no rules")
                 )
             if strength not in RESPONSE_STRENGTHS:
                 raise TaskError(

@@ -8,6 +8,7 @@ import pandas as pd
 import xarray as xr
 
 from assay.diagnostics import fit_warnings
+from assay.task import Label
 
 UNDEFINED = "undefined"
 LEAST_DECIMALS = 2
@@ -66,6 +67,20 @@ def interval(middle: float, lower: float, upper: float, decimals: int | None = N
     # Adding 0.0 turns the -0 that rounding leaves into 0.
     told = [f"{round(float(value), n) + 0.0:.{n}f}" for value in (middle, lower, upper)]
     return f"{told[0]} ({told[1]} to {told[2]})"
+
+
+def binary_heading(label: Label) -> str:
+    """Name a label of two classes, and the class that sensitivity is about unless it is yes.
+
+    Examples
+    --------
+    >>> binary_heading(Label(name="mail", classes=("ham", "spam")))
+    'mail (positive: spam)'
+    >>> binary_heading(Label(name="misleading", classes=("no", "yes")))
+    'misleading'
+    """
+    positive = label.classes[1]
+    return label.name if positive == "yes" else f"{label.name} (positive: {positive})"
 
 
 def estimand_words(table: pd.DataFrame) -> str:

@@ -231,7 +231,7 @@ CALLS: dict[str, tuple[dict[str, Any], type[AssayError], str]] = {
     "labels empty": ({"labels": {}}, RatingsError, "labels= names no column"),
     "labels too many": ({"labels": ["label", "item"]}, RatingsError, "names 2 columns"),
     "label and value": ({"label": "label", "value": "valeu"}, RatingsError, "value='valeu'"),
-    "response": ({"response": {"rule": "warn"}}, TaskError, "is no rule of task single"),
+    "response": ({"response": {"rule": "warn"}}, TaskError, "the task has no rules"),
     "response type": ({"response": "warn"}, TaskError, "response= must be a dict"),
     "truth": ({"truth": "gold"}, RatingsError, "neither a column nor a file"),
     "truth type": ({"truth": 4}, RatingsError, "truth= must be"),

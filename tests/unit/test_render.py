@@ -10,7 +10,7 @@ import xarray as xr
 from rich.console import Console
 
 import assay
-from assay import frames, render, words
+from assay import frames, plots, render, words
 from assay.checking import check
 from assay.comparison import compare_draws
 from assay.diagnostics import mode_warnings
@@ -207,3 +207,12 @@ def test_what_is_undefined_is_called_so() -> None:
     shown = text_of(*render.comparison_parts(compare_draws(data, {"m": "higher"})))
     assert "nan" not in shown
     assert shown.count("undefined") == 12
+
+
+def test_sensitivity_of_two_named_classes_says_of_which() -> None:
+    ratings = simulate("single", n_items=30, n_raters=3, classes=["ham", "spam"], rng=1)
+    fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1)
+    shown = text_of(*render.reliability_tables(frames.reliability_frame(fit), ratings.task))
+    assert "\nlabel (positive: spam)" in shown
+    texts = [text.get_text() for text in plots.plot_raters(fit).axes[0].texts]
+    assert "label (positive: spam)" in texts

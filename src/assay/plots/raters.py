@@ -12,7 +12,7 @@ from assay.frames import Kind, reliability_frame
 from assay.plots.forest import Series, forest
 from assay.plots.style import COLOURS, LETTERS, RC, WIDTH, new_figure, short
 from assay.task import Task
-from assay.words import KIND_WORDS
+from assay.words import KIND_WORDS, binary_heading
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +78,9 @@ def _by_label(right: pd.DataFrame, task: Task, place: int) -> pd.DataFrame:
     """Lines of one true class of each binary label, by label and rater."""
     wanted = {label.name: label.classes[place] for label in task.labels}
     part = right[right["true_class"] == right["label"].map(wanted)]
-    return part.set_index(["label", "rater"])[["mean", "lower", "upper"]]
+    heads = {label.name: binary_heading(label) for label in task.labels if len(label.classes) == 2}
+    values = part.set_index([part["label"].map(heads), part["rater"]])
+    return values[["mean", "lower", "upper"]]
 
 
 def weakest(right: pd.DataFrame, count: int) -> list[str]:

@@ -19,6 +19,8 @@ MODE_LIMIT = 0.01
 K_HAT_LIMIT = 0.7
 SURE = 0.8
 """Share of the draws in which a class looks like another before it is said."""
+CLEARLY = 1.5
+"""How many times as often items of a class get the answer of another before it is said."""
 LOOKED_AT = 100
 """Draws that are looked at where a mean is wanted."""
 FEW_FOR_PSIS = 25
@@ -166,7 +168,7 @@ def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> l
         for true, name in enumerate(label.classes):
             own, rival = table[:, true, true], int(table[:, true].mean(axis=0).argmax())
             other = table[:, true, rival]
-            if (other > own).mean() < SURE:
+            if (other > CLEARLY * own).mean() < SURE:
                 continue
             found.append(
                 f"Items that are {name!r} by this fit ({label.name}) get the answer "

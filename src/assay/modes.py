@@ -256,7 +256,6 @@ def follow_modes(
         Of nested samples; their data alone matter.
     """
     still = NONE if modes[0].spreads is None else modes[0].spreads.scores.at
-    spreads = {mode.x[still].tobytes(): mode.spreads for mode in modes}
     found = [replace(mode, factor=None, spreads=None) for mode in modes]
     rows = mass(samples[0].data)
     for sample in samples:
@@ -275,15 +274,15 @@ def follow_modes(
         found = _distinct(structure, there, peaks, still, widths=widths)
     if not len(still):
         return found
-    return [
-        _with_spreads(structure, density, mode, spreads[mode.x[still].tobytes()]) for mode in found
-    ]
+    return [_with_spreads(structure, density, mode, modes, still) for mode in found]
 
 
 def _with_spreads(
-    structure: Structure, density: Density, mode: Mode, spreads: Spreads | None
+    structure: Structure, density: Density, mode: Mode, before: Sequence[Mode], still: Ints
 ) -> Mode:
-    """Give a mode back the SDs that a sample settled, and the width that goes with them."""
+    """Give a mode back what a sample settled of its SDs, and the width that goes with them."""
+    gaps = [np.abs(other.x[still] - mode.x[still]).max() for other in before]
+    spreads = before[int(np.argmin(gaps))].spreads
     if spreads is None or mode.factor is None:
         return replace(mode, spreads=spreads, factor=None)
     moving = np.delete(np.arange(len(mode.x)), spreads.scores.at)

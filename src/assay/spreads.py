@@ -49,6 +49,7 @@ LOOKS = 5
 FEW_LOOKS = 1
 """The same of more than ``MANY`` unknowns, of which each look takes minutes."""
 MANY = 3000
+LEAST = float(np.finfo(float).tiny)
 BLOCK = 500
 """Rows of the covariance that are looked at in one piece."""
 STEPS = 6
@@ -82,13 +83,16 @@ class NormalScores:
         """Scores of SDs (..., sd) that are given by their logarithms."""
         value = self.rate * np.exp(self.power * logs)
         below, above = gammainc(self.shape, value), gammaincc(self.shape, value)
+        # Of a probability of 0 the score would be infinite.
+        below, above = np.maximum(below, LEAST), np.maximum(above, LEAST)
         return np.asarray(np.where(below < 0.5, ndtri(below), -ndtri(above)))
 
     def logs(self, scores: Floats) -> Floats:
         """Logarithms of SDs (..., sd) that are given by their scores."""
         low = gammaincinv(self.shape, ndtr(np.minimum(scores, 0)))
         high = gammainccinv(self.shape, ndtr(-np.maximum(scores, 0)))
-        return np.asarray(np.log(np.where(scores < 0, low, high) / self.rate) / self.power)
+        value = np.maximum(np.where(scores < 0, low, high), LEAST)
+        return np.asarray(np.log(value / self.rate) / self.power)
 
     def slopes(self, scores: Floats) -> tuple[Floats, Floats]:
         """First and second derivatives of the logarithms by the scores: (..., sd)."""
@@ -236,7 +240,8 @@ def _look(
     rows = np.searchsorted(np.delete(np.arange(density.size), still), offset)
     covariance = _inverse(factor)
     z, variance = x[offset], covariance[rows, rows]
-    member = csr_array((np.ones(len(owner)), (owner, np.arange(len(owner)))))
+    shape = len(still), len(owner)
+    member = csr_array((np.ones(len(owner)), (owner, np.arange(len(owner)))), shape=shape)
     complete = np.diag(2 * (member @ (z**2 + variance)))
     missing = np.zeros_like(complete)
     for some in np.array_split(np.arange(len(rows)), len(rows) // BLOCK + 1):

@@ -133,3 +133,17 @@ def test_draws_have_the_widths_and_the_density_that_they_say() -> None:
     ratio = ratio - laplace_log_density(mode, x)
     assert spread.shape == (density.size,) * 2
     assert np.mean(np.exp(ratio)) == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.parametrize("sd", ["HalfNormal(0.02)", "Exponential(30)", "Gamma(2, 100)"])
+def test_a_prior_far_from_the_data_gives_numbers(sd: str) -> None:
+    _, density = study(sd)
+    scores = normal_scores(density, spreads_of(density))
+    extremes = np.log(np.array([[1e-200, 1e-8], [5.0, 1e6]]))
+    found = scores.scores(extremes)
+    assert np.isfinite(found).all()
+    assert np.isfinite(scores.logs(found)).all()
+    assert np.isfinite(scores.slopes(found)).all()
+    x, spreads = settle_spreads(density, hold(density, prior_centre(density))[0])
+    assert np.isfinite(x).all()
+    assert (np.linalg.eigvalsh(spreads.information) > 1 - 1e-9).all()

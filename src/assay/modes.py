@@ -88,6 +88,11 @@ class Mode:
     spreads: Spreads | None = None
 
     @property
+    def held(self) -> Ints:
+        """Positions of its SDs among the unknowns, where they were settled; none elsewhere."""
+        return NONE if self.spreads is None else self.spreads.scores.at
+
+    @property
     def mirrored(self) -> bool:
         """Whether raters are wrong more often than by guessing, on some label."""
         return self.accuracy < self.chance
@@ -255,7 +260,7 @@ def follow_modes(
     samples : sequence of Density
         Of nested samples; their data alone matter.
     """
-    still = NONE if modes[0].spreads is None else modes[0].spreads.scores.at
+    still = modes[0].held
     found = [replace(mode, factor=None, spreads=None) for mode in modes]
     rows = mass(samples[0].data)
     for sample in samples:
@@ -357,17 +362,22 @@ def weigh(structure: Structure, density: Density, peaks: Sequence[Peak], still: 
         accuracy, chance = mean_accuracy(structure, density, x)
         mode = Mode(
             x=x, height=height, factor=embedded(factor, still, len(x)),
-            evidence=_evidence(height, factor, size), accuracy=accuracy, chance=chance,
+            evidence=laplace_evidence(height, factor, size), accuracy=accuracy, chance=chance,
             starts=count,
         )  # fmt: skip
         # Without a proper peak a point is a saddle, and its evidence means nothing beside a mode's.
         (modes if hopeless or factor is not None else saddles).append(mode)
-    modes = sorted(modes or saddles, key=lambda mode: -mode.evidence)
-    evidence = np.array([m.evidence for m in modes])
+    return by_evidence(modes or saddles)
+
+
+def by_evidence(modes: Sequence[Mode]) -> list[Mode]:
+    """Order modes by falling evidence, and say what share of it each has."""
+    ordered = sorted(modes, key=lambda mode: -mode.evidence)
+    evidence = np.array([mode.evidence for mode in ordered])
     weights = np.exp(evidence - evidence.max())
     weights = weights / weights.sum()
     return [
-        replace(mode, weight=float(weight)) for mode, weight in zip(modes, weights, strict=True)
+        replace(mode, weight=float(weight)) for mode, weight in zip(ordered, weights, strict=True)
     ]
 
 
@@ -381,7 +391,7 @@ def embedded(factor: Floats | None, still: Ints, size: int) -> Floats | None:
     return found
 
 
-def _evidence(height: float, factor: Floats | None, size: int) -> float:
+def laplace_evidence(height: float, factor: Floats | None, size: int) -> float:
     """Laplace's approximation to the log evidence."""
     width = 0.0 if factor is None else float(np.log(np.diag(factor)).sum())
     return height + 0.5 * size * float(np.log(2 * np.pi)) - width

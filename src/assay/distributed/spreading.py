@@ -24,10 +24,11 @@ from assay.likelihood import Pattern
 from assay.model import Structure
 from assay.modes import (
     FORGOTTEN,
-    NONE,
     SAME_HEIGHT,
     Mode,
+    by_evidence,
     embedded,
+    laplace_evidence,
     mass,
     mean_accuracy,
     samples_of,
@@ -234,7 +235,7 @@ def follow_on_workers(
     grown = np.sqrt(density.add_up(weigh, np.zeros(0))[0] / mass(sample.data))
     if rough[0].spreads is not None and grown == 1:
         return list(rough)
-    still = NONE if rough[0].spreads is None else rough[0].spreads.scores.at
+    still = rough[0].held
     followed: list[Mode] = []
     for mode in rough:
         if mode.weight > FORGOTTEN:
@@ -242,7 +243,9 @@ def follow_on_workers(
             factor = None if factor is None else factor * grown
             x, height = climb(Held(density, still), mode.x, factor)
             _take_in(followed, replace(mode, x=x, height=height))
-    return _weighed([_at_peak(structure, density, mode, still) for mode in followed])
+    modes = [_at_peak(structure, density, mode, still) for mode in followed]
+    # Without a proper peak a point is a saddle, and its evidence means nothing beside a mode's.
+    return by_evidence([mode for mode in modes if mode.factor is not None] or modes)
 
 
 def _take_in(modes: list[Mode], mode: Mode) -> None:
@@ -257,30 +260,16 @@ def _take_in(modes: list[Mode], mode: Mode) -> None:
 def _at_peak(structure: Structure, density: SpreadDensity, mode: Mode, still: Ints) -> Mode:
     accuracy, chance = mean_accuracy(structure, density, mode.x)
     mode = replace(mode, accuracy=accuracy, chance=chance, factor=None)
-    evidence = mode.height + 0.5 * (len(mode.x) - len(still)) * np.log(2 * np.pi)
     hessian = density.bend(mode.x)
-    if hessian is None:
-        return replace(mode, evidence=evidence)
     moving = np.delete(np.arange(len(mode.x)), still)
-    factor = cholesky(hessian[np.ix_(moving, moving)])
-    if factor is None:
-        return replace(mode, evidence=evidence)
-    evidence -= float(np.log(np.diag(factor)).sum())
+    factor = None if hessian is None else cholesky(hessian[np.ix_(moving, moving)])
+    mode = replace(mode, evidence=laplace_evidence(mode.height, factor, len(moving)))
+    if hessian is None or factor is None:
+        return mode
     if mode.spreads is None:
-        return replace(mode, factor=embedded(factor, still, len(mode.x)), evidence=evidence)
-    joint = joint_factor(mode.x, mode.spreads, factor, hessian[np.ix_(moving, still)])
-    return replace(mode, factor=joint, evidence=evidence)
-
-
-def _weighed(modes: list[Mode]) -> list[Mode]:
-    """Order modes by their evidence, and say what share of it each has."""
-    # Without a proper peak a point is a saddle, and its evidence means nothing beside a mode's.
-    modes = [mode for mode in modes if mode.factor is not None] or modes
-    evidence = np.array([mode.evidence for mode in modes])
-    share = np.exp(evidence - evidence.max())
-    share /= share.sum()
-    found = [replace(m, weight=float(w)) for m, w in zip(modes, share, strict=True)]
-    return sorted(found, key=lambda mode: -mode.evidence)
+        return replace(mode, factor=embedded(factor, still, len(mode.x)))
+    cross = hessian[np.ix_(moving, still)]
+    return replace(mode, factor=joint_factor(mode.x, mode.spreads, factor, cross))
 
 
 def draw_states(piece: Piece, values: Mapping[str, Floats], seed: Sequence[int]) -> Recovered:

@@ -9,9 +9,13 @@ import xarray as xr
 import assay
 from assay.comparison import check_claim, parse_claim, verdicts
 from assay.comparison.deciding import Spread, what_would_decide
+from assay.comparison.result import compare_draws
+from assay.comparison.settled import OPEN, conclusion, settled
 from assay.errors import ModelError, UnknownNameError
 
 INF = np.inf
+Z = 1.959963985
+"""Half the width of an interval of 95 %, in SDs."""
 
 
 @pytest.mark.parametrize(
@@ -128,14 +132,49 @@ def shares(positive, count=200):
 
 @pytest.mark.parametrize(
     ("share", "verdict"),
-    [(1.0, "supported"), (0.95, "supported"), (0.945, "undecided"), (0.055, "undecided"),
-     (0.05, "contradicted"), (0.0, "contradicted")],
+    [(1.0, "supported"), (0.975, "supported"), (0.97, "undecided"), (0.95, "undecided"),
+     (0.05, "undecided"), (0.03, "undecided"), (0.025, "contradicted"), (0.0, "contradicted")],
 )  # fmt: skip
 def test_verdict_is_exact_at_its_limits(draws, share, verdict):
     result = check_claim(draws(shares(share), shares(0.5)), "B > A on m", level=0.95)
     assert result.probability == pytest.approx(share)
     assert result.verdict == verdict
     assert (result.would_decide is None) == (verdict != "undecided")
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95])
+@pytest.mark.parametrize("share", [0.01, 0.03, 0.3, 0.5, 0.92, 0.96, 0.98])
+def test_a_claim_and_a_comparison_say_the_same_of_a_difference(draws, share, level):
+    values = shares(share)
+    result = check_claim(draws(values, values), "B > A on m", level=level)
+    data = np.stack([np.zeros_like(values), values], axis=-1).reshape(2, -1, 2)
+    variable = (("chain", "draw", "system"), data, {"estimand": "population"})
+    drawn = xr.Dataset({"m": variable}, {"system": ["A", "B"]}, {"reference": "gold"})
+    found = compare_draws(drawn, {"m": "higher"}, level=level)
+    line = found.pairs.iloc[0]
+    told = conclusion("A", "B", line["difference_lower"], line["difference_upper"])
+    expected = {"supported": "B is higher", "contradicted": "A is higher", "undecided": OPEN}
+    assert told == expected[result.verdict]
+    # A sentence calls a system higher, not "B - A is", only where the claim is settled.
+    assert ("is higher than" in found.sentences()[0]) == (result.verdict != "undecided")
+
+
+@pytest.mark.parametrize(
+    ("ends", "verdict"),
+    [((-0.01, 0.02), "supported"), ((-0.01, 0.04), "undecided"), ((0.04, 0.05), "contradicted"),
+     ((-0.05, -0.04), "contradicted"), ((0.03, 0.05), "undecided"), ((-0.05, 0.05), "undecided"),
+     ((-0.03, 0.03), "supported"), ((np.nan, np.nan), "undecided")],
+)  # fmt: skip
+def test_equality_is_that_of_the_whole_interval(ends, verdict):
+    claim = parse_claim("B = A within 0.03 on m")
+    assert settled(*ends, claim.region, closed=claim.closed) == verdict
+
+
+def test_an_end_that_is_not_the_margin_is_not_written_as_it(draws):
+    values = np.linspace(0.0285, 0.9, 4000)
+    sentence = check_claim(draws(values, values), "B > A by 0.05 on m", level=0.95).sentence
+    assert sentence.startswith("Supported")
+    assert "0.0503 to" in sentence
 
 
 def test_sentence_of_a_verdict(draws):
@@ -157,10 +196,12 @@ def test_sentence_says_what_would_decide(draws):
 
 
 def test_probability_within_its_error_of_a_limit_is_told(draws):
-    near = check_claim(draws(shares(0.955), shares(0.955)), "B > A on m")
+    near = check_claim(draws(shares(0.98), shares(0.98)), "B > A on m")
     far = check_claim(draws(shares(0.5), shares(0.5)), "B > A on m")
-    assert near.mc_error == pytest.approx(np.sqrt(0.955 * 0.045 / 200), rel=0.35)
-    assert "within its Monte Carlo error of the limit" in near.sentence
+    assert near.mc_error == pytest.approx(np.sqrt(0.98 * 0.02 / 200), rel=0.35)
+    assert near.near
+    assert "within its Monte Carlo error of the claim's: draw more" in near.sentence
+    assert not far.near
     assert "Monte Carlo" not in far.sentence
 
 
@@ -200,9 +241,9 @@ def spread(**changes):
 
 
 def test_enough_clusters_in_closed_form():
-    """P(N(m, v) > 0) = level needs v = (m / z)^2: from 1 SD to 1.645 of them."""
+    """An interval of m ± z sqrt(v) above 0 needs v = (m / z)^2: from 1 SD to 1.96 of them."""
     found = what_would_decide(spread(), (0.0, INF), 0.95, population=True)
-    z = 1.6448536
+    z = Z
     assert found.clusters == int(np.ceil(100 * (z**2 - 1)))
     room = 1 / z**2 - 0.25
     assert found.ratings_per_item == int(np.ceil(2 * (0.75 / room - 1)))
@@ -218,7 +259,7 @@ def test_ratings_alone_may_not_decide():
 def test_more_clusters_do_not_tell_more_of_these_items():
     found = what_would_decide(spread(clusters_share=0.0), (0.0, INF), 0.95, population=False)
     assert found.clusters is None
-    assert found.ratings_per_item == int(np.ceil(2 * (1.6448536**2 - 1)))
+    assert found.ratings_per_item == int(np.ceil(2 * (Z**2 - 1)))
     assert "clusters" not in found.sentence
 
 
@@ -226,7 +267,7 @@ def test_equivalence_is_decided_both_ways():
     inside = what_would_decide(spread(), (-0.05, 0.05), 0.999, population=True)
     outside = what_would_decide(spread(mean=0.06), (-0.05, 0.05), 0.95, population=True)
     assert (inside.verdict, outside.verdict) == ("supported", "contradicted")
-    assert outside.clusters == int(np.ceil(100 * (4 * 1.6448536**2 - 1)))
+    assert outside.clusters == int(np.ceil(100 * (4 * Z**2 - 1)))
 
 
 def test_estimate_on_the_boundary_is_never_decided():

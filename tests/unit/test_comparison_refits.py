@@ -238,7 +238,7 @@ def test_variant_that_cannot_run_says_why(fit, monkeypatch):
     [
         ((0.2, 0.1, 0.3), "none"),
         ((0.35, 0.2, 0.5), "none, though the estimate moves by +1.5 SD"),
-        ((0.2, -0.1, 0.3), "changes: open (was: A is higher)"),
+        ((0.2, -0.1, 0.3), "changes: the sign is open (was: A is higher)"),
         ((-0.2, -0.3, -0.1), "changes: B is higher (was: A is higher)"),
         ((np.nan, np.nan, np.nan), "undefined"),
     ],

@@ -1,10 +1,11 @@
 """Comparisons: systems on joint draws, claims about them, and what would change the conclusion.
 
 ``comparing`` compares the systems of a fit, ``counts`` published counts; ``pairs``, ``ranks`` and
-``result`` are their parts. ``claims`` is the language of claims, ``verdicts`` checks one and
-``deciding`` says what would decide it. ``sides`` sets the majority vote (``naive``) and people's
-ratings alone beside the model. ``robustness`` refits (``refitting``) under other assumptions
-(``variants``). ``groups`` contrasts systems within strata, pooled by ``pooling``.
+``result`` are their parts. ``settled`` is the one rule for what an interval settles. ``claims`` is
+the language of claims, ``verdicts`` checks one and ``deciding`` says what would decide it.
+``sides`` sets the majority vote (``naive``) and people's ratings alone beside the model.
+``robustness`` refits (``refitting``) under other assumptions (``variants``). ``groups`` contrasts
+systems within strata, pooled by ``pooling``.
 """
 
 from assay.comparison.claims import Claim, parse_claim

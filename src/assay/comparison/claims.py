@@ -85,11 +85,16 @@ class Claim:
         end = self.number if upward or self.other is None else -self.number
         return (end, np.inf) if upward else (-np.inf, end)
 
+    @property
+    def closed(self) -> bool:
+        """Whether the ends of the region belong to it."""
+        return self.relation not in (">", "<")
+
     def holds(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Whether the claim is true, for each value of the subject; false for NaN."""
         low, high = self.region
         # A closed end takes in what differs from it by rounding only; an open end leaves it out.
-        slack = -TIE if self.relation in (">", "<") else TIE
+        slack = TIE if self.closed else -TIE
         return np.asarray((values >= low - slack) & (values <= high + slack))
 
 

@@ -8,6 +8,7 @@ import xarray as xr
 
 from assay.comparison.comparing import compare
 from assay.comparison.refitting import Effort, refit
+from assay.comparison.settled import conclusion
 from assay.comparison.variants import Variant, variants_of
 from assay.comparison.words import Line
 from assay.errors import AssayError
@@ -80,8 +81,9 @@ def stability(
     Notes
     -----
     A contrast changes if its interval comes to exclude 0, or to hold it, or excludes it on the
-    other side. Refits take the fit's seed and its clusters' weights, so that most of what moves
-    is due to the variant; what is left is Monte Carlo error of the few draws.
+    other side (:func:`assay.comparison.settled.settled`). Refits take the fit's seed and its
+    clusters' weights, so that most of what moves is due to the variant; what is left is Monte
+    Carlo error of the few draws.
     """
 
     def contrasts(tree: xr.DataTree) -> pd.DataFrame:
@@ -124,9 +126,10 @@ def _basis(fit: xr.DataTree) -> str:
     return f"{sizes['chain']} chains of {sizes['draw']} draws"
 
 
-def _conclusion(line: Line) -> int:
-    """Sign of a difference whose interval excludes 0; 0 if it does not."""
-    return int(line["difference_lower"] > 0) - int(line["difference_upper"] < 0)
+def _conclusion(line: Line) -> str:
+    """Say which system is higher, if the interval of the difference tells."""
+    ends = line["difference_lower"], line["difference_upper"]
+    return conclusion(line["a"], line["b"], *ends)
 
 
 def _changes(before: Line, after: Line) -> str:
@@ -135,8 +138,7 @@ def _changes(before: Line, after: Line) -> str:
         return "undefined"
     old, new = _conclusion(before), _conclusion(after)
     if old != new:
-        is_said = {1: f"{after['a']} is higher", -1: f"{after['b']} is higher", 0: "open"}
-        return f"changes: {is_said[new]} (was: {is_said[old]})"
+        return f"changes: {new} (was: {old})"
     shift = (after["difference"] - before["difference"]) / before["difference_sd"]
     if abs(shift) >= MOVED:
         return f"none, though the estimate moves by {shift:+.1f} SD"

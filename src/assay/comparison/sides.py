@@ -11,6 +11,7 @@ import xarray as xr
 from assay.comparison.naive import vote_metrics
 from assay.comparison.pairs import difference_draws, pairs_of
 from assay.comparison.refitting import Effort, rated_by, refit
+from assay.comparison.settled import conclusion
 from assay.comparison.words import Line, with_interval
 from assay.errors import ModelError, suggest
 from assay.evaluation import metrics
@@ -162,11 +163,7 @@ def _lines(data: xr.Dataset, pairs: Sequence[tuple[str, str]], level: float) -> 
 
 def _conclusion(line: Line) -> str:
     """Say what an interval tells of a contrast."""
-    if line["lower"] > 0:
-        return f"{line['a']} is higher"
-    if line["upper"] < 0:
-        return f"{line['b']} is higher"
-    return "the sign is open"
+    return conclusion(line["a"], line["b"], line["lower"], line["upper"])
 
 
 def _changes(corrected: Line, other: Line) -> str:

@@ -1,7 +1,7 @@
-"""check_claim: a claim is supported, contradicted or undecided, with the probability behind it."""
+"""check_claim: a claim is supported, contradicted or undecided, with what that rests on."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from assay.comparison.claims import Claim, parse_claim
 from assay.comparison.deciding import Deciding, Spread, what_would_decide
+from assay.comparison.settled import Verdict, settled
 from assay.comparison.words import about, chance, left_out, with_interval
 from assay.errors import ModelError, UnknownNameError, suggest
 from assay.evaluation import metrics
@@ -19,7 +20,6 @@ from assay.ratings import Ratings
 from assay.states import MISSING
 
 Values = NDArray[np.float64]
-Verdict = Literal["supported", "contradicted", "undecided"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +34,8 @@ class ClaimResult:
     probability : float
         Of the claim, given model and data; NaN if its subject is undefined in all draws.
     verdict : {"supported", "contradicted", "undecided"}
-        ``supported`` if the probability is at least ``level``, ``contradicted`` if at most
-        1 - ``level``.
+        ``supported`` if the whole interval lies where the claim is true, ``contradicted`` if none
+        of it does.
     level : float
     mean, lower, upper : float
         Of what the claim bounds (:attr:`Claim.subject`), with an interval of that level.
@@ -43,6 +43,8 @@ class ClaimResult:
         Share of the draws in which that is undefined, left out of everything else.
     mc_error : float
         Monte Carlo standard error of the probability.
+    near : bool
+        Whether an end of the interval is within its Monte Carlo error of where the verdict turns.
     would_decide : Deciding or None
         What more data would decide an undecided claim.
     """
@@ -59,6 +61,7 @@ class ClaimResult:
     upper: float
     undefined: float
     mc_error: float
+    near: bool
     would_decide: Deciding | None
 
     @property
@@ -67,16 +70,15 @@ class ClaimResult:
         head = f"{self.verdict.capitalize()}: {self.claim.text}."
         if np.isnan(self.probability):
             return f"{head} {about(vars(self))}: {self.claim.subject} is undefined in all draws."
-        size = with_interval(self.mean, self.lower, self.upper, self.level)
+        marks = (0.0, *self.claim.region)
+        size = with_interval(self.mean, self.lower, self.upper, self.level, marks=marks)
         text = f"{head} P {chance(self.probability)}; {about(vars(self))}: "
         text += f"{self.claim.subject} is {size}{left_out(self.undefined)}."
-        if self._is_near():
-            text += " The probability is within its Monte Carlo error of the limit: draw more."
+        if self.near:
+            text += (
+                " An end of the interval is within its Monte Carlo error of the claim's: draw more."
+            )
         return text if self.would_decide is None else f"{text} {self.would_decide.sentence}"
-
-    def _is_near(self) -> bool:
-        limits = (self.level, 1 - self.level)
-        return min(abs(self.probability - limit) for limit in limits) < 2 * self.mc_error
 
 
 def check_claim(
@@ -98,7 +100,7 @@ def check_claim(
     estimand : {"population", "finite"}
         Whether the claim is about clusters like these, or about these items.
     level : float
-        Probability, above 0.5 and below 1, at which a claim is supported.
+        Probability of the interval that gives the verdict, above 0.5 and below 1.
     incomplete : {"predict", "drop"}
         Panels with unrated items, as for :func:`assay.metrics`.
 
@@ -117,8 +119,11 @@ def check_claim(
     Notes
     -----
     The probability is the share of the draws of :func:`assay.metrics` in which the claim is
-    true: that of a one-sided question. ``undecided`` means that the data cannot tell, not that
-    the systems are equal; equality within a margin is a claim of its own.
+    true. The verdict is that of the interval which stands beside it, by the rule of
+    :func:`assay.comparison.settled.settled`: a claim that one system is higher is supported
+    exactly where the interval of the difference lies above 0, that is from a probability of
+    0.975 on with intervals of 95 %. ``undecided`` means that the data cannot tell, not that the
+    systems are equal; equality within a margin is a claim of its own.
 
     Examples
     --------
@@ -164,21 +169,28 @@ def _result(claim: Claim, data: xr.Dataset, level: float) -> ClaimResult:
         estimand=str(data[claim.metric].attrs["estimand"]),
         reference=str(data.attrs["reference"]),
         probability=float(probability),
-        verdict=_verdict(probability, level),
+        verdict=settled(lower, upper, claim.region, closed=claim.closed),
         level=level,
         mean=float(mean),
         lower=float(lower),
         upper=float(upper),
         undefined=float(1 - defined.mean()),
         mc_error=_mc_error(np.where(defined, claim.holds(values), probability)),
+        near=_is_near(values, defined, claim.region, level),
         would_decide=None,
     )
 
 
-def _verdict(probability: float, level: float) -> Verdict:
-    if probability >= level:
-        return "supported"
-    return "contradicted" if probability <= 1 - level else "undecided"
+def _is_near(
+    values: Values, defined: NDArray[np.bool_], region: tuple[float, float], level: float
+) -> bool:
+    """Whether more draws could move an end of the interval over an end of the region."""
+    for end in filter(np.isfinite, region):
+        share = (values[defined] > end).mean() if defined.any() else np.nan
+        error = _mc_error(np.where(defined, values > end, share))
+        if min(abs(share - limit) for limit in ((1 - level) / 2, (1 + level) / 2)) < 2 * error:
+            return True
+    return False
 
 
 def _check_systems(claim: Claim, ratings: Ratings) -> None:

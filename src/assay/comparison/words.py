@@ -1,30 +1,49 @@
 """Comparisons in words: probabilities, intervals, and a sentence for each line of a table."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from assay.comparison.pairs import TIE
+from assay.comparison.settled import sign
 from assay.words import UNDEFINED, decimals_for, lines_of
 
 Line = Mapping[str, Any]
 MOST_DECIMALS = 4
 
 
-def with_interval(middle: float, lower: float, upper: float, level: float) -> str:
-    """Write an estimate and its interval.
+def with_interval(
+    middle: float,
+    lower: float,
+    upper: float,
+    level: float,
+    *,
+    marks: Sequence[float] = (0.0,),
+) -> str:
+    """Write an estimate and its interval, with as many decimals as show where it ends.
+
+    Parameters
+    ----------
+    middle, lower, upper, level : float
+    marks : sequence of float
+        An end that is not one of these numbers is not written as one: whether an interval holds
+        it has to show.
 
     Examples
     --------
     >>> with_interval(0.062, 0.035, 0.089, 0.95)
     '0.062 (95 % interval 0.035 to 0.089)'
+    >>> with_interval(0.062, 0.0349, 0.089, 0.95, marks=[0.035])
+    '0.0620 (95 % interval 0.0349 to 0.0890)'
     """
     if not np.isfinite([middle, lower, upper]).all():
         return UNDEFINED
     n = decimals_for(lower, upper)
-    # An end that is not 0 is not written as 0: whether an interval holds 0 has to show.
-    while n < MOST_DECIMALS and any(0 < abs(v) < 0.5 * 10**-n for v in (lower, upper)):
+    while n < MOST_DECIMALS and any(
+        TIE < abs(v - mark) < 0.5 * 10**-n for v in (lower, upper) for mark in marks
+    ):
         n += 1
     # Adding 0.0 turns the -0 that rounding leaves into 0.
     mid, low, high = (f"{round(v, n) + 0.0:.{n}f}" for v in (middle, lower, upper))
@@ -77,7 +96,7 @@ def pair_sentence(line: Line) -> str:
         first, second, p = second, first, 1 - p - line["p_equal"]
         gap, lower, upper = -gap, -upper, -lower
     size = with_interval(gap, lower, upper, line["level"])
-    verb = f"is higher than {second} by" if lower > 0 else f"- {second} is"
+    verb = f"is higher than {second} by" if sign(lower, upper) > 0 else f"- {second} is"
     text = f"{first} {verb} {size}, P({first} > {second}) {chance(p)}"
     if not np.isnan(line["p_rope"]):
         ends = f"{line['rope_lower']:g} to {line['rope_upper']:g}"

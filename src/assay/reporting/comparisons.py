@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from assay.comparison.settled import sign
 from assay.comparison.sides import CORRECTED, NAIVE
 from assay.plots.comparison import plot_comparison
 from assay.reporting.material import Material
@@ -146,7 +147,7 @@ def _sides_table(table: pd.DataFrame, note: str) -> Block:
 def _turned(table: pd.DataFrame, sentences: list[str]) -> list[Finding]:
     """Find the contrasts on which the vote concludes otherwise."""
     contrasts = table[table["b"] != ""]
-    signs = (contrasts["lower"] > 0).astype(int) - (contrasts["upper"] < 0).astype(int)
+    signs = list(map(sign, contrasts["lower"], contrasts["upper"]))
     keys = ["metric", "quantity"]
     by = contrasts.assign(sign=signs).pivot(index=keys, columns="approach", values="sign")
     own = contrasts[contrasts["approach"] == CORRECTED]
@@ -163,7 +164,8 @@ def _turned(table: pd.DataFrame, sentences: list[str]) -> list[Finding]:
 def _clear(pairs: pd.DataFrame) -> list[Finding]:
     """Find the difference that is clearest, if its interval excludes 0."""
     pairs = _without_mirrors(pairs, "difference")
-    clear = pairs[(pairs["difference_lower"] > 0) | (pairs["difference_upper"] < 0)]
+    signs = map(sign, pairs["difference_lower"], pairs["difference_upper"])
+    clear = pairs[[found != 0 for found in signs]]
     if clear.empty:
         return []
     size = clear["difference"].abs() / clear["difference_sd"].clip(lower=1e-9)

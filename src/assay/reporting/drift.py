@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from assay.comparison.settled import sign
 from assay.plots.forest import Series, forest
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, prose, table_of
@@ -18,7 +19,6 @@ LAYER = "drift"
 SHOWN = 40
 """Lines of the figure and of the table: raters times labels."""
 
-SURE = 0.95
 WEIGHT = 12.0
 
 
@@ -43,7 +43,7 @@ def drift_section(material: Material) -> Section | None:
             svg=to_svg(_figure(shown, material.level), name="drift", words=words),
             caption=f"Change, posterior mean with {material.level:.0%} interval{only}. {note}",
         ),
-        prose(_summary(changed)),
+        prose(_summary(changed, material.level)),
         _table(shown, material.level, note, table),
     ]
     return Section(
@@ -55,8 +55,8 @@ def drift_section(material: Material) -> Section | None:
 
 
 def _changed(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the raters who almost surely changed, the largest change first."""
-    sure = table[(table["p_better"] > SURE) | (table["p_better"] < 1 - SURE)]
+    """Return the raters whose interval excludes no change, the largest change first."""
+    sure = table[[bool(found) for found in map(sign, table["lower"], table["upper"])]]
     return sure.reindex(sure["change"].abs().sort_values(ascending=False).index)
 
 
@@ -67,14 +67,14 @@ def _figure(shown: pd.DataFrame, level: float) -> "Figure":
     return forest([series], label=label, reference=0.0, width=WIDTH)
 
 
-def _summary(changed: pd.DataFrame) -> str:
+def _summary(changed: pd.DataFrame, level: float) -> str:
     if changed.empty:
-        return f"No rater changed with probability {SURE} or more."
+        return f"The {level:.0%} interval of every rater's change holds 0."
     said = [
         f"{line['rater']} on {line['label']} got {'better' if line['change'] > 0 else 'worse'}"
         for line in lines_of(changed)
     ]
-    return f"With probability {SURE} or more: {'; '.join(said)}."
+    return f"By intervals of {level:.0%} that exclude 0: {'; '.join(said)}."
 
 
 def _table(shown: pd.DataFrame, level: float, note: str, export: pd.DataFrame) -> Block:

@@ -5,6 +5,7 @@ from typing import Any
 import pandas as pd
 
 from assay.checking.result import some
+from assay.comparison.settled import OPEN, conclusion
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Gap, Section, prose, table_of
 from assay.words import UNDEFINED, interval, lines_of
@@ -13,7 +14,6 @@ Line = dict[str, Any]
 
 WEIGHT = 55.0
 FAILED = "could not run"
-OPEN = "open"
 NOT_ASKED = Gap(
     what="Stability: refits without each rater, with other priors, rules and kernels",
     why="it was not asked for; each refit takes as long as a small fit",
@@ -137,9 +137,8 @@ def _most(first: Line, others: list[Line]) -> str:
 
 
 def _conclusion(line: Line) -> str:
-    if line["difference_lower"] > 0:
-        return f"{line['a']} is higher"
-    return f"{line['b']} is higher" if line["difference_upper"] < 0 else OPEN
+    ends = line["difference_lower"], line["difference_upper"]
+    return conclusion(line["a"], line["b"], *ends)
 
 
 def _said(first: Line, others: list[Line]) -> str:

@@ -372,11 +372,20 @@ def test_a_fit_that_is_not_to_be_trusted_is_written_and_exits_1(
     assert "warning: The effective sample size is as low as" in done.stderr
     assert "Traceback" not in done.output
     assert assay.load(path)["posterior"].sizes["draw"] == 20
-    for command in ("metrics", "compare", "raters", "labels"):
-        later = run(command, path, "--json")
+    agreement = ["agreement", ratings_file, "--task", "retrieval", "--fit", path]
+    readers = [[command, path] for command in ("metrics", "compare", "raters", "labels")]
+    for command in (*readers, agreement):
+        later = run(*command, "--json")
         assert "warning: The effective sample size is as low as" in later.stderr, command
-        assert later.exit_code == 0
+        assert later.exit_code == 1, command
         assert json.loads(later.stdout)
+    report = ["report", path, "-o", tmp_path / "report.html", "--no-budget", "-q"]
+    for claim in ("ndcg_at_k of system_1 < 1.5", "ndcg_at_k of system_1 > 1.5"):
+        for command in (["compare", path], report):
+            later = run(*command, "--claim", claim)
+            assert later.exit_code == 1, claim
+            assert "Supported: " in later.stdout or "Contradicted: " in later.stdout
+            assert "warning: The effective sample size is as low as" in later.stderr
 
 
 def test_priors_and_responses_reach_the_fit(ratings_file: Path, tmp_path: Path) -> None:

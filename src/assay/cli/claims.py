@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.shell import NOT_SUPPORTED
+from assay.cli.shell import NOT_SUPPORTED, end_with
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
 
     from assay.comparison import ClaimResult
 
@@ -29,7 +30,8 @@ def claims_frame(results: "Sequence[ClaimResult]") -> "pd.DataFrame":
     return pd.DataFrame(lines, columns=["claim", *COLUMNS])
 
 
-def end_with_claims(results: "Sequence[ClaimResult]") -> None:
-    """End with status 3 if a claim is contradicted or undecided."""
+def end_with_claims(tree: "xr.DataTree", results: "Sequence[ClaimResult]") -> None:
+    """End with status 3 if a claim is contradicted or undecided; a doubted fit outweighs that."""
+    end_with(tree)
     if any(result.verdict != "supported" for result in results):
         raise typer.Exit(NOT_SUPPORTED)

@@ -8,7 +8,7 @@ from assay.cli.app import command
 from assay.cli.claims import Claims, claims_frame, end_with_claims
 from assay.cli.metric_options import MetricFiles, Metrics, register, rope_of
 from assay.cli.options import Estimands, FitFile, Incomplete, Json, Level, Table
-from assay.cli.shell import open_fit, say
+from assay.cli.shell import end_with, open_fit, say
 from assay.cli.shell import show as show_parts
 from assay.cli.tables import deliver
 
@@ -56,6 +56,7 @@ def metrics(
         show_parts(metrics_table(summaries))
 
     deliver("metrics", pd.concat(summaries.values(), ignore_index=True), as_json, output, show)
+    end_with(tree)
 
 
 @command('compare fit.nc --metric ndcg_at_k --claim "B > A by 0.03 on ndcg_at_k"')
@@ -106,7 +107,7 @@ def compare(
     deliver("pairs", found.pairs, as_json, output, show, extra=extra)
     if not as_json:
         show_parts(*(result.sentence for result in results))
-    end_with_claims(results)
+    end_with_claims(tree, results)
 
 
 @command("raters fit.nc --kind raw")
@@ -133,6 +134,7 @@ def raters(
         show_parts(*reliability_tables(frame, ratings_of(tree).task))
 
     deliver("raters", frame, as_json, output, show)
+    end_with(tree)
 
 
 @command("labels fit.nc --uncertain 50 -o to_rate_again.csv")
@@ -147,7 +149,8 @@ def labels(
     """Report the probability of each class of each label of each item."""
     from assay.frames import labels_frame, least_certain
 
-    frame = labels_frame(open_fit(fit_file))
+    tree = open_fit(fit_file)
+    frame = labels_frame(tree)
     chosen = frame if uncertain is None else least_certain(frame, uncertain)
 
     def show() -> None:
@@ -159,3 +162,4 @@ def labels(
             say("all of them: -o labels.csv")
 
     deliver("labels", chosen, as_json, output, show)
+    end_with(tree)

@@ -9,7 +9,7 @@ from assay.cli.app import command
 from assay.cli.fitting import Fitting
 from assay.cli.options import Json, Level, Quiet, Source, Table, TaskName
 from assay.cli.reading import Reading
-from assay.cli.shell import open_fit, require_place, say, show
+from assay.cli.shell import end_with, open_fit, require_place, say, show
 from assay.cli.tables import deliver
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def agreement(
 
     extra = {"pairwise": found.pairwise, "intra_rater": found.intra_rater}
     deliver("agreement", found.table, as_json, output, show_table, extra=extra)
+    end_with(tree)
 
 
 @command("fit ratings.csv --task retrieval -o fit.nc")
@@ -88,11 +89,10 @@ def fit(
 
 def _report_fit(tree: "xr.DataTree", output: Path) -> None:
     """Say what was written, and whether it can be trusted."""
-    from assay.words import convergence_words, doubts
+    from assay.words import convergence_words
 
     words, *notes = convergence_words(tree)
     typer.echo(f"wrote {output}: {words}")
     for note in notes:
         say(f"warning: {note}")
-    if doubts(tree):
-        raise typer.Exit(1)
+    end_with(tree)

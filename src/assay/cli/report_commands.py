@@ -11,7 +11,7 @@ from assay.cli.fitting import Fitting
 from assay.cli.metric_options import MetricFiles, register
 from assay.cli.options import Json, Level, Quiet, Seed
 from assay.cli.reading import Reading
-from assay.cli.shell import require_place, say, show, this_command
+from assay.cli.shell import require_place, say, say_doubts, show, this_command
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -103,16 +103,10 @@ def _starts_as_netcdf(source: Path) -> bool:
 
 def _end(material: "Material") -> None:
     """Say the verdicts and the doubts, and end as they demand: a doubt outweighs a verdict."""
-    from assay.words import doubts
-
     if material.verdicts:
         show(*(result.sentence for result in material.verdicts))
-    found = doubts(material.fit)
-    for note in found:
-        say(f"warning: {note}")
-    if found:
-        raise typer.Exit(1)
-    end_with_claims(material.verdicts)
+    say_doubts(material.fit)
+    end_with_claims(material.fit, material.verdicts)
 
 
 @command("demo --keep fits")

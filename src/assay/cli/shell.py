@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 INTERRUPTED = 130
-NOT_SUPPORTED = 3
+DOUBTED, NOT_SUPPORTED = 1, 3
 MODES_ALONE = ("map", "em")
 WRITTEN = {"classes": "--word LABEL:WORD=CLASS"}
 """Arguments whose option has another name."""
@@ -45,13 +45,30 @@ def open_fit(path: Path) -> "xr.DataTree":
     Whoever reads a table of numbers need not have seen what the fit said of itself.
     """
     from assay import load
-    from assay.words import convergence_words, doubts
 
     tree = load(path)
+    say_doubts(tree)
+    return tree
+
+
+def say_doubts(tree: "xr.DataTree") -> None:
+    """Say what is wrong with a fit, and that intervals of a mode alone leave something out."""
+    from assay.words import convergence_words, doubts
+
     mode_alone = convergence_words(tree)[:1] if tree.attrs["method"] in MODES_ALONE else []
     for note in [*mode_alone, *doubts(tree)]:
         say(f"warning: {note}")
-    return tree
+
+
+def end_with(tree: "xr.DataTree | None") -> None:
+    """End with status 1 if a fit is not to be trusted as it is; its warnings have been said.
+
+    Every command that makes or reads a fit ends so, after its results are out.
+    """
+    from assay.words import doubts
+
+    if tree is not None and doubts(tree):
+        raise typer.Exit(DOUBTED)
 
 
 def show(*parts: Any) -> None:

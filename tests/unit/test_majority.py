@@ -39,12 +39,16 @@ def ratings_of(task_name, item, answers, *, clusters=None, systems="", weight=1.
 
 
 def slow_majority(ratings):
-    """Counter.most_common keeps the order of first sight among ties."""
-    winners = np.full((len(ratings.items), ratings.answers.shape[1]), MISSING)
-    for i, k in np.ndindex(winners.shape):
-        votes = [int(a) for a in ratings.answers[ratings.item == i, k] if a != MISSING]
-        if votes:
-            winners[i, k] = Counter(votes).most_common(1)[0][0]
+    """Counter.most_common keeps the order of first sight among ties; gates of ``ais`` by hand."""
+    winners = np.full((len(ratings.items), 3), MISSING)
+    for i in range(len(winners)):
+        for k, opening in enumerate((None, 0, 1)):
+            votes = [int(a) for a in ratings.answers[ratings.item == i, k] if a >= 0]
+            if votes:
+                winners[i, k] = Counter(votes).most_common(1)[0][0]
+            if k and winners[i, k - 1] != opening:
+                unknown = winners[i, k - 1] == MISSING
+                winners[i, k] = MISSING if unknown else NOT_ASKED
     return winners
 
 
@@ -63,10 +67,52 @@ def test_tie_goes_to_the_tied_class_given_first():
     assert majority_labels(ratings_of("relevance", [0] * 5, answers)).tolist() == [[1]]
 
 
-def test_not_asked_is_a_vote():
-    answers = [[1, NOT_ASKED, NOT_ASKED], [1, NOT_ASKED, NOT_ASKED], [0, 1, 1]]
-    winners = majority_labels(ratings_of("ais", [0, 0, 0], answers))
-    assert winners.tolist() == [[1, NOT_ASKED, NOT_ASKED]]
+FLAG = [1, NOT_ASKED, NOT_ASKED]
+UNCLEAR = [0, 0, NOT_ASKED]
+YES, NO = [0, 1, 1], [0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("answers", "vote"),
+    [
+        # Three of five find it interpretable, and two of these attributable.
+        ([UNCLEAR, UNCLEAR, YES, YES, NO], [0, 1, 1]),
+        ([UNCLEAR, UNCLEAR, NO, NO, YES], [0, 1, 0]),
+        # Two flag it; of three who judge it two do not understand it.
+        ([FLAG, FLAG, UNCLEAR, UNCLEAR, YES], [0, 0, NOT_ASKED]),
+        # Of three who judge it two understand it, and one votes on attribution against one.
+        ([FLAG, FLAG, UNCLEAR, NO, YES], [0, 1, 0]),
+        # Most flag it: what the others say of it is of no account.
+        ([FLAG, FLAG, FLAG, YES, YES], FLAG),
+        ([YES, YES, YES, YES, NO], [0, 1, 1]),
+    ],
+)
+def test_those_vote_on_a_question_who_were_asked(answers, vote):
+    assert majority_labels(ratings_of("ais", [0] * 5, answers)).tolist() == [vote]
+
+
+def test_rates_of_a_study_by_hand():
+    """Six outputs: one flagged, one unclear, of the other four three attributable."""
+    outputs = [
+        [FLAG, FLAG, FLAG, YES, YES],
+        [UNCLEAR, UNCLEAR, UNCLEAR, YES, YES],
+        [UNCLEAR, UNCLEAR, YES, YES, NO],
+        [YES, YES, YES, YES, NO],
+        [FLAG, UNCLEAR, YES, YES, NO],
+        [UNCLEAR, UNCLEAR, NO, NO, YES],
+    ]
+    answers = [answer for output in outputs for answer in output]
+    table = majority_metrics(ratings_of("ais", np.repeat(np.arange(6), 5), answers), draws=5)
+    found = table.set_index("metric")["value"]
+    assert found["flag_rate"] == pytest.approx(1 / 6)
+    assert found["interpretable_rate"] == pytest.approx(4 / 5)
+    assert found["attributable_rate"] == pytest.approx(3 / 4)
+
+
+def test_a_gate_without_a_vote_is_not_known():
+    answers = [[MISSING, MISSING, MISSING], [MISSING, 1, 1]]
+    ratings = ratings_of("ais", [0, 1], answers)
+    assert majority_labels(ratings).tolist() == [[MISSING] * 3, [MISSING] * 3]
 
 
 def test_no_answer_is_no_vote():

@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 from assay.agreements.bootstrap import times_drawn
 from assay.agreements.design import Design
 from assay.agreements.statistics import divide
-from assay.grammar import NOT_ASKED
-from assay.majority import majority_labels
+from assay.majority import close_gates, majority_labels
 from assay.ratings import Ratings, take_ratings
-from assay.states import MISSING
+from assay.states import MISSING, Vectors
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.integer]
@@ -43,17 +42,21 @@ def consensus_table(
     .. math:: F_1 = \frac{2\,TP}{2\,TP + FP + FN}, \quad \text{"yes" the positive class}
 
     A rater is part of the majority of all, which makes ``f1_consensus`` too high; ``f1_others``
-    is free of that. Where either side was not asked, the rating does not count.
+    is free of that. Those vote on a question who answered it, and whether it is asked is decided
+    by the majority on the questions before it. Where either side was not asked, the rating does
+    not count.
     """
     # In the order of the ratings, which decides ties.
     votes = majority_labels(take_ratings(ratings, np.sort(design.first)))
+    given = ratings.answers[design.first]
+    others = close_gates(ratings.task, _of_others(given, design.item, len(design.cluster)))
     times = times_drawn(design.stratum, draws, rng)
     lines = []
     for place, label in enumerate(ratings.task.label_names):
-        answers = ratings.answers[design.first, place]
+        answers = given[:, place]
         for name, consensus in (
             ("f1_consensus", votes[design.item, place]),
-            ("f1_others", _of_others(answers, design.item, len(design.cluster))),
+            ("f1_others", others[:, place]),
         ):
             counts = _by_cluster(answers, consensus, design)
             both = (answers >= 0) & (consensus >= 0)
@@ -75,18 +78,19 @@ def consensus_table(
 NO_INTERVAL = (np.nan, np.nan)
 
 
-def _of_others(answers: Codes, item: NDArray[np.int64], items: int) -> Codes:
-    """Most frequent answer of the other raters of each row; missing if there is a tie."""
-    lowest = min(NOT_ASKED, MISSING)
-    width = int(answers.max(initial=0)) - lowest + 1
-    given = answers != MISSING
-    counts = np.zeros((items, width), np.int64)
-    np.add.at(counts, (item[given], answers[given] - lowest), 1)
-    others = counts[item]
-    others[np.flatnonzero(given), answers[given] - lowest] -= 1
-    top = others.max(axis=1, initial=0)
-    single = (others == top[:, None]).sum(axis=1) == 1
-    return np.where(single, others.argmax(axis=1) + lowest, MISSING)
+def _of_others(answers: Vectors, item: NDArray[np.int64], items: int) -> Vectors:
+    """Most frequent answers of the other raters of each row; missing if there is a tie."""
+    winners = np.full(answers.shape, MISSING, np.int16)
+    for column, own in enumerate(answers.T):
+        given = np.flatnonzero(own >= 0)
+        counts = np.zeros((items, int(own.max(initial=0)) + 1), np.int64)
+        np.add.at(counts, (item[given], own[given]), 1)
+        others = counts[item]
+        others[given, own[given]] -= 1
+        top = others.max(axis=1)
+        single = (top > 0) & ((others == top[:, None]).sum(axis=1) == 1)
+        winners[single, column] = others.argmax(axis=1)[single]
+    return winners
 
 
 def _by_cluster(answers: Codes, consensus: Codes, design: Design) -> Floats:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,8 @@ def convergence_table(posterior: xr.Dataset) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns ``parameter``, ``r_hat``, ``ess_bulk``, ``ess_tail``.
+        Columns ``parameter`` (as :func:`entry_names` has it), ``r_hat``, ``ess_bulk``,
+        ``ess_tail``.
 
     References
     ----------
@@ -44,10 +46,8 @@ def convergence_table(posterior: xr.Dataset) -> pd.DataFrame:
 
     names, columns = [], []
     for name, variable in posterior.data_vars.items():
-        flat = variable.values.reshape(*variable.shape[:2], -1)
-        inner = [str(i) for i in np.ndindex(*variable.shape[2:])] if flat.shape[2] > 1 else [""]
-        names += [f"{name}{i}" for i in inner]
-        columns.append(flat)
+        names += entry_names(str(name), variable)
+        columns.append(variable.values.reshape(*variable.shape[:2], -1))
     draws = np.moveaxis(np.concatenate(columns, axis=2), 2, 0)
     table = pd.DataFrame({"parameter": names})
     statistics: Any = BaseArray()
@@ -58,6 +58,31 @@ def convergence_table(posterior: xr.Dataset) -> pd.DataFrame:
             draws, chain_axis=1, draw_axis=2, method="tail", prob=(0.05, 0.95)
         )
     return table
+
+
+def entry_names(name: str, variable: xr.DataArray) -> list[str]:
+    """Name each entry of a parameter by its coordinates, in the order of its values.
+
+    Parameters
+    ----------
+    name : str
+    variable : xarray.DataArray
+        (chain, draw, ...).
+
+    Examples
+    --------
+    >>> dims, cells = ("chain", "draw", "group", "cell"), ["spam: no -> no", "spam: yes -> yes"]
+    >>> draws = xr.DataArray(
+    ...     np.zeros((1, 1, 1, 2)), dims=dims, coords={"group": ["person"], "cell": cells}
+    ... )
+    >>> entry_names("logit_mean", draws)[1]
+    'logit_mean[group person, cell spam: yes -> yes]'
+    """
+    dims = variable.dims[2:]
+    if not dims:
+        return [name]
+    words = [[f"{dim} {value}" for value in variable[dim].to_numpy()] for dim in dims]
+    return [f"{name}[{', '.join(entry)}]" for entry in product(*words)]
 
 
 def nuts_warnings(table: pd.DataFrame, stats: Mapping[str, NDArray[Any]]) -> list[str]:

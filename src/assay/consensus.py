@@ -12,6 +12,7 @@ from assay.evaluation import metrics
 from assay.evaluation.fitted import Estimand
 from assay.fit_data import group, parameter_draws, structure_of
 from assay.prevalence.coding import main_columns
+from assay.seeds import generator_of
 from assay.spec import CONSENSUS
 from assay.summary import summarize
 
@@ -79,7 +80,7 @@ def consensus_sensitivity(
     for share in wrong:
         if not 0 <= share < 1:
             raise FitError(f"wrong={share!r}; it is a share of the items, from 0 to below 1")
-    generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng)
+    generator = generator_of(rng)
     afresh, uniform = _states_afresh(fit, generator)
     tables = []
     for share in wrong:

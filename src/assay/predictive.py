@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from assay.errors import ModelError
 from assay.fit_data import group, parameter_draws, structure_of
 from assay.model import Structure
+from assay.seeds import generator_of
 from assay.simulation import draw_answers
 from assay.states import MISSING, Vectors
 
@@ -57,7 +58,7 @@ def predict_answers(
     values = parameter_draws(fit)
     states = group(fit, "labels")["state"].transpose("chain", "draw", "item").to_numpy()
     states = states.reshape(-1, states.shape[-1])
-    return _replicates(structure, values, states, draws, np.random.default_rng(rng))
+    return _replicates(structure, values, states, draws, generator_of(rng))
 
 
 def _replicates(

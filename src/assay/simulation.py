@@ -22,6 +22,7 @@ from assay.ratings import (
     take_ratings,
 )
 from assay.recovery import predict_states
+from assay.seeds import generator_of
 from assay.spec import Priors, make_spec
 from assay.states import MISSING, StateSpace, Vectors, label_order, state_space
 from assay.task import Task, load_task
@@ -104,7 +105,7 @@ def simulate(
     (20, 3)
     """
     _check_interface(missing, gold, partial, resolve)
-    generator = rng if isinstance(rng, np.random.Generator) else np.random.default_rng(rng)
+    generator = generator_of(rng)
     chosen = load_task(task).with_responses(response or {})
     open_labels = {la.name: tuple(classes) for la in chosen.labels if not la.classes}
     skeleton = _skeleton(

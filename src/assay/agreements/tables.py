@@ -18,6 +18,7 @@ from assay.agreements.tallies import Tally, build_tally
 from assay.errors import ModelError
 from assay.predictive import predict_answers
 from assay.ratings import Ratings
+from assay.seeds import generator_of
 
 Floats = NDArray[np.float64]
 
@@ -138,7 +139,7 @@ def agreement(
         )
     if not 0 < level < 1 or draws < 1:
         raise ModelError(f"level={level!r}, draws={draws!r}; level is in (0, 1), draws at least 1")
-    generator = np.random.default_rng(rng)
+    generator = generator_of(rng)
     names = column_names(ratings.task, labels)
     design = build_design(ratings)
     columns = build_columns(ratings.task, ratings.answers[design.first], names)

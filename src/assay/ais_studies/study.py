@@ -16,6 +16,7 @@ from assay.errors import ModelError
 from assay.evaluation import majority_metrics, metrics
 from assay.fit_data import ratings_of
 from assay.ratings import Ratings
+from assay.seeds import generator_of
 from assay.summary import summarize
 from assay.task import Task
 
@@ -107,7 +108,7 @@ def ais_study(
     fit = None if isinstance(ratings_or_fit, Ratings) else ratings_or_fit
     ratings = ratings_or_fit if isinstance(ratings_or_fit, Ratings) else ratings_of(ratings_or_fit)
     _require_labels(ratings.task)
-    generator = np.random.default_rng(rng)
+    generator = generator_of(rng)
     vote = majority_metrics(ratings, names=list(METRICS), level=level, draws=draws, rng=generator)
     raters = _raters(ratings, level=level, draws=draws, rng=generator)
     audits, times = audit_table(ratings, level=level), time_table(ratings)

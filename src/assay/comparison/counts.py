@@ -10,6 +10,7 @@ from assay.comparison.pairs import Rope
 from assay.comparison.result import Comparison, compare_draws
 from assay.errors import Problem, RatingsError
 from assay.evaluation.registry import BETTER
+from assay.seeds import generator_of
 
 NEEDED = ("system", "successes", "total")
 METRIC, DIRECTION = "rate", "higher"
@@ -70,7 +71,7 @@ def compare_counts(
     1      B    A           True
     """
     counts = _checked(table)
-    generator = np.random.default_rng(rng)
+    generator = generator_of(rng)
     metrics = list(dict.fromkeys(counts["metric"]))
     systems = sorted(set(counts["system"]))
     lines = counts.set_index(["metric", "system"])

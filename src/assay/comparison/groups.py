@@ -20,6 +20,7 @@ from assay.evaluation.registry import Metric, choose_metrics
 from assay.evaluation.stream import posterior_labels, predicted_labels
 from assay.fit_data import ratings_of
 from assay.ratings import Ratings
+from assay.seeds import generator_of
 
 Values = NDArray[np.float64]
 POOL_DRAWS = 4000
@@ -93,7 +94,7 @@ def group_contrasts(
         name: _group_draws(fit, part, chosen, estimand, incomplete)
         for name, part in _groups(ratings).items()
     }
-    generator = np.random.default_rng(rng)
+    generator = generator_of(rng)
     parts = [
         _lines(draws, one.name, pair, level, scale, generator) for one in chosen for pair in pairs
     ]

@@ -19,6 +19,7 @@ from assay.evaluation.fitted import Estimand
 from assay.evaluation.panels import Incomplete
 from assay.fit_data import ratings_of
 from assay.ratings import Ratings
+from assay.seeds import generator_of
 from assay.summary import summarize
 from assay.words import lines_of
 
@@ -119,7 +120,7 @@ def side_by_side(
     pairs = pairs_of(ratings.systems, baseline)
     if not pairs:
         raise ModelError("side_by_side contrasts systems; the ratings need at least two")
-    generator = np.random.default_rng(rng)
+    generator = generator_of(rng)
 
     def vote(of: Ratings, approach: str, who: str) -> pd.DataFrame:
         values, samples = vote_metrics(of, metric, generator)

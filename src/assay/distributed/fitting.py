@@ -66,6 +66,7 @@ from assay.model import Structure
 from assay.modes import Mode
 from assay.ratings import Accounting, Ratings
 from assay.recovery import Recovered
+from assay.seeds import seed_of
 from assay.spec import Priors, Replicates, Spec, make_spec, recipes
 from assay.task import Task
 
@@ -114,7 +115,7 @@ def fit_dataset(
     method: Literal["laplace", "map", "em"] = "laplace",
     draws: int = 1000,
     chains: int = 4,
-    rng: int = 1,
+    rng: int | np.random.Generator = 1,
     starts: int = 4,
 ) -> xr.DataTree:
     """Fit ratings that one machine cannot hold, on a Dask cluster, into a Zarr store.
@@ -163,7 +164,7 @@ def fit_dataset(
     partition and added up; the states are drawn by partition, from streams that depend on the
     seed and the partition's number alone. A worker that dies has its work done again by others.
     """
-    target = Path(out)
+    target, seed = Path(out), seed_of(rng)
     if method not in RUNS:
         raise FitError(
             f"method={method!r}; over partitions there are laplace, map and em. NUTS needs all "
@@ -182,13 +183,13 @@ def fit_dataset(
         check_arguments(
             held.structure.ratings, method, 0.5, draws=draws, chains=chains, starts=starts
         )
-        search, inference = np.random.default_rng(rng).spawn(2)
-        density, modes = seek_modes(held, search, rng, starts=starts)
+        search, inference = np.random.default_rng(seed).spawn(2)
+        density, modes = seek_modes(held, search, seed, starts=starts)
         x, stats, _ = RUNS[method](held.structure, density, modes[0], inference, effort)
         accounting = dataset.account_for(held.facts, paths, Path(folder))
         notes = write_fit(
             held, density, modes, np.array(x), stats, accounting, target.absolute(),
-            method=method, seed=rng, starts=starts,
+            method=method, seed=seed, starts=starts,
         )  # fmt: skip
     for note in notes:
         warnings.warn(note, FitWarning, stacklevel=2)

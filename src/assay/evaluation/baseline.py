@@ -13,6 +13,7 @@ from assay.evaluation.panels import By, Layout, panel_layout
 from assay.evaluation.registry import choose_metrics
 from assay.majority import majority_labels
 from assay.ratings import Ratings
+from assay.seeds import generator_of
 
 VOTE = "majority vote, taken for the truth"
 WEIGHTS = 4_000_000
@@ -69,7 +70,7 @@ def majority_metrics(
     layout = panel_layout(ratings, by=by)
     labels = majority_labels(ratings)
     totals = np.stack([known_totals(m, task, labels, layout, weighted=True) for m in chosen], 1)
-    samples = _resampled(totals, layout, draws, np.random.default_rng(rng))
+    samples = _resampled(totals, layout, draws, generator_of(rng))
     table = pd.DataFrame(
         {
             "metric": np.repeat([m.name for m in chosen], len(layout.systems)),

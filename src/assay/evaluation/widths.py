@@ -16,6 +16,7 @@ from assay.evaluation.pre_posterior import expected_components
 from assay.evaluation.registry import choose_metrics
 from assay.fit_data import ratings_of
 from assay.ratings import Ratings
+from assay.seeds import generator_of
 from assay.states import MISSING
 
 MORE_CLUSTERS = 10
@@ -102,7 +103,7 @@ def expected_width(
     ratings = ratings_of(fit)
     chosen = choose_metrics(ratings.task, metric)
     layout = panel_layout(ratings, by=by, incomplete=incomplete)
-    generator = np.random.default_rng(rng)
+    generator = generator_of(rng)
     now = components_of(
         fit,
         names=[m.name for m in chosen],

@@ -147,6 +147,25 @@ def test_more_data_narrows(fit, quick):
     assert table["binds"].tolist() == names.tolist()
 
 
+@pytest.mark.parametrize("n_raters", [1, 4])
+def test_clusters_do_not_tell_errors_from_truth(n_raters):
+    """Without two raters of an item, what is not known of the raters stays as it is."""
+    ratings = assay.simulate(
+        "generation", n_items=60, n_clusters=30, n_raters=n_raters, ratings_per_item=1, rng=1
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        once = assay.fit(ratings, method="laplace", draws=100, chains=2, starts=1, rng=1)
+    table = expected_width(once, metric="helpfulness_rate", by=None)
+    parts = variance_budget(once, metric="helpfulness_rate", by=None).iloc[0]
+    left = parts["parameters"] + (parts["labels"] + parts["clusters"]) * 30 / 40
+    share = left / parts[PARTS].sum()
+    assert table["binds"].tolist() == ["overlap"]
+    assert table[["one_more_rating", "one_more_rater"]].isna().all(axis=None)
+    line = table.iloc[0]
+    assert line["ten_more_clusters"] == pytest.approx(line["width"] * np.sqrt(share))
+
+
 def test_expected_width_repeats_with_its_seed(few, quick):
     chosen = {"metric": "ndcg_at_k", "estimand": "finite", "contrast": ("system_2", "system_1")}
     first, again = (expected_width(few, rng=3, **chosen) for _ in range(2))
@@ -209,7 +228,11 @@ def test_ratings_of_scores_only_can_be_planned():
 
 def test_evidence_counts_pairs_and_known_truth():
     once = assay.simulate("single", n_items=10, n_raters=4, ratings_per_item=1, rng=1)
-    assert evidence_share(once, 1.0) == 1
+    assert np.isnan(evidence_share(once, 1.0))
+    again = assay.simulate("single", n_items=10, ratings_per_item=1, replicates=3, rng=1)
+    assert np.isnan(evidence_share(again, 1.0))
+    known = assay.simulate("single", n_items=10, ratings_per_item=1, gold=1.0, rng=1)
+    assert evidence_share(known, 1.0) == pytest.approx(10 / 30)
     thrice = assay.simulate("single", n_items=10, n_raters=4, ratings_per_item=3, rng=1)
     assert evidence_share(thrice, 0.5) == pytest.approx(30 / 45)
 

@@ -12,6 +12,7 @@ import assay
 from assay.plots import plot_metrics
 from assay.plots.scores import SHOWN_CURVES
 from assay.reporting.budget import _findings as more_data
+from assay.reporting.budget import budget_section
 from assay.reporting.card import card_section
 from assay.reporting.evidence import data_section
 from assay.reporting.material import Material
@@ -116,3 +117,18 @@ def test_data_that_narrow_nothing_are_no_finding(narrowed: float, told: int) -> 
         {"binds": ["clusters"], "width": [1.0], "ten_more_clusters": [narrowed], "metric": ["m"]}
     )
     assert len(more_data(widths)) == told
+
+
+def test_of_more_data_second_raters_come_first_where_there_are_none() -> None:
+    ratings = assay.simulate("generation", n_items=40, n_raters=1, ratings_per_item=1, rng=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", assay.FitWarning)
+        tree = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    section = budget_section(Material(fit=tree))
+    assert isinstance(section, Section)
+    (finding,) = section.findings
+    assert finding.text.startswith("Of more data, second raters of some items come first")
+    (table,) = [b for b in section.blocks if isinstance(b, Table) and b.key == "more_data"]
+    assert set(table.frame["binds"]) == {"overlap"}
+    assert {row.cells[2] for row in table.rows} == {row.cells[4] for row in table.rows}
+    assert {row.cells[2] for row in table.rows} == {"cannot be told"}

@@ -21,6 +21,8 @@ from assay.states import MISSING
 
 MORE_CLUSTERS = 10
 BUYS = {"one_more_rating": "ratings", "ten_more_clusters": "clusters", "one_more_rater": "raters"}
+OVERLAP = "overlap"
+"""What binds where no item has two raters and no truth is known."""
 SETS = 16
 DRAWS = 60
 
@@ -66,7 +68,8 @@ def expected_width(
         ``one_more_rating`` of every item, ``ten_more_clusters`` rated like these and
         ``one_more_rater`` who rates as many items as the others do on average; ``binds``, which of
         ``ratings``, ``clusters`` and ``raters`` would narrow the interval most (``""`` where there
-        is nothing to narrow); ``reference``.
+        is nothing to narrow, ``overlap`` where no item has two raters and no truth is known);
+        ``reference``.
 
     Raises
     ------
@@ -89,14 +92,17 @@ def expected_width(
     several draws of the parameters and the labels; with them the labels are drawn again, under
     the posterior of the parameters as it is, which gives :math:`L'` and :math:`P_1`; then
     :math:`P' = P_1 Q / Q'`, since what is known of raters comes from items that several of them
-    rated (or of which the truth is known): :math:`Q` is the number of pairs of ratings of one
+    rated (or of which the truth is known): :math:`Q` is the number of pairs of raters of one
     item, a known truth counting as one more, before and after. *One more rater*: the same where
     only the share :math:`1/J` of the ratings that a rater of :math:`J` has is added.
 
-    These are first-order approximations, no promise: where no item has two ratings, what a second
-    one teaches about raters cannot be told and is left out, and a fit on the data to come may show
-    another mode. Where the population is the model's own, the ratio is that of the weights of
-    clusters.
+    Where no item has two raters and no truth is known, :math:`Q = 0`: nothing in the data tells
+    errors from truth, what is believed of the raters is the prior's, and no number of clusters
+    changes that: then :math:`P` stays under *ten more clusters*. What a second rater would teach
+    cannot be told before there is one: the other two widths are NaN.
+
+    These are first-order approximations, no promise: a fit on the data to come may show another
+    mode. Where the population is the model's own, the ratio is that of the weights of clusters.
     """
     if not 0 < level < 1:
         raise ModelError(f"level={level!r}; it is a probability between 0 and 1, such as 0.95")
@@ -112,10 +118,15 @@ def expected_width(
         contrast=contrast,
         incomplete=incomplete,
     ).means()
-    clusters = np.full_like(now[0], len(layout.clusters) / (len(layout.clusters) + MORE_CLUSTERS))
-    shrunk = {"ten_more_clusters": clusters}
+    fewer = len(layout.clusters) / (len(layout.clusters) + MORE_CLUSTERS)
+    overlap = np.isfinite(evidence_share(ratings, 1.0))
+    parameters, total = now[0] * (fewer if overlap else 1.0), now[0] + now[1] + now[2]
+    shrunk = {"ten_more_clusters": _left(parameters + (now[1] + now[2]) * fewer, total)}
     load = len(ratings.answers) / len(ratings.raters) / len(ratings.items)
     for name, share in (("one_more_rating", 1.0), ("one_more_rater", min(1.0, load))):
+        if not overlap:
+            shrunk[name] = np.full_like(total, np.nan)
+            continue
         parameters, labels = expected_components(
             fit,
             chosen,
@@ -127,7 +138,7 @@ def expected_width(
             rng=generator,
         )
         after = parameters * evidence_share(ratings, share) + labels + now[2]
-        shrunk[name] = _left(after, now[0] + now[1] + now[2])
+        shrunk[name] = _left(after, total)
     draws = metrics(
         fit, estimand=estimand, by=by, incomplete=incomplete, names=[m.name for m in chosen]
     )
@@ -142,9 +153,10 @@ def _left(after: Values, before: Values) -> Values:
 
 
 def evidence_share(ratings: Ratings, share: float) -> float:
-    """Pairs of ratings of one item now, over those after a share of the items is rated again.
+    """Pairs of raters of one item now, over those after a share of the items is rated again.
 
-    A known truth counts as one more rating. Without any pair, nothing can be said: 1.
+    A known truth counts as one more rater, a rater's second rating of an item as none. Without
+    any pair, nothing can be said: NaN.
 
     Examples
     --------
@@ -152,11 +164,12 @@ def evidence_share(ratings: Ratings, share: float) -> float:
     >>> evidence_share(simulate("single", n_items=10, ratings_per_item=3), 1.0)
     0.5
     """
-    item = ratings.item[answered_ratings(ratings)]
-    count = np.bincount(item, minlength=len(ratings.items))
+    answered = answered_ratings(ratings)
+    both = np.column_stack([ratings.item[answered], ratings.rater[answered]])
+    count = np.bincount(np.unique(both, axis=0)[:, 0], minlength=len(ratings.items))
     count = count + (ratings.truth != MISSING).any(axis=1)
     pairs = float((count * (count - 1) / 2).sum())
-    return pairs / (pairs + share * float(count.sum())) if pairs else 1.0
+    return pairs / (pairs + share * float(count.sum())) if pairs else float("nan")
 
 
 def _table(
@@ -178,6 +191,8 @@ def _table(
     )
     options = table[list(BUYS)].fillna(np.inf)
     binds = options.idxmin(axis=1).map(BUYS).where(np.isfinite(options).all(axis=1), "")
+    untold = table["one_more_rating"].isna() & np.isfinite(table["ten_more_clusters"])
+    binds = binds.mask(untold, OVERLAP)
     return table.assign(binds=binds, reference=str(draws.attrs["reference"]))
 
 

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from assay.evaluation.widths import OVERLAP
 from assay.plots.budget import PARTS, plot_budget
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Gap, Picture, Section, prose, table_of
@@ -9,18 +10,24 @@ from assay.reporting.raters import WIDTH
 from assay.reporting.svg import to_svg
 from assay.words import estimand_words, lines_of
 
+UNTOLD = "cannot be told"
 WEIGHT = 2.0
 WORTH_TELLING = 0.01
 BINDS = {
     "ratings": "one more rating of every item",
     "clusters": "ten more clusters",
     "raters": "one more rater",
+    OVERLAP: "a second rater of some items",
 }
 COLUMNS = {
     "ratings": "one_more_rating",
     "clusters": "ten_more_clusters",
     "raters": "one_more_rater",
 }
+ALONE = (
+    "Of more data, second raters of some items come first: no item has two raters and no truth is "
+    "known, so that nothing tells errors from truth, and more items or clusters would not."
+)
 NONE = Gap(
     what="Variance budget, and what more data would buy",
     why="it was left out of this report",
@@ -71,6 +78,9 @@ def _variance_table(variance: pd.DataFrame, note: str) -> Block:
 
 def _widths_table(widths: pd.DataFrame, level: float, note: str) -> Block:
     words = widths.assign(what=_what(widths), most=widths["binds"].map(BINDS).fillna("nothing"))
+    untold = widths["binds"] == OVERLAP
+    for column in ("one_more_rating", "one_more_rater"):
+        words[column] = words[column].astype(object).mask(untold, UNTOLD)
     shown = {
         "what": "Metric",
         "width": "Width now",
@@ -80,7 +90,8 @@ def _widths_table(widths: pd.DataFrame, level: float, note: str) -> Block:
         "most": "Narrows it most",
     }
     caption = f"Width of the {level:.0%} interval to expect with more data"
-    return table_of("more_data", caption, words, shown, note=f"{note} First-order approximations.")
+    note = f"{note} First-order approximations.{f' {ALONE}' if untold.any() else ''}"
+    return table_of("more_data", caption, words, shown, note=note, export=widths)
 
 
 def _what(frame: pd.DataFrame) -> list[str]:
@@ -90,7 +101,9 @@ def _what(frame: pd.DataFrame) -> list[str]:
 
 def _findings(widths: pd.DataFrame) -> tuple[Finding, ...]:
     """Say which kind of data binds most of the metrics."""
-    bound = widths[widths["binds"].isin(list(BINDS))]
+    if (widths["binds"] == OVERLAP).any():
+        return (Finding(weight=WEIGHT, text=ALONE, section="budget"),)
+    bound = widths[widths["binds"].isin(list(COLUMNS))]
     if bound.empty:
         return ()
     most = str(bound["binds"].mode().iloc[0])

@@ -1,5 +1,6 @@
 """Tables for the terminal. Only `cli` and `demo` use it."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,17 +24,38 @@ from assay.words import (
     estimand_words,
     interval,
     lines_of,
+    percent,
     printable,
+    probability,
 )
 
 # A line of dashes below the header and nothing else: it reads well in a pipe and in a file.
 HEAD = Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 SHOWN_LINES = 12
+UNFOLDED = 100_000
+"""Characters of a line where nobody says how wide lines may be."""
 
 
 def make_console(*, stderr: bool = False) -> Console:
-    """Return a console that prints text as it is: no markup, no colours added to numbers."""
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    """Return a console that prints text as it is: no markup, no colours added to numbers.
+
+    What is no terminal has no width (unless ``COLUMNS`` gives it one): nothing is folded there.
+    """
+    plain: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False}
+    console = Console(stderr=stderr, **plain)
+    if console.is_terminal or "COLUMNS" in os.environ:
+        return console
+    return Console(stderr=stderr, width=UNFOLDED, **plain)
+
+
+def print_parts(console: Console, parts: Sequence[Any]) -> None:
+    """Print tables and words; into a file or a pipe without blanks at the ends of lines."""
+    with console.capture() as caught:
+        for part in parts:
+            console.print(part)
+    lines = caught.get().splitlines()
+    text = "\n".join(lines if console.is_terminal else map(str.rstrip, lines))
+    console.file.write(f"{text}\n")
 
 
 def make_table(
@@ -110,7 +132,7 @@ def metrics_table(summaries: Mapping[str, pd.DataFrame]) -> Group:
     about = "; ".join(f"{name}: {ESTIMAND_WORDS[name]}" for name in summaries)
     marks = "".join(f"\n{mark} {text}" for text, mark in notes.items())
     return make_table(
-        f"Metrics: posterior mean ({level:.0%} interval)",
+        f"Metrics: posterior mean ({percent(level)} interval)",
         ["metric", *summaries],
         rows,
         caption=f"Estimand {about}. Reference: {reference}.{marks}",
@@ -140,7 +162,8 @@ def _about(frame: pd.DataFrame) -> tuple[str, str]:
     """Kind and level for a title, reference for a caption."""
     line = frame.iloc[0]
     kind = f"{line['kind']}: {KIND_WORDS[line['kind']]}"
-    return f"mean ({line['level']:.0%} interval)", f"Kind {kind}. Reference: {line['reference']}."
+    level = percent(line["level"])
+    return f"mean ({level} interval)", f"Kind {kind}. Reference: {line['reference']}."
 
 
 def _binary_table(frame: pd.DataFrame, task: Task, names: Sequence[str]) -> Group:
@@ -238,13 +261,13 @@ def _pairs_table(pairs: pd.DataFrame) -> Group:
         rows.append([str(metric)])
         for line in lines_of(part):
             gap = interval(*(line[f"difference{end}"] for end in ("", "_lower", "_upper")))
-            near = [f"{line['p_rope']:.3f}"] if np.isfinite(line["p_rope"]) else []
-            chance = _number(line["p_greater"], ".3f")
+            near = [probability(line["p_rope"])] if np.isfinite(line["p_rope"]) else []
+            chance = probability(line["p_greater"])
             rows.append([f"  {line['a']} - {line['b']}", gap, chance, *near])
     heads = ["metric, systems", "difference", "P(1st > 2nd)"]
     heads += ["P(in rope)"] * bool(pairs["p_rope"].notna().any())
     return make_table(
-        f"Systems compared: posterior mean ({pairs['level'].iloc[0]:.0%} interval)",
+        f"Systems compared: posterior mean ({percent(pairs['level'].iloc[0])} interval)",
         heads,
         rows,
         caption=f"Estimand {estimand_words(pairs)}. Reference: {pairs['reference'].iloc[0]}.",
@@ -262,7 +285,7 @@ def _ranks_table(systems: pd.DataFrame) -> Group:
     for metric, part in ranked.groupby("metric", sort=False):
         rows.append([f"{metric} (better is {part['better'].iloc[0]})"])
         rows += [
-            [f"  {line['system']}", _number(line["p_best"], ".3f"), _number(line["expected_loss"])]
+            [f"  {line['system']}", probability(line["p_best"]), _number(line["expected_loss"])]
             for line in lines_of(part)
         ]
     heads = ["metric, system", "P(best)", "expected loss"]
@@ -288,7 +311,7 @@ def agreement_table(found: Agreement) -> Group:
     heads = ["label, coefficient", "observed", *["expected by the model"] * fitted, "items"]
     notes = "; ".join(dict.fromkeys(text for text in table["note"] if text))
     return make_table(
-        f"Agreement between raters ({found.level:.0%} interval, cluster bootstrap)",
+        f"Agreement between raters ({percent(found.level)} interval, cluster bootstrap)",
         heads,
         rows,
         caption=notes,

@@ -12,6 +12,7 @@ from assay.task import Label
 
 UNDEFINED = "undefined"
 LEAST_DECIMALS = 2
+MOST_CERTAIN = 0.9995
 LISTED = 3
 """So many metrics of the commonest estimand are named; of more, they are all others."""
 ESTIMAND_WORDS = {"finite": "these items", "population": "clusters like these"}
@@ -67,6 +68,32 @@ def interval(middle: float, lower: float, upper: float, decimals: int | None = N
     # Adding 0.0 turns the -0 that rounding leaves into 0.
     told = [f"{round(float(value), n) + 0.0:.{n}f}" for value in (middle, lower, upper)]
     return f"{told[0]} ({told[1]} to {told[2]})"
+
+
+def percent(level: float) -> str:
+    """Write the probability of an interval.
+
+    Examples
+    --------
+    >>> percent(0.95), percent(0.995)
+    ('95%', '99.5%')
+    """
+    return f"{100 * level:g}%"
+
+
+def probability(p: float) -> str:
+    """Write a probability; draws cannot tell the last thousandth from certainty.
+
+    Examples
+    --------
+    >>> [probability(p) for p in (0.5, 1.0, 0.0002, float("nan"))]
+    ['0.500', '>0.999', '<0.001', 'undefined']
+    """
+    if not np.isfinite(p):
+        return UNDEFINED
+    if p > MOST_CERTAIN:
+        return ">0.999"
+    return "<0.001" if p < 1 - MOST_CERTAIN else f"{p:.3f}"
 
 
 def binary_heading(label: Label) -> str:

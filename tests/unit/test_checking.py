@@ -45,7 +45,7 @@ def test_one_rater_is_a_problem_even_with_replicates() -> None:
     report = single([(1, "a", "x"), (1, "a", "y")], replicate=[1, 2])
     assert "one rater" in texts(report, "problem")
     assert "0 of 1 items were answered by two raters" in texts(report, "problem")
-    assert "1 ratings are replicates" in texts(report, "note")
+    assert "1 replicate: the same rater" in texts(report, "note")
 
 
 def test_raters_without_a_chain_of_items_are_told_apart() -> None:
@@ -82,7 +82,7 @@ def test_near_duplicates_are_not_sought_where_all_answers_are_alike() -> None:
 
 def test_a_constant_rater_is_named() -> None:
     rows = [(n, r, "x" if r == "b" else "xy"[n % 2]) for n in range(12) for r in "ab"]
-    assert "1 raters always give the same answer: b" in texts(single(rows), "warning")
+    assert "1 rater always gives the same answer: b" in texts(single(rows), "warning")
 
 
 def test_a_constant_label_is_a_warning() -> None:
@@ -179,7 +179,7 @@ def test_rows_set_aside_and_columns_are_reported() -> None:
 def test_the_report_reads_and_survives_json() -> None:
     report = single(BALANCED)
     text = str(report)
-    assert text.startswith("<assay.Ratings of task single")
+    assert text.startswith("Task single: ")
     assert all(finding.text in text for finding in report.findings)
     back = json.loads(report.to_json())
     assert len(back["findings"]) == len(report.findings)
@@ -227,8 +227,8 @@ class TestScores:
         table = scored()
         table.loc[table["rater"] == "n", "misleading_score"] = 0.9
         report = check(read_ratings(table, task="retrieval"))
-        assert "1 raters always give the same score: n" in texts(report, "warning")
-        assert "1 raters give 5 different scores or fewer: m" in texts(report, "note")
+        assert "1 rater always gives the same score: n" in texts(report, "warning")
+        assert "1 rater gives 5 different scores or fewer: m" in texts(report, "note")
 
     def test_ends_are_counted(self) -> None:
         table = scored().replace({"misleading_score": {0.25: 0, 0.5: 1}})
@@ -314,7 +314,7 @@ class TestReplicates:
         rows = [(1, "a", "x"), (1, "a", "x"), (1, "a", "y"), (2, "a", "y"), (2, "a", "y")]
         rows += [(1, "b", "x"), (2, "b", "x")]
         report = single(rows, replicate=[1, 2, 3, 1, 2, 1, 1])
-        assert "4 pairs of ratings of one item by the same rater (1 raters); 2 say" in texts(
+        assert "4 pairs of ratings of one item by the same rater (1 rater); 2 say" in texts(
             report, "note"
         )
         table = report.tables["replicates"]

@@ -156,6 +156,42 @@ def test_raw_and_recorded_differ_under_blocking(fit_file: Path) -> None:
     assert [line["mean"] for line in raw] != [line["mean"] for line in recorded]
 
 
+PIPED = {
+    "check": ["check", "RATINGS", "--task", "retrieval"],
+    "agreement": ["agreement", "RATINGS", "--task", "retrieval"],
+    "metrics": ["metrics", "FIT"],
+    "raters": ["raters", "FIT"],
+    "labels": ["labels", "FIT"],
+    "compare": ["compare", "FIT", "--claim", "ndcg_at_k of system_1 < 1.5"],
+}
+
+
+@pytest.mark.parametrize("command", PIPED)
+def test_nothing_is_folded_or_padded_in_a_pipe(
+    command: str, ratings_file: Path, fit_file: Path
+) -> None:
+    places = {"RATINGS": str(ratings_file), "FIT": str(fit_file)}
+    arguments = [places.get(a, a) for a in PIPED[command]]
+    piped = CliRunner().invoke(cli.app, arguments, env={"COLUMNS": None}).stdout
+    folded = CliRunner().invoke(cli.app, arguments, env={"COLUMNS": "40"}).stdout
+    assert "…" not in piped + folded
+    assert len(piped.splitlines()) < len(folded.splitlines())
+    assert all(line == line.rstrip() for line in piped.splitlines())
+    # All that is folded at 40 columns is there in both, in another arrangement.
+    assert sorted("".join(piped.split()).replace("-", "")) == sorted(
+        "".join(folded.split()).replace("-", "")
+    )
+
+
+def test_a_check_names_the_options_of_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("doc,rater,label\n" + "".join(f"{n},{r},x\n" for n in range(9) for r in "ab"))
+    told = run("check", path, "--task", "single", "--item", "doc").stdout
+    assert "named by --item" in told
+    assert "unlock it with --group" in " ".join(told.split())
+    assert "group=" not in told
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
 def test_tables_are_written(suffix: str, fit_file: Path, tmp_path: Path) -> None:
     path = tmp_path / f"labels{suffix}"
@@ -370,6 +406,7 @@ def test_a_fit_that_is_not_to_be_trusted_is_written_and_exits_1(
     done = run("fit", ratings_file, "--task", "retrieval", "-o", path, *size)
     assert done.exit_code == 1
     assert "warning: The effective sample size is as low as" in done.stderr
+    assert "Take more draws (--draws)." in done.stderr
     assert "Traceback" not in done.output
     assert assay.load(path)["posterior"].sizes["draw"] == 20
     agreement = ["agreement", ratings_file, "--task", "retrieval", "--fit", path]

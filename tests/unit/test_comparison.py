@@ -162,10 +162,10 @@ def test_sentences_name_the_higher_system_first():
     clear = compare_draws(draws_of(A=[0.1, 0.2], B=[0.35, 0.4]), HIGHER, rope=0.01)
     assert clear.sentences() == [
         "hit (estimand finite; reference: consensus of all raters): B is higher than A by 0.225 "
-        "(95 % interval 0.201 to 0.249), P(B > A) > 0.999, P(A - B from -0.01 to 0.01) < 0.001."
+        "(95% interval 0.201 to 0.249), P(B > A) > 0.999, P(A - B from -0.01 to 0.01) < 0.001."
     ]
     (unclear,) = compare_draws(draws_of(A=A, B=B), HIGHER).sentences()
-    assert ": B - A is 0.08 (95 % interval -0.18 to 0.38), P(B > A) = 0.50." in unclear
+    assert ": B - A is 0.08 (95% interval -0.18 to 0.38), P(B > A) = 0.50." in unclear
 
 
 def test_sentences_of_many_systems_say_which_to_choose():

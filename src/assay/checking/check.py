@@ -8,7 +8,7 @@ from assay.checking.leaning import check_leaning
 from assay.checking.raters import check_overlap, check_raters, check_twins
 from assay.checking.reach import check_reach
 from assay.checking.replicates import check_replicates
-from assay.checking.result import Check
+from assay.checking.result import Check, counted
 from assay.checking.rows import check_rows
 from assay.checking.scores import check_scores
 from assay.checking.sessions import check_sessions, check_times
@@ -72,5 +72,20 @@ def check(ratings: Ratings) -> Check:
     return Check(
         findings=tuple(f for part in parts for f in part.findings),
         tables={name: table for part in parts for name, table in part.tables.items()},
-        summary=repr(ratings),
+        summary=_summary(ratings),
     )
+
+
+def _summary(ratings: Ratings) -> str:
+    """Say in a line what there is."""
+    counts = {
+        "rating": len(ratings.answers),
+        "item": len(ratings.items),
+        "rater": len(ratings.raters),
+        "cluster": ratings.items["cluster"].nunique(),
+        "system": len(ratings.systems),
+    }
+    if counts["cluster"] == counts["item"]:
+        del counts["cluster"]
+    told = [counted(count, word) for word, count in counts.items() if count]
+    return f"Task {ratings.task.name}: {', '.join(told)}"

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.checking.result import Finding, Level, Part
+from assay.checking.result import Finding, Level, Part, counted, does
 from assay.ratings import Ratings
 from assay.states import MISSING
 
@@ -32,15 +32,18 @@ def check_items(ratings: Ratings) -> Part:
     findings = []
     none, once = int((counts == 0).sum()), int((raters == 1).sum())
     if none:
-        findings.append(
-            _finding("note", f"{none} of {len(counts)} items have no rating: they are predicted")
+        text = (
+            f"{none} of {len(counts)} items {does(none, 'have')} no rating, and will be predicted"
         )
+        findings.append(_finding("note", text))
     if once:
-        findings.append(_finding("note", f"{once} of {len(raters)} items have one rater"))
+        findings.append(
+            _finding("note", f"{once} of {len(raters)} items {does(once, 'have')} one rater")
+        )
     findings.append(_shared(raters, int(telling_items(ratings).sum())))
     again = int((ratings.replicate > 0).sum())
     if again:
-        text = f"{again} ratings are replicates: the same rater on the same item again"
+        text = f"{counted(again, 'replicate')}: the same rater on the same item again"
         findings.append(_finding("note", text))
     return Part(findings=tuple(findings), tables={"ratings_per_item": _histogram(counts)})
 
@@ -101,9 +104,8 @@ def _systems(ratings: Ratings) -> list[Finding]:
     listed = panels[panels["system"] != ""].drop_duplicates(["system", "cluster"])
     per_cluster = listed.groupby("cluster")["system"].nunique()
     paired = int((per_cluster == len(ratings.systems)).sum())
-    text = (
-        f"{len(ratings.systems)} systems; {paired} of {len(per_cluster)} clusters have all of them"
-    )
+    systems = counted(len(ratings.systems), "system")
+    text = f"{systems}; {paired} of {len(per_cluster)} clusters have all of them"
     level: Level = "ok" if paired == len(per_cluster) else "warning"
     found = [Finding(level=level, topic="systems", text=text)]
     without = int((panels["system"] == "").sum())

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from assay.checking.items import telling_items
-from assay.checking.result import Finding, Part, some
+from assay.checking.result import Finding, Part, counted, does, some
 from assay.ratings import Ratings
 from assay.reading.ids import unique_rows
 from assay.states import MISSING
@@ -76,24 +76,25 @@ def check_raters(ratings: Ratings) -> Part:
     found = [Finding(level="note", topic="raters", text=_groups(ratings))]
     if len(few):
         text = (
-            f"{len(few)} of {len(table)} raters have fewer than {FEW_RATINGS} ratings, their "
-            f"reliability leans on their group: {some(list(few['rater']))}"
+            f"{len(few)} of {len(table)} raters {does(len(few), 'have')} fewer than {FEW_RATINGS} "
+            f"ratings: reliability that leans on the group: {some(list(few['rater']))}"
         )
         found.append(Finding(level="note", topic="raters", text=text))
     if len(silent):
-        text = f"{len(silent)} raters only abstained: {some(list(silent['rater']))}"
+        text = f"{counted(len(silent), 'rater')} only abstained: {some(list(silent['rater']))}"
         found.append(Finding(level="warning", topic="raters", text=text))
     if len(constant):
         text = (
-            f"{len(constant)} raters always give the same answer: {some(list(constant['rater']))}"
+            f"{counted(len(constant), 'rater')} always {does(len(constant), 'give')} the same "
+            f"answer: {some(list(constant['rater']))}"
         )
         found.append(Finding(level="warning", topic="raters", text=text))
     abstained = int(ratings.abstained.sum())
     if abstained:
         most = table.sort_values("abstained", ascending=False).iloc[0]
         text = (
-            f"{abstained} of {len(ratings.answers)} ratings are abstentions, most by "
-            f"{most['rater']} ({most['abstained']})"
+            f"{abstained} of {len(ratings.answers)} ratings {does(abstained, 'are')} abstentions, "
+            f"most by {most['rater']} ({most['abstained']})"
         )
         found.append(Finding(level="note", topic="raters", text=text))
     return Part(findings=tuple(found), tables={"raters": table})
@@ -102,7 +103,7 @@ def check_raters(ratings: Ratings) -> Part:
 def _groups(ratings: Ratings) -> str:
     sizes = ratings.raters["group"].value_counts()
     if len(sizes) == 1:
-        return f"{len(ratings.raters)} rater{'s' * (len(ratings.raters) != 1)} in one group"
+        return f"{counted(len(ratings.raters), 'rater')} in one group"
     names = some([f"{group} {size}" for group, size in sizes.items()])
     return f"{len(ratings.raters)} raters in {len(sizes)} groups: {names}"
 
@@ -152,8 +153,9 @@ def check_twins(ratings: Ratings) -> Part:
     long = bool((table["items"] >= LONG_AGREEMENT).any())
     pairs = [f"{line.rater} and {line.other}" for line in table.itertuples()]
     text = (
-        f"{len(table)} pairs of raters agree on more than {TWIN_AGREEMENT:.0%} of their common "
-        f"items: both are right, or they are not independent witnesses: {some(pairs)}"
+        f"{counted(len(table), 'pair')} of raters {does(len(table), 'agree')} on more than "
+        f"{TWIN_AGREEMENT:.0%} of their common items: both are right, or they are not "
+        f"independent witnesses: {some(pairs)}"
     )
     return Part(
         findings=(Finding(level="warning" if long else "note", topic="raters", text=text),),

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.checking.result import Finding, Part
+from assay.checking.result import Finding, Part, counted, does
 from assay.ratings import Ratings
 from assay.reading.ids import unique_rows
 
@@ -16,8 +16,9 @@ def check_replicates(ratings: Ratings) -> Part:
         return Part()
     pairs, same = int(table["pairs"].sum()), int(table["same"].sum())
     text = (
-        f"{pairs} pairs of ratings of one item by the same rater ({len(table)} raters); "
-        f"{same} say the same ({same / pairs:.1%}): a rater's ratings of one item are not "
+        f"{counted(pairs, 'pair')} of ratings of one item by the same rater "
+        f"({counted(len(table), 'rater')}); {same} {does(same, 'say')} the same "
+        f"({same / pairs:.1%}): a rater's ratings of one item are not "
         "independent given the truth"
     )
     found = Finding(level="note", topic="replicates", text=text)

@@ -102,3 +102,30 @@ def some(names: Sequence[str], limit: int = 5) -> str:
     """
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(str(n) for n in names[:limit]) + more
+
+
+def counted(count: int, word: str) -> str:
+    """Write a number of things.
+
+    Examples
+    --------
+    >>> counted(1, "rater"), counted(2, "rating")
+    ('1 rater', '2 ratings')
+    """
+    return f"{count} {word}{'s' * (count != 1)}"
+
+
+def does(count: int, verb: str) -> str:
+    """Write what some things do, by their number.
+
+    Examples
+    --------
+    >>> does(1, "give"), does(2, "give"), does(1, "have")
+    ('gives', 'give', 'has')
+    """
+    if count != 1:
+        return verb
+    return IRREGULAR.get(verb, f"{verb}s")
+
+
+IRREGULAR = {"have": "has", "are": "is"}

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from assay.checking.result import Finding, Part, some
+from assay.checking.result import Finding, Part, counted, does, some
 from assay.ratings import Ratings
 
 FEW_VALUES = 5
@@ -55,7 +55,8 @@ def _label(part: pd.DataFrame) -> list[Finding]:
     """Say how many scores a label has, and whether a few values hold most of them."""
     counts = part["score"].value_counts(normalize=True)
     label, raters = part["label"].iloc[0], part["rater"].nunique()
-    text = f"{label}: {len(part)} scores by {raters} raters, {len(counts)} different values"
+    given, by = counted(len(part), "score"), counted(raters, "rater")
+    text = f"{label}: {given} by {by}, {counted(len(counts), 'different value')}"
     top = counts.iloc[:HEAPS]
     if len(counts) > HEAPS and top.sum() > HEAPED:
         shown = ", ".join(f"{value:.3g} ({share:.0%})" for value, share in top.items())
@@ -70,12 +71,14 @@ def _raters(table: pd.DataFrame) -> list[Finding]:
     few = enough[(enough["values"] > 1) & (enough["values"] <= FEW_VALUES)]
     found = []
     if constant:
-        text = f"{len(constant)} raters always give the same score: {some(constant)}"
-        found.append(_finding(text, warn=True))
+        text = (
+            f"{counted(len(constant), 'rater')} always {does(len(constant), 'give')} the same score"
+        )
+        found.append(_finding(f"{text}: {some(constant)}", warn=True))
     if len(few):
         names = list(dict.fromkeys(few["rater"]))
-        text = f"{len(names)} raters give {FEW_VALUES} different scores or fewer: {some(names)}"
-        found.append(_finding(text))
+        give = f"{counted(len(names), 'rater')} {does(len(names), 'give')}"
+        found.append(_finding(f"{give} {FEW_VALUES} different scores or fewer: {some(names)}"))
     return found
 
 

@@ -1,5 +1,6 @@
 """Commands that read ratings: check, agreement and fit."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,11 +10,13 @@ from assay.cli.app import command
 from assay.cli.fitting import Fitting
 from assay.cli.options import Json, Level, Quiet, Source, Table, TaskName
 from assay.cli.reading import Reading
-from assay.cli.shell import end_with, open_fit, require_place, say, show
+from assay.cli.shell import end_with, in_options, open_fit, require_place, show, warn
 from assay.cli.tables import deliver
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from assay.checking.result import Check
 
 
 @command("check ratings.csv --task retrieval --system model")
@@ -28,9 +31,19 @@ def check(source: Source, task: TaskName, reading: Reading, as_json: Json = Fals
     else:
         from assay.render import check_parts
 
-        show(*check_parts(report))
+        show(*check_parts(_in_options(report)))
     if report.at_least("problem"):
         raise typer.Exit(1)
+
+
+def _in_options(report: "Check") -> "Check":
+    """Return a check that names the options of the command line."""
+    findings = (replace(found, text=in_options(found.text)) for found in report.findings)
+    tables = dict(report.tables)
+    if "roles" in tables:
+        evidence = tables["roles"]["evidence"].map(in_options)
+        tables["roles"] = tables["roles"].assign(evidence=evidence)
+    return replace(report, findings=tuple(findings), tables=tables)
 
 
 @command("agreement ratings.csv --task retrieval --fit fit.nc")
@@ -94,5 +107,5 @@ def _report_fit(tree: "xr.DataTree", output: Path) -> None:
     words, *notes = convergence_words(tree)
     typer.echo(f"wrote {output}: {words}")
     for note in notes:
-        say(f"warning: {note}")
+        warn(note)
     end_with(tree)

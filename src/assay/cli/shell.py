@@ -28,6 +28,35 @@ def say(text: str) -> None:
     typer.echo(text, err=True)
 
 
+def warn(note: str) -> None:
+    """Say a warning on standard error, in the words of the command line."""
+    say(f"warning: {in_options(note)}")
+
+
+def in_options(text: str) -> str:
+    """Write arguments that a text names as the options that they are here.
+
+    Examples
+    --------
+    >>> in_options("Take more draws (draws=, tune=).")
+    'Take more draws (--draws, --tune).'
+    >>> in_options("Use method='nuts'; unlock it with system= or score_range=")
+    'Use --method nuts; unlock it with --system or --score-range'
+    """
+    from dataclasses import fields
+
+    from assay.cli.fitting import Fitting
+    from assay.cli.reading import Reading
+
+    names = "|".join(field.name for step in (Reading, Fitting) for field in fields(step))
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found.groups()
+        return " ".join([f"--{name.replace('_', '-')}", *([shlex.quote(value)] if value else [])])
+
+    return re.sub(rf"\b({names})=(?:'([^']+)'|(?=[\s,;:.)]|$))", option, text)
+
+
 def this_command() -> str:
     """Return the command as it was typed, for whoever wants to repeat it."""
     return shlex.join(["assay", *sys.argv[1:]])
@@ -57,7 +86,7 @@ def say_doubts(tree: "xr.DataTree") -> None:
 
     mode_alone = convergence_words(tree)[:1] if tree.attrs["method"] in MODES_ALONE else []
     for note in [*mode_alone, *doubts(tree)]:
-        say(f"warning: {note}")
+        warn(note)
 
 
 def end_with(tree: "xr.DataTree | None") -> None:
@@ -73,11 +102,10 @@ def end_with(tree: "xr.DataTree | None") -> None:
 
 def show(*parts: Any) -> None:
     """Print tables and words on standard output."""
-    from assay.render import make_console
+    from assay.render import make_console, print_parts
 
-    console = make_console()
-    for part in parts:
-        console.print(part)
+    if parts:
+        print_parts(make_console(), parts)
 
 
 def in_words[**P](command: Callable[P, None]) -> Callable[P, None]:

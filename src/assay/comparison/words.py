@@ -8,7 +8,7 @@ import pandas as pd
 
 from assay.comparison.pairs import TIE
 from assay.comparison.settled import sign
-from assay.words import UNDEFINED, decimals_for, lines_of
+from assay.words import MOST_CERTAIN, UNDEFINED, decimals_for, lines_of, percent
 
 Line = Mapping[str, Any]
 MOST_DECIMALS = 4
@@ -34,9 +34,9 @@ def with_interval(
     Examples
     --------
     >>> with_interval(0.062, 0.035, 0.089, 0.95)
-    '0.062 (95 % interval 0.035 to 0.089)'
+    '0.062 (95% interval 0.035 to 0.089)'
     >>> with_interval(0.062, 0.0349, 0.089, 0.95, marks=[0.035])
-    '0.0620 (95 % interval 0.0349 to 0.0890)'
+    '0.0620 (95% interval 0.0349 to 0.0890)'
     """
     if not np.isfinite([middle, lower, upper]).all():
         return UNDEFINED
@@ -47,7 +47,7 @@ def with_interval(
         n += 1
     # Adding 0.0 turns the -0 that rounding leaves into 0.
     mid, low, high = (f"{round(v, n) + 0.0:.{n}f}" for v in (middle, lower, upper))
-    return f"{mid} ({100 * level:g} % interval {low} to {high})"
+    return f"{mid} ({percent(level)} interval {low} to {high})"
 
 
 def chance(p: float) -> str:
@@ -60,9 +60,9 @@ def chance(p: float) -> str:
     """
     if np.isnan(p):
         return "is undefined"
-    if p > 0.9995:
+    if p > MOST_CERTAIN:
         return "> 0.999"
-    if p < 0.0005:
+    if p < 1 - MOST_CERTAIN:
         return "< 0.001"
     return f"= {p:.2f}" if 0.055 <= p <= 0.945 else f"= {p:.3f}"
 

@@ -7,7 +7,7 @@ from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Gap, Picture, Section, prose, table_of
 from assay.reporting.raters import WIDTH
 from assay.reporting.svg import to_svg
-from assay.words import interval
+from assay.words import interval, percent
 
 NONE = Gap(
     what="Agreement between raters",
@@ -73,7 +73,7 @@ def _table(table: pd.DataFrame, level: float, draws: int) -> Block:
     notes = "; ".join(dict.fromkeys(text for text in table["note"] if text))
     return table_of(
         "agreement",
-        f"Agreement between raters ({level:.0%} interval)",
+        f"Agreement between raters ({percent(level)} interval)",
         words,
         shown,
         under="label",

@@ -8,7 +8,7 @@ from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Gap, Picture, Section, prose, table_of
 from assay.reporting.raters import WIDTH
 from assay.reporting.svg import to_svg
-from assay.words import estimand_words, lines_of
+from assay.words import estimand_words, lines_of, percent
 
 UNTOLD = "cannot be told"
 WEIGHT = 2.0
@@ -89,7 +89,7 @@ def _widths_table(widths: pd.DataFrame, level: float, note: str) -> Block:
         "one_more_rater": "One more rater",
         "most": "Narrows it most",
     }
-    caption = f"Width of the {level:.0%} interval to expect with more data"
+    caption = f"Width of the {percent(level)} interval to expect with more data"
     note = f"{note} First-order approximations.{f' {ALONE}' if untold.any() else ''}"
     return table_of("more_data", caption, words, shown, note=note, export=widths)
 

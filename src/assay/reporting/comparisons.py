@@ -19,7 +19,7 @@ from assay.reporting.page import (
 )
 from assay.reporting.raters import WIDTH
 from assay.reporting.svg import to_svg
-from assay.words import UNDEFINED, estimand_words, interval, lines_of
+from assay.words import estimand_words, interval, lines_of, percent, probability
 
 TURNED, CLEAR = 50.0, 20.0
 """Weights of a conclusion that differs from the vote's, and of one that is clear."""
@@ -72,14 +72,14 @@ def _pairs_table(pairs: pd.DataFrame, note: str) -> Block:
         pair=pairs["a"] + " − " + pairs["b"],
         gap=_intervals(pairs, "difference"),
         quotient=_intervals(pairs, "ratio"),
-        chance=pairs["p_greater"].map("{:.3f}".format, na_action="ignore").fillna(UNDEFINED),
+        chance=pairs["p_greater"].map(probability),
     ).head(SHOWN_PAIRS)
     level = pairs["level"].iloc[0]
     estimands = estimand_words(pairs)
     directions = f" {NEITHER}" if (pairs["better"] == "neither").any() else ""
     return table_of(
         "comparisons",
-        f"Differences and ratios of systems: posterior mean or median ({level:.0%} interval)",
+        f"Differences and ratios of systems: posterior mean or median ({percent(level)} interval)",
         words,
         {
             "pair": "Systems",
@@ -175,9 +175,9 @@ def _clear(pairs: pd.DataFrame) -> list[Finding]:
     told = interval(abs(line["difference"]), *ends)
     direction = "" if line["better"] == "neither" else f"; better is {line['better']}"
     text = (
-        f"{first} is higher than {second} on {line['metric']} by {told} ({line['level']:.0%} "
+        f"{first} is higher than {second} on {line['metric']} by {told} ({percent(line['level'])} "
         f"interval, estimand {line['estimand']}{direction})."
     )
     if len(clear) > 1:
-        text += f" {len(clear) - 1} more of {len(pairs)} contrasts exclude 0."
+        text += f" The intervals of {len(clear) - 1} more of {len(pairs)} contrasts exclude 0."
     return [Finding(weight=CLEAR, text=text, section="comparisons")]

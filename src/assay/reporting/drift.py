@@ -10,7 +10,7 @@ from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, prose, table_of
 from assay.reporting.raters import WIDTH
 from assay.reporting.svg import to_svg
-from assay.words import interval, lines_of
+from assay.words import interval, lines_of, percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,7 +41,7 @@ def drift_section(material: Material) -> Section | None:
         ),
         Picture(
             svg=to_svg(_figure(shown, material.level), name="drift", words=words),
-            caption=f"Change, posterior mean with {material.level:.0%} interval{only}. {note}",
+            caption=f"Change, posterior mean with {percent(material.level)} interval{only}. {note}",
         ),
         prose(_summary(changed, material.level)),
         _table(shown, material.level, note, table),
@@ -63,18 +63,18 @@ def _changed(table: pd.DataFrame) -> pd.DataFrame:
 def _figure(shown: pd.DataFrame, level: float) -> "Figure":
     values = shown.rename(columns={"change": "mean"}).set_index(["label", "rater"])
     series = Series(name="change", values=values[["mean", "lower", "upper"]])
-    label = f"change of reliability, {level:.0%} interval"
+    label = f"change of reliability, {percent(level)} interval"
     return forest([series], label=label, reference=0.0, width=WIDTH)
 
 
 def _summary(changed: pd.DataFrame, level: float) -> str:
     if changed.empty:
-        return f"The {level:.0%} interval of every rater's change holds 0."
+        return f"The {percent(level)} interval of every rater's change holds 0."
     said = [
         f"{line['rater']} on {line['label']} got {'better' if line['change'] > 0 else 'worse'}"
         for line in lines_of(changed)
     ]
-    return f"By intervals of {level:.0%} that exclude 0: {'; '.join(said)}."
+    return f"By intervals of {percent(level)} that exclude 0: {'; '.join(said)}."
 
 
 def _table(shown: pd.DataFrame, level: float, note: str, export: pd.DataFrame) -> Block:
@@ -89,7 +89,7 @@ def _table(shown: pd.DataFrame, level: float, note: str, export: pd.DataFrame) -
         "rater": "Rater",
         "first": "First session",
         "last": "Last session",
-        "told": f"Change ({level:.0%} interval)",
+        "told": f"Change ({percent(level)} interval)",
         "p_better": "P(better at the end)",
     }
     several = shown["label"].nunique() > 1

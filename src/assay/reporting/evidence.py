@@ -5,7 +5,7 @@ import pandas as pd
 
 from assay.checking.double_sampling import LAYER, TOPIC, TURNS
 from assay.checking.result import Finding as Checked
-from assay.checking.result import some
+from assay.checking.result import counted, does, some
 from assay.ratings import Accounting, Ratings
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Section, bullets, prose, table_of
@@ -80,16 +80,17 @@ def _sizes(ratings: Ratings, answered: np.ndarray) -> str:
     """Count ratings, items, raters, clusters and systems."""
     per_item = np.bincount(ratings.item[answered], minlength=len(ratings.items))
     clusters, systems = ratings.items["cluster"].nunique(), ratings.systems
-    parts = [f"{len(ratings.answers)} ratings of {len(ratings.items)} items"]
-    parts.append(f"by {len(ratings.raters)} raters")
+    parts = [f"{counted(len(ratings.answers), 'rating')} of {counted(len(ratings.items), 'item')}"]
+    parts.append(f"by {counted(len(ratings.raters), 'rater')}")
     if clusters < len(ratings.items):
-        parts.append(f"in {clusters} clusters")
+        parts.append(f"in {counted(clusters, 'cluster')}")
     if systems:
-        parts.append(f"of {len(systems)} systems ({some(systems)})")
+        parts.append(f"of {counted(len(systems), 'system')} ({some(systems)})")
     once, more = int((per_item == 1).sum()), int((per_item > 1).sum())
     none = len(per_item) - once - more
-    words = f"{' '.join(parts)}. {more} items have several ratings, {once} one"
-    return f"{words}, {none} none." if none else f"{words}."
+    kinds = {"several ratings": more, "one": once, "none": none}
+    told = [f"{count} {does(count, 'have')} {kind}" for kind, count in kinds.items() if count]
+    return f"{' '.join(parts)}. Of the items, {', '.join(told)}."
 
 
 def _rows(accounting: Accounting) -> str:

@@ -4,7 +4,7 @@ import pandas as pd
 
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Section, prose, table_of
-from assay.words import interval
+from assay.words import interval, percent
 
 LIMIT = 0.01
 """Tail probability below which a line is a misfit: of many lines some are small by chance."""
@@ -58,7 +58,7 @@ def _table(table: pd.DataFrame, level: float) -> Block:
         "label": "Label",
         "whose": "Raters",
         "observed": "Observed",
-        "model": f"Expected ({level:.0%} interval)",
+        "model": f"Expected ({percent(level)} interval)",
         "tail": "Tail probability",
     }
     caption = f"The {len(shown)} features of the answers that fit worst, of {len(table)}"

@@ -9,7 +9,7 @@ from assay.reporting.page import Block, Finding, Picture, Section, prose, table_
 from assay.reporting.raters import WIDTH
 from assay.reporting.svg import to_svg
 from assay.reporting.trust import MODES_ALONE
-from assay.words import ESTIMAND_WORDS, interval, lines_of
+from assay.words import ESTIMAND_WORDS, interval, lines_of, percent
 
 WEIGHT = 1.0
 
@@ -22,7 +22,7 @@ def metrics_section(material: Material) -> Section:
     note = f"Estimand {about}. Reference: {material.reference}."
     caption = (
         "Posterior means, and the majority vote with its cluster bootstrap, with "
-        f"{material.level:.0%} intervals. {note}"
+        f"{percent(material.level)} intervals. {note}"
     )
     words = "The task's metrics from the model and from a majority vote; the table has them."
     blocks: list[Block] = [
@@ -63,7 +63,7 @@ def _table(
     )
     return table_of(
         "metrics",
-        f"Metrics: posterior mean ({level:.0%} interval)",
+        f"Metrics: posterior mean ({percent(level)} interval)",
         joined,
         columns,
         under="" if pooled else "metric",
@@ -107,7 +107,7 @@ def _off(finite: pd.DataFrame, vote: pd.DataFrame, level: float) -> list[Finding
     more = f" The same holds for {len(outside) - 1} more." if len(outside) > 1 else ""
     text = (
         f"Counting the majority's answers gives {line['metric']}{where} = {line['value']:.2f}; "
-        f"with the raters' errors taken into account it is {told} ({level:.0%} interval, "
+        f"with the raters' errors taken into account it is {told} ({percent(level)} interval, "
         f"estimand finite), which does not hold that value.{more}"
     )
     return [Finding(weight=WEIGHT * float(np.log1p(distance.max())), text=text, section="metrics")]

@@ -13,7 +13,7 @@ from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, bullets, prose, table_of
 from assay.reporting.svg import to_svg
 from assay.reporting.talks import Talk, talks
-from assay.words import KIND_WORDS, interval, lines_of
+from assay.words import KIND_WORDS, interval, lines_of, percent
 
 WIDTH = 4.6
 """Of a figure in inches: readable on a telephone."""
@@ -34,7 +34,7 @@ def raters_section(material: Material) -> Section:
         prose(f"How often each rater gives the right answer, {KIND_WORDS['recorded']}."),
         Picture(
             svg=to_svg(forest, name="raters", words=_words(right)),
-            caption=f"Posterior means with {material.level:.0%} intervals"
+            caption=f"Posterior means with {percent(material.level)} intervals"
             + _only(count, SHOWN_RATERS)
             + f". {note}",
         ),
@@ -98,7 +98,7 @@ def _table(right: pd.DataFrame, frame: pd.DataFrame, note: str, level: float) ->
     columns = {"rater": "Rater"} | {c: f"Right where the truth is {c}" for c in classes}
     return table_of(
         "raters",
-        f"Chance of the right answer: posterior mean ({level:.0%} interval)",
+        f"Chance of the right answer: posterior mean ({percent(level)} interval)",
         shown,
         columns,
         under="label" if shown["label"].nunique() > 1 else "",

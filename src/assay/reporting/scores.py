@@ -7,7 +7,7 @@ from assay.reporting.material import Material
 from assay.reporting.page import Block, Picture, Section, prose, table_of
 from assay.reporting.raters import WIDTH
 from assay.reporting.svg import to_svg
-from assay.words import interval
+from assay.words import interval, percent
 
 FAMILY = "scored"
 
@@ -29,7 +29,7 @@ def scores_section(material: Material) -> Section | None:
         ),
         Picture(
             svg=to_svg(draw_calibration(table, width=WIDTH), name="scores", words=words),
-            caption=f"Posterior mean with {material.level:.0%} band{only}. {note}",
+            caption=f"Posterior mean with {percent(material.level)} band{only}. {note}",
         ),
         _table(
             _of_curves(table, curves[:SHOWN_CURVES]),
@@ -57,7 +57,7 @@ def _table(table: pd.DataFrame, level: float, note: str, export: pd.DataFrame) -
     columns = {
         "score": "Score",
         "n_ratings": "Ratings",
-        "told": f"Probability ({level:.0%} interval)",
+        "told": f"Probability ({percent(level)} interval)",
     }
     caption = "Probability of the class given the score"
     return table_of("scores", caption, words, columns, under="whose", note=note, export=export)

@@ -6,6 +6,7 @@ from typing import Literal
 
 import xarray as xr
 
+from assay.checking.result import counted
 from assay.errors import AssayError, FitError
 from assay.fit_data import require_fit
 from assay.reporting.agreed import agreement_section
@@ -201,8 +202,8 @@ def make_page(material: Material, *, title: str | None = None, notice: str = "")
     return Page(
         title=title or f"What the ratings of task {ratings.task.name} say",
         summary=(
-            f"{len(ratings.answers)} ratings of {len(ratings.items)} items by "
-            f"{len(ratings.raters)} raters. Truth means: {material.reference}."
+            f"{counted(len(ratings.answers), 'rating')} of {counted(len(ratings.items), 'item')} "
+            f"by {counted(len(ratings.raters), 'rater')}. Truth means: {material.reference}."
         ),
         findings=_ranked([f for section in sections for f in section.findings]),
         sections=(*sections, *closing),

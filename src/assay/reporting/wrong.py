@@ -3,7 +3,7 @@
 from assay.reporting.material import Material
 from assay.reporting.page import Gap, Section, prose, table_of
 from assay.spec import CONSENSUS
-from assay.words import estimand_words, interval
+from assay.words import estimand_words, interval, percent
 
 NOT_A_CONSENSUS = Gap(
     what="What the metrics become if the consensus is wrong",
@@ -36,7 +36,7 @@ def wrong_section(material: Material) -> Section | Gap:
             ),
             table_of(
                 "wrong",
-                f"Metrics: posterior mean ({material.level:.0%} interval)",
+                f"Metrics: posterior mean ({percent(material.level)} interval)",
                 cells,
                 columns,
                 under="" if pooled else "metric",

@@ -84,8 +84,8 @@ def class_given_bin(
 ) -> list[Floats]:
     """P(true class | bin) at the average prevalence: of each label (draw, rater, class, bin)."""
     layout, own = part.family.layout, part.own(values)
-    chance = np.exp(np.asarray(part.log_codes(own, part.tilt(own, 0.0, np), np)))
-    by_rater = np.einsum("ru,du...->dr...", part.shares, chance)
+    logs = np.asarray(part.log_codes(own, part.tilt(own, 0.0, np), np))
+    by_rater = np.stack([_chance(logs, shares) for shares in part.shares], axis=1)
     share = average_prevalence(structure, values)
     found = []
     for n, classes in enumerate(layout.classes):
@@ -96,6 +96,16 @@ def class_given_bin(
         total = joint[:, :, states >= 0].sum(axis=2)
         found.append(np.stack(by_class, axis=2) / total[:, :, None])
     return found
+
+
+def _chance(logs: Floats, shares: Floats) -> Floats:
+    """Chances of a rater's bins by state, up to a factor of the bin: (draw, row, bin).
+
+    Without the factor, a bin that is far out underflows in all states.
+    """
+    mine = logs[:, shares > 0]
+    chance = np.exp(mine - mine.max(axis=(1, 2), keepdims=True))
+    return np.asarray(np.einsum("u,du...->d...", shares[shares > 0], chance))
 
 
 def _used_bins(ratings: Ratings, part: ScorePart) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from rich.text import Text
 from assay.agreements import Agreement
 from assay.checking.result import Check
 from assay.comparison import Comparison
+from assay.comparison.pairs import contrast
 from assay.task import Task
 from assay.words import (
     ESTIMAND_WORDS,
@@ -263,7 +264,7 @@ def _pairs_table(pairs: pd.DataFrame) -> Group:
             gap = interval(*(line[f"difference{end}"] for end in ("", "_lower", "_upper")))
             near = [probability(line["p_rope"])] if np.isfinite(line["p_rope"]) else []
             chance = probability(line["p_greater"])
-            rows.append([f"  {line['a']} - {line['b']}", gap, chance, *near])
+            rows.append([f"  {contrast(line['a'], line['b'])}", gap, chance, *near])
     heads = ["metric, systems", "difference", "P(1st > 2nd)"]
     heads += ["P(in rope)"] * bool(pairs["p_rope"].notna().any())
     return make_table(

@@ -263,6 +263,18 @@ def test_calibration_curve_is_bayes_rule():
     assert checked >= 6
 
 
+def test_a_bin_that_no_class_gives_has_a_curve():
+    """Where likelihood ratios rise steeply, middle bins underflow in every state."""
+    ratings = assay.simulate(
+        "relevance", raters="scored", n_items=60, n_raters=2, ratings_per_item=2, rng=8
+    )
+    fit = at_the_truth(ratings, raters="scored")
+    fit["posterior"]["rise_mean"] = fit["posterior"]["rise_mean"] + 8.0
+    curve = assay.score_calibration(fit)
+    total = curve.groupby(["rater", "bin"])["mean"].sum()
+    np.testing.assert_allclose(total, 1.0)
+
+
 def test_curves_are_refused_without_scores():
     with pytest.raises(FitError, match="raters='scored'"):
         assay.score_calibration(at_the_truth(assay.simulate("single", n_items=20, rng=1)))

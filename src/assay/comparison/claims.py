@@ -14,7 +14,7 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 from numpy.typing import NDArray
 
-from assay.comparison.pairs import TIE
+from assay.comparison.pairs import TIE, contrast
 from assay.errors import ModelError
 
 Relation = Literal[">", ">=", "<", "<=", "="]
@@ -67,7 +67,7 @@ class Claim:
     def subject(self) -> str:
         """What the claim bounds, after the metric's name: a system's value, or a difference."""
         if self.other is not None:
-            return f"{self.system} - {self.other}"
+            return contrast(str(self.system), self.other)
         return "it" if self.system is None else f"that of {self.system}"
 
     @property

@@ -40,6 +40,18 @@ def pairs_of(systems: Sequence[str], baseline: str | None = None) -> list[tuple[
     return [(system, baseline) for system in systems if system != baseline]
 
 
+def contrast(a: str, b: str) -> str:
+    """Write a difference of two systems; names with blanks stand in quotes, as in claims.
+
+    Examples
+    --------
+    >>> contrast("A", "B"), contrast("A", "A + reranker")
+    ('A - B', 'A - "A + reranker"')
+    """
+    first, second = (f'"{name}"' if " " in name else name for name in (a, b))
+    return f"{first} - {second}"
+
+
 def rope_ends(rope: Rope) -> tuple[float, float] | None:
     """Return the ends of the region of practical equivalence; one number lies on both sides of 0.
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from assay.comparison.pairs import TIE
+from assay.comparison.pairs import TIE, contrast
 from assay.comparison.settled import sign
 from assay.words import MOST_CERTAIN, UNDEFINED, decimals_for, lines_of, percent
 
@@ -96,11 +96,12 @@ def pair_sentence(line: Line) -> str:
         first, second, p = second, first, 1 - p - line["p_equal"]
         gap, lower, upper = -gap, -upper, -lower
     size = with_interval(gap, lower, upper, line["level"])
-    verb = f"is higher than {second} by" if sign(lower, upper) > 0 else f"- {second} is"
-    text = f"{first} {verb} {size}, P({first} > {second}) {chance(p)}"
+    is_higher = sign(lower, upper) > 0
+    head = f"{first} is higher than {second} by" if is_higher else f"{contrast(first, second)} is"
+    text = f"{head} {size}, P({first} > {second}) {chance(p)}"
     if not np.isnan(line["p_rope"]):
         ends = f"{line['rope_lower']:g} to {line['rope_upper']:g}"
-        text += f", P({line['a']} - {line['b']} from {ends}) {chance(line['p_rope'])}"
+        text += f", P({contrast(line['a'], line['b'])} from {ends}) {chance(line['p_rope'])}"
     return f"{about(line)}: {text}{left_out(line['undefined'])}."
 
 

@@ -113,7 +113,7 @@ def in_coordinates(structure: Structure, density: Density, moved: Density, mode:
         return mode
     x = unconstrain(moved, density.constrain(mode.x))
     if mode.spreads is None:
-        return replace(mode, x=x, height=moved(x)[0], factor=None)
+        return replace(mode, x=x, height=moved(x)[0], precision=None)
     return at_spreads(structure, moved, mode, x, mode.spreads)
 
 

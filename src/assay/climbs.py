@@ -8,18 +8,20 @@ approximation is good; :mod:`assay.spreads` moves the SDs afterwards.
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from assay.density import Density, unconstrain
 from assay.partition import bundle_sizes
+from assay.precision import Precision
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 LARGE = 30_000
-"""Rows beyond which data count as large: modes are sought on a sample of so many first."""
+"""Rows of the sample on which modes of larger data are sought first, at least."""
+EACH = 10
+"""Rows of this sample for each unknown, at least: many raters need many ratings to be known."""
 
 
 def prior_centre(density: Density) -> Floats:
@@ -71,37 +73,40 @@ class Held:
 
 
 def climb(
-    density: Density | Held, start: Floats, factor: Floats | None = None
+    density: Density | Held, start: Floats, precision: Precision | None = None
 ) -> tuple[Floats, float]:
     """Go from a start to the mode above it (L-BFGS).
 
-    ``factor``, the Cholesky factor of a Hessian like the one there, makes it a walk of few steps.
+    A ``precision`` like the curvature there makes it a walk of few steps.
     """
 
     def place(z: Floats) -> Floats:
-        return z if factor is None else start + solve_triangular(factor, z)
+        return z if precision is None else start + precision.walk(z)
 
     def downhill(z: Floats) -> tuple[float, Floats]:
         value, gradient = density(place(z))
         if not np.isfinite(value):
             return 1e12, np.zeros_like(z)
-        return -value, -gradient if factor is None else -solve_triangular(
-            factor, gradient, trans="T"
-        )
+        return -value, -gradient if precision is None else -precision.walk_back(gradient)
 
-    # With a factor the unit is the posterior's width: a thousandth of it is near enough.
-    near = 1e-6 if factor is None else 1e-3
+    # With a precision the unit is the posterior's width: a thousandth of it is near enough.
+    near = 1e-6 if precision is None else 1e-3
     options = {"maxiter": 3000, "maxfun": 6000, "ftol": 1e-13, "gtol": near}
     # Its matrices are tiny: threads would spend their time waiting for each other.
     with threadpool_limits(limits=1, user_api="blas"):
-        first = start if factor is None else np.zeros_like(start)
+        first = start if precision is None else np.zeros_like(start)
         found = minimize(downhill, first, jac=True, method="L-BFGS-B", options=options)
     return np.asarray(place(found.x), float), -float(found.fun)
 
 
 def is_large(density: Density) -> bool:
     """Whether the data are so many that modes are sought on a sample first."""
-    return bool(bundle_sizes(density.data).sum() > 2 * LARGE)
+    return bool(bundle_sizes(density.data).sum() > 2 * sample_rows(density))
+
+
+def sample_rows(density: Density) -> int:
+    """How many rows the first sample of large data has."""
+    return max(LARGE, EACH * density.size)
 
 
 def spreads_of(density: Density) -> Ints:

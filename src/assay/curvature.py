@@ -1,77 +1,127 @@
-"""The curvature of a density at a point, as the Cholesky factor of its negative Hessian."""
+r"""The curvature of a density at a point, as the precision of a normal distribution.
+
+The negative Hessian, by differences of gradients. Of more than ``MAX_DENSE`` unknowns it is not
+held as one matrix: what raters share stands first, and the numbers of the raters follow it
+(:mod:`assay.rater_blocks`).
+"""
 
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky as upper_factor
 
 from assay.climbs import LARGE
 from assay.density import Density
 from assay.partition import bundles_of_rows, in_threads, take_bundles
+from assay.precision import Precision, Regressed, dense
+from assay.rater_blocks import rater_blocks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MAX_DENSE = 10_000
+MAX_DENSE = 2_000
 """Unknowns beyond which the Hessian is not held as one matrix."""
+MAX_SHARED = 2_000
+"""Of the unknowns that are no single rater's, where there are more than ``MAX_DENSE``."""
 DIFFERENCE = 1e-4
 MANY = 200
 """Unknowns from which threads share the rows of a Hessian."""
+OF_RATERS = ("rater", "walker", "biased")
+"""Dims along which parameters are those of single raters."""
 
 
-def curvature(density: Density, x: Floats, still: Ints | None = None) -> Floats | None:
-    """Upper Cholesky factor of the negative Hessian, by differences of gradients.
+def curvature(density: Density, x: Floats, still: Ints | None = None) -> Precision | None:
+    """Return the negative Hessian of the unknowns that are not held ``still``.
 
-    None if it is not positive definite, or too large to be held as one matrix. Unknowns that are
-    held ``still`` have no row in it.
+    None if it is not positive definite, or if raters share more than ``MAX_SHARED`` numbers.
     """
-    if len(x) > MAX_DENSE:
-        return None
     moving = np.ones(len(x), bool)
     if still is not None:
         moving[still] = False
-    place = np.cumsum(moving) - 1
-    hessian = np.empty((place[-1] + 1, place[-1] + 1))
+    if moving.sum() <= MAX_DENSE:
+        hessian = np.empty((moving.sum(), len(x)))
+        bend_rows(density, x, np.flatnonzero(moving), hessian)
+        hessian = hessian[:, moving]
+        hessian += hessian.T.copy()
+        hessian /= 2
+        return dense(hessian)
+    owner = owners(density)
+    shared, own = np.flatnonzero(moving & (owner < 0)), np.flatnonzero(moving & (owner >= 0))
+    if len(shared) > MAX_SHARED or not len(own):
+        return None
+    return _by_raters(density, x, shared, own, owner[own])
+
+
+def _by_raters(
+    density: Density, x: Floats, shared: Ints, own: Ints, owner: Ints
+) -> Precision | None:
+    """Return the precision of what raters share, and of their own numbers given that."""
+    alone = replace(density, threads=1)
+
+    def product(vector: Floats) -> Floats:
+        """Multiply by the Hessian of the raters' own numbers."""
+        shift = np.zeros(len(x))
+        shift[own] = vector * (DIFFERENCE / max(np.abs(vector).max(), 1e-300))
+        bent = alone(x - shift)[1] - alone(x + shift)[1]
+        return np.asarray(bent[own] * (np.abs(vector).max() / (2 * DIFFERENCE)))
+
+    given = rater_blocks(product, owner, density.threads)
+    if given is None:
+        return None
+    rows = np.empty((len(shared), len(x)))
+    bend_rows(density, x, shared, rows)
+    slopes = -given.solve(rows[:, own])
+    marginal = rows[:, shared] + slopes @ rows[:, own].T
+    precision = dense((marginal + marginal.T) / 2)
+    if precision is None:
+        return None
+    first = np.searchsorted(np.sort(np.concatenate([shared, own])), shared)
+    return Regressed(first=first, own=precision, slopes=slopes.T, given=given)
+
+
+def owners(density: Density) -> Ints:
+    """Say whose number each unknown is: that of a rater, counted from 0, or -1 of them all."""
+    found, names = np.full(density.size, -1), dict[str, int]()
+    for n, parameter in enumerate(density.parameters):
+        for axis, dim in enumerate(parameter.dims):
+            if dim.split(".")[-1] in OF_RATERS:
+                levels = [names.setdefault(str(k), len(names)) for k in parameter.coords[dim]]
+                shape = [-1 if k == axis else 1 for k in range(len(parameter.free_shape))]
+                whose = np.broadcast_to(np.reshape(levels, shape), parameter.free_shape)
+                found[density.starts[n] : density.starts[n + 1]] = whose.ravel()
+    return found
+
+
+def bend_rows(density: Density, x: Floats, unknowns: Ints, out: Floats) -> None:
+    """Write rows of the negative Hessian (unknown, value): each takes the data that it touches."""
+    place = np.full(len(x), -1)
+    place[unknowns] = np.arange(len(unknowns))
 
     def rows(job: tuple[Ints, Density]) -> None:
-        unknowns, local = job
-        for n in unknowns[moving[unknowns]]:
+        some, local = job
+        for n in some[place[some] >= 0]:
             shift = np.zeros(len(x))
             shift[n] = DIFFERENCE
-            bent = (local(x - shift)[1] - local(x + shift)[1]) / (2 * DIFFERENCE)
-            hessian[place[n]] = bent[moving]
+            out[place[n]] = (local(x - shift)[1] - local(x + shift)[1]) / (2 * DIFFERENCE)
 
-    whole, *local = neighbourhoods(density, x)
-    if local or len(x) < MANY:
+    whole, *local = neighbourhoods(density, x, unknowns)
+    if local or len(unknowns) < MANY:
         rows(whole)
     else:
         alone = replace(density, threads=1)
         local = [(part, alone) for part in np.array_split(whole[0], density.threads)]
     in_threads(rows, local, density.threads)
-    hessian += hessian.T
-    hessian /= 2
-    return cholesky(hessian)
 
 
-def cholesky(precision: Floats) -> Floats | None:
-    """Upper Cholesky factor, in the place of the matrix; None if it is not positive definite."""
-    if not np.isfinite(precision).all():
-        return None
-    try:
-        # Symmetric: the transpose is the same matrix in the order in which LAPACK wants it.
-        return np.asarray(upper_factor(precision.T, overwrite_a=True, check_finite=False))
-    except np.linalg.LinAlgError:
-        return None
-
-
-def neighbourhoods(density: Density, x: Floats) -> list[tuple[Ints, Density]]:
+def neighbourhoods(
+    density: Density, x: Floats, unknowns: Ints | None = None
+) -> list[tuple[Ints, Density]]:
     """Group the unknowns by the data that they touch, each group with a density of these data.
 
     A rater's own numbers touch the items that the rater judged: their row of the Hessian needs no
     others. The first group touches everything.
     """
-    unknowns = np.arange(len(x))
+    unknowns = np.arange(len(x)) if unknowns is None else unknowns
     if len(density.data.rows) < LARGE:
         return [(unknowns, density)]
     _, prevalence, response, *others = density.tables(x)

@@ -36,6 +36,7 @@ from assay.model import Structure
 from assay.modes import Mode, find_modes
 from assay.partition import in_threads
 from assay.parts.answers import AnswerPart
+from assay.precision import Precision
 from assay.priors import Parameter
 from assay.responses import ProductRows
 
@@ -293,7 +294,7 @@ def find_em_modes(
 ) -> list[Mode]:
     """Seek modes as :func:`assay.modes.find_modes` does, by EM from every start."""
 
-    def climb(density: Density, start: Floats, _: Floats | None) -> tuple[Floats, float]:
+    def climb(density: Density, start: Floats, _: Precision | None) -> tuple[Floats, float]:
         x, heights = ascend(form, density, start)
         return x, heights[-1]
 

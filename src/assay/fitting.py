@@ -387,10 +387,11 @@ def run_laplace(
     FitError
         If there is none.
     """
-    if mode.factor is None:
+    if mode.precision is None:
         raise FitError(
-            "the curvature of the posterior is not known here (it has no proper peak, or too many "
-            "parameters), so that Laplace's approximation does not exist; use method='nuts'"
+            "the curvature of the posterior is not known here (it has no proper peak, or raters "
+            "share too many parameters), so that Laplace's approximation does not exist; use "
+            "method='nuts'"
         )
     x = laplace_draws(mode, effort.draws * effort.chains, rng)
     return x.reshape(effort.chains, effort.draws, -1), {}, []

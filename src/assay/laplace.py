@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from assay.modes import Mode
 
@@ -13,18 +12,17 @@ Floats = NDArray[np.float64]
 
 def laplace_draws(mode: Mode, count: int, rng: np.random.Generator) -> Floats:
     """Draw from the normal approximation at a mode: (draw, value)."""
-    assert mode.factor is not None
+    assert mode.precision is not None
     noise = rng.standard_normal((count, len(mode.x)))
-    return _unscored(mode, _scored(mode, mode.x) + solve_triangular(mode.factor, noise.T).T)
+    return _unscored(mode, _scored(mode, mode.x) + mode.precision.draws(noise))
 
 
 def laplace_log_density(mode: Mode, x: Floats) -> Floats:
     """Log density of the normal approximation at points (draw, value)."""
-    assert mode.factor is not None
+    assert mode.precision is not None
     points = _scored(mode, x)
-    standard = (points - _scored(mode, mode.x)) @ mode.factor.T
-    constant = np.log(np.diag(mode.factor)).sum() - 0.5 * len(mode.x) * np.log(2 * np.pi)
-    found = constant - 0.5 * (standard**2).sum(axis=1)
+    constant = mode.precision.log_determinant - len(mode.x) * np.log(2 * np.pi)
+    found = 0.5 * (constant - mode.precision.quadratic(points - _scored(mode, mode.x)))
     if mode.spreads is not None:
         scores = mode.spreads.scores
         found = found - np.log(scores.slopes(points[:, scores.at])[0]).sum(axis=1)
@@ -33,10 +31,9 @@ def laplace_log_density(mode: Mode, x: Floats) -> Floats:
 
 def mode_scale(mode: Mode) -> Floats:
     """Return the SDs of the normal approximation; 0.1 where there is no proper peak."""
-    if mode.factor is None:
+    if mode.precision is None:
         return np.full(len(mode.x), 0.1)
-    inverse = solve_triangular(mode.factor, np.eye(len(mode.x)))
-    scale = np.sqrt((inverse**2).sum(axis=1))
+    scale = np.sqrt(mode.precision.variances)
     if mode.spreads is not None:
         scores = mode.spreads.scores
         scale[scores.at] *= scores.slopes(scores.scores(mode.x[scores.at]))[0]

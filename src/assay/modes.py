@@ -16,20 +16,29 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.climbs import LARGE, Held, climb, hold, is_large, prior_centre, spreads_of
+from assay.climbs import (
+    Held,
+    climb,
+    hold,
+    is_large,
+    prior_centre,
+    sample_rows,
+    spreads_of,
+)
 from assay.curvature import curvature
 from assay.density import Density
 from assay.kernels import Data
 from assay.model import Structure
 from assay.partition import bundle_sizes, take_bundles
+from assay.precision import Precision, Regressed, beside
 from assay.recovery import recover
-from assay.spreads import Spreads, factor_with_spreads, settle_spreads
+from assay.spreads import Spreads, precision_with_spreads, settle_spreads
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 NONE = np.zeros(0, np.int64)
-Climb = Callable[[Density, Floats, Floats | None], tuple[Floats, float]]
-"""From a start to the mode above it and its height; the factor is that of :func:`climb`."""
+Climb = Callable[[Density, Floats, Precision | None], tuple[Floats, float]]
+"""From a start to the mode above it and its height; the precision is that of :func:`climb`."""
 Peak = tuple[Floats, float, int]
 """Place, height, and how many starts led there."""
 
@@ -53,11 +62,10 @@ class Mode:
     x : ndarray (value,)
     height : float
         Log posterior density there.
-    factor : ndarray (value, value) or None
-        Upper Cholesky factor of the precision of the normal approximation: the negative Hessian,
-        with ones for SDs that are held; or where SDs were settled that of
-        :func:`assay.spreads.factor_with_spreads`. None if it is not positive definite, or nothing
-        needed it.
+    precision : Precision or None
+        Of the normal approximation: the negative Hessian, with ones for SDs that are held; or
+        where SDs were settled that of :func:`assay.spreads.precision_with_spreads`. None if it is
+        not positive definite, or nothing needed it.
     evidence : float
         Laplace's approximation to the log of the posterior mass around the mode, where SDs of
         offsets were held at the centre of their prior; NaN where nothing needed it.
@@ -78,7 +86,7 @@ class Mode:
 
     x: Floats
     height: float
-    factor: Floats | None
+    precision: Precision | None
     evidence: float
     accuracy: float
     chance: float
@@ -221,7 +229,7 @@ def settled(structure: Structure, density: Density, mode: Mode) -> Mode:
     found = settle_spreads(density, mode.x)
     if found is None:
         x, height = climb(density, mode.x)
-        return replace(mode, x=x, height=height, factor=curvature(density, x))
+        return replace(mode, x=x, height=height, precision=curvature(density, x))
     x, spreads = found
     return at_spreads(structure, density, mode, x, spreads)
 
@@ -232,13 +240,13 @@ def at_spreads(
     mode: Mode,
     x: Floats,
     spreads: Spreads,
-    given: Floats | None = None,
+    given: Precision | None = None,
 ) -> Mode:
-    """Return a mode as it is with settled SDs; ``given`` them is the factor of all else."""
+    """Return a mode as it is with settled SDs; ``given`` them is the precision of all else."""
     accuracy, chance = mean_accuracy(structure, density, x)
     return replace(
-        mode, x=x, height=density(x)[0], factor=factor_with_spreads(density, x, spreads, given),
-        accuracy=accuracy, chance=chance, spreads=spreads,
+        mode, x=x, height=density(x)[0], accuracy=accuracy, chance=chance, spreads=spreads,
+        precision=precision_with_spreads(density, x, spreads, given),
     )  # fmt: skip
 
 
@@ -261,20 +269,20 @@ def follow_modes(
         Of nested samples; their data alone matter.
     """
     still = modes[0].held
-    found = [replace(mode, factor=None, spreads=None) for mode in modes]
+    found = [replace(mode, precision=None, spreads=None) for mode in modes]
     rows = mass(samples[0].data)
     for sample in samples:
         there = replace(density, data=sample.data)
-        grown = np.sqrt(mass(sample.data) / rows)
+        grown = mass(sample.data) / rows
         rows = mass(sample.data)
         peaks = []
         for mode in found:
             if mode.weight > FORGOTTEN:
-                factor = None if mode.factor is None else mode.factor * grown
+                near = None if mode.precision is None else mode.precision.times(grown)
                 if ascend is None:
-                    peak = climb(Held(there, still), mode.x, factor)
+                    peak = climb(Held(there, still), mode.x, near)
                 else:
-                    peak = ascend(there, mode.x, factor)
+                    peak = ascend(there, mode.x, near)
                 peaks.append((*peak, mode.starts))
         found = _distinct(structure, there, peaks, still, widths=widths)
     if not len(still):
@@ -288,11 +296,9 @@ def _with_spreads(
     """Give a mode back what a sample settled of its SDs, and the width that goes with them."""
     gaps = [np.abs(other.x[still] - mode.x[still]).max() for other in before]
     spreads = before[int(np.argmin(gaps))].spreads
-    if spreads is None or mode.factor is None:
-        return replace(mode, spreads=spreads, factor=None)
-    moving = np.delete(np.arange(len(mode.x)), spreads.scores.at)
-    given = mode.factor[np.ix_(moving, moving)]
-    return at_spreads(structure, density, mode, mode.x, spreads, given)
+    if spreads is None or not isinstance(mode.precision, Regressed):
+        return replace(mode, spreads=spreads, precision=None)
+    return at_spreads(structure, density, mode, mode.x, spreads, mode.precision.given)
 
 
 def samples_of(density: Density, rng: np.random.Generator) -> list[Density]:
@@ -305,7 +311,7 @@ def samples_of(density: Density, rng: np.random.Generator) -> list[Density]:
     sizes = bundle_sizes(density.data)
     order = rng.permutation(len(sizes))
     running = np.cumsum(sizes[order])
-    found, rows = [], LARGE
+    found, rows = [], sample_rows(density)
     while running[-1] > 2 * rows:
         some = np.sort(order[: max(1, int((running < rows).sum()))])
         found.append(replace(density, data=take_bundles(density.data, some)[0]))
@@ -345,7 +351,7 @@ def _alone(structure: Structure, density: Density, x: Floats, height: float, sta
     """Return a mode without rivals, its width left aside."""
     accuracy, chance = mean_accuracy(structure, density, x)
     return Mode(
-        x=x, height=height, factor=None, evidence=np.nan, accuracy=accuracy, chance=chance,
+        x=x, height=height, precision=None, evidence=np.nan, accuracy=accuracy, chance=chance,
         starts=starts,
     )  # fmt: skip
 
@@ -358,15 +364,15 @@ def weigh(structure: Structure, density: Density, peaks: Sequence[Peak], still: 
     for x, height, count in peaks:
         size = len(x) - len(still)
         hopeless = best - height > HOPELESS * size
-        factor = None if hopeless else curvature(density, x, still)
+        precision = None if hopeless else curvature(density, x, still)
         accuracy, chance = mean_accuracy(structure, density, x)
         mode = Mode(
-            x=x, height=height, factor=embedded(factor, still, len(x)),
-            evidence=laplace_evidence(height, factor, size), accuracy=accuracy, chance=chance,
+            x=x, height=height, precision=precision and beside(precision, still),
+            evidence=laplace_evidence(height, precision, size), accuracy=accuracy, chance=chance,
             starts=count,
         )  # fmt: skip
         # Without a proper peak a point is a saddle, and its evidence means nothing beside a mode's.
-        (modes if hopeless or factor is not None else saddles).append(mode)
+        (modes if hopeless or precision is not None else saddles).append(mode)
     return by_evidence(modes or saddles)
 
 
@@ -381,19 +387,9 @@ def by_evidence(modes: Sequence[Mode]) -> list[Mode]:
     ]
 
 
-def embedded(factor: Floats | None, still: Ints, size: int) -> Floats | None:
-    """Return a factor for all unknowns from that of those that are not held."""
-    if factor is None or not len(still):
-        return factor
-    moving = np.delete(np.arange(size), still)
-    found = np.eye(size)
-    found[np.ix_(moving, moving)] = factor
-    return found
-
-
-def laplace_evidence(height: float, factor: Floats | None, size: int) -> float:
+def laplace_evidence(height: float, precision: Precision | None, size: int) -> float:
     """Laplace's approximation to the log evidence."""
-    width = 0.0 if factor is None else float(np.log(np.diag(factor)).sum())
+    width = 0.0 if precision is None else 0.5 * precision.log_determinant
     return height + 0.5 * size * float(np.log(2 * np.pi)) - width
 
 

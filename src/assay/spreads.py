@@ -25,7 +25,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotri
 from scipy.sparse import csr_array
 from scipy.special import (
     gammainc,
@@ -38,26 +37,32 @@ from scipy.special import (
 )
 
 from assay.climbs import Held, climb, spreads_of
-from assay.curvature import DIFFERENCE, cholesky, curvature
+from assay.curvature import bend_rows, curvature
 from assay.density import Density
+from assay.precision import Dense, Precision, Regressed, dense
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-LOOKS = 5
+LOOKS = 10
 """How often the curvature is computed again, at most."""
-FEW_LOOKS = 1
-"""The same of more than ``MANY`` unknowns, of which each look takes minutes."""
-MANY = 3000
 LEAST = float(np.finfo(float).tiny)
+PROBES = 24
+"""Random vectors for each SD from which the moments of many offsets are estimated."""
+FEW = 60
+"""Offsets of one SD up to which their moments are computed one by one."""
+SURELY = 1e-3
+"""Of the variance of an offset, the least that is believed of an estimate."""
 BLOCK = 500
 """Rows of the covariance that are looked at in one piece."""
 STEPS = 6
 """Newton's steps from one look to the next."""
 NEAR = 0.1
 """Step, in SDs of the posterior, from which the mode is near enough."""
-LONGEST = 1.0
-"""Of a step, in SDs of the prior."""
+REACH = 1.0
+"""How far the SDs go at most from one look to the next, in SDs of the prior."""
+SLACK = 0.5
+"""Nats by which the evidence may seem to fall, as that of many offsets is an estimate."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -160,11 +165,14 @@ class _Look(NamedTuple):
         than the prior's.
     information : ndarray (sd, sd)
         About the scores of the SDs.
+    evidence : float
+        Log of the posterior density of the scores, up to a constant: all else integrated out.
     """
 
     known: Floats
     bends: Floats
     information: Floats
+    evidence: float
 
 
 def settle_spreads(density: Density, x: Floats) -> tuple[Floats, Spreads] | None:
@@ -189,12 +197,16 @@ def settle_spreads(density: Density, x: Floats) -> tuple[Floats, Spreads] | None
     look = _look(density, x, scores, offset, owner)
     if look is None:
         return None
-    for _ in range(LOOKS if density.size <= MANY else FEW_LOOKS):
-        moved = _steps(density, x, scores, offset, owner, look)
-        again = None if moved is x else _look(density, moved, scores, offset, owner)
-        if again is None:
+    reach = REACH
+    for _ in range(LOOKS):
+        moved = _steps(density, x, scores, offset, owner, look, reach)
+        if moved is x:
             break
-        x, look = moved, again
+        again = _look(density, moved, scores, offset, owner)
+        if again is None or again.evidence < look.evidence - SLACK:
+            reach /= 4
+        else:
+            x, look = moved, again
     found = Spreads(
         scores=scores,
         information=look.information,
@@ -206,10 +218,17 @@ def settle_spreads(density: Density, x: Floats) -> tuple[Floats, Spreads] | None
 
 
 def _steps(
-    density: Density, x: Floats, scores: NormalScores, offset: Ints, owner: Ints, look: _Look
+    density: Density,
+    x: Floats,
+    scores: NormalScores,
+    offset: Ints,
+    owner: Ints,
+    look: _Look,
+    reach: float,
 ) -> Floats:
     """Go Newton's steps with the curvature of one look; ``x`` itself if there is no way to go."""
     still, start = scores.at, x
+    first = scores.scores(start[still])
     damping, last = 1.0, np.zeros(len(still))
     for _ in range(STEPS):
         score = scores.scores(x[still])
@@ -219,11 +238,12 @@ def _steps(
         surplus = x[offset] ** 2 + 1 / (1 + known) - 1
         gain = np.bincount(owner, surplus, len(still))
         step = np.linalg.solve(look.bends, slope * gain - score)
-        if (np.abs(step) * np.sqrt(np.diag(look.information)) < NEAR).all():
-            break
         # Steps back and forth are too long.
         damping = damping / 2 if step @ last < 0 else min(1.0, 1.5 * damping)
-        last = step = step * min(damping, LONGEST / np.abs(step).max())
+        last = step
+        step = np.clip(score + damping * step, first - reach, first + reach) - score
+        if (np.abs(step) * np.sqrt(np.diag(look.information)) < NEAR * damping).all():
+            break
         x = _with_spreads(x, scores.logs(score + step), still, offset, owner)
         x, _ = climb(Held(density, still), x)
     return x
@@ -234,20 +254,18 @@ def _look(
 ) -> _Look | None:
     """Compute the curvature with the SDs held, and Louis's information about their scores."""
     still = scores.at
-    factor = curvature(density, x, still)
-    if factor is None:
+    given = curvature(density, x, still)
+    if given is None:
         return None
-    rows = np.searchsorted(np.delete(np.arange(density.size), still), offset)
-    covariance = _inverse(factor)
-    z, variance = x[offset], covariance[rows, rows]
+    place = np.searchsorted(np.delete(np.arange(density.size), still), offset)
     shape = len(still), len(owner)
     member = csr_array((np.ones(len(owner)), (owner, np.arange(len(owner)))), shape=shape)
+    z = x[offset]
+    if isinstance(given, Dense):
+        variance, missing = _moments(given, place, z, member)
+    else:
+        variance, missing = _probed_moments(given, place, z, member)
     complete = np.diag(2 * (member @ (z**2 + variance)))
-    missing = np.zeros_like(complete)
-    for some in np.array_split(np.arange(len(rows)), len(rows) // BLOCK + 1):
-        part = covariance[np.ix_(rows[some], rows)]
-        part = 2 * part**2 + 4 * z[some, None] * part * z
-        missing += member[:, some] @ part @ member.T
     slope, bend = scores.slopes(scores.scores(x[still]))
     information = slope[:, None] * (complete - missing) * slope
     information += np.diag(1 - bend * (member @ (z**2 + variance - 1)))
@@ -258,48 +276,82 @@ def _look(
         known=1 / variance - 1,
         bends=(vectors * steep) @ vectors.T,
         information=(vectors * known) @ vectors.T,
+        evidence=density(x)[0] - given.log_determinant / 2 + float(np.log(slope).sum()),
     )
 
 
-def factor_with_spreads(
-    density: Density, x: Floats, spreads: Spreads, given: Floats | None = None
-) -> Floats | None:
-    """Upper Cholesky factor of the precision of the normal approximation, by unknown.
+def _moments(given: Dense, place: Ints, z: Floats, member: csr_array) -> tuple[Floats, Floats]:
+    r"""Variances of the offsets, and the covariance of the sums of squares of each SD's.
 
-    The SDs stand in it by their scores, with the information about them when the rest is
-    integrated out; the rest has its curvature ``given`` the SDs, and follows them as its mode does.
+    That of two offsets' squares is :math:`2 V_{ij}^2 + 4 z_i V_{ij} z_j`.
     """
+    covariance = given.covariance()
+    missing = np.zeros((member.shape[0],) * 2)
+    for some in np.array_split(np.arange(len(place)), len(place) // BLOCK + 1):
+        part = covariance[np.ix_(place[some], place)]
+        part = 2 * part**2 + 4 * z[some, None] * part * z
+        missing += member[:, some] @ part @ member.T
+    return covariance[place, place], missing
+
+
+def _probed_moments(
+    given: Precision, place: Ints, z: Floats, member: csr_array
+) -> tuple[Floats, Floats]:
+    r"""Return the same from solutions for a few vectors.
+
+    For random signs s on the offsets of one SD, the expectation of :math:`(V s)_i^2` is
+    :math:`\sum_j V_{ij}^2`, and that of :math:`s_i (V s)_i` the variance. Few offsets are looked at
+    one by one.
+    """
+    rng = np.random.default_rng(0)
+    variance, missing = np.zeros(len(place)), np.zeros((member.shape[0],) * 2)
+    for k in range(member.shape[0]):
+        mine = member[[k]].indices
+        if len(mine) <= FEW:
+            probes = np.eye(len(mine))
+        else:
+            probes = rng.choice([-1.0, 1.0], size=(PROBES, len(mine))) / np.sqrt(PROBES)
+        right = np.zeros((1 + len(probes), given.size))
+        right[:, place[mine]] = np.concatenate([z[None, mine], probes])
+        whole, *seen = given.solve(right)[:, place]
+        variance[mine] = np.maximum((probes * np.stack(seen)[:, mine]).sum(axis=0), SURELY)
+        missing[:, k] = member @ (2 * np.square(seen).sum(axis=0) + 4 * z * whole)
+    return variance, (missing + missing.T) / 2
+
+
+def precision_with_spreads(
+    density: Density, x: Floats, spreads: Spreads, given: Precision | None = None
+) -> Precision | None:
+    """Return the precision of the normal approximation; ``given`` the SDs is that of all else."""
     still = spreads.scores.at
-    factor = curvature(density, x, still) if given is None else given
-    if factor is None:
+    given = curvature(density, x, still) if given is None else given
+    if given is None:
         return None
-    cross = np.empty((len(x), len(still)))
-    for n, position in enumerate(still):
-        shift = np.zeros(len(x))
-        shift[position] = DIFFERENCE
-        cross[:, n] = (density(x - shift)[1] - density(x + shift)[1]) / (2 * DIFFERENCE)
-    return joint_factor(x, spreads, factor, np.delete(cross, still, axis=0))
+    cross = np.empty((len(still), len(x)))
+    bend_rows(density, x, still, cross)
+    return with_spreads(x, spreads, given, np.delete(cross, still, axis=1))
 
 
-def joint_factor(x: Floats, spreads: Spreads, factor: Floats, cross: Floats) -> Floats | None:
+def with_spreads(x: Floats, spreads: Spreads, given: Precision, cross: Floats) -> Precision | None:
     """Join what is known of the SDs with the curvature of all else.
+
+    The SDs stand by their scores, with the information about them when the rest is integrated out;
+    the rest has its curvature given them, and follows them as its mode does.
 
     Parameters
     ----------
-    factor : ndarray (other, other)
-        Upper Cholesky factor of the negative Hessian of all unknowns but the SDs.
-    cross : ndarray (other, sd)
-        Negative second derivatives by these and the logarithms of the SDs.
+    given : Precision
+        The negative Hessian of all unknowns but the SDs.
+    cross : ndarray (sd, other)
+        Negative second derivatives by the logarithms of the SDs and these.
     """
     still = spreads.scores.at
-    free = np.delete(np.arange(len(x)), still)
-    cross = cross * spreads.scores.slopes(spreads.scores.scores(x[still]))[0]
-    precision = np.empty((len(x), len(x)))
-    precision[np.ix_(free, free)] = factor.T @ factor
-    precision[np.ix_(free, still)] = cross
-    precision[np.ix_(still, free)] = cross.T
-    precision[np.ix_(still, still)] = spreads.information + cross.T @ _inverse(factor) @ cross
-    return cholesky(precision)
+    own = dense(spreads.information.copy())
+    if own is None:
+        return None
+    slope, _ = spreads.scores.slopes(spreads.scores.scores(x[still]))
+    slopes = -given.solve(cross * slope[:, None]).T
+    return Regressed(first=still, own=own, slopes=slopes, given=given)
 
 
 def _offsets(density: Density, still: Ints) -> tuple[Ints, Ints]:
@@ -321,11 +373,3 @@ def _with_spreads(x: Floats, logs: Floats, still: Ints, offset: Ints, owner: Int
     moved[offset] *= np.exp(x[still] - logs)[owner]
     moved[still] = logs
     return moved
-
-
-def _inverse(factor: Floats) -> Floats:
-    """Inverse of the matrix that an upper Cholesky factor stands for."""
-    found = dpotri(factor, lower=0)[0]
-    for n in range(1, len(found)):
-        found[n, :n] = found[:n, n]
-    return np.asarray(found)

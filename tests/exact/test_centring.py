@@ -151,11 +151,11 @@ def test_an_sd_that_may_be_next_to_nothing_has_nothing_centred_on_it():
 def test_large_data_are_followed_in_the_coordinates_of_their_sample(monkeypatch):
     structure, density = study(300)
     plain = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
-    for module in ("climbs", "curvature", "modes"):
+    for module in ("climbs", "curvature"):
         monkeypatch.setattr(f"assay.{module}.LARGE", 1000)
     found, modes = find_centred_modes(structure, density, np.random.default_rng(1))
     assert (found.centred["logit_offset"].scale > 0).all()
-    assert modes[0].factor is not None
+    assert modes[0].precision is not None
     values, other = found.constrain(modes[0].x), density.constrain(plain.x)
     np.testing.assert_allclose(np.log(values["logit_sd"]), np.log(other["logit_sd"]), atol=0.4)
     np.testing.assert_allclose(values["logit_mean"], other["logit_mean"], atol=0.2)

@@ -5,7 +5,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.linalg import solve_triangular
 
 import assay
 from assay.climbs import Held, climb, hold, prior_centre, spreads_of
@@ -13,7 +12,7 @@ from assay.curvature import curvature
 from assay.density import Density, make_density
 from assay.laplace import laplace_draws, laplace_log_density, mode_scale
 from assay.model import Structure, build_structure
-from assay.modes import find_modes
+from assay.modes import find_modes, laplace_evidence
 from assay.spec import make_spec
 from assay.spreads import NormalScores, normal_scores, settle_spreads
 
@@ -65,14 +64,14 @@ def log_marginal(density: Density, x: np.ndarray, scores: NormalScores) -> Calla
         there = x.copy()
         there[still] = scores.logs(score)
         there, _ = climb(Held(density, still), there)
-        factor = curvature(density, there, still)
-        assert factor is not None
+        precision = curvature(density, there, still)
+        assert precision is not None
         points = np.repeat(there[None], len(noise), axis=0)
-        points[:, free] += solve_triangular(factor, noise.T).T
+        points[:, free] += precision.draws(noise)
         ratio = np.array([density(p)[0] for p in points]) - weight
         mass = np.log(np.mean(np.exp(ratio - ratio.max()))) + ratio.max()
         jacobian = np.log(scores.slopes(score)[0]).sum()
-        return float(mass - np.log(np.diag(factor)).sum() + jacobian)
+        return float(mass - 0.5 * precision.log_determinant + jacobian)
 
     return found
 
@@ -96,6 +95,25 @@ def test_the_mode_and_its_width_are_those_of_the_integrated_posterior() -> None:
     assert (width < 1).all()
 
 
+def test_no_step_goes_where_the_evidence_is_lower() -> None:
+    """Raters of whom little is known, and classes of unequal size: Newton's steps lead astray."""
+    ratings = assay.simulate(
+        "single", classes=("no", "yes"), n_items=2000, n_raters=400, ratings_per_item=3, rng=4
+    )
+    density = make_density(build_structure(ratings, make_spec("hierarchical", "dirichlet")))
+    held, _ = hold(density, prior_centre(density))
+    x, spreads = settle_spreads(density, held)
+    still, scores = spreads.scores.at, spreads.scores
+
+    def evidence(x: np.ndarray) -> float:
+        precision = curvature(density, x, still)
+        assert precision is not None
+        slope, _ = scores.slopes(scores.scores(x[still]))
+        return laplace_evidence(density(x)[0], precision, precision.size) + np.log(slope).sum()
+
+    assert evidence(x) > evidence(held) + 10
+
+
 def test_the_joint_mode_is_far_from_it() -> None:
     _, density = study()
     x, spreads = settle_spreads(density, hold(density, prior_centre(density))[0])
@@ -110,8 +128,7 @@ def test_the_rest_is_at_its_mode_given_the_sds() -> None:
     _, density = study()
     x, spreads = settle_spreads(density, hold(density, prior_centre(density))[0])
     assert np.abs(np.delete(density(x)[1], spreads.scores.at)).max() < 1e-3
-    factor = curvature(density, x, spreads.scores.at)
-    covariance = np.linalg.inv(factor.T @ factor)
+    covariance = curvature(density, x, spreads.scores.at).covariance()
     rows = np.searchsorted(np.delete(np.arange(density.size), spreads.scores.at), spreads.offset)
     np.testing.assert_allclose(spreads.variance, np.diag(covariance)[rows], rtol=1e-6)
 

@@ -14,6 +14,7 @@ from assay.errors import FitWarning
 from assay.laplace import laplace_draws, laplace_log_density, mode_scale
 from assay.model import Structure, build_structure
 from assay.modes import RIVAL, find_modes
+from assay.precision import Dense
 from assay.spec import make_spec
 
 
@@ -86,9 +87,9 @@ def test_evidence_is_the_mass_around_a_mode(weak: assay.Ratings):
 def test_laplace_is_the_normal_with_the_curvature(weak: assay.Ratings):
     structure, density = parts(weak)
     mode = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
-    factor = curvature(density, mode.x)
-    assert factor is not None
-    covariance = np.linalg.inv(factor.T @ factor)
+    precision = curvature(density, mode.x)
+    assert isinstance(precision, Dense)
+    covariance = precision.covariance()
     x = laplace_draws(mode, 20_000, np.random.default_rng(3))
     np.testing.assert_allclose(np.cov(x.T), covariance, atol=0.04 * np.abs(covariance).max())
     expected = stats.multivariate_normal(mode.x, covariance).logpdf(x[:5])
@@ -117,12 +118,12 @@ def test_a_saddle_is_no_mode(task: str):
     structure = build_structure(ratings, make_spec())
     density = make_density(structure)
     modes = find_modes(structure, density, np.random.default_rng(1), starts=2)
-    assert all(mode.factor is not None for mode in modes)
+    assert all(mode.precision is not None for mode in modes)
     start = prior_centre(density)
     loading = next(n for n, p in enumerate(density.parameters) if p.name == "cluster_loading")
     start[density.starts[loading] : density.starts[loading + 1]] = 0
     saddle = find_modes(structure, density, np.random.default_rng(1), starts=2, more=[start])
-    assert all(mode.factor is not None for mode in saddle)
+    assert all(mode.precision is not None for mode in saddle)
     assert saddle[0].height == pytest.approx(modes[0].height, abs=1e-4)
 
 
@@ -158,9 +159,9 @@ def test_a_held_climb_moves_all_but_the_spreads(three_classes: tuple[Structure, 
     gradient = density(peak)[1]
     assert np.abs(np.delete(gradient, still)).max() < 1e-3
     assert np.abs(gradient[still]).max() > 1e-3
-    factor = curvature(density, peak, still)
-    assert factor is not None
-    assert factor.shape == (density.size - len(still),) * 2
+    precision = curvature(density, peak, still)
+    assert precision is not None
+    assert precision.size == density.size - len(still)
 
 
 def test_rivals_are_weighed_with_the_spreads_held(three_classes: tuple[Structure, Density]):
@@ -171,12 +172,12 @@ def test_rivals_are_weighed_with_the_spreads_held(three_classes: tuple[Structure
     assert len(modes) > 1
     for mode in modes:
         peak, _ = hold(density, mode.x)
-        factor = curvature(density, peak, still)
-        assert factor is not None
-        width = np.log(np.diag(factor)).sum() - 0.5 * len(factor) * np.log(2 * np.pi)
+        precision = curvature(density, peak, still)
+        assert precision is not None
+        width = 0.5 * (precision.log_determinant - precision.size * np.log(2 * np.pi))
         assert mode.evidence == pytest.approx(density(peak)[0] - width, abs=0.01)
     assert modes[0].spreads is not None
-    assert modes[0].factor is not None
+    assert modes[0].precision is not None
     assert all((mode.spreads is not None) == (mode.weight > RIVAL) for mode in modes[1:])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.climbs import Held, climb, prior_centre
-from assay.curvature import MAX_DENSE, cholesky, curvature
+from assay.curvature import curvature
 from assay.density import Density
 from assay.distributed.pieces import (
     Piece,
@@ -27,7 +27,6 @@ from assay.modes import (
     SAME_HEIGHT,
     Mode,
     by_evidence,
-    embedded,
     laplace_evidence,
     mass,
     mean_accuracy,
@@ -35,11 +34,14 @@ from assay.modes import (
     seek_modes,
     starting_points,
 )
+from assay.precision import beside, dense
 from assay.recovery import Recovered, recover
-from assay.spreads import joint_factor
+from assay.spreads import with_spreads
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+MAX_DENSE = 10_000
+"""Unknowns beyond which the Hessian that workers add up is too large to be sent."""
 FAN = 16
 """How many terms one task adds up."""
 PIECE_ROWS = 25_000
@@ -232,20 +234,20 @@ def follow_on_workers(
     rough : sequence of Mode
         Of the sample.
     """
-    grown = np.sqrt(density.add_up(weigh, np.zeros(0))[0] / mass(sample.data))
+    grown = float(density.add_up(weigh, np.zeros(0))[0] / mass(sample.data))
     if rough[0].spreads is not None and grown == 1:
         return list(rough)
     still = rough[0].held
     followed: list[Mode] = []
     for mode in rough:
         if mode.weight > FORGOTTEN:
-            factor = embedded(curvature(sample, mode.x, still), still, len(mode.x))
-            factor = None if factor is None else factor * grown
-            x, height = climb(Held(density, still), mode.x, factor)
+            there = curvature(sample, mode.x, still)
+            near = there and beside(there, still).times(grown)
+            x, height = climb(Held(density, still), mode.x, near)
             _take_in(followed, replace(mode, x=x, height=height))
     modes = [_at_peak(structure, density, mode, still) for mode in followed]
     # Without a proper peak a point is a saddle, and its evidence means nothing beside a mode's.
-    return by_evidence([mode for mode in modes if mode.factor is not None] or modes)
+    return by_evidence([mode for mode in modes if mode.precision is not None] or modes)
 
 
 def _take_in(modes: list[Mode], mode: Mode) -> None:
@@ -259,17 +261,17 @@ def _take_in(modes: list[Mode], mode: Mode) -> None:
 
 def _at_peak(structure: Structure, density: SpreadDensity, mode: Mode, still: Ints) -> Mode:
     accuracy, chance = mean_accuracy(structure, density, mode.x)
-    mode = replace(mode, accuracy=accuracy, chance=chance, factor=None)
+    mode = replace(mode, accuracy=accuracy, chance=chance, precision=None)
     hessian = density.bend(mode.x)
     moving = np.delete(np.arange(len(mode.x)), still)
-    factor = None if hessian is None else cholesky(hessian[np.ix_(moving, moving)])
-    mode = replace(mode, evidence=laplace_evidence(mode.height, factor, len(moving)))
-    if hessian is None or factor is None:
+    given = None if hessian is None else dense(hessian[np.ix_(moving, moving)])
+    mode = replace(mode, evidence=laplace_evidence(mode.height, given, len(moving)))
+    if hessian is None or given is None:
         return mode
     if mode.spreads is None:
-        return replace(mode, factor=embedded(factor, still, len(mode.x)))
-    cross = hessian[np.ix_(moving, still)]
-    return replace(mode, factor=joint_factor(mode.x, mode.spreads, factor, cross))
+        return replace(mode, precision=beside(given, still))
+    cross = hessian[np.ix_(still, moving)]
+    return replace(mode, precision=with_spreads(mode.x, mode.spreads, given, cross))
 
 
 def draw_states(piece: Piece, values: Mapping[str, Floats], seed: Sequence[int]) -> Recovered:

@@ -23,6 +23,7 @@ from assay.words import (
     UNDEFINED,
     binary_heading,
     estimand_words,
+    gap,
     interval,
     lines_of,
     percent,
@@ -261,10 +262,10 @@ def _pairs_table(pairs: pd.DataFrame) -> Group:
     for metric, part in pairs.groupby("metric", sort=False):
         rows.append([str(metric)])
         for line in lines_of(part):
-            gap = interval(*(line[f"difference{end}"] for end in ("", "_lower", "_upper")))
+            size = gap(*(line[f"difference{end}"] for end in ("", "_lower", "_upper")))
             near = [probability(line["p_rope"])] if np.isfinite(line["p_rope"]) else []
             chance = probability(line["p_greater"])
-            rows.append([f"  {contrast(line['a'], line['b'])}", gap, chance, *near])
+            rows.append([f"  {contrast(line['a'], line['b'])}", size, chance, *near])
     heads = ["metric, systems", "difference", "P(1st > 2nd)"]
     heads += ["P(in rope)"] * bool(pairs["p_rope"].notna().any())
     return make_table(

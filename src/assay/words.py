@@ -1,6 +1,7 @@
 """Numbers and findings in words: what the terminal and the report say alike."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from assay.diagnostics import fit_warnings
 from assay.task import Label
 
 UNDEFINED = "undefined"
-LEAST_DECIMALS = 2
+LEAST_DECIMALS, MOST_DECIMALS = 2, 4
+ROUNDING = 1e-12
+"""What sums in another order may differ by."""
 MOST_CERTAIN = 0.9995
 LISTED = 3
 """So many metrics of the commonest estimand are named; of more, they are all others."""
@@ -44,7 +47,39 @@ def decimals_for(lower: float, upper: float) -> int:
     width = upper - lower
     if width <= 0:
         return LEAST_DECIMALS
-    return int(np.clip(1 - np.floor(np.log10(width)), LEAST_DECIMALS, 4))
+    return int(np.clip(1 - np.floor(np.log10(width)), LEAST_DECIMALS, MOST_DECIMALS))
+
+
+def decimals_beside(lower: float, upper: float, marks: Sequence[float]) -> int:
+    """Return how many decimals show on which side of some numbers an interval ends: at most 4.
+
+    An end that is not one of these numbers is not written as one: whether an interval holds it
+    has to show.
+
+    Examples
+    --------
+    >>> decimals_beside(-0.001, 0.4, marks=[0.0]), decimals_beside(0.0, 0.4, marks=[0.0])
+    (3, 2)
+    """
+    n = decimals_for(lower, upper)
+    while n < MOST_DECIMALS and any(
+        ROUNDING < abs(end - mark) < 0.5 * 10**-n for end in (lower, upper) for mark in marks
+    ):
+        n += 1
+    return n
+
+
+def gap(middle: float, lower: float, upper: float) -> str:
+    """Write a difference with its interval, so that it shows whether the interval holds 0.
+
+    Examples
+    --------
+    >>> gap(0.2, -0.001, 0.4), gap(0.2, 0.1, 0.4)
+    ('0.200 (-0.001 to 0.400)', '0.20 (0.10 to 0.40)')
+    """
+    if not np.isfinite([lower, upper]).all():
+        return interval(middle, lower, upper)
+    return interval(middle, lower, upper, decimals_beside(lower, upper, [0.0]))
 
 
 def interval(middle: float, lower: float, upper: float, decimals: int | None = None) -> str:

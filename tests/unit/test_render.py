@@ -16,6 +16,7 @@ from assay.comparison import compare_draws
 from assay.diagnostics import mode_warnings
 from assay.modes import Mode
 from assay.simulation import simulate
+from assay.words import gap
 
 
 def text_of(*parts: Any, width: int = 80, terminal: bool = False) -> str:
@@ -149,7 +150,7 @@ def test_convergence_says_what_the_method_leaves_out(retrieval: xr.DataTree) -> 
 
 def mode(*, accuracy: float, weight: float) -> Mode:
     return Mode(
-        x=np.zeros(1), height=0.0, factor=None, evidence=0.0, accuracy=accuracy, chance=0.5,
+        x=np.zeros(1), height=0.0, precision=None, evidence=0.0, accuracy=accuracy, chance=0.5,
         weight=weight,
     )  # fmt: skip
 
@@ -216,3 +217,19 @@ def test_sensitivity_of_two_named_classes_says_of_which() -> None:
     assert "\nlabel (positive: spam)" in shown
     texts = [text.get_text() for text in plots.plot_raters(fit).axes[0].texts]
     assert "label (positive: spam)" in texts
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ((0.001, 0.4), "0.200 (0.001 to 0.400)"),
+        ((-0.0004, 0.4), "0.2000 (-0.0004 to 0.4000)"),
+        ((0.0, 0.4), "0.20 (0.00 to 0.40)"),
+        ((-0.4, -0.003), "0.200 (-0.400 to -0.003)"),
+        ((np.nan, np.nan), "0.20 (no interval)"),
+    ],
+)
+def test_a_difference_shows_whether_its_interval_holds_0(
+    ends: tuple[float, float], said: str
+) -> None:
+    assert gap(0.2, *ends) == said

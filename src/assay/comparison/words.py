@@ -6,12 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from assay.comparison.pairs import TIE, contrast
+from assay.comparison.pairs import contrast
 from assay.comparison.settled import sign
-from assay.words import MOST_CERTAIN, UNDEFINED, decimals_for, lines_of, percent
+from assay.words import MOST_CERTAIN, UNDEFINED, decimals_beside, lines_of, percent
 
 Line = Mapping[str, Any]
-MOST_DECIMALS = 4
 
 
 def with_interval(
@@ -28,8 +27,7 @@ def with_interval(
     ----------
     middle, lower, upper, level : float
     marks : sequence of float
-        An end that is not one of these numbers is not written as one: whether an interval holds
-        it has to show.
+        Numbers of which it has to show whether the interval holds them.
 
     Examples
     --------
@@ -40,11 +38,7 @@ def with_interval(
     """
     if not np.isfinite([middle, lower, upper]).all():
         return UNDEFINED
-    n = decimals_for(lower, upper)
-    while n < MOST_DECIMALS and any(
-        TIE < abs(v - mark) < 0.5 * 10**-n for v in (lower, upper) for mark in marks
-    ):
-        n += 1
+    n = decimals_beside(lower, upper, marks)
     # Adding 0.0 turns the -0 that rounding leaves into 0.
     mid, low, high = (f"{round(v, n) + 0.0:.{n}f}" for v in (middle, lower, upper))
     return f"{mid} ({percent(level)} interval {low} to {high})"

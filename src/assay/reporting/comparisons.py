@@ -1,5 +1,7 @@
 """Section: systems compared, beside what other approaches would conclude."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 
@@ -19,7 +21,7 @@ from assay.reporting.page import (
 )
 from assay.reporting.raters import WIDTH
 from assay.reporting.svg import to_svg
-from assay.words import estimand_words, interval, lines_of, percent, probability
+from assay.words import estimand_words, gap, interval, lines_of, percent, probability
 
 TURNED, CLEAR = 50.0, 20.0
 """Weights of a conclusion that differs from the vote's, and of one that is clear."""
@@ -70,8 +72,8 @@ def comparison_section(material: Material) -> Section | Gap:
 def _pairs_table(pairs: pd.DataFrame, note: str) -> Block:
     words = pairs.assign(
         pair=pairs["a"] + " − " + pairs["b"],
-        gap=_intervals(pairs, "difference"),
-        quotient=_intervals(pairs, "ratio"),
+        gap=_intervals(pairs, "difference", gap),
+        quotient=_intervals(pairs, "ratio", interval),
         chance=pairs["p_greater"].map(probability),
     ).head(SHOWN_PAIRS)
     level = pairs["level"].iloc[0]
@@ -104,9 +106,9 @@ def _without_mirrors(lines: pd.DataFrame, column: str) -> pd.DataFrame:
     return lines[kept]
 
 
-def _intervals(pairs: pd.DataFrame, name: str) -> list[str]:
+def _intervals(pairs: pd.DataFrame, name: str, written: Callable[..., str]) -> list[str]:
     columns = [name, f"{name}_lower", f"{name}_upper"]
-    return [interval(*numbers) for numbers in pairs[columns].to_numpy(float)]
+    return [written(*numbers) for numbers in pairs[columns].to_numpy(float)]
 
 
 def _best(systems: pd.DataFrame) -> list[Block]:
@@ -125,9 +127,12 @@ def _best(systems: pd.DataFrame) -> list[Block]:
 
 
 def _sides_table(table: pd.DataFrame, note: str) -> Block:
-    words = table.assign(
-        told=[interval(*line) for line in table[["mean", "lower", "upper"]].to_numpy(float)]
-    )
+    # A system has a value, a contrast of two a difference.
+    told = [
+        (gap if line["b"] else interval)(line["mean"], line["lower"], line["upper"])
+        for line in lines_of(table)
+    ]
+    words = table.assign(told=told)
     cells = words.pivot_table(
         index=["metric", "quantity"], columns="approach", values="told", aggfunc="first", sort=False
     )
@@ -152,9 +157,9 @@ def _turned(table: pd.DataFrame, sentences: list[str]) -> list[Finding]:
     by = contrasts.assign(sign=signs).pivot(index=keys, columns="approach", values="sign")
     own = contrasts[contrasts["approach"] == CORRECTED]
     kept = pd.MultiIndex.from_frame(_without_mirrors(own, "mean")[keys])
-    gap = (by[NAIVE] - by[CORRECTED]).abs()[by.index.isin(kept)]
+    turned = (by[NAIVE] - by[CORRECTED]).abs()[by.index.isin(kept)]
     found = []
-    for line in lines_of(gap[gap > 0].rename("size").reset_index()):
+    for line in lines_of(turned[turned > 0].rename("size").reset_index()):
         start = f"{line['metric']}, {line['quantity']}: {NAIVE}"
         text = next(sentence for sentence in sentences if sentence.startswith(start))
         found.append(Finding(weight=TURNED + line["size"], text=text, section="comparisons"))
@@ -172,7 +177,7 @@ def _clear(pairs: pd.DataFrame) -> list[Finding]:
     line = lines_of(clear.loc[[size.idxmax()]])[0]
     first, second = (line["a"], line["b"]) if line["difference"] > 0 else (line["b"], line["a"])
     ends = np.sort(np.abs([line["difference_lower"], line["difference_upper"]]))
-    told = interval(abs(line["difference"]), *ends)
+    told = gap(abs(line["difference"]), *ends)
     direction = "" if line["better"] == "neither" else f"; better is {line['better']}"
     text = (
         f"{first} is higher than {second} on {line['metric']} by {told} ({percent(line['level'])} "

@@ -10,7 +10,7 @@ from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, prose, table_of
 from assay.reporting.raters import WIDTH
 from assay.reporting.svg import to_svg
-from assay.words import interval, lines_of, percent
+from assay.words import gap, lines_of, percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -80,7 +80,7 @@ def _summary(changed: pd.DataFrame, level: float) -> str:
 def _table(shown: pd.DataFrame, level: float, note: str, export: pd.DataFrame) -> Block:
     numbers = shown[["change", "lower", "upper"]].to_numpy(float)
     words = shown.assign(
-        told=[interval(*line) for line in numbers],
+        told=[gap(*line) for line in numbers],
         first=shown["first"].map("{:.2f}".format),
         last=shown["last"].map("{:.2f}".format),
         p_better=shown["p_better"].map("{:.2f}".format),

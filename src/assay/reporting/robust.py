@@ -8,7 +8,7 @@ from assay.checking.result import some
 from assay.comparison.settled import OPEN, conclusion
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Gap, Section, prose, table_of
-from assay.words import UNDEFINED, interval, lines_of
+from assay.words import UNDEFINED, gap, lines_of
 
 Line = dict[str, Any]
 
@@ -41,7 +41,7 @@ def stability_section(material: Material) -> Section | Gap:
         for line in changed.itertuples()
     ]
     blocks: list[Block] = [
-        prose(*_refits(ran)),
+        prose(*_refits(ran, sampled=material.fit.attrs["method"] == "nuts")),
         _verdict(said, ran),
         _contrasts(ran, material.reference, export=table),
         *([] if moved.empty else [_moves(moved)]),
@@ -55,7 +55,7 @@ def stability_section(material: Material) -> Section | Gap:
     )
 
 
-def _refits(ran: pd.DataFrame) -> tuple[str, str]:
+def _refits(ran: pd.DataFrame, *, sampled: bool) -> tuple[str, str]:
     """Say how many refits there were, with how many draws, and which of them gave a warning."""
     refits = ran[ran["kind"] != "none"].drop_duplicates("variant")
     words = (
@@ -66,9 +66,10 @@ def _refits(ran: pd.DataFrame) -> tuple[str, str]:
     if not warned:
         return words, ""
     names = f" ({some(warned)})" if len(warned) < len(refits) else ""
+    few = ": with so few draws the ends of their intervals are rough" if sampled else ""
     return words, (
-        f"{len(warned)} of {len(refits)} refits came with a warning{names}: with so few draws the "
-        "ends of their intervals are rough. The exported table has the words."
+        f"{len(warned)} of {len(refits)} refits came with a warning{names}{few}. The exported "
+        "table has the words."
     )
 
 
@@ -123,7 +124,7 @@ def _contrasts(ran: pd.DataFrame, reference: str, *, export: pd.DataFrame) -> Bl
 
 def _told(line: Line) -> str:
     keys = ("difference", "difference_lower", "difference_upper")
-    return interval(*(line[key] for key in keys))
+    return gap(*(line[key] for key in keys))
 
 
 def _most(first: Line, others: list[Line]) -> str:

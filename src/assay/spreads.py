@@ -205,8 +205,10 @@ def settle_spreads(density: Density, x: Floats) -> tuple[Floats, Spreads] | None
         again = _look(density, moved, scores, offset, owner)
         if again is None or again.evidence < look.evidence - SLACK:
             reach /= 4
-        else:
-            x, look = moved, again
+            continue
+        if again.evidence > look.evidence:
+            reach = min(REACH, 2 * reach)
+        x, look = moved, again
     found = Spreads(
         scores=scores,
         information=look.information,

@@ -12,16 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.kernels import (
-    SUM,
-    Data,
-    Places,
-    TapeArrays,
-    carry_back,
-    log_density,
-    tables_at,
-    value_and_gradient,
-)
+from assay.kernels.data import Data
+from assay.kernels.density import Places, carry_back, log_density, tables_at
+from assay.kernels.marginal_likelihood import value_and_gradient
+from assay.kernels.tape import SUM, TapeArrays
 from assay.model import Structure
 from assay.partition import cut, in_threads
 from assay.priors import Parameter

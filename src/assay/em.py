@@ -31,7 +31,8 @@ from numpy.typing import NDArray
 
 from assay.climbs import prior_centre
 from assay.density import Density, unconstrain
-from assay.kernels import carry_back, value_and_gradient
+from assay.kernels.density import carry_back
+from assay.kernels.marginal_likelihood import value_and_gradient
 from assay.model import Structure
 from assay.modes import Mode, find_modes
 from assay.partition import in_threads

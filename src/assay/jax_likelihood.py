@@ -1,8 +1,8 @@
 """The marginal likelihood in JAX: gathers and sums over segments of flat arrays.
 
-The same function as :func:`assay.kernels.value_and_gradient` has (a test holds them equal), where
-:mod:`assay.likelihood` says what it is. Nothing is as large as items x raters, or as cells x nodes
-x states.
+The same function as :func:`~assay.kernels.marginal_likelihood.value_and_gradient` has (a test holds
+them equal), where :mod:`assay.likelihood` says what it is. Nothing is as large as items x raters,
+or as cells x nodes x states.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.kernels import Data
+from assay.kernels.data import Data
 from assay.model import Tables
 
 Floats = NDArray[np.float64]
@@ -113,7 +113,7 @@ def _blocks(cell_context: NDArray[np.int64]) -> tuple[Positions, Positions, Posi
 
 
 def log_likelihood(tables: Tables, log_weight: Floats, data: FlatData, xp: Any) -> Any:
-    """Marginal log-likelihood, as :func:`assay.kernels.value_and_gradient` has it."""
+    """Marginal log-likelihood of the data."""
     import jax
 
     chance, height = _cell_chances(tables, data, xp)

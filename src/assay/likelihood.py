@@ -22,7 +22,7 @@ summed out,
 Identical items
 are collapsed into weighted cells, identical clusters likewise, so the cost grows with the number of
 distinct rating patterns. Value and gradient come from one pass,
-:func:`assay.kernels.value_and_gradient`; this file prepares the data for it.
+:func:`~assay.kernels.marginal_likelihood.value_and_gradient`; this file prepares the data for it.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.kernels import Data
+from assay.kernels.data import Data
 from assay.reading.ids import LARGEST, unique_rows
 
 Floats = NDArray[np.float64]

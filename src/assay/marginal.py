@@ -9,7 +9,8 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.link.numba.dispatch.basic import register_funcify_default_op_cache_key
 
-from assay.kernels import Data, value_and_gradient
+from assay.kernels.data import Data
+from assay.kernels.marginal_likelihood import value_and_gradient
 from assay.likelihood import Pattern
 
 TABLES = 4
@@ -20,7 +21,7 @@ class MarginalLogLikelihood(Op):
     """Log-likelihood with the states summed out, and its gradients.
 
     Inputs are the four tables of :class:`~assay.model.Tables` by state, the log weights of the
-    nodes and the arrays of :class:`~assay.kernels.Data`.
+    nodes and the arrays of :class:`~assay.kernels.data.Data`.
     """
 
     __props__ = ()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from assay.errors import ModelError, suggest
 from assay.families import default_priors
-from assay.kernels import value_and_gradient
+from assay.kernels.marginal_likelihood import value_and_gradient
 from assay.layers import Difficulty, Perception, difficulty_of
 from assay.layers.difficulty import DIFFICULTIES
 from assay.layers.perception import check_reference, layered_groups

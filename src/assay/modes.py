@@ -27,7 +27,7 @@ from assay.climbs import (
 )
 from assay.curvature import curvature
 from assay.density import Density
-from assay.kernels import Data
+from assay.kernels.data import Data
 from assay.model import Structure
 from assay.partition import bundle_sizes, take_bundles
 from assay.precision import Precision, Regressed, beside

@@ -1,17 +1,15 @@
 """NUTS through NumPyro on the density in JAX: on a GPU where there is one."""
 
-import os
-import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import Event
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.caches import is_writable, user_cache
 from assay.jax_density import JaxDensity, double_precision
 from assay.partition import cores
 from assay.progress import progress_bar
@@ -149,22 +147,9 @@ def _keep_compiled() -> None:
 
     if jax.config.jax_compilation_cache_dir is not None:
         return
-    folder = _user_cache() / "assay" / "jax"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError:
-        return
-    if os.access(folder, os.W_OK):
+    folder = user_cache() / "jax"
+    if is_writable(folder):
         jax.config.update("jax_compilation_cache_dir", str(folder))
-
-
-def _user_cache() -> Path:
-    """Return the folder where programs of this user keep what they can make again."""
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.kernels import Data
+from assay.kernels.data import Data
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

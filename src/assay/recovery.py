@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.kernels import Data, bundle_nodes, recover_draw
+from assay.kernels.data import Data
+from assay.kernels.marginal_likelihood import bundle_nodes
+from assay.kernels.recovery import recover_draw
 from assay.likelihood import Pattern
 from assay.model import TABLE_AXES, Structure, Tables
 from assay.partition import cores, in_threads, runs, shares, take_bundles

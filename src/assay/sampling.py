@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from assay.density import Density
 from assay.errors import FitError
 from assay.files import draft
-from assay.kernels import c_functions, cards
+from assay.kernels.c_functions import c_functions, cards
 from assay.partition import cores
 from assay.progress import progress_bar
 

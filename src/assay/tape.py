@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.kernels import (
+from assay.kernels.tape import (
     DOT,
     EXP,
     LOG,

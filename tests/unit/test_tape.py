@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from assay.arrays import append_constant, log_softmax, logsumexp, softmax
-from assay.kernels import play_backwards, play_forwards
+from assay.kernels.tape import play_backwards, play_forwards
 from assay.tape import Symbol, Tape
 
 CONSTANT = np.arange(6.0).reshape(2, 3) / 5

@@ -1,0 +1,146 @@
+"""The log density as a C function, as nutpie calls it.
+
+Chains in threads that call Python wait for its lock longer than a small density takes. A C
+function does not, and gets its arrays as a row of cards: address and shape of each.
+"""
+
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+from numba import carray  # type: ignore[attr-defined]
+from numba.extending import intrinsic
+
+from assay.kernels.compiling import kept_on_disk
+from assay.kernels.data import Data
+from assay.kernels.density import Places, log_density
+from assay.kernels.tape import TapeArrays
+
+CARD = 4
+"""Integers of a card: the address of an array, and its shape, up to three axes."""
+CARDS = 22
+
+
+@cache
+def c_functions() -> tuple[Any, Any]:
+    """Compile the log density and the copy of a draw as C functions, as nutpie calls them."""
+    types = numba.types
+    numbers, table = types.CPointer(types.float64), types.CPointer(types.int64)
+    density = types.int64(types.uint64, numbers, numbers, numbers, table)
+    copy = types.int64(types.uint64, types.uint64, numbers, numbers, table)
+    with kept_on_disk() as keep:
+        return (
+            numba.cfunc(density, cache=keep, error_model="numpy")(_log_density_from_cards),
+            numba.cfunc(copy, cache=keep)(_copy_point),
+        )
+
+
+def cards(*arrays: np.ndarray) -> np.ndarray:
+    """Return the cards of arrays, which have to outlive them."""
+    found = np.ones((len(arrays), CARD), np.int64)
+    for n, array in enumerate(arrays):
+        found[n, 0] = array.ctypes.data
+        found[n, 1 : 1 + array.ndim] = array.shape
+    return found.ravel()
+
+
+def _log_density_from_cards(dim: Any, z_: Any, gradient_: Any, value_: Any, table_: Any) -> int:
+    """Log density and gradient at ``centre + scale * z``; 0, or 3 or 4 where they are not finite.
+
+    The cards are those of the centre, the scale, the tape, its places, the log weights of the nodes
+    and the data, in this order.
+    """
+    size = np.int64(dim)
+    table: Any = carray(table_, (CARDS * CARD,))
+    z: Any = carray(z_, (size,))
+    out: Any = carray(gradient_, (size,))
+    centre, scale = _floats(table, 0), _floats(table, 1)
+    x = np.empty(size)
+    for n in range(size):
+        x[n] = centre[n] + scale[n] * z[n]
+    operations = _operations(table, 3)
+    tape = TapeArrays(_floats(table, 2), operations, _integers(table, 4))
+    places = Places(
+        _integers(table, 5)[0],
+        _places(table, 6),
+        _places(table, 7),
+        _integers(table, 8),
+        _places(table, 9),
+    )
+    data = Data(
+        _integers(table, 11),
+        _integers(table, 12),
+        _integers(table, 13),
+        _integers(table, 14),
+        _integers(table, 15),
+        _integers(table, 16),
+        _masks(table, 17),
+        _integers(table, 18),
+        _integers(table, 19),
+        _integers(table, 20),
+        _floats(table, 21),
+    )
+    value, gradient = log_density(x, tape, places, _floats(table, 10), data)
+    finite = True
+    for n in range(size):
+        out[n] = scale[n] * gradient[n]
+        finite &= np.isfinite(out[n])
+    carray(value_, (1,))[0] = value
+    if not finite:
+        return 3
+    return 0 if np.isfinite(value) else 4
+
+
+def _copy_point(dim: Any, expanded: Any, z_: Any, out_: Any, table_: Any) -> int:
+    """Hand a draw over as it is."""
+    z: Any = carray(z_, (np.int64(dim),))
+    out: Any = carray(out_, (np.int64(dim),))
+    for n in range(np.int64(dim)):
+        out[n] = z[n]
+    return 0
+
+
+def _pointer_to(kind: Any) -> Any:
+    """Return a function, for compiled code, that takes an integer for an address."""
+
+    @intrinsic
+    def pointer(typing_context, address):  # type: ignore[no-untyped-def]
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+        return numba.types.CPointer(kind)(address), generate
+
+    return pointer
+
+
+_float_pointer = _pointer_to(numba.types.float64)
+_integer_pointer = _pointer_to(numba.types.int64)
+
+
+@numba.njit(inline="always")
+def _floats(table, n):  # type: ignore[no-untyped-def]
+    return carray(_float_pointer(table[CARD * n]), (table[CARD * n + 1],))
+
+
+@numba.njit(inline="always")
+def _integers(table, n):  # type: ignore[no-untyped-def]
+    return carray(_integer_pointer(table[CARD * n]), (table[CARD * n + 1],))
+
+
+@numba.njit(inline="always")
+def _places(table, n):  # type: ignore[no-untyped-def]
+    shape = (table[CARD * n + 1], table[CARD * n + 2], table[CARD * n + 3])
+    return carray(_integer_pointer(table[CARD * n]), shape)
+
+
+@numba.njit(inline="always")
+def _operations(table, n):  # type: ignore[no-untyped-def]
+    shape = (table[CARD * n + 1], table[CARD * n + 2])
+    return carray(_integer_pointer(table[CARD * n]), shape)
+
+
+@numba.njit(inline="always")
+def _masks(table, n):  # type: ignore[no-untyped-def]
+    shape = (table[CARD * n + 1], table[CARD * n + 2])
+    return carray(_float_pointer(table[CARD * n]), shape)

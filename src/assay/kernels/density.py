@@ -1,0 +1,88 @@
+"""The log density and its gradient: a tape that ends in the marginal likelihood."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.kernels.compiling import compiled
+from assay.kernels.marginal_likelihood import value_and_gradient
+from assay.kernels.tape import play_backwards, play_forwards
+
+
+class Places(NamedTuple):
+    """Where the log prior and the tables of the likelihood stand in a tape's buffer."""
+
+    prior: int
+    prevalence: np.ndarray
+    response: np.ndarray
+    difficulty: np.ndarray
+    layer: np.ndarray
+
+
+@compiled()
+def log_density(x, tape, places, log_weight, data):  # type: ignore[no-untyped-def]
+    """Log density and gradient at unconstrained values ``x``."""
+    buffer, prevalence, response, difficulty, layer = tables_at(x, tape, places)
+    value, by_prevalence, by_response, by_difficulty, by_layer = value_and_gradient(
+        prevalence, response, difficulty, layer, log_weight, data
+    )
+    gradient = carry_back(
+        buffer, by_prevalence, by_response, by_difficulty, by_layer, tape, places, x.shape[0]
+    )
+    return value + buffer[places.prior], gradient
+
+
+@compiled()
+def tables_at(x, tape, places):  # type: ignore[no-untyped-def]
+    """Play the tape at unconstrained values ``x``: its buffer, and the tables of the likelihood."""
+    buffer = tape.constants.copy()
+    for n in range(x.shape[0]):
+        buffer[n] = x[n]
+    play_forwards(buffer, tape.operations, tape.positions)
+    prevalence = np.empty(places.prevalence.shape)
+    response = np.empty(places.response.shape)
+    difficulty = np.empty(places.difficulty.shape)
+    layer = np.empty(places.layer.shape)
+    _gather(buffer, places.prevalence, prevalence)
+    _gather(buffer, places.response, response)
+    _gather(buffer, places.layer, layer)
+    for n in range(difficulty.shape[0]):
+        difficulty[n] = buffer[places.difficulty[n]]
+    return buffer, prevalence, response, difficulty, layer
+
+
+@compiled()
+def carry_back(  # type: ignore[no-untyped-def]
+    buffer, by_prevalence, by_response, by_difficulty, by_layer, tape, places, size
+):
+    """Gradient by the first ``size`` numbers of the buffer, the prior's included."""
+    adjoint = np.zeros(buffer.shape)
+    adjoint[places.prior] = 1.0
+    _scatter(adjoint, places.prevalence, by_prevalence)
+    _scatter(adjoint, places.response, by_response)
+    _scatter(adjoint, places.layer, by_layer)
+    for n in range(by_difficulty.shape[0]):
+        adjoint[places.difficulty[n]] += by_difficulty[n]
+    play_backwards(buffer, adjoint, tape.operations, tape.positions)
+    gradient = np.empty(size)
+    for n in range(size):
+        gradient[n] = adjoint[n]
+    return gradient
+
+
+@compiled()
+def _gather(buffer, at, table):  # type: ignore[no-untyped-def]
+    """Fill a table of three axes with the numbers that stand at given places."""
+    for a in range(at.shape[0]):
+        for b in range(at.shape[1]):
+            for c in range(at.shape[2]):
+                table[a, b, c] = buffer[at[a, b, c]]
+
+
+@compiled()
+def _scatter(target, at, table):  # type: ignore[no-untyped-def]
+    """Add the numbers of a table of three axes at given places."""
+    for a in range(at.shape[0]):
+        for b in range(at.shape[1]):
+            for c in range(at.shape[2]):
+                target[at[a, b, c]] += table[a, b, c]

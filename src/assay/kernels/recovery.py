@@ -1,0 +1,77 @@
+"""The states of one draw, given its parameters."""
+
+import numpy as np
+
+from assay.kernels.compiling import compiled
+
+
+@compiled()
+def recover_draw(  # type: ignore[no-untyped-def]
+    prevalence,
+    shares,
+    parts,
+    data,
+    item_cell,
+    cluster_bundle,
+    start,
+    members,
+    by_cluster,
+    by_item,
+    states,
+    probabilities,
+    difficulties,
+):
+    """Fill the states and add up the probabilities of one draw.
+
+    ``prevalence`` is (context, state, node); ``difficulties`` (item, difficulty) adds up the
+    probabilities of the classes of difficulty.
+    """
+    count, nodes = prevalence.shape[1], prevalence.shape[2]
+    chance, evidence = np.empty(count), np.empty(count)
+    node, pull = np.empty(nodes), np.empty(nodes)
+    for c in range(cluster_bundle.shape[0]):
+        for q in range(nodes):
+            node[q] = shares[cluster_bundle[c], q]
+        drawn = _pick(node, by_cluster[c])
+        for k in range(start[c], start[c + 1]):
+            item = members[k]
+            cell = item_cell[item]
+            g = data.cell_context[cell]
+            for q in range(nodes):
+                pull[q] = 1e-300
+            for s in range(count):
+                e = 0.0
+                for d in range(parts.shape[1]):
+                    e += parts[cell, d, s]
+                evidence[s] = e
+                chance[s] = prevalence[g, s, drawn] * e
+                for q in range(nodes):
+                    pull[q] += prevalence[g, s, q] * e
+            for q in range(nodes):
+                pull[q] = node[q] / pull[q]
+            for s in range(count):
+                weight = 0.0
+                for q in range(nodes):
+                    weight += pull[q] * prevalence[g, s, q]
+                probabilities[item, s] += weight * evidence[s]
+                for d in range(parts.shape[1]):
+                    difficulties[item, d] += weight * parts[cell, d, s]
+            states[item] = _pick(chance, by_item[item])
+
+
+@compiled()
+def _pick(weights, uniform):  # type: ignore[no-untyped-def]
+    """Position at which the running sum of weights passes ``uniform`` of the total."""
+    goal = 0.0
+    for n in range(weights.shape[0]):
+        goal += weights[n]
+    goal *= uniform
+    running = 0.0
+    last = 0
+    for n in range(weights.shape[0]):
+        if weights[n] > 0.0:
+            last = n
+            running += weights[n]
+            if running > goal:
+                break
+    return last

@@ -1,0 +1,100 @@
+"""Machine code is kept on disk, and never that of other sources."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numba
+import pytest
+
+import assay
+from assay.kernels import compiling
+from assay.kernels.compiling import compiled, digest, folder, kept_on_disk
+
+PLAY = """
+import numpy as np
+from assay.kernels.density import Places, tables_at
+from assay.kernels.tape import SUM, TapeArrays
+
+operations = np.array([[SUM, 2, 1, 2, 0, 0]])
+empty = np.zeros((0, 0, 0), np.int64)
+places = Places(2, empty, empty, np.zeros(0, np.int64), empty)
+tape = TapeArrays(np.zeros(3), operations, np.array([0, 1]))
+buffer, *_ = tables_at(np.array([1.0, 2.0]), tape, places)
+print(buffer[2], sum(tables_at.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture(autouse=True)
+def forget_the_folder() -> Iterator[None]:
+    folder.cache_clear()
+    yield
+    folder.cache_clear()
+
+
+def play(source: Path, kept: Path) -> list[float]:
+    """Add 1 and 2 on a tape, with the package in a folder: the sum, and hits of the cache."""
+    done = subprocess.run(
+        [sys.executable, "-c", PLAY],
+        env=os.environ | {"PYTHONPATH": str(source), "NUMBA_CACHE_DIR": str(kept)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [float(word) for word in done.stdout.split()]
+
+
+def test_a_change_in_another_file_is_noticed(tmp_path: Path) -> None:
+    ours, theirs = Path(assay.__file__).parent, tmp_path / "source"
+    shutil.copytree(ours, theirs / "assay", ignore=shutil.ignore_patterns("__pycache__"))
+    assert play(theirs, tmp_path / "kept") == [3.0, 0.0]
+    assert play(theirs, tmp_path / "kept") == [3.0, 1.0]
+    # `tables_at` stands in density.py, and calls what stands in tape.py.
+    tape = theirs / "assay" / "kernels" / "tape.py"
+    text = tape.read_text(encoding="utf-8")
+    assert text.count("total = 0.0") > 1
+    tape.write_text(text.replace("total = 0.0", "total = 0.5"), encoding="utf-8")
+    assert play(theirs, tmp_path / "kept") == [3.5, 0.0]
+
+
+def test_every_file_of_kernels_is_in_the_digest(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(compiling, "files", lambda _: tmp_path)
+    found = {digest()}
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text("x = 1")
+        found.add(digest())
+        (tmp_path / name).write_text("x = 2")
+        found.add(digest())
+    assert len(found) == 5
+    (tmp_path / "notes.txt").touch()
+    assert digest() in found
+
+
+def test_the_folder_that_is_asked_for_comes_first(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    assert folder() == tmp_path / digest()
+    with kept_on_disk() as keep:
+        assert keep
+        assert str(tmp_path / digest()) == numba.config.CACHE_DIR
+    assert str(tmp_path) == numba.config.CACHE_DIR
+
+
+def test_where_nothing_can_be_written_functions_are_compiled_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compiling, "is_writable", lambda _: False)
+    assert folder() is None
+
+    @compiled()
+    def add(a, b):  # type: ignore[no-untyped-def]
+        return a + b
+
+    assert add(1, 2) == 3
+    assert add.stats.cache_path is None

@@ -187,7 +187,7 @@ def test_event_that_no_answer_shows_takes_the_predictive(fake):
     data = metrics(fake(ratings))
     estimands = {name: data[name].attrs["estimand"] for name in data.data_vars}
     unseen = estimands.pop("misleading_context_rate_at_k")
-    assert unseen == "population (model-based: no event seen)"
+    assert unseen == "population (model-based: hardly an event seen)"
     assert set(estimands.values()) == {"population"}
 
 
@@ -197,9 +197,21 @@ def test_event_that_no_draw_shows_takes_the_predictive(fake):
     fit = fake(ratings, labels, new=np.array([0, 1, 0, 1, 0], np.int16))
     data = metrics(fit)
     assert {v.attrs["estimand"] for v in data.values()} == {
-        "population (model-based: no event seen)"
+        "population (model-based: hardly an event seen)"
     }
     assert data["helpfulness_rate"].to_numpy().max() == 0
+
+
+@pytest.mark.parametrize(("without", "model_based"), [(0, False), (1, True), (20, True)])
+def test_event_that_some_draws_do_not_show_takes_the_predictive(fake, without, model_based):
+    """At one draw of 40 without the event an end of the 95 % interval would be 0."""
+    ratings = paired_ratings("generation", places=1)
+    labels = np.zeros((2, 20, 60, 5), np.int16)
+    labels[:, :, ::7] = 1
+    labels.reshape(40, 60, 5)[: without + (without > 0)] = 0
+    data = metrics(fake(ratings, labels, new=np.array([0, 1, 0, 1, 0], np.int16)))
+    words = data["helpfulness_rate"].attrs["estimand"]
+    assert words.startswith("population (model-based") == model_based
 
 
 def test_second_ratings_count_as_seen(fake):
@@ -228,7 +240,7 @@ def test_scores_count_as_seen_and_as_rated(fake):
     data = metrics(fake(scored))
     estimands = {name: data[name].attrs["estimand"] for name in data.data_vars}
     assert estimands["misleading_context_rate_at_k"] == "population"
-    assert estimands["topical_precision_at_k"] == "population (model-based: no event seen)"
+    assert estimands["topical_precision_at_k"] == "population (model-based: hardly an event seen)"
     assert data.attrs["n_items_unrated"] == 0
 
 

@@ -139,7 +139,7 @@ def _group_draws(
         values = metric_draws(chosen, task, y, layout, cluster_weights(layout))
         few = layout.freedom() < MIN_CLUSTERS
         lost = without_event(chosen, ratings, layout, values) | few
-        why = layout.sample_words() if few else "no event seen"
+        why = layout.sample_words() if few else "hardly an event seen"
         if lost.any():
             values[lost] = _new_clusters(fit, ratings, np.array(chosen)[lost].tolist(), layout)
         names = [f"population (model-based: {why})" if gone else "population" for gone in lost]

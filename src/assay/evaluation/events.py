@@ -14,6 +14,9 @@ from assay.states import MISSING, Vectors
 
 Values = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+OFTEN = 0.025
+"""Share of draws without an event from which weights of clusters say too little: an end of a 95 %
+interval would be the end of the range, where the share of a population is not."""
 
 
 def without_event(
@@ -32,10 +35,11 @@ def without_event(
     -------
     ndarray of bool (metric,)
         True if for some system the metric has the smallest (or everywhere the largest) possible
-        value whichever rating of an item is taken for its truth, or has it in all draws.
+        value whichever rating of an item is taken for its truth, or has it in more than ``OFTEN``
+        of the draws in which it is defined.
     """
     ends = [metric.limits for metric in chosen]
-    drawn = [_at_ends(values, end).all(axis=1) for values, end in zip(draws, ends, strict=True)]
+    drawn = [_often_at_an_end(values, end) for values, end in zip(draws, ends, strict=True)]
     stuck = np.ones((len(chosen), 2, len(layout.systems)), bool)
     for answers in recorded_answers(ratings):
         for m in map(int, np.flatnonzero(stuck.any(axis=(1, 2)))):
@@ -69,6 +73,13 @@ def _with_scores(ratings: Ratings) -> Vectors:
     answers = ratings.answers.copy()
     answers[scored] = np.floor(ratings.scores[scored] * highest[scored[1]] + 0.5)
     return answers
+
+
+def _often_at_an_end(values: Values, ends: tuple[float, float]) -> Flags:
+    """Whether draws (draw, system) are often at an end, or never defined: (end, system)."""
+    defined = np.maximum((~np.isnan(values)).sum(axis=0), 1)
+    at = [(np.isclose(values, end, rtol=0, atol=1e-9)).sum(axis=0) / defined for end in ends]
+    return (np.stack(at) > OFTEN) | np.isnan(values).all(axis=0)
 
 
 def _at_ends(values: Values, ends: tuple[float, float]) -> Flags:

@@ -127,7 +127,7 @@ def _population(
     if quiet.any():
         unseen = [m for m, is_quiet in zip(chosen, quiet, strict=True) if is_quiet]
         values[quiet] = _predictive(fit, ratings, unseen, layout, n_draws)
-    named = {True: "population (model-based: no event seen)", False: "population"}
+    named = {True: "population (model-based: hardly an event seen)", False: "population"}
     return values, [named[bool(q)] for q in quiet]
 
 

@@ -21,24 +21,16 @@ JRSS B 71, 319-392.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.special import (
-    gammainc,
-    gammaincc,
-    gammainccinv,
-    gammaincinv,
-    gammaln,
-    ndtr,
-    ndtri,
-)
 
 from assay.climbs import Held, climb, spreads_of
 from assay.curvature import bend_rows, curvature
 from assay.density import Density
+from assay.normal_scores import NormalScores, normal_scores
 from assay.precision import Dense, Precision, Regressed, dense
 
 Floats = NDArray[np.float64]
@@ -46,7 +38,6 @@ Ints = NDArray[np.int64]
 
 LOOKS = 10
 """How often the curvature is computed again, at most."""
-LEAST = float(np.finfo(float).tiny)
 PROBES = 24
 """Random vectors for each SD from which the moments of many offsets are estimated."""
 FEW = 60
@@ -63,70 +54,6 @@ REACH = 1.0
 """How far the SDs go at most from one look to the next, in SDs of the prior."""
 SLACK = 0.5
 """Nats by which the evidence may seem to fall, as that of many offsets is an estimate."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class NormalScores:
-    r"""Coordinates in which the prior of each SD is a standard normal.
-
-    A power of each SD has a Gamma prior: of a half-normal SD the square.
-
-    Attributes
-    ----------
-    at : ndarray of int (sd,)
-        Positions of the SDs among the unknowns, where their logarithms stand.
-    shape, rate, power : ndarray (sd,)
-        :math:`\sigma^{power} \sim \mathrm{Gamma}(shape, rate)`.
-    """
-
-    at: Ints
-    shape: Floats
-    rate: Floats
-    power: Floats
-
-    def scores(self, logs: Floats) -> Floats:
-        """Scores of SDs (..., sd) that are given by their logarithms."""
-        value = self.rate * np.exp(self.power * logs)
-        below, above = gammainc(self.shape, value), gammaincc(self.shape, value)
-        # Of a probability of 0 the score would be infinite.
-        below, above = np.maximum(below, LEAST), np.maximum(above, LEAST)
-        return np.asarray(np.where(below < 0.5, ndtri(below), -ndtri(above)))
-
-    def logs(self, scores: Floats) -> Floats:
-        """Logarithms of SDs (..., sd) that are given by their scores."""
-        low = gammaincinv(self.shape, ndtr(np.minimum(scores, 0)))
-        high = gammainccinv(self.shape, ndtr(-np.maximum(scores, 0)))
-        value = np.maximum(np.where(scores < 0, low, high), LEAST)
-        return np.asarray(np.log(value / self.rate) / self.power)
-
-    def slopes(self, scores: Floats) -> tuple[Floats, Floats]:
-        """First and second derivatives of the logarithms by the scores: (..., sd)."""
-        value = self.rate * np.exp(self.power * self.logs(scores))
-        density = np.log(self.power) + self.shape * np.log(value) - value - gammaln(self.shape)
-        slope = np.exp(-0.5 * scores**2 - 0.5 * np.log(2 * np.pi) - density)
-        return slope, slope * (-scores - slope * self.power * (self.shape - value))
-
-
-def normal_scores(density: Density, at: Ints) -> NormalScores:
-    """Return the coordinates for the SDs at these positions."""
-    numbers = np.empty((3, density.size))
-    for n, parameter in enumerate(density.parameters):
-        first, *second = (np.asarray(v, float) for v in parameter.prior.values)
-        gamma: tuple[Any, Any, Any]
-        match parameter.prior.name:
-            case "HalfNormal":
-                gamma = 0.5, 0.5 / first**2, 2.0
-            case "Exponential":
-                gamma = 1.0, first, 1.0
-            case "Gamma":
-                gamma = first, second[0], 1.0
-            case _:
-                continue
-        block = slice(density.starts[n], density.starts[n + 1])
-        for row, values in zip(numbers, gamma, strict=True):
-            row[block] = np.broadcast_to(np.asarray(values), parameter.free_shape).ravel()
-    shape, rate, power = numbers[:, at]
-    return NormalScores(at=at, shape=shape, rate=rate, power=power)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -13,8 +13,9 @@ from assay.density import Density, make_density
 from assay.laplace import laplace_draws, laplace_log_density, mode_scale
 from assay.model import Structure, build_structure
 from assay.modes import find_modes, laplace_evidence
+from assay.normal_scores import NormalScores, normal_scores
 from assay.spec import make_spec
-from assay.spreads import NormalScores, normal_scores, settle_spreads
+from assay.spreads import settle_spreads
 
 PRIORS = {
     "HalfNormal(0.7)": stats.halfnorm(scale=0.7),

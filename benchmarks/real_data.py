@@ -35,7 +35,7 @@ from real_sets import (
 )
 
 import assay
-from assay.fitting import VERSIONS
+from assay.fit_attributes import VERSIONS
 from assay.ratings import Ratings
 
 # R's rater takes the replicates of rater 1 for independent.

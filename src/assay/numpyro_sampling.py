@@ -13,6 +13,7 @@ from assay.caches import is_writable, user_cache
 from assay.jax_density import JaxDensity, double_precision
 from assay.partition import cores
 from assay.progress import progress_bar
+from assay.sampling import Start
 
 Floats = NDArray[np.float64]
 Show = Callable[[list[tuple[int, int]]], None]
@@ -24,8 +25,7 @@ CHUNK = 25
 
 def sample_nuts(
     density: JaxDensity,
-    centre: Floats,
-    scale: Floats,
+    start: Start,
     *,
     draws: int,
     tune: int,
@@ -41,10 +41,7 @@ def sample_nuts(
     ----------
     density : JaxDensity
         From :func:`assay.jax_density.make_jax_density`.
-    centre : ndarray (value,)
-        The mode.
-    scale : ndarray (value,)
-        Standard deviations of the approximation at the mode; chains start that far around it.
+    start : Start
     draws, tune, chains : int
         Draws kept and warm-up draws of each chain, number of chains.
     seed : int
@@ -71,9 +68,9 @@ def sample_nuts(
     >>> from assay.spec import make_spec
     >>> ratings = assay.simulate("single", n_items=9, n_raters=3, rng=1)
     >>> density = make_jax_density(build_structure(ratings, make_spec("pooled", "dirichlet")))
-    >>> centre, scale = np.zeros(density.size), np.ones(density.size)
+    >>> start = Start(centre=np.zeros(density.size), scale=np.ones(density.size))
     >>> effort = dict(draws=5, tune=20, chains=1, seed=1, target_accept=0.8, progress=False)
-    >>> x, stats = sample_nuts(density, centre, scale, **effort)
+    >>> x, stats = sample_nuts(density, start, **effort)
     >>> x.shape == (1, 5, density.size)
     True
     """
@@ -83,18 +80,19 @@ def sample_nuts(
     if together is None:
         together = jax.default_backend() != "cpu"
     points = np.random.default_rng(seed).standard_normal((chains, density.size))
-    data = (density.constants, np.asarray(centre, float), np.asarray(scale, float))
+    centre, scale = np.asarray(start.centre, float), np.asarray(start.scale, float)
+    data = (density.constants, centre, scale)
     with double_precision(), progress_bar(chains, tune + draws, show=progress) as show:
         keys = jax.random.split(jax.random.key(seed), chains)
-        start, advance = _iterations(density, tune, target_accept)
+        begin, advance = _iterations(density, tune, target_accept)
         if together:
-            start, advance = jax.vmap(start, (None, 0, 0)), jax.vmap(advance, (None, 0))
+            begin, advance = jax.vmap(begin, (None, 0, 0)), jax.vmap(advance, (None, 0))
         first: Any = slice(None) if together else 0
-        start = jax.jit(start).lower(data, keys[first], points[first]).compile()
-        state = start(data, keys[first], points[first])
+        begin = jax.jit(begin).lower(data, keys[first], points[first]).compile()
+        state = begin(data, keys[first], points[first])
         advance = jax.jit(advance).lower(data, state).compile()
         walk = _Walk(
-            start=start, advance=advance, data=data, tune=tune, total=tune + draws, show=show
+            begin=begin, advance=advance, data=data, tune=tune, total=tune + draws, show=show
         )
         tracks = walk.together(keys, points) if together else walk.in_threads(keys, points)
     z, *stats = (track[:, tune : tune + draws] for track in tracks)
@@ -110,8 +108,8 @@ def _iterations(
 
     Returns
     -------
-    start : callable
-        ``start(data, key, z)`` is the state of the chain at a point.
+    begin : callable
+        ``begin(data, key, z)`` is the state of the chain at a point.
     advance : callable
         ``advance(data, state)`` is the state ``CHUNK`` iterations later, and what is kept of them.
     """
@@ -121,10 +119,10 @@ def _iterations(
     def potential(constants: Any, centre: Any, scale: Any) -> Callable[[Any], Any]:
         return lambda z: -density.function(constants, centre + scale * z)
 
-    begin, iterate = hmc(potential_fn_gen=potential, algo="NUTS")
+    initialise, iterate = hmc(potential_fn_gen=potential, algo="NUTS")
 
-    def start(data: Any, key: Any, z: Any) -> Any:
-        return begin(z, tune, target_accept_prob=target_accept, model_args=data, rng_key=key)
+    def begin(data: Any, key: Any, z: Any) -> Any:
+        return initialise(z, tune, target_accept_prob=target_accept, model_args=data, rng_key=key)
 
     def step(state: Any, data: Any) -> tuple[Any, tuple[Any, ...]]:
         state = iterate(state, data)
@@ -135,7 +133,7 @@ def _iterations(
     def advance(data: Any, state: Any) -> Any:
         return jax.lax.scan(lambda state, _: step(state, data), state, length=CHUNK)
 
-    return start, advance
+    return begin, advance
 
 
 def _keep_compiled() -> None:
@@ -156,7 +154,7 @@ def _keep_compiled() -> None:
 class _Walk:
     """Runs compiled chains, and says how far they are."""
 
-    start: Callable[..., Any]
+    begin: Callable[..., Any]
     advance: Callable[..., Any]
     data: Any
     tune: int
@@ -190,7 +188,7 @@ class _Walk:
         """Go on by chunks; ``chains`` of those whose progress is ``state`` walk here."""
         pieces = []
         with double_precision():  # which a thread has for itself
-            here = self.start(self.data, key, point)
+            here = self.begin(self.data, key, point)
             for first in range(0, self.total, CHUNK):
                 if self.stop.is_set():
                     break

@@ -36,8 +36,8 @@ PAUSE = 0.1
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Walk:
-    """What the chains of a run have in common.
+class Start:
+    """Where chains start, and the units in which they walk: ``centre + scale * z``.
 
     Attributes
     ----------
@@ -47,9 +47,16 @@ class Walk:
         Standard deviations of the approximation at the mode; chains start that far around it.
     """
 
-    density: Density
     centre: Floats
     scale: Floats
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Walk:
+    """What the chains of a run have in common."""
+
+    density: Density
+    start: Start
     draws: int
     tune: int
     target_accept: float
@@ -57,8 +64,7 @@ class Walk:
 
 def sample_nuts(
     density: Density,
-    centre: Floats,
-    scale: Floats,
+    start: Start,
     *,
     draws: int,
     tune: int,
@@ -73,10 +79,15 @@ def sample_nuts(
 
     Parameters
     ----------
-    centre : ndarray (value,)
-        The mode.
-    scale : ndarray (value,)
-        Standard deviations of the approximation at the mode; chains start that far around it.
+    density : Density
+    start : Start
+    draws, tune, chains : int
+        Draws kept and warm-up draws of each chain, number of chains.
+    seed : int
+    target_accept : float
+        Between 0 and 1.
+    progress : bool
+        Whether to show a bar on standard error.
     checkpoint : path, optional
         A folder in which each finished chain is kept, and from which it is taken if the very same
         run is made again.
@@ -93,8 +104,7 @@ def sample_nuts(
     walk = Walk(
         # Chains run side by side already.
         density=replace(density, threads=1),
-        centre=centre,
-        scale=scale,
+        start=start,
         draws=draws,
         tune=tune,
         target_accept=target_accept,
@@ -182,8 +192,8 @@ def _compiled(walk: Walk) -> Any:
 
     density, size = walk.density, walk.density.size
     prior = np.array([density.places.prior])
-    needed: tuple[Any, ...] = (walk.centre, walk.scale, *density.tape, prior, *density.places[1:])
-    needed += (density.log_weight, *density.data)
+    needed: tuple[Any, ...] = (walk.start.centre, walk.start.scale, *density.tape, prior)
+    needed += (*density.places[1:], density.log_weight, *density.data)
     arrays = [np.ascontiguousarray(array) for array in needed]
     log_density, copy = c_functions()
     return CompiledPyMCModel(
@@ -218,7 +228,7 @@ def _arrays(trace: Any, walk: Walk) -> Chain:
     kept = ~columns.pop("tuning").astype(bool)
     z = pa.array(points.column("z")).flatten().to_numpy().reshape(-1, walk.density.size)
     found = {STATISTICS[name]: column[kept] for name, column in columns.items()}
-    return {"x": walk.centre + z[kept] * walk.scale} | found
+    return {"x": walk.start.centre + z[kept] * walk.start.scale} | found
 
 
 def together(chains: list[Chain]) -> tuple[Floats, dict[str, NDArray[Any]]]:
@@ -244,7 +254,7 @@ def _file(folder: Path, walk: Walk, seed: int) -> Path:
     density = walk.density
     for array in (*density.tape, *density.places, density.log_weight, *density.data):
         mark.update(np.ascontiguousarray(array).tobytes())
-    mark.update(walk.centre.tobytes() + walk.scale.tobytes())
+    mark.update(walk.start.centre.tobytes() + walk.start.scale.tobytes())
     mark.update(repr((walk.draws, walk.tune, walk.target_accept, seed)).encode())
     return folder / f"chain-{mark.hexdigest()[:24]}.npz"
 

@@ -14,6 +14,7 @@ from assay.laplace import mode_scale
 from assay.model import build_structure
 from assay.modes import Mode, find_modes
 from assay.numpyro_sampling import CHUNK, sample_nuts
+from assay.sampling import Start
 from assay.spec import make_spec
 
 jax = pytest.importorskip("jax", reason="JAX is not installed")
@@ -39,10 +40,10 @@ class Small:
         self.density: Density = make_density(structure)
         self.jax = make_jax_density(structure)
         self.mode: Mode = find_modes(structure, self.density, np.random.default_rng(0), starts=1)[0]
+        self.start = Start(centre=self.mode.x, scale=mode_scale(self.mode))
 
     def draws(self, **options: Any) -> Draws:
-        scale = mode_scale(self.mode)
-        return sample_nuts(self.jax, self.mode.x, scale, **{**OPTIONS, **options})
+        return sample_nuts(self.jax, self.start, **{**OPTIONS, **options})
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +77,7 @@ def same_means(x: np.ndarray, y: np.ndarray) -> None:
 
 
 def test_posterior_is_that_of_nutpie(small: Small, sampled: Draws):
-    other, _ = sampling.sample_nuts(small.density, small.mode.x, mode_scale(small.mode), **OPTIONS)
+    other, _ = sampling.sample_nuts(small.density, small.start, **OPTIONS)
     assert sampled[0].shape == other.shape
     same_means(sampled[0], other)
 

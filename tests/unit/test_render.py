@@ -1,5 +1,6 @@
 """Tables and words: what a reader of a terminal sees."""
 
+import json
 from io import StringIO
 from typing import Any
 
@@ -163,7 +164,7 @@ def test_a_negligible_mode_is_no_reason_for_doubt(other: Mode, count: int) -> No
     notes = mode_warnings([mode(accuracy=0.8, weight=0.9), other])
     assert len(notes) == 1
     tree = xr.DataTree()
-    tree.attrs["warnings"] = assay.fitting.json.dumps(notes)
+    tree.attrs["warnings"] = json.dumps(notes)
     assert len(words.doubts(tree)) == count
 
 
@@ -184,14 +185,14 @@ def test_a_best_system_is_shown_where_metrics_have_a_direction() -> None:
 
 def test_caption_says_which_metric_has_another_estimand() -> None:
     draws = np.random.default_rng(1).random((1, 50, 2))
-    estimands = {"m": "population", "n": "population (model-based: no event seen)"}
+    estimands = {"m": "population", "n": "population (model-based: hardly an event seen)"}
     variables = {
         name: (("chain", "draw", "system"), draws, {"estimand": said})
         for name, said in estimands.items()
     }
     data = xr.Dataset(variables, {"system": list("AB")}, {"reference": "gold"})
     shown = text_of(*render.comparison_parts(compare_draws(data, dict.fromkeys("mn", "higher"))))
-    wanted = "Estimand population of m; population (model-based: no event seen) of n. Reference"
+    wanted = "Estimand population of m; population (model-based: hardly an event seen) of n. Reference"
     assert wanted in " ".join(shown.split())
     data["n"].attrs["estimand"] = "population"
     found = compare_draws(data, dict.fromkeys("mn", "higher"))

@@ -11,7 +11,7 @@ from assay import sampling
 from assay.density import Density, make_density
 from assay.errors import FitError, FitWarning
 from assay.model import build_structure
-from assay.sampling import sample_nuts
+from assay.sampling import Start, sample_nuts
 from assay.spec import make_spec
 
 OPTIONS = {"draws": 30, "tune": 40, "chains": 3, "target_accept": 0.8, "progress": False}
@@ -24,8 +24,8 @@ def density() -> Density:
 
 
 def run(density: Density, seed: int = 1, **options: object) -> tuple[np.ndarray, dict]:
-    centre, scale = np.zeros(density.size), np.full(density.size, 0.5)
-    return sample_nuts(density, centre, scale, seed=seed, **(OPTIONS | options))
+    start = Start(centre=np.zeros(density.size), scale=np.full(density.size, 0.5))
+    return sample_nuts(density, start, seed=seed, **(OPTIONS | options))
 
 
 def test_the_same_seed_gives_the_same_bits(density, monkeypatch):

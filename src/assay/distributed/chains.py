@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from assay.density import Density
 from assay.distributed.spreading import same, sending
 from assay.progress import progress_bar
-from assay.sampling import Walk, chain_seeds, sample_chain, together
+from assay.sampling import Start, Walk, chain_seeds, sample_chain, together
 
 Floats = NDArray[np.float64]
 
@@ -17,8 +17,7 @@ Floats = NDArray[np.float64]
 def sample_chains(
     client: Any,
     density: Density,
-    centre: Floats,
-    scale: Floats,
+    start: Start,
     *,
     draws: int,
     tune: int,
@@ -33,8 +32,7 @@ def sample_chains(
     """
     walk = Walk(
         density=replace(density, threads=1),
-        centre=centre,
-        scale=scale,
+        start=start,
         draws=draws,
         tune=tune,
         target_accept=target_accept,

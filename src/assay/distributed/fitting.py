@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 from assay.assumptions import learned_assumptions, stated_assumptions
 from assay.centring import find_centred_modes
 from assay.climbs import LARGE
+from assay.cluster_loadings import align_loadings
 from assay.density import make_density
-from assay.diagnostics import laplace_k_hat, laplace_warnings, mode_warnings
+from assay.diagnostics import mode_warnings
 from assay.distributed import dataset
 from assay.distributed.pieces import in_coordinates, without_clusters
 from assay.distributed.skeleton import (
@@ -51,16 +52,12 @@ from assay.distributed.store import (
 from assay.distributed.subsets import join_ratings, take_items
 from assay.errors import FitError, FitWarning, ModelError
 from assay.files import draft
+from assay.fit_arguments import check_arguments
+from assay.fit_attributes import attributes
 from assay.fit_data import posterior_dataset
-from assay.fitting import (
-    Effort,
-    align_loadings,
-    assemble,
-    attributes,
-    check_arguments,
-    run_laplace,
-    run_map,
-)
+from assay.fit_diagnostics import diagnose_laplace
+from assay.fit_tree import assemble
+from assay.inference import RUNS, Effort
 from assay.layers.perception import check_reference
 from assay.model import Structure
 from assay.modes import Mode
@@ -71,7 +68,7 @@ from assay.spec import Priors, Replicates, Spec, make_spec, recipes
 from assay.task import Task
 
 Floats = NDArray[np.float64]
-RUNS = {"laplace": run_laplace, "map": run_map, "em": run_map}
+METHODS = ("laplace", "map", "em")
 FAN = 16
 """How many skeletons one task joins."""
 PATIENCE = 20.0
@@ -165,7 +162,7 @@ def fit_dataset(
     seed and the partition's number alone. A worker that dies has its work done again by others.
     """
     target, seed = Path(out), seed_of(rng)
-    if method not in RUNS:
+    if method not in METHODS:
         raise FitError(
             f"method={method!r}; over partitions there are laplace, map and em. NUTS needs all "
             "data at each step: read them with assay.read_ratings and fit(..., client=client)"
@@ -174,10 +171,6 @@ def fit_dataset(
         raise FitError(f"out={str(out)!r}; name a .zarr store in a folder that exists")
     spec = make_spec(raters, prevalence, reference, priors, None, replicates)
     paths = [path.absolute() for path in dataset.list_partitions(folder)]
-    effort = Effort(
-        draws=draws, tune=1, chains=chains, target_accept=0.5, progress=False, sampler="nutpie",
-        checkpoint=None, keep_interrupted=False,
-    )  # fmt: skip
     with connected(client) as cluster:
         held = hold_dataset(cluster, paths, task, dict(reading or {}), spec)
         check_arguments(
@@ -185,7 +178,9 @@ def fit_dataset(
         )
         search, inference = np.random.default_rng(seed).spawn(2)
         density, modes = seek_modes(held, search, seed, starts=starts)
-        x, stats, _ = RUNS[method](held.structure, density, modes[0], inference, effort)
+        x, stats, _ = RUNS[method](
+            held.structure, density, modes[0], inference, Effort(draws=draws, chains=chains)
+        )
         accounting = dataset.account_for(held.facts, paths, Path(folder))
         notes = write_fit(
             held, density, modes, np.array(x), stats, accounting, target.absolute(),
@@ -332,24 +327,25 @@ def write_fit(
     if layout.unit not in template["log_likelihood"].dims:
         other = "item" if layout.unit == "cluster" else "cluster"
         template["log_likelihood"] = template["log_likelihood"].rename({other: layout.unit})
+    numbers: dict[str, Any] = {}
     notes: list[str] = []
-    extra: dict[str, Any] = {}
     with draft(target) as store:
         lay_out(store, template, layout)
         likelihood = write_labels(held, store, layout, density, modes[0], x, seed)
         if method == "laplace":
             stats["lp"] = density.log_prior(x) + likelihood
-            extra = {"k_hat": laplace_k_hat(modes[0], x, stats["lp"])}
-            notes = laplace_warnings(extra["k_hat"])
+            numbers, notes = diagnose_laplace(modes[0], x, stats["lp"])
         elif method == "em":
-            extra = {"optimiser": "climb"}
+            numbers = {"optimiser": "climb"}
         notes += mode_warnings(modes)
         stated = [*_stated(structure), *learned_assumptions(structure, values)]
         whole = replace(structure, ratings=replace(structure.ratings, accounting=accounting))
         write_statistics(store, stats)
         annotate(
             store,
-            attributes(whole, modes, notes, stated, extra, method=method, seed=seed, starts=starts),
+            attributes(
+                whole, modes, notes, stated, numbers, method=method, seed=seed, starts=starts
+            ),
         )
     return notes
 

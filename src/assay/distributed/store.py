@@ -10,11 +10,12 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from assay.cluster_loadings import align_loadings
 from assay.distributed.pieces import Piece
 from assay.distributed.skeleton import Numbered
 from assay.distributed.spreading import LABEL_STREAM
 from assay.fit_data import ratings_datasets
-from assay.fitting import align_loadings, difficulty_variable
+from assay.fit_tree import difficulty_variable
 from assay.modes import Mode
 from assay.recovery import Recovered, recover
 

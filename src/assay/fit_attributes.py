@@ -1,0 +1,58 @@
+"""The attributes of a fit: what it is, how it was made, and what to know of it."""
+
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from assay.fit_data import accounting_json
+from assay.model import Structure
+from assay.modes import Mode
+
+VERSIONS = (
+    *("assay", "numpy", "numba", "nutpie", "pymc", "arviz", "xarray", "pandas"),
+    *("jax", "numpyro", "distributed"),
+)
+
+
+def attributes(
+    structure: Structure,
+    modes: list[Mode],
+    notes: list[str],
+    stated: list[str],
+    diagnostics: Mapping[str, Any],
+    *,
+    method: str,
+    seed: int,
+    **effort: Any,
+) -> dict[str, Any]:
+    """Return the attributes of a fit: what it is, how it was made, and what to know of it."""
+    ratings, spec = structure.ratings, structure.spec
+    return {
+        "task": ratings.task.to_json(),
+        "spec": json.dumps(asdict(spec)),
+        "reference": spec.truth,
+        "method": method,
+        "seed": seed,
+        "effort": json.dumps(effort),
+        "partial": ratings.partial,
+        "resolve": ratings.resolve,
+        "versions": json.dumps(_versions()),
+        "accounting": accounting_json(ratings.accounting),
+        "warnings": json.dumps(notes),
+        "assumptions": json.dumps(stated),
+        "diagnostics": json.dumps(diagnostics),
+        "modes": json.dumps([str(mode) for mode in modes]),
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for package in VERSIONS:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

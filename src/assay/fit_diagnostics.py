@@ -1,0 +1,47 @@
+"""How well a method did: numbers for the attribute ``diagnostics`` of a fit, and warnings."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay.diagnostics import convergence_table, laplace_k_hat, laplace_warnings, nuts_warnings
+from assay.modes import Mode
+
+Floats = NDArray[np.float64]
+Diagnosis = tuple[dict[str, Any], list[str]]
+"""Numbers by name, and what is to be said of them."""
+
+
+def diagnose_nuts(posterior: xr.Dataset, stats: Mapping[str, NDArray[Any]]) -> Diagnosis:
+    """Diagnose chains by their parameters and the sampler's statistics."""
+    table = convergence_table(posterior.drop_vars("prevalence"))
+    numbers = {
+        "r_hat_max": _number(table["r_hat"].max()),
+        "ess_min": _number(table[["ess_bulk", "ess_tail"]].min().min()),
+        "divergences": int(np.sum(stats.get("diverging", 0))),
+    }
+    return numbers, nuts_warnings(table, stats)
+
+
+def diagnose_laplace(mode: Mode, x: Floats, lp: Floats) -> Diagnosis:
+    """Diagnose the normal approximation at a mode by its draws and their log density."""
+    k_hat = laplace_k_hat(mode, x, lp)
+    return {"k_hat": k_hat}, laplace_warnings(k_hat)
+
+
+def diagnose_interruption(x: Floats, *, chains: int, draws: int) -> list[str]:
+    """Say how many of the draws that were asked for are there."""
+    if x.shape[:2] == (chains, draws):
+        return []
+    return [
+        f"The run was interrupted: {x.shape[0]} chains of {x.shape[1]} draws are kept, of "
+        f"{chains} chains of {draws} draws asked for."
+    ]
+
+
+def _number(value: float) -> float | None:
+    """Return a number for JSON; None if it is undefined, as R-hat is for one chain."""
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,116 @@
+"""The methods of ``fit``: from a mode to draws of the parameters."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.density import Density
+from assay.errors import FitError
+from assay.fit_arguments import Sampler
+from assay.laplace import laplace_draws, mode_scale
+from assay.model import Structure
+from assay.modes import Mode
+from assay.sampling import Start, sample_nuts
+from assay.strays import Chains, without_strays
+
+Floats = NDArray[np.float64]
+Run = tuple[Floats, dict[str, Any], list[str]]
+"""Draws (chain, draw, value), sampler statistics, and what is to be said of them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """How long a method runs; all but ``draws`` and ``chains`` is of NUTS alone."""
+
+    draws: int
+    chains: int
+    tune: int = 1000
+    target_accept: float = 0.85
+    progress: bool = False
+    sampler: Sampler = "nutpie"
+    checkpoint: Path | None = None
+    keep_interrupted: bool = False
+    client: Any = None
+
+
+def run_nuts(
+    structure: Structure, density: Density, mode: Mode, rng: np.random.Generator, effort: Effort
+) -> Run:
+    """Sample with NUTS, from the mode on.
+
+    Chains of nutpie that go astray here are made again.
+    """
+    start = Start(centre=mode.x, scale=mode_scale(mode))
+    shared: Any = {
+        "draws": effort.draws,
+        "tune": effort.tune,
+        "chains": effort.chains,
+        "seed": int(rng.integers(2**31)),
+        "target_accept": effort.target_accept,
+        "progress": effort.progress,
+    }
+    if effort.client is not None:
+        from assay.distributed.chains import sample_chains
+
+        found = sample_chains(effort.client, density, start, **shared)
+        return *found, []
+    if effort.sampler == "numpyro":
+        from assay import numpyro_sampling
+        from assay.jax_density import make_jax_density
+
+        engine = make_jax_density(structure)
+        found = numpyro_sampling.sample_nuts(engine, start, **shared)
+        return *found, []
+
+    def sample(**changes: Any) -> Chains:
+        return sample_nuts(
+            density,
+            start,
+            checkpoint=effort.checkpoint,
+            keep_interrupted=effort.keep_interrupted,
+            **(shared | changes),
+        )
+
+    found = sample()
+    if found[0].shape[:2] != (effort.chains, effort.draws):
+        return *found, []
+    found, notes = without_strays(
+        structure, density, mode, found, lambda n: sample(chains=1, seed=shared["seed"] + n)
+    )
+    return *found, notes
+
+
+def run_laplace(
+    structure: Structure, density: Density, mode: Mode, rng: np.random.Generator, effort: Effort
+) -> Run:
+    """Draw from the normal approximation at the mode.
+
+    Raises
+    ------
+    FitError
+        If there is none.
+    """
+    if mode.precision is None:
+        raise FitError(
+            "the curvature of the posterior is not known here (it has no proper peak, or raters "
+            "share too many parameters), so that Laplace's approximation does not exist; use "
+            "method='nuts'"
+        )
+    x = laplace_draws(mode, effort.draws * effort.chains, rng)
+    return x.reshape(effort.chains, effort.draws, -1), {}, []
+
+
+def run_map(
+    structure: Structure, density: Density, mode: Mode, rng: np.random.Generator, effort: Effort
+) -> Run:
+    """Repeat the mode as often as draws are asked for."""
+    shape = (effort.chains, effort.draws)
+    x = np.broadcast_to(mode.x, (*shape, density.size))
+    return x, {"lp": np.full(shape, mode.height)}, []
+
+
+RUNS = {"nuts": run_nuts, "laplace": run_laplace, "map": run_map, "em": run_map}
+"""By method; ``em`` and ``map`` find the mode in different ways, and make draws of it alike."""

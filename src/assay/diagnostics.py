@@ -107,7 +107,7 @@ def nuts_warnings(table: pd.DataFrame, stats: Mapping[str, NDArray[Any]]) -> lis
     if diverged:
         found.append(
             f"{diverged} transitions diverged: the sampler may have missed a corner of the "
-            "posterior. Raise target_accept (e.g. 0.98), or use tighter priors."
+            "posterior. Take smaller steps (target_accept=0.98), or use tighter priors."
         )
     return found
 
@@ -125,7 +125,8 @@ def laplace_k_hat(mode: Mode, x: NDArray[Any], lp: NDArray[Any]) -> float | None
     Returns
     -------
     float or None
-        Above 0.7 the approximation is not to be trusted; None if it is undefined.
+        Above 0.7 the approximation is not to be trusted. Infinite if a few draws have all the
+        weight, so that no tail can be fitted; None if there are too few draws to look.
 
     References
     ----------
@@ -138,18 +139,27 @@ def laplace_k_hat(mode: Mode, x: NDArray[Any], lp: NDArray[Any]) -> float | None
     if len(points) < FEW_FOR_PSIS:
         return None
     ratio = np.where(np.isfinite(lp), lp, -1e300).ravel() - laplace_log_density(mode, points)
-    k_hat = float(statistics.psislw(ratio)[1])
-    return k_hat if np.isfinite(k_hat) else None
+    # ArviZ takes what the ratios are the inverse of, as a likelihood is in leave-one-out.
+    k_hat = float(statistics.psislw(-ratio)[1])
+    return k_hat if np.isfinite(k_hat) else np.inf
 
 
 def laplace_warnings(k_hat: float | None) -> list[str]:
     """Say whether draws from Laplace's approximation are to be trusted."""
-    if k_hat is not None and k_hat < K_HAT_LIMIT:
+    if k_hat is None:
+        return [
+            "Whether Laplace's approximation is to be trusted is not known: PSIS k-hat needs "
+            f"{FEW_FOR_PSIS} draws or more. Take more (draws=), or use method='nuts'."
+        ]
+    if k_hat < K_HAT_LIMIT:
         return []
-    seen = "is undefined" if k_hat is None else f"is {k_hat:.2f}, above {K_HAT_LIMIT}"
-    return [
-        f"Laplace's approximation is not to be trusted here: PSIS k-hat {seen}. Use method='nuts'."
-    ]
+    seen = f"PSIS k-hat is {k_hat:.2f}, above {K_HAT_LIMIT}"
+    if np.isinf(k_hat):
+        seen = (
+            "its importance ratios are so far apart that a few draws have all the weight, and no "
+            "tail can be fitted to them (PSIS k-hat is infinite)"
+        )
+    return [f"Laplace's approximation is not to be trusted here: {seen}. Use method='nuts'."]
 
 
 def mode_warnings(modes: list[Mode]) -> list[str]:

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay.errors import RatingsError
+from assay.plurals import counted
 from assay.states import Vectors
 from assay.task import Task
 
@@ -195,14 +196,14 @@ class Ratings:
     def __repr__(self) -> str:
         """One line: sizes and task."""
         parts = [
-            f"{len(self.answers)} ratings",
-            f"{len(self.items)} items",
-            f"{len(self.raters)} raters",
+            counted(len(self.answers), "rating"),
+            counted(len(self.items), "item"),
+            counted(len(self.raters), "rater"),
         ]
         if self.items["cluster"].nunique() < len(self.items):
-            parts.append(f"{self.items['cluster'].nunique()} clusters")
+            parts.append(counted(self.items["cluster"].nunique(), "cluster"))
         if self.systems:
-            parts.append(f"{len(self.systems)} systems")
+            parts.append(counted(len(self.systems), "system"))
         return f"<assay.Ratings of task {self.task.name}: {', '.join(parts)}>"
 
 

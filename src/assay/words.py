@@ -193,7 +193,9 @@ def convergence_words(fit: xr.DataTree) -> list[str]:
 
 def _number(value: float | None, decimals: int) -> str:
     """Write a diagnostic; one chain has no R-hat."""
-    return UNDEFINED if value is None else f"{value:.{decimals}f}"
+    if value is None:
+        return UNDEFINED
+    return "infinite" if np.isinf(value) else f"{value:.{decimals}f}"
 
 
 def doubts(fit: xr.DataTree) -> list[str]:

@@ -71,7 +71,7 @@ MALFORMED: dict[str, tuple[bytes, tuple[str, ...]]] = {
     ),
     "rank that is no number": (
         b"item,rater,query,rank,misleading\n1,a,q1,first,no\n",
-        ("1 ranks cannot be used: 'first'", "column rank, line 2", "whole numbers"),
+        ("1 rank cannot be used: 'first'", "column rank, line 2", "whole numbers"),
     ),
     "rank twice": (
         b"item,rater,query,rank,misleading\n1,a,q1,1,no\n2,a,q1,1,no\n",
@@ -83,7 +83,7 @@ MALFORMED: dict[str, tuple[bytes, tuple[str, ...]]] = {
     ),
     "negative rank": (
         b"item,rater,query,rank,misleading\n1,a,q1,-1,no\n",
-        ("ranks cannot be used: '-1'",),
+        ("1 rank cannot be used: '-1'",),
     ),
     "weight": (b"item,rater,weight,misleading\n1,a,heavy,no\n", ("'heavy' is no weight",)),
     "weight below zero": (b"item,rater,weight,misleading\n1,a,-2,no\n", ("positive numbers",)),
@@ -144,7 +144,7 @@ MALFORMED: dict[str, tuple[bytes, tuple[str, ...]]] = {
     "a rating in two sessions": (
         b"item,rater,label,value,replicate,session\n1,a,misleading,no,1,s1\n"
         b"1,a,topically_relevant,no,1,s2\n",
-        ("1 rows answer a label in another session", "column session, line 3"),
+        ("1 row answers a label in another session", "column session, line 3"),
     ),
     "score, audit and time wrong at once": (
         b"item,rater,misleading,misleading_score,audit,seconds\n1,a,no,7,hm,4\n2,a,no,1,ok,-4\n",
@@ -255,7 +255,7 @@ CALLS: dict[str, tuple[dict[str, Any], type[AssayError], str]] = {
         RatingsError,
         "two values",
     ),
-    "group": ({"group": {"a": "people"}}, RatingsError, "no group for 1 raters: b"),
+    "group": ({"group": {"a": "people"}}, RatingsError, "no group for 1 rater: b"),
     "group that changes": (
         {
             "group": "g",

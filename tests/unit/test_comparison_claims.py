@@ -160,6 +160,19 @@ def test_a_claim_and_a_comparison_say_the_same_of_a_difference(draws, share, lev
 
 
 @pytest.mark.parametrize(
+    ("ends", "said"),
+    [((-0.2, -1e-13), "B is at least as high"), ((-0.2, 0.0), "B is at least as high"),
+     ((0.0, 0.2), "A is at least as high"), ((0.0, 0.0), "they are equal"),
+     ((-0.2, -0.1), "B is higher"), ((-0.1, 0.2), OPEN), ((np.nan, np.nan), OPEN)],
+)  # fmt: skip
+def test_an_interval_that_ends_at_0_is_not_called_open(ends, said):
+    assert conclusion("A", "B", *ends) == said
+    # What is called open is contradicted of neither, and the other way round.
+    one, other = (settled(*ends, parse_claim(c).region) for c in ("A > B on m", "A < B on m"))
+    assert ("contradicted" in (one, other)) == (said != OPEN)
+
+
+@pytest.mark.parametrize(
     ("ends", "verdict"),
     [((-0.01, 0.02), "supported"), ((-0.01, 0.04), "undecided"), ((0.04, 0.05), "contradicted"),
      ((-0.05, -0.04), "contradicted"), ((0.03, 0.05), "undecided"), ((-0.05, 0.05), "undecided"),

@@ -5,7 +5,14 @@ import pytest
 import xarray as xr
 
 import assay
-from assay.diagnostics import convergence_table, nuts_warnings
+from assay.diagnostics import (
+    FEW_FOR_PSIS,
+    convergence_table,
+    laplace_k_hat,
+    laplace_warnings,
+    nuts_warnings,
+)
+from assay.words import convergence_words
 
 
 @pytest.fixture(scope="module")
@@ -54,3 +61,41 @@ def test_entries_of_a_fit_have_words() -> None:
     assert "logit_sd[group llm, cell misleading: yes -> yes]" in set(table["parameter"])
     assert "system_offset[system system_2, term misleading]" in set(table["parameter"])
     assert not table["parameter"].str.contains(r"\d, \d", regex=True).any()
+
+
+def normal_log_density(_mode: object, x: np.ndarray) -> np.ndarray:
+    return np.asarray(-0.5 * (x**2).sum(axis=1))
+
+
+@pytest.mark.parametrize(("sd", "k"), [(3.0, 1 - 1 / 9), (1.5, 1 - 1 / 2.25), (0.5, -3.0)])
+def test_k_hat_is_that_of_the_ratios_known_in_closed_form(
+    sd: float, k: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Of a normal target with this SD, seen from a standard normal, ratios grow as
+    # exp((1 - 1 / sd^2) x^2 / 2): the tail has shape 1 - 1 / sd^2; below SD 1 it is bounded.
+    monkeypatch.setattr("assay.diagnostics.laplace_log_density", normal_log_density)
+    x = np.random.default_rng(1).standard_normal((4, 10_000, 1))
+    found = laplace_k_hat(None, x, -0.5 * (x[..., 0] / sd) ** 2)  # type: ignore[arg-type]
+    assert found is not None
+    assert (found == pytest.approx(k, abs=0.15)) if k > 0 else (found < 0)
+
+
+def test_ratios_too_far_apart_are_told_from_too_few_draws(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("assay.diagnostics.laplace_log_density", normal_log_density)
+    x = np.random.default_rng(1).standard_normal((1, 400, 1))
+    apart = laplace_k_hat(None, x, 1e5 * x[..., 0])  # type: ignore[arg-type]
+    few = laplace_k_hat(None, x[:, : FEW_FOR_PSIS - 1], x[:, : FEW_FOR_PSIS - 1, 0])  # type: ignore[arg-type]
+    assert (apart, few) == (np.inf, None)
+    assert "no tail can be fitted" in laplace_warnings(apart)[0]
+    assert "needs 25 draws or more" in laplace_warnings(few)[0]
+    assert laplace_warnings(0.3) == []
+    assert "is 0.90, above 0.7" in laplace_warnings(0.9)[0]
+
+
+def test_an_infinite_k_hat_is_a_word() -> None:
+    posterior = xr.Dataset({"a": (("chain", "draw"), np.zeros((1, 2)))})
+    attrs = {"method": "laplace", "diagnostics": '{"k_hat": Infinity}', "warnings": "[]"}
+    tree = xr.DataTree.from_dict({"/": xr.Dataset(attrs=attrs), "posterior": posterior})
+    assert convergence_words(tree) == ["Laplace's approximation at the mode: PSIS k-hat infinite."]

@@ -336,7 +336,7 @@ class TestTruth:
         truth = pd.DataFrame({"item": [2, 9], "misleading": [True, False]})
         ratings = read_ratings(frame(self.TABLE + self.ROWS), task="retrieval", truth=truth)
         assert ratings.truth.tolist() == [[MISSING] * 3, [MISSING, MISSING, YES]]
-        assert "1 items of the truth are not among" in notes(ratings)
+        assert "1 item of the truth is not among" in notes(ratings)
 
     def test_a_column_of_the_ratings(self) -> None:
         table = frame(self.TABLE + self.ROWS)
@@ -356,7 +356,7 @@ class TestTruth:
 
     def test_a_truth_that_no_state_admits_is_a_problem(self) -> None:
         truth = frame("item topically_relevant evidence_sufficient\n1 no yes\n2 yes yes")
-        with pytest.raises(RatingsError, match="truth of 1 items breaks the hard rules") as caught:
+        with pytest.raises(RatingsError, match="truth of 1 item breaks the hard rules") as caught:
             read_ratings(frame(self.TABLE + self.ROWS), task="retrieval", truth=truth)
         assert "item '1'" in str(caught.value)
 
@@ -419,7 +419,7 @@ class TestPanels:
             ["t/q", 1, 0],
             ["t/q", 2, 1],
         ]
-        assert "1 of 3 items have no answer" in notes(ratings)
+        assert "1 of 3 items has no answer" in notes(ratings)
         assert ratings.truth.shape == (3, 1)
 
     def test_a_table_of_systems_is_joined(self, tmp_path: Path) -> None:
@@ -429,7 +429,7 @@ class TestPanels:
         assert ratings.panels["system"].tolist() == ["s", "t", ""]
         assert ratings.items["cluster"].tolist() == ["q", "q", "3"]
         assert "query, system joined" in notes(ratings)
-        assert "1 of 3 values of panel are not in that table" in notes(ratings)
+        assert "1 of 3 values of panel is not in that table" in notes(ratings)
 
     def test_a_panel_under_two_systems_is_two_panels(self) -> None:
         table = frame("item rater panel system label\n1 a p s x\n2 a p t y")
@@ -454,7 +454,7 @@ class TestRatings:
         ratings = read_ratings(frame("item rater label\n1 a x\n2 b .\n2 a y"), task="single")
         assert list(ratings.raters.index) == ["a", "b"]
         assert ratings.abstained.tolist() == [False, True, False]
-        assert "1 raters only abstained: b" in notes(ratings)
+        assert "1 rater only abstained: b" in notes(ratings)
 
     def test_one_item(self) -> None:
         assert len(read_ratings(frame("item rater label\n1 a x"), task="single").items) == 1

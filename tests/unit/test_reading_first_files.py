@@ -136,7 +136,7 @@ def test_items_without_a_cluster_are_counted_once_all_tables_have_spoken() -> No
     rated = RETRIEVAL.assign(chunk_id=["a", "b", "c"])
     panels = pd.DataFrame({"chunk_id": list("abcd"), "query_id": ["q1", "q1", "", ""]})
     ratings = read_ratings(rated, task="retrieval", item="chunk_id", panels=panels)
-    assert "1 items have no cluster: each is its own cluster" in ratings.accounting.notes
+    assert "1 item has no cluster: each is its own cluster" in ratings.accounting.notes
 
 
 def test_check_asks_about_a_column_called_gold() -> None:

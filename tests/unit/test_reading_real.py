@@ -197,7 +197,7 @@ class TestProtocolExport:
         ratings = read_ratings(table, task="generation")
         assert ratings.abstained.tolist() == [True, False, False, False, False]
         assert (ratings.answers[0] == MISSING).all()
-        assert "1 ratings were discarded by their raters: unclear 1" in ratings.accounting.notes
+        assert "1 rating was discarded by the rater: unclear 1" in ratings.accounting.notes
         assert "answers in discarded ratings were left out" in ratings.accounting.notes
 
     def test_panels_that_list_fewer_chunks_than_retrieved_are_noted(

@@ -129,7 +129,7 @@ class TestScores:
         ratings = read_ratings(table, task="ais")
         np.testing.assert_array_equal(ratings.scores[:, 2], [nan, 0.9])
         assert ratings.answers[0].tolist() == [1, CLOSED, CLOSED]
-        assert "1 scores stand behind a gate" in notes(ratings)
+        assert "1 score stands behind a gate" in notes(ratings)
 
 
 class TestConfidence:

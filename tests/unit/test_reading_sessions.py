@@ -104,7 +104,7 @@ class TestSessions:
         ratings = read(table)
         assert ratings.session.tolist() == ["s1", "s2"]
         assert ratings.answers.tolist() == [[1, -1, 0], [-1, -1, 1]]
-        with pytest.raises(RatingsError, match="1 rows answer a label in another session"):
+        with pytest.raises(RatingsError, match="1 row answers a label in another session"):
             read(table.assign(replicate=[1, 1, 2], session=["s1", "s2", "s2"]))
 
 
@@ -138,7 +138,7 @@ class TestAudits:
         vague = SOME_WRONG
         assert ratings.audit.tolist() == [[1, -1, 1], [vague, -1, vague], [-1, -1, -1], [-1, -1, 0]]
         assert audited_ratings(ratings).tolist() == [1, 0, -1, 0]
-        assert "1 ratings of several answers were audited and found wrong" in notes(ratings)
+        assert "1 rating of several answers was audited and found wrong" in notes(ratings)
         assert 'audit={"topically_relevant": "..."}' in notes(ratings)
 
     def test_audits_of_answers_that_are_not_there_are_left_out_and_counted(self) -> None:

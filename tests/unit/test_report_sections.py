@@ -234,7 +234,7 @@ class TestStability:
         assert "0.03 to 0.12" in said
         assert "A is higher; in 2 of 2 refits too" in said
         assert "1 of 2 refits came with a warning (without r)" in said
-        assert "1 of 1 contrasts have a clear sign; none changes" in said
+        assert "1 of 1 contrast has a clear sign; none changes" in said
         assert "stability_moves" not in [
             b.key for b in self.section(lines, plain, monkeypatch).blocks if isinstance(b, Table)
         ]
@@ -265,7 +265,7 @@ class TestStability:
             self.line(difference_lower=-0.2),
         ]
         said = texts(self.section(lines, plain, monkeypatch))
-        assert "None of 1 contrasts has a clear sign" in said
+        assert "None of 1 contrast has a clear sign" in said
         assert "Stable" not in said
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.checking.result import Finding, Part, some
+from assay.checking.result import Finding, Part
 from assay.grammar import NOT_ASKED
+from assay.plurals import some
 from assay.ratings import Ratings
 from assay.states import MISSING, Vectors
 

@@ -8,12 +8,13 @@ from assay.checking.leaning import check_leaning
 from assay.checking.raters import check_overlap, check_raters, check_twins
 from assay.checking.reach import check_reach
 from assay.checking.replicates import check_replicates
-from assay.checking.result import Check, counted
+from assay.checking.result import Check
 from assay.checking.rows import check_rows
 from assay.checking.scores import check_scores
 from assay.checking.sessions import check_sessions, check_times
 from assay.checking.slots import check_slots
 from assay.errors import RatingsError
+from assay.plurals import counted
 from assay.ratings import Ratings
 
 PARTS = (

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.checking.result import Finding, Level, Part, some
+from assay.checking.result import Finding, Level, Part
+from assay.plurals import some
 from assay.ratings import Ratings
 from assay.states import MISSING
 

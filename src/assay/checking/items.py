@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.checking.result import Finding, Level, Part, counted, does
+from assay.checking.result import Finding, Level, Part
+from assay.plurals import counted, does
 from assay.ratings import Ratings
 from assay.states import MISSING
 

@@ -5,7 +5,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay.checking.items import answered_items, telling_items
-from assay.checking.result import Finding, Level, Part, some
+from assay.checking.result import Finding, Level, Part
+from assay.plurals import some
 from assay.ratings import Ratings
 
 FEW_ITEMS = 20

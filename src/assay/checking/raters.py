@@ -9,7 +9,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from assay.checking.items import telling_items
-from assay.checking.result import Finding, Part, counted, does, some
+from assay.checking.result import Finding, Part
+from assay.plurals import counted, does, some
 from assay.ratings import Ratings
 from assay.reading.ids import unique_rows
 from assay.states import MISSING

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.checking.result import Finding, Part, counted, does
+from assay.checking.result import Finding, Part
+from assay.plurals import counted, does
 from assay.ratings import Ratings
 from assay.reading.ids import unique_rows
 

@@ -1,7 +1,7 @@
 """Findings about ratings, and the report that collects them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
@@ -90,42 +90,3 @@ def _indented(table: pd.DataFrame) -> str:
     text = table.head(TABLE_LINES).to_string(index=False, float_format=lambda x: f"{x:.3g}")
     more = f"\n  ... {len(table) - TABLE_LINES} more lines" if len(table) > TABLE_LINES else ""
     return "\n".join(f"  {line}" for line in text.splitlines()) + more
-
-
-def some(names: Sequence[str], limit: int = 5) -> str:
-    """List the first few of some names.
-
-    Examples
-    --------
-    >>> some(["a", "b", "c"], limit=2)
-    'a, b and 1 more'
-    """
-    more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return ", ".join(str(n) for n in names[:limit]) + more
-
-
-def counted(count: int, word: str) -> str:
-    """Write a number of things.
-
-    Examples
-    --------
-    >>> counted(1, "rater"), counted(2, "rating")
-    ('1 rater', '2 ratings')
-    """
-    return f"{count} {word}{'s' * (count != 1)}"
-
-
-def does(count: int, verb: str) -> str:
-    """Write what some things do, by their number.
-
-    Examples
-    --------
-    >>> does(1, "give"), does(2, "give"), does(1, "have")
-    ('gives', 'give', 'has')
-    """
-    if count != 1:
-        return verb
-    return IRREGULAR.get(verb, f"{verb}s")
-
-
-IRREGULAR = {"have": "has", "are": "is"}

@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from assay.checking.result import Finding, Part, counted, does, some
+from assay.checking.result import Finding, Part
+from assay.plurals import counted, does, some
 from assay.ratings import Ratings
 
 FEW_VALUES = 5

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.checking.result import Finding, Part, some
+from assay.checking.result import Finding, Part
+from assay.plurals import some
 from assay.ratings import Ratings
 
 FEW_RATINGS = 10

@@ -45,6 +45,9 @@ class Fitting:
     draws: Annotated[int, _fitting("Draws kept of each chain.", min=1)] = 1000
     tune: Annotated[int, _fitting("Warm-up draws of each chain.", min=1)] = 1000
     chains: Annotated[int, _fitting("Chains.", min=1)] = 4
+    target_accept: Annotated[
+        float, _fitting("Of NUTS: nearer to 1 for smaller steps.", min=0.0, max=1.0)
+    ] = 0.85
     seed: Annotated[int, _fitting("Of everything random.", min=0)] = 1
     sampler: Annotated[
         Literal["nutpie", "numpyro"], _fitting("Who runs NUTS; numpyro can use a GPU.")
@@ -87,8 +90,9 @@ class Fitting:
         with warnings.catch_warnings(), self._cluster() as client:
             warnings.simplefilter("ignore", FitWarning)
             tree = assay.fit(
-                ratings, tune=self.tune, progress=progress, sampler=self.sampler,
-                checkpoint=self.checkpoint, keep_interrupted=self.keep_interrupted, client=client,
+                ratings, tune=self.tune, target_accept=self.target_accept, progress=progress,
+                sampler=self.sampler, checkpoint=self.checkpoint,
+                keep_interrupted=self.keep_interrupted, client=client,
                 **self._arguments(),
             )  # fmt: skip
         tree.attrs["command"] = this_command()

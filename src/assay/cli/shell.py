@@ -42,6 +42,8 @@ def in_options(text: str) -> str:
     'Take more draws (--draws, --tune).'
     >>> in_options("Use method='nuts'; unlock it with system= or score_range=")
     'Use --method nuts; unlock it with --system or --score-range'
+    >>> in_options("Take smaller steps (target_accept=0.98).")
+    'Take smaller steps (--target-accept 0.98).'
     """
     from dataclasses import fields
 
@@ -51,10 +53,11 @@ def in_options(text: str) -> str:
     names = "|".join(field.name for step in (Reading, Fitting) for field in fields(step))
 
     def option(found: re.Match[str]) -> str:
-        name, value = found.groups()
-        return " ".join([f"--{name.replace('_', '-')}", *([shlex.quote(value)] if value else [])])
+        name, *values = found.groups()
+        written = [shlex.quote(value) for value in values if value]
+        return " ".join([f"--{name.replace('_', '-')}", *written])
 
-    return re.sub(rf"\b({names})=(?:'([^']+)'|(?=[\s,;:.)]|$))", option, text)
+    return re.sub(rf"\b({names})=(?:'([^']+)'|(\d+(?:\.\d+)?)|(?=[\s,;:.)]|$))", option, text)
 
 
 def this_command() -> str:

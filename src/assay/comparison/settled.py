@@ -75,9 +75,23 @@ def sign(lower: float, upper: float) -> int:
 def conclusion(a: str, b: str, lower: float, upper: float) -> str:
     """Say which of two is higher, by the interval of a - b, if that settles it.
 
+    An interval that ends at 0 itself, as those of metrics with few values can, contradicts that
+    one is higher without supporting that the other is: a tie is left.
+
     Examples
     --------
     >>> conclusion("A", "B", -0.3, -0.1), conclusion("A", "B", -0.3, 0.1)
     ('B is higher', 'the sign is open')
+    >>> conclusion("A", "B", -0.3, 0.0), conclusion("A", "B", 0.0, 0.0)
+    ('B is at least as high', 'they are equal')
     """
-    return {1: f"{a} is higher", -1: f"{b} is higher", 0: OPEN}[sign(lower, upper)]
+    found = sign(lower, upper)
+    if found:
+        return f"{a if found > 0 else b} is higher"
+    no_lower, no_higher = (
+        settled(lower, upper, region, closed=True) == "supported"
+        for region in ((0.0, np.inf), (-np.inf, 0.0))
+    )
+    if no_lower and no_higher:
+        return "they are equal"
+    return f"{a if no_lower else b} is at least as high" if no_lower or no_higher else OPEN

@@ -6,6 +6,7 @@ from assay.agreements import Agreement
 from assay.errors import ModelError
 from assay.plots.forest import Series, forest
 from assay.plots.style import WIDTH
+from assay.words import percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,5 +43,5 @@ def plot_agreement(found: Agreement, *, width: float = WIDTH) -> "Figure":
         model = table[["expected", "expected_lower", "expected_upper"]]
         expected = model.set_axis(["mean", "lower", "upper"], axis=1)
         series.append(Series(name="expected by the model", values=expected))
-    label = f"coefficient, {found.level:.0%} interval"
+    label = f"coefficient, {percent(found.level)} interval"
     return forest(series, label=label, reference=0.0, width=width)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from assay.comparison import Comparison, compare
 from assay.plots.style import COLOURS, RC, WIDTH, bare, new_figure, short
+from assay.words import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +50,7 @@ def plot_comparison(found: Comparison | xr.DataTree, *, width: float = WIDTH) ->
             _draw(axes, n, line, _differences(comparison.draws, line))
         axes.set_yticks(range(len(pairs)), [_name(line) for _, line in pairs.iterrows()])
         axes.set_ylim(len(pairs) - 0.3, -0.9)
-        level = f"{comparison.pairs['level'].iloc[0]:.0%}"
+        level = percent(comparison.pairs["level"].iloc[0])
         axes.set_xlabel(f"difference: density, {level} interval")
         axes.grid(axis="x")
         bare(axes)

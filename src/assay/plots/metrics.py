@@ -11,7 +11,7 @@ from assay.fit_data import ratings_of
 from assay.plots.forest import Series, forest
 from assay.plots.style import WIDTH
 from assay.summary import summarize
-from assay.words import ESTIMAND_WORDS
+from assay.words import ESTIMAND_WORDS, percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +53,7 @@ def draw_metrics(
     naive = _by_metric(vote.rename(columns={"value": "mean"}))
     series.append(Series(name="majority vote", values=naive))
     level = float(vote["level"].iloc[0])
-    return forest(series, label=f"metric, {level:.0%} interval", width=width)
+    return forest(series, label=f"metric, {percent(level)} interval", width=width)
 
 
 def _by_metric(frame: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ from assay.frames import Kind, reliability_frame
 from assay.plots.forest import Series, forest
 from assay.plots.style import COLOURS, LETTERS, RC, WIDTH, new_figure, short
 from assay.task import Task
-from assay.words import KIND_WORDS, binary_heading
+from assay.words import KIND_WORDS, binary_heading, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -70,7 +70,7 @@ def draw_raters(frame: pd.DataFrame, task: Task, *, width: float = WIDTH) -> "Fi
         values = others.set_index([heads, others["rater"]])[["mean", "lower", "upper"]]
         series.append(Series(name="right, given the true class", values=values))
     line = frame.iloc[0]
-    label = f"probability, {line['level']:.0%} interval\n{KIND_WORDS[line['kind']]}"
+    label = f"probability, {percent(line['level'])} interval\n{KIND_WORDS[line['kind']]}"
     return forest(series, label=label, limits=(0, 1), width=width)
 
 

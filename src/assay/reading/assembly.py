@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay.plurals import counted, does, some
 from assay.ratings import Partial, Ratings, Resolve
 from assay.reading.columns import ColumnArg, ColumnFinder, Roles, find_roles
 from assay.reading.extras import RowExtras, rating_extras
@@ -86,7 +87,8 @@ def _rating_order(layout: Layout, row: Codes) -> NDArray[Any]:
 def _check_any_answer(ledger: Ledger, abstained: Mask) -> None:
     if not abstained.all():
         if abstained.any():
-            ledger.note(f"{int(abstained.sum())} ratings answer no label: abstentions")
+            total = int(abstained.sum())
+            ledger.note(f"{counted(total, 'rating', 'answer')} no label: an abstention each")
         return
     reasons = pd.unique(ledger.aside(*[pd.Series([""] * len(ledger.kept))] * 2)["reason"])
     because = f"; rows were set aside: {', '.join(reasons)}" if len(reasons) else ""
@@ -127,7 +129,7 @@ def _places_of(
             mend="it must name items as the ratings do",
         )
     elif unlisted:
-        ledger.note(f"{unlisted} rated items stand in no panel of {side.source}")
+        ledger.note(f"{counted(unlisted, 'rated item', 'stand')} in no panel of {side.source}")
     everything = items.append(listed[~listed.isin(items)])
     codes = everything.get_indexer(pd.Index(names)).astype(np.int64)
     return Places(table=side, roles=roles, item=codes), everything
@@ -148,7 +150,7 @@ def _note_alone(cluster: NDArray[Any], places: Places, roles: Roles, ledger: Led
     """Note items without a cluster, where others have one."""
     alone = int((cluster == "").sum())
     if alone and ("cluster" in places.roles or "cluster" in roles):
-        ledger.note(f"{alone} items have no cluster: each is its own cluster")
+        ledger.note(f"{counted(alone, 'item', 'have')} no cluster: each is its own cluster")
 
 
 def _note_silent(
@@ -162,8 +164,10 @@ def _note_silent(
     """Note items without any answer and raters who only abstained: both are kept."""
     unrated = int((first_rows(item[~abstained], len(items)) < 0).sum())
     if unrated:
-        ledger.note(f"{unrated} of {len(items)} items have no answer; they keep their places")
+        ledger.note(
+            f"{unrated} of {counted(len(items), 'item')} {does(unrated, 'have')} no answer; "
+            f"{'it keeps its place' if unrated == 1 else 'they keep their places'}"
+        )
     silent = raters[first_rows(rater[~abstained], len(raters)) < 0]
     if len(silent):
-        shown = ", ".join(silent[:5]) + (", ..." if len(silent) > 5 else "")
-        ledger.note(f"{len(silent)} raters only abstained: {shown}")
+        ledger.note(f"{counted(len(silent), 'rater')} only abstained: {some(list(silent))}")

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay.plurals import counted, does
 from assay.ratings import AUDITED_RIGHT, AUDITED_WRONG, NOT_AUDITED, SOME_WRONG
 from assay.reading.answer_columns import AnswerColumns
 from assay.reading.columns import ColumnFinder
@@ -117,16 +118,16 @@ def rating_audits(
     vague = several & (whole == AUDITED_WRONG)
     said = np.where(vague, SOME_WRONG, whole)
     marks = np.where((cells == NOT_AUDITED) & given, said[:, None], cells)
-    if vague.any():
+    if total := int(vague.sum()):
         ledger.note(
-            f"{int(vague.sum())} ratings of several answers were audited and found wrong, without "
-            "a word on which answer: they count as wrong ratings, and as wrong for no label; "
+            f"{counted(total, 'rating')} of several answers {does(total, 'were')} audited and "
+            "found wrong, without a word on which: wrong as a rating, and as wrong for no label; "
             f'give a column for each label: audit={{"{task.label_names[0]}": "..."}}'
         )
     lost = (whole != NOT_AUDITED) & ~given.any(axis=1)
     idle = int(((marks != NOT_AUDITED) & ~given).sum() + lost.sum())
     if idle:
-        ledger.note(f"{idle} audits are of answers that are not there: they are left out")
+        ledger.note(f"{counted(idle, 'audit', 'are')} of answers that are not there: left out")
     return np.where(given, marks, NOT_AUDITED).astype(np.int8)
 
 
@@ -138,7 +139,7 @@ def _marks(column: str, ledger: Ledger) -> Marks:
         rows = np.flatnonzero(np.isin(raw, unknown))
         shown = ", ".join(repr(str(distinct[n])[:40]) for n in unknown[:SHOWN])
         ledger.problem(
-            f"{len(rows)} cells are no result of an audit: {shown}",
+            f"{counted(len(rows), 'cell', 'are')} no result of an audit: {shown}",
             where=ledger.table.where(rows, column),
             allowed="right or wrong (also correct/incorrect, yes/no, true/false, 1/0), or empty",
             mend='if the column is no audit, leave it out: audit=""',

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay.plurals import counted
 from assay.ratings import NOT_AUDITED
 from assay.reading.audits import Marks, RowAudits, rating_audits, read_audits
 from assay.reading.ids import Codes
@@ -107,7 +108,8 @@ def _check_sessions(layout: Layout, used: Codes, rating: Codes, first: Codes) ->
     clash = used[code[used] != code[first[rating]]]
     if len(clash):
         layout.ledger.problem(
-            f"{len(clash)} rows answer a label in another session than the rest of the rating",
+            f"{counted(len(clash), 'row', 'answer')} a label in another session than the "
+            "rest of the rating",
             where=layout.table.where(np.sort(clash), ", ".join(layout.roles["session"].columns)),
             mend='number the ratings by session: replicate="" with session="..."',
         )

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay.plurals import counted, some
 from assay.reading.columns import Roles
 from assay.reading.ids import Codes, codes_of, first_rows, joined_ids
 from assay.reading.ledger import Ledger
@@ -93,7 +94,8 @@ def _weights(
             mend=point_wanted([str(values.iloc[rows[0]])]),
         )
     elif (words == "").any():
-        ledger.note(f"{int((words == '').sum())} items have no weight; they weigh 1")
+        alone = int((words == "").sum())
+        ledger.note(f"{counted(alone, 'item', 'have')} no weight; the weight is 1")
     return weight
 
 
@@ -131,12 +133,13 @@ def _mapped_groups(
     given = {cell_text(r).strip(): cell_text(g).strip() for r, g in group.items()}
     missing = [name for name in names if name not in given]
     if missing:
-        shown = ", ".join(missing[:5]) + (", ..." if len(missing) > 5 else "")
         ledger.problem(
-            f"group= names no group for {len(missing)} raters: {shown}", mend="add them to it"
+            f"group= names no group for {counted(len(missing), 'rater')}: {some(missing)}",
+            mend="add them to it",
         )
     unknown = [name for name in given if name not in set(names)]
     if unknown:
-        shown = ", ".join(unknown[:5]) + (", ..." if len(unknown) > 5 else "")
-        ledger.note(f"group= names {len(unknown)} raters who rated nothing: {shown}")
+        ledger.note(
+            f"group= names {counted(len(unknown), 'rater')} who rated nothing: {some(unknown)}"
+        )
     return np.array([given.get(name, ONE_GROUP) for name in names], object)

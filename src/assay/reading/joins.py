@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from assay.errors import Problem, RatingsError
+from assay.plurals import counted, does
 from assay.reading.columns import ColumnFinder
 from assay.reading.ids import clean_ids, codes_of
 from assay.reading.table import Table
@@ -55,7 +56,8 @@ def join_table(table: Table, side: Table) -> Table:
     notes = [f"{', '.join(added) or 'nothing'} joined from {side.source} by {', '.join(keys)}"]
     missing = int((position < 0).sum())
     if missing:
-        notes.append(f"{missing} of {len(names)} values of {', '.join(keys)} are not in that table")
+        values = f"{missing} of {counted(len(names), 'value')} of {', '.join(keys)}"
+        notes.append(f"{values} {does(missing, 'are')} not in that table")
     return replace(table, frame=frame, notes=(*table.notes, *notes))
 
 

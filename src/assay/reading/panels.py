@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay.plurals import counted
 from assay.reading.columns import Roles
 from assay.reading.ids import Codes, joined_ids, unique_rows
 from assay.reading.items import Words, constant_within
@@ -136,9 +137,9 @@ def _ranks(values: "pd.Series[str] | None", places: Places, ledger: Ledger) -> N
     numbers = parsed[codes[rows]]
     wrong = ~np.isfinite(numbers) | (numbers < 0) | (numbers != np.floor(numbers)) | (numbers > 1e9)
     if wrong.any():
-        shown = pd.unique(values.iloc[rows[wrong]])[:5]
+        shown = ", ".join(repr(str(v)) for v in pd.unique(values.iloc[rows[wrong]])[:5])
         ledger.problem(
-            f"{int(wrong.sum())} ranks cannot be used: {', '.join(repr(str(v)) for v in shown)}",
+            f"{counted(int(wrong.sum()), 'rank')} cannot be used: {shown}",
             where=places.table.where(rows[wrong], str(values.name)),
             allowed="whole numbers from 1 (or from 0)",
         )

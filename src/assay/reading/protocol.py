@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from assay.plurals import counted
 from assay.reading.columns import Roles
 from assay.reading.ids import clean_ids, joined_ids
 from assay.reading.ledger import Ledger, Mask
@@ -60,11 +61,11 @@ def discarded_rows(ledger: Ledger) -> Mask:
     other = np.asarray(status != "submitted", bool) & ~discarded
     words = ("response_status " + status.where(status != "", "is empty")).to_numpy()
     ledger.set_aside(other, "not submitted", words)
-    if discarded.any():
+    if total := int(discarded.sum()):
         reasons = frame.get("discard_reason", status)[discarded]
         counts = clean_ids(reasons.reset_index(drop=True)).value_counts()
         shown = ", ".join(f"{reason or 'no reason'} {count}" for reason, count in counts.items())
-        ledger.note(f"{int(discarded.sum())} ratings were discarded by their raters: {shown}")
+        ledger.note(f"{counted(total, 'rating', 'were')} discarded by the rater: {shown}")
     return discarded
 
 
@@ -72,8 +73,9 @@ def note_traps(ledger: Ledger, roles: Roles) -> None:
     """Say what the export does not tell."""
     frame = ledger.table.frame
     violated = np.asarray(frame["constraint_violated"].str.strip().str.casefold() == "true", bool)
-    if violated.any():
-        ledger.note(f"{int(violated.sum())} ratings are marked constraint_violated by the tool")
+    if total := int(violated.sum()):
+        marked = f"{counted(total, 'rating', 'are')} marked"
+        ledger.note(f"{marked} constraint_violated by the tool")
     if "created_at" in frame:
         ledger.note("created_at is the record's time, not the answer's: it cannot show drift")
     if "n_retrieved_chunks" in frame and "item" in roles:

@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay.grammar import NOT_ASKED
+from assay.plurals import counted
 from assay.reading import protocol
 from assay.reading.answer_columns import question_codes
 from assay.reading.columns import ColumnFinder
@@ -151,10 +152,10 @@ def _judge(layout: Layout, task: Task, joined: Joined) -> Joined:
         ledger.set_aside(broken[of_row] & (of_row >= 0), reason)
     scores, closed_scores = joined.scores, gated.answers == NOT_ASKED
     closed_scores &= np.isfinite(scores)
-    if closed_scores.any():
+    if total := int(closed_scores.sum()):
         ledger.note(
-            f"{int(closed_scores.sum())} scores stand behind a gate that the rater's own answers "
-            "close: they are left out"
+            f"{counted(total, 'score', 'stand')} behind a gate that the rater's own "
+            "answers close: left out"
         )
         scores = np.where(closed_scores, np.nan, scores)
     return replace(joined, answers=gated.answers, scores=scores)

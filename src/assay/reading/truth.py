@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay.errors import suggest
+from assay.plurals import counted, does
 from assay.reading.answer_columns import AnswerColumns, LabelsArg, find_answers
 from assay.reading.columns import RECOGNISED, ColumnFinder
 from assay.reading.gates import admitted, apply_gates
@@ -188,7 +189,8 @@ def _report_unmatched(
             mend="the truth must name items as the ratings do",
         )
     elif unmatched and source.ledger is not ledger:
-        ledger.note(f"{unmatched} items of the truth are not among the ratings' items")
+        idle = f"{counted(unmatched, 'item')} of the truth {does(unmatched, 'are')}"
+        ledger.note(f"{idle} not among the ratings' items")
 
 
 def _admissible(task: Task, truth: Vectors, names: "pd.Index[str]", ledger: Ledger) -> Vectors:
@@ -199,7 +201,8 @@ def _admissible(task: Task, truth: Vectors, names: "pd.Index[str]", ledger: Ledg
     wrong = np.flatnonzero(impossible)
     if len(wrong):
         ledger.problem(
-            f"the truth of {len(wrong)} items breaks the hard rules or gates of task {task.name}",
+            f"the truth of {counted(len(wrong), 'item')} breaks the hard rules or gates of task "
+            f"{task.name}",
             where=f"first: item {names[wrong[0]]!r}: {vector_name(task, truth[wrong[0]])}",
             mend="correct it, or soften the rule in the task file",
         )

@@ -5,7 +5,7 @@ import pandas as pd
 
 from assay.checking.double_sampling import LAYER, TOPIC, TURNS
 from assay.checking.result import Finding as Checked
-from assay.checking.result import counted, does, some
+from assay.plurals import counted, does, some
 from assay.ratings import Accounting, Ratings
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Section, bullets, prose, table_of

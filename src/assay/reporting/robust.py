@@ -4,8 +4,8 @@ from typing import Any
 
 import pandas as pd
 
-from assay.checking.result import some
-from assay.comparison.settled import OPEN, conclusion
+from assay.comparison.settled import conclusion, sign
+from assay.plurals import counted, does, some
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Gap, Section, prose, table_of
 from assay.words import UNDEFINED, gap, lines_of
@@ -77,11 +77,12 @@ def _verdict(said: list[str], ran: pd.DataFrame) -> Block:
     if said:
         return Callout(word="Not stable", text="; ".join(said) + ".", level="doubt")
     fitted = ran[ran["kind"] == "none"]
-    concluded = [_conclusion(line) != OPEN for line in lines_of(fitted)]
-    if not any(concluded):
-        text = f"None of {len(fitted)} contrasts has a clear sign, as fitted or in any refit."
+    clear = sum(sign(*_ends(line)) != 0 for line in lines_of(fitted))
+    contrasts = counted(len(fitted), "contrast")
+    if not clear:
+        text = f"None of {contrasts} has a clear sign, as fitted or in any refit."
         return Callout(word="Open", text=text, level="note")
-    text = f"{sum(concluded)} of {len(fitted)} contrasts have a clear sign; none changes."
+    text = f"{clear} of {contrasts} {does(clear, 'have')} a clear sign; none changes."
     return Callout(word="Stable", text=text, level="good")
 
 
@@ -138,8 +139,11 @@ def _most(first: Line, others: list[Line]) -> str:
 
 
 def _conclusion(line: Line) -> str:
-    ends = line["difference_lower"], line["difference_upper"]
-    return conclusion(line["a"], line["b"], *ends)
+    return conclusion(line["a"], line["b"], *_ends(line))
+
+
+def _ends(line: Line) -> tuple[float, float]:
+    return line["difference_lower"], line["difference_upper"]
 
 
 def _said(first: Line, others: list[Line]) -> str:

@@ -6,9 +6,9 @@ from typing import Literal
 
 import xarray as xr
 
-from assay.checking.result import counted
 from assay.errors import AssayError, FitError
 from assay.fit_data import require_fit
+from assay.plurals import counted
 from assay.reporting.agreed import agreement_section
 from assay.reporting.asked import asked_section
 from assay.reporting.budget import budget_section

@@ -8,9 +8,9 @@ import pytest
 
 import assay
 from assay.errors import ModelError
+from assay.menus import build_menu
 from assay.model import Structure, build_structure
 from assay.priors import write_prior
-from assay.responses import build_menu
 from assay.spec import make_spec
 from assay.states import MISSING, NOT_ASKED, state_space
 from assay.task import Label, Task

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from assay.confusion import ConfusionLayout
 from assay.errors import ModelError, suggest
+from assay.menus import Menu
 from assay.priors import Parameter, Prior
-from assay.responses import Menu
 
 Ints = NDArray[np.int64]
 Owner = Literal["group", "rater"]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from assay.errors import ModelError
 from assay.families.family import Family, Owner
 from assay.families.hierarchical import BY_GROUP, logit_parameters, pooled_logits
+from assay.menus import Menu
 from assay.priors import Parameter, Prior
-from assay.responses import Menu
 from assay.states import Vectors, state_space
 from assay.task import Task
 

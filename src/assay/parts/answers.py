@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from assay.arrays import logsumexp, merge_axes
 from assay.families import Family
+from assay.menus import Menu, build_menu, menu_log_probability
 from assay.parts.part import Part
 from assay.priors import Parameter
-from assay.responses import Menu, Responses, build_menu, menu_log_probability
+from assay.responses import Responses
 from assay.states import MISSING, Vectors
 
 Floats = NDArray[np.float64]

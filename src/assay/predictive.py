@@ -6,11 +6,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from assay.answer_draws import draw_answers
 from assay.errors import ModelError
 from assay.fit_data import group, parameter_draws, structure_of
 from assay.model import Structure
 from assay.seeds import generator_of
-from assay.simulation import draw_answers
 from assay.states import MISSING, Vectors
 
 Floats = NDArray[np.float64]

@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 import assay
+from assay.answer_draws import draw_answers
 from assay.consensus import consensus_sensitivity
 from assay.dependence import appearance_chances, effective_raters, perception_table
 from assay.errors import FitError, FitWarning
@@ -16,7 +17,6 @@ from assay.fit_data import parameter_draws, posterior_dataset, structure_of
 from assay.kinds import rater_consistency, rater_kinds
 from assay.ratings import Ratings
 from assay.sessions import drift_table, reliability_by_session
-from assay.simulation import draw_answers
 
 
 def at_the_truth(ratings: Ratings, **options: object) -> xr.DataTree:

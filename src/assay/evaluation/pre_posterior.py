@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from assay.answer_draws import draw_answers
 from assay.evaluation.components import Components, Contrast, columns_of, defined_mean
 from assay.evaluation.draws import LabelDraws, metric_draws
 from assay.evaluation.panels import Layout, answered_ratings
@@ -17,7 +18,6 @@ from assay.fit_data import parameter_draws, ratings_of, spec_of
 from assay.model import Structure, build_structure
 from assay.ratings import NOT_AUDITED, PER_RATING, Ratings, take_ratings
 from assay.recovery import recover
-from assay.simulation import draw_answers
 
 Values = NDArray[np.float64]
 Rows = NDArray[np.int64]

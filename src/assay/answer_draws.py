@@ -1,0 +1,124 @@
+"""Answers drawn from a model, given its parameters and the states of the items."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.model import Structure
+from assay.parts import Part
+from assay.ratings import Ratings
+from assay.states import MISSING, Vectors
+
+Floats = NDArray[np.float64]
+
+
+def draw_answers(
+    structure: Structure,
+    values: Mapping[str, Floats],
+    states: NDArray[np.int16],
+    rng: np.random.Generator,
+    *,
+    answered: NDArray[np.bool_] | None = None,
+) -> tuple[Vectors, Floats]:
+    """Draw the answers of all ratings of a structure, given the states of its items.
+
+    Parameters
+    ----------
+    values : mapping of str to ndarray
+        Parameters, each with one leading axis of length 1.
+    states : ndarray of int (item,)
+    answered : ndarray of bool (rating, label), optional
+        Which labels are answered; those that the structure's ratings answer if not given.
+
+    Returns
+    -------
+    answers : ndarray of int16 (rating, label)
+    scores : ndarray of float (rating, label)
+    """
+    ratings = structure.ratings
+    if answered is None:
+        answered = (ratings.answers != MISSING) | np.isfinite(ratings.scores)
+    harder = _draw_difficulty(structure, values, len(ratings.items), rng)
+    answers = np.full(ratings.answers.shape, MISSING, np.int16)
+    scores = np.full(ratings.answers.shape, np.nan)
+    for part in structure.parts:
+        own = part.own(values)
+        mine = np.flatnonzero(part.unit >= 0)
+        seen = _draw_appearance(structure, values, part, states, harder, rng)[mine]
+        whole = ratings.partial == "lost"
+        keys = np.column_stack([harder[ratings.item[mine]], answered[mine] | whole])
+        for key in np.unique(keys, axis=0):
+            here = np.flatnonzero((keys == key).all(axis=1))
+            tilt = part.tilt(own, float(structure.difficulty.positions[int(key[0])]), np)
+            shown = key[1:].astype(bool)
+            found = part.draw(own, mine[here], seen[here], tilt, shown, rng)
+            answers[mine[here]], scores[mine[here]] = found
+        _repeat(ratings, part, own, answered, answers, scores, rng)
+    if ratings.partial == "lost":
+        answers[~answered], scores[~answered] = MISSING, np.nan
+    return answers, scores
+
+
+def _draw_difficulty(
+    structure: Structure, values: Mapping[str, Floats], items: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Class of difficulty of each item."""
+    chance = np.exp(np.asarray(structure.difficulty.log_weight(values, np))).reshape(-1)
+    return rng.choice(len(chance), size=items, p=chance / chance.sum())
+
+
+def _draw_appearance(
+    structure: Structure,
+    values: Mapping[str, Floats],
+    part: Part,
+    states: NDArray[np.int16],
+    harder: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> NDArray[np.int16]:
+    """Draw what the item of each rating looks like to the rater's group: (rating,)."""
+    ratings, perception = structure.ratings, structure.perception
+    seen = states[ratings.item].copy()
+    for g, name in enumerate(part.raters.groups):
+        if name not in perception.groups:
+            continue
+        context = structure.prevalence.design.item_context
+        chance, looks = (table[0] for table in perception.of_group(name, values))
+        steps = looks[context, states].cumsum(axis=1)
+        afresh = (rng.random(len(states))[:, None] * steps[:, -1:] > steps).sum(axis=1)
+        missed = rng.random(len(states)) < chance[harder]
+        appears = np.where(missed, afresh, states).astype(np.int16)
+        mine = part.unit >= 0
+        mine[mine] = part.unit_group[part.unit[mine]] == g
+        seen[mine] = appears[ratings.item[mine]]
+    return seen
+
+
+def _repeat(
+    ratings: Ratings,
+    part: Part,
+    values: Mapping[str, Floats],
+    answered: NDArray[np.bool_],
+    answers: Vectors,
+    scores: Floats,
+    rng: np.random.Generator,
+) -> None:
+    """Let a rater's later ratings of an item copy earlier ones, as Polya's urn has it.
+
+    Only ratings that answer the same labels share an urn, as in the likelihood.
+    """
+    if "consistency" not in values or part.consistency is None:
+        return
+    kappa = float(np.ravel(values["consistency"])[0])
+    mine = np.flatnonzero(part.unit >= 0)
+    kind = np.unique(answered, axis=0, return_inverse=True)[1].ravel()
+    who = np.stack([ratings.item, part.unit, ratings.rater, kind])
+    order = mine[np.lexsort((ratings.replicate[mine], *who[::-1, mine]))]
+    before: list[int] = []
+    for n in order.tolist():
+        if before and (who[:, before[0]] != who[:, n]).any():
+            before = []
+        if before and rng.random() < kappa * len(before) / (1 - kappa + kappa * len(before)):
+            source = before[rng.integers(len(before))]
+            answers[n], scores[n] = answers[source], scores[source]
+        before.append(n)

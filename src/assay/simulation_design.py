@@ -1,0 +1,111 @@
+"""The design of a simulation: who rates what, how often and when."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from assay.errors import ModelError
+from assay.ratings import Ratings, no_accounting, take_ratings
+from assay.states import MISSING, StateSpace, Vectors, state_space
+from assay.task import Task
+
+
+def design_ratings(
+    task: Task,
+    *,
+    n_items: int,
+    groups: Mapping[str, int],
+    ratings_per_item: int | Sequence[int],
+    n_systems: int,
+    n_clusters: int | None,
+    rng: np.random.Generator,
+) -> Ratings:
+    """Say who rates what, with placeholder answers; arguments are those of ``simulate``.
+
+    Raises
+    ------
+    ModelError
+        If the sizes do not fit each other.
+    """
+    n_raters = sum(groups.values())
+    if n_items < 1:
+        raise ModelError(f"{n_items} items cannot be; a simulation needs at least one")
+    if np.size(ratings_per_item) not in (1, n_items):
+        raise ModelError(
+            f"ratings_per_item has {np.size(ratings_per_item)} numbers for {n_items} items; "
+            "give one for all, or one for each"
+        )
+    per_item = np.broadcast_to(np.asarray(ratings_per_item, np.int64), (n_items,))
+    if n_raters < 1 or per_item.max() > n_raters or per_item.min() < 0:
+        raise ModelError(
+            f"{n_items} items with {per_item.min()} to {per_item.max()} ratings each by "
+            f"{n_raters} raters cannot be; an item has at most one rating of each rater"
+        )
+    order = rng.random((n_items, n_raters)).argsort(axis=1)
+    keep = np.arange(n_raters) < per_item[:, None]
+    item = np.repeat(np.arange(n_items), per_item)
+    clusters = max(n_items // n_systems, 1) if n_clusters is None else n_clusters
+    if not 1 <= clusters * n_systems <= max(n_items, clusters):
+        raise ModelError(
+            f"{n_items} items are too few for {clusters} clusters x {n_systems} systems"
+        )
+    lists = np.arange(n_items) % (clusters * n_systems)
+    cluster = np.array([f"cluster_{c + 1}" for c in lists % clusters], dtype=object)
+    system = lists // clusters
+    names = np.array([f"system_{k + 1}" if n_systems > 1 else "" for k in system], dtype=object)
+    panels = pd.DataFrame(
+        {
+            "panel": cluster + np.where(names == "", "", "/" + names),
+            "system": names,
+            "cluster": cluster,
+            "rank": np.arange(n_items) // (clusters * n_systems) + 1,
+            "item": np.arange(n_items),
+        }
+    )
+    space = state_space(task)
+    return Ratings(
+        task=task,
+        answers=_placeholder(space, len(item)),
+        item=item.astype(np.int64),
+        rater=order[keep].astype(np.int64),
+        replicate=np.zeros(len(item), np.int64),
+        abstained=np.zeros(len(item), bool),
+        items=pd.DataFrame(
+            {"cluster": cluster, "stratum": "", "weight": 1.0},
+            index=pd.Index([f"item_{i + 1}" for i in range(n_items)], name="item"),
+        ),
+        raters=pd.DataFrame(
+            {"group": [name for name, count in groups.items() for _ in range(count)]},
+            index=pd.Index([f"rater_{j + 1}" for j in range(n_raters)], name="rater"),
+        ),
+        truth=np.full((n_items, len(task.labels)), MISSING, np.int16),
+        panels=panels,
+        accounting=no_accounting(len(item), source="a simulation"),
+    )
+
+
+def _placeholder(space: StateSpace, count: int) -> Vectors:
+    """Repeat an answer vector that the interface admits."""
+    return np.repeat(space.paths[~space.blocked][:1], count, axis=0)
+
+
+def repeat_ratings(skeleton: Ratings, replicates: int) -> Ratings:
+    """Let every rater rate each of its items several times."""
+    if replicates < 1:
+        raise ModelError(f"replicates={replicates!r}; it must be at least 1")
+    rows = np.repeat(np.arange(len(skeleton.answers)), replicates)
+    repeated = take_ratings(skeleton, rows)
+    return replace(repeated, replicate=np.arange(len(rows)) % replicates)
+
+
+def spread_sessions(skeleton: Ratings, sessions: int, rng: np.random.Generator) -> Ratings:
+    """Spread ratings over sessions."""
+    if sessions < 1:
+        raise ModelError(f"sessions={sessions!r}; it must be at least 1")
+    if sessions == 1:
+        return skeleton
+    names = tuple(f"session_{t + 1}" for t in range(sessions))
+    drawn = rng.integers(sessions, size=len(skeleton.answers))
+    return replace(skeleton, session=np.array(names, object)[drawn], sessions=names)

@@ -16,7 +16,7 @@ import assay
 from assay.climbs import prior_centre
 from assay.curvature import curvature
 from assay.density import make_density
-from assay.distributed import fitting
+from assay.distributed import connection, fitting, writing
 from assay.distributed.pieces import bends, make_frame, make_piece, take_clusters
 from assay.distributed.skeleton import make_skeleton, number, number_partition
 from assay.distributed.spreading import cut_clusters
@@ -265,9 +265,9 @@ def test_a_killed_worker_costs_time_and_no_result(
 
     killed: list[int] = []
     undisturbed = fit("one.zarr")
-    seek_modes, write_labels = fitting.seek_modes, fitting.write_labels
+    seek_modes, write_labels = fitting.seek_modes, writing.write_labels
     monkeypatch.setattr(fitting, "seek_modes", seek)
-    monkeypatch.setattr(fitting, "write_labels", write)
+    monkeypatch.setattr(writing, "write_labels", write)
     disturbed = fit("two.zarr")
     client.wait_for_workers(2, timeout=30)
     assert len(killed) == 2
@@ -336,7 +336,7 @@ def test_refusals_say_why(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(fitting, "PATIENCE", 1.0)
+    monkeypatch.setattr(connection, "PATIENCE", 1.0)
     given = {
         "folder": folder, "task": "retrieval", "out": folder.parent / "fit.zarr",
         "client": client, **QUICK,

@@ -131,7 +131,7 @@ class Fitting:
 
         if self.dask is None:
             return nullcontext()
-        from assay.distributed.fitting import connected
+        from assay.distributed.connection import connected
 
         return connected(self.dask)
 

@@ -6,9 +6,7 @@ states of its own items and writes them into its region of one store.
 """
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
@@ -16,23 +14,15 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
-from assay.assumptions import learned_assumptions, stated_assumptions
 from assay.centring import find_centred_modes
 from assay.climbs import LARGE
-from assay.cluster_loadings import align_loadings
 from assay.density import make_density
-from assay.diagnostics import mode_warnings
 from assay.distributed import dataset
+from assay.distributed.connection import connected
+from assay.distributed.holding import Held, hold_dataset
 from assay.distributed.pieces import in_coordinates, without_clusters
-from assay.distributed.skeleton import (
-    Numbered,
-    Numbering,
-    make_skeleton,
-    number,
-    number_partition,
-)
+from assay.distributed.skeleton import Numbered, number_partition
 from assay.distributed.spreading import (
     SpreadDensity,
     follow_on_workers,
@@ -40,61 +30,18 @@ from assay.distributed.spreading import (
     sending,
     spread_density,
 )
-from assay.distributed.store import (
-    Layout,
-    annotate,
-    lay_out,
-    make_layout,
-    waves,
-    write_partition,
-    write_statistics,
-)
 from assay.distributed.subsets import join_ratings, take_items
-from assay.errors import FitError, FitWarning, ModelError
-from assay.files import draft
+from assay.distributed.writing import write_fit
+from assay.errors import FitError, FitWarning
 from assay.fit_arguments import check_arguments
-from assay.fit_attributes import attributes
-from assay.fit_data import posterior_dataset
-from assay.fit_diagnostics import diagnose_laplace
-from assay.fit_tree import assemble
 from assay.inference import RUNS, Effort
-from assay.layers.perception import check_reference
-from assay.model import Structure
 from assay.modes import Mode
-from assay.ratings import Accounting, Ratings
-from assay.recovery import Recovered
+from assay.ratings import Ratings
 from assay.seeds import seed_of
-from assay.spec import Priors, Replicates, Spec, make_spec, recipes
+from assay.spec import Priors, Replicates, make_spec
 from assay.task import Task
 
-Floats = NDArray[np.float64]
 METHODS = ("laplace", "map", "em")
-FAN = 16
-"""How many skeletons one task joins."""
-PATIENCE = 20.0
-"""Seconds in which a scheduler has to answer."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Held:
-    """A data set that lies with the workers.
-
-    Attributes
-    ----------
-    client : distributed.Client
-    numbered : tuple of distributed.Future
-        The partitions.
-    structure : Structure
-        Of the skeleton; what it says of systems' shares is the whole data set's.
-    numbering : Numbering
-    facts : tuple of Facts
-    """
-
-    client: Any
-    numbered: tuple[Any, ...]
-    structure: Structure
-    numbering: Numbering
-    facts: tuple[dataset.Facts, ...]
 
 
 def fit_dataset(
@@ -191,97 +138,6 @@ def fit_dataset(
     return xr.open_datatree(target, engine="zarr", consolidated=False, chunks=None)
 
 
-@contextmanager
-def connected(client: Any) -> Iterator[Any]:
-    """Yield a client: the one that is given, or one of the scheduler at an address.
-
-    Raises
-    ------
-    FitError
-        If there is no Dask, no scheduler, or a task that no worker survives.
-    """
-    try:
-        from distributed import Client, KilledWorker
-    except ImportError:
-        raise FitError("a Dask cluster needs the extra: pip install 'assay[dask]'") from None
-    try:
-        found = Client(client, timeout=PATIENCE) if isinstance(client, str) else client
-    except (OSError, TimeoutError, ValueError) as error:
-        raise FitError(f"no Dask scheduler answers at {client}: {error}") from None
-    try:
-        yield found
-    except KilledWorker as error:
-        raise FitError(
-            f"several workers died of one task ({error.task}), most often for want of memory: "
-            "write smaller files, or give each worker more"
-        ) from None
-    finally:
-        if found is not client:
-            found.close()
-
-
-def hold_dataset(
-    client: Any, paths: Sequence[Path], task: str | Path | Task, reading: dict[str, Any], spec: Spec
-) -> Held:
-    """Have workers read the partitions, check that they fit together, and number them alike."""
-    base = dataset.task_of(task, reading)
-    full = dataset.complete_task(client, paths, base, reading)
-    count = len(paths)
-    parts = client.map(dataset.read_partition, paths, [full] * count, [reading] * count)
-    facts = client.gather(client.map(dataset.describe, parts))
-    dataset.check_sessions(facts, reading)
-    dataset.require_whole_clusters(client, parts, paths, facts)
-    skeleton = join_skeletons(client, parts, spec)
-    groups = tuple(skeleton.raters["group"].astype(str).unique())
-    if any(recipe.family == "scored" for recipe in recipes(spec, groups).values()):
-        raise ModelError(
-            "raters='scored' bins the scores of a rater by all of them together, which no "
-            "partition shows; fit the answers, or read all data on one machine"
-        )
-    check_reference(skeleton, spec.reference)
-    structure, numbering = number(skeleton, spec)
-    with sending():
-        given = client.submit(same, numbering, pure=False)
-    numbered = client.map(number_partition, parts, [given] * count)
-    places = sum(client.gather(client.map(attrgetter("places"), numbered)))
-    design = replace(
-        structure.prevalence.design, system_share=places / places.sum(axis=1, keepdims=True)
-    )
-    return Held(
-        client=client,
-        numbered=tuple(numbered),
-        structure=replace(structure, prevalence=replace(structure.prevalence, design=design)),
-        numbering=numbering,
-        facts=tuple(facts),
-    )
-
-
-def join_skeletons(client: Any, parts: Sequence[Any], spec: Spec) -> Ratings:
-    """Make a skeleton of the whole data set from those of the partitions, some at a time."""
-    found = client.map(make_skeleton, parts, [spec] * len(parts))
-    while len(found) > 1:
-        fans = [found[n : n + FAN] for n in range(0, len(found), FAN)]
-        found = client.map(_join, fans, [spec] * len(fans))
-    skeleton: Ratings = found[0].result()
-    return skeleton
-
-
-def _join(skeletons: Sequence[Ratings], spec: Spec) -> Ratings:
-    """On a worker: join skeletons into one."""
-    try:
-        return make_skeleton(join_ratings(skeletons), spec)
-    except ValueError as error:
-        raise FitError(str(error)) from None
-
-
-def take_sample(numbered: Numbered, share: float, seed: Sequence[int]) -> Ratings:
-    """On a worker: take about a share of the clusters, at least one, at random."""
-    codes, names = pd.factorize(numbered.ratings.items["cluster"])
-    count = max(1, round(share * len(names)))
-    chosen = np.random.default_rng(list(seed)).choice(len(names), count, replace=False)
-    return take_items(numbered.ratings, np.flatnonzero(np.isin(codes, chosen)))
-
-
 def seek_modes(
     held: Held, rng: np.random.Generator, seed: int, *, starts: int
 ) -> tuple[SpreadDensity, list[Mode]]:
@@ -303,105 +159,9 @@ def seek_modes(
     return density, follow_on_workers(sample.structure, here, density, rough)
 
 
-def write_fit(
-    held: Held,
-    density: SpreadDensity,
-    modes: list[Mode],
-    x: Floats,
-    stats: dict[str, Any],
-    accounting: Accounting,
-    target: Path,
-    *,
-    method: str,
-    seed: int,
-    starts: int,
-) -> list[str]:
-    """Write the fit, each worker its own items; returns what a reader must know of it."""
-    structure = held.structure
-    values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
-    layout = make_layout([fact.sizes for fact in held.facts], x.shape[1])
-    stats = {"lp": np.zeros(x.shape[:2])} | stats
-    posterior = posterior_dataset(structure, values, len(x))
-    template = assemble(structure, posterior, _blank(structure, x), stats, len(x))
-    # A skeleton may have whole clusters only of one item where the data have larger ones.
-    if layout.unit not in template["log_likelihood"].dims:
-        other = "item" if layout.unit == "cluster" else "cluster"
-        template["log_likelihood"] = template["log_likelihood"].rename({other: layout.unit})
-    numbers: dict[str, Any] = {}
-    notes: list[str] = []
-    with draft(target) as store:
-        lay_out(store, template, layout)
-        likelihood = write_labels(held, store, layout, density, modes[0], x, seed)
-        if method == "laplace":
-            stats["lp"] = density.log_prior(x) + likelihood
-            numbers, notes = diagnose_laplace(modes[0], x, stats["lp"])
-        elif method == "em":
-            numbers = {"optimiser": "climb"}
-        notes += mode_warnings(modes)
-        stated = [*_stated(structure), *learned_assumptions(structure, values)]
-        whole = replace(structure, ratings=replace(structure.ratings, accounting=accounting))
-        write_statistics(store, stats)
-        annotate(
-            store,
-            attributes(
-                whole, modes, notes, stated, numbers, method=method, seed=seed, starts=starts
-            ),
-        )
-    return notes
-
-
-def _blank(structure: Structure, x: Floats) -> Recovered:
-    """Return states of the skeleton's items, to be overwritten."""
-    draws, items = x.shape[0] * x.shape[1], len(structure.ratings.items)
-    return Recovered(
-        states=np.zeros((draws, items), np.int16),
-        probabilities=np.zeros((items, len(structure.prevalence.space.states))),
-        difficulty=np.zeros((items, structure.difficulty.classes)),
-        log_likelihood=np.zeros((draws, len(structure.pattern.cluster_bundle))),
-    )
-
-
-def write_labels(
-    held: Held,
-    store: Path,
-    layout: Layout,
-    density: SpreadDensity,
-    mode: Mode,
-    x: Floats,
-    seed: int,
-) -> Floats:
-    """Have the states drawn and written; returns the log-likelihood of each draw."""
-    with sending():
-        draws = held.client.submit(same, x, pure=False)
-    total = np.zeros(x.shape[:2])
-    for wave in waves(layout):
-        # Two that share a chunk of the store are never written side by side.
-        found = [
-            held.client.submit(
-                write_partition,
-                held.numbered[n],
-                density.held[n],
-                n,
-                store,
-                layout,
-                mode,
-                draws,
-                seed,
-                pure=False,
-            )
-            for n in wave
-        ]
-        total += sum(held.client.gather(found))
-    return total
-
-
-def _stated(structure: Structure) -> list[str]:
-    """Say what was assumed; the skeleton cannot tell how many ratings repeat another."""
-    plain = replace(structure, spec=replace(structure.spec, replicates="together"))
-    found = stated_assumptions(plain)
-    if structure.spec.replicates == "independent":
-        found.append(
-            "Ratings that repeat a rater's rating of the same item are taken for independent given "
-            "the truth (replicates='independent'): they count as if other raters had given them."
-        )
-    return found
+def take_sample(numbered: Numbered, share: float, seed: Sequence[int]) -> Ratings:
+    """On a worker: take about a share of the clusters, at least one, at random."""
+    codes, names = pd.factorize(numbered.ratings.items["cluster"])
+    count = max(1, round(share * len(names)))
+    chosen = np.random.default_rng(list(seed)).choice(len(names), count, replace=False)
+    return take_items(numbered.ratings, np.flatnonzero(np.isin(codes, chosen)))

@@ -1,0 +1,97 @@
+"""A data set that lies with the workers: read by partition, checked together, numbered alike."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from pathlib import Path
+from typing import Any
+
+from assay.distributed import dataset
+from assay.distributed.skeleton import Numbering, make_skeleton, number, number_partition
+from assay.distributed.spreading import same, sending
+from assay.distributed.subsets import join_ratings
+from assay.errors import FitError, ModelError
+from assay.layers.perception import check_reference
+from assay.model import Structure
+from assay.ratings import Ratings
+from assay.spec import Spec, recipes
+from assay.task import Task
+
+FAN = 16
+"""How many skeletons one task joins."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Held:
+    """A data set that lies with the workers.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    numbered : tuple of distributed.Future
+        The partitions.
+    structure : Structure
+        Of the skeleton; what it says of systems' shares is the whole data set's.
+    numbering : Numbering
+    facts : tuple of Facts
+    """
+
+    client: Any
+    numbered: tuple[Any, ...]
+    structure: Structure
+    numbering: Numbering
+    facts: tuple[dataset.Facts, ...]
+
+
+def hold_dataset(
+    client: Any, paths: Sequence[Path], task: str | Path | Task, reading: dict[str, Any], spec: Spec
+) -> Held:
+    """Have workers read the partitions, check that they fit together, and number them alike."""
+    base = dataset.task_of(task, reading)
+    full = dataset.complete_task(client, paths, base, reading)
+    count = len(paths)
+    parts = client.map(dataset.read_partition, paths, [full] * count, [reading] * count)
+    facts = client.gather(client.map(dataset.describe, parts))
+    dataset.check_sessions(facts, reading)
+    dataset.require_whole_clusters(client, parts, paths, facts)
+    skeleton = join_skeletons(client, parts, spec)
+    groups = tuple(skeleton.raters["group"].astype(str).unique())
+    if any(recipe.family == "scored" for recipe in recipes(spec, groups).values()):
+        raise ModelError(
+            "raters='scored' bins the scores of a rater by all of them together, which no "
+            "partition shows; fit the answers, or read all data on one machine"
+        )
+    check_reference(skeleton, spec.reference)
+    structure, numbering = number(skeleton, spec)
+    with sending():
+        given = client.submit(same, numbering, pure=False)
+    numbered = client.map(number_partition, parts, [given] * count)
+    places = sum(client.gather(client.map(attrgetter("places"), numbered)))
+    design = replace(
+        structure.prevalence.design, system_share=places / places.sum(axis=1, keepdims=True)
+    )
+    return Held(
+        client=client,
+        numbered=tuple(numbered),
+        structure=replace(structure, prevalence=replace(structure.prevalence, design=design)),
+        numbering=numbering,
+        facts=tuple(facts),
+    )
+
+
+def join_skeletons(client: Any, parts: Sequence[Any], spec: Spec) -> Ratings:
+    """Make a skeleton of the whole data set from those of the partitions, some at a time."""
+    found = client.map(make_skeleton, parts, [spec] * len(parts))
+    while len(found) > 1:
+        fans = [found[n : n + FAN] for n in range(0, len(found), FAN)]
+        found = client.map(_join, fans, [spec] * len(fans))
+    skeleton: Ratings = found[0].result()
+    return skeleton
+
+
+def _join(skeletons: Sequence[Ratings], spec: Spec) -> Ratings:
+    """On a worker: join skeletons into one."""
+    try:
+        return make_skeleton(join_ratings(skeletons), spec)
+    except ValueError as error:
+        raise FitError(str(error)) from None

@@ -1,0 +1,138 @@
+"""The fit of a data set, written into one store: each worker writes its own items."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.assumptions import learned_assumptions, stated_assumptions
+from assay.cluster_loadings import align_loadings
+from assay.diagnostics import mode_warnings
+from assay.distributed.holding import Held
+from assay.distributed.spreading import SpreadDensity, same, sending
+from assay.distributed.store import (
+    Layout,
+    annotate,
+    lay_out,
+    make_layout,
+    waves,
+    write_partition,
+    write_statistics,
+)
+from assay.files import draft
+from assay.fit_attributes import attributes
+from assay.fit_data import posterior_dataset
+from assay.fit_diagnostics import diagnose_laplace
+from assay.fit_tree import assemble
+from assay.model import Structure
+from assay.modes import Mode
+from assay.ratings import Accounting
+from assay.recovery import Recovered
+
+Floats = NDArray[np.float64]
+
+
+def write_fit(
+    held: Held,
+    density: SpreadDensity,
+    modes: list[Mode],
+    x: Floats,
+    stats: dict[str, Any],
+    accounting: Accounting,
+    target: Path,
+    *,
+    method: str,
+    seed: int,
+    starts: int,
+) -> list[str]:
+    """Write the fit, each worker its own items; returns what a reader must know of it."""
+    structure = held.structure
+    values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
+    layout = make_layout([fact.sizes for fact in held.facts], x.shape[1])
+    stats = {"lp": np.zeros(x.shape[:2])} | stats
+    posterior = posterior_dataset(structure, values, len(x))
+    template = assemble(structure, posterior, _blank(structure, x), stats, len(x))
+    # A skeleton may have whole clusters only of one item where the data have larger ones.
+    if layout.unit not in template["log_likelihood"].dims:
+        other = "item" if layout.unit == "cluster" else "cluster"
+        template["log_likelihood"] = template["log_likelihood"].rename({other: layout.unit})
+    numbers: dict[str, Any] = {}
+    notes: list[str] = []
+    with draft(target) as store:
+        lay_out(store, template, layout)
+        likelihood = write_labels(held, store, layout, density, modes[0], x, seed)
+        if method == "laplace":
+            stats["lp"] = density.log_prior(x) + likelihood
+            numbers, notes = diagnose_laplace(modes[0], x, stats["lp"])
+        elif method == "em":
+            numbers = {"optimiser": "climb"}
+        notes += mode_warnings(modes)
+        stated = [*_stated(structure), *learned_assumptions(structure, values)]
+        whole = replace(structure, ratings=replace(structure.ratings, accounting=accounting))
+        write_statistics(store, stats)
+        annotate(
+            store,
+            attributes(
+                whole, modes, notes, stated, numbers, method=method, seed=seed, starts=starts
+            ),
+        )
+    return notes
+
+
+def write_labels(
+    held: Held,
+    store: Path,
+    layout: Layout,
+    density: SpreadDensity,
+    mode: Mode,
+    x: Floats,
+    seed: int,
+) -> Floats:
+    """Have the states drawn and written; returns the log-likelihood of each draw."""
+    with sending():
+        draws = held.client.submit(same, x, pure=False)
+    total = np.zeros(x.shape[:2])
+    for wave in waves(layout):
+        # Two that share a chunk of the store are never written side by side.
+        found = [
+            held.client.submit(
+                write_partition,
+                held.numbered[n],
+                density.held[n],
+                n,
+                store,
+                layout,
+                mode,
+                draws,
+                seed,
+                pure=False,
+            )
+            for n in wave
+        ]
+        total += sum(held.client.gather(found))
+    return total
+
+
+def _blank(structure: Structure, x: Floats) -> Recovered:
+    """Return states of the skeleton's items, to be overwritten."""
+    draws, items = x.shape[0] * x.shape[1], len(structure.ratings.items)
+    return Recovered(
+        states=np.zeros((draws, items), np.int16),
+        probabilities=np.zeros((items, len(structure.prevalence.space.states))),
+        difficulty=np.zeros((items, structure.difficulty.classes)),
+        log_likelihood=np.zeros((draws, len(structure.pattern.cluster_bundle))),
+    )
+
+
+def _stated(structure: Structure) -> list[str]:
+    """Say what was assumed; the skeleton cannot tell how many ratings repeat another."""
+    plain = replace(structure, spec=replace(structure.spec, replicates="together"))
+    found = stated_assumptions(plain)
+    if structure.spec.replicates == "independent":
+        found.append(
+            "Ratings that repeat a rater's rating of the same item are taken for independent given "
+            "the truth (replicates='independent'): they count as if other raters had given them."
+        )
+    return found

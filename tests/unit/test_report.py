@@ -1,6 +1,7 @@
 """The report: what stands in it, what does not, and that it is one safe, whole file."""
 
 import json
+import re
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -14,7 +15,17 @@ import assay
 from assay.errors import FitError, ModelError, UnknownNameError
 from assay.reporting import report
 from assay.reporting.material import Material
-from assay.reporting.page import Finding, Gap, Page, Section, Table, prose, table_of
+from assay.reporting.page import (
+    Code,
+    Finding,
+    Gap,
+    Page,
+    Section,
+    Table,
+    prose,
+    reworded,
+    table_of,
+)
 from assay.reporting.provenance import ratings_hash
 from assay.reporting.writing import SHOWN_FINDINGS, make_page
 from assay.simulation import simulate
@@ -116,7 +127,9 @@ def test_metrics_stand_beside_the_vote(page: Page, material: Material) -> None:
     assert table.columns == ("System", "Model, finite", "Model, population", "Majority vote")
     assert sum(row.is_heading for row in table.rows) == 6
     assert sum(not row.is_heading for row in table.rows) == 12
-    assert set(table.frame["estimand"]) == {"finite", "population", "vote"}
+    # Of what was hardly seen, the population is the model's: the estimand says so in brackets.
+    estimands = table.frame["estimand"].str.partition(" (")[0]
+    assert set(estimands) == {"finite", "population", "vote"}
 
 
 def test_verdicts_of_claims_are_told(page: Page, material: Material) -> None:
@@ -138,6 +151,30 @@ def test_what_could_not_run_is_listed_with_its_key(page: Page) -> None:
     said = texts(section(page, "gaps"))
     for key in ("--stability", "--truth", "--human", "--group"):
         assert key in said
+
+
+def test_without_a_command_arguments_are_named_and_not_options(fit: xr.DataTree) -> None:
+    plain = make_page(Material(fit=fit, budget=False))
+    said = texts(section(plain, "gaps")) + texts(section(plain, "data"))
+    assert "(truth=)" in said
+    assert "unlock it with group=" in said
+    assert not re.search(r"--[a-z]", said)
+
+
+def test_a_page_said_otherwise_keeps_what_comes_from_the_data() -> None:
+    shown = {"x": "X"}
+    data = table_of("t", "c", pd.DataFrame({"x": ["truth="]}), shown, note="truth=")
+    own = table_of("gaps", "c", pd.DataFrame({"x": ["truth="]}), shown, is_prose=True)
+    blocks = (prose("truth="), data, own, Code(text="truth="))
+    part = Section(key="k", title="t", blocks=blocks)
+    page = Page(title="t", summary="s", findings=(), sections=(part,))
+    told = reworded(page, str.upper).sections[0].blocks
+    assert [type(block) for block in told] == [type(block) for block in blocks]
+    paragraph, kept, sentences, code = told
+    assert paragraph == prose("TRUTH=")
+    assert (kept.rows[0].cells, kept.note) == (("truth=",), "TRUTH=")
+    assert sentences.rows[0].cells == ("TRUTH=",)
+    assert code == Code(text="truth=")
 
 
 def test_a_fit_without_systems_has_no_comparison_and_says_so() -> None:
@@ -247,7 +284,7 @@ def test_people_alone_are_shown_where_they_are_named(fit: xr.DataTree) -> None:
     material = Material(fit=fit, human=("rater 1", "rater 2", "rater 3"), budget=False)
     page = make_page(material)
     assert "human-only" in texts(section(page, "comparisons"))
-    assert "--human" not in texts(section(page, "gaps"))
+    assert "human=" not in texts(section(page, "gaps"))
 
 
 @pytest.mark.parametrize(

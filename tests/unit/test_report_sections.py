@@ -135,7 +135,7 @@ def test_fits_without_them_have_no_such_sections(plain: xr.DataTree) -> None:
     assert scores_section(material) is None
     gap = left_out_section(material)
     assert isinstance(gap, Gap)
-    assert gap.enable == "--method nuts"
+    assert gap.enable == "method='nuts'"
 
 
 def test_the_page_has_the_sections_and_their_tables(drifting: xr.DataTree, tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ class TestStability:
         assert "refits too" in stable_page
 
     def test_it_is_no_longer_among_what_could_not_run(self, stable_page: str) -> None:
-        assert "--stability" not in stable_page
+        assert "stability=True" not in stable_page
 
     def line(self, **numbers: Any) -> dict[str, Any]:
         return {

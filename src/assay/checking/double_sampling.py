@@ -4,7 +4,7 @@ What differs between the systems then rests on one instrument. If it errs more o
 items than on another's, a model with one error rate for both turns that into a difference.
 """
 
-import shlex
+import json
 from dataclasses import dataclass
 
 import numpy as np
@@ -155,7 +155,7 @@ def _words(design: Design) -> str:
 
 
 def _proposal(design: Design) -> str:
-    """Give the arguments, and the options of the command, that let errors differ by system."""
+    """Give the arguments of ``fit`` that let errors differ by system."""
     who = some(design.judges)
     if not design.others:
         return f"Let the errors of {who} differ by system: {_arguments(LAYER)}"
@@ -164,20 +164,14 @@ def _proposal(design: Design) -> str:
         return f"Let the errors of {who} differ by system: {_arguments(layers)}"
     return (
         f"If {who} is of another kind than the other raters (a language model beside people), give "
-        "it a rater group of its own (group=, --group) and let its errors differ by system, e.g. "
+        "it a rater group of its own (group=) and let its errors differ by system, e.g. "
         f"{_arguments({'judge': LAYER, 'others': PLAIN})}"
     )
 
 
 def _arguments(raters: str | dict[str, str]) -> str:
-    """Write the arguments of ``fit``, in Python and on the command line."""
-    if isinstance(raters, str):
-        written, options = f'"{raters}"', [raters]
-    else:
-        pairs = ", ".join(f'"{name}": "{recipe}"' for name, recipe in raters.items())
-        written, options = f"{{{pairs}}}", [f"{name}={text}" for name, text in raters.items()]
-    command = " ".join(f"--raters {shlex.quote(option)}" for option in options)
-    return f'raters={written}, prevalence="dirichlet" (assay fit: {command} --prevalence dirichlet)'
+    """Write the arguments of ``fit``."""
+    return f'raters={json.dumps(raters, ensure_ascii=False)}, prevalence="dirichlet"'
 
 
 def _table(design: Design) -> pd.DataFrame:

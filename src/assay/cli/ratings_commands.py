@@ -10,8 +10,9 @@ from assay.cli.app import command
 from assay.cli.fitting import Fitting
 from assay.cli.options import Json, Level, Quiet, Source, Table, TaskName
 from assay.cli.reading import Reading
-from assay.cli.shell import end_with, in_options, open_fit, require_place, show, warn
+from assay.cli.shell import end_with, open_fit, require_place, show, warn
 from assay.cli.tables import deliver
+from assay.option_words import in_options
 
 if TYPE_CHECKING:
     import xarray as xr

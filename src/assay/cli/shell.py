@@ -2,7 +2,6 @@
 
 import functools
 import os
-import re
 import shlex
 import sys
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from assay.errors import AssayError
+from assay.option_words import in_options
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 DOUBTED, NOT_SUPPORTED = 1, 3
 MODES_ALONE = ("map", "em")
-WRITTEN = {"classes": "--word LABEL:WORD=CLASS"}
-"""Arguments whose option has another name."""
 
 
 def say(text: str) -> None:
@@ -31,33 +29,6 @@ def say(text: str) -> None:
 def warn(note: str) -> None:
     """Say a warning on standard error, in the words of the command line."""
     say(f"warning: {in_options(note)}")
-
-
-def in_options(text: str) -> str:
-    """Write arguments that a text names as the options that they are here.
-
-    Examples
-    --------
-    >>> in_options("Take more draws (draws=, tune=).")
-    'Take more draws (--draws, --tune).'
-    >>> in_options("Use method='nuts'; unlock it with system= or score_range=")
-    'Use --method nuts; unlock it with --system or --score-range'
-    >>> in_options("Take smaller steps (target_accept=0.98).")
-    'Take smaller steps (--target-accept 0.98).'
-    """
-    from dataclasses import fields
-
-    from assay.cli.fitting import Fitting
-    from assay.cli.reading import Reading
-
-    names = "|".join(field.name for step in (Reading, Fitting) for field in fields(step))
-
-    def option(found: re.Match[str]) -> str:
-        name, *values = found.groups()
-        written = [shlex.quote(value) for value in values if value]
-        return " ".join([f"--{name.replace('_', '-')}", *written])
-
-    return re.sub(rf"\b({names})=(?:'([^']+)'|(\d+(?:\.\d+)?)|(?=[\s,;:.)]|$))", option, text)
 
 
 def this_command() -> str:
@@ -119,7 +90,7 @@ def in_words[**P](command: Callable[P, None]) -> Callable[P, None]:
         try:
             command(*args, **kwargs)
         except AssayError as error:
-            fail(str(error) + _hint(str(error)))
+            fail(in_options(str(error)))
         except KeyboardInterrupt:
             say("interrupted")
             raise typer.Exit(INTERRUPTED) from None
@@ -131,24 +102,6 @@ def in_words[**P](command: Callable[P, None]) -> Callable[P, None]:
             fail("not enough memory; take fewer draws or chains")
 
     return run
-
-
-def _hint(text: str) -> str:
-    r"""Say how arguments of the Python functions are written here, if a message names some.
-
-    Examples
-    --------
-    >>> _hint('name it: item="..."')
-    '\n(here, item="..." is --item ...)'
-    >>> _hint('@assay.metric("mine", task="retrieval")')  # a line of a program, not of a call
-    ''
-    """
-    text = "\n".join(line for line in text.splitlines() if not line.startswith("@"))
-    said = [f'{name}="..." is --{name} ...' for name in re.findall(r'\b(\w+)="', text)]
-    for name in re.findall(r"\b(\w+)=\{", text):
-        option = WRITTEN.get(name, f"--{name} NAME=VALUE")
-        said.append(f"{name}={{...}} is {option}")
-    return f"\n(here, {'; '.join(dict.fromkeys(said))})" if said else ""
 
 
 def require_place(path: Path, *, example: str = "fit.nc") -> None:

@@ -31,7 +31,7 @@ ALONE = (
 NONE = Gap(
     what="Variance budget, and what more data would buy",
     why="it was left out of this report",
-    enable="assay report FIT with --budget",
+    enable="a report with budget=True",
 )
 
 

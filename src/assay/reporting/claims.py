@@ -9,7 +9,7 @@ WEIGHTS = {"supported": 15.0, "undecided": 60.0, "contradicted": 70.0}
 NONE = Gap(
     what="Check of claims",
     why="no claim was made",
-    enable='a claim in words: --claim "B > A by 0.03 on METRIC"',
+    enable="a claim in words: claims=['B > A by 0.03 on METRIC']",
 )
 
 

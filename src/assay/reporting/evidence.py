@@ -126,4 +126,6 @@ def _set_aside_table(accounting: Accounting) -> Block:
 def _roles_table(accounting: Accounting) -> Block:
     shown = {"column": "Column", "role": "Taken for", "evidence": "Because"}
     told = accounting.roles.replace({"role": {"": "not used"}})
-    return table_of("roles", "Columns of the source", told, shown, export=accounting.roles)
+    return table_of(
+        "roles", "Columns of the source", told, shown, export=accounting.roles, is_prose=True
+    )

@@ -16,7 +16,7 @@ SHOWN = 5
 NO_DRAWS = Gap(
     what="Leave-one-out: how well the model foretells ratings that it has not seen",
     why="it needs draws of the posterior, and this fit approximates it",
-    enable="--method nuts",
+    enable="method='nuts'",
 )
 
 

@@ -61,7 +61,7 @@ def _dependence(material: Material) -> list[str]:
     return [
         "That raters err independently of each other. The model takes their errors to be "
         "independent given the truth; where items differ in difficulty, or raters are models of "
-        "one family, it is too sure of itself (--raters 'hierarchical + item_difficulty')."
+        "one family, it is too sure of itself (raters='hierarchical + item_difficulty')."
     ]
 
 
@@ -106,7 +106,7 @@ def gaps_of(material: Material) -> list[Gap]:
             Gap(
                 what="Calibration against known truth",
                 why="the truth of no item is known",
-                enable="known truth of some items, chosen at random (--truth)",
+                enable="known truth of some items, chosen at random (truth=)",
             )
         )
     if ratings.raters["group"].nunique() < 2:
@@ -114,7 +114,7 @@ def gaps_of(material: Material) -> list[Gap]:
             Gap(
                 what="Whether a group of raters errs together",
                 why="all raters are one group",
-                enable="a column with the group of each rater (--group)",
+                enable="a column with the group of each rater (group=)",
             )
         )
     if (ratings.replicate == 0).all():
@@ -122,7 +122,7 @@ def gaps_of(material: Material) -> list[Gap]:
             Gap(
                 what="Raters' consistency with themselves",
                 why="no rater rated an item twice",
-                enable="second ratings by the same raters (--replicate)",
+                enable="second ratings by the same raters (replicate=)",
             )
         )
     return found
@@ -136,6 +136,7 @@ def gaps_section(gaps: Sequence[Gap]) -> Section:
     lines = [{"what": g.what, "why": g.why, "enable": g.enable} for g in gaps]
     shown = {"what": "Check", "why": "Why not", "enable": "What would enable it"}
     table = table_of(
-        "gaps", "Checks, and the input that would enable each", pd.DataFrame(lines), shown
-    )
+        "gaps", "Checks, and the input that would enable each", pd.DataFrame(lines), shown,
+        is_prose=True,
+    )  # fmt: skip
     return Section(key="gaps", title=title, blocks=(table,))

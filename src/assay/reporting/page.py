@@ -1,7 +1,7 @@
 """A page as values: sections of blocks, and what could not be said. The template writes them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import pandas as pd
@@ -67,7 +67,10 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Table:
-    """A table as it is shown, and the data frame that is exported under its key."""
+    """A table as it is shown, and the data frame that is exported under its key.
+
+    Its cells are ``is_prose`` if they are sentences of the report's own.
+    """
 
     kind: ClassVar[str] = "table"
     key: str
@@ -77,6 +80,7 @@ class Table:
     numeric: tuple[bool, ...]
     frame: pd.DataFrame
     note: str = ""
+    is_prose: bool = False
 
 
 Block = Prose | Bullets | Code | Callout | Picture | Table
@@ -146,6 +150,7 @@ def table_of(
     under: str = "",
     note: str = "",
     export: pd.DataFrame | None = None,
+    is_prose: bool = False,
 ) -> Table:
     """Make a table of some columns of a data frame.
 
@@ -163,6 +168,8 @@ def table_of(
         A line below the table.
     export : DataFrame, optional
         What is exported in place of ``frame``, where that holds words.
+    is_prose : bool
+        Whether the cells are sentences of the report's own.
     """
     rows: list[Row] = []
     last = None
@@ -180,6 +187,7 @@ def table_of(
         numeric=tuple(pd.api.types.is_numeric_dtype(frame[column]) for column in shown),
         frame=frame if export is None else export,
         note=note,
+        is_prose=is_prose,
     )
 
 
@@ -196,6 +204,46 @@ def cell_text(cell: Any) -> str:
     if isinstance(cell, float):
         return UNDEFINED if cell != cell else f"{cell:.3g}"
     return printable(cell)
+
+
+def reworded(page: Page, say: Callable[[str], str]) -> Page:
+    """Return a page whose sentences are said otherwise; what comes from the data stays.
+
+    Parameters
+    ----------
+    page : Page
+    say : callable
+        From the old words of a sentence to the new ones.
+    """
+    sections = [
+        replace(
+            section,
+            blocks=tuple(_reworded(block, say) for block in section.blocks),
+            findings=tuple(replace(one, text=say(one.text)) for one in section.findings),
+        )
+        for section in page.sections
+    ]
+    findings = tuple(replace(one, text=say(one.text)) for one in page.findings)
+    return replace(page, sections=tuple(sections), findings=findings)
+
+
+def _reworded(block: Block, say: Callable[[str], str]) -> Block:
+    match block:
+        case Prose():
+            return replace(block, paragraphs=tuple(map(say, block.paragraphs)))
+        case Bullets():
+            return replace(block, items=tuple(map(say, block.items)), lead=say(block.lead))
+        case Callout():
+            return replace(block, text=say(block.text))
+        case Table() if block.is_prose:
+            rows = tuple(Row(cells=tuple(map(say, row.cells))) for row in block.rows)
+            return replace(block, rows=rows, note=say(block.note))
+        case Table():
+            return replace(block, note=say(block.note))
+        case Picture():
+            return replace(block, caption=say(block.caption))
+        case Code():
+            return block
 
 
 def prose(*paragraphs: str) -> Prose:

@@ -102,6 +102,6 @@ def _table(right: pd.DataFrame, frame: pd.DataFrame, note: str, level: float) ->
         shown,
         columns,
         under="label" if shown["label"].nunique() > 1 else "",
-        note=note + (" All raters: --tables." if right["rater"].nunique() > len(names) else ""),
+        note=note + (" All raters: tables=." if right["rater"].nunique() > len(names) else ""),
         export=frame,
     )

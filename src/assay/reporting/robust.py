@@ -17,12 +17,12 @@ FAILED = "could not run"
 NOT_ASKED = Gap(
     what="Stability: refits without each rater, with other priors, rules and kernels",
     why="it was not asked for; each refit takes as long as a small fit",
-    enable="--stability",
+    enable="stability=True",
 )
 NO_SYSTEMS = Gap(
     what="Stability",
     why="it is about contrasts of systems, and the ratings name fewer than two",
-    enable="a column that names the system (--system)",
+    enable="a column that names the system (system=)",
 )
 
 
@@ -118,7 +118,7 @@ def _contrasts(ran: pd.DataFrame, reference: str, *, export: pd.DataFrame) -> Bl
         frame,
         shown,
         under="" if one else "metric",
-        note=f"Estimand {estimands}. Reference: {reference}. All refits: --tables.",
+        note=f"Estimand {estimands}. Reference: {reference}. All refits: tables=.",
         export=export,
     )
 

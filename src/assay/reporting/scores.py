@@ -34,7 +34,7 @@ def scores_section(material: Material) -> Section | None:
         _table(
             _of_curves(table, curves[:SHOWN_CURVES]),
             material.level,
-            f"{note} All curves: --tables." if only else note,
+            f"{note} All curves: tables=." if only else note,
             material.calibration,
         ),
     ]

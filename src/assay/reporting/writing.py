@@ -8,6 +8,7 @@ import xarray as xr
 
 from assay.errors import AssayError, FitError
 from assay.fit_data import require_fit
+from assay.option_words import in_options
 from assay.plurals import counted
 from assay.reporting.agreed import agreement_section
 from assay.reporting.asked import asked_section
@@ -25,7 +26,7 @@ from assay.reporting.limits import gaps_of, gaps_section, limits_section
 from assay.reporting.material import Material
 from assay.reporting.misfit import misfit_section
 from assay.reporting.numbers import metrics_section
-from assay.reporting.page import Finding, Gap, Page, Section
+from assay.reporting.page import Finding, Gap, Page, Section, reworded
 from assay.reporting.provenance import provenance_section
 from assay.reporting.raters import raters_section
 from assay.reporting.robust import stability_section
@@ -96,7 +97,8 @@ def report(
     notice : str
         A sentence that stands above everything, e.g. that the data are simulated.
     command : str, optional
-        The command that makes this report, to stand in it.
+        The command that makes this report, to stand in it; the report then names options of the
+        command line (``--truth``) where it names arguments (``truth=``) without.
     tables : str or path, optional
         A folder for the tables behind the report, a file each.
     table_format : {"csv", "tsv", "json", "parquet"}
@@ -199,7 +201,7 @@ def make_page(material: Material, *, title: str | None = None, notice: str = "")
         provenance_section(material),
     ]
     ratings = material.ratings
-    return Page(
+    page = Page(
         title=title or f"What the ratings of task {ratings.task.name} say",
         summary=(
             f"{counted(len(ratings.answers), 'rating')} of {counted(len(ratings.items), 'item')} "
@@ -209,6 +211,7 @@ def make_page(material: Material, *, title: str | None = None, notice: str = "")
         sections=(*sections, *closing),
         notice=notice,
     )
+    return page if material.command is None else reworded(page, in_options)
 
 
 def _made(name: str, maker: SectionMaker, material: Material) -> Section | Gap | None:

@@ -8,7 +8,7 @@ from assay.words import estimand_words, interval, percent
 NOT_A_CONSENSUS = Gap(
     what="What the metrics become if the consensus is wrong",
     why="truth here is not the consensus of all raters",
-    enable="a fit without --reference",
+    enable="a fit without reference=",
 )
 
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -16,6 +17,7 @@ from assay.density import Density
 from assay.errors import FitError
 from assay.files import draft
 from assay.kernels.c_functions import c_functions, cards
+from assay.normal_scores import NormalScores, exponential_scores
 from assay.partition import cores
 from assay.progress import progress_bar
 
@@ -37,7 +39,7 @@ PAUSE = 0.1
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Start:
-    """Where chains start, and the units in which they walk: ``centre + scale * z``.
+    """Where chains start, and how far they walk in a step.
 
     Attributes
     ----------
@@ -53,13 +55,39 @@ class Start:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Walk:
-    """What the chains of a run have in common."""
+    """What the chains of a run have in common.
+
+    They walk in units of the scale around the centre. Positive unknowns, of which the density has
+    the logarithms, stand there by their scores: where an SD may be next to 0, chains would lose
+    themselves in the long tail of its logarithm.
+    """
 
     density: Density
     start: Start
     draws: int
     tune: int
     target_accept: float
+
+    @cached_property
+    def scores(self) -> NormalScores:
+        """The scores of the positive unknowns."""
+        return exponential_scores(self.density)
+
+    @cached_property
+    def units(self) -> tuple[Floats, Floats]:
+        """Centre and scale; those of positive unknowns by their scores."""
+        centre, scale, at = self.start.centre.copy(), self.start.scale.copy(), self.scores.at
+        centre[at] = self.scores.scores(self.start.centre[at])
+        scale[at] /= self.scores.slopes(centre[at])[0]
+        return centre, scale
+
+    def points(self, z: Floats) -> tuple[Floats, Floats]:
+        """Return the unknowns at points (draw, value) of a chain, and the log Jacobian there."""
+        centre, scale = self.units
+        x, at = centre + z * scale, self.scores.at
+        slope, _ = self.scores.slopes(x[:, at])
+        x[:, at] = self.scores.logs(x[:, at])
+        return x, np.log(slope).sum(axis=1)
 
 
 def sample_nuts(
@@ -190,11 +218,7 @@ def _compiled(walk: Walk) -> Any:
     """Give nutpie the density as a C function: Python's lock would make chains wait."""
     from nutpie.compile_pymc import CompiledPyMCModel
 
-    density, size = walk.density, walk.density.size
-    prior = np.array([density.places.prior])
-    needed: tuple[Any, ...] = (walk.start.centre, walk.start.scale, *density.tape, prior)
-    needed += (*density.places[1:], density.log_weight, *density.data)
-    arrays = [np.ascontiguousarray(array) for array in needed]
+    size, arrays = walk.density.size, arrays_of(walk)
     log_density, copy = c_functions()
     return CompiledPyMCModel(
         _n_dim=size,
@@ -215,6 +239,15 @@ def _compiled(walk: Walk) -> Any:
     )
 
 
+def arrays_of(walk: Walk) -> list[NDArray[Any]]:
+    """Return what the compiled density takes, in the order of its cards."""
+    density, prior = walk.density, np.array([walk.density.places.prior])
+    needed: tuple[Any, ...] = (*walk.units, *density.tape, prior)
+    needed += (*density.places[1:], density.log_weight, *density.data)
+    needed += (walk.scores.at, -np.log(walk.scores.rate))
+    return [np.ascontiguousarray(array) for array in needed]
+
+
 def _arrays(trace: Any, walk: Walk) -> Chain:
     """Take the draws after the warm-up, and their statistics, out of nutpie's trace."""
     import pyarrow as pa
@@ -228,7 +261,8 @@ def _arrays(trace: Any, walk: Walk) -> Chain:
     kept = ~columns.pop("tuning").astype(bool)
     z = pa.array(points.column("z")).flatten().to_numpy().reshape(-1, walk.density.size)
     found = {STATISTICS[name]: column[kept] for name, column in columns.items()}
-    return {"x": walk.start.centre + z[kept] * walk.start.scale} | found
+    x, jacobian = walk.points(z[kept])
+    return found | {"x": x, "lp": found["lp"] - jacobian}
 
 
 def together(chains: list[Chain]) -> tuple[Floats, dict[str, NDArray[Any]]]:

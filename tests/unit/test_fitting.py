@@ -210,7 +210,7 @@ def test_repeated_ratings_have_a_consistency_or_are_independent():
 
 def test_laplace_with_a_handful_of_draws_says_that_it_cannot_be_checked() -> None:
     ratings = assay.simulate("single", n_items=20, n_raters=3, rng=1)
-    with pytest.warns(FitWarning, match="k-hat is undefined"):
+    with pytest.warns(FitWarning, match="k-hat needs 25 draws"):
         assay.fit(ratings, method="laplace", draws=2, chains=1, starts=1, progress=False)
 
 

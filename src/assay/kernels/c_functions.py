@@ -4,6 +4,7 @@ Chains in threads that call Python wait for its lock longer than a small density
 function does not, and gets its arrays as a row of cards: address and shape of each.
 """
 
+import math
 from functools import cache
 from typing import Any
 
@@ -15,11 +16,12 @@ from numba.extending import intrinsic
 from assay.kernels.compiling import kept_on_disk
 from assay.kernels.data import Data
 from assay.kernels.density import Places, log_density
+from assay.kernels.scores import log_of_score
 from assay.kernels.tape import TapeArrays
 
 CARD = 4
 """Integers of a card: the address of an array, and its shape, up to three axes."""
-CARDS = 22
+CARDS = 24
 
 
 @cache
@@ -48,8 +50,9 @@ def cards(*arrays: np.ndarray) -> np.ndarray:
 def _log_density_from_cards(dim: Any, z_: Any, gradient_: Any, value_: Any, table_: Any) -> int:
     """Log density and gradient at ``centre + scale * z``; 0, or 3 or 4 where they are not finite.
 
-    The cards are those of the centre, the scale, the tape, its places, the log weights of the nodes
-    and the data, in this order.
+    The cards are those of the centre, the scale, the tape, its places, the log weights of the
+    nodes, the data, the positions of unknowns that stand by their scores, and their log scales, in
+    this order.
     """
     size = np.int64(dim)
     table: Any = carray(table_, (CARDS * CARD,))
@@ -59,6 +62,11 @@ def _log_density_from_cards(dim: Any, z_: Any, gradient_: Any, value_: Any, tabl
     x = np.empty(size)
     for n in range(size):
         x[n] = centre[n] + scale[n] * z[n]
+    scored, log_size = _integers(table, 22), _floats(table, 23)
+    slope, bend = np.empty(len(scored)), np.empty(len(scored))
+    for k, n in enumerate(scored):
+        x[n], slope[k], bend[k] = log_of_score(x[n])
+        x[n] += log_size[k]
     operations = _operations(table, 3)
     tape = TapeArrays(_floats(table, 2), operations, _integers(table, 4))
     places = Places(
@@ -82,6 +90,9 @@ def _log_density_from_cards(dim: Any, z_: Any, gradient_: Any, value_: Any, tabl
         _floats(table, 21),
     )
     value, gradient = log_density(x, tape, places, _floats(table, 10), data)
+    for k, n in enumerate(scored):
+        gradient[n] = gradient[n] * slope[k] + bend[k]
+        value += math.log(slope[k])
     finite = True
     for n in range(size):
         out[n] = scale[n] * gradient[n]

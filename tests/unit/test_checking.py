@@ -172,7 +172,7 @@ def test_rows_set_aside_and_columns_are_reported() -> None:
     report = check(read_ratings(table, task="single"))
     assert "3 rows read, 2 used, 1 set aside" in texts(report, "warning")
     assert "1 set aside: no item (first: 2)" in texts(report, "note")
-    assert "could also be worker" in texts(report, "note")
+    assert "worker could be it too" in texts(report, "note")
     assert "not used: worker, text" in texts(report, "note")
 
 

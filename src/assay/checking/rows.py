@@ -4,7 +4,7 @@ import pandas as pd
 
 from assay.checking.result import Finding, Part
 from assay.ratings import Ratings
-from assay.reading.columns import squash
+from assay.reading.names import squash
 
 TRUTH_NAMES = frozenset({
     "gold", "goldlabel", "goldstandard", "goldanswer", "truth", "truelabel", "groundtruth",
@@ -51,7 +51,7 @@ def _columns(roles: pd.DataFrame) -> list[Finding]:
             level="note",
             topic="columns",
             text=f"column {line.column} is the {line.role} ({line.evidence}); "
-            f"it could also be {line.alternatives}",
+            f"{line.alternatives} could be it too",
         )
         for line in several.itertuples()
     ]

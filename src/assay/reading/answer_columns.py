@@ -7,15 +7,10 @@ import numpy as np
 import pandas as pd
 
 from assay.errors import suggest
-from assay.reading.columns import (
-    ANSWER_COLUMNS,
-    QUESTION_COLUMNS,
-    VALUE_COLUMNS,
-    ColumnFinder,
-    squash,
-)
+from assay.reading.columns import ColumnFinder
 from assay.reading.ids import Codes
 from assay.reading.ledger import Ledger
+from assay.reading.names import ANSWER_COLUMNS, QUESTION_COLUMNS, VALUE_COLUMNS, squash
 from assay.reading.table import Table
 from assay.reading.wide import report_wide
 from assay.task import Task

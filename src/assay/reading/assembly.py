@@ -117,8 +117,9 @@ def _places_of(
         if names and finder.all_of([names] if isinstance(names, str) else names)
     }
     roles = find_roles(
-        finder, task=task, asked={**named, "item": keys}, defaults={}, taken=(), ledger=ledger
-    )
+        finder, side.frame, task=task, asked={**named, "item": keys}, defaults={}, taken=(),
+        ledger=ledger,
+    )  # fmt: skip
     names = joined_ids(side.frame, keys)
     listed = pd.Index(pd.unique(names[names != ""]), dtype="str")
     unlisted = int((~items.isin(listed)).sum())

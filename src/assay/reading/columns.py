@@ -1,57 +1,21 @@
 """Which column plays which role: by argument, by the task, or by a name that is recognised."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from assay.errors import suggest
+from assay.reading.ids import joined_ids, unique_rows
+from assay.reading.item_columns import ONE_NAME, ask_for_system, choose_item
 from assay.reading.ledger import Ledger
+from assay.reading.names import ASKED, RECOGNISED, squash
 from assay.task import Task
 
 ColumnArg = str | Sequence[str] | None
-
-RECOGNISED: dict[str, tuple[str, ...]] = {
-    "item": (
-        "item", "item_id", "unit", "unit_id", "task_id", "record_id", "example", "example_id",
-        "sample", "sample_id", "instance", "instance_id", "subject", "patient", "question",
-        "question_id", "record_uuid", "task",
-    ),
-    "rater": (
-        "rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id", "coder",
-        "coder_id", "judge", "judge_id", "user", "user_id", "performer", "labeler", "labeller",
-        "reviewer", "assessor", "evaluator", "expert",
-    ),
-    "cluster": ("cluster", "cluster_id", "query", "query_id", "topic", "topic_id", "prompt_id"),
-    "panel": ("panel", "panel_id"),
-    "rank": ("rank", "chunk_rank", "position"),
-    "system": ("system", "system_id", "model", "model_id"),
-    "group": ("group", "rater_group"),
-    "replicate": ("replicate", "replication"),
-    "weight": ("weight", "design_weight"),
-    "stratum": ("stratum", "strata"),
-    "session": (
-        "session", "session_id", "snapshot", "snapshot_id", "period", "round", "wave",
-    ),
-    "seconds": (
-        "seconds", "duration_seconds", "elapsed_seconds", "time_seconds", "lead_time",
-    ),
-}  # fmt: skip
-ANSWER_COLUMNS = ("label", "rating", "class", "response", "answer", "category", "value")
-QUESTION_COLUMNS = ("label", "question", "label_name", "question_id", "dimension", "criterion")
-VALUE_COLUMNS = ("value", "answer", "response", "rating", "class", "category")
-
-
-def squash(name: str) -> str:
-    """Return a name without case, spaces, dashes, dots and underscores.
-
-    Examples
-    --------
-    >>> squash("Annotator ID") == squash("annotator_id")
-    True
-    """
-    return re.sub(r"[\s\-_.]+", "", name).casefold()
+BESIDE = ("rater", "replicate", "session")
+"""Roles that tell ratings of one item apart."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,12 +51,14 @@ class ColumnFinder:
 
 def find_roles(
     finder: ColumnFinder,
+    frame: pd.DataFrame,
     *,
     task: Task,
     asked: Mapping[str, ColumnArg],
     defaults: Mapping[str, tuple[str, ...]],
     taken: Sequence[str],
     ledger: Ledger,
+    question: str = "",
 ) -> dict[str, Role]:
     """Find the column of every role.
 
@@ -100,6 +66,8 @@ def find_roles(
     ----------
     finder : ColumnFinder
         The columns that are there.
+    frame : DataFrame
+        Their cells, which tell items from what only has the name of one.
     task : Task
         Its ``columns`` come after the arguments; for ``item`` all of them must be there.
     asked : mapping of str to column argument
@@ -110,52 +78,85 @@ def find_roles(
         Columns that hold answers: they are not taken for a role by their name alone.
     ledger : Ledger
         Where problems go.
+    question : str
+        The column of the label's name, if each row answers one label.
 
     Returns
     -------
     dict of str to Role
         Only the roles that have a column.
     """
+    search = _Search(finder, frame, task, defaults, ledger)
+    named = {c for role in asked for c in search.named(asked[role]) if role != "item"}
+    alone = search.named(asked.get("item"))
+    # A part of a key of several columns can be what the cluster or the system is called.
+    named |= set(alone) if len(alone) == 1 else set()
+    used = {*taken, *named}
     roles: dict[str, Role] = {}
-    used = set(taken)
     for role in RECOGNISED:
-        found = _find_role(role, finder, task, asked.get(role), defaults, used, ledger)
+        beside = [question] if question else []
+        beside += [c for one in BESIDE if one in roles for c in roles[one].columns]
+        if asked.get(role) is not None:
+            found = _asked(role, asked[role], finder, ledger)
+        else:
+            found = search.recognised(role, used, beside)
+        if role == "cluster" and found is None and asked.get(role) is None and "item" in roles:
+            found = search.asked_once(roles["item"].columns, used)
         if found is not None and found.columns:
             roles[role] = found
-            used |= set(found.columns)
+            used |= set(found.columns) if len(found.columns) == 1 or role != "item" else set()
+    if "item" in roles and "system" in roles and roles["item"].evidence.startswith(ONE_NAME):
+        ask_for_system(roles["item"].columns[0], roles["system"].columns, frame, ledger)
     return roles
 
 
-def _find_role(
-    role: str,
-    finder: ColumnFinder,
-    task: Task,
-    asked: ColumnArg,
-    defaults: Mapping[str, tuple[str, ...]],
-    used: set[str],
-    ledger: Ledger,
-) -> Role | None:
-    if asked is not None:
-        return _asked(role, asked, finder, ledger)
-    candidates = [c for c in finder.all_of(RECOGNISED[role]) if c not in used]
-    if role in defaults:
-        return Role(columns=defaults[role], evidence="the format of the protocol's export")
-    by_task = finder.all_of(task.columns.get(role, ()))
-    if role == "item" and len(by_task) < len(task.columns.get(role, ())):
-        if by_task:  # half of a composite key does not tell items apart
-            candidates = [c for c in candidates if c not in by_task]
-        by_task = []
-    if by_task:
-        chosen = tuple(by_task) if role == "item" else (by_task[0],)
-        others = tuple(c for c in [*by_task, *candidates] if c not in chosen)
-        return Role(columns=chosen, evidence=f"named by task {task.name}", alternatives=others)
-    if not candidates:
+@dataclass(frozen=True)
+class _Search:
+    """A table whose columns are looked up by name."""
+
+    finder: ColumnFinder
+    frame: pd.DataFrame
+    task: Task
+    defaults: Mapping[str, tuple[str, ...]]
+    ledger: Ledger
+
+    def named(self, given: ColumnArg) -> list[str]:
+        """Return the columns that an argument names, if it does."""
+        names = given if isinstance(given, list | tuple) else [given]
+        return self.finder.all_of([name for name in names if isinstance(name, str) and name])
+
+    def recognised(self, role: str, used: set[str], beside: Sequence[str]) -> Role | None:
+        """Find the column of a role by the format, by the task, or by its name."""
+        task = self.task
+        candidates = [c for c in self.finder.all_of(RECOGNISED[role]) if c not in used]
+        if role in self.defaults:
+            return Role(columns=self.defaults[role], evidence="the format of the protocol's export")
+        by_task = self.finder.all_of(task.columns.get(role, ()))
+        if role == "item" and len(by_task) < len(task.columns.get(role, ())):
+            if by_task:  # half of a composite key does not tell items apart
+                candidates = [c for c in candidates if c not in by_task]
+            by_task = []
+        if by_task:
+            chosen = tuple(by_task) if role == "item" else (by_task[0],)
+            others = tuple(c for c in [*by_task, *candidates] if c not in chosen)
+            return Role(columns=chosen, evidence=f"named by task {task.name}", alternatives=others)
+        if not candidates:
+            return None
+        column, why = candidates[0], ONE_NAME
+        if role == "item":
+            column, why = choose_item(candidates, self.frame, beside, self.ledger)
+        others = tuple(c for c in candidates if c != column)
+        return Role(columns=(column,) if column else (), evidence=why, alternatives=others)
+
+    def asked_once(self, item: Sequence[str], used: set[str]) -> Role | None:
+        """Find a column of what is asked of which each item has one, and not all the same."""
+        items = pd.factorize(joined_ids(self.frame, item))[0]
+        for column in (c for c in self.finder.all_of(ASKED) if c not in used and item != (c,)):
+            codes = pd.factorize(joined_ids(self.frame, [column]))[0]
+            several, whole = len(np.unique(codes)) > 1, len(np.unique(items))
+            if several and len(unique_rows(items, codes)[0]) == whole:
+                return Role(columns=(column,), evidence=f"{ONE_NAME}, and each item has one")
         return None
-    return Role(
-        columns=(candidates[0],),
-        evidence="its name is recognised",
-        alternatives=tuple(candidates[1:]),
-    )
 
 
 def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) -> Role | None:
@@ -173,7 +174,9 @@ def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) ->
 def require(role: str, roles: Roles, finder: ColumnFinder, task: Task, ledger: Ledger) -> None:
     """Add a problem if a role that must be there is not."""
     if role in roles or any(
-        f"{role}=" in p.what or p.what.startswith(f"no column names the {role}")
+        f"{role}=" in p.what
+        or p.what.startswith(f"no column names the {role}")
+        or f"could be the {role}" in p.what
         for p in ledger.problems
     ):
         return
@@ -194,7 +197,7 @@ def _several(half: Sequence[str], finder: ColumnFinder, task: Task) -> str:
     cluster = finder.all_of(task.columns.get("cluster", ()))[:1]
     if not half or not cluster:
         return ""
-    return f", or several: {[*cluster, *half]!r}; {half[0]} alone if it tells items apart"
+    return f", or several: item={[*cluster, *half]!r}; {half[0]} alone if it tells items apart"
 
 
 def _listed(columns: Sequence[str], limit: int = 20) -> str:

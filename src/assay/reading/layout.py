@@ -71,8 +71,9 @@ def find_tables(
 def _item_columns(table: Table, task: Task, item: ColumnArg) -> tuple[str, ...]:
     finder = ColumnFinder(list(table.frame.columns))
     roles = find_roles(
-        finder, task=task, asked={"item": item}, defaults={}, taken=(), ledger=Ledger(table)
-    )
+        finder, table.frame, task=task, asked={"item": item}, defaults={}, taken=(),
+        ledger=Ledger(table),
+    )  # fmt: skip
     return roles["item"].columns if "item" in roles else ()
 
 
@@ -100,11 +101,11 @@ def find_layout(
     columns = list(table.frame.columns)
     finder = ColumnFinder(columns)
     roles = find_roles(
-        finder, task=task, asked=asked, defaults=protocol.export_roles(columns),
+        finder, table.frame, task=task, asked=asked, defaults=protocol.export_roles(columns),
         taken=(
             *answers.columns, *scores.columns, *audits.columns, *protocol.export_reserved(columns),
         ),
-        ledger=ledger,
+        ledger=ledger, question=answers.question,
     )  # fmt: skip
     for role in ("item", "rater"):
         require(role, roles, finder, task, ledger)

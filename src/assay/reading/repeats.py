@@ -1,6 +1,6 @@
 """Repeated ratings: exact repeats, replicates, and rows that answer one label each."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +63,7 @@ def settle_repeats(
     scores: NDArray[np.float64],
     used: Sequence[str],
     told_apart: str,
+    taken_for_item: Callable[[], str],
 ) -> None:
     """Set exact repeats aside; the same rater's different ratings of one item are a problem.
 
@@ -77,6 +78,8 @@ def settle_repeats(
         The columns that must be equal for two rows to be exact repeats.
     told_apart : str
         The role whose column tells the replicates apart, or ``""`` (for the message).
+    taken_for_item : callable
+        Says what was taken for the item, why, and what else could be (for the message).
     """
     kept = np.flatnonzero(ledger.kept)
     _, group = unique_rows(*[key[kept] for key in keys])
@@ -97,7 +100,8 @@ def settle_repeats(
     if len(clash):
         again = f" under the same {told_apart}" if told_apart else ""
         ledger.problem(
-            f"{len(clash)} rows in which a rater rates an item more than once{again}, differently",
+            f"{len(clash)} rows in which a rater rates an item more than once{again}, differently"
+            f"{taken_for_item()}",
             where=ledger.table.where(np.sort(clash)),
             mend="make the replicates differ" if told_apart == "replicate" else MEND,
         )

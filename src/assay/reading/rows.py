@@ -12,9 +12,10 @@ from assay.grammar import NOT_ASKED
 from assay.plurals import counted
 from assay.reading import protocol
 from assay.reading.answer_columns import question_codes
-from assay.reading.columns import ColumnFinder
+from assay.reading.columns import BESIDE, ColumnFinder
 from assay.reading.gates import CLOSED, apply_gates, broken_rules
 from assay.reading.ids import Codes, codes_of
+from assay.reading.item_columns import other_items
 from assay.reading.layout import Layout
 from assay.reading.ledger import Mask
 from assay.reading.repeats import Joined, join_rows, number_within, settle_repeats
@@ -111,12 +112,33 @@ def join_ratings(layout: Layout, task: Task, rows: Rows, discarded: Mask) -> Joi
         scores=scores,
         used=_used_columns(layout),
         told_apart=layout.told_apart,
+        taken_for_item=lambda: _item_words(layout),
     )
     if rows.question is not None:
         cells = answers[np.arange(len(answers)), np.maximum(rows.question, 0)]
         joined = join_rows(ledger, keys=keys, question=rows.question, cells=cells, scores=scores)
         joined = _judge(layout, task, joined)
     return joined
+
+
+def _item_words(layout: Layout) -> str:
+    """Say which columns were taken for the item, why, and which others could be."""
+    if "item" not in layout.roles:
+        return ""
+    role, frame = layout.roles["item"], layout.table.frame
+    said = f"; the item was taken from {', '.join(role.columns)}: {role.evidence}"
+    used = {r: layout.roles[r].columns for r in layout.roles}
+    beside = [c for r in BESIDE for c in used.get(r, ())]
+    beside += [layout.answers.question] if layout.answers.question else []
+    wider = [[*used[r], *role.columns] for r in ("system", "cluster", "panel", "rank") if r in used]
+    no_part = {*role.columns, *role.alternatives, *beside, *(c for key in wider for c in key)}
+    no_part |= {*layout.answers.columns, *layout.scores.columns}
+    rest = [str(c) for c in frame.columns if c not in no_part]
+    keys = [*([c] for c in role.alternatives), *wider]
+    others = other_items(keys, rest, frame.drop_duplicates(), beside)
+    names = [repr(key[0]) if len(key) == 1 else repr(key) for key in others]
+    more = f"; no rater would repeat one with item={' or item='.join(names)}" if names else ""
+    return said + more
 
 
 def _order(layout: Layout, rows: Rows) -> NDArray[Any]:

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from assay.errors import suggest
 from assay.plurals import counted, does
 from assay.reading.answer_columns import AnswerColumns, LabelsArg, find_answers
-from assay.reading.columns import RECOGNISED, ColumnFinder
+from assay.reading.columns import ColumnFinder
 from assay.reading.gates import admitted, apply_gates
 from assay.reading.ids import Codes, codes_of, first_rows, joined_ids
 from assay.reading.ledger import Ledger
+from assay.reading.names import RECOGNISED
 from assay.reading.table import Table, read_beside
 from assay.reading.values import decode
 from assay.reading.words import Words, apply_words

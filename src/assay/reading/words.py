@@ -8,8 +8,8 @@ import pandas as pd
 
 from assay.errors import suggest
 from assay.reading.answer_columns import AnswerColumns
-from assay.reading.columns import squash
 from assay.reading.ledger import Ledger
+from assay.reading.names import squash
 from assay.reading.table import Table
 from assay.reading.values import canonical
 from assay.task import Label, Task

@@ -1,0 +1,65 @@
+"""Names by which columns are recognised: case, spaces, dashes, dots and underscores are nothing."""
+
+import re
+
+OUTRIGHT = ("item", "item_id")
+"""These name the item whatever else is there."""
+GENERIC = ("id", "uid", "uuid")
+"""These name the item, unless they only number the rows."""
+
+RECOGNISED: dict[str, tuple[str, ...]] = {
+    "rater": (
+        "rater", "rater_id", "annotator", "annotator_id", "worker", "worker_id", "coder",
+        "coder_id", "judge", "judge_id", "user", "user_id", "performer", "labeler", "labeller",
+        "reviewer", "assessor", "evaluator", "expert", "rater_name", "annotator_name",
+        "annotated_by", "rated_by", "labeled_by", "labelled_by", "completed_by", "labeler_id",
+        "reviewer_id", "assessor_id", "evaluator_id", "expert_id", "judge_name", "judge_model",
+        "grader", "grader_id", "scorer", "respondent", "respondent_id", "participant",
+        "participant_id", "prolific_pid", "prolific_id", "username",
+    ),
+    "replicate": ("replicate", "replication"),
+    "session": (
+        "session", "session_id", "snapshot", "snapshot_id", "period", "round", "wave",
+    ),
+    "item": (
+        *OUTRIGHT, "unit", "unit_id", "task_id", "record_id", "example", "example_id",
+        "sample", "sample_id", "instance", "instance_id", "subject", "patient", "question",
+        "question_id", "record_uuid", "task", "answer_id", "output", "output_id", "completion_id",
+        "generation_id", "doc", "doc_id", "document", "document_id", "chunk", "chunk_id",
+        "passage_id", "paragraph_id", "sentence_id", "context_id", "text_id", "hit_id", "trace_id",
+        "message_id", "utterance_id", "turn_id", "tweet_id", "post_id", "comment_id", "image",
+        "image_id", "pair_id", "case", "case_id", "data_id", "inner_id", *GENERIC,
+    ),
+    "cluster": (
+        "cluster", "cluster_id", "query", "query_id", "topic", "topic_id", "prompt_id", "qid",
+    ),
+    "panel": ("panel", "panel_id"),
+    "rank": ("rank", "chunk_rank", "position", "doc_rank", "retrieval_rank"),
+    "system": (
+        "system", "system_id", "model", "model_id", "system_name", "model_name", "pipeline",
+        "pipeline_id", "app_id", "app_name", "retriever",
+    ),
+    "group": ("group", "rater_group", "rater_type", "annotator_group", "annotator_type"),
+    "weight": ("weight", "design_weight"),
+    "stratum": ("stratum", "strata"),
+    "seconds": (
+        "seconds", "duration_seconds", "elapsed_seconds", "time_seconds", "lead_time", "time_s",
+        "work_time_in_seconds", "time_taken", "time_spent_seconds", "duration_s",
+    ),
+}  # fmt: skip
+ASKED = ("question", "question_id", "prompt", "user_input")
+"""Names of what is asked: a cluster, if each item has one."""
+ANSWER_COLUMNS = ("label", "rating", "class", "response", "answer", "category", "value")
+QUESTION_COLUMNS = ("label", "question", "label_name", "question_id", "dimension", "criterion")
+VALUE_COLUMNS = ("value", "answer", "response", "rating", "class", "category")
+
+
+def squash(name: str) -> str:
+    """Return a name without case, spaces, dashes, dots and underscores.
+
+    Examples
+    --------
+    >>> squash("Annotator ID") == squash("annotator_id")
+    True
+    """
+    return re.sub(r"[\s\-_.]+", "", name).casefold()

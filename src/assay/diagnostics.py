@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from assay.checking.double_sampling import danger, double_sampling
 from assay.laplace import laplace_log_density
 from assay.model import Structure
 from assay.modes import Mode
@@ -213,6 +214,17 @@ def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> l
                 "raters='dawid_skene' or prior counts hold it in its place."
             )
     return found
+
+
+def design_warnings(structure: Structure) -> list[str]:
+    """Say if a comparison of systems rests on one instrument, with one error rate for them all."""
+    if "system_bias" in str(structure.spec.raters):
+        return []
+    design = double_sampling(structure.ratings)
+    if design is None or not design.apart:
+        return []
+    words = danger(design)
+    return [f"{words[0].upper()}{words[1:]}."]
 
 
 def fit_warnings(fit: xr.DataTree) -> list[str]:

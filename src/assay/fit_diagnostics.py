@@ -29,7 +29,7 @@ def diagnose_nuts(posterior: xr.Dataset, stats: Mapping[str, NDArray[Any]]) -> D
 def diagnose_laplace(mode: Mode, x: Floats, lp: Floats) -> Diagnosis:
     """Diagnose the normal approximation at a mode by its draws and their log density."""
     k_hat = laplace_k_hat(mode, x, lp)
-    return {"k_hat": k_hat}, laplace_warnings(k_hat)
+    return {"k_hat": None if k_hat is None else _number(k_hat)}, laplace_warnings(k_hat)
 
 
 def diagnose_interruption(x: Floats, *, chains: int, draws: int) -> list[str]:
@@ -43,5 +43,5 @@ def diagnose_interruption(x: Floats, *, chains: int, draws: int) -> list[str]:
 
 
 def _number(value: float) -> float | None:
-    """Return a number for JSON; None if it is undefined, as R-hat is for one chain."""
+    """Return a number for JSON; None if it is infinite or undefined, as R-hat of one chain is."""
     return float(value) if np.isfinite(value) else None

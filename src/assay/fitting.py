@@ -18,7 +18,7 @@ from assay.centring import find_centred_modes
 from assay.climbs import is_large
 from assay.cluster_loadings import align_loadings
 from assay.density import Density, make_density
-from assay.diagnostics import mode_warnings, name_warnings
+from assay.diagnostics import design_warnings, mode_warnings, name_warnings
 from assay.em import closed_form, find_em_modes
 from assay.errors import FitWarning
 from assay.fit_arguments import Method, Sampler, check_arguments, check_sampler
@@ -183,6 +183,7 @@ def fit(
     elif method == "em":
         numbers = {"optimiser": "climb" if form is None else "em"}
     notes = [*notes, *found, *mode_warnings(modes), *name_warnings(structure, values)]
+    notes += design_warnings(structure)
     for note in [*notes, *independent_replicates(structure)]:
         warnings.warn(note, FitWarning, stacklevel=2)
     tree = assemble(structure, posterior, recovered, stats, len(x))

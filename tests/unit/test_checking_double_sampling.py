@@ -11,10 +11,13 @@ import pytest
 
 from assay.checking import Check, Finding, check
 from assay.checking.double_sampling import LAYER, MEASURED, TOPIC, double_sampling
+from assay.diagnostics import fit_warnings
+from assay.errors import FitWarning
 from assay.fitting import fit
 from assay.option_words import in_options
 from assay.ratings import Ratings
 from assay.reading import read_ratings
+from assay.words import doubts
 
 SIZE = 60
 SYSTEMS = ("one", "two")
@@ -43,6 +46,16 @@ def read(table: pd.DataFrame, **options: object) -> Ratings:
 
 def said(report: Check) -> list[Finding]:
     return [finding for finding in report.findings if finding.topic == TOPIC]
+
+
+def test_a_fit_with_one_error_rate_for_both_systems_warns() -> None:
+    ratings, effort = read(study()), {"method": "map", "draws": 5, "chains": 1, "starts": 1}
+    with pytest.warns(FitWarning, match="its sign can turn"):
+        plain = fit(ratings, **effort)  # type: ignore[arg-type]
+    assert any(f'"llm": "{LAYER}"' in text for text in doubts(plain))
+    raters = {"llm": LAYER, "people": "hierarchical"}
+    mended = fit(ratings, raters=raters, prevalence="dirichlet", **effort)  # type: ignore[arg-type]
+    assert not any("sign can turn" in text for text in fit_warnings(mended))
 
 
 def test_a_judge_of_everything_beside_a_sample_gets_the_layer_proposed() -> None:

@@ -58,15 +58,25 @@ class Design:
     items: Counts
     checked: Counts
 
+    @property
+    def apart(self) -> bool:
+        """Whether judges and others are surely different: of raters of one group nobody knows."""
+        return self.grouped or not self.others
+
 
 def check_double_sampling(ratings: Ratings) -> Part:
     """Propose a bias by system for whoever rated everything, where others rated a sample."""
     design = double_sampling(ratings)
     if design is None:
         return Part()
-    # Whether raters of one group are different instruments, nobody knows.
-    level: Level = "warning" if design.grouped or not design.others else "note"
-    found = [Finding(level=level, topic=TOPIC, text=_words(design))]
+    level: Level = "warning" if design.apart else "note"
+    found = [
+        Finding(
+            level=level,
+            topic=TOPIC,
+            text=f"{danger(design)}. {MEASURED}. The sample has to be a random one",
+        )
+    ]
     few = [
         f"{name} {n}"
         for name, n in zip(design.systems, design.checked, strict=True)
@@ -139,7 +149,7 @@ def _units(ratings: Ratings) -> tuple[Counts, NDArray[np.object_], bool]:
     return np.arange(len(groups)), ratings.raters.index.to_numpy(object), False
 
 
-def _words(design: Design) -> str:
+def danger(design: Design) -> str:
     """Say what the design is, what it may do, and what to fit instead."""
     who = some(design.judges)
     counts = zip(design.checked, design.items, design.systems, strict=True)
@@ -149,8 +159,7 @@ def _words(design: Design) -> str:
         f"all items of {some(design.systems)} were rated by {who}; {by} a sample of them "
         f"({sample}). If "
         f"{who} misses more on one system than on another, a model with one error rate for both "
-        f"takes that for a difference between the systems, {TURNS}. "
-        f"{_proposal(design)}. {MEASURED}. The sample has to be a random one"
+        f"takes that for a difference between the systems, {TURNS}. {_proposal(design)}"
     )
 
 

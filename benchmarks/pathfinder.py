@@ -99,7 +99,8 @@ def k_hat_of(log_ratio: Any) -> float:
 
     ratio = np.asarray(log_ratio, float).ravel()
     statistics: Any = BaseArray()
-    return float(statistics.psislw(np.where(np.isfinite(ratio), ratio, -1e300))[1])
+    # ArviZ takes what the ratios are the inverse of.
+    return float(statistics.psislw(-np.where(np.isfinite(ratio), ratio, -1e300))[1])
 
 
 def fit(ratings: Ratings, method: str, seed: int) -> tuple[xr.DataTree, float]:

@@ -114,15 +114,15 @@ MALFORMED: dict[str, tuple[bytes, tuple[str, ...]]] = {
     ),
     "confidence that is no number": (
         b"item,rater,misleading,misleading_confidence\n1,a,no,0.2\n2,a,yes,very\n3,a,no,\n",
-        ("1 cells hold no score: 'very'", "line 3"),
+        ("1 cell holds no score: 'very'", "line 3"),
     ),
     "confidence with a decimal comma": (
         b"item;rater;misleading;misleading_confidence\n1;a;no;0,5\n2;a;yes;0.5\n",
-        ("1 cells hold no score: '0,5'", "line 2"),
+        ("1 cell holds no score: '0,5'", "line 2"),
     ),
     "infinite score": (
         b"item,rater,misleading,misleading_score\n1,a,no,0.5\n2,a,yes,inf\n",
-        ("1 cells hold no score: 'inf'",),
+        ("1 cell holds no score: 'inf'",),
     ),
     "audit in other words": (
         b"item,rater,misleading,audit\n1,a,no,right\n2,a,yes,unsure\n3,a,yes,later\n",
@@ -135,7 +135,7 @@ MALFORMED: dict[str, tuple[bytes, tuple[str, ...]]] = {
     ),
     "negative time": (
         b"item,rater,misleading,seconds\n1,a,no,12\n2,a,yes,-3\n",
-        ("1 cells hold no time in seconds: '-3'", "column seconds, line 3", "numbers from 0"),
+        ("1 cell holds no time in seconds: '-3'", "column seconds, line 3", "numbers from 0"),
     ),
     "the same item twice in a session": (
         b"item,rater,session,misleading\n1,a,s1,no\n1,a,s1,yes\n",

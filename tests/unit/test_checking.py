@@ -229,6 +229,7 @@ class TestScores:
         report = check(read_ratings(table, task="retrieval"))
         assert "1 rater always gives the same score: n" in texts(report, "warning")
         assert "1 rater gives 5 different scores or fewer: m" in texts(report, "note")
+        assert "a fit reads scores with raters='scored'" in texts(report, "note")
 
     def test_ends_are_counted(self) -> None:
         table = scored().replace({"misleading_score": {0.25: 0, 0.5: 1}})
@@ -255,6 +256,17 @@ class TestScores:
         report = check(read_ratings(table, task="retrieval"))
         assert "misleading has scores and no answers" in texts(report, "note")
         assert "misleading has no answer at all" not in texts(report, "warning")
+
+    def test_the_family_that_reads_them_is_proposed_for_the_group_that_gives_them(self) -> None:
+        table = pd.DataFrame(
+            {
+                "item": [1, 1, 2, 2], "rater": ["m", "p"] * 2, "rater_group": ["llm", "people"] * 2,
+                "misleading": ["no", "yes"] * 2, "misleading_score": [0.2, None, 0.4, None],
+            }
+        )  # fmt: skip
+        report = check(read_ratings(table, task="retrieval"))
+        said = 'raters={"llm": "scored", "people": "hierarchical"}; other families'
+        assert said in texts(report, "note")
 
     def test_without_scores_nothing_is_said(self) -> None:
         report = single(BALANCED)

@@ -102,6 +102,18 @@ def test_columns_are_named_by_options(answer: tuple[str, str], tmp_path: Path) -
     assert "4 ratings, 2 items, 2 raters" in done.stdout
 
 
+def test_groups_that_no_column_has_are_given_for_each_rater(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("item,rater,kind,label\n1,a=1,x,no\n1,b,y,yes\n2,a=1,x,no\n2,b,y,yes\n")
+    task = ("check", path, "--task", "single")
+    told = run(*task, "--group", "a=1=people", "--group", "b=llm").stdout
+    assert "2 raters in 2 groups: people 1, llm 1" in told
+    assert "2 raters in 2 groups: x 1, y 1" in run(*task, "--group", "kind").stdout
+    missing = run(*task, "--group", "b=llm")
+    assert missing.exit_code == 1
+    assert "names no group for 1 rater: a=1" in missing.stderr
+
+
 def test_a_missing_column_is_said_in_the_words_of_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text("item,label\n1,x\n")

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -98,13 +99,54 @@ def test_some_per_cent_signs_are_two_scales() -> None:
     table = pd.DataFrame(
         {"item": [1, 2], "rater": "a", "label": ["no", "yes"], "score": ["83%", "0.9"]}
     )
-    assert "1 cells hold no score: '83%'" in refused(table, task="single")
+    assert "1 cell holds no score: '83%'" in refused(table, task="single")
 
 
-@pytest.mark.parametrize("column", ["weight", "score"])
-def test_a_decimal_comma_is_answered_with_a_point(column: str) -> None:
-    table = pd.DataFrame({"item": [1, 2], "rater": "a", "label": ["no", "yes"], column: "0,25"})
+@pytest.mark.parametrize("column", ["weight", "score", "seconds"])
+def test_decimal_commas_throughout_are_read_and_noted(column: str) -> None:
+    cells = ["0,25", "", "1"]
+    table = pd.DataFrame({"item": [1, 2, 3], "rater": "a", "label": ["no", "yes", "no"]})
+    read, points = (
+        read_ratings(table.assign(**{column: written}), task="single")
+        for written in (cells, [cell.replace(",", ".") for cell in cells])
+    )
+    for found in ("scores", "seconds"):
+        np.testing.assert_array_equal(getattr(read, found), getattr(points, found))
+    np.testing.assert_array_equal(read.items["weight"], points.items["weight"])
+    assert f"column {column} has decimal commas" in read.accounting.notes
+    assert not any("commas" in note for note in points.accounting.notes)
+
+
+@pytest.mark.parametrize(("column", "other"), [("weight", "0.5"), ("score", "0.5"), ("score", "x")])
+def test_a_decimal_comma_beside_points_is_answered_with_a_point(column: str, other: str) -> None:
+    table = pd.DataFrame(
+        {"item": [1, 2], "rater": "a", "label": ["no", "yes"], column: ["0,25", other]}
+    )
     assert "write decimal points: 0.25" in refused(table, task="single")
+
+
+def test_what_may_be_thousands_is_no_decimal_comma() -> None:
+    table = pd.DataFrame(
+        {"item": [1, 2], "rater": "a", "label": ["no", "yes"], "weight": ["1,250", "900"]}
+    )
+    assert "write decimal points: 1.250" in refused(table, task="single")
+
+
+@pytest.mark.parametrize(
+    ("no", "yes"), [("nein", "ja"), ("FALSCH", "WAHR"), ("non", "Oui"), ("no", "sí"), ("否", "是")]
+)
+def test_no_and_yes_of_other_languages_are_read_and_noted(no: str, yes: str) -> None:
+    table = pd.DataFrame({"item": [1, 2, 3], "rater": "a", "misleading": [no, yes, ""]})
+    ratings = read_ratings(table, task="retrieval")
+    assert ratings.answers[:, 2].tolist() == [0, 1, -1]
+    assert any(f"{yes.casefold()} is yes" in note for note in ratings.accounting.notes)
+
+
+def test_classes_of_another_label_keep_their_words() -> None:
+    table = pd.DataFrame({"item": [1, 2], "rater": "a", "label": ["ja", "nein"]})
+    ratings = read_ratings(table, task="single")
+    assert ratings.task.labels[0].classes == ("ja", "nein")
+    assert ratings.accounting.notes == ()
 
 
 def test_another_encoding_is_told_how_to_be_read(tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ class TestConfidence:
         table = frame("item rater relevance confidence\n1 m . 0.9\n2 m no 0.8")
         ratings = read_ratings(table, task="relevance")
         assert ratings.abstained.tolist() == [True, False]
-        assert "1 confidences stand beside no answer" in notes(ratings)
+        assert "1 confidence stands beside no answer" in notes(ratings)
 
 
 class TestOneLabelARow:

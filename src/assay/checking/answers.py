@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from assay.checking.result import Finding, Part
 from assay.grammar import NOT_ASKED
-from assay.plurals import some
+from assay.plurals import does, some
 from assay.ratings import Ratings
 from assay.states import MISSING, Vectors
 
@@ -26,7 +26,7 @@ def check_answers(ratings: Ratings) -> Part:
             text = f"{name} has no answer at all: only its prior and the rules speak about it"
             found.append(Finding(level="warning", topic="answers", text=text))
         elif missing:
-            text = f"{name}: {missing} of {len(answers)} answers are missing"
+            text = f"{name}: {missing} of {len(answers)} answers {does(missing, 'are')} missing"
             found.append(Finding(level="note", topic="answers", text=text))
     found += _classes(classes)
     found += _rules(ratings, answers)

@@ -1,5 +1,7 @@
 """Scores: who gives them, how many different values, where they heap."""
 
+import json
+
 import numpy as np
 import pandas as pd
 
@@ -21,7 +23,7 @@ def check_scores(ratings: Ratings) -> Part:
         return Part()
     table = _table(given)
     found = [text for label, part in given.groupby("label", sort=False) for text in _label(part)]
-    found += [*_raters(table), *_beside_answers(ratings)]
+    found += [*_raters(table), *_beside_answers(ratings), _reader(ratings)]
     return Part(findings=tuple(found), tables={"scores": table})
 
 
@@ -83,6 +85,17 @@ def _raters(table: pd.DataFrame) -> list[Finding]:
     return found
 
 
+def _reader(ratings: Ratings) -> Finding:
+    """Say which family reads scores: all others read answers alone."""
+    scored = np.isfinite(ratings.scores).any(axis=1)
+    groups = ratings.raters["group"].to_numpy(object)[ratings.rater]
+    who = list(dict.fromkeys(groups[scored]))
+    others = [g for g in dict.fromkeys(groups) if g not in who]
+    recipes = dict.fromkeys(who, "scored") | dict.fromkeys(others, "hierarchical")
+    raters = json.dumps(recipes, ensure_ascii=False) if others else "'scored'"
+    return _finding(f"a fit reads scores with raters={raters}; other families read answers alone")
+
+
 def _beside_answers(ratings: Ratings) -> list[Finding]:
     """Say how scores and answers go together."""
     scored = np.isfinite(ratings.scores)
@@ -91,8 +104,8 @@ def _beside_answers(ratings: Ratings) -> list[Finding]:
     found = []
     if alone:
         text = (
-            f"{alone} ratings have scores and no answer: families that look at answers only learn "
-            "nothing from them"
+            f"{counted(alone, 'rating', 'have')} scores and no answer: families that read answers "
+            "alone learn nothing from them"
         )
         found.append(_finding(text))
     binary = np.array([len(label.classes) == 2 for label in ratings.task.labels])

@@ -1,5 +1,6 @@
 """How ratings are read: options that check, fit, agreement and report share, as one value."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -41,7 +42,10 @@ class Reading:
     rank: Annotated[str | None, _column("rank", "Rank in the list.")] = None
     system: Annotated[str | None, _column("system", "System under evaluation.")] = None
     panel: Annotated[str | None, _column("panel", "Ranked list.")] = None
-    group: Annotated[str | None, _column("group", "Group of the rater.")] = None
+    group: Annotated[
+        list[str] | None,
+        _column("group", "Group of the rater; RATER=GROUP if no column has it: repeat for each."),
+    ] = None
     weight: Annotated[str | None, _column("weight", "Design weight.")] = None
     stratum: Annotated[str | None, _column("stratum", "Stratum.")] = None
     replicate: Annotated[
@@ -100,6 +104,8 @@ class Reading:
             for name in ("labels", "score", "confidence", "audit")
         }
         return per_label | {
+            # A rater's name may hold an equals sign, that of a group does not.
+            "group": _columns(self.group, "--group", str.rpartition),
             "item": self.item or None,
             "sessions": self.sessions or None,
             "classes": _words(self.word) or None,
@@ -108,13 +114,15 @@ class Reading:
         }
 
 
-def _columns(texts: list[str] | None, option: str) -> str | dict[str, str] | None:
-    """Return one column for all labels, or one for each that is named."""
+def _columns(
+    texts: list[str] | None, option: str, split: Callable[..., tuple[str, str, str]] = str.partition
+) -> str | dict[str, str] | None:
+    """Return one column for all, or what is given for each that is named."""
     if not texts:
         return None
     if len(texts) == 1 and "=" not in texts[0]:
         return texts[0]
-    return pairs(texts, option, str.partition)
+    return pairs(texts, option, split)
 
 
 def _words(texts: list[str] | None) -> dict[str, dict[str, str]]:

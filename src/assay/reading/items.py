@@ -11,7 +11,7 @@ from assay.plurals import counted, some
 from assay.reading.columns import Roles
 from assay.reading.ids import Codes, codes_of, first_rows, joined_ids
 from assay.reading.ledger import Ledger
-from assay.reading.numbers import point_wanted
+from assay.reading.numbers import point_wanted, with_points
 from assay.reading.table import Table, cell_text
 
 ONE_GROUP = "all"
@@ -82,6 +82,10 @@ def item_table(
 def _weights(
     words: "pd.Series[str]", values: "pd.Series[str]", item: Codes, ledger: Ledger
 ) -> "pd.Series[float]":
+    _, had_commas = with_points(values)
+    if had_commas:
+        ledger.note(f"column {values.name} has decimal commas")
+        words = words.str.replace(",", ".")
     weight = pd.to_numeric(words.mask(words == "", "1"), errors="coerce").astype(float)
     numbers = weight.to_numpy(float)
     wrong = ~(np.isfinite(numbers) & (numbers > 0))

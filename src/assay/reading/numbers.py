@@ -7,12 +7,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay.plurals import counted
 from assay.reading.ledger import Ledger
 from assay.reading.values import EMPTY
 
 SHOWN = 5
 ROUNDING = 1e-9
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+%?")
+WHOLE = re.compile(r"[+-]?\d+%?")
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}%?")
 
 
 def parse_numbers(column: "pd.Series[str]") -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -37,6 +40,29 @@ def has_numbers(column: "pd.Series[str]") -> bool:
     return any(DECIMAL_COMMA.fullmatch(str(cell).strip()) for cell in pd.unique(column))
 
 
+def with_points(column: "pd.Series[str]") -> "tuple[pd.Series[str], bool]":
+    """Return a column with points for decimal commas, and whether it had them.
+
+    Only where every number has a comma or is whole, and one of them cannot be thousands.
+
+    Examples
+    --------
+    >>> cells, had_commas = with_points(pd.Series(["87,5", "", "90"], dtype="str"))
+    >>> cells.tolist(), had_commas
+    (['87.5', '', '90'], True)
+    >>> with_points(pd.Series(["1,250", "900"], dtype="str"))[1]
+    False
+    """
+    raw, distinct = pd.factorize(column)
+    words = [str(word).strip() for word in distinct]
+    commas = [w for w in words if DECIMAL_COMMA.fullmatch(w)]
+    others = [w for w in words if w not in commas and w.casefold() not in EMPTY]
+    if all(map(THOUSANDS.fullmatch, commas)) or not all(map(WHOLE.fullmatch, others)):
+        return column, False
+    new = pd.array([w.replace(",", ".") for w in words], dtype="str")
+    return pd.Series(new.take(raw), index=column.index, name=column.name), True
+
+
 def point_wanted(cells: Sequence[str]) -> str:
     """Say how to write the first of some cells that has a decimal comma; empty if none has.
 
@@ -59,6 +85,9 @@ def numbers_within(
     mend: str = "",
 ) -> NDArray[np.float64]:
     """Return the numbers of a column, NaN where it is empty; others are one problem."""
+    column, had_commas = with_points(column)
+    if had_commas:
+        ledger.note(f"column {column.name} has decimal commas")
     numbers, filled = parse_numbers(column)
     low, high = limits
     wrong = np.flatnonzero(filled & ~((numbers >= low - ROUNDING) & (numbers <= high + ROUNDING)))
@@ -66,7 +95,7 @@ def numbers_within(
         cells = [str(v) for v in pd.unique(column.iloc[wrong])[:SHOWN]]
         shown = [repr(cell[:40]) for cell in cells]
         ledger.problem(
-            f"{len(wrong)} cells hold no {what}: {', '.join(shown)}",
+            f"{counted(len(wrong), 'cell', 'hold')} no {what}: {', '.join(shown)}",
             where=ledger.table.where(wrong, str(column.name)),
             allowed=f"{allowed}, or empty",
             mend=point_wanted(cells) or mend,

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay.plurals import counted
 from assay.reading.answer_columns import AnswerColumns
 from assay.reading.columns import ColumnFinder
 from assay.reading.ids import Codes
@@ -276,4 +277,6 @@ def belief(guess: NDArray[np.int16], confidence: Floats, label: Label) -> Floats
 def _note_lost(numbers: Floats, scores: Floats, label: Label, ledger: Ledger) -> None:
     lost = int((np.isfinite(numbers) & ~np.isfinite(scores)).sum())
     if lost:
-        ledger.note(f"{lost} confidences stand beside no answer to {label.name}: they say nothing")
+        ledger.note(
+            f"{counted(lost, 'confidence', 'stand')} beside no answer to {label.name}: left out"
+        )

@@ -19,6 +19,26 @@ BINARY_SPELLINGS = {
     "no": 0, "n": 0, "false": 0, "f": 0, "0": 0,
     "yes": 1, "y": 1, "true": 1, "t": 1, "1": 1,
 }  # fmt: skip
+OTHER_LANGUAGES: dict[str, tuple[str, str]] = {
+    "German": ("nein falsch", "ja wahr"),
+    "French": ("non faux", "oui vrai"),
+    "Spanish": ("falso", "sí si verdadero"),
+    "Italian": ("falso", "sì vero"),
+    "Portuguese": ("não nao falso", "sim verdadeiro"),
+    "Dutch": ("nee onwaar", "ja waar"),
+    "Danish, Norwegian, Swedish": ("nej nei", "ja"),
+    "Polish": ("nie", "tak"),
+    "Russian": ("нет", "да"),
+    "Chinese": ("否", "是"),
+    "Japanese": ("いいえ", "はい"),
+}
+"""No and yes as people and spreadsheets elsewhere write them; what they stand for is noted."""
+FOREIGN = {
+    word: code
+    for pair in OTHER_LANGUAGES.values()
+    for code, words in enumerate(pair)
+    for word in words.split()
+}
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 EXACT = 1e15
 """Whole numbers below this are told apart by their floating-point value."""
@@ -47,7 +67,7 @@ def spellings(label: Label) -> dict[str, int]:
     """Return the code of every spelling of a label's classes; missing values are ``MISSING``."""
     table = dict.fromkeys(EMPTY, MISSING)
     if label.classes == ("no", "yes"):
-        table |= BINARY_SPELLINGS
+        table |= FOREIGN | BINARY_SPELLINGS
     loose = [canonical(c) for c in label.classes]
     # Classes that differ in case only are told apart by their exact spelling.
     table |= {key: code for code, key in enumerate(loose) if loose.count(key) == 1}
@@ -60,8 +80,19 @@ def decode(column: "pd.Series[str]", label: Label, ledger: Ledger) -> NDArray[np
     values = [str(value) for value in distinct]
     codes = _codes(values, spellings(label))
     answers = codes[raw]
+    _note_foreign(ledger, label, values)
     _report_unknown(ledger, label, str(column.name), raw, values, codes)
     return answers
+
+
+def _note_foreign(ledger: Ledger, label: Label, values: Sequence[str]) -> None:
+    """Say which words of another language were taken for no and yes."""
+    if label.classes != ("no", "yes"):
+        return
+    words = [word for word in map(canonical, values) if word in FOREIGN]
+    said = ", ".join(f"{word} is {label.classes[FOREIGN[word]]}" for word in dict.fromkeys(words))
+    if said:
+        ledger.note(f"answers to {label.name}: {said}")
 
 
 def _codes(distinct: Sequence[str], table: Mapping[str, int]) -> NDArray[np.int16]:

@@ -10,8 +10,8 @@ probabilities. EM has no interval for parameters.
     python benchmarks/price.py --seeds 1 2
 
 writes ``docs/speed/price_runs.csv`` (a line per design and seed, as soon as it is there; lines that
-are there are not made again), ``price.csv`` (by design), ``price_khat.csv`` (by k-hat) and
-``price.png``.
+are there are not made again), ``price.csv`` (by design), ``price_khat.csv`` (by k-hat),
+``price_worth.csv`` (by what a draw is worth) and ``price.png``.
 """
 
 import argparse
@@ -30,14 +30,18 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import assay
+from assay.diagnostics import K_HAT_LIMIT, WORTH_LIMIT
 from assay.ratings import Ratings
 
 Floats = NDArray[np.float64]
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "speed"
 POOR = {"mean_binary": "Normal(0.7, 0.2)"}
-BANDS = (-np.inf, 0.5, 0.7, 1.0, 3.0, 10.0, np.inf)
-WORDS = ("to 0.5", "0.5 to 0.7", "0.7 to 1", "1 to 3", "3 to 10", "above 10")
-"""Of k-hat, in the table by k-hat; one that is undefined is above all."""
+BANDS = (-np.inf, 0.5, 0.7, 1.0, np.inf)
+WORDS = ("to 0.5", "0.5 to 0.7", "0.7 to 1", "above 1")
+"""Of k-hat, in the table by k-hat; one that is infinite is above all."""
+WORTH_BANDS = (0.0, 0.05, 0.25, 0.5, 1.0)
+WORTH_WORDS = ("to 0.05", "0.05 to 0.25", "0.25 to 0.5", "0.5 to 1")
+"""Of what a draw is worth, in the table by that."""
 APART = 0.3
 """Shift of a mean, in posterior SDs, beyond which two methods have parted."""
 DRAWS = {"draws": 1000, "tune": 1000, "chains": 2}
@@ -171,6 +175,7 @@ def run(design: Design, seed: int) -> dict[str, Any]:
         trees[method], line[f"{method}_seconds"] = fit(ratings, design, method)
     said = {m: json.loads(t.attrs["diagnostics"]) for m, t in trees.items()}
     line |= {"r_hat": said["nuts"]["r_hat_max"], "k_hat": said["laplace"]["k_hat"]}
+    line["worth"] = said["laplace"]["draws_worth"]
     of_nuts = parameters(trees["nuts"])
     found = beside(parameters(trees["laplace"]), of_nuts)
     line |= {f"parameter_{k}": v for k, v in found.items()}
@@ -194,7 +199,9 @@ def summarise(runs: pd.DataFrame, by: str) -> pd.DataFrame:
         {
             "runs": groups.size(),
             "k_hat": groups["k_hat"].median(),
+            "worth": groups["worth"].median(),
             "laplace_width": groups["parameter_width"].median(),
+            "laplace_width_lowest": groups["parameter_width_lowest"].min(),
             "laplace_shift": groups["parameter_shift"].median(),
             "laplace_shift_highest": groups["parameter_shift_highest"].max(),
             "laplace_share_width": groups["laplace_share_width"].median(),
@@ -217,21 +224,26 @@ def by_k_hat(runs: pd.DataFrame) -> pd.DataFrame:
     return summarise(runs.assign(k_hat_band=bands), "k_hat_band").sort_values("k_hat_band")
 
 
+def by_worth(runs: pd.DataFrame) -> pd.DataFrame:
+    """Set the same figures by bands of what a draw is worth."""
+    bands = pd.cut(runs["worth"], WORTH_BANDS, labels=WORTH_WORDS)
+    return summarise(runs.assign(worth_band=bands), "worth_band").sort_values("worth_band")
+
+
 def draw(runs: pd.DataFrame, path: Path) -> None:
-    """Plot shifts and widths against k-hat."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.6), sharex=True, layout="constrained")
+    """Plot shifts against k-hat, and against what a draw is worth."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.6), sharey=True, layout="constrained")
     for n, (name, of_design) in enumerate(runs.groupby("design", sort=False)):
         look = {"s": 18, "color": plt.colormaps["tab20"](n % 20), "marker": "o" if n < 10 else "^"}
-        left.scatter(of_design["k_hat"], of_design["parameter_shift"], label=name, **look)
-        right.scatter(of_design["k_hat"], of_design["parameter_width"], **look)
-    for axes in (left, right):
-        axes.axvline(0.7, color="0.6", linewidth=0.8, linestyle="--")
-        axes.set_xscale("log")
-        axes.set_xlabel("PSIS k-hat of Laplace's approximation")
-    left.axhline(APART, color="0.6", linewidth=0.8, linestyle=":")
-    left.set_ylabel("median shift of means, NUTS SDs")
-    right.axhline(1, color="0.6", linewidth=0.8, linestyle=":")
-    right.set_ylabel("median width, NUTS = 1")
+        right.scatter(of_design["worth"], of_design["parameter_shift_highest"], **look)
+        left.scatter(of_design["k_hat"], of_design["parameter_shift_highest"], label=name, **look)
+    for axes, limit in ((left, K_HAT_LIMIT), (right, WORTH_LIMIT)):
+        axes.axvline(limit, color="0.6", linewidth=0.8, linestyle="--")
+        axes.axhline(APART, color="0.6", linewidth=0.8, linestyle=":")
+    right.set_xscale("log")
+    left.set_xlabel("PSIS k-hat of Laplace's approximation")
+    right.set_xlabel("worth of its draws, in draws of the posterior")
+    left.set_ylabel("largest shift of a mean, NUTS SDs")
     figure.legend(loc="outside lower center", ncols=4, fontsize=7, frameon=False)
     figure.savefig(path, dpi=150)
 
@@ -254,6 +266,7 @@ def main() -> None:
     runs = runs[runs["design"].isin(named)]
     runs = runs.sort_values("design", key=lambda c: c.map(named.index), kind="stable")
     summarise(runs, "design").to_csv(asked.folder / "price.csv", index=False, float_format="%.3g")
+    by_worth(runs).to_csv(asked.folder / "price_worth.csv", index=False, float_format="%.3g")
     by_k_hat(runs).to_csv(asked.folder / "price_khat.csv", index=False, float_format="%.3g")
     draw(runs, asked.folder / "price.png")
 

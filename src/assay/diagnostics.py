@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,10 @@ R_HAT_LIMIT = 1.01
 ESS_LIMIT = 400
 MODE_LIMIT = 0.01
 K_HAT_LIMIT = 0.7
+SAME = 1e-9
+"""Spread of log ratios of a posterior that is normal, but for rounding."""
+WORTH_LIMIT = 0.25
+"""What a draw from an approximation has to be worth at least, in draws from the posterior."""
 SURE = 0.8
 """Share of the draws in which a class looks like another before it is said."""
 CLEARLY = 1.5
@@ -113,8 +117,26 @@ def nuts_warnings(table: pd.DataFrame, stats: Mapping[str, NDArray[Any]]) -> lis
     return found
 
 
-def laplace_k_hat(mode: Mode, x: NDArray[Any], lp: NDArray[Any]) -> float | None:
-    """Shape of the tail of the importance ratios of Laplace's approximation, by PSIS.
+class ImportanceCheck(NamedTuple):
+    """What importance sampling says of an approximation that draws came from.
+
+    Attributes
+    ----------
+    k_hat : float
+        Shape of the tail of the ratios of the posterior's density to the approximation's, by PSIS.
+        Infinite if a few draws have all the weight, so that no tail can be fitted; NaN if there are
+        too few draws to look.
+    worth : float
+        How many draws of the posterior a draw is worth: the effective sample size of the smoothed
+        weights, as a share of the draws.
+    """
+
+    k_hat: float
+    worth: float
+
+
+def check_importance(mode: Mode, x: NDArray[Any], lp: NDArray[Any]) -> ImportanceCheck:
+    """Check draws from Laplace's approximation by their importance ratios.
 
     Parameters
     ----------
@@ -122,12 +144,6 @@ def laplace_k_hat(mode: Mode, x: NDArray[Any], lp: NDArray[Any]) -> float | None
         Draws from the approximation.
     lp : ndarray (chain, draw)
         Log posterior density there.
-
-    Returns
-    -------
-    float or None
-        Above 0.7 the approximation is not to be trusted. Infinite if a few draws have all the
-        weight, so that no tail can be fitted; None if there are too few draws to look.
 
     References
     ----------
@@ -138,24 +154,33 @@ def laplace_k_hat(mode: Mode, x: NDArray[Any], lp: NDArray[Any]) -> float | None
     statistics: Any = BaseArray()
     points = x.reshape(-1, x.shape[-1])
     if len(points) < FEW_FOR_PSIS:
-        return None
+        return ImportanceCheck(np.nan, np.nan)
     ratio = np.where(np.isfinite(lp), lp, -1e300).ravel() - laplace_log_density(mode, points)
+    if np.ptp(ratio) < SAME:
+        return ImportanceCheck(0.0, 1.0)
     # ArviZ takes what the ratios are the inverse of, as a likelihood is in leave-one-out.
-    k_hat = float(statistics.psislw(-ratio)[1])
-    return k_hat if np.isfinite(k_hat) else np.inf
+    logs, k_hat = statistics.psislw(-ratio)
+    weight = np.exp(logs - logs.max())
+    worth = weight.sum() ** 2 / (weight**2).sum() / len(weight)
+    return ImportanceCheck(float(k_hat) if np.isfinite(k_hat) else np.inf, float(worth))
 
 
-def laplace_warnings(k_hat: float | None) -> list[str]:
+def laplace_warnings(found: ImportanceCheck) -> list[str]:
     """Say whether draws from Laplace's approximation are to be trusted."""
-    if k_hat is None:
+    if np.isnan(found.k_hat):
         return [
             "Whether Laplace's approximation is to be trusted is not known: PSIS k-hat needs "
             f"{FEW_FOR_PSIS} draws or more. Take more (draws=), or use method='nuts'."
         ]
-    if k_hat < K_HAT_LIMIT:
+    if found.k_hat < K_HAT_LIMIT and found.worth > WORTH_LIMIT:
         return []
-    seen = f"PSIS k-hat is {k_hat:.2f}, above {K_HAT_LIMIT}"
-    if np.isinf(k_hat):
+    seen = f"PSIS k-hat is {found.k_hat:.2f}, above {K_HAT_LIMIT}"
+    if found.k_hat < K_HAT_LIMIT:
+        seen = (
+            f"PSIS k-hat is {found.k_hat:.2f}, but as draws of the posterior its draws are worth "
+            f"{found.worth:.1%} of their number, below {WORTH_LIMIT:.0%}"
+        )
+    if np.isinf(found.k_hat):
         seen = (
             "its importance ratios are so far apart that a few draws have all the weight, and no "
             "tail can be fitted to them (PSIS k-hat is infinite)"

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.diagnostics import convergence_table, laplace_k_hat, laplace_warnings, nuts_warnings
+from assay.diagnostics import check_importance, convergence_table, laplace_warnings, nuts_warnings
 from assay.modes import Mode
 
 Floats = NDArray[np.float64]
@@ -28,8 +28,9 @@ def diagnose_nuts(posterior: xr.Dataset, stats: Mapping[str, NDArray[Any]]) -> D
 
 def diagnose_laplace(mode: Mode, x: Floats, lp: Floats) -> Diagnosis:
     """Diagnose the normal approximation at a mode by its draws and their log density."""
-    k_hat = laplace_k_hat(mode, x, lp)
-    return {"k_hat": None if k_hat is None else _number(k_hat)}, laplace_warnings(k_hat)
+    found = check_importance(mode, x, lp)
+    numbers = {"k_hat": _number(found.k_hat), "draws_worth": _number(found.worth)}
+    return numbers, laplace_warnings(found)
 
 
 def diagnose_interruption(x: Floats, *, chains: int, draws: int) -> list[str]:

@@ -184,8 +184,10 @@ def convergence_words(fit: xr.DataTree) -> list[str]:
             )
         case "laplace":
             words = (
-                f"Laplace's approximation at the mode: PSIS k-hat {_number(numbers['k_hat'], 2)}."
+                f"Laplace's approximation at the mode: PSIS k-hat {_number(numbers['k_hat'], 2)}"
             )
+            worth = numbers.get("draws_worth")
+            words += "." if worth is None else f", a draw is worth {worth:.2g} of the posterior's."
         case _:
             words = "The mode alone: intervals leave out the uncertainty of the parameters."
     return [words, *fit_warnings(fit)]
@@ -193,9 +195,7 @@ def convergence_words(fit: xr.DataTree) -> list[str]:
 
 def _number(value: float | None, decimals: int) -> str:
     """Write a diagnostic; one chain has no R-hat."""
-    if value is None:
-        return UNDEFINED
-    return "infinite" if np.isinf(value) else f"{value:.{decimals}f}"
+    return UNDEFINED if value is None else f"{value:.{decimals}f}"
 
 
 def doubts(fit: xr.DataTree) -> list[str]:

@@ -7,8 +7,9 @@ import xarray as xr
 import assay
 from assay.diagnostics import (
     FEW_FOR_PSIS,
+    ImportanceCheck,
+    check_importance,
     convergence_table,
-    laplace_k_hat,
     laplace_warnings,
     nuts_warnings,
 )
@@ -75,9 +76,19 @@ def test_k_hat_is_that_of_the_ratios_known_in_closed_form(
     # exp((1 - 1 / sd^2) x^2 / 2): the tail has shape 1 - 1 / sd^2; below SD 1 it is bounded.
     monkeypatch.setattr("assay.diagnostics.laplace_log_density", normal_log_density)
     x = np.random.default_rng(1).standard_normal((4, 10_000, 1))
-    found = laplace_k_hat(None, x, -0.5 * (x[..., 0] / sd) ** 2)  # type: ignore[arg-type]
-    assert found is not None
-    assert (found == pytest.approx(k, abs=0.15)) if k > 0 else (found < 0)
+    found = check_importance(None, x, -0.5 * (x[..., 0] / sd) ** 2)  # type: ignore[arg-type]
+    assert (found.k_hat == pytest.approx(k, abs=0.15)) if k > 0 else (found.k_hat < 0)
+
+
+@pytest.mark.parametrize("sd", [1.0, 0.8, 0.4])
+def test_the_worth_of_a_draw_is_that_known_in_closed_form(
+    sd: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # With w = exp(-(1 / s^2 - 1) x^2 / 2) is E[w] = s, and E[w^2] = s / sqrt(2 - s^2).
+    monkeypatch.setattr("assay.diagnostics.laplace_log_density", normal_log_density)
+    x = np.random.default_rng(1).standard_normal((4, 10_000, 1))
+    found = check_importance(None, x, -0.5 * (x[..., 0] / sd) ** 2)  # type: ignore[arg-type]
+    assert found.worth == pytest.approx(sd * np.sqrt(2 - sd**2), rel=0.03)
 
 
 def test_ratios_too_far_apart_are_told_from_too_few_draws(
@@ -85,17 +96,27 @@ def test_ratios_too_far_apart_are_told_from_too_few_draws(
 ) -> None:
     monkeypatch.setattr("assay.diagnostics.laplace_log_density", normal_log_density)
     x = np.random.default_rng(1).standard_normal((1, 400, 1))
-    apart = laplace_k_hat(None, x, 1e5 * x[..., 0])  # type: ignore[arg-type]
-    few = laplace_k_hat(None, x[:, : FEW_FOR_PSIS - 1], x[:, : FEW_FOR_PSIS - 1, 0])  # type: ignore[arg-type]
-    assert (apart, few) == (np.inf, None)
+    some = x[:, : FEW_FOR_PSIS - 1]
+    apart = check_importance(None, x, 1e5 * x[..., 0])  # type: ignore[arg-type]
+    few = check_importance(None, some, some[..., 0])  # type: ignore[arg-type]
+    assert np.isinf(apart.k_hat)
+    assert np.isnan(few.k_hat)
     assert "no tail can be fitted" in laplace_warnings(apart)[0]
     assert "needs 25 draws or more" in laplace_warnings(few)[0]
-    assert laplace_warnings(0.3) == []
-    assert "is 0.90, above 0.7" in laplace_warnings(0.9)[0]
+    assert laplace_warnings(ImportanceCheck(0.3, 0.5)) == []
+    assert "is 0.90, above 0.7" in laplace_warnings(ImportanceCheck(0.9, 0.5))[0]
+    assert "are worth 4.0% of their number" in laplace_warnings(ImportanceCheck(0.3, 0.04))[0]
 
 
-def test_an_infinite_k_hat_is_a_word() -> None:
+def test_laplace_is_told_by_its_k_hat_and_what_its_draws_are_worth() -> None:
     posterior = xr.Dataset({"a": (("chain", "draw"), np.zeros((1, 2)))})
-    attrs = {"method": "laplace", "diagnostics": '{"k_hat": Infinity}', "warnings": "[]"}
-    tree = xr.DataTree.from_dict({"/": xr.Dataset(attrs=attrs), "posterior": posterior})
-    assert convergence_words(tree) == ["Laplace's approximation at the mode: PSIS k-hat infinite."]
+
+    def words(diagnostics: str) -> list[str]:
+        attrs = {"method": "laplace", "diagnostics": diagnostics, "warnings": "[]"}
+        tree = xr.DataTree.from_dict({"/": xr.Dataset(attrs=attrs), "posterior": posterior})
+        return convergence_words(tree)
+
+    start = "Laplace's approximation at the mode: PSIS k-hat"
+    assert words('{"k_hat": null}') == [f"{start} undefined."]
+    full = '{"k_hat": 0.41, "draws_worth": 0.213}'
+    assert words(full) == [f"{start} 0.41, a draw is worth 0.21 of the posterior's."]

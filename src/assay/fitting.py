@@ -179,7 +179,8 @@ def fit(
     elif method == "laplace":
         likelihood = recovered.log_likelihood.sum(axis=1).reshape(x.shape[:2])
         stats["lp"] = density.log_prior(x) + likelihood
-        numbers, found = diagnose_laplace(modes[0], x, stats["lp"])
+        with waiting("checking the approximation", show=progress):
+            numbers, found = diagnose_laplace(modes[0], x, stats["lp"])
     elif method == "em":
         numbers = {"optimiser": "climb" if form is None else "em"}
     notes = [*notes, *found, *mode_warnings(modes), *name_warnings(structure, values)]

@@ -13,6 +13,7 @@ from assay.fit_arguments import Sampler
 from assay.laplace import laplace_draws, mode_scale
 from assay.model import Structure
 from assay.modes import Mode
+from assay.progress import waiting
 from assay.sampling import Start, sample_nuts
 from assay.strays import Chains, without_strays
 
@@ -99,7 +100,8 @@ def run_laplace(
             "share too many parameters), so that Laplace's approximation does not exist; use "
             "method='nuts'"
         )
-    x = laplace_draws(mode, effort.draws * effort.chains, rng)
+    with waiting("drawing from the approximation", show=effort.progress):
+        x = laplace_draws(mode, effort.draws * effort.chains, rng)
     return x.reshape(effort.chains, effort.draws, -1), {}, []
 
 

@@ -4,7 +4,9 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numba
@@ -84,6 +86,22 @@ def test_the_folder_that_is_asked_for_comes_first(
         assert keep
         assert str(tmp_path / digest()) == numba.config.CACHE_DIR
     assert str(tmp_path) == numba.config.CACHE_DIR
+
+
+def test_threads_that_compile_side_by_side_leave_the_setting_as_it_was() -> None:
+    before, own = numba.config.CACHE_DIR, str(folder())
+
+    def work(_: int) -> bool:
+        seen = []
+        for _ in range(20):
+            with kept_on_disk():
+                time.sleep(1e-4)
+                seen.append(own == numba.config.CACHE_DIR)
+        return all(seen)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(4)))
+    assert before == numba.config.CACHE_DIR
 
 
 def test_where_nothing_can_be_written_functions_are_compiled_all_the_same(

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 import numba
@@ -18,6 +19,7 @@ import numba
 from assay.caches import is_writable, user_cache
 
 SETTINGS: Any = numba.config
+LOCK = RLock()
 
 
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -42,12 +44,14 @@ def kept_on_disk() -> Iterator[bool]:
 
     Numba asks for its folder once for each function, when it is decorated.
     """
-    before, chosen = SETTINGS.CACHE_DIR, folder()
-    SETTINGS.CACHE_DIR = str(chosen or before)
-    try:
-        yield chosen is not None
-    finally:
-        SETTINGS.CACHE_DIR = before
+    # The setting is that of the whole process, and chains ask for their functions side by side.
+    with LOCK:
+        before, chosen = SETTINGS.CACHE_DIR, folder()
+        SETTINGS.CACHE_DIR = str(chosen or before)
+        try:
+            yield chosen is not None
+        finally:
+            SETTINGS.CACHE_DIR = before
 
 
 @cache

@@ -82,8 +82,8 @@ def variance_budget(
     They are the variance of what the parameters say of the metric, what the labels add when the
     parameters are known, and what other clusters would add if the labels were known. ``finite`` has
     no clusters. Where the population is the model's own (fewer than 20 clusters, or hardly an
-    event), the metric hangs on the parameters alone. A component that is 0 comes out within a few ``mcse``
-    of it, on either side.
+    event), the metric hangs on the parameters alone. A component that is 0 comes out within a few
+    ``mcse`` of it, on either side.
     """
     draws = metrics(fit, estimand=estimand, by=by, incomplete=incomplete, names=metric)
     names, systems, values = metric_columns(draws, contrast)

@@ -37,7 +37,7 @@ def generator_of(rng: object) -> np.random.Generator:
 
     Examples
     --------
-    >>> generator_of(7).integers(10) == np.random.default_rng(7).integers(10)
+    >>> bool(generator_of(7).integers(10) == np.random.default_rng(7).integers(10))
     True
     """
     return rng if isinstance(rng, np.random.Generator) else np.random.default_rng(seed_of(rng))

@@ -95,9 +95,13 @@ def cell_evidence_back(along, response, layer, data, by_response, by_layer):  # 
 
 @compiled(inline="always")
 def _add_rows(parts, cell, d, response, data, view):  # type: ignore[no-untyped-def]
-    """Add rows of the response table to ``parts[cell, d]``, four states at a time in registers."""
+    """Add rows of the response table to ``parts[cell, d]``, four states at a time in registers.
+
+    Of what remains two at a time: a sum waits for itself, two do not wait for each other.
+    """
     states = parts.shape[2]
     even = states - states % 4
+    pairs = states - states % 2
     begin, end, rows = data.row_start[view], data.row_start[view + 1], data.rows
     for s in range(0, even, 4):
         first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
@@ -111,7 +115,15 @@ def _add_rows(parts, cell, d, response, data, view):  # type: ignore[no-untyped-
         parts[cell, d, s + 1] += second
         parts[cell, d, s + 2] += third
         parts[cell, d, s + 3] += fourth
-    for s in range(even, states):
+    for s in range(even, pairs, 2):
+        first, second = 0.0, 0.0
+        for r in range(begin, end):
+            row = rows[r]
+            first += response[d, row, s]
+            second += response[d, row, s + 1]
+        parts[cell, d, s] += first
+        parts[cell, d, s + 1] += second
+    for s in range(pairs, states):
         total = 0.0
         for r in range(begin, end):
             total += response[d, rows[r], s]
@@ -123,6 +135,7 @@ def _spread_rows(along, cell, d, by_response, data, view):  # type: ignore[no-un
     """Add ``along[cell, d]`` to rows of the gradient by the response table."""
     states = along.shape[2]
     even = states - states % 4
+    pairs = states - states % 2
     begin, end, rows = data.row_start[view], data.row_start[view + 1], data.rows
     for s in range(0, even, 4):
         first, second = along[cell, d, s], along[cell, d, s + 1]
@@ -133,7 +146,13 @@ def _spread_rows(along, cell, d, by_response, data, view):  # type: ignore[no-un
             by_response[d, row, s + 1] += second
             by_response[d, row, s + 2] += third
             by_response[d, row, s + 3] += fourth
-    for s in range(even, states):
+    for s in range(even, pairs, 2):
+        first, second = along[cell, d, s], along[cell, d, s + 1]
+        for r in range(begin, end):
+            row = rows[r]
+            by_response[d, row, s] += first
+            by_response[d, row, s + 1] += second
+    for s in range(pairs, states):
         value = along[cell, d, s]
         for r in range(begin, end):
             by_response[d, rows[r], s] += value

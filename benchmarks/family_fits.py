@@ -15,6 +15,7 @@ from assay.climbs import hold, prior_centre, spreads_of
 from assay.density import make_density
 from assay.errors import FitWarning
 from assay.model import build_structure
+from assay.modes import labels_kept
 from assay.ratings import Ratings
 from assay.recovery import recover
 from assay.spec import make_spec
@@ -55,7 +56,9 @@ def at_mode(ratings: Ratings, recipe: str, reference: str | None = None) -> Foun
     structure = build_structure(ratings, make_spec(recipe, reference=reference))
     density = make_density(structure, threads=1)
     x, height = hold(density, prior_centre(density))
-    settled = settle_spreads(density, x) if len(spreads_of(density)) else None
+    settled = None
+    if len(spreads_of(density)):
+        settled = settle_spreads(density, x, labels_kept(structure, density, x))
     if settled is not None:
         x, _ = settled
         height = density(x)[0]

@@ -43,6 +43,8 @@ Peak = tuple[Floats, float, int]
 """Place, height, and how many starts led there."""
 
 SAME_LABELS = 0.02
+KEPT_LABELS = 0.2
+"""How far the labels of a mode may move, in total variation, when its SDs do."""
 SAME_HEIGHT = 0.5
 GROWTH = 10
 HOPELESS = 10.0
@@ -221,17 +223,28 @@ def _labels(structure: Structure, density: Density, x: Floats) -> Floats:
 
 
 def _alike(a: Floats, b: Floats) -> bool:
-    return bool(np.abs(a - b).sum(axis=1).mean() / 2 < SAME_LABELS)
+    return _gap(a, b) < SAME_LABELS
+
+
+def _gap(a: Floats, b: Floats) -> float:
+    """Mean total variation between probabilities (item, state)."""
+    return float(np.abs(a - b).sum(axis=1).mean() / 2)
 
 
 def settled(structure: Structure, density: Density, mode: Mode) -> Mode:
     """Move the SDs of a mode, which were held, to the mode of their own posterior."""
-    found = settle_spreads(density, mode.x)
+    found = settle_spreads(density, mode.x, labels_kept(structure, density, mode.x))
     if found is None:
         x, height = climb(density, mode.x)
         return replace(mode, x=x, height=height, precision=curvature(density, x))
     x, spreads = found
     return at_spreads(structure, density, mode, x, spreads)
+
+
+def labels_kept(structure: Structure, density: Density, x: Floats) -> Callable[[Floats], bool]:
+    """Return a function that says whether a point has much the same labels as ``x``."""
+    labels = _labels(structure, density, x)
+    return lambda there: _gap(labels, _labels(structure, density, there)) < KEPT_LABELS
 
 
 def at_spreads(

@@ -20,6 +20,7 @@ Rue, H., Martino, S. & Chopin, N. (2009). Approximate Bayesian inference for lat
 JRSS B 71, 319-392.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -102,7 +103,9 @@ class _Look(NamedTuple):
     evidence: float
 
 
-def settle_spreads(density: Density, x: Floats) -> tuple[Floats, Spreads] | None:
+def settle_spreads(
+    density: Density, x: Floats, kept: Callable[[Floats], bool] = lambda _: True
+) -> tuple[Floats, Spreads] | None:
     """Move the SDs to their mode, and all else to its mode given them.
 
     Parameters
@@ -111,6 +114,9 @@ def settle_spreads(density: Density, x: Floats) -> tuple[Floats, Spreads] | None
         On which nothing is centred.
     x : ndarray (value,)
         A mode with the SDs held.
+    kept : callable
+        Whether a point still belongs to this mode. With other SDs a climb may end in another, which
+        would have its own evidence to be weighed by.
 
     Returns
     -------
@@ -129,7 +135,7 @@ def settle_spreads(density: Density, x: Floats) -> tuple[Floats, Spreads] | None
         moved = _steps(density, x, scores, offset, owner, look, reach)
         if moved is x:
             break
-        again = _look(density, moved, scores, offset, owner)
+        again = _look(density, moved, scores, offset, owner) if kept(moved) else None
         if again is None or again.evidence < look.evidence - SLACK:
             reach /= 4
             continue

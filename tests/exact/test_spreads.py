@@ -115,6 +115,20 @@ def test_no_step_goes_where_the_evidence_is_lower() -> None:
     assert evidence(x) > evidence(held) + 10
 
 
+def test_sds_do_not_leave_the_mode() -> None:
+    _, density = study()
+    held, _ = hold(density, prior_centre(density))
+    free, _ = settle_spreads(density, held)
+    still = spreads_of(density)
+    assert np.abs(free[still] - held[still]).max() > 0.1
+    x, _ = settle_spreads(density, held, lambda _: False)
+    np.testing.assert_array_equal(x, held)
+    # A step of which half is allowed goes so far.
+    half = np.abs(free[still] - held[still]).max() / 2
+    x, _ = settle_spreads(density, held, lambda at: np.abs(at[still] - held[still]).max() < half)
+    assert 0 < np.abs(x[still] - held[still]).max() < half
+
+
 def test_the_joint_mode_is_far_from_it() -> None:
     _, density = study()
     x, spreads = settle_spreads(density, hold(density, prior_centre(density))[0])

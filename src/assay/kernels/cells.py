@@ -35,10 +35,11 @@ def cell_evidence(response, difficulty, layer, data):  # type: ignore[no-untyped
                 parts[cell, d, s] = difficulty[d] + data.masks[mask, s]
             for view in range(data.view_start[cell], data.view_start[cell + 1]):
                 kind = data.view_layer[view]
+                begin, end = data.row_start[view], data.row_start[view + 1]
                 if kind < 0:
-                    _add_rows(parts, cell, d, response, data, view)
+                    add_rows(parts[cell, d], response[d], data.rows, begin, end)
                     continue
-                high = _look(view, d, response, data.rows, data.row_start, looks)
+                high = _look(d, response, data.rows, begin, end, looks)
                 _see_afresh(kind, classes, layer, looks, afresh)
                 for s in range(states):
                     blur = layer[kind, d, s]
@@ -69,10 +70,11 @@ def cell_evidence_back(along, response, layer, data, by_response, by_layer):  # 
         for d in range(classes):
             for view in range(data.view_start[cell], data.view_start[cell + 1]):
                 kind = data.view_layer[view]
+                begin, end = data.row_start[view], data.row_start[view + 1]
                 if kind < 0:
-                    _spread_rows(along, cell, d, by_response, data, view)
+                    spread_rows(along[cell, d], by_response[d], data.rows, begin, end)
                     continue
-                _look(view, d, response, data.rows, data.row_start, looks)
+                _look(d, response, data.rows, begin, end, looks)
                 _see_afresh(kind, classes, layer, looks, afresh)
                 kinds_of_look = layer.shape[1] - classes
                 for n in range(kinds_of_look):
@@ -89,82 +91,75 @@ def cell_evidence_back(along, response, layer, data, by_response, by_layer):  # 
                         by_layer[kind, classes + n, a] += mixed[n] * looks[a]
                         pull[a] += mixed[n] * layer[kind, classes + n, a]
                 for s in range(states):
-                    for r in range(data.row_start[view], data.row_start[view + 1]):
+                    for r in range(begin, end):
                         by_response[d, data.rows[r], s] += looks[s] * pull[s]
 
 
 @compiled(inline="always")
-def _add_rows(parts, cell, d, response, data, view):  # type: ignore[no-untyped-def]
-    """Add rows of the response table to ``parts[cell, d]``, four states at a time in registers.
+def add_rows(sums, response, rows, begin, end):  # type: ignore[no-untyped-def]
+    """Add rows of a response table (row, state) to ``sums``, four states at a time in registers.
 
     Of what remains two at a time: a sum waits for itself, two do not wait for each other.
     """
-    states = parts.shape[2]
+    states = sums.shape[0]
     even = states - states % 4
     pairs = states - states % 2
-    begin, end, rows = data.row_start[view], data.row_start[view + 1], data.rows
     for s in range(0, even, 4):
-        first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+        first, second, third, fourth = sums[s], sums[s + 1], sums[s + 2], sums[s + 3]
         for r in range(begin, end):
             row = rows[r]
-            first += response[d, row, s]
-            second += response[d, row, s + 1]
-            third += response[d, row, s + 2]
-            fourth += response[d, row, s + 3]
-        parts[cell, d, s] += first
-        parts[cell, d, s + 1] += second
-        parts[cell, d, s + 2] += third
-        parts[cell, d, s + 3] += fourth
+            first += response[row, s]
+            second += response[row, s + 1]
+            third += response[row, s + 2]
+            fourth += response[row, s + 3]
+        sums[s], sums[s + 1], sums[s + 2], sums[s + 3] = first, second, third, fourth
     for s in range(even, pairs, 2):
-        first, second = 0.0, 0.0
+        first, second = sums[s], sums[s + 1]
         for r in range(begin, end):
             row = rows[r]
-            first += response[d, row, s]
-            second += response[d, row, s + 1]
-        parts[cell, d, s] += first
-        parts[cell, d, s + 1] += second
+            first += response[row, s]
+            second += response[row, s + 1]
+        sums[s], sums[s + 1] = first, second
     for s in range(pairs, states):
-        total = 0.0
+        total = sums[s]
         for r in range(begin, end):
-            total += response[d, rows[r], s]
-        parts[cell, d, s] += total
+            total += response[rows[r], s]
+        sums[s] = total
 
 
 @compiled(inline="always")
-def _spread_rows(along, cell, d, by_response, data, view):  # type: ignore[no-untyped-def]
-    """Add ``along[cell, d]`` to rows of the gradient by the response table."""
-    states = along.shape[2]
+def spread_rows(along, by_response, rows, begin, end):  # type: ignore[no-untyped-def]
+    """Add ``along`` (state,) to rows of the gradient by a response table (row, state)."""
+    states = along.shape[0]
     even = states - states % 4
     pairs = states - states % 2
-    begin, end, rows = data.row_start[view], data.row_start[view + 1], data.rows
     for s in range(0, even, 4):
-        first, second = along[cell, d, s], along[cell, d, s + 1]
-        third, fourth = along[cell, d, s + 2], along[cell, d, s + 3]
+        first, second, third, fourth = along[s], along[s + 1], along[s + 2], along[s + 3]
         for r in range(begin, end):
             row = rows[r]
-            by_response[d, row, s] += first
-            by_response[d, row, s + 1] += second
-            by_response[d, row, s + 2] += third
-            by_response[d, row, s + 3] += fourth
+            by_response[row, s] += first
+            by_response[row, s + 1] += second
+            by_response[row, s + 2] += third
+            by_response[row, s + 3] += fourth
     for s in range(even, pairs, 2):
-        first, second = along[cell, d, s], along[cell, d, s + 1]
+        first, second = along[s], along[s + 1]
         for r in range(begin, end):
             row = rows[r]
-            by_response[d, row, s] += first
-            by_response[d, row, s + 1] += second
+            by_response[row, s] += first
+            by_response[row, s + 1] += second
     for s in range(pairs, states):
-        value = along[cell, d, s]
+        value = along[s]
         for r in range(begin, end):
-            by_response[d, rows[r], s] += value
+            by_response[rows[r], s] += value
 
 
 @compiled()
-def _look(view, d, response, rows, row_start, looks):  # type: ignore[no-untyped-def]
+def _look(d, response, rows, begin, end, looks):  # type: ignore[no-untyped-def]
     """Fill ``looks`` with exp(log p(answers of a view | perceived state) - top); return the top."""
     top = -np.inf
     for a in range(looks.shape[0]):
         value = 0.0
-        for r in range(row_start[view], row_start[view + 1]):
+        for r in range(begin, end):
             value += response[d, rows[r], a]
         looks[a] = value
         top = max(top, value)

@@ -5,6 +5,7 @@ import numpy as np
 from assay.kernels.bundles import bundle_shares, cell_chances
 from assay.kernels.cells import cell_evidence, cell_evidence_back
 from assay.kernels.compiling import compiled
+from assay.kernels.plain_cells import plain_value_and_gradient
 
 
 @compiled(fastmath={"reassoc", "contract"})
@@ -33,6 +34,12 @@ def value_and_gradient(prevalence, response, difficulty, layer, log_weight, data
     by_prevalence, by_response, by_difficulty, by_layer : ndarray
         Like the tables.
     """
+    by_layer = np.zeros(layer.shape)
+    if log_weight.shape[0] == 1 and response.shape[0] == 1 and layer.shape[0] == 0:
+        plain, by_prevalence, by_response, weight = plain_value_and_gradient(
+            prevalence, response, data
+        )
+        return plain, by_prevalence, by_response, np.full(1, weight), by_layer
     evidence, parts, height = cell_evidence(response, difficulty, layer, data)
     chance = cell_chances(prevalence, evidence, parts, height, data)
     value, shares = bundle_shares(log_weight, chance, height, data)
@@ -50,7 +57,6 @@ def value_and_gradient(prevalence, response, difficulty, layer, log_weight, data
     by_prevalence = np.zeros(prevalence.shape)
     by_response = np.zeros(response.shape)
     by_difficulty = np.zeros(difficulty.shape)
-    by_layer = np.zeros(layer.shape)
     for cell in range(cells):
         g = data.cell_context[cell]
         for q in range(nodes):

@@ -65,7 +65,8 @@ def _normalise(code, buffer, positions, at, inner, out, n):  # type: ignore[no-u
             buffer[here + k] /= total
         return
     for k in range(inner):
-        total += np.exp(buffer[positions[at + k]] - top)
+        below = buffer[positions[at + k]] - top
+        total += 1.0 if below == 0.0 else np.exp(below)
     total = top + np.log(total)
     if code == LOG_SUM_EXP:
         buffer[out + n] = total

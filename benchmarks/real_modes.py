@@ -19,7 +19,8 @@ import assay
 from assay.density import Density, make_density, unconstrain
 from assay.diagnostics import mode_warnings
 from assay.model import Structure, build_structure
-from assay.modes import Mode, find_modes
+from assay.modes import find_modes
+from assay.peaks import Mode
 from assay.ratings import Ratings
 from assay.spec import make_spec
 

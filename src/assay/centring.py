@@ -34,7 +34,6 @@ from assay.model import Structure
 from assay.modes import (
     FORGOTTEN,
     RIVAL,
-    Mode,
     at_spreads,
     follow_modes,
     mass,
@@ -42,6 +41,7 @@ from assay.modes import (
     seek_modes,
     starting_points,
 )
+from assay.peaks import Mode
 from assay.spreads import Spreads
 
 Floats = NDArray[np.float64]

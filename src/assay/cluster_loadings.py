@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.density import Density
-from assay.modes import Mode
+from assay.peaks import Mode
 
 Floats = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from assay.checking.double_sampling import danger, double_sampling
 from assay.laplace import laplace_log_density
 from assay.model import Structure
-from assay.modes import Mode
+from assay.peaks import Mode
 
 R_HAT_LIMIT = 1.01
 ESS_LIMIT = 400

@@ -34,9 +34,10 @@ from assay.density import Density, unconstrain
 from assay.kernels.density import carry_back
 from assay.kernels.marginal_likelihood import value_and_gradient
 from assay.model import Structure
-from assay.modes import Mode, find_modes
+from assay.modes import find_modes
 from assay.partition import in_threads
 from assay.parts.answers import AnswerPart
+from assay.peaks import Mode
 from assay.precision import Precision
 from assay.priors import Parameter
 from assay.responses import ProductRows

@@ -9,7 +9,7 @@ from typing import Any
 
 from assay.fit_data import accounting_json
 from assay.model import Structure
-from assay.modes import Mode
+from assay.peaks import Mode
 
 VERSIONS = (
     *("assay", "numpy", "numba", "nutpie", "pymc", "arviz", "xarray", "pandas"),

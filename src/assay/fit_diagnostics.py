@@ -8,7 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.diagnostics import check_importance, convergence_table, laplace_warnings, nuts_warnings
-from assay.modes import Mode
+from assay.peaks import Mode
 
 Floats = NDArray[np.float64]
 Diagnosis = tuple[dict[str, Any], list[str]]

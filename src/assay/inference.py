@@ -12,7 +12,7 @@ from assay.errors import FitError
 from assay.fit_arguments import Sampler
 from assay.laplace import laplace_draws, mode_scale
 from assay.model import Structure
-from assay.modes import Mode
+from assay.peaks import Mode
 from assay.progress import waiting
 from assay.sampling import Start, sample_nuts
 from assay.strays import Chains, without_strays

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.modes import Mode
+from assay.peaks import Mode
 
 Floats = NDArray[np.float64]
 

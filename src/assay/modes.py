@@ -1,8 +1,8 @@
-"""Modes of the posterior: several starts, the distinct modes, and how much each weighs.
+"""The search for the modes of the posterior, from several starts.
 
 With weak data a model of raters has a mirror image in which every rater is wrong and every label
-is turned round. Several starts find such modes; Laplace's approximation to the evidence of each
-says how much of the posterior it holds, and the heaviest is the one that a fit reports.
+is turned round. Several starts find such modes, :mod:`assay.peaks` weighs them, and the heaviest is
+the one that a fit reports.
 
 On small data modes are sought and weighed with the SDs of offsets held at the centre of their prior
 (:mod:`assay.climbs`); then the SDs of those that matter are settled (:mod:`assay.spreads`). On
@@ -11,7 +11,7 @@ the sample settled.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,95 +30,22 @@ from assay.density import Density
 from assay.kernels.data import Data
 from assay.model import Structure
 from assay.partition import bundle_sizes, take_bundles
-from assay.precision import Precision, Regressed, beside
-from assay.recovery import recover
+from assay.peaks import Mode, alike, distance, distinct, labels_at, mean_accuracy
+from assay.precision import Precision, Regressed
 from assay.spreads import Spreads, precision_with_spreads, settle_spreads
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-NONE = np.zeros(0, np.int64)
 Climb = Callable[[Density, Floats, Precision | None], tuple[Floats, float]]
 """From a start to the mode above it and its height; the precision is that of :func:`climb`."""
-Peak = tuple[Floats, float, int]
-"""Place, height, and how many starts led there."""
 
-SAME_LABELS = 0.02
 KEPT_LABELS = 0.2
 """How far the labels of a mode may move, in total variation, when its SDs do."""
-SAME_HEIGHT = 0.5
 GROWTH = 10
-HOPELESS = 10.0
-"""Nats for each unknown by which a mode is so low that its width is of no account."""
 FORGOTTEN = 1e-12
 """Weight on the sample below which a mode is not followed on all data."""
 RIVAL = 0.01
 """Weight from which the SDs of a mode other than the heaviest are settled too."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Mode:
-    """A mode of the posterior, on unconstrained values.
-
-    Attributes
-    ----------
-    x : ndarray (value,)
-    height : float
-        Log posterior density there.
-    precision : Precision or None
-        Of the normal approximation: the negative Hessian, with ones for SDs that are held; or
-        where SDs were settled that of :func:`assay.spreads.precision_with_spreads`. None if it is
-        not positive definite, or nothing needed it.
-    evidence : float
-        Laplace's approximation to the log of the posterior mass around the mode, where SDs of
-        offsets were held at the centre of their prior; NaN where nothing needed it.
-    accuracy : float
-        Mean probability of the right answer over raters and classes, on the label whose raters
-        stand lowest against guessing.
-    chance : float
-        What guessing gives on that label.
-    weight : float
-        Share of the evidence of all modes seen.
-    starts : int
-        How many starts led here.
-    visited : float
-        Share of the posterior draws that are nearer to this mode than to the others.
-    spreads : Spreads or None
-        Of a mode whose SDs were settled.
-    """
-
-    x: Floats
-    height: float
-    precision: Precision | None
-    evidence: float
-    accuracy: float
-    chance: float
-    weight: float = 1.0
-    starts: int = 1
-    visited: float = 0.0
-    spreads: Spreads | None = None
-
-    @property
-    def held(self) -> Ints:
-        """Positions of its SDs among the unknowns, where they were settled; none elsewhere."""
-        return NONE if self.spreads is None else self.spreads.scores.at
-
-    @property
-    def mirrored(self) -> bool:
-        """Whether raters are wrong more often than by guessing, on some label."""
-        return self.accuracy < self.chance
-
-    def __str__(self) -> str:
-        """Say what the mode is and how much it weighs."""
-        kind = (
-            "raters are mostly wrong (a mirror image)"
-            if self.mirrored
-            else "raters are mostly right"
-        )
-        evidence = "" if np.isnan(self.evidence) else f"log evidence {self.evidence:.1f}, "
-        return (
-            f"{kind}: mean accuracy {self.accuracy:.2f}, {evidence}"
-            f"weight {self.weight:.2g}, found from {self.starts} of the starts"
-        )
 
 
 def find_modes(
@@ -194,7 +121,7 @@ def seek_modes(
     still = spreads_of(density)
     # A mode whose SDs are held gets its width when they are settled.
     widths = widths and not len(still)
-    modes = _distinct(structure, density, peaks, still, widths=widths)
+    modes = distinct(structure, density, peaks, still, widths=widths)
     if not len(still):
         return modes
     found: list[Mode] = []
@@ -206,29 +133,14 @@ def seek_modes(
 
 def _take_in(structure: Structure, density: Density, modes: list[Mode], mode: Mode) -> None:
     """Add a mode; or, if its labels are those of another now that SDs moved, its weight to that."""
-    labels = _labels(structure, density, mode.x) if modes else np.zeros(0)
+    labels = labels_at(structure, density, mode.x[None]) if modes else np.zeros(0)
     for n, other in enumerate(modes):
-        if _alike(labels, _labels(structure, density, other.x)):
+        if alike(labels, labels_at(structure, density, other.x[None])):
             modes[n] = replace(
                 other, weight=other.weight + mode.weight, starts=other.starts + mode.starts
             )
             return
     modes.append(mode)
-
-
-def _labels(structure: Structure, density: Density, x: Floats) -> Floats:
-    """Probabilities of the states of all items at one point: (item, state)."""
-    values = {k: v[None] for k, v in density.constrain(x).items()}
-    return recover(structure, values, np.random.default_rng(0)).probabilities
-
-
-def _alike(a: Floats, b: Floats) -> bool:
-    return _gap(a, b) < SAME_LABELS
-
-
-def _gap(a: Floats, b: Floats) -> float:
-    """Mean total variation between probabilities (item, state)."""
-    return float(np.abs(a - b).sum(axis=1).mean() / 2)
 
 
 def settled(structure: Structure, density: Density, mode: Mode) -> Mode:
@@ -243,8 +155,8 @@ def settled(structure: Structure, density: Density, mode: Mode) -> Mode:
 
 def labels_kept(structure: Structure, density: Density, x: Floats) -> Callable[[Floats], bool]:
     """Return a function that says whether a point has much the same labels as ``x``."""
-    labels = _labels(structure, density, x)
-    return lambda there: _gap(labels, _labels(structure, density, there)) < KEPT_LABELS
+    labels = labels_at(structure, density, x[None])
+    return lambda there: distance(labels, labels_at(structure, density, there[None])) < KEPT_LABELS
 
 
 def at_spreads(
@@ -297,7 +209,7 @@ def follow_modes(
                 else:
                     peak = ascend(there, mode.x, near)
                 peaks.append((*peak, mode.starts))
-        found = _distinct(structure, there, peaks, still, widths=widths)
+        found = distinct(structure, there, peaks, still, widths=widths)
     if not len(still):
         return found
     return [_with_spreads(structure, density, mode, modes, still) for mode in found]
@@ -335,85 +247,3 @@ def samples_of(density: Density, rng: np.random.Generator) -> list[Density]:
 def mass(data: Data) -> float:
     """Rows of all items, whether collapsed or not."""
     return float(bundle_sizes(data) @ data.bundle_weight)
-
-
-def _distinct(
-    structure: Structure, density: Density, peaks: Sequence[Peak], still: Ints, *, widths: bool
-) -> list[Mode]:
-    """Tell peaks apart, and weigh them."""
-    if len(peaks) == 1 and not widths:
-        return [_alone(structure, density, *peaks[0])]
-    groups: list[tuple[Floats, float, Floats, int]] = []
-    for x, height, starts in sorted(peaks, key=lambda peak: -peak[1]):
-        labels = _labels(structure, density, x)
-        for n, (first, top, other, count) in enumerate(groups):
-            if _alike(labels, other) or (
-                top - height < SAME_HEIGHT and np.abs(first - x).max() < 0.1
-            ):
-                groups[n] = (first, top, other, count + starts)
-                break
-        else:
-            groups.append((x, height, labels, starts))
-    apart = [(x, height, count) for x, height, _, count in groups]
-    if len(apart) == 1 and not widths:
-        return [_alone(structure, density, *apart[0])]
-    return weigh(structure, density, apart, still)
-
-
-def _alone(structure: Structure, density: Density, x: Floats, height: float, starts: int) -> Mode:
-    """Return a mode without rivals, its width left aside."""
-    accuracy, chance = mean_accuracy(structure, density, x)
-    return Mode(
-        x=x, height=height, precision=None, evidence=np.nan, accuracy=accuracy, chance=chance,
-        starts=starts,
-    )  # fmt: skip
-
-
-def weigh(structure: Structure, density: Density, peaks: Sequence[Peak], still: Ints) -> list[Mode]:
-    """Weigh peaks against each other, by evidence; the unknowns ``still`` are held."""
-    modes: list[Mode] = []
-    saddles: list[Mode] = []
-    best = max(height for _, height, _ in peaks)
-    for x, height, count in peaks:
-        size = len(x) - len(still)
-        hopeless = best - height > HOPELESS * size
-        precision = None if hopeless else curvature(density, x, still)
-        accuracy, chance = mean_accuracy(structure, density, x)
-        mode = Mode(
-            x=x, height=height, precision=precision and beside(precision, still),
-            evidence=laplace_evidence(height, precision, size), accuracy=accuracy, chance=chance,
-            starts=count,
-        )  # fmt: skip
-        # Without a proper peak a point is a saddle, and its evidence means nothing beside a mode's.
-        (modes if hopeless or precision is not None else saddles).append(mode)
-    return by_evidence(modes or saddles)
-
-
-def by_evidence(modes: Sequence[Mode]) -> list[Mode]:
-    """Order modes by falling evidence, and say what share of it each has."""
-    ordered = sorted(modes, key=lambda mode: -mode.evidence)
-    evidence = np.array([mode.evidence for mode in ordered])
-    weights = np.exp(evidence - evidence.max())
-    weights = weights / weights.sum()
-    return [
-        replace(mode, weight=float(weight)) for mode, weight in zip(ordered, weights, strict=True)
-    ]
-
-
-def laplace_evidence(height: float, precision: Precision | None, size: int) -> float:
-    """Laplace's approximation to the log evidence."""
-    width = 0.0 if precision is None else 0.5 * precision.log_determinant
-    return height + 0.5 * size * float(np.log(2 * np.pi)) - width
-
-
-def mean_accuracy(structure: Structure, density: Density, x: Floats) -> tuple[float, float]:
-    """Mean probability of the right answer, and what guessing would give.
-
-    Of the label whose raters stand lowest against guessing: a mirror image of one label shows.
-    """
-    values = {k: v[None] for k, v in density.constrain(x).items()}
-    classes = np.array([len(label.classes) for label in structure.ratings.task.labels])
-    right = np.concatenate([part.accuracy(values)[0] for part in structure.parts], axis=0)
-    by_label = right.mean(axis=0)
-    worst = int((by_label - 1 / classes).argmin())
-    return float(by_label[worst]), float(1 / classes[worst])

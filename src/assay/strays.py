@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from assay.climbs import hold, spreads_of
 from assay.density import Density
 from assay.model import Structure
-from assay.modes import Mode, weigh
-from assay.recovery import recover
+from assay.peaks import Mode, distance, labels_at, weigh
 
 Floats = NDArray[np.float64]
 PARTS = 4
@@ -56,7 +55,7 @@ def without_strays(
     """
     x, stats = chains[0].copy(), {name: values.copy() for name, values in chains[1].items()}
     notes = []
-    home = _labels(structure, density, mode.x[None])
+    home = labels_at(structure, density, mode.x[None])
     tries = 0
     for n in range(len(x)):
         while tries < TRIES and (other := _stray_mode(structure, density, mode, home, x[n])):
@@ -70,15 +69,6 @@ def without_strays(
                 "its weight is negligible."
             )
     return (x, stats), notes
-
-
-def _labels(structure: Structure, density: Density, x: Floats) -> Floats:
-    """Label probabilities (item, state), averaged over points (point, value)."""
-    return recover(structure, density.constrain(x), np.random.default_rng(0)).probabilities
-
-
-def _distance(a: Floats, b: Floats) -> float:
-    return float(np.abs(a - b).sum(axis=1).mean() / 2)
 
 
 def _stray_mode(
@@ -97,12 +87,12 @@ def _stray_part(
     structure: Structure, density: Density, mode: Mode, home: Floats, chain: Floats
 ) -> Mode | None:
     some = chain[:: max(1, len(chain) // LOOKED_AT)]
-    there = _labels(structure, density, some)
-    if _distance(there, home) < APART:
+    there = labels_at(structure, density, some)
+    if distance(there, home) < APART:
         return None
     peak, height = hold(density, chain[-1])
-    labels = _labels(structure, density, peak[None])
-    if _distance(labels, home) < APART or _distance(there, labels) > _distance(there, home):
+    labels = labels_at(structure, density, peak[None])
+    if distance(labels, home) < APART or distance(there, labels) > distance(there, home):
         return None
     peaks = [(*hold(density, mode.x), 1), (peak, height, 1)]
     both = weigh(structure, density, peaks, spreads_of(density))

@@ -9,11 +9,11 @@ import pytest
 
 import assay
 from assay.catalogue import catalogue_names, catalogue_path
+from assay.climbs import prior_centre
 from assay.density import make_density
 from assay.errors import FitWarning, ModelError, UnknownNameError
 from assay.families import default_priors, family_class
 from assay.model import build_structure
-from assay.modes import prior_centre
 from assay.parts import AnswerPart
 from assay.prevalence import default_priors as prevalence_priors
 from assay.prevalence import prevalence_class

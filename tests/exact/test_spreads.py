@@ -12,8 +12,9 @@ from assay.curvature import curvature
 from assay.density import Density, make_density
 from assay.laplace import laplace_draws, laplace_log_density, mode_scale
 from assay.model import Structure, build_structure
-from assay.modes import find_modes, laplace_evidence
+from assay.modes import find_modes
 from assay.normal_scores import NormalScores, normal_scores
+from assay.peaks import laplace_evidence
 from assay.spec import make_spec
 from assay.spreads import settle_spreads
 

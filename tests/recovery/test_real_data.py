@@ -14,7 +14,8 @@ import pytest
 from assay.density import make_density
 from assay.diagnostics import mode_warnings
 from assay.model import build_structure
-from assay.modes import find_modes, mean_accuracy
+from assay.modes import find_modes
+from assay.peaks import mean_accuracy
 from assay.recovery import recover
 from assay.spec import make_spec
 

@@ -12,8 +12,9 @@ from assay.density import Density, make_density
 from assay.jax_density import make_jax_density
 from assay.laplace import mode_scale
 from assay.model import build_structure
-from assay.modes import Mode, find_modes
+from assay.modes import find_modes
 from assay.numpyro_sampling import CHUNK, sample_nuts
+from assay.peaks import Mode
 from assay.sampling import Start
 from assay.spec import make_spec
 

@@ -15,7 +15,7 @@ from assay import frames, plots, render, words
 from assay.checking import check
 from assay.comparison import compare_draws
 from assay.diagnostics import mode_warnings
-from assay.modes import Mode
+from assay.peaks import Mode
 from assay.simulation import simulate
 from assay.words import gap
 

@@ -6,7 +6,8 @@ import pytest
 import assay
 from assay.density import Density, make_density
 from assay.model import Structure, build_structure
-from assay.modes import Mode, find_modes
+from assay.modes import find_modes
+from assay.peaks import Mode
 from assay.spec import make_spec
 from assay.strays import without_strays
 

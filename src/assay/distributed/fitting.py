@@ -35,7 +35,7 @@ from assay.distributed.writing import write_fit
 from assay.errors import FitError, FitWarning
 from assay.fit_arguments import check_arguments
 from assay.inference import RUNS, Effort
-from assay.modes import Mode
+from assay.peaks import Mode
 from assay.ratings import Ratings
 from assay.seeds import seed_of
 from assay.spec import Priors, Replicates, make_spec

@@ -22,18 +22,8 @@ from assay.distributed.pieces import (
 )
 from assay.likelihood import Pattern
 from assay.model import Structure
-from assay.modes import (
-    FORGOTTEN,
-    SAME_HEIGHT,
-    Mode,
-    by_evidence,
-    laplace_evidence,
-    mass,
-    mean_accuracy,
-    samples_of,
-    seek_modes,
-    starting_points,
-)
+from assay.modes import FORGOTTEN, mass, samples_of, seek_modes, starting_points
+from assay.peaks import Mode, by_evidence, laplace_evidence, mean_accuracy, same_peak
 from assay.precision import beside, dense
 from assay.recovery import Recovered, recover
 from assay.spreads import with_spreads
@@ -253,7 +243,7 @@ def follow_on_workers(
 def _take_in(modes: list[Mode], mode: Mode) -> None:
     """Add a mode, or count its starts to the one that it is."""
     for n, other in enumerate(modes):
-        if abs(other.height - mode.height) < SAME_HEIGHT and np.abs(other.x - mode.x).max() < 0.1:
+        if same_peak((other.x, other.height), (mode.x, mode.height)):
             modes[n] = replace(other, starts=other.starts + mode.starts)
             return
     modes.append(mode)

@@ -16,7 +16,7 @@ from assay.distributed.skeleton import Numbered
 from assay.distributed.spreading import LABEL_STREAM
 from assay.fit_data import ratings_datasets
 from assay.fit_tree import difficulty_variable
-from assay.modes import Mode
+from assay.peaks import Mode
 from assay.recovery import Recovered, recover
 
 Floats = NDArray[np.float64]

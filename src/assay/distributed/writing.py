@@ -27,7 +27,7 @@ from assay.fit_data import posterior_dataset
 from assay.fit_diagnostics import diagnose_laplace
 from assay.fit_tree import assemble
 from assay.model import Structure
-from assay.modes import Mode
+from assay.peaks import Mode
 from assay.ratings import Accounting
 from assay.recovery import Recovered
 

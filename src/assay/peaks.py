@@ -1,0 +1,197 @@
+"""Modes told apart by the labels they give, and how much of the posterior each holds.
+
+Climbs from several starts end in peaks, and often in the same ones. Laplace's approximation to the
+evidence of each says what share of the posterior mass lies around it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.curvature import curvature
+from assay.density import Density
+from assay.model import Structure
+from assay.precision import Precision, beside
+from assay.recovery import recover
+from assay.spreads import Spreads
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+NONE = np.zeros(0, np.int64)
+Peak = tuple[Floats, float, int]
+"""Place, height, and how many starts led there."""
+
+SAME_LABELS = 0.02
+SAME_PLACE = 0.1
+SAME_HEIGHT = 0.5
+HOPELESS = 10.0
+"""Nats for each unknown by which a mode is so low that its width is of no account."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Mode:
+    """A mode of the posterior, on unconstrained values.
+
+    Attributes
+    ----------
+    x : ndarray (value,)
+    height : float
+        Log posterior density there.
+    precision : Precision or None
+        Of the normal approximation: the negative Hessian, with ones for SDs that are held; or
+        where SDs were settled that of :func:`assay.spreads.precision_with_spreads`. None if it is
+        not positive definite, or nothing needed it.
+    evidence : float
+        Laplace's approximation to the log of the posterior mass around the mode, where SDs of
+        offsets were held at the centre of their prior; NaN where nothing needed it.
+    accuracy : float
+        Mean probability of the right answer over raters and classes, on the label whose raters
+        stand lowest against guessing.
+    chance : float
+        What guessing gives on that label.
+    weight : float
+        Share of the evidence of all modes seen.
+    starts : int
+        How many starts led here.
+    visited : float
+        Share of the posterior draws that are nearer to this mode than to the others.
+    spreads : Spreads or None
+        Of a mode whose SDs were settled.
+    """
+
+    x: Floats
+    height: float
+    precision: Precision | None
+    evidence: float
+    accuracy: float
+    chance: float
+    weight: float = 1.0
+    starts: int = 1
+    visited: float = 0.0
+    spreads: Spreads | None = None
+
+    @property
+    def held(self) -> Ints:
+        """Positions of its SDs among the unknowns, where they were settled; none elsewhere."""
+        return NONE if self.spreads is None else self.spreads.scores.at
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether raters are wrong more often than by guessing, on some label."""
+        return self.accuracy < self.chance
+
+    def __str__(self) -> str:
+        """Say what the mode is and how much it weighs."""
+        kind = (
+            "raters are mostly wrong (a mirror image)"
+            if self.mirrored
+            else "raters are mostly right"
+        )
+        evidence = "" if np.isnan(self.evidence) else f"log evidence {self.evidence:.1f}, "
+        return (
+            f"{kind}: mean accuracy {self.accuracy:.2f}, {evidence}"
+            f"weight {self.weight:.2g}, found from {self.starts} of the starts"
+        )
+
+
+def labels_at(structure: Structure, density: Density, points: Floats) -> Floats:
+    """Probabilities of the states (item, state), averaged over points (point, value)."""
+    values = density.constrain(points)
+    return recover(structure, values, np.random.default_rng(0)).probabilities
+
+
+def alike(a: Floats, b: Floats) -> bool:
+    """Whether probabilities (item, state) are those of one mode."""
+    return distance(a, b) < SAME_LABELS
+
+
+def distance(a: Floats, b: Floats) -> float:
+    """Mean total variation between probabilities (item, state)."""
+    return float(np.abs(a - b).sum(axis=1).mean() / 2)
+
+
+def same_peak(a: tuple[Floats, float], b: tuple[Floats, float]) -> bool:
+    """Whether two places are as near, and their heights as like, as ends of climbs to one peak."""
+    return abs(a[1] - b[1]) < SAME_HEIGHT and bool(np.abs(a[0] - b[0]).max() < SAME_PLACE)
+
+
+def distinct(
+    structure: Structure, density: Density, peaks: Sequence[Peak], still: Ints, *, widths: bool
+) -> list[Mode]:
+    """Tell peaks apart, and weigh them."""
+    if len(peaks) == 1 and not widths:
+        return [_alone(structure, density, *peaks[0])]
+    groups: list[tuple[Floats, float, Floats, int]] = []
+    for x, height, starts in sorted(peaks, key=lambda peak: -peak[1]):
+        labels = labels_at(structure, density, x[None])
+        for n, (first, top, other, count) in enumerate(groups):
+            if alike(labels, other) or same_peak((first, top), (x, height)):
+                groups[n] = (first, top, other, count + starts)
+                break
+        else:
+            groups.append((x, height, labels, starts))
+    apart = [(x, height, count) for x, height, _, count in groups]
+    if len(apart) == 1 and not widths:
+        return [_alone(structure, density, *apart[0])]
+    return weigh(structure, density, apart, still)
+
+
+def _alone(structure: Structure, density: Density, x: Floats, height: float, starts: int) -> Mode:
+    """Return a mode without rivals, its width left aside."""
+    accuracy, chance = mean_accuracy(structure, density, x)
+    return Mode(
+        x=x, height=height, precision=None, evidence=np.nan, accuracy=accuracy, chance=chance,
+        starts=starts,
+    )  # fmt: skip
+
+
+def weigh(structure: Structure, density: Density, peaks: Sequence[Peak], still: Ints) -> list[Mode]:
+    """Weigh peaks against each other, by evidence; the unknowns ``still`` are held."""
+    modes: list[Mode] = []
+    saddles: list[Mode] = []
+    best = max(height for _, height, _ in peaks)
+    for x, height, count in peaks:
+        size = len(x) - len(still)
+        hopeless = best - height > HOPELESS * size
+        precision = None if hopeless else curvature(density, x, still)
+        accuracy, chance = mean_accuracy(structure, density, x)
+        mode = Mode(
+            x=x, height=height, precision=precision and beside(precision, still),
+            evidence=laplace_evidence(height, precision, size), accuracy=accuracy, chance=chance,
+            starts=count,
+        )  # fmt: skip
+        # Without a proper peak a point is a saddle, and its evidence means nothing beside a mode's.
+        (modes if hopeless or precision is not None else saddles).append(mode)
+    return by_evidence(modes or saddles)
+
+
+def by_evidence(modes: Sequence[Mode]) -> list[Mode]:
+    """Order modes by falling evidence, and say what share of it each has."""
+    ordered = sorted(modes, key=lambda mode: -mode.evidence)
+    evidence = np.array([mode.evidence for mode in ordered])
+    weights = np.exp(evidence - evidence.max())
+    weights = weights / weights.sum()
+    return [
+        replace(mode, weight=float(weight)) for mode, weight in zip(ordered, weights, strict=True)
+    ]
+
+
+def laplace_evidence(height: float, precision: Precision | None, size: int) -> float:
+    """Laplace's approximation to the log evidence."""
+    width = 0.0 if precision is None else 0.5 * precision.log_determinant
+    return height + 0.5 * size * float(np.log(2 * np.pi)) - width
+
+
+def mean_accuracy(structure: Structure, density: Density, x: Floats) -> tuple[float, float]:
+    """Mean probability of the right answer, and what guessing would give.
+
+    Of the label whose raters stand lowest against guessing: a mirror image of one label shows.
+    """
+    values = {k: v[None] for k, v in density.constrain(x).items()}
+    classes = np.array([len(label.classes) for label in structure.ratings.task.labels])
+    right = np.concatenate([part.accuracy(values)[0] for part in structure.parts], axis=0)
+    by_label = right.mean(axis=0)
+    worst = int((by_label - 1 / classes).argmin())
+    return float(by_label[worst]), float(1 / classes[worst])

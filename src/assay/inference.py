@@ -14,8 +14,9 @@ from assay.laplace import laplace_draws, mode_scale
 from assay.model import Structure
 from assay.peaks import Mode
 from assay.progress import waiting
-from assay.sampling import Start, sample_nuts
+from assay.sampling import sample_nuts
 from assay.strays import Chains, without_strays
+from assay.walks import Start
 
 Floats = NDArray[np.float64]
 Run = tuple[Floats, dict[str, Any], list[str]]

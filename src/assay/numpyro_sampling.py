@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from assay.caches import is_writable, user_cache
 from assay.jax_density import JaxDensity, double_precision
 from assay.partition import cores
-from assay.progress import progress_bar
-from assay.sampling import Start
+from assay.progress import Board, progress_bar
+from assay.walks import Start
 
 Floats = NDArray[np.float64]
-Show = Callable[[list[tuple[int, int]]], None]
-"""Takes the finished draws and the divergences of each chain."""
 STATISTICS = ("lp", "diverging", "n_steps", "step_size", "energy")
 CHUNK = 25
 """Iterations between two looks at the progress; an interrupted run ends within so many."""
@@ -91,9 +89,8 @@ def sample_nuts(
         begin = jax.jit(begin).lower(data, keys[first], points[first]).compile()
         state = begin(data, keys[first], points[first])
         advance = jax.jit(advance).lower(data, state).compile()
-        walk = _Walk(
-            begin=begin, advance=advance, data=data, tune=tune, total=tune + draws, show=show
-        )
+        board = Board(chains, tune + draws, show)
+        walk = _Walk(begin=begin, advance=advance, data=data, tune=tune, board=board)
         tracks = walk.together(keys, points) if together else walk.in_threads(keys, points)
     z, *stats = (track[:, tune : tune + draws] for track in tracks)
     found = dict(zip(STATISTICS, stats, strict=True))
@@ -158,21 +155,18 @@ class _Walk:
     advance: Callable[..., Any]
     data: Any
     tune: int
-    total: int
-    show: Show | None
+    board: Board
     stop: Event = field(default_factory=Event)
 
     def together(self, keys: Any, points: Floats) -> list[NDArray[Any]]:
         """All chains in step: arrays (chain, iteration, ...)."""
-        state = [(0, 0)] * len(points)
-        return self._walk(keys, points, state, range(len(points)))
+        return self._walk(keys, points, range(len(points)))
 
     def in_threads(self, keys: Any, points: Floats) -> list[NDArray[Any]]:
         """Each chain in a thread, as many at once as there are cores."""
-        state = [(0, 0)] * len(points)
         with ThreadPoolExecutor(min(len(points), cores())) as pool:
             running = [
-                pool.submit(self._walk, key, point, state, [n])
+                pool.submit(self._walk, key, point, [n])
                 for n, (key, point) in enumerate(zip(keys, points, strict=True))
             ]
             try:
@@ -182,32 +176,23 @@ class _Walk:
                 raise
         return [np.stack(arrays) for arrays in zip(*chains, strict=True)]
 
-    def _walk(
-        self, key: Any, point: Floats, state: list[tuple[int, int]], chains: Sequence[int]
-    ) -> list[NDArray[Any]]:
-        """Go on by chunks; ``chains`` of those whose progress is ``state`` walk here."""
+    def _walk(self, key: Any, point: Floats, chains: Sequence[int]) -> list[NDArray[Any]]:
+        """Go on by chunks; ``chains`` of them all walk here."""
         pieces = []
         with double_precision():  # which a thread has for itself
             here = self.begin(self.data, key, point)
-            for first in range(0, self.total, CHUNK):
+            for first in range(0, self.board.total, CHUNK):
                 if self.stop.is_set():
                     break
                 here, kept = self.advance(self.data, here)
                 pieces.append([np.asarray(array) for array in kept])
-                self._look(first, pieces[-1][2], state, chains)
+                self._look(first, pieces[-1][2], chains)
         return [np.concatenate(arrays, axis=point.ndim - 1) for arrays in zip(*pieces, strict=True)]
 
-    def _look(
-        self,
-        first: int,
-        diverging: NDArray[Any],
-        state: list[tuple[int, int]],
-        chains: Sequence[int],
-    ) -> None:
+    def _look(self, first: int, diverging: NDArray[Any], chains: Sequence[int]) -> None:
         """Count the divergent draws after the warm-up, and show how far the chains are."""
-        kept = slice(max(self.tune - first, 0), self.total - first)
-        for chain, diverged in zip(chains, np.atleast_2d(diverging), strict=True):
-            before = state[chain][1]
-            state[chain] = (min(first + CHUNK, self.total), before + int(diverged[kept].sum()))
-        if self.show is not None:
-            self.show(state)
+        total, before = self.board.total, self.board.state
+        kept = slice(max(self.tune - first, 0), total - first)
+        done = min(first + CHUNK, total)
+        counts = zip(chains, np.atleast_2d(diverging)[:, kept].sum(axis=1), strict=True)
+        self.board.tell({n: (done, before[n][1] + int(more)) for n, more in counts})

@@ -1,12 +1,14 @@
 """Progress on standard error: how far the chains are, and what a wait is for."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock, Timer
 
 PATIENCE = 1.0
 """Seconds after which a wait is explained."""
+Show = Callable[[list[tuple[int, int]]], None]
+"""Takes the finished draws and the divergences of each chain."""
 
 
 @contextmanager
@@ -43,16 +45,8 @@ def waiting(what: str, *, show: bool) -> Iterator[None]:
 
 
 @contextmanager
-def progress_bar(
-    chains: int, total: int, *, show: bool
-) -> Iterator[Callable[[list[tuple[int, int]]], None] | None]:
-    """Show a bar over all chains, with rate and time left.
-
-    Yields
-    ------
-    callable or None
-        Takes the finished draws and the divergences of each chain.
-    """
+def progress_bar(chains: int, total: int, *, show: bool) -> Iterator[Show | None]:
+    """Show a bar over all chains, with rate and time left; yields what it is to be told by."""
     if not show:
         yield None
         return
@@ -83,3 +77,32 @@ def progress_bar(
             bars.update(bar, completed=done, diverged=diverged)
 
         yield update
+
+
+class Board:
+    """How far each chain is, for the bar over all of them.
+
+    Attributes
+    ----------
+    total : int
+        Draws of a chain at its end, those of the warm-up among them.
+    show : callable or None
+        Of :func:`progress_bar`.
+    state : list of (int, int)
+        Finished draws and divergences of each chain.
+    """
+
+    def __init__(self, chains: int, total: int, show: Show | None) -> None:
+        self.total, self.show = total, show
+        self.state = [(0, 0)] * chains
+
+    def tell(self, there: Mapping[int, tuple[int, int]]) -> None:
+        """Say how far some chains are: finished draws and divergences by their number."""
+        for chain, far in there.items():
+            self.state[chain] = far
+        if self.show is not None:
+            self.show(self.state)
+
+    def finish(self, chain: int) -> None:
+        """Say that a chain is at its end."""
+        self.tell({chain: (self.total, self.state[chain][1])})

@@ -1,11 +1,9 @@
-"""NUTS through nutpie on a :class:`~assay.density.Density`: chains, progress, interruption."""
+"""NUTS through nutpie on a :class:`~assay.density.Density`: chains side by side, interruption."""
 
-import hashlib
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -13,17 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.checkpoints import Chain, chain_file, keep_chain, read_chain
 from assay.density import Density
-from assay.errors import FitError
-from assay.files import draft
 from assay.kernels.c_functions import c_functions, cards
-from assay.normal_scores import NormalScores, exponential_scores
 from assay.partition import cores
-from assay.progress import progress_bar
+from assay.progress import Board, progress_bar
+from assay.walks import Start, Walk, arrays_of
 
 Floats = NDArray[np.float64]
-Chain = dict[str, NDArray[Any]]
-"""Of one chain: ``x`` (draw, value), and the sampler's statistics (draw,)."""
 STATISTICS = {
     "logp": "lp",
     "diverging": "diverging",
@@ -35,59 +30,6 @@ STATISTICS = {
 """nutpie's names, and ours."""
 PAUSE = 0.1
 """Seconds between two looks at whether to go on."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Start:
-    """Where chains start, and how far they walk in a step.
-
-    Attributes
-    ----------
-    centre : ndarray (value,)
-        The mode.
-    scale : ndarray (value,)
-        Standard deviations of the approximation at the mode; chains start that far around it.
-    """
-
-    centre: Floats
-    scale: Floats
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Walk:
-    """What the chains of a run have in common.
-
-    They walk in units of the scale around the centre. Positive unknowns, of which the density has
-    the logarithms, stand there by their scores: where an SD may be next to 0, chains would lose
-    themselves in the long tail of its logarithm.
-    """
-
-    density: Density
-    start: Start
-    draws: int
-    tune: int
-    target_accept: float
-
-    @cached_property
-    def scores(self) -> NormalScores:
-        """The scores of the positive unknowns."""
-        return exponential_scores(self.density)
-
-    @cached_property
-    def units(self) -> tuple[Floats, Floats]:
-        """Centre and scale; those of positive unknowns by their scores."""
-        centre, scale, at = self.start.centre.copy(), self.start.scale.copy(), self.scores.at
-        centre[at] = self.scores.scores(self.start.centre[at])
-        scale[at] /= self.scores.slopes(centre[at])[0]
-        return centre, scale
-
-    def points(self, z: Floats) -> tuple[Floats, Floats]:
-        """Return the unknowns at points (draw, value) of a chain, and the log Jacobian there."""
-        centre, scale = self.units
-        x, at = centre + z * scale, self.scores.at
-        slope, _ = self.scores.slopes(x[:, at])
-        x[:, at] = self.scores.logs(x[:, at])
-        return x, np.log(slope).sum(axis=1)
 
 
 def sample_nuts(
@@ -138,21 +80,25 @@ def sample_nuts(
         target_accept=target_accept,
     )
     seeds = chain_seeds(seed, chains)
-    files = [None if checkpoint is None else _file(checkpoint, walk, s) for s in seeds]
+    files = [None if checkpoint is None else chain_file(checkpoint, walk, s) for s in seeds]
     found = {n: read_chain(f) for n, f in enumerate(files) if f is not None and f.exists()}
     stop = Event()
     with (
         progress_bar(chains, draws + tune, show=progress) as show,
         ThreadPoolExecutor(cores()) as pool,
     ):
-        board = _Board(chains, draws + tune, show)
+        board = Board(chains, draws + tune, show)
         for n in found:
             board.finish(n)
 
         def run(n: int) -> Chain:
-            chain = _arrays(_run(walk, seeds[n], board.of_chain(n), stop), walk)
+            def look(progress: Any) -> None:
+                board.tell({n: (progress[0].finished_draws, progress[0].divergences)})
+
+            chain = _arrays(_run(walk, seeds[n], look, stop), walk)
             if len(chain["x"]) == draws:
-                _keep(chain, files[n])
+                if (file := files[n]) is not None:
+                    keep_chain(chain, file)
                 board.finish(n)
             return chain
 
@@ -239,15 +185,6 @@ def _compiled(walk: Walk) -> Any:
     )
 
 
-def arrays_of(walk: Walk) -> list[NDArray[Any]]:
-    """Return what the compiled density takes, in the order of its cards."""
-    density, prior = walk.density, np.array([walk.density.places.prior])
-    needed: tuple[Any, ...] = (*walk.units, *density.tape, prior)
-    needed += (*density.places[1:], density.log_weight, *density.data)
-    needed += (walk.scores.at, -np.log(walk.scores.rate))
-    return [np.ascontiguousarray(array) for array in needed]
-
-
 def _arrays(trace: Any, walk: Walk) -> Chain:
     """Take the draws after the warm-up, and their statistics, out of nutpie's trace."""
     import pyarrow as pa
@@ -276,65 +213,3 @@ def together(chains: list[Chain]) -> tuple[Floats, dict[str, NDArray[Any]]]:
     draws = min(len(chain["x"]) for chain in kept)
     stacked = {name: np.stack([chain[name][:draws] for chain in kept]) for name in kept[0]}
     return stacked.pop("x"), stacked
-
-
-# -- checkpoints ---------------------------------------------------------------------
-
-
-def _file(folder: Path, walk: Walk, seed: int) -> Path:
-    """Name the file of a chain by everything that it depends on."""
-    folder.mkdir(parents=True, exist_ok=True)
-    mark = hashlib.sha256()
-    density = walk.density
-    for array in (*density.tape, *density.places, density.log_weight, *density.data):
-        mark.update(np.ascontiguousarray(array).tobytes())
-    mark.update(walk.start.centre.tobytes() + walk.start.scale.tobytes())
-    mark.update(repr((walk.draws, walk.tune, walk.target_accept, seed)).encode())
-    return folder / f"chain-{mark.hexdigest()[:24]}.npz"
-
-
-def _keep(chain: Chain, file: Path | None) -> None:
-    if file is not None:
-        with draft(file) as unfinished, unfinished.open("wb") as stream:
-            np.savez(stream, **chain)  # type: ignore[arg-type]
-
-
-def read_chain(file: Path) -> Chain:
-    """Read a chain that an earlier run finished.
-
-    Raises
-    ------
-    FitError
-        If the file is not one of a checkpoint.
-    """
-    try:
-        with np.load(file, allow_pickle=False) as stored:
-            return dict(stored)
-    except (OSError, ValueError, KeyError) as error:
-        raise FitError(f"cannot read the checkpoint {file}: {error}; delete it") from None
-
-
-# -- progress ------------------------------------------------------------------------
-
-
-class _Board:
-    """How far each chain is, for the bar over all of them."""
-
-    def __init__(
-        self, chains: int, total: int, show: Callable[[list[tuple[int, int]]], None] | None
-    ) -> None:
-        self.total, self.show = total, show
-        self.state = [(0, 0)] * chains
-
-    def of_chain(self, n: int) -> Callable[[Any], None]:
-        def update(progress: Any) -> None:
-            self.state[n] = (progress[0].finished_draws, progress[0].divergences)
-            if self.show is not None:
-                self.show(self.state)
-
-        return update
-
-    def finish(self, n: int) -> None:
-        self.state[n] = (self.total, self.state[n][1])
-        if self.show is not None:
-            self.show(self.state)

@@ -13,8 +13,8 @@ from assay.kernels.c_functions import c_functions, cards
 from assay.kernels.scores import log_of_score
 from assay.model import build_structure
 from assay.normal_scores import exponential_scores
-from assay.sampling import Start, Walk, arrays_of
 from assay.spec import make_spec
+from assay.walks import Start, Walk, arrays_of
 
 PRIORS = {
     "half-normal": {"sd": "HalfNormal(0.6)"},

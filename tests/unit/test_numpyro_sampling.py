@@ -15,8 +15,8 @@ from assay.model import build_structure
 from assay.modes import find_modes
 from assay.numpyro_sampling import CHUNK, sample_nuts
 from assay.peaks import Mode
-from assay.sampling import Start
 from assay.spec import make_spec
+from assay.walks import Start
 
 jax = pytest.importorskip("jax", reason="JAX is not installed")
 pytest.importorskip("numpyro", reason="NumPyro is not installed")

@@ -11,8 +11,9 @@ from assay import sampling
 from assay.density import Density, make_density
 from assay.errors import FitError, FitWarning
 from assay.model import build_structure
-from assay.sampling import Start, sample_nuts
+from assay.sampling import sample_nuts
 from assay.spec import make_spec
+from assay.walks import Start
 
 OPTIONS = {"draws": 30, "tune": 40, "chains": 3, "target_accept": 0.8, "progress": False}
 

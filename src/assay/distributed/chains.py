@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from assay.density import Density
 from assay.distributed.spreading import same, sending
-from assay.progress import progress_bar
-from assay.sampling import Start, Walk, chain_seeds, sample_chain, together
+from assay.progress import Board, progress_bar
+from assay.sampling import chain_seeds, sample_chain, together
+from assay.walks import Start, Walk
 
 Floats = NDArray[np.float64]
 
@@ -43,10 +44,7 @@ def sample_chains(
     found = client.map(sample_chain, [given] * chains, seeds, pure=False)
     total = draws + tune
     with progress_bar(chains, total, show=progress) as show:
-        done = [(0, 0)] * chains
+        board = Board(chains, total, show)
         for n, future in enumerate(found):
-            diverged = int(np.sum(future.result().get("diverging", 0)))
-            done[n] = (total, diverged)
-            if show is not None:
-                show(done)
+            board.tell({n: (total, int(np.sum(future.result().get("diverging", 0))))})
     return together(client.gather(found))

@@ -1,0 +1,48 @@
+"""Checkpoints: finished chains in a folder, taken up when the very same run is made again."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.errors import FitError
+from assay.files import draft
+from assay.walks import Walk
+
+Chain = dict[str, NDArray[Any]]
+"""Of one chain: ``x`` (draw, value), and the sampler's statistics (draw,)."""
+
+
+def chain_file(folder: Path, walk: Walk, seed: int) -> Path:
+    """Name the file of a chain by everything that it depends on."""
+    folder.mkdir(parents=True, exist_ok=True)
+    mark = hashlib.sha256()
+    density = walk.density
+    for array in (*density.tape, *density.places, density.log_weight, *density.data):
+        mark.update(np.ascontiguousarray(array).tobytes())
+    mark.update(walk.start.centre.tobytes() + walk.start.scale.tobytes())
+    mark.update(repr((walk.draws, walk.tune, walk.target_accept, seed)).encode())
+    return folder / f"chain-{mark.hexdigest()[:24]}.npz"
+
+
+def keep_chain(chain: Chain, file: Path) -> None:
+    """Write a chain that has come to its end."""
+    with draft(file) as unfinished, unfinished.open("wb") as stream:
+        np.savez(stream, **chain)  # type: ignore[arg-type]
+
+
+def read_chain(file: Path) -> Chain:
+    """Read a chain that an earlier run finished.
+
+    Raises
+    ------
+    FitError
+        If the file is not one of a checkpoint.
+    """
+    try:
+        with np.load(file, allow_pickle=False) as stored:
+            return dict(stored)
+    except (OSError, ValueError, KeyError) as error:
+        raise FitError(f"cannot read the checkpoint {file}: {error}; delete it") from None

@@ -1,0 +1,75 @@
+"""Where the chains of NUTS walk: in units of the posterior's width, positive unknowns by scores."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.density import Density
+from assay.normal_scores import NormalScores, exponential_scores
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Start:
+    """Where chains start, and how far they walk in a step.
+
+    Attributes
+    ----------
+    centre : ndarray (value,)
+        The mode.
+    scale : ndarray (value,)
+        Standard deviations of the approximation at the mode; chains start that far around it.
+    """
+
+    centre: Floats
+    scale: Floats
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Walk:
+    """What the chains of a run have in common.
+
+    They walk in units of the scale around the centre. Positive unknowns, of which the density has
+    the logarithms, stand there by their scores: where an SD may be next to 0, chains would lose
+    themselves in the long tail of its logarithm.
+    """
+
+    density: Density
+    start: Start
+    draws: int
+    tune: int
+    target_accept: float
+
+    @cached_property
+    def scores(self) -> NormalScores:
+        """The scores of the positive unknowns."""
+        return exponential_scores(self.density)
+
+    @cached_property
+    def units(self) -> tuple[Floats, Floats]:
+        """Centre and scale; those of positive unknowns by their scores."""
+        centre, scale, at = self.start.centre.copy(), self.start.scale.copy(), self.scores.at
+        centre[at] = self.scores.scores(self.start.centre[at])
+        scale[at] /= self.scores.slopes(centre[at])[0]
+        return centre, scale
+
+    def points(self, z: Floats) -> tuple[Floats, Floats]:
+        """Return the unknowns at points (draw, value) of a chain, and the log Jacobian there."""
+        centre, scale = self.units
+        x, at = centre + z * scale, self.scores.at
+        slope, _ = self.scores.slopes(x[:, at])
+        x[:, at] = self.scores.logs(x[:, at])
+        return x, np.log(slope).sum(axis=1)
+
+
+def arrays_of(walk: Walk) -> list[NDArray[Any]]:
+    """Return what the compiled density takes, in the order of its cards."""
+    density, prior = walk.density, np.array([walk.density.places.prior])
+    needed: tuple[Any, ...] = (*walk.units, *density.tape, prior)
+    needed += (*density.places[1:], density.log_weight, *density.data)
+    needed += (walk.scores.at, -np.log(walk.scores.rate))
+    return [np.ascontiguousarray(array) for array in needed]

@@ -8,6 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.errors import FitError
+from assay.families import WholeFamily
 from assay.fit_data import group, parameter_draws, structure_of
 from assay.labels import NOT_ASKED_NAME, class_names
 from assay.model import Structure
@@ -107,7 +108,7 @@ def _nothing_between(structure: Structure, part: Part) -> bool:
     """Whether what is recorded is what the parameters say: no rules, no layers."""
     space = structure.prevalence.space
     rules = isinstance(part, AnswerPart) and (
-        part.family.whole or space.blocked.any() or space.warned.shape[1]
+        isinstance(part.family, WholeFamily) or space.blocked.any() or space.warned.shape[1]
     )
     layered = set(part.raters.groups) & set(structure.perception.groups)
     return not (rules or layered or part.loading is not None)

@@ -6,10 +6,10 @@ from typing import Any
 
 from assay.catalogue import catalogue_entry
 from assay.errors import UnknownNameError
-from assay.families.family import Family, Raters
+from assay.families.family import Family, Raters, WholeFamily
 from assay.priors import Prior, parse_prior
 
-__all__ = ["Family", "Raters", "default_priors", "family_class"]
+__all__ = ["Family", "Raters", "WholeFamily", "default_priors", "family_class"]
 
 
 def family_class(name: str) -> type[Any]:

@@ -37,8 +37,6 @@ class Family(ABC):
     name: ClassVar[str]
     shared: ClassVar[bool] = False
     """Whether all raters have one confusion."""
-    whole: ClassVar[bool] = False
-    """Whether answers depend on each other beyond their rules: answer vectors count as a whole."""
     unasked: ClassVar[bool] = False
     """Whether its tables have rows for labels that do not apply; else these are pooled."""
     by_owner: ClassVar[Mapping[str, Owner]] = {}
@@ -92,10 +90,6 @@ class Family(ABC):
         table = self.log_confusion(values, xp)[..., unit_rater, :, :]
         return [(None, table if tilt is None else self.layout.tilt(table, tilt, xp))]
 
-    def residual(self, values: Mapping[str, Any], unit_rater: Ints, menu: Menu, xp: Any) -> Any:
-        """Log odds of answer vectors beyond the confusions: (..., unit, state, option)."""
-        raise NotImplementedError
-
     def owned(self, prior: str) -> list[Prior]:
         """Return the prior of each group or rater, as ``by_owner`` says: its own, or that of all.
 
@@ -141,3 +135,11 @@ class Family(ABC):
             "row": tuple(self.layout.row_names),
             "cell": tuple(self.layout.cell_names),
         }
+
+
+class WholeFamily(Family):
+    """A family whose answers depend on each other beyond their rules: they count as a whole."""
+
+    @abstractmethod
+    def residual(self, values: Mapping[str, Any], unit_rater: Ints, menu: Menu, xp: Any) -> Any:
+        """Return log odds of answer vectors beyond the confusions: (..., unit, state, option)."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import ModelError
-from assay.families.family import Family, Owner
+from assay.families.family import Owner, WholeFamily
 from assay.families.hierarchical import BY_GROUP, logit_parameters, pooled_logits
 from assay.menus import Menu
 from assay.priors import Parameter, Prior
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Joint(Family):
+class Joint(WholeFamily):
     r"""Hierarchical confusions, with the answers to each pair of labels associated.
 
     .. math::
@@ -38,7 +38,6 @@ class Joint(Family):
     """
 
     name: ClassVar[str] = "joint"
-    whole: ClassVar[bool] = True
     by_owner: ClassVar[Mapping[str, Owner]] = {
         **BY_GROUP,
         "halo_sd": "group",

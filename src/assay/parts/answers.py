@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.arrays import logsumexp, merge_axes
-from assay.families import Family
-from assay.menus import Menu, build_menu, menu_log_probability
+from assay.families import Family, WholeFamily
+from assay.menus import Menu, Residual, build_menu, menu_log_probability
 from assay.parts.part import Part
 from assay.priors import Parameter
 from assay.responses import Responses
@@ -111,7 +111,8 @@ class AnswerPart(Part):
         picked = (rng.random(len(ratings))[:, None] * steps[:, -1:] > steps).sum(axis=1)
         return np.asarray(menu.options[picked], np.int16), none
 
-    def _residual(self, values: Mapping[str, Any], xp: Any) -> Any:
-        if not self.family.whole:
+    def _residual(self, values: Mapping[str, Any], xp: Any) -> Residual | None:
+        family = self.family
+        if not isinstance(family, WholeFamily):
             return None
-        return lambda menu: self.family.residual(values, self.unit_rater, menu, xp)
+        return lambda menu: family.residual(values, self.unit_rater, menu, xp)

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from assay.confusion import confusion_layout
 from assay.errors import ModelError
-from assay.families import family_class
-from assay.families.family import Raters
+from assay.families import Raters, WholeFamily, family_class
 from assay.families.scored import Scored
 from assay.layers import Drift, SystemBias
 from assay.parts.answers import AnswerPart
@@ -104,7 +103,7 @@ def _build(
             layout,
             units.unit,
             len(units.rater),
-            whole=family.whole,
+            whole=isinstance(family, WholeFamily),
             unasked=family.unasked,
         )
         own = {"family": family, "responses": responses}

@@ -32,23 +32,10 @@ def prior_centre(density: Density) -> Floats:
     """
     values = {}
     for parameter in density.parameters:
-        numbers = [np.asarray(v, float) for v in parameter.prior.values]
-        match parameter.prior.name:
-            case "Normal":
-                away = 0.5 if parameter.name == "cluster_loading" else 0.0
-                centre = numbers[0] + away * numbers[1]
-            case "HalfNormal":
-                centre = 0.67 * numbers[0]
-            case "Exponential":
-                centre = 0.7 / numbers[0]
-            case "Gamma":
-                centre = numbers[0] / numbers[1]
-            case "Beta":
-                centre = numbers[0] / (numbers[0] + numbers[1])
-            case _:
-                counts = np.broadcast_to(numbers[0], parameter.shape)
-                centre = counts / counts.sum(axis=-1, keepdims=True)
-        values[parameter.name] = np.broadcast_to(centre, parameter.shape)
+        centre = parameter.centre
+        if parameter.name == "cluster_loading":
+            centre = centre + 0.5 * np.asarray(parameter.prior.values[1], float)
+        values[parameter.name] = centre
     return unconstrain(density, values)
 
 

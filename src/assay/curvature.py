@@ -5,6 +5,7 @@ held as one matrix: what raters share stands first, and the numbers of the rater
 (:mod:`assay.rater_blocks`).
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -45,27 +46,33 @@ def curvature(density: Density, x: Floats, still: Ints | None = None) -> Precisi
         hessian += hessian.T.copy()
         hessian /= 2
         return dense(hessian)
-    owner = owners(density)
-    shared, own = np.flatnonzero(moving & (owner < 0)), np.flatnonzero(moving & (owner >= 0))
+    return _by_raters(density, x, np.flatnonzero(moving), owners(density)[moving])
+
+
+def _by_raters(density: Density, x: Floats, moving: Ints, owner: Ints) -> Precision | None:
+    """Return the precision of what raters share, and of their own numbers given that.
+
+    Parameters
+    ----------
+    moving : ndarray of int (moving,)
+        Positions of the unknowns.
+    owner : ndarray of int (moving,)
+        The rater of each, or -1.
+    """
+    first = np.flatnonzero(owner < 0)
+    shared, own = moving[first], moving[owner >= 0]
     if len(shared) > MAX_SHARED or not len(own):
         return None
-    return _by_raters(density, x, shared, own, owner[own])
-
-
-def _by_raters(
-    density: Density, x: Floats, shared: Ints, own: Ints, owner: Ints
-) -> Precision | None:
-    """Return the precision of what raters share, and of their own numbers given that."""
     alone = replace(density, threads=1)
 
     def product(vector: Floats) -> Floats:
         """Multiply by the Hessian of the raters' own numbers."""
-        shift = np.zeros(len(x))
-        shift[own] = vector * (DIFFERENCE / max(np.abs(vector).max(), 1e-300))
+        shift, largest = np.zeros(len(x)), np.abs(vector).max()
+        shift[own] = vector * (DIFFERENCE / max(largest, 1e-300))
         bent = alone(x - shift)[1] - alone(x + shift)[1]
-        return np.asarray(bent[own] * (np.abs(vector).max() / (2 * DIFFERENCE)))
+        return np.asarray(bent[own] * (largest / (2 * DIFFERENCE)))
 
-    given = rater_blocks(product, owner, density.threads)
+    given = rater_blocks(product, owner[owner >= 0], density.threads)
     if given is None:
         return None
     rows = np.empty((len(shared), len(x)))
@@ -75,7 +82,6 @@ def _by_raters(
     precision = dense((marginal + marginal.T) / 2)
     if precision is None:
         return None
-    first = np.searchsorted(np.sort(np.concatenate([shared, own])), shared)
     return Regressed(first=first, own=precision, slopes=slopes.T, given=given)
 
 
@@ -92,6 +98,13 @@ def owners(density: Density) -> Ints:
     return found
 
 
+def bend_row(gradient: Callable[[Floats], Floats], x: Floats, unknown: int) -> Floats:
+    """Return one row of a negative Hessian, by differences of gradients: (value,)."""
+    shift = np.zeros(len(x))
+    shift[unknown] = DIFFERENCE
+    return (gradient(x - shift) - gradient(x + shift)) / (2 * DIFFERENCE)
+
+
 def bend_rows(density: Density, x: Floats, unknowns: Ints, out: Floats) -> None:
     """Write rows of the negative Hessian (unknown, value): each takes the data that it touches."""
     place = np.full(len(x), -1)
@@ -99,10 +112,8 @@ def bend_rows(density: Density, x: Floats, unknowns: Ints, out: Floats) -> None:
 
     def rows(job: tuple[Ints, Density]) -> None:
         some, local = job
-        for n in some[place[some] >= 0]:
-            shift = np.zeros(len(x))
-            shift[n] = DIFFERENCE
-            out[place[n]] = (local(x - shift)[1] - local(x + shift)[1]) / (2 * DIFFERENCE)
+        for n in some:
+            out[place[n]] = bend_row(lambda at: local(at)[1], x, n)
 
     whole, *local = neighbourhoods(density, x, unknowns)
     if local or len(unknowns) < MANY:
@@ -113,15 +124,12 @@ def bend_rows(density: Density, x: Floats, unknowns: Ints, out: Floats) -> None:
     in_threads(rows, local, density.threads)
 
 
-def neighbourhoods(
-    density: Density, x: Floats, unknowns: Ints | None = None
-) -> list[tuple[Ints, Density]]:
-    """Group the unknowns by the data that they touch, each group with a density of these data.
+def neighbourhoods(density: Density, x: Floats, unknowns: Ints) -> list[tuple[Ints, Density]]:
+    """Group unknowns by the data that they touch, each group with a density of these data.
 
     A rater's own numbers touch the items that the rater judged: their row of the Hessian needs no
     others. The first group touches everything.
     """
-    unknowns = np.arange(len(x)) if unknowns is None else unknowns
     if len(density.data.rows) < LARGE:
         return [(unknowns, density)]
     _, prevalence, response, *others = density.tables(x)

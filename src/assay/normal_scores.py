@@ -20,12 +20,11 @@ from scipy.special import (
 )
 
 from assay.density import Density
+from assay.priors import POSITIVE
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 LEAST = float(np.finfo(float).tiny)
-MEDIAN = float(np.log(2))
-"""Of the exponential distribution with mean 1."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,23 +95,13 @@ def exponential_scores(density: Density) -> NormalScores:
     """Return coordinates for all positive unknowns, from a prior that is much like theirs.
 
     The exponential distribution, whose quantiles have a closed form: near 0 it is flat like the
-    half-normal one, and its median is about that of each prior.
+    half-normal one, and its median is the centre of each prior.
     """
-    at, centre = [], []
+    at, centre = [np.zeros(0, np.int64)], [np.zeros(0)]
     for n, parameter in enumerate(density.parameters):
-        first, *second = (np.asarray(v, float) for v in parameter.prior.values)
-        match parameter.prior.name:
-            case "HalfNormal":
-                median = 0.67 * first
-            case "Exponential":
-                median = MEDIAN / first
-            case "Gamma":
-                median = first / second[0]
-            case _:
-                continue
-        at.append(np.arange(*density.starts[n : n + 2]))
-        centre.append(np.broadcast_to(median, parameter.free_shape).ravel())
-    some = np.concatenate([*at, np.zeros(0, np.int64)]).astype(np.int64)
+        if parameter.prior.name in POSITIVE:
+            at.append(np.arange(*density.starts[n : n + 2]))
+            centre.append(parameter.centre.ravel())
+    some, median = np.concatenate(at), np.concatenate(centre)
     one = np.ones(len(some))
-    rate = MEDIAN / np.concatenate([*centre, np.zeros(0)])
-    return NormalScores(at=some, shape=one, rate=rate, power=one)
+    return NormalScores(at=some, shape=one, rate=np.log(2) / median, power=one)

@@ -40,8 +40,11 @@ raters; (rater, true class, reported class) for each; or a mapping from labels t
 ABOUT = "About"
 """Name of a prior that stands in words (an :class:`~assay.elicitation.Opinion`)."""
 
+POSITIVE = ("HalfNormal", "Exponential", "Gamma")
+"""Distributions of what is positive, which stands among the unknowns by its logarithm."""
+
 EXCHANGEABLE = {
-    "HalfNormal": ("HalfNormal", "Exponential", "Gamma"),
+    "HalfNormal": POSITIVE,
     "Confusion": ("Confusion", "Counts"),
 }
 """Which distributions can take the place of which; any other only that of its own kind."""
@@ -251,6 +254,26 @@ class Parameter:
         """Length of each dim."""
         return tuple(len(self.coords[d]) for d in self.dims)
 
+    @property
+    def centre(self) -> Floats:
+        """The mean of the prior; of a half-normal or exponential one the median, for its tail."""
+        first, *second = (np.asarray(v, float) for v in self.prior.values)
+        match self.prior.name:
+            case "Normal":
+                centre = first
+            case "HalfNormal":
+                centre = 0.67 * first
+            case "Exponential":
+                centre = np.log(2) / first
+            case "Gamma":
+                centre = first / second[0]
+            case "Beta":
+                centre = first / (first + second[0])
+            case _:
+                counts = np.broadcast_to(first, self.shape)
+                centre = counts / counts.sum(axis=-1, keepdims=True)
+        return np.broadcast_to(centre, self.shape)
+
     def variable(self) -> Any:
         """Make the PyMC variable, inside a model context."""
         import pymc as pm
@@ -290,7 +313,7 @@ class Parameter:
         if self.prior.name == "Normal":
             standard = (free - numbers[0]) * (1 / numbers[1])
             return free, standard * standard * -0.5 - np.log(numbers[1] * np.sqrt(2 * np.pi))
-        if self.prior.name in {"HalfNormal", "Exponential", "Gamma"}:
+        if self.prior.name in POSITIVE:
             value = xp.exp(free)
             return value, _positive_log_density(self.prior.name, value, free, numbers)
         if self.prior.name == "Beta":

@@ -114,7 +114,7 @@ def test_bundles_of_rows_are_those_that_hold_them(studied):
 def test_local_curvature_is_the_whole_one(studied, monkeypatch):
     _, density, x = studied
     monkeypatch.setattr("assay.curvature.LARGE", 0)
-    groups = neighbourhoods(density, x)
+    groups = neighbourhoods(density, x, np.arange(density.size))
     assert len(groups) > 2
     assert sorted(np.concatenate([g[0] for g in groups])) == list(range(density.size))
     whole = gradients(density, x)

@@ -14,10 +14,10 @@ import pytest
 
 import assay
 from assay.climbs import prior_centre
-from assay.curvature import curvature
-from assay.density import make_density
+from assay.curvature import bend_row, curvature
+from assay.density import Density, make_density
 from assay.distributed import connection, fitting, writing
-from assay.distributed.pieces import bends, make_frame, make_piece, take_clusters
+from assay.distributed.pieces import make_frame, make_piece, take_clusters
 from assay.distributed.skeleton import make_skeleton, number, number_partition
 from assay.distributed.spreading import cut_clusters
 from assay.distributed.store import make_layout, waves
@@ -153,16 +153,21 @@ def test_a_partition_that_has_grown_since_is_refused() -> None:
         number_partition(ratings, numbering)
 
 
+def bends(density: Density, x: np.ndarray) -> np.ndarray:
+    """Negative Hessian of a density of all data or none."""
+    return np.array([bend_row(lambda at: density(at)[1], x, n) for n in range(len(x))])
+
+
 def test_curvatures_of_pieces_add_up() -> None:
     ratings, spec = CASES["clusters"]
     structure = build_structure(ratings, spec)
     density = make_density(structure)
     frame = make_frame(structure, density)
     x = prior_centre(density)
-    total = bends(lambda at: frame.density(at)[1], x, np.arange(len(x)))
+    total = bends(frame.density, x)
     for run in cut_clusters(structure.pattern):
         total = total + make_piece(frame, take_clusters(structure.pattern, run)[0]).curvature(x)
-    direct = bends(lambda at: density(at)[1], x, np.arange(len(x)))
+    direct = bends(density, x)
     np.testing.assert_allclose(total, direct, atol=1e-5)
     assert (curvature(density, x) is None) == (np.linalg.eigvalsh(direct).min() <= 0)
 

@@ -160,3 +160,20 @@ def test_densities_integrate_to_one_on_the_unconstrained_scale(prior: str):
     x = np.linspace(-40, 12, 200_001)[:, None]
     density = np.exp(block.constrain(x, np)[1][:, 0])
     assert np.trapezoid(density, x[:, 0]) == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("prior", "centre"),
+    [
+        ("Normal(0.5, 2)", 0.5),
+        ("HalfNormal(0.6)", stats.halfnorm(scale=0.6).median()),
+        ("Exponential(4)", stats.expon(scale=1 / 4).median()),
+        ("Gamma(3, 4)", stats.gamma(3, scale=1 / 4).mean()),
+        ("Beta(2, 6)", stats.beta(2, 6).mean()),
+        ("Dirichlet(1.5)", 0.25),
+    ],
+)
+def test_the_centre_is_a_mean_or_a_median(prior: str, centre: float):
+    found = parameter(parse_prior(prior), 3, 4).centre
+    assert found.shape == (3, 4)
+    np.testing.assert_allclose(found, centre, rtol=0.01)

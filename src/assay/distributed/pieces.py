@@ -4,7 +4,6 @@ The tables of the likelihood depend on the parameters alone. What pieces share, 
 model without its data; a piece is a frame with the pattern of its own items.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.curvature import DIFFERENCE, neighbourhoods
+from assay.curvature import bend_row, neighbourhoods
 from assay.density import Density
 from assay.distributed.subsets import take_items
 from assay.likelihood import Pattern
@@ -56,24 +55,15 @@ class Piece:
         Each row takes the data that its unknown touches.
         """
         found = np.empty((len(x), len(x)))
-        for unknowns, density in neighbourhoods(self.density, x):
+        for unknowns, density in neighbourhoods(self.density, x, np.arange(len(x))):
             local = replace(self, density=density)
-            found[unknowns] = bends(local.gradient, x, unknowns)
+            for n in unknowns:
+                found[n] = bend_row(local.gradient, x, n)
         return found
 
     def gradient(self, x: Floats) -> Floats:
         """Gradient of the log-likelihood alone."""
         return self.likelihood(x)[1]
-
-
-def bends(gradient: Callable[[Floats], Floats], x: Floats, unknowns: Ints) -> Floats:
-    """Return rows of a negative Hessian, by differences of gradients: (unknown, value)."""
-    found = np.empty((len(unknowns), len(x)))
-    for row, n in enumerate(unknowns):
-        shift = np.zeros(len(x))
-        shift[n] = DIFFERENCE
-        found[row] = (gradient(x - shift) - gradient(x + shift)) / (2 * DIFFERENCE)
-    return found
 
 
 def without_clusters(density: Density) -> Density:

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.climbs import Held, climb, prior_centre
-from assay.curvature import curvature
+from assay.curvature import bend_row, curvature
 from assay.density import Density
 from assay.distributed.pieces import (
     Piece,
-    bends,
     make_frame,
     make_piece,
     take_clusters,
@@ -102,8 +101,9 @@ class SpreadDensity(Density):
         """Negative Hessian; None if it is too large to be held as one matrix."""
         if len(x) > MAX_DENSE:
             return None
-        prior = bends(lambda at: super(SpreadDensity, self).__call__(at)[1], x, np.arange(len(x)))
-        hessian = prior + self.add_up(bend, x)[0]
+        prior = super().__call__
+        rows = [bend_row(lambda at: prior(at)[1], x, n) for n in range(len(x))]
+        hessian = np.array(rows) + self.add_up(bend, x)[0]
         return np.asarray((hessian + hessian.T) / 2)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from assay.errors import FitError
 from assay.model import Structure, build_structure
-from assay.ratings import NOT_AUDITED, Accounting, Ratings
+from assay.ratings import ITEM_COLUMNS, NOT_AUDITED, Accounting, Ratings, covariate_columns
 from assay.spec import Spec
 from assay.states import state_space
 from assay.task import task_from_json
@@ -103,6 +103,11 @@ def _optional_variables(ratings: Ratings) -> dict[str, Any]:
         found["rating_audit"] = (("rating", "label"), ratings.audit)
     if np.isfinite(ratings.seconds).any():
         found["rating_seconds"] = ("rating", ratings.seconds)
+    for n, name in enumerate(covariate_columns(ratings.items)):
+        column = ratings.items[name]
+        numeric = pd.api.types.is_numeric_dtype(column)
+        values = column.to_numpy(float) if numeric else _text(column)
+        found[f"item_covariate_{n}"] = ("item", values, {"column": name})
     return found
 
 
@@ -166,8 +171,10 @@ def ratings_of(fit: xr.DataTree) -> Ratings:
     def column(name: str) -> NDArray[Any]:
         return np.asarray(data[name].values)
 
+    kept = [str(name) for name in data.data_vars if str(name).startswith("item_covariate_")]
     items = pd.DataFrame(
-        {k: column(f"item_{k}") for k in ("cluster", "stratum", "weight")},
+        {k: column(f"item_{k}") for k in ITEM_COLUMNS}
+        | {data[name].attrs["column"]: column(name) for name in kept},
         index=pd.Index(column("item"), name="item"),
     )
     raters = pd.DataFrame(

@@ -58,6 +58,8 @@ class Tables(NamedTuple):
         return self._replace(prevalence=self.prevalence.swapaxes(-1, -2))
 
 
+MAX_TABLE = 5_000_000
+"""Numbers in the table of prevalences, by context, node and state, with a formula."""
 TABLE_AXES = Tables(prevalence=3, response=3, difficulty=1, layer=3)
 """Number of axes of each table, without draws."""
 
@@ -131,13 +133,14 @@ def build_structure(ratings: Ratings, spec: Spec) -> Structure:
     named = {name for name, recipe in by_group.items() if "perception" in recipe.layers}
     layered = layered_groups(spec.reference, named, groups)
     _check_priors(ratings, spec, by_group, layered)
-    design = build_design(ratings)
+    design = build_design(ratings, spec.formula)
     prevalence = prevalence_class(spec.prevalence)(
         task=ratings.task,
         space=space,
         design=design,
         priors=override(prevalence_priors(spec.prevalence), spec.priors, owner=spec.prevalence),
     )
+    _check_size(prevalence, spec)
     layer = {name: n for n, name in enumerate(layered)}
     priors = _priors_of_parts(ratings, spec, by_group)
     parts = build_parts(ratings, spec, by_group, priors)
@@ -176,6 +179,17 @@ def build_structure(ratings: Ratings, spec: Spec) -> Structure:
         ),
         pattern=pattern,
     )
+
+
+def _check_size(prevalence: Prevalence, spec: Spec) -> None:
+    """Refuse a table of prevalences that a fit could not work with."""
+    contexts = prevalence.design.contexts
+    size = contexts * len(prevalence.log_weight) * len(prevalence.space.states)
+    if spec.formula is not None and size > MAX_TABLE:
+        raise ModelError(
+            f"formula={spec.formula!r} tells {contexts:,} kinds of items apart, too many for one "
+            "table of prevalences; round or cut its columns, so that items share their values"
+        )
 
 
 def _check_priors(
@@ -295,8 +309,10 @@ def build_model(
         Priors by name in place of the catalogue's, e.g. ``{"main": "Normal(0, 1)"}``; of one rater
         group or rater alone as ``{"expert.mean_binary": "Normal(3, 0.3)"}``. Or a TOML file with a
         table ``[priors]``.
-    formula : None
-        Reserved for further covariates.
+    formula : str, optional
+        Covariates of the items that shift the prevalence, in Wilkinson's notation:
+        ``"~ language + bs(length, df=3) + (1 | source)"``. The columns are those that
+        ``read_ratings(covariates=...)`` kept with the items. Needs ``prevalence="loglinear"``.
     replicates : {"together", "independent"}
         Whether a rater's ratings of the same item share what is peculiar to the two (an urn with
         a learned ``consistency``), or are independent given the truth.

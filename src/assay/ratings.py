@@ -17,6 +17,8 @@ Partial = Literal["lost", "draft"]
 Resolve = Literal["retry", "repair"]
 PARTIAL = ("lost", "draft")
 RESOLVE = ("retry", "repair")
+ITEM_COLUMNS = ("cluster", "stratum", "weight")
+"""Of ``Ratings.items``, whatever the task."""
 AUDITED_RIGHT, AUDITED_WRONG, NOT_AUDITED, SOME_WRONG = 1, 0, -1, -2
 PER_RATING = (
     "answers", "item", "rater", "replicate", "abstained", "scores", "session", "audit", "seconds",
@@ -110,7 +112,7 @@ class Ratings:
     items : pandas.DataFrame
         One line per item, index ``item`` (unique strings). Columns ``cluster`` (string; the
         item's own name if nothing is known), ``stratum`` (string, ``""`` if none), ``weight``
-        (positive float, 1 if none).
+        (positive float, 1 if none), and any covariates (numbers or strings).
     raters : pandas.DataFrame
         One line per rater, index ``rater`` (unique strings). Column ``group`` (string).
     truth : ndarray of int16 (item, label)
@@ -205,6 +207,11 @@ class Ratings:
         if self.systems:
             parts.append(counted(len(self.systems), "system"))
         return f"<assay.Ratings of task {self.task.name}: {', '.join(parts)}>"
+
+
+def covariate_columns(items: pd.DataFrame) -> list[str]:
+    """Return the columns of the items that a formula may read, beside those of every task."""
+    return [str(name) for name in items.columns if name not in ITEM_COLUMNS]
 
 
 def _all_alike(value: Any, shape: tuple[int, ...]) -> NDArray[Any]:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from assay.catalogue import catalogue_entry, catalogue_names
 from assay.errors import ModelError, UnknownNameError, suggest
+from assay.formulas import check_formula
 from assay.prior_files import read_priors
 from assay.priors import write_prior
 
@@ -50,6 +51,8 @@ class Spec:
     replicates : {"together", "independent"}
         Whether ratings of one item by one rater share what is peculiar to the two.
     priors : mapping of str to str
+    formula : str or None
+        Covariates of the prevalence: ``~ language + length``.
     """
 
     raters: str | Mapping[str, str] = "hierarchical"
@@ -57,6 +60,7 @@ class Spec:
     reference: str | None = None
     replicates: Replicates = "together"
     priors: Mapping[str, str] = field(default_factory=dict)
+    formula: str | None = None
 
     @property
     def truth(self) -> str:
@@ -138,11 +142,6 @@ def make_spec(
     replicates: Replicates = "together",
 ) -> Spec:
     """Check the names of a specification and make it a value."""
-    if formula is not None:
-        raise ModelError(
-            "formula= is not available yet; system, rank, stratum and cluster columns are "
-            "modelled without one"
-        )
     given = read_priors(priors) if isinstance(priors, str | Path) else dict(priors or {})
     if replicates not in REPLICATES:
         raise ModelError(f"replicates={replicates!r}; allowed: {', '.join(REPLICATES)}")
@@ -155,10 +154,15 @@ def make_spec(
         raise UnknownNameError(
             f"no prevalence is called {prevalence!r}; {suggest(prevalence, names)}"
         )
+    if formula is not None and prevalence != "loglinear":
+        raise ModelError(
+            f"formula= needs prevalence='loglinear'; {prevalence} has no main effects to shift"
+        )
     return Spec(
         raters=written,
         prevalence=prevalence,
         reference=reference,
         replicates=replicates,
         priors={k: write_prior(v, where=f"prior {k}") for k, v in given.items()},
+        formula=None if formula is None else check_formula(formula),
     )

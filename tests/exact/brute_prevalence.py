@@ -54,10 +54,45 @@ def contexts(structure: Structure) -> list[dict[str, dict[str, float]]]:
     return found
 
 
+FORMULA = "~ length + language + (1 | source)"
+"""The one formula whose columns :func:`shifts` makes by hand."""
+
+
+def shifts(structure: Structure, values: dict) -> list[dict[str, float]]:
+    """What the covariates of each item add to the main effects, by term."""
+    items = structure.ratings.items
+    if structure.spec.formula is None:
+        return [{} for _ in range(len(items))]
+    assert structure.spec.formula == FORMULA
+    terms = next(p for p in structure.parameters() if p.name == "main").coords["term"]
+    languages, sources = sorted(set(items["language"])), sorted(set(items["source"]))
+    lengths = [float(x) for x in items["length"]]
+    mean = math.fsum(lengths) / len(lengths)
+    sd = math.sqrt(math.fsum((x - mean) ** 2 for x in lengths) / len(lengths))
+    found = []
+    for i in range(len(items)):
+        column = [(lengths[i] - mean) / sd]
+        for language in languages[1:]:
+            same = [name == language for name in items["language"]]
+            column.append(same[i] - sum(same) / len(same))
+        source = sources.index(items["source"].iloc[i])
+        by_source = values["by_source_sd"] * values["by_source_offset"][source]
+        by_column = [c * b for c, b in zip(column, values["coefficient"], strict=True)]
+        added = [math.fsum(parts) for parts in zip(*by_column, by_source, strict=True)]
+        found.append(dict(zip(terms, added, strict=True)))
+    return found
+
+
 class Scores:
     """Log-linear predictor of each state of an item: intercepts and slopes in u."""
 
-    def __init__(self, structure: Structure, values: dict, shares: dict[str, dict[str, float]]):
+    def __init__(
+        self,
+        structure: Structure,
+        values: dict,
+        shares: dict[str, dict[str, float]],
+        shift: dict[str, float],
+    ):
         task = structure.ratings.task
         coords = {p.name: p.coords for p in structure.parameters()}
         self.intercept, self.slope = [], []
@@ -65,6 +100,7 @@ class Scores:
             x = terms(task, state)
             names = list(coords["main"]["term"])
             total = math.fsum(x[t] * b for t, b in zip(names, values["main"], strict=True))
+            total += math.fsum(x[t] * shift.get(t, 0.0) for t in names)
             for pair, z in zip(
                 coords["main"]["pair"], values.get("interaction_offset", []), strict=True
             ):
@@ -108,9 +144,10 @@ def prevalences(structure: Structure, values: dict) -> list[Callable[[float], li
 
         return [lambda u, p=p: p for p in map(mixed, shares)]
     made: dict[str, Scores] = {}
-    for share in shares:
-        made.setdefault(repr(share), Scores(structure, values, share))
-    return [made[repr(share)] for share in shares]
+    pairs = list(zip(shares, shifts(structure, values), strict=True))
+    for share, shift in pairs:
+        made.setdefault(repr((share, shift)), Scores(structure, values, share, shift))
+    return [made[repr(pair)] for pair in pairs]
 
 
 def nodes(structure: Structure) -> Iterator[tuple[float, float]]:

@@ -155,6 +155,17 @@ def with_scores(ratings: Ratings, seed: int) -> Ratings:
     return replace(ratings, scores=scores, answers=answers)
 
 
+def with_covariates(ratings: Ratings, seed: int) -> Ratings:
+    """Add covariates to the items: numbers, some of them the same, and words."""
+    rng, count = np.random.default_rng(seed), len(ratings.items)
+    items = ratings.items.assign(
+        length=rng.integers(1, 6, count).astype(float),
+        language=rng.choice(["de", "en", "fr"], count),
+        source=rng.choice(["web", "book"], count),
+    )
+    return replace(ratings, items=items)
+
+
 def audited(ratings: Ratings, seed: int) -> Ratings:
     """Check some answers on items of unknown truth against states drawn at random."""
     rng = np.random.default_rng(seed)

@@ -9,6 +9,7 @@ from small import (
     repeated,
     small_ratings,
     task_named,
+    with_covariates,
     with_scores,
     with_strengths,
 )
@@ -51,6 +52,13 @@ def structure_with_layers(name: str, recipe: str, items: int = 9) -> Structure:
     few = small_ratings(task, 4, items=items, systems=2, clusters=3, missing=0.1, known=True)
     ratings = with_scores(in_sessions(repeated(few, 4, share=0.3), 4), 4)
     return build_structure(ratings, make_spec(**RECIPES[recipe]))
+
+
+def structure_with_covariates(name: str) -> Structure:
+    """A structure with a formula, systems and clusters."""
+    ratings = small_ratings(task_named(name), 3, items=12, systems=2, clusters=6)
+    formula = "~ length * language + (1 | source)"
+    return build_structure(with_covariates(ratings, 3), make_spec(formula=formula))
 
 
 def somewhere(density: Density, seed: int, scale: float = 0.7) -> np.ndarray:
@@ -111,6 +119,11 @@ def test_value_and_gradient(name: str, family: str, resolve: str):
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_value_and_gradient_with_layers(recipe: str, name: str):
     agree(structure_with_layers(name, recipe))
+
+
+@pytest.mark.parametrize("name", ["retrieval", "gated"])
+def test_value_and_gradient_with_covariates(name: str):
+    agree(structure_with_covariates(name))
 
 
 def agree(structure: Structure) -> None:
@@ -204,6 +217,10 @@ def test_pymc_agrees_for_every_family(name: str, family: str):
 
 
 @pytest.mark.slow
+def test_pymc_agrees_with_covariates():
+    _against_pymc(structure_with_covariates("ais"), _interpreted())
+
+
 def test_pymc_agrees_compiled():
     _against_pymc(structure_of_all("retrieval", "hierarchical", "repair"), None)
 

@@ -35,6 +35,10 @@ class Fitting:
     reference: Annotated[
         str | None, _fitting("Whose truth is meant: a rater group, or gold; else a consensus.")
     ] = None
+    formula: Annotated[
+        str | None,
+        _fitting("Covariates of the prevalence: '~ language + length'. Their columns are read."),
+    ] = None
     replicates: Annotated[
         Literal["together", "independent"],
         _fitting("Whether a rater's ratings of one item hang together."),
@@ -77,8 +81,16 @@ class Fitting:
 
     def checked(self) -> "Fitting":
         """Say what is wrong with the options before anything is read."""
-        _ = self._families(), self._priors()
+        _ = self._families(), self._priors(), self.covariates()
         return self
+
+    def covariates(self) -> list[str]:
+        """Return the columns that the formula reads."""
+        if self.formula is None:
+            return []
+        from assay.formulas import covariate_names
+
+        return covariate_names(self.formula)
 
     def fit(self, ratings: "Ratings", *, progress: bool) -> "xr.DataTree":
         """Fit; the warnings stand in the fit and are shown once it is written."""
@@ -92,7 +104,7 @@ class Fitting:
             tree = assay.fit(
                 ratings, tune=self.tune, target_accept=self.target_accept, progress=progress,
                 sampler=self.sampler, checkpoint=self.checkpoint,
-                keep_interrupted=self.keep_interrupted, client=client,
+                keep_interrupted=self.keep_interrupted, client=client, formula=self.formula,
                 **self._arguments(),
             )  # fmt: skip
         tree.attrs["command"] = this_command()
@@ -106,6 +118,10 @@ class Fitting:
 
         import assay
         from assay.distributed.store import annotate
+        from assay.errors import ModelError
+
+        if self.formula is not None:
+            raise ModelError("--formula is not available for a folder of partitions")
         from assay.errors import FitWarning
 
         with warnings.catch_warnings():

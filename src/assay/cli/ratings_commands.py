@@ -96,7 +96,7 @@ def fit(
     if fitting.dask is not None and source.is_dir() and any(source.glob("*.parquet")):
         tree = fitting.fit_dataset(source, task, reading.arguments(), output)
     else:
-        tree = fitting.fit(reading.read(source, task), progress=not quiet)
+        tree = fitting.fit(reading.read(source, task, fitting.covariates()), progress=not quiet)
         assay.save(tree, output)
     _report_fit(tree, output)
 

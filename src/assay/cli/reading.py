@@ -1,6 +1,6 @@
 """How ratings are read: options that check, fit, agreement and report share, as one value."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -48,6 +48,10 @@ class Reading:
     ] = None
     weight: Annotated[str | None, _column("weight", "Design weight.")] = None
     stratum: Annotated[str | None, _column("stratum", "Stratum.")] = None
+    covariate: Annotated[
+        list[str] | None,
+        _column("covariate", "Of the item, kept with it; those of --formula are. Repeat."),
+    ] = None
     replicate: Annotated[
         str | None, _column("replicate", "Replicate; 'row' numbers by file order.")
     ] = None
@@ -86,15 +90,18 @@ class Reading:
         ),
     ] = None
 
-    def read(self, source: Path, task: str) -> "Ratings":
-        """Read ratings."""
+    def read(self, source: Path, task: str, covariates: Sequence[str] = ()) -> "Ratings":
+        """Read ratings; ``covariates`` are columns that the model needs besides."""
         from assay import read_ratings
 
-        return read_ratings(source, task=task, **self.arguments())
+        given = self.arguments()
+        given["covariates"] = [*(given["covariates"] or ()), *covariates] or None
+        return read_ratings(source, task=task, **given)
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of ``read_ratings``."""
-        given = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "word"}
+        unlike = ("word", "covariate")
+        given = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in unlike}
         return given | self._parsed()
 
     def _parsed(self) -> dict[str, Any]:
@@ -108,6 +115,7 @@ class Reading:
             "group": _columns(self.group, "--group", str.rpartition),
             "item": self.item or None,
             "sessions": self.sessions or None,
+            "covariates": self.covariate or None,
             "classes": _words(self.word) or None,
             # A rule may hold an equals sign, and the name of a strength does not.
             "response": pairs(self.response, "--response", str.rpartition),

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay.prevalence.covariates import find_covariates
 from assay.ratings import Ratings
 
 Floats = NDArray[np.float64]
@@ -38,6 +39,9 @@ class Design:
     Attributes
     ----------
     effects : tuple of Effect
+    covariates : tuple of str
+        Columns of the formula.
+    covariate_values : ndarray (context, covariate)
     item_context : ndarray of int (item,)
     systems : tuple of str
         Empty if there are none.
@@ -50,6 +54,8 @@ class Design:
     """
 
     effects: tuple[Effect, ...]
+    covariates: tuple[str, ...]
+    covariate_values: Floats
     item_context: Ints
     systems: tuple[str, ...]
     system_share: Floats
@@ -108,11 +114,16 @@ def normal_quadrature(
     return nodes, log_weight - np.log(np.exp(log_weight).sum())
 
 
-def build_design(ratings: Ratings) -> Design:
+def build_design(ratings: Ratings, formula: str | None = None) -> Design:
     """Find the contexts of the items of some ratings.
 
     Systems count if there are two or more; ranks and strata likewise; clusters if at least
     ``MIN_CLUSTERS`` of them have two items or more.
+
+    Raises
+    ------
+    ModelError
+        If the formula does not fit the items.
     """
     panels = ratings.panels
     columns: dict[str, pd.Series] = {}
@@ -132,7 +143,10 @@ def build_design(ratings: Ratings) -> Design:
         np.add.at(share, (place_item, codes), 1.0)
         shares[name] = share / share.sum(axis=1, keepdims=True)
         levels[name] = found
-    rows = np.concatenate([*shares.values(), np.zeros((items, 1))], axis=1)
+    covariates = find_covariates(formula, ratings.items)
+    for name, (found, codes) in covariates.groupings.items():
+        shares[name], levels[name] = np.eye(len(found))[codes], found
+    rows = np.concatenate([*shares.values(), covariates.values, np.zeros((items, 1))], axis=1)
     # Rounded to be told apart only: thirds added up in another order are the same context.
     _, shown, item_context = np.unique(
         rows.round(9), axis=0, return_index=True, return_inverse=True
@@ -140,15 +154,18 @@ def build_design(ratings: Ratings) -> Design:
     unique = rows[shown]
     item_context = item_context.ravel().astype(np.int64)
     effects, column_start = [], 0
-    for name in columns:
+    for name in levels:
         width = len(levels[name])
         share = unique[:, column_start : column_start + width]
         effects.append(Effect(name=name, levels=levels[name], share=share))
         column_start += width
+    values = unique[:, column_start : column_start + len(covariates.names)]
     cluster = _clusters(ratings)
     nodes, log_weight = (np.zeros(1), np.zeros(1)) if cluster is None else normal_quadrature()
     return Design(
         effects=tuple(effects),
+        covariates=covariates.names,
+        covariate_values=values,
         item_context=item_context,
         systems=tuple(ratings.systems) if len(ratings.systems) > 1 else (),
         system_share=_system_share(ratings, item_context, len(unique)),

@@ -18,17 +18,19 @@ Floats = NDArray[np.float64]
 
 
 class Loglinear(Prevalence):
-    r"""Main effects, interactions, and effects of system, rank, stratum and cluster.
+    r"""Main effects, interactions, and effects of system, rank, stratum, covariates and cluster.
 
     .. math::
 
-        \log \pi(s \mid c, u) = x_s \cdot (\beta + \sum_f \tau_f \delta_{f, c} + \lambda u)
+        \log \pi(s \mid c, u) = x_s \cdot (\beta + \sum_f \tau_f \delta_{f, c} + B w_c + \lambda u)
             + z_s \cdot \gamma - \kappa \cdot \mathrm{broken}_s + \log b_s + \mathrm{const}
 
     Classes are coded as the corners of a regular simplex with edges of length 1 (a binary label:
     -1/2 and 1/2; not applicable: 0), so that every class has the same prior. The base measure
     :math:`b_s` gives each gated label equal odds a priori. Interactions that the rules make
-    collinear with what stands before them are left out. One-dimensional cluster effects
+    collinear with what stands before them are left out. Covariates :math:`w_c` are the columns of
+    a formula (:mod:`assay.prevalence.covariates`), each with a coefficient on each term.
+    One-dimensional cluster effects
     :math:`u \sim \mathrm{Normal}(0, 1)` have a loading on each label; the sign of all loadings
     together is arbitrary.
     """
@@ -77,6 +79,7 @@ class Loglinear(Prevalence):
         terms, pairs = self.main[1], self.interactions[1]
         levels = {e.name: e.levels for e in self.design.effects}
         coords = {"term": terms, "pair": pairs, "soft_rule": self.space.soft_names, **levels}
+        coords["covariate"] = self.design.covariates
         unit = Prior(name="Normal", values=(0.0, 1.0))
 
         def block(name: str, prior: Prior, *dims: str, spread: str = "") -> Parameter:
@@ -88,8 +91,10 @@ class Loglinear(Prevalence):
             blocks.append(block("interaction_offset", unit, "pair", spread="interaction_sd"))
         for effect in self.design.effects:
             sd = f"{effect.name}_sd"
-            blocks.append(block(sd, self.priors[sd]))
+            blocks.append(block(sd, self.priors.get(sd, self.priors["grouping_sd"])))
             blocks.append(block(f"{effect.name}_offset", unit, effect.name, "term", spread=sd))
+        if self.design.covariates:
+            blocks.append(block("coefficient", self.priors["coefficient"], "covariate", "term"))
         if self.has_clusters:
             blocks.append(block("cluster_loading", self.priors["cluster_loading"], "term"))
         if self.space.soft_names:
@@ -103,6 +108,8 @@ class Loglinear(Prevalence):
         for effect in self.design.effects:
             spread = values[f"{effect.name}_sd"][..., None, None] * values[f"{effect.name}_offset"]
             shift = shift + xp.matmul(effect.share, spread)
+        if self.design.covariates:
+            shift = shift + xp.matmul(self.design.covariate_values, values["coefficient"])
         shift = shift + np.zeros((self.design.contexts, 1))
         common = self.base
         if self.interactions[1]:

@@ -1,6 +1,6 @@
 """Put the ratings that are kept, their items, raters, panels and truth together."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from assay.plurals import counted, does, some
 from assay.ratings import Partial, Ratings, Resolve
 from assay.reading.columns import ColumnArg, ColumnFinder, Roles, find_roles
+from assay.reading.covariates import with_covariates
 from assay.reading.extras import RowExtras, rating_extras
 from assay.reading.ids import Codes, first_rows, joined_ids
 from assay.reading.items import item_table, rater_table
@@ -35,6 +36,7 @@ def assemble(
     gold: "TruthSource | None",
     group: object,
     asked: Mapping[str, ColumnArg],
+    covariates: Sequence[str],
     partial: Partial,
     resolve: Resolve,
 ) -> Ratings:
@@ -54,6 +56,9 @@ def assemble(
         item_cluster = clusters_of(places, items, ledger)
     _note_alone(item_cluster, places, roles, ledger)
     item_frame = item_table(items, item, item_cluster, roles, ledger)
+    sources = [Places(table=layout.table, roles=roles, item=item)]
+    sources += [] if side is None else [places]
+    item_frame = with_covariates(item_frame, covariates, sources, ledger)
     rater_frame = rater_table(raters, rater_rows, roles, group, ledger)
     panels = panel_table(places, items, item_frame["cluster"], ledger)
     truth = known_truth(gold, names=items, task=task, ledger=ledger)
@@ -68,7 +73,7 @@ def assemble(
         scores=scores, session=more.session, sessions=layout.sessions.names, audit=more.audit,
         seconds=more.seconds, abstained=abstained, items=item_frame, raters=rater_frame,
         truth=truth, panels=panels, partial=partial, resolve=resolve,
-        accounting=account_for(layout, gold, None if side is None else places),
+        accounting=account_for(layout, gold, None if side is None else places, covariates),
     )  # fmt: skip
 
 

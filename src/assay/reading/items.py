@@ -61,7 +61,10 @@ def item_table(
     roles: Roles,
     ledger: Ledger,
 ) -> pd.DataFrame:
-    """Return the items with cluster, stratum and weight (see ``Ratings.items``)."""
+    """Return the items with cluster, stratum and weight (see ``Ratings.items``).
+
+    Covariates are added by :mod:`assay.reading.covariates`.
+    """
     frame = ledger.table.frame
     items = pd.DataFrame({"cluster": pd.Series(cluster, dtype="str")})
     own = items["cluster"] == ""

@@ -1,6 +1,6 @@
 """The table of ratings, what its columns are, and the keys of its rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -149,12 +149,19 @@ def fill_classes(task: Task, layout: Layout, gold: "TruthSource | None", ledger:
     return task.with_classes(classes)
 
 
-def account_for(layout: Layout, gold: "TruthSource | None", places: "Places | None") -> Accounting:
+def account_for(
+    layout: Layout,
+    gold: "TruthSource | None",
+    places: "Places | None",
+    covariates: Sequence[str] = (),
+) -> Accounting:
     """Say what became of every row and what every column is, of a table of panels too."""
     table, ledger = layout.table, layout.ledger
     extra = {**layout.answers.roles, **layout.scores.roles, **layout.audits.roles}
     if gold is not None and gold.ledger is ledger:
         extra |= {c: (f"truth of {label}", "named by truth=") for label, c in gold.by_label.items()}
+    finder = ColumnFinder(list(table.frame.columns))
+    extra |= dict.fromkeys(finder.all_of(covariates), ("covariate", "named by covariates="))
     if protocol.is_export(list(table.frame.columns)):
         extra["response_status"] = ("status", "the format of the protocol's export")
     roles = roles_table(list(table.frame.columns), layout.roles, extra)

@@ -47,6 +47,7 @@ def read_ratings(
     truth: TruthArg = None,
     weight: ColumnArg = None,
     stratum: ColumnArg = None,
+    covariates: ColumnArg = None,
     replicate: ColumnArg = None,
     session: ColumnArg = None,
     sessions: Sequence[str] | None = None,
@@ -92,6 +93,9 @@ def read_ratings(
     truth : DataFrame, path, str or dict, optional
         Known truth: a table keyed by the item's columns, or the column (a dict from label to
         column) of the ratings that holds it. It may be partial.
+    covariates : str or list of str, optional
+        Columns that say something of the item, for the formula of a model: numbers or words. Each
+        item has one value; of items that only the table of panels lists, it stands there.
     replicate : str or list of str, optional
         What tells a rater's ratings of one item apart; ``"row"`` numbers them in file order.
     session : str or list of str, optional
@@ -190,6 +194,7 @@ def read_ratings(
     ledger.raise_problems()
     return assemble(
         layout, base, rows, joined, extras, side=side, gold=gold, group=group, asked=asked,
+        covariates=[covariates] if isinstance(covariates, str) else list(covariates or ()),
         partial=partial, resolve=resolve,
     )  # fmt: skip
 

@@ -1,0 +1,89 @@
+"""Covariates of items: columns that a formula may read, one value for each item."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from assay.errors import suggest
+from assay.plurals import counted, some
+from assay.ratings import ITEM_COLUMNS
+from assay.reading.columns import ColumnFinder
+from assay.reading.ids import joined_ids
+from assay.reading.items import Words, constant_within
+from assay.reading.ledger import Ledger
+from assay.reading.numbers import parse_numbers, with_points
+from assay.reading.panels import Places
+from assay.reading.values import EMPTY
+
+
+def with_covariates(
+    items: pd.DataFrame, names: Sequence[str], sources: Sequence[Places], ledger: Ledger
+) -> pd.DataFrame:
+    """Return the items with columns of covariates: numbers where all cells are, else strings.
+
+    Parameters
+    ----------
+    items : DataFrame
+        One line per item, indexed by name.
+    names : sequence of str
+    sources : sequence of Places
+        The table of ratings, then that of panels if there is one: where an item has its value.
+    ledger : Ledger
+        Gets a problem for a column that is not there, changes within items or has gaps.
+    """
+    found = {}
+    for name in dict.fromkeys(names):
+        if name in ITEM_COLUMNS:
+            ledger.problem(
+                f"a covariate cannot be called {name!r}: items have a column of that name",
+                mend="rename the column",
+            )
+            continue
+        words = _words(name, items.index, sources, ledger)
+        if words is not None:
+            found[name] = _typed(pd.Series(words, index=items.index, dtype="str"), name, ledger)
+    return items.assign(**found)
+
+
+def _words(name: str, items: pd.Index, sources: Sequence[Places], ledger: Ledger) -> "Words | None":
+    """Return the cell of each item, from the first table that has one."""
+    there = [(place, ColumnFinder(list(place.table.frame.columns)).get(name)) for place in sources]
+    if not any(column for _, column in there):
+        columns = [str(c) for place in sources for c in place.table.frame.columns]
+        ledger.problem(
+            f"covariates= names {name!r}, which is no column", mend=suggest(name, columns)
+        )
+        return None
+    merged = np.full(len(items), "", object)
+    for place, column in there:
+        if column is None:
+            continue
+        cells = joined_ids(place.table.frame, [column])
+        cells.name = column
+        own = constant_within(
+            cells.mask(cells.str.strip().str.casefold().isin(EMPTY), ""), place.item, items,
+            what=column, table=place.table, ledger=ledger,
+        )  # fmt: skip
+        if own is not None:
+            merged = np.where(merged == "", own, merged)
+    alone = items[merged == ""]
+    if len(alone):
+        ledger.problem(
+            f"{counted(len(alone), 'item', 'have')} no {name}: {some(list(alone))}",
+            where=f"column {name}",
+            mend="fill it in (items that only the table of panels lists have it there), or give "
+            "them a class of their own, e.g. 'unknown'",
+        )
+        return None
+    return merged
+
+
+def _typed(words: "pd.Series[str]", name: str, ledger: Ledger) -> pd.Series:
+    pointed, had_commas = with_points(words)
+    numbers, _ = parse_numbers(pointed)
+    if not np.isfinite(numbers).all():
+        return words
+    if had_commas:
+        ledger.note(f"column {name} has decimal commas")
+    return pd.Series(numbers, index=words.index)

@@ -6,6 +6,7 @@ its second class ("yes"). A label that is not applicable satisfies no comparison
 and ``a != x`` are all false where ``a`` is not asked.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, reduce
@@ -32,13 +33,16 @@ GRAMMAR = r"""
      | name -> label
 name: NAME | STRING
 value: NAME | STRING | NUMBER
-COUNT.2: "exactly_one" | "at_most_one" | "at_least_one"
+COUNT.2: /(exactly_one|at_most_one|at_least_one)(?=\s*\()/
 NAME: /(?!(?:and|or|not)\b)[^\W\d][\w.]*/
 NUMBER: /-?\d+(\.\d+)?/
 STRING: /"[^"]*"|'[^']*'/
 %import common.WS
 %ignore WS
 """
+
+PLAIN = re.compile(r"(?!(?:and|or|not)$)[^\W\d][\w.]*|-?\d+(\.\d+)?")
+"""Names and values that a rule may write without quotes."""
 
 Truth = NDArray[np.bool_]
 Codes = Mapping[str, NDArray[np.integer]]
@@ -96,7 +100,8 @@ def parse(text: str, classes: Mapping[str, tuple[str, ...]]) -> Expression:
             f" at character {column}" if isinstance(column, int) and column > 0 else " at its end"
         )
         raise TaskError(
-            f"rule {text!r} cannot be read{place}; allowed: label names, ->, or, and, not, "
+            f"rule {text!r} cannot be read{place}; allowed: label names (in quotes if there is "
+            "more in them than letters, digits, dots and underscores), ->, or, and, not, "
             "==, !=, exactly_one(...), at_most_one(...), at_least_one(...), parentheses"
         ) from None
     used: list[str] = []
@@ -127,10 +132,27 @@ def _compile(
     return lambda codes: reduce(join, [p(codes) for p in parts])
 
 
+def _word(token: object) -> str:
+    """Return a name or a value without the quotes around it; those inside belong to it."""
+    text = str(token)
+    return text[1:-1] if text[0] in "\"'" else text
+
+
+def _as_written(name: str) -> str:
+    """Return a name as a rule has to write it: in quotes if it is more than a word or a number.
+
+    Examples
+    --------
+    >>> _as_written("ok"), _as_written("not sure")
+    ('ok', "'not sure'")
+    """
+    return name if PLAIN.fullmatch(name) else repr(name)
+
+
 def _comparison(
     node: Tree[Token], text: str, classes: Mapping[str, tuple[str, ...]], used: list[str]
 ) -> Callable[[Codes], Truth]:
-    words = [str(c.children[0]).strip("\"'") for c in node.children if isinstance(c, Tree)]
+    words = [_word(c.children[0]) for c in node.children if isinstance(c, Tree)]
     label = words[0]
     if label not in classes:
         raise TaskError(
@@ -142,7 +164,8 @@ def _comparison(
         if len(classes[label]) != 2:
             raise TaskError(
                 f"rule {text!r} uses {label!r} as yes or no, but it has the classes "
-                f"{', '.join(classes[label])}; write {label} == {classes[label][0]}"
+                f"{', '.join(classes[label])}; "
+                f"write {_as_written(label)} == {_as_written(classes[label][0])}"
             )
         return lambda codes: codes[label] == 1
     if words[1] not in classes[label]:

@@ -80,3 +80,30 @@ def test_classes_may_be_numbers_and_quoted_words() -> None:
     codes = {"grade": np.array([0, 1]), "my label": np.array([0, 1])}
     assert parse("grade == 2", classes)(codes).tolist() == [False, True]
     assert parse("'my label' == \"not sure\"", classes)(codes).tolist() == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("exactly_one_good -> not other", [True, False]),
+        ("exactly_one (exactly_one_good, other)", [False, False]),
+        ("at_least_one(exactly_one_good)", [False, True]),
+    ],
+)
+def test_a_label_may_begin_with_the_name_of_a_count(text: str, expected: list[bool]) -> None:
+    classes = {"exactly_one_good": ("no", "yes"), "other": ("no", "yes")}
+    codes = {"exactly_one_good": np.array([0, 1]), "other": np.array([0, 1])}
+    assert parse(text, classes)(codes).tolist() == expected
+
+
+def test_quotes_inside_a_name_belong_to_it() -> None:
+    classes = {"c": ("'tis", "the dogs'")}
+    assert parse('c == "\'tis"', classes)({"c": np.array([0, 1])}).tolist() == [True, False]
+    assert parse('c == "the dogs\'"', classes)({"c": np.array([0, 1])}).tolist() == [False, True]
+
+
+def test_what_an_error_proposes_can_be_read() -> None:
+    classes = {"art & form": ("not sure", "sure", "x"), "b": ("no", "yes")}
+    with pytest.raises(TaskError, match="write 'art & form' == 'not sure'"):
+        parse("'art & form' -> b", classes)
+    assert parse("'art & form' == 'not sure' -> b", classes).labels == ("art & form", "b")

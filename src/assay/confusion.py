@@ -69,12 +69,24 @@ class ConfusionLayout:
             for la, k in zip(self.labels, self.true_classes, strict=True)
         ]
 
-    def entry(self, label: int, true: NDArray[np.integer], reported: NDArray[np.integer]) -> Ints:
-        """Position in the flattened table of P(reported | true) of a label.
+    def entries(self, states: NDArray[np.integer], answers: NDArray[np.integer]) -> Ints:
+        """Positions in the flattened table of P(reported | true): (state, answers, label).
 
-        ``true`` and ``reported`` broadcast; -1 is returned where nothing was reported, which
-        stands for the factor 1.
+        -1 where nothing was reported, which stands for the factor 1.
+
+        Parameters
+        ----------
+        states : ndarray of int (state, label)
+        answers : ndarray of int (answers, label)
         """
+        columns = [
+            self._entry(n, true[:, None], reported[None, :])
+            for n, (true, reported) in enumerate(zip(states.T, answers.T, strict=True))
+        ]
+        return np.stack(columns, axis=-1)
+
+    def _entry(self, label: int, true: NDArray[np.integer], reported: NDArray[np.integer]) -> Ints:
+        """Position in the table of a label; ``true`` and ``reported`` broadcast."""
         start = self.labels.index(label)
         row = start + true.astype(np.int64)
         if label in self.unasked_labels:

@@ -40,7 +40,7 @@ from assay.parts.answers import AnswerPart
 from assay.peaks import Mode
 from assay.precision import Precision
 from assay.priors import Parameter
-from assay.responses import ProductRows
+from assay.response_rows import ProductRows
 
 Floats = NDArray[np.float64]
 FAMILIES = ("dawid_skene", "pooled", "class_conditional", "one_coin")

@@ -67,13 +67,7 @@ def build_menu(layout: ConfusionLayout, space: StateSpace, answered: NDArray[np.
 
     blocked = every(space.blocked)
     warned = np.array([every(w) for w in space.warned.T], float).reshape(-1, len(options)).T
-    entries = np.stack(
-        [
-            layout.entry(n, space.states[:, n][:, None], options[:, n][None, :])
-            for n in range(options.shape[1])
-        ],
-        axis=-1,
-    )
+    entries = layout.entries(space.states, options)
     distance = (options[:, None, :] != options[None, :, :]).sum(axis=-1).astype(float)
     distance[:, blocked] = np.inf
     nearest = distance == distance.min(axis=1, keepdims=True)

@@ -15,91 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.arrays import NEVER, logsumexp, merge_axes
-from assay.completions import completions_of
+from assay.arrays import NEVER, merge_axes
 from assay.confusion import ConfusionLayout
-from assay.errors import ModelError
-from assay.menus import Menu, Residual, build_menu, menu_log_probability
+from assay.menus import Residual, build_menu
 from assay.priors import Parameter, Prior
 from assay.ratings import Ratings, Resolve
 from assay.reading.ids import sorted_rows
+from assay.response_rows import MenuRows, ProductRows, menu_rows, product_rows
 from assay.states import MISSING, StateSpace, state_space
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ProductRows:
-    """Rows without active rules: a sum over completions of products of confusions.
-
-    ``entries`` (row, completion, state, label) are positions in the flattened confusions of all
-    units, with a 0 and a ``NEVER`` behind them.
-    """
-
-    entries: Ints
-
-    @property
-    def widest(self) -> int:
-        """Numbers that one draw's table takes on the way."""
-        return self.entries.size
-
-    def table(
-        self,
-        flat: Any,
-        values: Mapping[str, Any],
-        resolve: Resolve,
-        xp: Any,
-        residual: Residual | None = None,
-    ) -> Any:
-        """Log p(answers of a row | state): (..., row, state)."""
-        every = merge_axes(flat, 2)
-        first = every[..., :1]
-        padded = xp.concatenate([every, xp.zeros_like(first), xp.full_like(first, NEVER)], axis=-1)
-        terms = padded[..., self.entries].sum(axis=-1)
-        if self.entries.shape[1] == 1:
-            return terms[..., 0, :]
-        return logsumexp(terms.swapaxes(-1, -2), xp)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class MenuRows:
-    """Rows under active rules: complete ones pick an option, others sum over a set of them.
-
-    Attributes
-    ----------
-    menu : Menu
-    unit : ndarray of int (row,)
-    option : ndarray of int (row,) or None
-        The option that each row shows, if all rows are complete.
-    among : ndarray of float (row, option) or None
-        0 for the options that the row's answers admit, ``NEVER`` elsewhere.
-    """
-
-    menu: Menu
-    unit: Ints
-    option: Ints | None = None
-    among: Floats | None = None
-
-    @property
-    def widest(self) -> int:
-        """Numbers that one draw's table takes on the way."""
-        return self.menu.entries.size * (int(self.unit.max()) + 1)
-
-    def table(
-        self,
-        flat: Any,
-        values: Mapping[str, Any],
-        resolve: Resolve,
-        xp: Any,
-        residual: Residual | None = None,
-    ) -> Any:
-        """Log p(answers of a row | state): (..., row, state)."""
-        logp = menu_log_probability(self.menu, flat, values, resolve, xp, residual)
-        if self.option is not None:
-            return logp.swapaxes(-1, -2)[..., self.unit, self.option, :]
-        assert self.among is not None
-        return logsumexp(logp[..., self.unit, :, :] + self.among[:, None, :], xp)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -259,58 +185,13 @@ def _blocks(
         by_menu = draft & any(label.asked_if for label in ratings.task.labels)
         plain = np.flatnonzero(~by_menu)
         if len(plain):
-            yield _product_rows(layout, space, unit[plain], answers[plain], units), plain
+            yield product_rows(layout, space, unit[plain], answers[plain], units), plain
     else:
         by_menu = draft
         everything = build_menu(layout, space, np.ones(answers.shape[1], bool))
         for rows in (np.flatnonzero(~partial), np.flatnonzero(partial & ~draft)):
             if len(rows):
-                yield _menu_rows(everything, unit[rows], answers[rows]), rows
+                yield menu_rows(everything, unit[rows], answers[rows]), rows
     for answered in np.unique(answers[by_menu] != MISSING, axis=0):
         rows = np.flatnonzero(by_menu & ((answers != MISSING) == answered).all(axis=1))
-        yield _menu_rows(build_menu(layout, space, answered), unit[rows], answers[rows]), rows
-
-
-def _menu_rows(menu: Menu, unit: Ints, answers: Ints) -> MenuRows:
-    """Find each row's options on the menu."""
-    known = answers[:, None, :] != MISSING
-    unanswered = menu.options[None] == MISSING
-    fits = ((answers[:, None, :] == menu.options[None]) | ~known | unanswered).all(axis=-1)
-    fits &= ~menu.blocked
-    if not fits.any(axis=1).all():
-        raise ModelError(
-            "some ratings have answers that their gates or blocked rules forbid; read them with "
-            "read_ratings, which sets such rows aside, or read with response={rule: 'warn'}"
-        )
-    if (fits.sum(axis=1) == 1).all():
-        return MenuRows(menu=menu, unit=unit, option=fits.argmax(axis=1))
-    return MenuRows(menu=menu, unit=unit, among=np.where(fits, 0.0, NEVER))
-
-
-def _product_rows(
-    layout: ConfusionLayout, space: StateSpace, unit: Ints, answers: Ints, units: int
-) -> ProductRows:
-    """Find the confusions that each row multiplies."""
-    vectors, which = sorted_rows(*answers.T)
-    completions = [completions_of(layout, tuple(vector)) for vector in vectors.tolist()]
-    widest = max(len(found) for found in completions)
-    one, never = units * layout.size, units * layout.size + 1
-    shape = (len(vectors), widest, len(space.states), answers.shape[1])
-    entries = np.full(shape, -1, np.int64)
-    beyond = np.ones(shape[:2], bool)
-    for n, found in enumerate(completions):
-        entries[n, : len(found)] = _entries(layout, space, found)
-        beyond[n, : len(found)] = False
-    own = entries[which]
-    own = np.where(own < 0, one, own + unit[:, None, None, None] * layout.size)
-    own[beyond[which], :, 0] = never
-    return ProductRows(entries=own)
-
-
-def _entries(layout: ConfusionLayout, space: StateSpace, vectors: Ints) -> Ints:
-    """Positions in one rater's confusions: (completion, state, label)."""
-    columns = [
-        layout.entry(n, space.states[:, n][None, :], vectors[:, n][:, None])
-        for n in range(vectors.shape[1])
-    ]
-    return np.stack(columns, axis=-1)
+        yield menu_rows(build_menu(layout, space, answered), unit[rows], answers[rows]), rows

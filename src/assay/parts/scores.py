@@ -12,7 +12,7 @@ from assay.families.scored import Scored
 from assay.grammar import NOT_ASKED
 from assay.parts.part import Part
 from assay.priors import Parameter, Prior
-from assay.responses import ProductRows
+from assay.response_rows import ProductRows
 from assay.score_bins import bin_middle
 from assay.states import MISSING, StateSpace, Vectors
 

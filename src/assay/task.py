@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
+from unicodedata import normalize
 
 from assay.catalogue import catalogue_names, catalogue_path
 from assay.errors import TaskError, UnknownNameError, suggest
@@ -159,7 +160,8 @@ def load_task(task: "str | Path | Task") -> Task:
             )
         path = catalogue_path("tasks", f"{task}.toml")
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        # Accents composed as the readers compose them, so that names are found in the data.
+        data = tomllib.loads(normalize("NFC", path.read_text(encoding="utf-8")))
     except OSError as error:
         raise TaskError(f"task file {path} cannot be read: {error.strerror or error}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -11,12 +11,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay.errors import Problem, RatingsError
+from assay.reading.names import composed
 
 SEPARATORS = (",", ";", "\t")
 BLOCK_LIMIT = 1 << 30
 HEADER_LIMIT = 1 << 20
 SHOWN = 5
 SEPARATOR_LINE = re.compile(r"sep=.[ \t]*\r?\n", re.IGNORECASE)
+
+JSON = re.compile(r"\s*(\[\s*)?\{\s*\"")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +52,8 @@ def parse_delimited(data: bytes, *, source: str) -> Delimited:
     text = _decode(data, source)
     if not text.strip():
         raise RatingsError("the file is empty", source)
+    if JSON.match(text):
+        raise RatingsError([_json(text)], source)
     skipped = len(text) - len(text.lstrip("\r\n"))
     offset = text[:skipped].count("\n")
     text = text[skipped:]
@@ -94,7 +99,7 @@ def _decode(data: bytes, source: str) -> str:
             source,
         )
     try:
-        return data.decode("utf-8-sig")
+        return composed(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise RatingsError(
@@ -110,6 +115,16 @@ def _decode(data: bytes, source: str) -> str:
             ],
             source,
         ) from None
+
+
+def _json(text: str) -> Problem:
+    """Say how to hand over a table that is written in JSON."""
+    lines = ", lines=True" if text.lstrip().startswith("{") else ""
+    return Problem(
+        what="the file is JSON, not a table",
+        allowed="CSV or TSV as UTF-8 text (also .gz), Parquet",
+        mend=f"read it with pandas.read_json(path{lines}, dtype=False), and hand over the table",
+    )
 
 
 def _header(text: str, source: str) -> tuple[list[str], str]:

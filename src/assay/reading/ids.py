@@ -45,6 +45,25 @@ def joined_ids(frame: pd.DataFrame, columns: Sequence[str]) -> "pd.Series[str]":
     return names.mask(empty, "")
 
 
+def like_named(frame: pd.DataFrame, columns: Sequence[str]) -> Codes:
+    """Return two rows whose keys differ and whose names do not, if there are any.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"query": ["a/b", "a"], "chunk": ["c", "b/c"]}, dtype="str")
+    >>> like_named(frame, ["query", "chunk"])
+    array([0, 1])
+    """
+    parts = [clean_ids(frame[c]) for c in columns]
+    if len(parts) < 2 or not any(part.str.contains("/", regex=False).any() for part in parts):
+        return np.zeros(0, np.int64)
+    first, _ = unique_rows(*(pd.factorize(part)[0] for part in parts))
+    names = joined_ids(frame, columns).iloc[first]
+    twice = (names != "") & names.duplicated(keep=False)
+    alike = names[twice]
+    return first[twice][(alike == alike.iloc[0]).to_numpy(bool)][:2] if len(alike) else first[:0]
+
+
 def codes_of(names: "pd.Series[str]") -> tuple[Codes, "pd.Index[str]"]:
     """Return codes in order of first appearance (-1 if empty) and the distinct names.
 

@@ -13,7 +13,7 @@ from assay.reading import protocol
 from assay.reading.answer_columns import AnswerColumns
 from assay.reading.audits import AuditColumns
 from assay.reading.columns import ColumnArg, ColumnFinder, Role, find_roles, require, roles_table
-from assay.reading.ids import joined_ids
+from assay.reading.ids import joined_ids, like_named
 from assay.reading.joins import join_table
 from assay.reading.ledger import Ledger
 from assay.reading.panels import Places
@@ -114,6 +114,8 @@ def find_layout(
         role: joined_ids(table.frame, roles[role].columns) if role in roles else blank
         for role in ("item", "rater", "replicate")
     }
+    for role in ("item", "rater"):
+        _check_names(role, roles, table, ledger)
     periods = find_sessions(table, roles, sessions, ledger)
     order = replicate_order(names["replicate"]) if "replicate" in roles else periods.code
     return Layout(
@@ -121,6 +123,20 @@ def find_layout(
         item_names=names["item"], rater_names=names["rater"], order=order, by_row=by_row,
         ledger=ledger,
     )  # fmt: skip
+
+
+def _check_names(role: str, roles: Mapping[str, Role], table: Table, ledger: Ledger) -> None:
+    """Add a problem if different keys of several columns make the same name."""
+    columns = roles[role].columns if role in roles else ()
+    rows = like_named(table.frame, columns)
+    if len(rows):
+        keys = [" and ".join(map(repr, table.frame.loc[n, list(columns)])) for n in rows]
+        ledger.problem(
+            f"different {role}s have one name, as their parts are joined by '/': "
+            f"{keys[0]}, {keys[1]}",
+            where=table.where(rows, ", ".join(columns)),
+            mend="write another sign for '/' in these columns",
+        )
 
 
 def fill_classes(task: Task, layout: Layout, gold: "TruthSource | None", ledger: Ledger) -> Task:

@@ -1,6 +1,7 @@
 """Names by which columns are recognised: case, spaces, dashes, dots and underscores are nothing."""
 
 import re
+import unicodedata
 
 OUTRIGHT = ("item", "item_id")
 """These name the item whatever else is there."""
@@ -62,4 +63,15 @@ def squash(name: str) -> str:
     >>> squash("Annotator ID") == squash("annotator_id")
     True
     """
-    return re.sub(r"[\s\-_.]+", "", name).casefold()
+    return re.sub(r"[\s\-_.]+", "", composed(name)).casefold()
+
+
+def composed(text: str) -> str:
+    """Return text with its accents composed (Unicode NFC), so that what looks alike is alike.
+
+    Examples
+    --------
+    >>> composed("Mu\u0308ller") == "M\u00fcller"
+    True
+    """
+    return unicodedata.normalize("NFC", text)

@@ -66,6 +66,12 @@ def panel_table(
     texts = {role: places.text(role) for role in ("panel", "system", "rank")}
     rows = _first_places(places, texts)
     item, system = places.item[rows], _column(texts["system"], rows)
+    lone = int((system == "").sum())
+    if 0 < lone < len(system):
+        ledger.note(
+            f"{counted(lone, 'place', 'have')} no system: metrics by system leave "
+            f"{'it' if lone == 1 else 'them'} out"
+        )
     own = cluster.iloc[item].reset_index(drop=True)
     panel = _panel_names(places, texts["panel"], rows, names[item].to_series(), own, system, ledger)
     rank = _ranks(texts["rank"], places, ledger)[rows]

@@ -67,7 +67,8 @@ def read_ratings(
     ----------
     source : str, path or DataFrame
         CSV or TSV (UTF-8, also ``.gz``; separated by comma, semicolon or tab), Parquet, a folder
-        that holds ``<task>.csv`` (an export of the protocol tool), or a table.
+        that holds ``<task>.csv`` (an export of the protocol tool), or a table; one of another
+        library (Polars, Arrow) is taken by its method ``to_pandas``.
     task : str, path or Task
         A shipped task's name, a TOML file, or a task.
     item, rater, cluster, rank, system, panel, weight, stratum : str or list of str, optional

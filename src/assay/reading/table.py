@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from assay.errors import Problem, RatingsError, suggest
 from assay.reading.delimited import parse_delimited
+from assay.reading.names import composed
 
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 SHOWN = 5
@@ -66,7 +67,8 @@ def read_table(source: object, *, name: str = "", what: str = "the ratings") -> 
     Parameters
     ----------
     source : str, path or DataFrame
-        A folder stands for its file ``<name>.csv`` (or another suffix that can be read).
+        A folder stands for its file ``<name>.csv`` (or another suffix that can be read). A table
+        of another library (Polars, Arrow) is one if it has a method ``to_pandas``.
     name : str
         The file's stem to take from a folder.
     what : str
@@ -77,6 +79,7 @@ def read_table(source: object, *, name: str = "", what: str = "the ratings") -> 
     RatingsError
         If nothing can be read there; the message says why.
     """
+    source = as_pandas(source)
     if isinstance(source, pd.DataFrame):
         return _from_frame(source, what=f"{what} (a DataFrame)")
     if not isinstance(source, str | Path):
@@ -95,6 +98,12 @@ def read_table(source: object, *, name: str = "", what: str = "the ratings") -> 
         reason = getattr(error, "strerror", None) or error
         raise RatingsError(f"the file cannot be read: {reason}", str(source)) from None
     return _from_bytes(data, path, folder)
+
+
+def as_pandas(source: Any) -> Any:
+    """Return a table of another library as a DataFrame, and anything else as it is."""
+    convert = None if isinstance(source, pd.DataFrame) else getattr(source, "to_pandas", None)
+    return convert() if callable(convert) else source
 
 
 def read_beside(source: object, *, name: str, what: str) -> Table:
@@ -128,7 +137,7 @@ def _from_bytes(data: bytes, path: Path, folder: Path | None) -> Table:
         except (OSError, EOFError, zlib.error) as error:
             raise RatingsError(f"the compressed file is damaged: {error}", source) from None
     if path.suffix == ".parquet" or data.startswith(b"PAR1"):
-        frame = _parquet(data, source)
+        frame = _with_index(_parquet(data, source))
         lines: NDArray[Any] = np.arange(1, len(frame) + 1)
         return Table(
             frame=_strings(frame, source), lines=lines, unit="row", source=source, sha256=digest,
@@ -166,8 +175,7 @@ def _parquet(data: bytes, source: str) -> pd.DataFrame:
 
 def _from_frame(frame: pd.DataFrame, *, what: str) -> Table:
     lines = frame.index.to_numpy()
-    named = [n for n in frame.index.names if n is not None and n not in frame.columns]
-    frame = frame.reset_index(named) if named else frame
+    frame = _with_index(frame)
     text = _strings(frame, what)
     # The hash is of the cells as text, so that it does not depend on how pandas stores them.
     rows = pd.util.hash_pandas_object(text, index=False).to_numpy()
@@ -178,9 +186,15 @@ def _from_frame(frame: pd.DataFrame, *, what: str) -> Table:
     )  # fmt: skip
 
 
+def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table whose named index levels are columns like the others."""
+    named = [n for n in frame.index.names if n is not None and n not in frame.columns]
+    return frame.reset_index(named) if named else frame
+
+
 def _ordered_categories(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
     return {
-        str(name): tuple(cell_text(c).strip() for c in kind.categories)
+        composed(str(name)): tuple(cell_text(c).strip() for c in kind.categories)
         for name, kind in frame.dtypes.items()
         if isinstance(kind, pd.CategoricalDtype) and kind.ordered
     }
@@ -188,7 +202,7 @@ def _ordered_categories(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
 
 def _strings(frame: pd.DataFrame, source: str) -> pd.DataFrame:
     """Return every cell as text."""
-    names = [str(c) for c in frame.columns]
+    names = [composed(str(c)) for c in frame.columns]
     _check_names(names, source)
     if frame.empty:
         raise RatingsError("the table has no rows", source)
@@ -231,7 +245,7 @@ def text_of(column: "pd.Series[Any]") -> "pd.Series[str]":
     >>> text_of(pd.Series([1.0, None, 2.5])).tolist()
     ['1', '', '2.5']
     """
-    if isinstance(column.dtype, pd.StringDtype):
+    if isinstance(column.dtype, pd.StringDtype) and column.str.isascii().all():
         return column.fillna("").reset_index(drop=True)
     try:
         codes, distinct = pd.factorize(column)
@@ -248,4 +262,4 @@ def cell_text(value: Hashable) -> str:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     # Lone surrogates cannot be stored as text; they become "?".
-    return str(value).encode("utf-8", "replace").decode()
+    return composed(str(value).encode("utf-8", "replace").decode())

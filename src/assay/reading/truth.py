@@ -16,7 +16,7 @@ from assay.reading.gates import admitted, apply_gates
 from assay.reading.ids import Codes, codes_of, first_rows, joined_ids
 from assay.reading.ledger import Ledger
 from assay.reading.names import RECOGNISED
-from assay.reading.table import Table, read_beside
+from assay.reading.table import Table, as_pandas, read_beside
 from assay.reading.values import decode
 from assay.reading.words import Words, apply_words
 from assay.states import MISSING, Vectors, vector_name
@@ -61,6 +61,7 @@ def find_truth(
         columns = _own_columns(truth, finder, task, ledger)
         own = apply_words(table, columns, words)
         return TruthSource(table=own, names=item, columns=columns, ledger=ledger)
+    truth = as_pandas(truth)
     if not isinstance(truth, pd.DataFrame | str | Path):
         ledger.problem(f"truth= must be a table, a path or a column, not {type(truth).__name__}")
         return None

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from assay.fitting import fit
     from assay.kinds import rater_consistency, rater_kinds
     from assay.labels import label_draws, label_probabilities, state_probabilities
-    from assay.model import build_model
     from assay.plots import (
         plot_agreement,
         plot_budget,
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     )
     from assay.posterior_checks import predictive_checks
     from assay.prior_files import read_priors
+    from assay.pymc_model import build_model
     from assay.ratings import Ratings, take_ratings
     from assay.reading import read_ratings
     from assay.reliability import rater_reliability
@@ -66,7 +66,7 @@ _HOME = {
     "Task": "task",
     "agreement": "agreements",
     "ais_study": "ais_studies",
-    "build_model": "model",
+    "build_model": "pymc_model",
     "check": "checking",
     "check_claim": "comparison",
     "compare": "comparison",

@@ -1,13 +1,12 @@
-"""build_model: Ratings and a spec into a plain ``pm.Model``; nothing is sampled here.
+"""A model without its unknowns: what the parameters are, and how they become tables.
 
-:func:`build_structure` makes the part without PyMC: what the parameters are and how they become
-the two tables of the likelihood (states by context, answers by state). The same formulas give
-symbols to PyMC and numbers to the recovery of the states.
+The likelihood needs no more of them than :class:`Tables`. The same formulas give symbols to PyMC
+(:mod:`assay.pymc_model`) and numbers to the recovery of the states.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +14,19 @@ from numpy.typing import NDArray
 from assay.errors import ModelError, suggest
 from assay.families import default_priors
 from assay.kernels.marginal_likelihood import value_and_gradient
+from assay.known_truth import truth_masks
 from assay.layers import Difficulty, Perception, difficulty_of
 from assay.layers.difficulty import DIFFICULTIES
-from assay.layers.perception import check_reference, layered_groups
+from assay.layers.perception import layered_groups
 from assay.likelihood import Pattern, collapse
 from assay.parts import Part, build_parts
 from assay.parts.priors import PartPriors, known_priors, owner_of, part_priors
 from assay.prevalence import Prevalence, build_design, prevalence_class
 from assay.prevalence import default_priors as prevalence_priors
 from assay.priors import Parameter, override
-from assay.ratings import AUDITED_RIGHT, AUDITED_WRONG, SOME_WRONG, Ratings
-from assay.reading.ids import sorted_rows
-from assay.spec import Priors, Recipe, Replicates, Spec, make_spec, recipes
-from assay.states import MISSING, state_space
-
-if TYPE_CHECKING:
-    import pymc as pm
+from assay.ratings import Ratings
+from assay.spec import Recipe, Spec, recipes
+from assay.states import state_space
 
 
 class Tables(NamedTuple):
@@ -141,29 +137,12 @@ def build_structure(ratings: Ratings, spec: Spec) -> Structure:
         priors=override(prevalence_priors(spec.prevalence), spec.priors, owner=spec.prevalence),
     )
     _check_size(prevalence, spec)
-    layer = {name: n for n, name in enumerate(layered)}
     priors = _priors_of_parts(ratings, spec, by_group)
     parts = build_parts(ratings, spec, by_group, priors)
     layers = {name for recipe in by_group.values() for name in recipe.layers}
     troubled = tuple(name for name in layered if set(by_group[name].layers) & set(DIFFICULTIES))
     global_priors = {k: v for p in priors.values() for k, v in p.layers.items()}
     difficulty = difficulty_of(layers, global_priors)
-    row, layer_of_row = _number_rows(ratings, parts, layer)
-    mask, masks = truth_masks(ratings, space.states)
-    rated = row >= 0
-    # Taken from a list, so that ``collapse`` can let go of them: they are as many as the ratings.
-    handed = [row[rated], ratings.item[rated]]
-    del row, rated
-    pattern = collapse(
-        item_of_row=handed.pop(),
-        row=handed.pop(),
-        context=design.item_context,
-        mask=mask,
-        masks=masks,
-        cluster=design.cluster if prevalence.has_clusters else None,
-        layer_of_row=layer_of_row,
-        contexts=design.contexts,
-    )
     return Structure(
         spec=spec,
         ratings=ratings,
@@ -177,7 +156,7 @@ def build_structure(ratings: Ratings, spec: Spec) -> Structure:
             prevalence=prevalence,
             priors=override(default_priors("perception"), spec.priors, owner="perception"),
         ),
-        pattern=pattern,
+        pattern=_pattern(ratings, prevalence, parts, layered),
     )
 
 
@@ -227,6 +206,29 @@ def _priors_of_parts(
     }
 
 
+def _pattern(
+    ratings: Ratings, prevalence: Prevalence, parts: tuple[Part, ...], layered: tuple[str, ...]
+) -> Pattern:
+    """Collapse the ratings to the pattern of which items have the same rows."""
+    row, layer_of_row = _number_rows(ratings, parts, {name: n for n, name in enumerate(layered)})
+    mask, masks = truth_masks(ratings, prevalence.space.states)
+    rated = row >= 0
+    # Taken from a list, so that ``collapse`` can let go of them: they are as many as the ratings.
+    handed = [row[rated], ratings.item[rated]]
+    del row, rated
+    design = prevalence.design
+    return collapse(
+        item_of_row=handed.pop(),
+        row=handed.pop(),
+        context=design.item_context,
+        mask=mask,
+        masks=masks,
+        cluster=design.cluster if prevalence.has_clusters else None,
+        layer_of_row=layer_of_row,
+        contexts=design.contexts,
+    )
+
+
 def _number_rows(
     ratings: Ratings, parts: tuple[Part, ...], layer: Mapping[str, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -242,127 +244,3 @@ def _number_rows(
         layers.append(of_row)
         offset += part.repeats.count
     return row, np.concatenate(layers)
-
-
-def truth_masks(
-    ratings: Ratings, states: NDArray[np.int16]
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return what is known of the truth, by gold and by audits, as masks over states.
-
-    Returns
-    -------
-    mask : ndarray of int (item,)
-        Which mask each item has.
-    masks : ndarray (mask, state)
-        0 where the state agrees with what is known, -inf elsewhere.
-    """
-    known, which = sorted_rows(*ratings.truth.T)
-    agrees = ((known[:, None, :] == MISSING) | (known[:, None, :] == states[None])).all(axis=-1)
-    possible = agrees[which]
-    for finding, same in ((AUDITED_RIGHT, True), (AUDITED_WRONG, False)):
-        rating, label = np.nonzero((ratings.audit == finding) & (ratings.answers >= 0))
-        fits = (ratings.answers[rating, label][:, None] == states[:, label].T) == same
-        np.logical_and.at(possible, ratings.item[rating], fits)
-    for rating in np.flatnonzero((ratings.audit == SOME_WRONG).any(axis=1)):
-        given = np.flatnonzero(ratings.answers[rating] >= 0)
-        possible[ratings.item[rating]] &= (states[:, given] != ratings.answers[rating, given]).any(
-            1
-        )
-    packed, mask = sorted_rows(*np.packbits(possible, axis=1).T)
-    masks = np.unpackbits(packed.astype(np.uint8), axis=1, count=possible.shape[1])
-    none = np.flatnonzero(~possible.any(axis=1))
-    if len(none):
-        names = ", ".join(str(ratings.items.index[n]) for n in none[:5])
-        raise ModelError(
-            "what is known of the truth of some items is no state that the task's rules admit, or "
-            f"their audits contradict it: {names}"
-        )
-    return mask, np.where(masks, 0.0, -np.inf)
-
-
-def build_model(
-    ratings: Ratings,
-    *,
-    raters: str | Mapping[str, str] = "hierarchical",
-    prevalence: str = "loglinear",
-    reference: str | None = None,
-    priors: Priors = None,
-    formula: str | None = None,
-    replicates: Replicates = "together",
-) -> "pm.Model":
-    r"""Build the model of some ratings, with the states summed out.
-
-    Parameters
-    ----------
-    ratings : Ratings
-    raters : str or mapping of str to str
-        Rater family by name, with layers on top of it: ``"hierarchical"``,
-        ``"pooled + item_difficulty"``, ``"dawid_skene + drift"``; or one for each rater group:
-        ``{"person": "hierarchical", "llm": "scored"}``.
-    prevalence : str
-        ``loglinear`` or ``dirichlet``.
-    reference : None, "gold" or str
-        Whose truth is meant: one consensus of all raters; known truth, each rater group with a
-        perception layer of its own; or the consensus of this rater group, with a layer for each
-        other group.
-    priors : mapping of str to str, or path, optional
-        Priors by name in place of the catalogue's, e.g. ``{"main": "Normal(0, 1)"}``; of one rater
-        group or rater alone as ``{"expert.mean_binary": "Normal(3, 0.3)"}``. Or a TOML file with a
-        table ``[priors]``.
-    formula : str, optional
-        Covariates of the items that shift the prevalence, in Wilkinson's notation:
-        ``"~ language + bs(length, df=3) + (1 | source)"``. The columns are those that
-        ``read_ratings(covariates=...)`` kept with the items. Needs ``prevalence="loglinear"``.
-    replicates : {"together", "independent"}
-        Whether a rater's ratings of the same item share what is peculiar to the two (an urn with
-        a learned ``consistency``), or are independent given the truth.
-
-    Returns
-    -------
-    pymc.Model
-        With the deterministic ``prevalence`` ([system,] state); ``ratings`` is the potential that
-        holds the marginal log-likelihood.
-
-    Raises
-    ------
-    ModelError, UnknownNameError
-        If the specification does not fit the catalogue or the data.
-
-    Notes
-    -----
-    .. math::
-
-        \log p(y \mid \theta) = \sum_i \log \sum_s \pi_i(s) \prod_{a \in i} p(y_a \mid s)
-
-    References
-    ----------
-    Dawid, A. P. & Skene, A. M. (1979). Applied Statistics 28, 20-28.
-    """
-    spec = make_spec(raters, prevalence, reference, priors, formula, replicates)
-    check_reference(ratings, reference)
-    return model_of(build_structure(ratings, spec))
-
-
-def model_of(structure: Structure) -> "pm.Model":
-    """Make the ``pm.Model`` of a structure."""
-    import pymc as pm
-    import pytensor.tensor as pt
-
-    from assay.marginal import marginal_log_likelihood
-
-    blocks = structure.parameters()
-    coords: dict[str, Any] = {}
-    for block in blocks:
-        coords |= {dim: list(block.coords[dim]) for dim in block.dims}
-    coords["state"] = list(structure.prevalence.space.state_names)
-    systems = structure.prevalence.design.systems
-    if systems:
-        coords["system"] = list(systems)
-    with pm.Model(coords=coords) as model:
-        values = {block.name: block.variable() for block in blocks}
-        tables = structure.tables(values, pt)
-        value = marginal_log_likelihood(tables, structure.prevalence.log_weight, structure.pattern)
-        pm.Potential("ratings", value)
-        marginal = structure.prevalence.marginal(tables.prevalence, pt)
-        pm.Deterministic("prevalence", marginal, dims=(*(("system",) if systems else ()), "state"))
-    return model

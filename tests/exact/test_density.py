@@ -15,8 +15,9 @@ from small import (
 )
 
 from assay.density import Density, make_density, unconstrain
-from assay.model import Structure, build_structure, model_of
+from assay.model import Structure, build_structure
 from assay.priors import Parameter
+from assay.pymc_model import model_of
 from assay.spec import make_spec
 
 FAMILIES = ("hierarchical", "dawid_skene", "one_coin", "class_conditional", "pooled", "mace")

@@ -1,0 +1,100 @@
+"""build_model: Ratings and a spec into a plain ``pm.Model``; nothing is sampled here."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from assay.layers.perception import check_reference
+from assay.model import Structure, build_structure
+from assay.ratings import Ratings
+from assay.spec import Priors, Replicates, make_spec
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+def build_model(
+    ratings: Ratings,
+    *,
+    raters: str | Mapping[str, str] = "hierarchical",
+    prevalence: str = "loglinear",
+    reference: str | None = None,
+    priors: Priors = None,
+    formula: str | None = None,
+    replicates: Replicates = "together",
+) -> "pm.Model":
+    r"""Build the model of some ratings, with the states summed out.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    raters : str or mapping of str to str
+        Rater family by name, with layers on top of it: ``"hierarchical"``,
+        ``"pooled + item_difficulty"``, ``"dawid_skene + drift"``; or one for each rater group:
+        ``{"person": "hierarchical", "llm": "scored"}``.
+    prevalence : str
+        ``loglinear`` or ``dirichlet``.
+    reference : None, "gold" or str
+        Whose truth is meant: one consensus of all raters; known truth, each rater group with a
+        perception layer of its own; or the consensus of this rater group, with a layer for each
+        other group.
+    priors : mapping of str to str, or path, optional
+        Priors by name in place of the catalogue's, e.g. ``{"main": "Normal(0, 1)"}``; of one rater
+        group or rater alone as ``{"expert.mean_binary": "Normal(3, 0.3)"}``. Or a TOML file with a
+        table ``[priors]``.
+    formula : str, optional
+        Covariates of the items that shift the prevalence, in Wilkinson's notation:
+        ``"~ language + bs(length, df=3) + (1 | source)"``. The columns are those that
+        ``read_ratings(covariates=...)`` kept with the items. Needs ``prevalence="loglinear"``.
+    replicates : {"together", "independent"}
+        Whether a rater's ratings of the same item share what is peculiar to the two (an urn with
+        a learned ``consistency``), or are independent given the truth.
+
+    Returns
+    -------
+    pymc.Model
+        With the deterministic ``prevalence`` ([system,] state); ``ratings`` is the potential that
+        holds the marginal log-likelihood.
+
+    Raises
+    ------
+    ModelError, UnknownNameError
+        If the specification does not fit the catalogue or the data.
+
+    Notes
+    -----
+    .. math::
+
+        \log p(y \mid \theta) = \sum_i \log \sum_s \pi_i(s) \prod_{a \in i} p(y_a \mid s)
+
+    References
+    ----------
+    Dawid, A. P. & Skene, A. M. (1979). Applied Statistics 28, 20-28.
+    """
+    spec = make_spec(raters, prevalence, reference, priors, formula, replicates)
+    check_reference(ratings, reference)
+    return model_of(build_structure(ratings, spec))
+
+
+def model_of(structure: Structure) -> "pm.Model":
+    """Make the ``pm.Model`` of a structure."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    from assay.marginal import marginal_log_likelihood
+
+    blocks = structure.parameters()
+    coords: dict[str, Any] = {}
+    for block in blocks:
+        coords |= {dim: list(block.coords[dim]) for dim in block.dims}
+    coords["state"] = list(structure.prevalence.space.state_names)
+    systems = structure.prevalence.design.systems
+    if systems:
+        coords["system"] = list(systems)
+    with pm.Model(coords=coords) as model:
+        values = {block.name: block.variable() for block in blocks}
+        tables = structure.tables(values, pt)
+        value = marginal_log_likelihood(tables, structure.prevalence.log_weight, structure.pattern)
+        pm.Potential("ratings", value)
+        marginal = structure.prevalence.marginal(tables.prevalence, pt)
+        pm.Deterministic("prevalence", marginal, dims=(*(("system",) if systems else ()), "state"))
+    return model

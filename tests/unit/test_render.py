@@ -17,6 +17,7 @@ from assay.comparison import compare_draws
 from assay.diagnostics import mode_warnings
 from assay.peaks import Mode
 from assay.simulation import simulate
+from assay.terminal import make_table
 from assay.words import gap
 
 
@@ -60,7 +61,7 @@ def test_interval_has_the_digits_that_its_width_deserves(
 
 
 def test_control_characters_and_markup_are_shown_and_not_obeyed() -> None:
-    table = render.make_table("t", ["name"], [["[red]a[/red]"], ["b\x1b[31m\n"]])
+    table = make_table("t", ["name"], [["[red]a[/red]"], ["b\x1b[31m\n"]])
     assert "[red]a[/red]" in text_of(table)
     assert "b?[31m?" in text_of(table)
     assert "\x1b" not in text_of(table)

@@ -124,7 +124,7 @@ def demo(
 ) -> None:
     """Run the whole path on real ratings, and on a simulated study whose truth is known."""
     from assay.demo import run_demo
-    from assay.render import make_console
+    from assay.terminal import make_console
 
     run_demo(
         make_console(), seed=seed, quick=quick, keep=keep, report=report, progress=not quiet,

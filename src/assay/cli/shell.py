@@ -76,7 +76,7 @@ def end_with(tree: "xr.DataTree | None") -> None:
 
 def show(*parts: Any) -> None:
     """Print tables and words on standard output."""
-    from assay.render import make_console, print_parts
+    from assay.terminal import make_console, print_parts
 
     if parts:
         print_parts(make_console(), parts)

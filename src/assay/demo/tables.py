@@ -24,6 +24,7 @@ from assay.demo.studies import (
 )
 from assay.frames import least_certain
 from assay.ratings import Ratings
+from assay.terminal import indented, make_table
 from assay.words import ESTIMAND_WORDS, KIND_WORDS, convergence_words, interval, lines_of
 
 UNCERTAIN = 6
@@ -76,8 +77,8 @@ def _show_check_and_fit(console: Console, ratings: Ratings, tree: xr.DataTree) -
     """Print the worst findings of the check and the convergence of the fit."""
     report = check(ratings)
     found = [str(f) for f in report.at_least("warning")] or ["nothing to warn about"]
-    console.print(Text(f"Check: {report.summary}"), render.indented(found))
-    console.print(Text("Convergence:"), render.indented(convergence_words(tree)))
+    console.print(Text(f"Check: {report.summary}"), indented(found))
+    console.print(Text("Convergence:"), indented(convergence_words(tree)))
     console.print()
 
 
@@ -95,7 +96,7 @@ def simulated_reliability_table(frame: pd.DataFrame) -> Group:
         rows.append([label])
         for rater in dict.fromkeys(frame["rater"]):
             rows.append([f"  {rater}", *told[label, rater, "yes"], *told[label, rater, "no"]])
-    return render.make_table(
+    return make_table(
         "SIMULATED: raters, posterior mean (95% interval)",
         ["label, rater", "TRUTH", "sensitivity", "TRUTH", "specificity"],
         rows,
@@ -113,7 +114,7 @@ def simulated_metrics_table(table: pd.DataFrame, estimand: str) -> Group:
         if [metric] not in rows:
             rows.append([metric])
         rows.append([f"  {system}", f"{truths.iloc[n]:.2f}", *(told[m][n] for m in METHODS)])
-    return render.make_table(
+    return make_table(
         f"SIMULATED: metrics, estimand {estimand} ({ESTIMAND_WORDS[estimand]})",
         ["metric, system", "TRUTH", "posterior mean (95%)", "majority vote (95%)"],
         rows,

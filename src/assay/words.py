@@ -98,11 +98,21 @@ def interval(middle: float, lower: float, upper: float, decimals: int | None = N
         return UNDEFINED
     if not np.isfinite([lower, upper]).all():
         n = LEAST_DECIMALS if decimals is None else decimals
-        return f"{round(float(middle), n) + 0.0:.{n}f} (no interval)"
+        return f"{rounded(middle, n)} (no interval)"
     n = decimals_for(lower, upper) if decimals is None else decimals
-    # Adding 0.0 turns the -0 that rounding leaves into 0.
-    told = [f"{round(float(value), n) + 0.0:.{n}f}" for value in (middle, lower, upper)]
-    return f"{told[0]} ({told[1]} to {told[2]})"
+    return f"{rounded(middle, n)} ({rounded(lower, n)} to {rounded(upper, n)})"
+
+
+def rounded(value: float, decimals: int) -> str:
+    """Write a number with so many decimals; one that rounds to -0 is 0.
+
+    Examples
+    --------
+    >>> rounded(-0.001, 2), rounded(0.125, 3)
+    ('0.00', '0.125')
+    """
+    # Adding 0.0 turns -0 into 0.
+    return f"{round(float(value), decimals) + 0.0:.{decimals}f}"
 
 
 def percent(level: float) -> str:

@@ -161,6 +161,7 @@ def _place(error: UnexpectedInput) -> str:
 
 
 def _pair(text: str, parts: Parts) -> Claim:
+    """Read an order or an equality of two systems; only an order may lack its margin."""
     first, order, second, margin, metric = parts
     return Claim(
         text=text,
@@ -169,18 +170,6 @@ def _pair(text: str, parts: Parts) -> Claim:
         other=_word(second),
         relation=RELATIONS[str(order)],
         number=0.0 if margin is None else float(str(margin)),
-    )
-
-
-def _equality(text: str, parts: Parts) -> Claim:
-    first, _, second, margin, metric = parts
-    return Claim(
-        text=text,
-        metric=_word(metric),
-        system=_word(first),
-        other=_word(second),
-        relation="=",
-        number=float(str(margin)),
     )
 
 
@@ -196,7 +185,7 @@ def _bound(text: str, parts: Parts) -> Claim:
     )
 
 
-_FORM = {"pair": _pair, "equality": _equality, "bound": _bound}
+_FORM = {"pair": _pair, "equality": _pair, "bound": _bound}
 
 
 def _word(node: Token | Tree[Token] | None) -> str:

@@ -11,13 +11,9 @@ from numpy.typing import NDArray
 from assay.comparison.pairs import TIE, difference_draws, pairs_of
 from assay.comparison.pooling import pool
 from assay.errors import FitError, ModelError
-from assay.evaluation.draws import metric_draws, metric_totals, ratio
-from assay.evaluation.estimands import MIN_CLUSTERS, cluster_weights
-from assay.evaluation.events import without_event
-from assay.evaluation.fitted import Estimand
-from assay.evaluation.panels import Incomplete, Layout, panel_layout
+from assay.evaluation.fitted import Estimand, estimand_draws
+from assay.evaluation.panels import Incomplete, panel_layout
 from assay.evaluation.registry import Metric, choose_metrics
-from assay.evaluation.stream import posterior_labels, predicted_labels
 from assay.fit_data import ratings_of
 from assay.ratings import Ratings
 from assay.seeds import generator_of
@@ -131,18 +127,9 @@ def _group_draws(
 ) -> xr.Dataset:
     """Draws (chain, draw, system) of the metrics of one stratum, from the labels of the fit."""
     layout = panel_layout(ratings, incomplete=incomplete)
-    y, task = posterior_labels(fit), ratings.task
-    names = [str(estimand)] * len(chosen)
-    if estimand == "finite":
-        values = metric_draws(chosen, task, y, layout)
-    else:
-        values = metric_draws(chosen, task, y, layout, cluster_weights(layout))
-        few = layout.freedom() < MIN_CLUSTERS
-        lost = without_event(chosen, ratings, layout, values) | few
-        why = layout.sample_words() if few else "hardly an event seen"
-        if lost.any():
-            values[lost] = _new_clusters(fit, ratings, np.array(chosen)[lost].tolist(), layout)
-        names = [f"population (model-based: {why})" if gone else "population" for gone in lost]
+    values, names = estimand_draws(
+        fit, ratings, chosen, layout, estimand=estimand, replicates=REPLICATES
+    )
     sizes = fit["labels"]["state"].sizes
     shape = (sizes["chain"], sizes["draw"], len(layout.systems))
     variables = {
@@ -151,16 +138,6 @@ def _group_draws(
     }
     attributes = {"clusters": len(layout.clusters)}
     return xr.Dataset(variables, {"system": list(layout.systems)}, attributes)
-
-
-def _new_clusters(
-    fit: xr.DataTree, ratings: Ratings, chosen: Sequence[Metric], layout: Layout
-) -> Values:
-    """Metrics of new clusters of a stratum, drawn from the model: (metric, draw, system)."""
-    replicates = list(predicted_labels(fit, REPLICATES))
-    even = np.broadcast_to(1.0, (replicates[0].shape[0], len(layout.clusters)))
-    totals = [metric_totals(chosen, ratings.task, y, layout, even) for y in replicates]
-    return ratio(np.sum(totals, axis=0))
 
 
 def _lines(

@@ -6,13 +6,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.evaluation.baseline import VOTE
-from assay.evaluation.baseline import _resampled as resampled
+from assay.evaluation.baseline import VOTE, resampled, vote_totals
 from assay.evaluation.draws import ratio
-from assay.evaluation.known import known_totals
 from assay.evaluation.panels import panel_layout
 from assay.evaluation.registry import choose_metrics
-from assay.majority import majority_labels
 from assay.ratings import Ratings
 
 SAMPLES = 2000
@@ -40,10 +37,7 @@ def vote_metrics(
     """
     chosen = choose_metrics(ratings.task, names)
     layout = panel_layout(ratings)
-    labels = majority_labels(ratings)
-    totals = np.stack(
-        [known_totals(m, ratings.task, labels, layout, weighted=True) for m in chosen], 1
-    )
+    totals = vote_totals(ratings, chosen, layout)
     samples = resampled(totals, layout, SAMPLES, rng)
 
     def dataset(draws: NDArray[np.float64]) -> xr.Dataset:

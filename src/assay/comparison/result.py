@@ -13,6 +13,7 @@ from assay.comparison.words import best_sentence, pair_sentence
 from assay.errors import ModelError
 from assay.evaluation.registry import check_direction
 from assay.summary import summarize
+from assay.words import lines_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,8 +55,8 @@ class Comparison:
         for metric, lines in self.systems.groupby("metric", sort=False):
             if len(lines) > 2 and lines["expected_loss"].notna().all():
                 said.append(best_sentence(lines))
-            mine = self.pairs[self.pairs["metric"] == metric].to_dict("records")
-            said += [pair_sentence({str(k): v for k, v in line.items()}) for line in mine]
+            mine = self.pairs[self.pairs["metric"] == metric]
+            said += [pair_sentence(line) for line in lines_of(mine)]
         return said
 
     def clearly_worse(self, p: float = 0.99) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from assay.comparison.pairs import contrast
 from assay.comparison.settled import sign
-from assay.words import MOST_CERTAIN, UNDEFINED, decimals_beside, lines_of, percent
+from assay.words import MOST_CERTAIN, UNDEFINED, decimals_beside, lines_of, percent, rounded
 
 Line = Mapping[str, Any]
 
@@ -39,8 +39,7 @@ def with_interval(
     if not np.isfinite([middle, lower, upper]).all():
         return UNDEFINED
     n = decimals_beside(lower, upper, marks)
-    # Adding 0.0 turns the -0 that rounding leaves into 0.
-    mid, low, high = (f"{round(v, n) + 0.0:.{n}f}" for v in (middle, lower, upper))
+    mid, low, high = (rounded(value, n) for value in (middle, lower, upper))
     return f"{mid} ({percent(level)} interval {low} to {high})"
 
 

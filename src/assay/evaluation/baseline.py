@@ -10,7 +10,7 @@ from assay.errors import ModelError
 from assay.evaluation.draws import ratio
 from assay.evaluation.known import known_totals
 from assay.evaluation.panels import By, Layout, panel_layout
-from assay.evaluation.registry import choose_metrics
+from assay.evaluation.registry import Metric, choose_metrics
 from assay.majority import majority_labels
 from assay.ratings import Ratings
 from assay.seeds import generator_of
@@ -65,12 +65,10 @@ def majority_metrics(
     """
     if not 0 < level < 1 or draws < 1:
         raise ModelError(f"level={level!r}, draws={draws!r}; level is in (0, 1), draws at least 1")
-    task = ratings.task
-    chosen = choose_metrics(task, names)
+    chosen = choose_metrics(ratings.task, names)
     layout = panel_layout(ratings, by=by)
-    labels = majority_labels(ratings)
-    totals = np.stack([known_totals(m, task, labels, layout, weighted=True) for m in chosen], 1)
-    samples = _resampled(totals, layout, draws, generator_of(rng))
+    totals = vote_totals(ratings, chosen, layout)
+    samples = resampled(totals, layout, draws, generator_of(rng))
     table = pd.DataFrame(
         {
             "metric": np.repeat([m.name for m in chosen], len(layout.systems)),
@@ -92,7 +90,13 @@ def _ends(samples: NDArray[np.float64], level: float) -> NDArray[np.float64]:
     return ends
 
 
-def _resampled(
+def vote_totals(ratings: Ratings, chosen: Sequence[Metric], layout: Layout) -> NDArray[np.float64]:
+    """Numerators and denominators of the majority vote: (2, metric, cluster, system)."""
+    task, labels = ratings.task, majority_labels(ratings)
+    return np.stack([known_totals(m, task, labels, layout, weighted=True) for m in chosen], 1)
+
+
+def resampled(
     totals: NDArray[np.float64], layout: Layout, draws: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
     """Metrics of bootstrap samples of the clusters: (draw, metric, system)."""

@@ -8,7 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.errors import ModelError, suggest
-from assay.evaluation.draws import LabelDraws, metric_draws, metric_totals, ratio
+from assay.evaluation.draws import metric_draws, metric_totals, ratio
 from assay.evaluation.estimands import MIN_CLUSTERS, WEIGHTS_SEED, cluster_weights
 from assay.evaluation.events import without_event
 from assay.evaluation.panels import By, Incomplete, Layout, panel_layout
@@ -89,12 +89,9 @@ def metrics(
     ratings = ratings_of(fit)
     chosen = choose_metrics(ratings.task, names)
     layout = panel_layout(ratings, by=by, incomplete=incomplete)
-    y = posterior_labels(fit)
-    if estimand == "finite":
-        values = metric_draws(chosen, ratings.task, y, layout)
-        estimands = ["finite"] * len(chosen)
-    else:
-        values, estimands = _population(fit, ratings, chosen, y, layout, weights_seed)
+    values, estimands = estimand_draws(
+        fit, ratings, chosen, layout, estimand=estimand, seed=weights_seed
+    )
     data = _dataset(chosen, values, estimands, layout, group(fit, "labels")["state"])
     return data.assign_attrs(
         estimand=estimand,
@@ -109,34 +106,59 @@ def metrics(
     )
 
 
-def _population(
+def estimand_draws(
     fit: xr.DataTree,
     ratings: Ratings,
     chosen: Sequence[Metric],
-    y: LabelDraws,
     layout: Layout,
-    seed: int,
+    *,
+    estimand: Estimand,
+    seed: int = WEIGHTS_SEED,
+    replicates: int = REPLICATES,
 ) -> tuple[Values, list[str]]:
-    """Draws (metric, draw, system) under the population estimand, and what to call each."""
+    """Draws of metrics under an estimand, and what to call that of each metric.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Of the fit; of its panels, only those of ``layout`` count.
+    seed : int
+        Of the clusters' weights.
+    replicates : int
+        Sets of new clusters for each draw where the population is the model's, at most.
+
+    Returns
+    -------
+    values : ndarray of float (metric, draw, system)
+    estimands : list of str
+    """
+    y = posterior_labels(fit)
+    if estimand == "finite":
+        return metric_draws(chosen, ratings.task, y, layout), ["finite"] * len(chosen)
     n_draws = y.shape[0]
     if layout.freedom() < MIN_CLUSTERS:
         name = f"population (model-based: {layout.sample_words()})"
-        return _predictive(fit, ratings, chosen, layout, n_draws), [name] * len(chosen)
+        return _predictive(fit, ratings, chosen, layout, n_draws, replicates), [name] * len(chosen)
     values = metric_draws(chosen, ratings.task, y, layout, cluster_weights(layout, seed))
     quiet = without_event(chosen, ratings, layout, values)
     if quiet.any():
         unseen = [m for m, is_quiet in zip(chosen, quiet, strict=True) if is_quiet]
-        values[quiet] = _predictive(fit, ratings, unseen, layout, n_draws)
+        values[quiet] = _predictive(fit, ratings, unseen, layout, n_draws, replicates)
     named = {True: "population (model-based: hardly an event seen)", False: "population"}
     return values, [named[bool(q)] for q in quiet]
 
 
 def _predictive(
-    fit: xr.DataTree, ratings: Ratings, chosen: Sequence[Metric], layout: Layout, n_draws: int
+    fit: xr.DataTree,
+    ratings: Ratings,
+    chosen: Sequence[Metric],
+    layout: Layout,
+    n_draws: int,
+    replicates: int,
 ) -> Values:
     """Metrics of new clusters like these, drawn from the model: (metric, draw, system)."""
     cells = n_draws * len(ratings.items) * len(ratings.task.labels)
-    replicates = int(np.clip(REPLICATE_CELLS // cells, 1, REPLICATES))
+    replicates = int(np.clip(REPLICATE_CELLS // cells, 1, replicates))
     # Only the panels' design weights count: the new clusters are themselves a sample.
     even = np.broadcast_to(1.0, (n_draws, len(layout.clusters)))
     totals = np.zeros((2, len(chosen), n_draws, len(layout.systems)))

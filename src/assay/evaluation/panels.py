@@ -8,6 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay.errors import ModelError, Problem, RatingsError, suggest
+from assay.plurals import counted
 from assay.ratings import Ratings
 from assay.states import MISSING
 
@@ -72,7 +73,7 @@ class Layout:
     def sample_words(self) -> str:
         """Say how many clusters and strata the system has that :meth:`freedom` counts."""
         clusters, strata = min(self._samples(), key=lambda sample: sample[0] - sample[1])
-        words = f"{clusters} cluster{'s' * (clusters != 1)}"
+        words = counted(clusters, "cluster")
         return words if strata == 1 else f"{words} in {strata} strata"
 
     def _samples(self) -> list[tuple[int, int]]:

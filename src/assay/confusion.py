@@ -16,7 +16,6 @@ from assay.grammar import NOT_ASKED
 from assay.task import Task
 
 Ints = NDArray[np.int64]
-UNASKED = "not asked"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

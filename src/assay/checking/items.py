@@ -74,7 +74,7 @@ def check_clusters(ratings: Ratings) -> Part:
     clusters = int(ratings.items["cluster"].nunique())
     few = clusters < FEW_CLUSTERS
     own = clusters == len(ratings.items)
-    text = f"{clusters} cluster{'s' * (clusters != 1)}" + (" (each item is its own)" if own else "")
+    text = counted(clusters, "cluster") + (" (each item is its own)" if own else "")
     if few:
         text += (
             f": fewer than {FEW_CLUSTERS}, so that the population estimand will be model-based; "

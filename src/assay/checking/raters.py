@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from assay.checking.items import telling_items
-from assay.checking.result import Finding, Part
+from assay.checking.result import Finding, Level, Part
 from assay.plurals import counted, does, some
 from assay.ratings import Ratings
 from assay.reading.ids import unique_rows
@@ -21,6 +21,15 @@ TWIN_AGREEMENT = 0.98
 LONG_AGREEMENT = 100
 CHANCE_LIMIT = 0.9
 PAIR_LIMIT = 200_000_000
+
+
+def _finding(level: Level, text: str) -> Finding:
+    return Finding(level=level, topic="raters", text=text)
+
+
+def _part(level: Level, text: str, **tables: pd.DataFrame) -> Part:
+    """Return a part of one finding."""
+    return Part(findings=(_finding(level, text),), tables=tables)
 
 
 def components(ratings: Ratings) -> NDArray[np.int64]:
@@ -53,19 +62,19 @@ def check_overlap(ratings: Ratings) -> Part:
     if len(sizes) == 1 and active > 1:
         known = " or known truth" * bool((ratings.truth != MISSING).any())
         text = f"all {active} raters are connected by items in common{known}"
-        return Part(findings=(Finding(level="ok", topic="raters", text=text),))
+        return _part("ok", text)
     if active == 1 and told:
         text = "there is one rater: errors are learned from the items of known truth"
-        return Part(findings=(Finding(level="note", topic="raters", text=text),))
+        return _part("note", text)
     if active == 1:
         text = "there is one rater: nothing tells the rater's errors from the truth"
-        return Part(findings=(Finding(level="problem", topic="raters", text=text),))
+        return _part("problem", text)
     text = (
         f"the raters fall into {len(sizes)} parts without items in common (the largest has "
         f"{sizes.max()} of {active}): across parts they are compared through the prior only; "
         f"{len(sizes) - 1} items rated in two parts each would connect them"
     )
-    return Part(findings=(Finding(level="warning", topic="raters", text=text),))
+    return _part("warning", text)
 
 
 def check_raters(ratings: Ratings) -> Part:
@@ -74,22 +83,22 @@ def check_raters(ratings: Ratings) -> Part:
     few = table[(table["ratings"] < FEW_RATINGS) & (table["ratings"] > 0)]
     silent = table[table["ratings"] == 0]
     constant = table[table["constant"] & (table["ratings"] >= FEW_RATINGS)]
-    found = [Finding(level="note", topic="raters", text=_groups(ratings))]
+    found = [_finding("note", _groups(ratings))]
     if len(few):
         text = (
             f"{len(few)} of {len(table)} raters {does(len(few), 'have')} fewer than {FEW_RATINGS} "
             f"ratings: reliability that leans on the group: {some(list(few['rater']))}"
         )
-        found.append(Finding(level="note", topic="raters", text=text))
+        found.append(_finding("note", text))
     if len(silent):
         text = f"{counted(len(silent), 'rater')} only abstained: {some(list(silent['rater']))}"
-        found.append(Finding(level="warning", topic="raters", text=text))
+        found.append(_finding("warning", text))
     if len(constant):
         text = (
             f"{counted(len(constant), 'rater')} always {does(len(constant), 'give')} the same "
             f"answer: {some(list(constant['rater']))}"
         )
-        found.append(Finding(level="warning", topic="raters", text=text))
+        found.append(_finding("warning", text))
     abstained = int(ratings.abstained.sum())
     if abstained:
         most = table.sort_values("abstained", ascending=False).iloc[0]
@@ -97,7 +106,7 @@ def check_raters(ratings: Ratings) -> Part:
             f"{abstained} of {len(ratings.answers)} ratings {does(abstained, 'are')} abstentions, "
             f"most by {most['rater']} ({most['abstained']})"
         )
-        found.append(Finding(level="note", topic="raters", text=text))
+        found.append(_finding("note", text))
     return Part(findings=tuple(found), tables={"raters": table})
 
 
@@ -136,20 +145,20 @@ def check_twins(ratings: Ratings) -> Part:
     chance = float((shares**2).sum())
     if chance >= CHANCE_LIMIT:
         text = "almost all answers are alike: raters who are not independent cannot be told"
-        return Part(findings=(Finding(level="note", topic="raters", text=text),))
+        return _part("note", text)
     if int((np.bincount(item).astype(float) ** 2).sum()) > PAIR_LIMIT:
         text = "too many raters an item to compare every pair: no search for near-duplicates"
-        return Part(findings=(Finding(level="note", topic="raters", text=text),))
+        return _part("note", text)
     table, compared = _twins(item, rater, pattern, ratings)
     if not compared:
         text = (
             f"no two raters share {TWIN_ITEMS} items: whether some of them look like one cannot be "
             "told"
         )
-        return Part(findings=(Finding(level="note", topic="raters", text=text),))
+        return _part("note", text)
     if table.empty:
         text = "no two raters agree so often that they look like one"
-        return Part(findings=(Finding(level="ok", topic="raters", text=text),))
+        return _part("ok", text)
     # On a few dozen items, two good raters may agree throughout by chance.
     long = bool((table["items"] >= LONG_AGREEMENT).any())
     pairs = [f"{line.rater} and {line.other}" for line in table.itertuples()]
@@ -158,10 +167,7 @@ def check_twins(ratings: Ratings) -> Part:
         f"{TWIN_AGREEMENT:.0%} of their common items: both are right, or they are not "
         f"independent witnesses: {some(pairs)}"
     )
-    return Part(
-        findings=(Finding(level="warning" if long else "note", topic="raters", text=text),),
-        tables={"near_duplicate_raters": table},
-    )
+    return _part("warning" if long else "note", text, near_duplicate_raters=table)
 
 
 def _twins(

@@ -90,11 +90,11 @@ def panel_grid(
     return figure, panels[:number]
 
 
-def bare(axes: "Axes", *, keep: str = "bottom") -> None:
-    """Take away the frame but for one side."""
+def bare(axes: "Axes") -> None:
+    """Take away the frame but for its bottom."""
     for side, spine in axes.spines.items():
-        spine.set_visible(side == keep)
-    axes.tick_params(axis="y" if keep == "bottom" else "x", length=0)
+        spine.set_visible(side == "bottom")
+    axes.tick_params(axis="y", length=0)
 
 
 def short(name: object, limit: int = 26) -> str:

@@ -14,9 +14,11 @@ Ints = NDArray[np.int64]
 
 MIN_CLUSTERS = 5
 MAX_RANKS = 12
-QUADRATURE_REACH = 8.0
-QUADRATURE_STEP = 0.2
-QUADRATURE_BEND = 2.5
+REACH = 8.0
+"""The nodes of the quadrature cover at least as far on both sides of 0."""
+STEP = 0.2
+BEND = 2.5
+"""Where the distance of the nodes begins to grow."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,21 +71,13 @@ class Design:
         return int(self.system_share.shape[1])
 
 
-def normal_quadrature(
-    reach: float = QUADRATURE_REACH,
-    step: float = QUADRATURE_STEP,
-    bend: float = QUADRATURE_BEND,
-) -> tuple[Floats, Floats]:
+def normal_quadrature(step: float = STEP) -> tuple[Floats, Floats]:
     r"""Nodes and log weights for a standard normal: the trapezoidal rule in a bent coordinate.
 
     Parameters
     ----------
-    reach : float
-        The nodes cover at least -reach to reach.
     step : float
         Distance of the nodes at 0; in the tails, where less depends on it, it grows.
-    bend : float
-        Where it begins to grow.
 
     Returns
     -------
@@ -107,10 +101,10 @@ def normal_quadrature(
     >>> len(nodes), round(float(np.exp(log_weight) @ nodes**2), 12)
     (49, 1.0)
     """
-    half = int(np.ceil(bend * np.arcsinh(reach / bend) / step))
+    half = int(np.ceil(BEND * np.arcsinh(REACH / BEND) / step))
     even = step * np.arange(-half, half + 1)
-    nodes = bend * np.sinh(even / bend)
-    log_weight = -0.5 * nodes**2 + np.log(np.cosh(even / bend))
+    nodes = BEND * np.sinh(even / BEND)
+    log_weight = -0.5 * nodes**2 + np.log(np.cosh(even / BEND))
     return nodes, log_weight - np.log(np.exp(log_weight).sum())
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from assay.errors import suggest
-from assay.reading.columns import ColumnFinder
+from assay.reading.columns import ColumnFinder, listed
 from assay.reading.ids import Codes
 from assay.reading.ledger import Ledger
 from assay.reading.names import ANSWER_COLUMNS, QUESTION_COLUMNS, VALUE_COLUMNS, squash
@@ -97,7 +97,7 @@ def require_answers(
     names = ", ".join(task.label_names)
     ledger.problem(
         f"no column holds answers to a label of task {task.name} ({names})",
-        where=f"columns: {', '.join(ledger.table.frame.columns[:20])}",
+        where=f"columns: {listed(list(ledger.table.frame.columns))}",
         mend="name them: labels={" + f'"{task.label_names[0]}": "..."' + "}",
     )
 

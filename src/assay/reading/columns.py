@@ -17,6 +17,9 @@ ColumnArg = str | Sequence[str] | None
 BESIDE = ("rater", "replicate", "session")
 """Roles that tell ratings of one item apart."""
 
+LISTED = 20
+"""Columns that a message lists, at most."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Role:
@@ -186,7 +189,7 @@ def require(role: str, roles: Roles, finder: ColumnFinder, task: Task, ledger: L
     because = f": {' and '.join(missing)} is missing beside {half[0]}" if half and missing else ""
     ledger.problem(
         f"no column says which {role} a rating is {'of' if role == 'item' else 'by'}{because}",
-        where=f"columns: {_listed(finder.columns)}",
+        where=f"columns: {listed(finder.columns)}",
         allowed=f"names like {', '.join(RECOGNISED[role][:6])}",
         mend=f'name it: {role}="..."' + _several(half, finder, task),
     )
@@ -200,8 +203,15 @@ def _several(half: Sequence[str], finder: ColumnFinder, task: Task) -> str:
     return f", or several: item={[*cluster, *half]!r}; {half[0]} alone if it tells items apart"
 
 
-def _listed(columns: Sequence[str], limit: int = 20) -> str:
-    return ", ".join(columns[:limit]) + (", ..." if len(columns) > limit else "")
+def listed(columns: Sequence[str]) -> str:
+    """List the first columns of a table.
+
+    Examples
+    --------
+    >>> listed(["id", "text"])
+    'id, text'
+    """
+    return ", ".join(columns[:LISTED]) + (", ..." if len(columns) > LISTED else "")
 
 
 def roles_table(

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from assay.evaluation.widths import OVERLAP
+from assay.evaluation.widths import BUYS, OVERLAP
 from assay.plots.budget import PARTS, plot_budget
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Gap, Picture, Section, prose, table_of
@@ -19,11 +19,7 @@ BINDS = {
     "raters": "one more rater",
     OVERLAP: "a second rater of some items",
 }
-COLUMNS = {
-    "ratings": "one_more_rating",
-    "clusters": "ten_more_clusters",
-    "raters": "one_more_rater",
-}
+COLUMNS = {kind: column for column, kind in BUYS.items()}
 ALONE = (
     "Of more data, second raters of some items come first: no item has two raters and no truth is "
     "known, so that nothing tells errors from truth, and more items or clusters would not."

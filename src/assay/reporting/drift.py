@@ -27,8 +27,7 @@ def drift_section(material: Material) -> Section | None:
     if LAYER not in str(material.attribute("spec")["raters"]):
         return None
     table, sessions = material.drift, material.ratings.sessions
-    largest = table.reindex(table["change"].abs().sort_values(ascending=False).index).head(SHOWN)
-    shown = largest.sort_index()
+    shown = _largest_first(table).head(SHOWN).sort_index()
     about = f"from {sessions[0]} to {sessions[-1]}"
     note = f"Kind raw: before the interface blocks. Reference: {material.reference}."
     only = f", the {SHOWN} that changed most of {len(table)}" if len(table) > SHOWN else ""
@@ -57,7 +56,11 @@ def drift_section(material: Material) -> Section | None:
 def _changed(table: pd.DataFrame) -> pd.DataFrame:
     """Return the raters whose interval excludes no change, the largest change first."""
     sure = table[[bool(found) for found in map(sign, table["lower"], table["upper"])]]
-    return sure.reindex(sure["change"].abs().sort_values(ascending=False).index)
+    return _largest_first(sure)
+
+
+def _largest_first(table: pd.DataFrame) -> pd.DataFrame:
+    return table.reindex(table["change"].abs().sort_values(ascending=False).index)
 
 
 def _figure(shown: pd.DataFrame, level: float) -> "Figure":

@@ -44,7 +44,6 @@ def item_weights(
     design: Values,
     *,
     by_cluster: bool,
-    seed: int = WEIGHTS_SEED,
 ) -> ItemWeights | None:
     """Return the weights that an estimand calls for; None if all items weigh the same.
 
@@ -57,8 +56,6 @@ def item_weights(
         Design weights, which the population counts.
     by_cluster : bool
         Whether each cluster has its ranking.
-    seed : int
-        Of the weights; the same clusters get the same weights from the same seed.
 
     Raises
     ------
@@ -76,7 +73,7 @@ def item_weights(
             f"are {len(names)}): with fewer the Bayesian bootstrap is too narrow; use "
             "estimand='finite', which is about these items"
         )
-    keys = cluster_keys(tuple(str(name) for name in names), seed)
+    keys = cluster_keys(tuple(str(name) for name in names), WEIGHTS_SEED)
     even = np.zeros(len(names), np.int64)
     return ItemWeights(
         clusters=ClusterWeights(keys=keys, stratum=even, design=np.ones(len(names))),

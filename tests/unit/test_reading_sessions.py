@@ -51,6 +51,17 @@ class TestSessions:
             ),
             (["late", "early", "late", "mid"], ("late", "early", "mid"), "as they first appear"),
             (["2024-99-01", "x"] * 2, ("2024-99-01", "x"), "as they first appear"),
+            (
+                ["1/13/2024", "12/10/2023", "2/1/2024", "2/1/2024"],
+                ("12/10/2023", "1/13/2024", "2/1/2024"),
+                "by date (month/day/year)",
+            ),
+            (
+                ["1/2/2024", "31/12/2023", "1/2/2024", "2/1/2024"],
+                ("31/12/2023", "2/1/2024", "1/2/2024"),
+                "by date (day/month/year)",
+            ),
+            (["2/1/2024", "1/2/2024"] * 2, ("2/1/2024", "1/2/2024"), "as they first appear"),
         ],
     )
     def test_order(self, values: list[Any], order: tuple[str, ...], how: str) -> None:

@@ -18,7 +18,9 @@ from assay.reading.table import Table
 ISO_DATE = re.compile(
     r"\d{4}-\d{2}(-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?"
 )
-DOTTED_DATE = re.compile(r"\d{1,2}\.\d{1,2}\.\d{4}")
+DAYS_AND_MONTHS = {
+    "%d.%m.%Y": "day.month.year", "%d/%m/%Y": "day/month/year", "%m/%d/%Y": "month/day/year",
+}  # fmt: skip
 NUMBERED = re.compile(r"(\D*)(\d+)(\D*)")
 MANY = 100
 
@@ -90,10 +92,10 @@ def _ordered(names: Sequence[str], known: Sequence[str] | None) -> tuple[list[st
         times = pd.to_datetime(words, format="ISO8601", utc=True, errors="coerce")
         if times.notna().all():
             return _by(names, times.to_numpy()), "by date"
-    if all(DOTTED_DATE.fullmatch(name) for name in names):
-        times = pd.to_datetime(words, format="%d.%m.%Y", errors="coerce")
-        if times.notna().all():
-            return _by(names, times.to_numpy()), "by date (day.month.year)"
+    dates = {form: pd.to_datetime(words, format=form, errors="coerce") for form in DAYS_AND_MONTHS}
+    read = [form for form, times in dates.items() if times.notna().all()]
+    if len(read) == 1:  # 1/2/2024 alone may be either
+        return _by(names, dates[read[0]].to_numpy()), f"by date ({DAYS_AND_MONTHS[read[0]]})"
     parts = [NUMBERED.fullmatch(name) for name in names]
     if len({(p[1], p[3]) for p in parts if p}) == 1 and all(parts):
         return _by(names, np.array([int(p[2]) for p in parts if p])), "by the number in their names"

@@ -4,7 +4,6 @@ A :class:`Prior` knows its name and numbers; :meth:`Prior.variable` makes the Py
 :meth:`Prior.draw` draws from it with NumPy (for simulation and prior checks).
 """
 
-import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +13,9 @@ from numpy.typing import NDArray
 from scipy.special import betaln, gammaln
 
 from assay.arrays import log_softmax
-from assay.elicitation import EXAMPLE, Opinion, opinion_beta, opinion_logit_normal
+from assay.elicitation import Opinion, opinion_beta, opinion_logit_normal
 from assay.errors import ModelError, suggest
+from assay.prior_text import read_call, read_counts, written
 
 Floats = NDArray[np.float64]
 
@@ -64,16 +64,7 @@ class Prior:
         """Write the prior as it stands in a TOML file, so that it can be read again."""
         if self.name == ABOUT:
             return str(self.values[0])
-        return f"{self.name}({', '.join(_written(v) for v in self.values)})"
-
-
-def _written(value: Any) -> str:
-    """Write numbers, exactly and as short as can be."""
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{k!r}: {_written(v)}' for k, v in value.items())}}}"
-    if isinstance(value, list | tuple | np.ndarray) and np.ndim(value):
-        return f"[{', '.join(_written(v) for v in value)}]"
-    return repr(float(value)).removesuffix(".0")
+        return f"{self.name}({', '.join(written(v) for v in self.values)})"
 
 
 def parse_prior(text: str, *, where: str = "prior") -> Prior:
@@ -102,7 +93,7 @@ def parse_prior(text: str, *, where: str = "prior") -> Prior:
     """
     if str(text).strip().lower().startswith("about"):
         return Prior(name=ABOUT, values=(Opinion.parse(str(text), where=where),))
-    name, positional, named = _read_call(str(text), where)
+    name, positional, named = read_call(str(text), where)
     if name not in PARAMETERS:
         raise ModelError(f"{where}: no distribution {name!r}; {suggest(name, list(PARAMETERS))}")
     wanted = PARAMETERS[name]
@@ -110,7 +101,7 @@ def parse_prior(text: str, *, where: str = "prior") -> Prior:
     if set(given) != set(wanted) or len(positional) + len(named) != len(wanted):
         raise ModelError(f"{where}: {text!r}; {name} takes {', '.join(wanted)}")
     if name == "Counts":
-        return Prior(name=name, values=(_read_counts(given["counts"], where),))
+        return Prior(name=name, values=(read_counts(given["counts"], where),))
     try:
         numbers = {w: float(given[w]) for w in wanted}
     except (TypeError, ValueError):
@@ -121,46 +112,6 @@ def parse_prior(text: str, *, where: str = "prior") -> Prior:
     if name == "Confusion" and not 0 < numbers["correct"] < 1:
         raise ModelError(f"{where}: {text!r}; correct is a share between 0 and 1")
     return Prior(name=name, values=tuple(numbers.values()))
-
-
-def _read_call(text: str, where: str) -> tuple[str, list[Any], dict[str, Any]]:
-    """Read ``Name(1, sigma=2)``: name, positional and named arguments."""
-    try:
-        call = ast.parse(text.strip(), mode="eval").body
-        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-            raise ValueError
-        positional = [ast.literal_eval(arg) for arg in call.args]
-        named = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
-    except (SyntaxError, ValueError, TypeError):
-        raise ModelError(
-            f"{where}: {text!r} is no prior; write a distribution with numbers, e.g. "
-            f"'Normal(0, 1)', or an opinion on an accuracy, e.g. {EXAMPLE!r}"
-        ) from None
-    return call.func.id, positional, named
-
-
-def _read_counts(value: Any, where: str) -> Any:
-    """Check prior counts: nested tuples, or a mapping from labels to them."""
-    if isinstance(value, Mapping):
-        return {str(k): _read_counts(v, f"{where}, label {k}") for k, v in value.items()}
-    try:
-        counts = np.asarray(value, float)
-    except (TypeError, ValueError):
-        counts = np.zeros(0)
-    if counts.ndim not in (2, 3) or counts.shape[-1] != counts.shape[-2] or counts.shape[-1] < 2:
-        raise ModelError(
-            f"{where}: counts are a square table (true class, reported class), e.g. "
-            "[[8, 2], [1, 9]], or one such table for each rater"
-        )
-    if not (np.isfinite(counts) & (counts > 0)).all():
-        raise ModelError(
-            f"{where}: counts must be positive; write 0.1 for what hardly ever happens"
-        )
-    return _frozen(counts.tolist())
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(_frozen(v) for v in value) if isinstance(value, list) else value
 
 
 def write_prior(value: Any, *, where: str = "prior") -> str:
@@ -193,7 +144,7 @@ def write_prior(value: Any, *, where: str = "prior") -> str:
         return str(value)
     if np.ndim(value) == 0 and not isinstance(value, Mapping):
         raise ModelError(f"{where}: {value!r} is no prior; write it as text, e.g. 'Normal(0, 1)'")
-    return str(Prior(name="Counts", values=(_read_counts(value, where),)))
+    return str(Prior(name="Counts", values=(read_counts(value, where),)))
 
 
 def override(

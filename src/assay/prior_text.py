@@ -1,0 +1,93 @@
+"""The notation of priors: a name and numbers, ``Normal(0, sigma=1)``, read and written."""
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from assay.elicitation import EXAMPLE
+from assay.errors import ModelError
+
+
+def read_call(text: str, where: str) -> tuple[str, list[Any], dict[str, Any]]:
+    """Read a name with its positional and named arguments.
+
+    Parameters
+    ----------
+    text : str
+    where : str
+        What the error begins with.
+
+    Raises
+    ------
+    ModelError
+        If the text is no such call, or an argument is no literal.
+
+    Examples
+    --------
+    >>> read_call("Normal(1, sigma=2)", "prior")
+    ('Normal', [1], {'sigma': 2})
+    """
+    try:
+        call = ast.parse(text.strip(), mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            raise ValueError
+        positional = [ast.literal_eval(arg) for arg in call.args]
+        named = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
+    except (SyntaxError, ValueError, TypeError):
+        raise ModelError(
+            f"{where}: {text!r} is no prior; write a distribution with numbers, e.g. "
+            f"'Normal(0, 1)', or an opinion on an accuracy, e.g. {EXAMPLE!r}"
+        ) from None
+    return call.func.id, positional, named
+
+
+def read_counts(value: Any, where: str) -> Any:
+    """Read prior counts: as nested tuples, or a mapping from labels to them.
+
+    Raises
+    ------
+    ModelError
+        If they are no square tables of positive numbers.
+
+    Examples
+    --------
+    >>> read_counts([[8, 2], [1, 9]], "prior")
+    ((8.0, 2.0), (1.0, 9.0))
+    """
+    if isinstance(value, Mapping):
+        return {str(k): read_counts(v, f"{where}, label {k}") for k, v in value.items()}
+    try:
+        counts = np.asarray(value, float)
+    except (TypeError, ValueError):
+        counts = np.zeros(0)
+    if counts.ndim not in (2, 3) or counts.shape[-1] != counts.shape[-2] or counts.shape[-1] < 2:
+        raise ModelError(
+            f"{where}: counts are a square table (true class, reported class), e.g. "
+            "[[8, 2], [1, 9]], or one such table for each rater"
+        )
+    if not (np.isfinite(counts) & (counts > 0)).all():
+        raise ModelError(
+            f"{where}: counts must be positive; write 0.1 for what hardly ever happens"
+        )
+    return _frozen(counts.tolist())
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(v) for v in value) if isinstance(value, list) else value
+
+
+def written(value: Any) -> str:
+    """Write numbers, exactly and as short as can be.
+
+    Examples
+    --------
+    >>> written(0.1), written([[8, 2.0], [1, 9]]), written({"a": 1})
+    ('0.1', '[[8, 2], [1, 9]]', "{'a': 1}")
+    """
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{k!r}: {written(v)}' for k, v in value.items())}}}"
+    if isinstance(value, list | tuple | np.ndarray) and np.ndim(value):
+        return f"[{', '.join(written(v) for v in value)}]"
+    return repr(float(value)).removesuffix(".0")

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from assay.errors import ModelError
 from assay.ratings import Ratings, no_accounting, take_ratings
@@ -30,6 +31,37 @@ def design_ratings(
         If the sizes do not fit each other.
     """
     n_raters = sum(groups.values())
+    per_item = _ratings_of_items(n_items, n_raters, ratings_per_item)
+    order = rng.random((n_items, n_raters)).argsort(axis=1)
+    keep = np.arange(n_raters) < per_item[:, None]
+    item = np.repeat(np.arange(n_items), per_item)
+    clusters = max(n_items // n_systems, 1) if n_clusters is None else n_clusters
+    panels = _panels(n_items, clusters, n_systems)
+    return Ratings(
+        task=task,
+        answers=_placeholder(state_space(task), len(item)),
+        item=item.astype(np.int64),
+        rater=order[keep].astype(np.int64),
+        replicate=np.zeros(len(item), np.int64),
+        abstained=np.zeros(len(item), bool),
+        items=pd.DataFrame(
+            {"cluster": panels["cluster"].to_numpy(), "stratum": "", "weight": 1.0},
+            index=pd.Index([f"item_{i + 1}" for i in range(n_items)], name="item"),
+        ),
+        raters=pd.DataFrame(
+            {"group": [name for name, count in groups.items() for _ in range(count)]},
+            index=pd.Index([f"rater_{j + 1}" for j in range(n_raters)], name="rater"),
+        ),
+        truth=np.full((n_items, len(task.labels)), MISSING, np.int16),
+        panels=panels,
+        accounting=no_accounting(len(item), source="a simulation"),
+    )
+
+
+def _ratings_of_items(
+    n_items: int, n_raters: int, ratings_per_item: int | Sequence[int]
+) -> NDArray[np.int64]:
+    """Return the number of ratings of each item, if there can be so many."""
     if n_items < 1:
         raise ModelError(f"{n_items} items cannot be; a simulation needs at least one")
     if np.size(ratings_per_item) not in (1, n_items):
@@ -43,46 +75,26 @@ def design_ratings(
             f"{n_items} items with {per_item.min()} to {per_item.max()} ratings each by "
             f"{n_raters} raters cannot be; an item has at most one rating of each rater"
         )
-    order = rng.random((n_items, n_raters)).argsort(axis=1)
-    keep = np.arange(n_raters) < per_item[:, None]
-    item = np.repeat(np.arange(n_items), per_item)
-    clusters = max(n_items // n_systems, 1) if n_clusters is None else n_clusters
-    if not 1 <= clusters * n_systems <= max(n_items, clusters):
-        raise ModelError(
-            f"{n_items} items are too few for {clusters} clusters x {n_systems} systems"
-        )
-    lists = np.arange(n_items) % (clusters * n_systems)
+    return per_item
+
+
+def _panels(n_items: int, clusters: int, systems: int) -> pd.DataFrame:
+    """Deal the items out to the lists of clusters and systems, rank by rank."""
+    if not 1 <= clusters * systems <= max(n_items, clusters):
+        raise ModelError(f"{n_items} items are too few for {clusters} clusters x {systems} systems")
+    lists = np.arange(n_items) % (clusters * systems)
     cluster = np.array([f"cluster_{c + 1}" for c in lists % clusters], dtype=object)
-    system = lists // clusters
-    names = np.array([f"system_{k + 1}" if n_systems > 1 else "" for k in system], dtype=object)
-    panels = pd.DataFrame(
+    names = np.array(
+        [f"system_{k + 1}" if systems > 1 else "" for k in lists // clusters], dtype=object
+    )
+    return pd.DataFrame(
         {
             "panel": cluster + np.where(names == "", "", "/" + names),
             "system": names,
             "cluster": cluster,
-            "rank": np.arange(n_items) // (clusters * n_systems) + 1,
+            "rank": np.arange(n_items) // (clusters * systems) + 1,
             "item": np.arange(n_items),
         }
-    )
-    space = state_space(task)
-    return Ratings(
-        task=task,
-        answers=_placeholder(space, len(item)),
-        item=item.astype(np.int64),
-        rater=order[keep].astype(np.int64),
-        replicate=np.zeros(len(item), np.int64),
-        abstained=np.zeros(len(item), bool),
-        items=pd.DataFrame(
-            {"cluster": cluster, "stratum": "", "weight": 1.0},
-            index=pd.Index([f"item_{i + 1}" for i in range(n_items)], name="item"),
-        ),
-        raters=pd.DataFrame(
-            {"group": [name for name, count in groups.items() for _ in range(count)]},
-            index=pd.Index([f"rater_{j + 1}" for j in range(n_raters)], name="rater"),
-        ),
-        truth=np.full((n_items, len(task.labels)), MISSING, np.int16),
-        panels=panels,
-        accounting=no_accounting(len(item), source="a simulation"),
     )
 
 

@@ -119,54 +119,57 @@ def build_design(ratings: Ratings, formula: str | None = None) -> Design:
     ModelError
         If the formula does not fit the items.
     """
+    groupings = _groupings(ratings)
+    covariates = find_covariates(formula, ratings.items)
+    for name, (found, codes) in covariates.groupings.items():
+        groupings[name] = found, np.eye(len(found))[codes]
+    parts = [*(share for _, share in groupings.values()), covariates.values]
+    rows = np.concatenate([*parts, np.zeros((len(ratings.items), 1))], axis=1)
+    # Rounded to be told apart only: thirds added up in another order are the same context.
+    _, shown, item_context = np.unique(
+        rows.round(9), axis=0, return_index=True, return_inverse=True
+    )
+    item_context = item_context.ravel().astype(np.int64)
+    widths = [part.shape[1] for part in parts]
+    *shares, values, _ = np.split(rows[shown], np.cumsum(widths), axis=1)
+    effects = tuple(
+        Effect(name=name, levels=levels, share=share)
+        for (name, (levels, _)), share in zip(groupings.items(), shares, strict=True)
+    )
+    cluster = _clusters(ratings)
+    nodes, log_weight = (np.zeros(1), np.zeros(1)) if cluster is None else normal_quadrature()
+    return Design(
+        effects=effects,
+        covariates=covariates.names,
+        covariate_values=values,
+        item_context=item_context,
+        systems=tuple(ratings.systems) if len(ratings.systems) > 1 else (),
+        system_share=_system_share(ratings, item_context, len(shown)),
+        cluster=cluster,
+        nodes=nodes,
+        log_weight=log_weight,
+    )
+
+
+def _groupings(ratings: Ratings) -> dict[str, tuple[tuple[str, ...], Floats]]:
+    """Levels of systems, ranks and strata, and each item's share of them: (item, level)."""
     panels = ratings.panels
+    place_item = panels["item"].to_numpy(np.int64)
     columns: dict[str, pd.Series] = {}
     if len(ratings.systems) > 1:
         columns["system"] = panels["system"].astype(str)
     if panels["rank"].nunique() > 1:
         columns["rank"] = _rank_levels(panels["rank"])
-    strata = ratings.items["stratum"].to_numpy()[panels["item"].to_numpy()]
+    strata = ratings.items["stratum"].to_numpy()[place_item]
     if len(set(strata)) > 1:
         columns["stratum"] = pd.Series(strata, index=panels.index).astype(str)
-    items = len(ratings.items)
-    place_item = panels["item"].to_numpy(np.int64)
-    shares, levels = {}, {}
+    found = {}
     for name, column in columns.items():
-        codes, found = _ordered_levels(column)
-        share = np.zeros((items, len(found)))
+        codes, levels = _ordered_levels(column)
+        share = np.zeros((len(ratings.items), len(levels)))
         np.add.at(share, (place_item, codes), 1.0)
-        shares[name] = share / share.sum(axis=1, keepdims=True)
-        levels[name] = found
-    covariates = find_covariates(formula, ratings.items)
-    for name, (found, codes) in covariates.groupings.items():
-        shares[name], levels[name] = np.eye(len(found))[codes], found
-    rows = np.concatenate([*shares.values(), covariates.values, np.zeros((items, 1))], axis=1)
-    # Rounded to be told apart only: thirds added up in another order are the same context.
-    _, shown, item_context = np.unique(
-        rows.round(9), axis=0, return_index=True, return_inverse=True
-    )
-    unique = rows[shown]
-    item_context = item_context.ravel().astype(np.int64)
-    effects, column_start = [], 0
-    for name in levels:
-        width = len(levels[name])
-        share = unique[:, column_start : column_start + width]
-        effects.append(Effect(name=name, levels=levels[name], share=share))
-        column_start += width
-    values = unique[:, column_start : column_start + len(covariates.names)]
-    cluster = _clusters(ratings)
-    nodes, log_weight = (np.zeros(1), np.zeros(1)) if cluster is None else normal_quadrature()
-    return Design(
-        effects=tuple(effects),
-        covariates=covariates.names,
-        covariate_values=values,
-        item_context=item_context,
-        systems=tuple(ratings.systems) if len(ratings.systems) > 1 else (),
-        system_share=_system_share(ratings, item_context, len(unique)),
-        cluster=cluster,
-        nodes=nodes,
-        log_weight=log_weight,
-    )
+        found[name] = levels, share / share.sum(axis=1, keepdims=True)
+    return found
 
 
 def _rank_levels(rank: pd.Series) -> pd.Series:

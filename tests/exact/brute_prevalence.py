@@ -91,7 +91,7 @@ class Scores:
         structure: Structure,
         values: dict,
         shares: dict[str, dict[str, float]],
-        shift: dict[str, float],
+        shift: dict[str, float] | None = None,
     ):
         task = structure.ratings.task
         coords = {p.name: p.coords for p in structure.parameters()}
@@ -100,7 +100,7 @@ class Scores:
             x = terms(task, state)
             names = list(coords["main"]["term"])
             total = math.fsum(x[t] * b for t, b in zip(names, values["main"], strict=True))
-            total += math.fsum(x[t] * shift.get(t, 0.0) for t in names)
+            total += math.fsum(x[t] * (shift or {}).get(t, 0.0) for t in names)
             for pair, z in zip(
                 coords["main"]["pair"], values.get("interaction_offset", []), strict=True
             ):

@@ -9,15 +9,20 @@ RESCALE_AFTER = 8
 
 
 @compiled(fastmath={"reassoc", "contract"})
-def cell_chances(prevalence, evidence, parts, height, data):  # type: ignore[no-untyped-def]
-    """Likelihood of each cell at each node: (cell, node), relative to its mean over the nodes.
+def cell_chances(prevalence, evidence, height, data):  # type: ignore[no-untyped-def]
+    """Likelihood of each cell at each node, relative to its mean over the nodes.
 
-    Evidence and its parts are brought to the same scale and the logarithm of that mean added to
-    ``height``, so that products over the cells of a bundle need no logarithms. (A mean is summed
-    with vector instructions, a largest is not.)
+    The logarithm of that mean is added to ``height``, so that products over the cells of a bundle
+    need no logarithms. (A mean is summed with vector instructions, a largest is not.)
+
+    Returns
+    -------
+    chance : ndarray (cell, node)
+    shrink : ndarray (cell,)
+        One divided by the mean.
     """
     cells, states, nodes = evidence.shape[0], prevalence.shape[1], prevalence.shape[2]
-    chance = np.empty((cells, nodes))
+    chance, shrink = np.empty((cells, nodes)), np.empty(cells)
     for cell in range(cells):
         g = data.cell_context[cell]
         total = 1e-300
@@ -35,14 +40,10 @@ def cell_chances(prevalence, evidence, parts, height, data):  # type: ignore[no-
             for q in range(nodes):
                 total += chance[cell, q]
         height[cell] += np.log(total / nodes)
-        shrink = nodes / total
+        shrink[cell] = nodes / total
         for q in range(nodes):
-            chance[cell, q] *= shrink
-        for s in range(states):
-            evidence[cell, s] *= shrink
-            for d in range(parts.shape[1]):
-                parts[cell, d, s] *= shrink
-    return chance
+            chance[cell, q] *= shrink[cell]
+    return chance, shrink
 
 
 @compiled(fastmath={"reassoc", "contract"})

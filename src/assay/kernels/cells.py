@@ -2,186 +2,311 @@
 
 A cell stands for all items with the same context, known truth and rows (:mod:`assay.likelihood`).
 A view is what one group of raters says of it: through a layer of perception, or as it is.
+
+Evidence is a product of chances, taken relative to the largest of each row, so that there are no
+logarithms and exponentials for each cell. Where so many rows contradict each other that a product
+vanishes, the cell is done again by logarithms.
+
+Tables of rows have one axis for class of difficulty and state, which stand side by side.
 """
 
 import numpy as np
 
 from assay.kernels.compiling import compiled
 
+VANISHED = 1e-200
+"""Largest evidence of a cell, as a product, below which it is done by logarithms."""
+
+WIDE = 8
+"""Length from which rows are worked on as a whole, with vector instructions."""
+
 
 @compiled()
-def cell_evidence(response, difficulty, layer, data):  # type: ignore[no-untyped-def]
+def row_chances(response):  # type: ignore[no-untyped-def]
+    """Chances of each row, relative to its largest.
+
+    Returns
+    -------
+    chance, log_chance : ndarray (row, difficulty * state)
+    height : ndarray (row,)
+        Logarithm of the largest.
+    """
+    classes, rows, states = response.shape
+    chance = np.empty((rows, classes * states))
+    log_chance = np.empty((rows, classes * states))
+    height = np.empty(rows)
+    for row in range(rows):
+        top = -1e300
+        for d in range(classes):
+            for s in range(states):
+                top = max(top, response[d, row, s])
+        height[row] = top
+        for d in range(classes):
+            for s in range(states):
+                below = response[d, row, s] - top
+                log_chance[row, d * states + s] = below
+                chance[row, d * states + s] = np.exp(below)
+    return chance, log_chance, height
+
+
+@compiled(fastmath={"reassoc", "contract"})
+def cell_evidence(rows, difficulty, layer, data):  # type: ignore[no-untyped-def]
     """Evidence of each cell for each state, and its parts by class of difficulty.
+
+    Parameters
+    ----------
+    rows : tuple
+        From :func:`row_chances`.
+    difficulty, layer, data
+        As for :func:`~assay.kernels.marginal_likelihood.value_and_gradient`.
 
     Returns
     -------
     evidence : ndarray (cell, state)
         Likelihood of the cell's ratings given the state, relative to the largest.
-    parts : ndarray (cell, difficulty, state)
+    parts : ndarray (cell, difficulty * state)
         Its terms.
     height : ndarray (cell,)
-        Logarithm of the largest.
+        Logarithm of the largest likelihood.
+    vanished : ndarray of bool (cell,)
+        Whether the cell was done by logarithms.
     """
-    cells, classes, states = data.cell_context.shape[0], response.shape[0], response.shape[2]
-    evidence = np.empty((cells, states))
-    parts = np.empty((cells, classes, states))
-    height = np.empty(cells)
-    looks, afresh = np.empty(states), np.empty(states)
+    chance, log_chance, row_height = rows
+    cells, classes, states = data.cell_context.shape[0], difficulty.shape[0], data.masks.shape[1]
+    length = classes * states
+    evidence, parts = np.zeros((cells, states)), np.empty((cells, length))
+    height, vanished = np.empty(cells), np.zeros(cells, np.bool_)
+    looks, afresh = np.empty(length), np.empty(states)
+    start = np.exp(_log_start(difficulty, data.masks))
     for cell in range(cells):
         mask = data.cell_mask[cell]
-        top = -np.inf
-        for d in range(classes):
-            for s in range(states):
-                parts[cell, d, s] = difficulty[d] + data.masks[mask, s]
-            for view in range(data.view_start[cell], data.view_start[cell + 1]):
-                kind = data.view_layer[view]
-                begin, end = data.row_start[view], data.row_start[view + 1]
-                if kind < 0:
-                    add_rows(parts[cell, d], response[d], data.rows, begin, end)
-                    continue
-                high = _look(d, response, data.rows, begin, end, looks)
-                _see_afresh(kind, classes, layer, looks, afresh)
+        for k in range(length):
+            parts[cell, k] = start[mask, k]
+        for view in range(data.view_start[cell], data.view_start[cell + 1]):
+            kind = data.view_layer[view]
+            begin, end = data.row_start[view], data.row_start[view + 1]
+            if kind < 0:
+                multiply_rows(parts[cell], chance, data.rows, begin, end)
+                continue
+            _look(chance, data.rows, begin, end, looks)
+            for d in range(classes):
+                _see_afresh(kind, d, classes, layer, looks, afresh)
                 for s in range(states):
                     blur = layer[kind, d, s]
-                    mixed = max((1 - blur) * looks[s] + blur * afresh[s], 1e-300)
-                    parts[cell, d, s] += high + np.log(mixed)
-            for s in range(states):
-                top = max(top, parts[cell, d, s])
-        if top == -np.inf:
-            top = -1e300
-        height[cell] = top
+                    mixed = (1 - blur) * looks[d * states + s] + blur * afresh[s]
+                    parts[cell, d * states + s] *= mixed
+        top = _add_classes(parts[cell], evidence[cell])
+        height[cell] = 0.0
+        if top < VANISHED:
+            vanished[cell] = True
+            height[cell] = _by_logarithms(
+                parts[cell], cell, log_chance, difficulty, layer, data, looks, afresh
+            )
+            top = _add_classes(parts[cell], evidence[cell])
+            if top == 0.0:  # no state is possible
+                top = 1.0
+        height[cell] += np.log(top)
+        begin = data.row_start[data.view_start[cell]]
+        end = data.row_start[data.view_start[cell + 1]]
+        for r in range(begin, end):
+            height[cell] += row_height[data.rows[r]]
+        shrink = 1 / top
         for s in range(states):
-            evidence[cell, s] = 0.0
+            evidence[cell, s] *= shrink
+        for k in range(length):
+            parts[cell, k] *= shrink
+    return evidence, parts, height, vanished
+
+
+@compiled()
+def _log_start(difficulty, masks):  # type: ignore[no-untyped-def]
+    """Log parts of a cell without ratings: (mask, difficulty * state)."""
+    classes, (known, states) = difficulty.shape[0], masks.shape
+    start = np.empty((known, classes * states))
+    for mask in range(known):
         for d in range(classes):
             for s in range(states):
-                part = np.exp(parts[cell, d, s] - top)
-                parts[cell, d, s] = part
-                evidence[cell, s] += part
-    return evidence, parts, height
-
-
-@compiled()
-def cell_evidence_back(along, response, layer, data, by_response, by_layer):  # type: ignore[no-untyped-def]
-    """Carry d value / d log evidence, ``along`` (cell, difficulty, state), to the tables."""
-    cells, classes, states = along.shape
-    looks, afresh = np.empty(states), np.empty(states)
-    pull, mixed = np.empty(states), np.empty(states)
-    for cell in range(cells):
-        for d in range(classes):
-            for view in range(data.view_start[cell], data.view_start[cell + 1]):
-                kind = data.view_layer[view]
-                begin, end = data.row_start[view], data.row_start[view + 1]
-                if kind < 0:
-                    spread_rows(along[cell, d], by_response[d], data.rows, begin, end)
-                    continue
-                _look(d, response, data.rows, begin, end, looks)
-                _see_afresh(kind, classes, layer, looks, afresh)
-                kinds_of_look = layer.shape[1] - classes
-                for n in range(kinds_of_look):
-                    mixed[n] = 0.0
-                for s in range(states):
-                    blur = layer[kind, d, s]
-                    total = max((1 - blur) * looks[s] + blur * afresh[s], 1e-300)
-                    share = along[cell, d, s] / total
-                    by_layer[kind, d, s] += share * (afresh[s] - looks[s])
-                    mixed[min(s, kinds_of_look - 1)] += share * blur
-                    pull[s] = share * (1 - blur)
-                for n in range(kinds_of_look):
-                    for a in range(states):
-                        by_layer[kind, classes + n, a] += mixed[n] * looks[a]
-                        pull[a] += mixed[n] * layer[kind, classes + n, a]
-                for s in range(states):
-                    for r in range(begin, end):
-                        by_response[d, data.rows[r], s] += looks[s] * pull[s]
+                start[mask, d * states + s] = difficulty[d] + masks[mask, s]
+    return start
 
 
 @compiled(inline="always")
-def add_rows(sums, response, rows, begin, end):  # type: ignore[no-untyped-def]
-    """Add rows of a response table (row, state) to ``sums``, four states at a time in registers.
-
-    Of what remains two at a time: a sum waits for itself, two do not wait for each other.
-    """
-    states = sums.shape[0]
-    even = states - states % 4
-    pairs = states - states % 2
-    for s in range(0, even, 4):
-        first, second, third, fourth = sums[s], sums[s + 1], sums[s + 2], sums[s + 3]
-        for r in range(begin, end):
-            row = rows[r]
-            first += response[row, s]
-            second += response[row, s + 1]
-            third += response[row, s + 2]
-            fourth += response[row, s + 3]
-        sums[s], sums[s + 1], sums[s + 2], sums[s + 3] = first, second, third, fourth
-    for s in range(even, pairs, 2):
-        first, second = sums[s], sums[s + 1]
-        for r in range(begin, end):
-            row = rows[r]
-            first += response[row, s]
-            second += response[row, s + 1]
-        sums[s], sums[s + 1] = first, second
-    for s in range(pairs, states):
-        total = sums[s]
-        for r in range(begin, end):
-            total += response[rows[r], s]
-        sums[s] = total
-
-
-@compiled(inline="always")
-def spread_rows(along, by_response, rows, begin, end):  # type: ignore[no-untyped-def]
-    """Add ``along`` (state,) to rows of the gradient by a response table (row, state)."""
-    states = along.shape[0]
-    even = states - states % 4
-    pairs = states - states % 2
-    for s in range(0, even, 4):
-        first, second, third, fourth = along[s], along[s + 1], along[s + 2], along[s + 3]
-        for r in range(begin, end):
-            row = rows[r]
-            by_response[row, s] += first
-            by_response[row, s + 1] += second
-            by_response[row, s + 2] += third
-            by_response[row, s + 3] += fourth
-    for s in range(even, pairs, 2):
-        first, second = along[s], along[s + 1]
-        for r in range(begin, end):
-            row = rows[r]
-            by_response[row, s] += first
-            by_response[row, s + 1] += second
-    for s in range(pairs, states):
-        value = along[s]
-        for r in range(begin, end):
-            by_response[rows[r], s] += value
-
-
-@compiled()
-def _look(d, response, rows, begin, end, looks):  # type: ignore[no-untyped-def]
-    """Fill ``looks`` with exp(log p(answers of a view | perceived state) - top); return the top."""
-    top = -np.inf
-    for a in range(looks.shape[0]):
-        value = 0.0
-        for r in range(begin, end):
-            value += response[d, rows[r], a]
-        looks[a] = value
-        top = max(top, value)
-    for a in range(looks.shape[0]):
-        looks[a] = np.exp(looks[a] - top)
+def _add_classes(parts, evidence):  # type: ignore[no-untyped-def]
+    """Fill the evidence (state,) with the sums of parts over difficulty; return the largest."""
+    states = evidence.shape[0]
+    for s in range(states):
+        evidence[s] = parts[s]
+    for k in range(states, parts.shape[0], states):
+        for s in range(states):
+            evidence[s] += parts[k + s]
+    top = 0.0
+    for s in range(states):
+        top = max(top, evidence[s])
     return top
 
 
 @compiled()
-def _see_afresh(kind, first, layer, looks, afresh):  # type: ignore[no-untyped-def]
+def _by_logarithms(parts, cell, log_chance, difficulty, layer, data, looks, afresh):  # type: ignore[no-untyped-def]
+    """Fill the parts (difficulty * state,) of a cell; return the logarithm of their factor."""
+    classes, states = difficulty.shape[0], data.masks.shape[1]
+    mask = data.cell_mask[cell]
+    top = -1e300
+    for d in range(classes):
+        for s in range(states):
+            parts[d * states + s] = difficulty[d] + data.masks[mask, s]
+    for view in range(data.view_start[cell], data.view_start[cell + 1]):
+        kind = data.view_layer[view]
+        begin, end = data.row_start[view], data.row_start[view + 1]
+        if kind < 0:
+            for r in range(begin, end):
+                for k in range(classes * states):
+                    parts[k] += log_chance[data.rows[r], k]
+            continue
+        for d in range(classes):
+            high = _look_by_logarithms(d, log_chance, data.rows, begin, end, looks, states)
+            _see_afresh(kind, d, classes, layer, looks, afresh)
+            for s in range(states):
+                blur = layer[kind, d, s]
+                mixed = max((1 - blur) * looks[d * states + s] + blur * afresh[s], 1e-300)
+                parts[d * states + s] += high + np.log(mixed)
+    for k in range(classes * states):
+        top = max(top, parts[k])
+    for k in range(classes * states):
+        parts[k] = np.exp(parts[k] - top)
+    return top
+
+
+@compiled()
+def cell_evidence_back(along, rows, layer, data, vanished, by_rows, by_layer):  # type: ignore[no-untyped-def]
+    """Carry d value / d log evidence, ``along`` (cell, difficulty * state), to the tables.
+
+    ``by_rows`` (row, difficulty * state) and ``by_layer`` are added to.
+    """
+    chance, log_chance, _ = rows
+    cells, states = along.shape[0], data.masks.shape[1]
+    classes = along.shape[1] // states
+    looks, afresh = np.empty(classes * states), np.empty(states)
+    pull, mixed = np.empty(classes * states), np.empty(states)
+    kinds_of_look = layer.shape[1] - classes
+    for cell in range(cells):
+        for view in range(data.view_start[cell], data.view_start[cell + 1]):
+            kind = data.view_layer[view]
+            begin, end = data.row_start[view], data.row_start[view + 1]
+            if kind < 0:
+                spread_rows(along[cell], by_rows, data.rows, begin, end)
+                continue
+            _look(chance, data.rows, begin, end, looks)
+            for d in range(classes):
+                if vanished[cell]:
+                    _look_by_logarithms(d, log_chance, data.rows, begin, end, looks, states)
+                _see_afresh(kind, d, classes, layer, looks, afresh)
+                for n in range(kinds_of_look):
+                    mixed[n] = 0.0
+                for s in range(states):
+                    k, blur = d * states + s, layer[kind, d, s]
+                    total = max((1 - blur) * looks[k] + blur * afresh[s], 1e-300)
+                    share = along[cell, k] / total
+                    by_layer[kind, d, s] += share * (afresh[s] - looks[k])
+                    mixed[min(s, kinds_of_look - 1)] += share * blur
+                    pull[k] = share * (1 - blur)
+                for n in range(kinds_of_look):
+                    for a in range(states):
+                        k = d * states + a
+                        by_layer[kind, classes + n, a] += mixed[n] * looks[k]
+                        pull[k] += mixed[n] * layer[kind, classes + n, a]
+            for k in range(classes * states):
+                pull[k] *= looks[k]
+            spread_rows(pull, by_rows, data.rows, begin, end)
+
+
+@compiled(inline="always")
+def multiply_rows(parts, table, rows, begin, end):  # type: ignore[no-untyped-def]
+    """Multiply ``parts`` by rows of a table.
+
+    Where they are short, a few at a time in registers: a product waits for itself, two do not wait
+    for each other.
+    """
+    length = parts.shape[0]
+    if length >= WIDE:
+        for r in range(begin, end):
+            row = table[rows[r]]
+            for k in range(length):
+                parts[k] *= row[k]
+        return
+    pairs = length - length % 2
+    for k in range(0, pairs, 2):
+        first, second = parts[k], parts[k + 1]
+        for r in range(begin, end):
+            row = rows[r]
+            first *= table[row, k]
+            second *= table[row, k + 1]
+        parts[k], parts[k + 1] = first, second
+    for k in range(pairs, length):
+        one = parts[k]
+        for r in range(begin, end):
+            one *= table[rows[r], k]
+        parts[k] = one
+
+
+@compiled(inline="always")
+def spread_rows(along, by_rows, rows, begin, end):  # type: ignore[no-untyped-def]
+    """Add ``along`` to rows of a table."""
+    length = along.shape[0]
+    if length >= WIDE:
+        for r in range(begin, end):
+            row = by_rows[rows[r]]
+            for k in range(length):
+                row[k] += along[k]
+        return
+    pairs = length - length % 2
+    for k in range(0, pairs, 2):
+        first, second = along[k], along[k + 1]
+        for r in range(begin, end):
+            row = rows[r]
+            by_rows[row, k] += first
+            by_rows[row, k + 1] += second
+    for k in range(pairs, length):
+        value = along[k]
+        for r in range(begin, end):
+            by_rows[rows[r], k] += value
+
+
+@compiled()
+def _look(chance, rows, begin, end, looks):  # type: ignore[no-untyped-def]
+    """Fill ``looks`` with the chance of a view's answers by difficulty and perceived state."""
+    for k in range(looks.shape[0]):
+        looks[k] = 1.0
+    multiply_rows(looks, chance, rows, begin, end)
+
+
+@compiled()
+def _look_by_logarithms(d, log_chance, rows, begin, end, looks, states):  # type: ignore[no-untyped-def]
+    """Fill ``looks`` of one difficulty, relative to the largest of them; return its logarithm."""
+    top = -1e300
+    for k in range(d * states, (d + 1) * states):
+        looks[k] = 0.0
+        for r in range(begin, end):
+            looks[k] += log_chance[rows[r], k]
+        top = max(top, looks[k])
+    for k in range(d * states, (d + 1) * states):
+        looks[k] = np.exp(looks[k] - top)
+    return top
+
+
+@compiled()
+def _see_afresh(kind, d, classes, layer, looks, afresh):  # type: ignore[no-untyped-def]
     """Fill ``afresh``: the chance of a view's answers, by state, if its raters misperceive it.
 
-    What the item then looks like stands in the layer's table from row ``first`` on: one row for
-    all states, or a row each.
+    What the item then looks like stands in the layer's table after the classes of difficulty: one
+    row for all states, or a row each.
     """
-    states = looks.shape[0]
-    each = layer.shape[1] - first > 1
+    states = afresh.shape[0]
+    each = layer.shape[1] - classes > 1
     for s in range(states):
         if s > 0 and not each:
             afresh[s] = afresh[0]
             continue
         total = 0.0
         for a in range(states):
-            total += layer[kind, first + s, a] * looks[a]
+            total += layer[kind, classes + s, a] * looks[d * states + a]
         afresh[s] = total

@@ -3,7 +3,7 @@
 import numpy as np
 
 from assay.kernels.bundles import bundle_shares, cell_chances
-from assay.kernels.cells import cell_evidence, cell_evidence_back
+from assay.kernels.cells import cell_evidence, cell_evidence_back, row_chances
 from assay.kernels.compiling import compiled
 from assay.kernels.plain_cells import plain_value_and_gradient
 
@@ -35,16 +35,15 @@ def value_and_gradient(prevalence, response, difficulty, layer, log_weight, data
         Like the tables.
     """
     by_layer = np.zeros(layer.shape)
+    rows = row_chances(response)
     if log_weight.shape[0] == 1 and response.shape[0] == 1 and layer.shape[0] == 0:
-        plain, by_prevalence, by_response, weight = plain_value_and_gradient(
-            prevalence, response, data
-        )
+        plain, by_prevalence, by_rows, weight = plain_value_and_gradient(prevalence, rows, data)
+        by_response = _by_class(by_rows, response.shape)
         return plain, by_prevalence, by_response, np.full(1, weight), by_layer
-    evidence, parts, height = cell_evidence(response, difficulty, layer, data)
-    chance = cell_chances(prevalence, evidence, parts, height, data)
+    evidence, parts, height, vanished = cell_evidence(rows, difficulty, layer, data)
+    chance, shrink = cell_chances(prevalence, evidence, height, data)
     value, shares = bundle_shares(log_weight, chance, height, data)
-    cells, classes, states = parts.shape
-    nodes = log_weight.shape[0]
+    cells, nodes, states = chance.shape[0], chance.shape[1], evidence.shape[1]
     pull = np.zeros((cells, nodes))
     total = 0.0
     for b in range(value.shape[0]):
@@ -55,22 +54,37 @@ def value_and_gradient(prevalence, response, difficulty, layer, log_weight, data
             for q in range(nodes):
                 pull[cell, q] += scale * shares[b, q]
     by_prevalence = np.zeros(prevalence.shape)
-    by_response = np.zeros(response.shape)
-    by_difficulty = np.zeros(difficulty.shape)
+    by_rows, by_part = np.zeros(rows[0].shape), np.zeros(parts.shape[1])
+    along = np.empty(parts.shape[1])
     for cell in range(cells):
         g = data.cell_context[cell]
         for q in range(nodes):
             pull[cell, q] /= chance[cell, q]
         for s in range(states):
-            e, along = evidence[cell, s], 0.0
+            e, by_state = evidence[cell, s] * shrink[cell], 0.0
             for q in range(nodes):
                 by_prevalence[g, s, q] += pull[cell, q] * e
-                along += pull[cell, q] * prevalence[g, s, q]
-            for d in range(classes):
-                parts[cell, d, s] *= along
-                by_difficulty[d] += parts[cell, d, s]
-    cell_evidence_back(parts, response, layer, data, by_response, by_layer)
-    return total, by_prevalence, by_response, by_difficulty, by_layer
+                by_state += pull[cell, q] * prevalence[g, s, q]
+            for k in range(s, along.shape[0], states):
+                along[k] = by_state * shrink[cell]
+        for k in range(along.shape[0]):
+            parts[cell, k] *= along[k]
+            by_part[k] += parts[cell, k]
+    cell_evidence_back(parts, rows, layer, data, vanished, by_rows, by_layer)
+    by_difficulty = by_part.reshape((difficulty.shape[0], states)).sum(axis=1)
+    return total, by_prevalence, _by_class(by_rows, response.shape), by_difficulty, by_layer
+
+
+@compiled()
+def _by_class(by_rows, shape):  # type: ignore[no-untyped-def]
+    """Give a table (row, difficulty * state) the axes (difficulty, row, state)."""
+    classes, rows, states = shape
+    by_response = np.empty(shape)
+    for d in range(classes):
+        for row in range(rows):
+            for s in range(states):
+                by_response[d, row, s] = by_rows[row, d * states + s]
+    return by_response
 
 
 @compiled()
@@ -89,7 +103,7 @@ def bundle_nodes(prevalence, response, difficulty, layer, log_weight, data):  # 
         Likelihood of the cell's ratings given state and difficulty, times the probability of the
         difficulty, up to a factor of the cell.
     """
-    evidence, parts, height = cell_evidence(response, difficulty, layer, data)
-    chance = cell_chances(prevalence, evidence, parts, height, data)
+    evidence, parts, height, _ = cell_evidence(row_chances(response), difficulty, layer, data)
+    chance, _ = cell_chances(prevalence, evidence, height, data)
     value, shares = bundle_shares(log_weight, chance, height, data)
-    return value, shares, parts
+    return value, shares, parts.reshape((parts.shape[0], difficulty.shape[0], evidence.shape[1]))

@@ -6,60 +6,78 @@ a cell's evidence and spreads its gradient while its rows are at hand.
 
 import numpy as np
 
-from assay.kernels.cells import add_rows, spread_rows
+from assay.kernels.cells import VANISHED, multiply_rows, spread_rows
 from assay.kernels.compiling import compiled
 
 
 @compiled()
-def plain_value_and_gradient(prevalence, response, data):  # type: ignore[no-untyped-def]
+def plain_value_and_gradient(prevalence, rows, data):  # type: ignore[no-untyped-def]
     """Log-likelihood and its gradients, as ``value_and_gradient`` has them for one node.
 
     Parameters
     ----------
     prevalence : ndarray (context, state, 1)
-    response : ndarray (1, row, state)
+    rows : tuple
+        From :func:`~assay.kernels.cells.row_chances`, of one class of difficulty.
     data : Data
         Without layers of perception.
 
     Returns
     -------
     value : float
-    by_prevalence, by_response : ndarray
+    by_prevalence, by_rows : ndarray
         Like the tables.
     weight : float
         Of all cells: the gradient by the log probability of the one class of difficulty.
     """
+    chance, log_chance, row_height = rows
     weight = cell_weights(data)
-    by_prevalence, by_response = np.zeros(prevalence.shape), np.zeros(response.shape)
-    states = response.shape[2]
+    by_prevalence, by_rows = np.zeros(prevalence.shape), np.zeros(chance.shape)
+    states = chance.shape[1]
     parts = np.empty(states)
-    table, by_table = response[0], by_response[0]
+    known = np.exp(data.masks)
     value, all_cells = 0.0, 0.0
     for cell in range(weight.shape[0]):
         g, mask = data.cell_context[cell], data.cell_mask[cell]
-        for s in range(states):
-            parts[s] = data.masks[mask, s]
         begin = data.row_start[data.view_start[cell]]
         end = data.row_start[data.view_start[cell + 1]]
-        add_rows(parts, table, data.rows, begin, end)
-        top = -1e300
+        for s in range(states):
+            parts[s] = known[mask, s]
+        multiply_rows(parts, chance, data.rows, begin, end)
+        top, height = 0.0, 0.0
         for s in range(states):
             top = max(top, parts[s])
+        if top < VANISHED:
+            height = _by_logarithms(parts, mask, log_chance, data, begin, end)
+        for r in range(begin, end):
+            height += row_height[data.rows[r]]
         total = 1e-300
         for s in range(states):
-            below = parts[s] - top
-            part = 1.0 if below == 0.0 else np.exp(below)
-            parts[s] = part
-            total += prevalence[g, s, 0] * part
-        value += weight[cell] * (top + np.log(total))
+            total += prevalence[g, s, 0] * parts[s]
+        value += weight[cell] * (height + np.log(total))
         all_cells += weight[cell]
         pull = weight[cell] / total
         for s in range(states):
             part = pull * parts[s]
             by_prevalence[g, s, 0] += part
             parts[s] = part * prevalence[g, s, 0]
-        spread_rows(parts, by_table, data.rows, begin, end)
-    return value, by_prevalence, by_response, all_cells
+        spread_rows(parts, by_rows, data.rows, begin, end)
+    return value, by_prevalence, by_rows, all_cells
+
+
+@compiled()
+def _by_logarithms(parts, mask, log_chance, data, begin, end):  # type: ignore[no-untyped-def]
+    """Fill the parts (state,) of a cell; return the logarithm of the largest."""
+    states = parts.shape[0]
+    top = -1e300
+    for s in range(states):
+        parts[s] = data.masks[mask, s]
+        for r in range(begin, end):
+            parts[s] += log_chance[data.rows[r], s]
+        top = max(top, parts[s])
+    for s in range(states):
+        parts[s] = np.exp(parts[s] - top)
+    return top
 
 
 @compiled()

@@ -397,6 +397,13 @@ def test_a_folder_without_the_task_names_what_it_holds(tmp_path: Path) -> None:
     assert str(caught.value).count("problem in") == 1
 
 
+def test_a_wrong_rank_is_one_problem_alone() -> None:
+    table = pd.DataFrame({"query": "q", "item": [1, 2, 3], "rater": "a", "misleading": "no"})
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(table.assign(rank=["1", "x", "3"]), task="retrieval")
+    assert [problem.what for problem in caught.value.problems] == ["1 rank cannot be used: 'x'"]
+
+
 def test_all_problems_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text("item,topically_relevant,misleading\n1,dunno,no\n2,yes,hm\n")

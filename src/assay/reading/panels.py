@@ -74,14 +74,13 @@ def panel_table(
         )
     own = cluster.iloc[item].reset_index(drop=True)
     panel = _panel_names(places, texts["panel"], rows, names[item].to_series(), own, system, ledger)
-    rank = _ranks(texts["rank"], places, ledger)[rows]
-    frame = pd.DataFrame(
-        {"panel": panel, "system": system, "cluster": own, "rank": rank, "item": item}
-    )
+    rank_text = texts["rank"]
+    ranks = None if rank_text is None else _ranks(rank_text, places, ledger)
+    frame = pd.DataFrame({"panel": panel, "system": system, "cluster": own, "item": item})
+    frame["rank"] = 1 if ranks is None else ranks[rows]
     code = pd.factorize(frame["panel"])[0]
     first, _ = unique_rows(code, item)
-    rank_text = texts["rank"]
-    if rank_text is not None:
+    if rank_text is not None and ranks is not None:
         _check_ranks(frame, code, places.table, rows, str(rank_text.name), ledger)
     frame, code = frame.iloc[first].reset_index(drop=True), code[first]
     if rank_text is None:
@@ -132,11 +131,11 @@ def _panel_names(
     return panel.where(system == "", system + "/" + panel)
 
 
-def _ranks(values: "pd.Series[str] | None", places: Places, ledger: Ledger) -> NDArray[np.int64]:
-    """Return the rank of every row, from 1; ranks that count from 0 are moved up."""
-    ranks = np.ones(len(places.item), np.int64)
-    if values is None:
-        return ranks
+def _ranks(values: "pd.Series[str]", places: Places, ledger: Ledger) -> "NDArray[np.int64] | None":
+    """Return the rank of every row, from 1; ranks that count from 0 are moved up.
+
+    None, and a problem, if some are no ranks.
+    """
     rows = np.flatnonzero(places.item >= 0)
     codes, distinct = pd.factorize(values)
     parsed = pd.to_numeric(pd.Series(distinct), errors="coerce").to_numpy(float)
@@ -149,7 +148,8 @@ def _ranks(values: "pd.Series[str] | None", places: Places, ledger: Ledger) -> N
             where=places.table.where(rows[wrong], str(values.name)),
             allowed="whole numbers from 1 (or from 0)",
         )
-        return ranks
+        return None
+    ranks = np.ones(len(places.item), np.int64)
     ranks[rows] = numbers
     if len(rows) and numbers.min() == 0:
         ledger.note("ranks count from 0 in the file; here they count from 1")
@@ -161,8 +161,6 @@ def _check_ranks(
     frame: pd.DataFrame, panel: Codes, table: Table, rows: Codes, column: str, ledger: Ledger
 ) -> None:
     """Add a problem if an item has two ranks in a panel, or two items have one."""
-    if any("ranks cannot be used" in p.what for p in ledger.problems):
-        return
     item, rank = frame["item"].to_numpy(), frame["rank"].to_numpy()
     pairs, _ = unique_rows(panel, item, rank)
     for one, what in ((item, "an item has several ranks"), (rank, "several items share a rank")):

@@ -14,6 +14,7 @@ from assay.reading.answer_columns import AnswerColumns, LabelsArg, find_answers
 from assay.reading.columns import ColumnFinder
 from assay.reading.gates import admitted, apply_gates
 from assay.reading.ids import Codes, codes_of, first_rows, joined_ids
+from assay.reading.label_columns import column_of_each
 from assay.reading.ledger import Ledger
 from assay.reading.names import RECOGNISED
 from assay.reading.table import Table, as_pandas, read_beside
@@ -58,7 +59,8 @@ def find_truth(
         return None
     finder = ColumnFinder(list(table.frame.columns))
     if isinstance(truth, Mapping) or (isinstance(truth, str) and finder.get(truth) is not None):
-        columns = _own_columns(truth, finder, task, ledger)
+        by_label = column_of_each("truth", truth, finder, task, ledger)
+        columns = AnswerColumns(by_label=by_label, evidence="named by truth=")
         own = apply_words(table, columns, words)
         return TruthSource(table=own, names=item, columns=columns, ledger=ledger)
     truth = as_pandas(truth)
@@ -75,34 +77,6 @@ def find_truth(
     if found is not None:
         found.table = apply_words(found.table, found.columns, words)
     return found
-
-
-def _own_columns(
-    truth: Mapping[str, str] | str, finder: ColumnFinder, task: Task, ledger: Ledger
-) -> AnswerColumns:
-    if isinstance(truth, str) and len(task.labels) > 1:
-        ledger.problem(
-            f"truth={truth!r} is one column, but task {task.name} has {len(task.labels)} labels",
-            mend='give a dict from label to column: truth={"' + task.label_names[0] + '": "..."}',
-        )
-        return AnswerColumns()
-    pairs = {task.label_names[0]: truth} if isinstance(truth, str) else truth
-    found: dict[str, str] = {}
-    for label, column in pairs.items():
-        mine = finder.get(column) if isinstance(column, str) else None
-        if label not in task.label_names:
-            ledger.problem(
-                f"truth= names {label!r}, which is no label",
-                mend=suggest(str(label), task.label_names),
-            )
-        elif mine is None:
-            ledger.problem(
-                f"truth= names {column!r}, which is no column",
-                mend=suggest(str(column), finder.columns),
-            )
-        else:
-            found[label] = mine
-    return AnswerColumns(by_label=found, evidence="named by truth=")
 
 
 def _from_table(

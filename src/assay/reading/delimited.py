@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay.errors import Problem, RatingsError
+from assay.plurals import counted
 from assay.reading.names import composed
 
 SEPARATORS = (",", ";", "\t")
@@ -200,7 +201,7 @@ def _ragged(bad: list[_BadRow], begins: NDArray[np.int64], columns: int) -> Prob
     shown = ", ".join(f"line {begins[r.record - 1]} has {r.fields}" for r in bad[:SHOWN])
     more = f", and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
     return Problem(
-        what=f"{len(bad)} row{'s' * (len(bad) > 1)} with a wrong number of fields",
+        what=f"{counted(len(bad), 'row')} with a wrong number of fields",
         where=shown + more,
         allowed=f"{columns} fields, as in the header",
         mend="quote values that hold the separator, a quote or a line break",

@@ -14,6 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay.errors import Problem, RatingsError, suggest
+from assay.plurals import counted
 from assay.reading.delimited import parse_delimited
 from assay.reading.names import composed
 
@@ -146,7 +147,7 @@ def _from_bytes(data: bytes, path: Path, folder: Path | None) -> Table:
     parsed = parse_delimited(data, source=source)
     _check_names(list(parsed.frame.columns), source)
     notes = [
-        f"{number} {what}{' was' if number == 1 else 's were'} skipped"
+        f"{counted(number, what, 'were')} skipped"
         for number, what in (
             (parsed.blank_lines, "blank line"),
             (parsed.blank_columns, "nameless, empty column"),

@@ -1,7 +1,7 @@
 """Known truth: a table keyed by item, or columns of the ratings."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -26,16 +26,14 @@ from assay.task import Task
 TruthArg = pd.DataFrame | str | Path | Mapping[str, str] | None
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
 class TruthSource:
     """Where the truth is: its table, the names of the items there, and its label columns."""
 
-    def __init__(
-        self, *, table: Table, names: "pd.Series[str]", columns: AnswerColumns, ledger: Ledger
-    ) -> None:
-        self.table = table
-        self.names = names
-        self.columns = columns
-        self.ledger = ledger
+    table: Table
+    names: "pd.Series[str]"
+    columns: AnswerColumns
+    ledger: Ledger
 
     @property
     def by_label(self) -> Mapping[str, str]:
@@ -74,9 +72,9 @@ def find_truth(
         return None
     side = read_beside(truth, name=f"truth_{task.name}", what="the truth")
     found = _from_table(side, item_columns, task, labels, ledger)
-    if found is not None:
-        found.table = apply_words(found.table, found.columns, words)
-    return found
+    if found is None:
+        return None
+    return replace(found, table=apply_words(found.table, found.columns, words))
 
 
 def _from_table(

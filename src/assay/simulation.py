@@ -99,6 +99,8 @@ def simulate(
     generator = generator_of(rng)
     chosen = load_task(task).with_responses(response or {})
     open_labels = {la.name: tuple(classes) for la in chosen.labels if not la.classes}
+    if open_labels and (len(set(classes)) < 2 or len(set(classes)) < len(classes)):
+        raise ModelError(f"classes={classes!r}; they must be at least two different names")
     skeleton = design_ratings(
         chosen.with_classes(open_labels),
         n_items=n_items,

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from numbers import Integral
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from assay.errors import ModelError
+from assay.plurals import counted
 from assay.ratings import Ratings, no_accounting, take_ratings
 from assay.states import MISSING, StateSpace, Vectors, state_space
 from assay.task import Task
@@ -30,6 +32,7 @@ def design_ratings(
     ModelError
         If the sizes do not fit each other.
     """
+    _check_sizes(n_items, groups, n_systems, n_clusters)
     n_raters = sum(groups.values())
     per_item = _ratings_of_items(n_items, n_raters, ratings_per_item)
     order = rng.random((n_items, n_raters)).argsort(axis=1)
@@ -62,13 +65,13 @@ def _ratings_of_items(
     n_items: int, n_raters: int, ratings_per_item: int | Sequence[int]
 ) -> NDArray[np.int64]:
     """Return the number of ratings of each item, if there can be so many."""
-    if n_items < 1:
-        raise ModelError(f"{n_items} items cannot be; a simulation needs at least one")
     if np.size(ratings_per_item) not in (1, n_items):
         raise ModelError(
             f"ratings_per_item has {np.size(ratings_per_item)} numbers for {n_items} items; "
             "give one for all, or one for each"
         )
+    if np.asarray(ratings_per_item).dtype.kind not in "iu":
+        raise ModelError(f"ratings_per_item={ratings_per_item!r}; it must be whole numbers")
     per_item = np.broadcast_to(np.asarray(ratings_per_item, np.int64), (n_items,))
     if n_raters < 1 or per_item.max() > n_raters or per_item.min() < 0:
         raise ModelError(
@@ -80,8 +83,11 @@ def _ratings_of_items(
 
 def _panels(n_items: int, clusters: int, systems: int) -> pd.DataFrame:
     """Deal the items out to the lists of clusters and systems, rank by rank."""
-    if not 1 <= clusters * systems <= max(n_items, clusters):
-        raise ModelError(f"{n_items} items are too few for {clusters} clusters x {systems} systems")
+    if clusters * systems > n_items:
+        raise ModelError(
+            f"{counted(n_items, 'item', 'are')} too few for {counted(clusters, 'cluster')} "
+            f"x {counted(systems, 'system')}"
+        )
     lists = np.arange(n_items) % (clusters * systems)
     cluster = np.array([f"cluster_{c + 1}" for c in lists % clusters], dtype=object)
     names = np.array(
@@ -98,6 +104,37 @@ def _panels(n_items: int, clusters: int, systems: int) -> pd.DataFrame:
     )
 
 
+def _check_sizes(
+    n_items: int, groups: Mapping[str, int], n_systems: int, n_clusters: int | None
+) -> None:
+    check_whole("n_items", n_items)
+    check_whole("n_systems", n_systems)
+    if n_clusters is not None:
+        check_whole("n_clusters", n_clusters)
+    for name, count in groups.items():
+        check_whole(f"the number of raters of group {name!r}", count, least=0)
+
+
+def check_whole(name: str, value: object, *, least: int = 1) -> None:
+    """Refuse what is no whole number, or too small a one.
+
+    Raises
+    ------
+    ModelError
+        If it is not.
+
+    Examples
+    --------
+    >>> check_whole("sessions", 2)
+    >>> check_whole("sessions", 2.5)
+    Traceback (most recent call last):
+    assay.errors.ModelError: sessions=2.5; it must be a whole number of at least 1
+    """
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or int(value) < least:  # type: ignore[call-overload]
+        raise ModelError(f"{name}={value!r}; it must be a whole number of at least {least}")
+
+
 def _placeholder(space: StateSpace, count: int) -> Vectors:
     """Repeat an answer vector that the interface admits."""
     return np.repeat(space.paths[~space.blocked][:1], count, axis=0)
@@ -105,8 +142,7 @@ def _placeholder(space: StateSpace, count: int) -> Vectors:
 
 def repeat_ratings(skeleton: Ratings, replicates: int) -> Ratings:
     """Let every rater rate each of its items several times."""
-    if replicates < 1:
-        raise ModelError(f"replicates={replicates!r}; it must be at least 1")
+    check_whole("replicates", replicates)
     rows = np.repeat(np.arange(len(skeleton.answers)), replicates)
     repeated = take_ratings(skeleton, rows)
     return replace(repeated, replicate=np.arange(len(rows)) % replicates)
@@ -114,8 +150,7 @@ def repeat_ratings(skeleton: Ratings, replicates: int) -> Ratings:
 
 def spread_sessions(skeleton: Ratings, sessions: int, rng: np.random.Generator) -> Ratings:
     """Spread ratings over sessions."""
-    if sessions < 1:
-        raise ModelError(f"sessions={sessions!r}; it must be at least 1")
+    check_whole("sessions", sessions)
     if sessions == 1:
         return skeleton
     names = tuple(f"session_{t + 1}" for t in range(sessions))

@@ -96,6 +96,18 @@ def test_gates_close_questions():
     "options",
     [
         {"n_items": 0},
+        {"n_items": 2.5},
+        {"n_items": "4"},
+        {"n_systems": 0},
+        {"n_systems": 1.5},
+        {"n_items": 3, "n_clusters": 4},
+        {"n_items": 3, "n_systems": 4},
+        {"n_clusters": 2.5},
+        {"n_clusters": True},
+        {"groups": {"a": -1, "b": 5}},
+        {"replicates": 2.5},
+        {"sessions": 0},
+        {"ratings_per_item": 2.5},
         {"n_raters": 2, "ratings_per_item": 3},
         {"ratings_per_item": -1},
         {"n_items": 3, "n_clusters": 4, "n_systems": 2},
@@ -103,7 +115,7 @@ def test_gates_close_questions():
     ],
 )
 def test_sizes_that_do_not_fit_are_said_in_words(options: dict[str, object]):
-    with pytest.raises(ModelError, match=r"cannot be|too few|values has"):
+    with pytest.raises(ModelError, match=r"cannot be|too few|values has|whole number"):
         assay.simulate("retrieval", **options)
 
 
@@ -122,6 +134,12 @@ def test_sizes_that_do_not_fit_are_said_in_words(options: dict[str, object]):
 def test_arguments_out_of_range_are_errors_of_the_package(options: dict[str, object]):
     with pytest.raises(AssayError):
         assay.simulate("retrieval", n_items=10, **options)
+
+
+@pytest.mark.parametrize("classes", [("a",), ("a", "a"), ()])
+def test_classes_are_at_least_two_and_differ(classes: tuple[str, ...]):
+    with pytest.raises(ModelError, match=r"classes=.* at least two different names"):
+        assay.simulate("single", n_items=10, classes=classes)
 
 
 def test_gold_is_the_truth_of_a_share_of_the_items():

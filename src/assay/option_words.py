@@ -11,11 +11,11 @@ READING = (
     "score_range", "sessions", "panels", "truth", "partial", "resolve", "response",
 )  # fmt: skip
 FITTING = (
-    "raters", "prevalence", "reference", "replicates", "method", "draws", "tune", "chains",
+    "raters", "prevalence", "reference", "formula", "replicates", "method", "draws", "tune", "chains",
     "target_accept", "sampler", "checkpoint", "keep_interrupted", "priors",
 )  # fmt: skip
 REPORTING = ("human", "stability", "budget", "tables", "level")
-OTHERWISE = {"classes": "word", "claims": "claim", "rng": "seed"}
+OTHERWISE = {"classes": "word", "claims": "claim", "rng": "seed", "covariates": "covariate"}
 """Arguments whose option has another name."""
 OPTIONS = {name: name.replace("_", "-") for name in (*READING, *FITTING, *REPORTING)} | OTHERWISE
 

@@ -51,9 +51,7 @@ def _words(name: str, items: pd.Index, sources: Sequence[Places], ledger: Ledger
     there = [(place, ColumnFinder(list(place.table.frame.columns)).get(name)) for place in sources]
     if not any(column for _, column in there):
         columns = [str(c) for place in sources for c in place.table.frame.columns]
-        ledger.problem(
-            f"covariates= names {name!r}, which is no column", mend=suggest(name, columns)
-        )
+        ledger.problem(f"covariates={name!r} is no column", mend=suggest(name, columns))
         return None
     merged = np.full(len(items), "", object)
     for place, column in there:

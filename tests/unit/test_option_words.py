@@ -30,7 +30,7 @@ def test_the_arguments_are_those_of_the_functions() -> None:
         name for f in (assay.read_ratings, assay.fit, report) for name in signature(f).parameters
     }
     assert set(OPTIONS) <= arguments
-    assert set(READING) == {f.name for f in fields(Reading)} - {"word"}
+    assert set(READING) == {f.name for f in fields(Reading)} - {"word", "covariate"}
     # --seed and --prior are called otherwise; --dask names a scheduler, where client= is one.
     assert set(FITTING) == {f.name for f in fields(Fitting)} - {"seed", "prior", "dask"}
     assert not set(READING) & set(FITTING) & set(REPORTING) & set(OTHERWISE)

@@ -19,7 +19,7 @@ import assay
 from assay.evaluation import metrics_for, metrics_of_labels
 from assay.grammar import NOT_ASKED
 from assay.model import Structure, build_structure
-from assay.recovery import predict_states
+from assay.recovery import predict_states, running_prevalence
 from assay.spec import make_spec
 from assay.task import Task
 
@@ -98,7 +98,9 @@ def metric_rows(name: str, draws: int, seed: int) -> list[dict[str, object]]:
     )
     structure = build_structure(ratings, make_spec())
     values = prior_values(structure, draws, seed)
-    states = predict_states(structure, values, np.random.default_rng(seed))
+    states = predict_states(
+        structure, running_prevalence(structure, values), np.random.default_rng(seed)
+    )
     codes = structure.prevalence.space.states
     found = [metrics_of_labels(codes[s], ratings).set_index("metric")["value"] for s in states]
     table = pd.DataFrame(found)

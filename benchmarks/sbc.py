@@ -13,7 +13,7 @@ import json
 import warnings
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -45,6 +45,7 @@ class Study:
     raters: str | Mapping[str, str]
     reference: str | None = None
     gold: float = 0.0
+    formula: str | None = None
     sizes: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -66,6 +67,7 @@ STUDIES = {name: Study(raters=name) for name in catalogue_names("raters")} | {
         gold=0.5,
         sizes={"n_items": 60, "n_clusters": 12},
     ),
+    "covariates": Study(raters="hierarchical", formula="~ length * language + (1 | source)"),
     "replicates": Study(raters="hierarchical", sizes={"replicates": 2}),
     "mixed": Study(
         raters={"person": "hierarchical", "llm": "scored"},
@@ -78,16 +80,18 @@ def replicate(number: int, *, family: str, task: str, seed: int) -> dict[str, fl
     """Run one replicate: the rank of every quantity, and how the fit went."""
     rng = np.random.default_rng([seed, number])
     study = STUDIES[family]
-    spec = make_spec(study.raters, reference=study.reference)
-    sizes = SIZES | dict(study.sizes)
     model = {"raters": study.raters, "reference": study.reference}
+    spec = make_spec(**model, formula=study.formula)
+    sizes = SIZES | dict(study.sizes)
     skeleton = assay.simulate(task, rng=rng, **model, **sizes)
+    skeleton = skeleton if study.formula is None else described(skeleton, rng)
     ratings = simulate_answers(build_structure(skeleton, spec), {}, rng, gold=study.gold)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fit = assay.fit(
             ratings,
             **model,
+            formula=study.formula,
             draws=DRAWS,
             tune=TUNE,
             chains=1,
@@ -105,6 +109,17 @@ def replicate(number: int, *, family: str, task: str, seed: int) -> dict[str, fl
         lower, upper = np.nanquantile(draws[name], [0.025, 0.975])
         row[f"inside:{name}"] = float(lower <= value <= upper)
     return row
+
+
+def described(ratings: assay.Ratings, rng: np.random.Generator) -> assay.Ratings:
+    """Give the items the covariates that formulas of studies read."""
+    count = len(ratings.items)
+    items = ratings.items.assign(
+        length=rng.integers(1, 9, count).astype(float),
+        language=rng.choice(["de", "en", "fr"], count),
+        source=rng.choice(["web", "book", "chat"], count),
+    )
+    return replace(ratings, items=items)
 
 
 def rank(value: float, draws: np.ndarray, rng: np.random.Generator) -> float:

@@ -220,35 +220,33 @@ def table_chunks(structure: Structure, values: Mapping[str, Floats]) -> Iterator
         yield [Tables(*(table[n] for table in tables)) for n in range(here)]
 
 
+def running_prevalence(structure: Structure, values: Mapping[str, Floats]) -> Floats:
+    """Return the prevalence added up along the states: (draw, context, node, state)."""
+    return np.asarray(structure.prevalence.table(values, np)).cumsum(axis=-1)
+
+
 def predict_states(
-    structure: Structure,
-    values: Mapping[str, Floats],
-    rng: np.random.Generator,
-    *,
-    table: Floats | None = None,
+    structure: Structure, running: Floats, rng: np.random.Generator
 ) -> NDArray[np.int16]:
     """Draw states of new items like these: the same contexts in new clusters.
 
     Parameters
     ----------
-    table : ndarray (draw, context, node, state), optional
-        The prevalence at ``values``, for who draws many times.
+    running : ndarray (draw, context, node, state)
+        From :func:`running_prevalence`.
 
     Returns
     -------
     ndarray of int16 (draw, item)
     """
     design = structure.prevalence.design
-    if table is None:
-        table = np.asarray(structure.prevalence.table(values, np))
-    draws, items = len(table), len(design.item_context)
+    draws, items = len(running), len(design.item_context)
     if structure.prevalence.has_clusters and design.cluster is not None:
         clusters = int(design.cluster.max()) + 1
         weight = np.exp(design.log_weight)
         node = rng.choice(len(weight), size=(draws, clusters), p=weight)[:, design.cluster]
     else:
         node = np.zeros((draws, items), np.int64)
-    running = table.cumsum(axis=-1)
     states = np.empty((draws, items), np.int16)
     for d in range(draws):
         steps = running[d][design.item_context, node[d]]

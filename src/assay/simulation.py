@@ -11,7 +11,7 @@ from assay.answer_draws import draw_answers
 from assay.errors import ModelError
 from assay.model import Structure, build_structure
 from assay.ratings import PARTIAL, RESOLVE, Partial, Ratings, Resolve, Simulated, no_accounting
-from assay.recovery import predict_states
+from assay.recovery import predict_states, running_prevalence
 from assay.seeds import generator_of
 from assay.simulation_design import design_ratings, repeat_ratings, spread_sessions
 from assay.spec import Priors, make_spec
@@ -165,7 +165,7 @@ def simulate_answers(
             )
     every |= given
     one = {k: v[None] for k, v in every.items()}
-    states = predict_states(structure, one, rng)[0]
+    states = predict_states(structure, running_prevalence(structure, one), rng)[0]
     answered = _answered(ratings, missing, rng)
     answers, scores = draw_answers(structure, one, states, rng, answered=answered)
     truth = structure.prevalence.space.states[states]

@@ -7,7 +7,7 @@ from scipy import stats
 from small import SHIPPED, draw_values, small_ratings, stacked, task_named
 
 from assay.model import Structure, build_structure
-from assay.recovery import predict_states, recover
+from assay.recovery import predict_states, recover, running_prevalence
 from assay.spec import make_spec
 
 DRAWS = 8_000
@@ -86,7 +86,9 @@ def test_drawn_states_of_a_cluster_depend_on_each_other():
 def test_new_states_have_the_prevalence_of_their_context():
     structure = structure_of("retrieval", 5, items=10, clusters=5, systems=2)
     values = draw_values(structure, 5)
-    drawn = predict_states(structure, stacked(values, DRAWS), np.random.default_rng(5))
+    drawn = predict_states(
+        structure, running_prevalence(structure, stacked(values, DRAWS)), np.random.default_rng(5)
+    )
     for i, prevalence in enumerate(brute.prevalences(structure, values)):
         expected = sum(w * np.array(prevalence(u)) for u, w in brute.nodes(structure))
         assert chi_squared(np.bincount(drawn[:, i], minlength=5), expected) > 1e-4
@@ -95,7 +97,9 @@ def test_new_states_have_the_prevalence_of_their_context():
 def test_new_states_of_a_cluster_share_its_effect():
     structure = structure_of("relevance", 6, items=10, clusters=5)
     values = draw_values(structure, 6) | {"cluster_loading": np.array([3.0, 0.0])}
-    drawn = predict_states(structure, stacked(values, DRAWS), np.random.default_rng(6))
+    drawn = predict_states(
+        structure, running_prevalence(structure, stacked(values, DRAWS)), np.random.default_rng(6)
+    )
     prior = brute.prevalences(structure, values)
     first, second = brute.clusters(structure)[0]
     table = sum(w * np.outer(prior[first](u), prior[second](u)) for u, w in brute.nodes(structure))

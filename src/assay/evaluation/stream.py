@@ -7,7 +7,7 @@ import xarray as xr
 
 from assay.evaluation.draws import Codes, LabelDraws
 from assay.fit_data import group, parameter_draws, structure_of
-from assay.recovery import predict_states, recover
+from assay.recovery import predict_states, recover, running_prevalence
 
 PREDICTIVE_STREAM = 4
 SECOND_STREAM = 5
@@ -40,11 +40,11 @@ def predicted_labels(fit: xr.DataTree, replicates: int) -> Iterator[LabelDraws]:
     LabelDraws
         Same panels and systems as the data; cluster effects and states are drawn anew.
     """
-    structure, values, codes = structure_of(fit), parameter_draws(fit), _codes(fit)
+    structure, codes = structure_of(fit), _codes(fit)
     rng = np.random.default_rng([int(fit.attrs["seed"]), PREDICTIVE_STREAM])
-    table = np.asarray(structure.prevalence.table(values, np))
+    running = running_prevalence(structure, parameter_draws(fit))
     for _ in range(replicates):
-        states = predict_states(structure, values, rng, table=table)
+        states = predict_states(structure, running, rng)
         yield LabelDraws(states=states, codes=codes)
 
 

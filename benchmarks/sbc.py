@@ -27,6 +27,7 @@ from assay.catalogue import catalogue_names
 from assay.evaluation import metrics_of_labels
 from assay.fit_data import parameter_draws
 from assay.model import build_structure
+from assay.reliability import reliability_table
 from assay.simulation import simulate_answers
 from assay.spec import make_spec
 
@@ -157,6 +158,14 @@ def quantities(ratings, fit, structure) -> tuple[dict[str, float], dict[str, np.
         draws[key] = per_system[second] - per_system[first]
     truth["log likelihood"] = structure.log_likelihood(values)
     draws["log likelihood"] = fit["log_likelihood"]["ratings"].sum(axis=2).values.ravel()
+    one = {name: np.asarray(value)[None] for name, value in values.items()}
+    known_table = reliability_table(structure, one, kind="recorded")[0]
+    found_table = reliability_table(structure, posterior, kind="recorded")
+    for rater, label, true, reported in np.argwhere(np.isfinite(known_table)):
+        if true == reported:
+            key = f"recorded[{rater}, {label}, {true}]"
+            truth[key] = float(known_table[rater, label, true, reported])
+            draws[key] = found_table[:, rater, label, true, reported]
     return truth, draws
 
 

@@ -77,7 +77,7 @@ def cell_evidence(rows, difficulty, layer, data):  # type: ignore[no-untyped-def
     evidence, parts = np.zeros((cells, states)), np.empty((cells, length))
     height, vanished = np.empty(cells), np.zeros(cells, np.bool_)
     looks, afresh = np.empty(length), np.empty(states)
-    start = np.exp(_log_start(difficulty, data.masks))
+    start = _start(difficulty, data.masks)
     for cell in range(cells):
         mask = data.cell_mask[cell]
         for k in range(length):
@@ -119,14 +119,14 @@ def cell_evidence(rows, difficulty, layer, data):  # type: ignore[no-untyped-def
 
 
 @compiled()
-def _log_start(difficulty, masks):  # type: ignore[no-untyped-def]
-    """Log parts of a cell without ratings: (mask, difficulty * state)."""
+def _start(difficulty, masks):  # type: ignore[no-untyped-def]
+    """Parts of a cell without ratings: (mask, difficulty * state)."""
     classes, (known, states) = difficulty.shape[0], masks.shape
     start = np.empty((known, classes * states))
     for mask in range(known):
         for d in range(classes):
             for s in range(states):
-                start[mask, d * states + s] = difficulty[d] + masks[mask, s]
+                start[mask, d * states + s] = np.exp(difficulty[d] + masks[mask, s])
     return start
 
 

@@ -39,7 +39,9 @@ def value_and_gradient(prevalence, response, difficulty, layer, log_weight, data
     if log_weight.shape[0] == 1 and response.shape[0] == 1 and layer.shape[0] == 0:
         plain, by_prevalence, by_rows, weight = plain_value_and_gradient(prevalence, rows, data)
         by_response = _by_class(by_rows, response.shape)
-        return plain, by_prevalence, by_response, np.full(1, weight), by_layer
+        by_difficulty = np.empty(1)
+        by_difficulty[0] = weight
+        return plain, by_prevalence, by_response, by_difficulty, by_layer
     evidence, parts, height, vanished = cell_evidence(rows, difficulty, layer, data)
     chance, shrink = cell_chances(prevalence, evidence, height, data)
     value, shares = bundle_shares(log_weight, chance, height, data)
@@ -71,7 +73,9 @@ def value_and_gradient(prevalence, response, difficulty, layer, log_weight, data
             parts[cell, k] *= along[k]
             by_part[k] += parts[cell, k]
     cell_evidence_back(parts, rows, layer, data, vanished, by_rows, by_layer)
-    by_difficulty = by_part.reshape((difficulty.shape[0], states)).sum(axis=1)
+    by_difficulty = np.zeros(difficulty.shape)
+    for k in range(by_part.shape[0]):
+        by_difficulty[k // states] += by_part[k]
     return total, by_prevalence, _by_class(by_rows, response.shape), by_difficulty, by_layer
 
 

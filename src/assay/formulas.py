@@ -16,7 +16,7 @@ OWN_TRANSFORMS = ("C", "I", "S", "T", "bs", "center", "poly", "scale", "standard
 """Those that formulae brings."""
 QUOTED = re.compile(r"`[^`]*`|'[^']*'|\"[^\"]*\"")
 CALL = re.compile(r"([A-Za-z_][\w.]*)\s*\(")
-ATTRIBUTE = re.compile(r"[A-Za-z_]\w*\s*\.")
+ATTRIBUTE = re.compile(r"([A-Za-z_]\w*|\))\s*\.")
 
 
 def check_formula(text: object) -> str:

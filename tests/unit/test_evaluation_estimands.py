@@ -100,3 +100,32 @@ def test_design_weight_of_a_cluster_is_the_mean_of_its_panels():
         stratum=np.zeros(2, np.int64),
     )
     assert cluster_weights(layout).design.tolist() == [2, 5]
+
+
+@pytest.mark.parametrize("sizes", [(2,) * 20, (4,) * 10, (2, 3, 8, 30)])
+def test_small_strata_lose_no_variance(sizes):
+    """Of a stratified mean: sum_h (n_h / n)^2 s_h^2 / n_h, as sampling has it."""
+    stratum, draws = np.repeat(np.arange(len(sizes)), sizes), 20_000
+    n = len(stratum)
+    names = [f"c{k}" for k in range(n)]
+    values = np.random.default_rng(5).normal(size=n)
+    found = cluster_weights(one_item_panels(names, stratum=stratum))[0:draws] @ values
+    inside = [values[stratum == h] for h in range(len(sizes))]
+    expected = sum(len(v) * v.var(ddof=1) / n**2 for v in inside)
+    # At the smallest shape, a pair of clusters keeps 1 / 1.1 of its variance; 30 clusters are
+    # enough, and keep 29 / 31.
+    assert 0.85 * expected < found.var() < 1.03 * expected
+    assert found.mean() == pytest.approx(values.mean(), abs=4.5 * np.sqrt(expected / draws))
+
+
+def test_one_large_cluster_leaves_few_in_effect():
+    weight = np.r_[29.0, np.ones(29)]
+    shape = cluster_weights(one_item_panels([f"c{k}" for k in range(30)], weight=weight)).shape
+    effective = 58**2 / (29**2 + 29)
+    np.testing.assert_allclose(shape, 1 - 2 / effective)
+
+
+def test_twenty_equal_clusters_and_more_are_dirichlet():
+    for size in (20, 21, 300):
+        layout = one_item_panels([f"c{k}" for k in range(size)], weight=np.full(size, 0.1))
+        assert (cluster_weights(layout).shape == 1).all()

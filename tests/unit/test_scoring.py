@@ -10,6 +10,8 @@ import xarray as xr
 import assay
 from assay.errors import FitWarning, ModelError
 from assay.scoring import MEASURES, score_rater, score_table, threshold_sweep
+from assay.scoring.truths import read_truth
+from assay.scoring.weights import item_weights
 
 ITEMS = [f"i{n}" for n in range(40)]
 
@@ -144,9 +146,43 @@ def test_population_weights_are_those_of_the_draw_and_the_clusters_name() -> Non
         estimand="population",
     )
     weights = ClusterWeights(
-        keys=cluster_keys(names, WEIGHTS_SEED), stratum=np.zeros(20, int), design=np.ones(20)
+        keys=cluster_keys(names, WEIGHTS_SEED),
+        stratum=np.zeros(20, int),
+        design=np.ones(20),
+        shape=np.ones(20),
     )[0:6]
     assert found["accuracy"].values[0] == pytest.approx(weights[:, :5].sum(axis=1), abs=1e-12)
+
+
+@pytest.mark.parametrize("stratified", [False, True])
+def test_rankings_count_the_design_weight_of_their_cluster(stratified: bool) -> None:
+    """Scores are in order in ten queries that stand for nine each, reversed in thirty others."""
+    rows = [(f"q{q:02d}", f"q{q:02d}-{n}", q % 4 == 0, n == 1) for q in range(40) for n in range(2)]
+    table = pd.DataFrame(rows, columns=["query_id", "item", "heavy", "event"])
+    table = table.assign(rater="r", weight=np.where(table["heavy"], 9.0, 1.0), truth=table["event"])
+    ratings = assay.read_ratings(
+        table,
+        task="single",
+        labels=["event"],
+        cluster="query_id",
+        truth="truth",
+        **({"stratum": "heavy"} if stratified else {"stratum": ""}),
+    )
+    known = read_truth(ratings)
+    weights = item_weights(
+        "population", known.cluster, known.weight, known.stratum, by_cluster=True
+    )
+    assert weights is not None
+    item, ranking = weights[0:500]
+    heavy = np.arange(40) % 4 == 0
+    share = ranking[:, heavy].sum(axis=1) / ranking.sum(axis=1)
+    assert share.mean() == pytest.approx(90 / 120, abs=0.02)
+    np.testing.assert_allclose(share, item[:, np.repeat(heavy, 2)].sum(axis=1) / item.sum(axis=1))
+    assert (share.std() < 1e-12) == stratified
+    scores = pd.Series(np.where(table["heavy"] == table["event"], 0.9, 0.1), index=table["item"])
+    tau = score_rater(ratings, scores, metrics="kendall_tau", estimand="population")
+    # One draw of a known truth: tau is 1 in the heavy queries, -1 in the others.
+    assert tau["kendall_tau"].item() == pytest.approx(2 * share[0] - 1)
 
 
 @pytest.mark.parametrize("by", ["cluster", None])

@@ -15,20 +15,32 @@ Values = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
-@metric("flag_rate", task="ais", labels=["flagged"], better="lower")
+@metric("flag_rate", task="ais", labels=["flagged"], better="lower", additive=True)
 def flag_rate(y: Codes, mask: Truth) -> Values:
     """Share of all outputs that are flagged (Flag %)."""
     return share(y[..., 0] == 1, mask)
 
 
-@metric("interpretable_rate", task="ais", labels=["flagged", "interpretable"], kind="ratio")
+@metric(
+    "interpretable_rate",
+    task="ais",
+    labels=["flagged", "interpretable"],
+    kind="ratio",
+    additive=True,
+)
 def interpretable_rate(y: Codes, mask: Truth) -> tuple[Counts, Counts]:
     """Share of the outputs not flagged that are interpretable (Int %)."""
     judged = (y[..., 0] == 0) & mask
     return (judged & (y[..., 1] == 1)).sum(axis=-1), judged.sum(axis=-1)
 
 
-@metric("attributable_rate", task="ais", labels=["interpretable", "attributable"], kind="ratio")
+@metric(
+    "attributable_rate",
+    task="ais",
+    labels=["interpretable", "attributable"],
+    kind="ratio",
+    additive=True,
+)
 def attributable_rate(y: Codes, mask: Truth) -> tuple[Counts, Counts]:
     """Share of the interpretable outputs that are attributable to the source (AIS %)."""
     interpretable = (y[..., 0] == 1) & mask

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from assay.errors import ModelError
+from assay.evaluation.item_weights import weighed_layout
 from assay.evaluation.panels import Layout
 from assay.evaluation.registry import Metric
 from assay.reading.ids import unique_rows
@@ -124,6 +125,20 @@ def weighted_totals(
     -------
     ndarray of float (2, weights, metric, draw, system)
     """
+    if layout.item_weight is None or all(w is None for w in weights):
+        return _totals_on(layout, chosen, task, y, weights)
+    found = [_totals_on(weighed_layout(m, layout), [m], task, y, weights) for m in chosen]
+    return np.concatenate(found, axis=2)
+
+
+def _totals_on(
+    layout: Layout,
+    chosen: Sequence[Metric],
+    task: Task,
+    y: Labels,
+    weights: Sequence[Draws | None],
+) -> Values:
+    """Totals of metrics that weigh panels alike: (2, weights, metric, draw, system)."""
     draws = y.shape[0]
     totals = np.empty((len(weights), draws, len(layout.systems), 2 * len(chosen)))
     step = max(1, CELLS // max(1, layout.item.size))

@@ -5,6 +5,7 @@ from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaincinv
 
 from assay.evaluation.panels import Layout
 
@@ -14,6 +15,9 @@ WEIGHTS_SEED = 1
 MIN_CLUSTERS = 20
 """With fewer clusters (less the strata beyond the first) the Bayesian bootstrap is too narrow, and
 the model's predictive is used."""
+
+LEAST_SHAPE = 0.05
+"""Of the gamma variates in strata of two clusters; at 0 a single one would have all the weight."""
 
 Keys = NDArray[np.uint64]
 Values = NDArray[np.float64]
@@ -35,6 +39,8 @@ class ClusterWeights:
     stratum : ndarray of int (cluster,)
     design : ndarray of float (cluster,)
         Design weight of a cluster.
+    shape : ndarray of float (cluster,)
+        Of the gamma variates in its stratum: 1 in strata of 20 clusters and more.
 
     Notes
     -----
@@ -48,8 +54,15 @@ class ClusterWeights:
     (Rubin 1981). :math:`e_c` depends on the cluster's name, the draw and the seed alone: systems
     and fits that share clusters share their weights.
 
+    Under these weights a mean of :math:`n` clusters has :math:`(n - 1) / (n + 1)` of the variance
+    that sampling gives it: in strata of two, a third. In a stratum of fewer than 20 clusters,
+    :math:`e_c` becomes the quantile of Gamma(:math:`(k - 2) / k`) at its own probability, so that
+    nothing is missing; :math:`k` is the effective number of clusters (Kish 1965),
+    :math:`(\sum_c d_c n_c)^2 / \sum_c (d_c n_c)^2` with :math:`n_c` panels each.
+
     References
     ----------
+    Kish, L. (1965). Survey Sampling. Wiley.
     Rubin, D. B. (1981). The Bayesian bootstrap. Annals of Statistics 9(1), 130-134.
     Steele, G. L., Lea, D. & Flood, C. H. (2014). Fast splittable pseudorandom number generators.
     OOPSLA 2014, 453-472 (SplitMix64).
@@ -58,10 +71,13 @@ class ClusterWeights:
     keys: Keys
     stratum: NDArray[np.int64]
     design: Values
+    shape: Values
 
     def __getitem__(self, draws: slice) -> Values:
         """Return the weights of draws ``start`` to ``stop``: (draw, cluster)."""
         weights = _exponentials(self.keys, np.arange(draws.start or 0, draws.stop))
+        few = self.shape < 1
+        weights[:, few] = gammaincinv(self.shape[few], -np.expm1(-weights[:, few]))
         design = np.bincount(self.stratum, self.design)
         for drawn in weights:
             total = np.bincount(self.stratum, drawn * self.design)
@@ -87,10 +103,37 @@ def cluster_weights(layout: Layout, seed: int = WEIGHTS_SEED) -> ClusterWeights:
     """
     size = len(layout.clusters)
     panels = np.bincount(layout.cluster, minlength=size)
-    design = np.bincount(layout.cluster, weights=layout.weight, minlength=size) / panels
+    total = np.bincount(layout.cluster, weights=layout.weight, minlength=size)
     return ClusterWeights(
-        keys=cluster_keys(layout.clusters, seed), stratum=layout.stratum, design=design
+        keys=cluster_keys(layout.clusters, seed),
+        stratum=layout.stratum,
+        design=total / panels,
+        shape=gamma_shapes(layout.stratum, total),
     )
+
+
+def gamma_shapes(stratum: NDArray[np.int64], size: Values) -> Values:
+    """Shape of the gamma variates of each cluster, by the effective number in its stratum.
+
+    Parameters
+    ----------
+    stratum : ndarray of int (cluster,)
+    size : ndarray of float (cluster,)
+        How much of its stratum each cluster is.
+
+    Examples
+    --------
+    >>> gamma_shapes(np.zeros(4, int), np.ones(4)).tolist()
+    [0.5, 0.5, 0.5, 0.5]
+    >>> float(gamma_shapes(np.zeros(40, int), np.ones(40))[0])
+    1.0
+    """
+    squares = np.bincount(stratum, size**2)
+    some = np.where(squares > 0, squares, 1.0)
+    effective = np.maximum(np.bincount(stratum, size) ** 2 / some, 1.0)
+    # Rounding must not make 20 equal clusters fewer.
+    shape = np.where(effective > MIN_CLUSTERS - 1e-6, 1.0, 1 - 2 / effective)
+    return np.asarray(shape.clip(min=LEAST_SHAPE)[stratum])
 
 
 def cluster_keys(clusters: tuple[str, ...], seed: int) -> Keys:

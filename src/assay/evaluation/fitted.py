@@ -79,7 +79,10 @@ def metrics(
     beyond the first), or no event was seen (a metric at the end of its range in all that was
     recorded, or in all draws), such weights understate what is not known; the metric of new
     clusters, drawn from the model, is reported in their place, and the ``estimand`` attribute
-    says so. ``finite`` weights all panels alike.
+    says so. Few clusters keep their weights where the design weights of a stratum differ: the
+    model, which does not know them, would predict more clusters like the sampled ones, not like
+    the population. A ``stratum`` for what decided the weights tells it. ``finite`` weights all
+    panels alike.
 
     The labels are decoded a run of draws at a time: beside the fit, memory does not grow with
     the number of draws.
@@ -136,7 +139,9 @@ def estimand_draws(
     if estimand == "finite":
         return metric_draws(chosen, ratings.task, y, layout), ["finite"] * len(chosen)
     n_draws = y.shape[0]
-    if layout.freedom() < MIN_CLUSTERS:
+    few = layout.freedom() < MIN_CLUSTERS
+    weighed = few and _weights_beyond_strata(ratings)
+    if few and not weighed:
         name = f"population (model-based: {layout.sample_words()})"
         return _predictive(fit, ratings, chosen, layout, n_draws, replicates), [name] * len(chosen)
     values = metric_draws(chosen, ratings.task, y, layout, cluster_weights(layout, seed))
@@ -144,8 +149,16 @@ def estimand_draws(
     if quiet.any():
         unseen = [m for m, is_quiet in zip(chosen, quiet, strict=True) if is_quiet]
         values[quiet] = _predictive(fit, ratings, unseen, layout, n_draws, replicates)
-    named = {True: "population (model-based: hardly an event seen)", False: "population"}
+    usual = f"population (design weights: {layout.sample_words()})" if weighed else "population"
+    named = {True: "population (model-based: hardly an event seen)", False: usual}
     return values, [named[bool(q)] for q in quiet]
+
+
+def _weights_beyond_strata(ratings: Ratings) -> bool:
+    """Whether design weights differ among the items of a stratum."""
+    items = ratings.items.iloc[np.unique(ratings.panels["item"])]
+    by_stratum = items.groupby("stratum", dropna=False)["weight"]
+    return bool((by_stratum.max() > by_stratum.min()).any())
 
 
 def _predictive(

@@ -11,14 +11,18 @@ Values = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
-@metric("grounding_presence_rate", task="grounding", labels=["support_present"])
+@metric("grounding_presence_rate", task="grounding", labels=["support_present"], additive=True)
 def grounding_presence_rate(y: Codes, mask: Truth) -> Values:
     """Share of answers with a claim that the context supports."""
     return share(y[..., 0] == 1, mask)
 
 
 @metric(
-    "unsupported_claim_rate", task="grounding", labels=["unsupported_claim_present"], better="lower"
+    "unsupported_claim_rate",
+    task="grounding",
+    labels=["unsupported_claim_present"],
+    better="lower",
+    additive=True,
 )
 def unsupported_claim_rate(y: Codes, mask: Truth) -> Values:
     """Share of answers with a claim that the context does not support."""
@@ -26,14 +30,18 @@ def unsupported_claim_rate(y: Codes, mask: Truth) -> Values:
 
 
 @metric(
-    "contradiction_rate", task="grounding", labels=["contradicted_claim_present"], better="lower"
+    "contradiction_rate",
+    task="grounding",
+    labels=["contradicted_claim_present"],
+    better="lower",
+    additive=True,
 )
 def contradiction_rate(y: Codes, mask: Truth) -> Values:
     """Share of answers with a claim that the context contradicts."""
     return share(y[..., 0] == 1, mask)
 
 
-@metric("citation_presence_rate", task="grounding", labels=["source_cited"])
+@metric("citation_presence_rate", task="grounding", labels=["source_cited"], additive=True)
 def citation_presence_rate(y: Codes, mask: Truth) -> Values:
     """Share of answers that cite a source."""
     return share(y[..., 0] == 1, mask)
@@ -45,6 +53,7 @@ def citation_presence_rate(y: Codes, mask: Truth) -> Values:
     labels=["source_cited", "fabricated_source"],
     kind="ratio",
     better="lower",
+    additive=True,
 )
 def conditional_fabrication_rate(y: Codes, mask: Truth) -> tuple[Counts, Counts]:
     """Share of the answers that cite which cite a fabricated source; undefined if none cites."""

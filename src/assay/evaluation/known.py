@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from assay.errors import RatingsError
 from assay.evaluation.draws import panel_totals, ratio
+from assay.evaluation.item_weights import weighed_layout
 from assay.evaluation.panels import By, Layout, panel_layout
 from assay.evaluation.registry import Metric, choose_metrics
 from assay.ratings import Ratings
@@ -88,6 +89,8 @@ def known_totals(
     """
     seen = labels[:, metric.columns(task)]
     layout = layout.of_items((seen != MISSING).all(axis=1))
+    if weighted:
+        layout = weighed_layout(metric, layout)
     y = np.where(layout.mask[..., None], seen[layout.item], 0)
     pair = panel_totals(metric, y, layout.mask)
     shape = (len(layout.clusters), len(layout.systems))

@@ -48,6 +48,9 @@ class Layout:
         Number of panels left out because they are not complete.
     unrated : int
         Number of items in the panels that have no rating with an answer.
+    item_weight : ndarray of float (panel, position) or None
+        Design weight of each item, 0 where there is none; None if the items of every panel weigh
+        the same.
     """
 
     item: Positions
@@ -60,6 +63,7 @@ class Layout:
     stratum: Positions
     dropped: int = 0
     unrated: int = 0
+    item_weight: NDArray[np.float64] | None = None
 
     @property
     def n_strata(self) -> int:
@@ -98,6 +102,7 @@ class Layout:
             bounds=passed[self.bounds],
             cluster=self.cluster[alive],
             weight=self.weight[alive],
+            item_weight=None if self.item_weight is None else self.item_weight[alive],
         )
 
 
@@ -223,18 +228,31 @@ def _rectangle(places: pd.DataFrame, systems: Names, clusters: Names) -> Layout:
         bounds=np.concatenate([[0], sizes.cumsum()]),
         cluster=cluster.astype(np.int64),
         weight=np.bincount(panel, places["weight"]) / np.bincount(panel),
+        item_weight=_uneven(item.shape, panel, position, places["weight"].to_numpy(float)),
         systems=tuple(systems[held].tolist()),
         clusters=tuple(clusters[known].tolist()),
-        stratum=_first_stage(cluster[panel], pd.factorize(places["stratum"], sort=True)[0]),
+        stratum=first_stage(cluster[panel], pd.factorize(places["stratum"], sort=True)[0]),
     )
 
 
-def _first_stage(cluster: Positions, stratum: Positions) -> Positions:
+def _uneven(
+    shape: tuple[int, ...], panel: Positions, position: Positions, weight: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
+    """Design weight of each place (panel, position), if some panel has several."""
+    first = np.flatnonzero(np.diff(panel, prepend=-1))
+    if (weight == weight[first][panel]).all():
+        return None
+    table = np.zeros(shape)
+    table[panel, position] = weight
+    return table
+
+
+def first_stage(cluster: Positions, stratum: Positions) -> Positions:
     """Stratum of each cluster, from those of its places; strata that share a cluster are one.
 
     Examples
     --------
-    >>> _first_stage(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 0, 2])).tolist()
+    >>> first_stage(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 0, 2])).tolist()
     [0, 0, 2]
     """
     joined = np.arange(stratum.max() + 1)

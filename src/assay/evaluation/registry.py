@@ -46,6 +46,9 @@ class Metric:
     better : {"higher", "lower", "neither"}
         Which of two systems is the better one: of error rates, the one with the lower value. Of
         the share of a class nobody has said: ``neither``, and no system is the best on it.
+    additive : bool
+        Whether a panel's value is the mean of those of its items one by one (of a ratio: its
+        totals their sums), so that design weights that differ within a panel count in it.
     """
 
     name: str
@@ -56,6 +59,7 @@ class Metric:
     description: str = ""
     limits: tuple[float, float] = (0.0, 1.0)
     better: Better = "higher"
+    additive: bool = False
 
     def columns(self, task: Task) -> list[int]:
         """Positions in ``task`` of the labels that the function sees."""
@@ -79,6 +83,7 @@ def metric(
     description: str = "",
     limits: tuple[float, float] = (0.0, 1.0),
     better: Better = "higher",
+    additive: bool = False,
 ) -> Callable[[MetricFunction], MetricFunction]:
     """Register a metric: a decorator for a function of labels.
 
@@ -101,6 +106,10 @@ def metric(
     better : {"higher", "lower", "neither"}
         Whether a system with a higher value is the better one, or one with a lower value. With
         ``neither``, systems are compared as always, and none is called the best.
+    additive : bool
+        Whether a panel's value is the mean of those of its items one by one (of a ratio: its
+        totals their sums), as shares are and orders are not. Design weights that differ within a
+        panel count in such a metric; in others a panel counts the mean weight of its items.
 
     Returns
     -------
@@ -146,6 +155,7 @@ def metric(
             description=description or _first_line(function),
             limits=limits,
             better=better,
+            additive=additive,
         )
         return function
 
@@ -259,6 +269,7 @@ def prevalence_metrics(task: Task, *, other: bool = False) -> list[Metric]:
             labels=(label.name,),
             description=f"Share of the items with {label.name} {sign} {word}, where it applies.",
             better="neither",
+            additive=True,
         )
         for label in task.labels
         for code, word in enumerate(label.classes)

@@ -13,7 +13,7 @@ Codes = NDArray[np.integer]
 Values = NDArray[np.float64]
 
 
-@metric("topical_precision_at_k", task="retrieval", labels=["topically_relevant"])
+@metric("topical_precision_at_k", task="retrieval", labels=["topically_relevant"], additive=True)
 def topical_precision_at_k(y: Codes, mask: Truth) -> Values:
     """Share of a query's chunks that are topically relevant, mean over queries."""
     return share(y[..., 0] == 1, mask)
@@ -25,13 +25,19 @@ def sufficiency_hit_at_k(y: Codes, mask: Truth) -> Truth:
     return np.asarray(((y[..., 0] == 1) & mask).any(axis=-1))
 
 
-@metric("sufficiency_rate_at_k", task="retrieval", labels=["evidence_sufficient"])
+@metric("sufficiency_rate_at_k", task="retrieval", labels=["evidence_sufficient"], additive=True)
 def sufficiency_rate_at_k(y: Codes, mask: Truth) -> Values:
     """Share of a query's chunks with sufficient evidence, mean over queries."""
     return share(y[..., 0] == 1, mask)
 
 
-@metric("misleading_context_rate_at_k", task="retrieval", labels=["misleading"], better="lower")
+@metric(
+    "misleading_context_rate_at_k",
+    task="retrieval",
+    labels=["misleading"],
+    better="lower",
+    additive=True,
+)
 def misleading_context_rate_at_k(y: Codes, mask: Truth) -> Values:
     """Share of a query's chunks that mislead, mean over queries."""
     return share(y[..., 0] == 1, mask)

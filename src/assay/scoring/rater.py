@@ -95,7 +95,8 @@ def score_rater(
     -----
     ``finite``: the posterior of the measure on these items; it holds what is not known about the
     truth, not the sampling of items. ``population`` weights clusters with the Bayesian bootstrap
-    besides (:class:`~assay.evaluation.estimands.ClusterWeights`).
+    besides (:class:`~assay.evaluation.estimands.ClusterWeights`), within strata and by design
+    weight. Measures of all items count that of each item; a ranking counts the mean of its items'.
 
     Items in a draw in which the label is unknown or does not apply are left out of that draw.
     Ties: a half in the AUROC, one threshold in ``average_precision``, the mean over all orders in
@@ -123,7 +124,13 @@ def score_rater(
         k=_at_least_one("k", k) if k is not None else None,
         bins=_at_least_one("bins", bins),
     )
-    weights = item_weights(estimand, cluster, known.weight[scored.item], by_cluster=by == "cluster")
+    weights = item_weights(
+        estimand,
+        cluster,
+        known.weight[scored.item],
+        known.stratum[scored.item],
+        by_cluster=by == "cluster",
+    )
     parts = [[m.function(block) for m in measures] for block in blocks(known, setting, weights)]
     said = _description(known, setting, by)
     note = _left_out(said["n_rankings_of_one"], said["n_rankings"])

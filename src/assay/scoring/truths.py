@@ -35,6 +35,8 @@ class Truth:
     ordered : bool
     cluster : ndarray of object (item,)
         Name of the cluster of each item.
+    stratum : ndarray of object (item,)
+        Name of the stratum of each item, ``""`` where there is none.
     weight : ndarray of float (item,)
         Design weights.
     label, reference : str
@@ -49,6 +51,7 @@ class Truth:
     classes: tuple[str, ...]
     ordered: bool
     cluster: NDArray[np.object_]
+    stratum: NDArray[np.object_]
     weight: NDArray[np.float64]
     label: str
     reference: str
@@ -136,6 +139,7 @@ def _with_ratings(
         classes=label.classes,
         ordered=label.ordered,
         cluster=ratings.items["cluster"].to_numpy(object),
+        stratum=ratings.items["stratum"].to_numpy(object),
         weight=ratings.items["weight"].to_numpy(float),
         label=label.name,
         reference=reference,
@@ -215,6 +219,7 @@ def _plain(
         classes=classes,
         ordered=ordered,
         cluster=np.full(len(items), "", object),
+        stratum=np.full(len(items), "", object),
         weight=np.ones(len(items)),
         label=label,
         reference=reference,

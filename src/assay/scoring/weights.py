@@ -6,7 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import ModelError, suggest
-from assay.evaluation.estimands import MIN_CLUSTERS, WEIGHTS_SEED, ClusterWeights, cluster_keys
+from assay.evaluation.estimands import (
+    MIN_CLUSTERS,
+    WEIGHTS_SEED,
+    ClusterWeights,
+    cluster_keys,
+    gamma_shapes,
+)
+from assay.evaluation.panels import first_stage
+from assay.plurals import counted
 
 Values = NDArray[np.float64]
 ESTIMANDS = ("finite", "population")
@@ -35,13 +43,15 @@ class ItemWeights:
     def __getitem__(self, draws: slice) -> tuple[Values, Values]:
         """Return the weights of items (draw, item) and of rankings (draw, ranking)."""
         weight = self.clusters[draws]
-        return weight[:, self.cluster] * self.design, weight[:, self.ranking]
+        by_ranking = (weight * self.clusters.design)[:, self.ranking]
+        return weight[:, self.cluster] * self.design, by_ranking
 
 
 def item_weights(
     estimand: str,
     cluster: NDArray[np.object_],
     design: Values,
+    stratum: NDArray[np.object_],
     *,
     by_cluster: bool,
 ) -> ItemWeights | None:
@@ -53,7 +63,9 @@ def item_weights(
     cluster : ndarray of object (item,)
         Names of the clusters.
     design : ndarray of float (item,)
-        Design weights, which the population counts.
+        Design weights, which the population counts; a ranking counts the mean of its items'.
+    stratum : ndarray of object (item,)
+        Names of the strata; each keeps its share of the design weights.
     by_cluster : bool
         Whether each cluster has its ranking.
 
@@ -67,16 +79,26 @@ def item_weights(
     if estimand == "finite":
         return None
     names, place = np.unique(cluster.astype(str), return_inverse=True)
-    if not by_cluster or len(names) < MIN_CLUSTERS:
+    joined = first_stage(place, np.unique(stratum.astype(str), return_inverse=True)[1])
+    strata = np.unique(joined, return_inverse=True)[1]
+    freedom = len(names) - int(strata.max())
+    if not by_cluster or freedom < MIN_CLUSTERS:
+        count = counted(len(names), "cluster") + (
+            f" in {strata.max() + 1} strata" if strata.max() else ""
+        )
         raise ModelError(
             f"estimand='population' needs by='cluster' and at least {MIN_CLUSTERS} clusters (there "
-            f"are {len(names)}): with fewer the Bayesian bootstrap is too narrow; use "
-            "estimand='finite', which is about these items"
+            f"are {count}; strata beyond the first take one each): with fewer the Bayesian "
+            "bootstrap is too narrow; use estimand='finite', which is about these items"
         )
-    keys = cluster_keys(tuple(str(name) for name in names), WEIGHTS_SEED)
-    even = np.zeros(len(names), np.int64)
+    total = np.bincount(place, design)
     return ItemWeights(
-        clusters=ClusterWeights(keys=keys, stratum=even, design=np.ones(len(names))),
+        clusters=ClusterWeights(
+            keys=cluster_keys(tuple(str(name) for name in names), WEIGHTS_SEED),
+            stratum=strata,
+            design=total / np.bincount(place),
+            shape=gamma_shapes(strata, total),
+        ),
         cluster=place.astype(np.int64),
         design=design,
         ranking=np.arange(len(names)),

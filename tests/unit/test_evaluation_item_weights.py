@@ -1,0 +1,140 @@
+"""Design weights that differ within a panel: estimates of the whole from a part of each panel."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import assay
+from assay.evaluation import majority_metrics, metrics_of_labels
+from assay.evaluation.draws import metric_draws, panel_totals
+from assay.evaluation.estimands import cluster_weights
+from assay.evaluation.panels import panel_layout
+from assay.evaluation.registry import choose_metrics
+from assay.ratings import Ratings
+from assay.states import state_space
+
+HEAVY = 10.0
+
+
+def sampled(task: str, labels: dict[str, list[str]]) -> Ratings:
+    """Thirty clusters, of each one item of weight 1 and one of weight 10, rated once."""
+    rows = pd.DataFrame(
+        {
+            "query_id": np.repeat([f"q{n:02d}" for n in range(30)], 2),
+            "item": [f"i{n:02d}" for n in range(60)],
+            "weight": np.tile([1.0, HEAVY], 30),
+            "rater": "r",
+            **{name: said * 30 for name, said in labels.items()},
+        }
+    )
+    return assay.read_ratings(rows, task=task, cluster="query_id")
+
+
+def population(ratings: Ratings, name: str, draws: int = 50) -> np.ndarray:
+    """Metric of the recorded answers, under the weights of the clusters: (draw,)."""
+    y = np.broadcast_to(ratings.answers[None], (draws, *ratings.answers.shape))
+    layout = panel_layout(ratings)
+    chosen = choose_metrics(ratings.task, name)
+    return metric_draws(chosen, ratings.task, y, layout, cluster_weights(layout))[0, :, 0]
+
+
+def test_a_share_weighs_the_items_of_a_panel() -> None:
+    ratings = sampled(
+        "retrieval",
+        {
+            "topically_relevant": ["yes", "no"],
+            "evidence_sufficient": ["no", "no"],
+            "misleading": ["no", "yes"],
+        },
+    )
+    assert population(ratings, "topical_precision_at_k") == pytest.approx(1 / 11)
+    assert population(ratings, "misleading_context_rate_at_k") == pytest.approx(10 / 11)
+
+
+def test_a_metric_of_order_weighs_panels() -> None:
+    labels = {
+        "topically_relevant": ["no", "yes"],
+        "evidence_sufficient": ["no", "yes"],
+        "misleading": ["no", "no"],
+    }
+    assert population(sampled("retrieval", labels), "mean_reciprocal_rank_at_k") == pytest.approx(
+        1 / 2
+    )
+
+
+def test_a_ratio_weighs_items_above_and_below() -> None:
+    ratings = sampled("single", {"label": ["a", "b"]})
+    assert population(ratings, "prevalence[label=a]") == pytest.approx(1 / 11)
+    gated = sampled(
+        "grounding",
+        {
+            "support_present": ["yes", "yes"],
+            "unsupported_claim_present": ["no", "no"],
+            "contradicted_claim_present": ["no", "no"],
+            "source_cited": ["yes", "yes"],
+            "fabricated_source": ["yes", "no"],
+        },
+    )
+    assert population(gated, "conditional_fabrication_rate") == pytest.approx(1 / 11)
+    votes = majority_metrics(gated, names="conditional_fabrication_rate", draws=20)
+    assert votes["lower"].item() == pytest.approx(1 / 11)
+
+
+def test_these_items_count_alike() -> None:
+    ratings = sampled("single", {"label": ["a", "b"]})
+    table = metrics_of_labels(ratings.answers, ratings, names="prevalence[label=a]")
+    assert table["value"].item() == 0.5
+
+
+def test_equal_weights_need_no_layout_of_their_own() -> None:
+    ratings = sampled("single", {"label": ["a", "b"]})
+    even = ratings.items.assign(weight=np.repeat(np.arange(1.0, 31), 2))
+    layout = panel_layout(replace(ratings, items=even))
+    assert layout.item_weight is None
+    assert layout.weight.tolist() == list(range(1, 31))
+
+
+@pytest.mark.parametrize("task", ["retrieval", "grounding", "generation", "ais"])
+def test_additive_metrics_are_those_that_add_up_over_items(task: str) -> None:
+    """A panel's value is the mean (its totals the sums) of its items' exactly if it says so."""
+    found = assay.load_task(task)
+    rng, mask = np.random.default_rng(1), np.ones((40, 3), bool)
+    states = state_space(found).states
+    y = states[rng.integers(len(states), size=(40, 3))]
+    for metric in choose_metrics(found):
+        seen = y[..., metric.columns(found)]
+        whole = np.stack(panel_totals(metric, seen, mask))
+        alone = [np.stack(panel_totals(metric, seen[:, [p]], mask[:, [p]])) for p in range(3)]
+        joined = sum(alone) / (3 if metric.kind == "per_panel" else 1)
+        assert np.allclose(whole, joined) == metric.additive, metric.name
+
+
+def test_few_clusters_keep_weights_that_the_model_does_not_know() -> None:
+    """Of each question two items likely to be relevant, and two that stand for fifty others."""
+    rng = np.random.default_rng(3)
+    inside = np.tile([True, True, False, False], 12)
+    event = np.where(inside, rng.random(48) < 0.9, rng.random(48) < 0.1)
+    table = pd.DataFrame(
+        {
+            "query_id": np.repeat([f"q{n:02d}" for n in range(12)], 4),
+            "item": [f"i{n:02d}" for n in range(48)],
+            "weight": np.where(inside, 1.0, 25.0),
+            "part": np.where(inside, "in", "out"),
+            "label": np.where(event, "yes", "no"),
+        }
+    )
+    rows = pd.concat([table.assign(rater=f"r{n}") for n in range(3)], ignore_index=True)
+    known = {"cluster": "query_id", "labels": ["label"], "task": "single"}
+    found = {}
+    for name in ("", "part"):
+        ratings = assay.read_ratings(rows, stratum=name, **known)
+        fit = assay.fit(ratings, method="map", draws=60, chains=1, starts=1, rng=1, progress=False)
+        found[name] = assay.metrics(fit, names="prevalence[label=yes]")["prevalence[label=yes]"]
+    assert found[""].attrs["estimand"] == "population (design weights: 12 clusters)"
+    assert found["part"].attrs["estimand"] == "population (model-based: 12 clusters)"
+    weight = table["weight"].to_numpy()
+    share = float((weight * event).sum() / weight.sum())
+    for draws in found.values():
+        assert float(draws.mean()) == pytest.approx(share, abs=0.1)

@@ -76,7 +76,7 @@ def cell_evidence(rows, difficulty, layer, data):  # type: ignore[no-untyped-def
     length = classes * states
     evidence, parts = np.zeros((cells, states)), np.empty((cells, length))
     height, vanished = np.empty(cells), np.zeros(cells, np.bool_)
-    looks, afresh = np.empty(length), np.empty(states)
+    looks, highs, afresh = np.empty(length), np.empty(classes), np.empty(states)
     start = _start(difficulty, data.masks)
     for cell in range(cells):
         mask = data.cell_mask[cell]
@@ -100,7 +100,7 @@ def cell_evidence(rows, difficulty, layer, data):  # type: ignore[no-untyped-def
         if top < VANISHED:
             vanished[cell] = True
             height[cell] = _by_logarithms(
-                parts[cell], cell, log_chance, difficulty, layer, data, looks, afresh
+                parts[cell], cell, log_chance, difficulty, layer, data, looks, highs, afresh
             )
             top = _add_classes(parts[cell], evidence[cell])
             if top == 0.0:  # no state is possible
@@ -146,11 +146,12 @@ def _add_classes(parts, evidence):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _by_logarithms(parts, cell, log_chance, difficulty, layer, data, looks, afresh):  # type: ignore[no-untyped-def]
+def _by_logarithms(  # type: ignore[no-untyped-def]
+    parts, cell, log_chance, difficulty, layer, data, looks, highs, afresh
+):
     """Fill the parts (difficulty * state,) of a cell; return the logarithm of their factor."""
     classes, states = difficulty.shape[0], data.masks.shape[1]
     mask = data.cell_mask[cell]
-    top = -1e300
     for d in range(classes):
         for s in range(states):
             parts[d * states + s] = difficulty[d] + data.masks[mask, s]
@@ -158,22 +159,16 @@ def _by_logarithms(parts, cell, log_chance, difficulty, layer, data, looks, afre
         kind = data.view_layer[view]
         begin, end = data.row_start[view], data.row_start[view + 1]
         if kind < 0:
-            for r in range(begin, end):
-                for k in range(classes * states):
-                    parts[k] += log_chance[data.rows[r], k]
+            add_rows(parts, log_chance, data.rows, begin, end)
             continue
+        _look_by_logarithms(log_chance, data.rows, begin, end, looks, highs)
         for d in range(classes):
-            high = _look_by_logarithms(d, log_chance, data.rows, begin, end, looks, states)
             _see_afresh(kind, d, classes, layer, looks, afresh)
             for s in range(states):
                 blur = layer[kind, d, s]
                 mixed = max((1 - blur) * looks[d * states + s] + blur * afresh[s], 1e-300)
-                parts[d * states + s] += high + np.log(mixed)
-    for k in range(classes * states):
-        top = max(top, parts[k])
-    for k in range(classes * states):
-        parts[k] = np.exp(parts[k] - top)
-    return top
+                parts[d * states + s] += highs[d] + np.log(mixed)
+    return exponentiate(parts, 0, classes * states)
 
 
 @compiled()
@@ -185,7 +180,7 @@ def cell_evidence_back(along, rows, layer, data, vanished, by_rows, by_layer):  
     chance, log_chance, _ = rows
     cells, states = along.shape[0], data.masks.shape[1]
     classes = along.shape[1] // states
-    looks, afresh = np.empty(classes * states), np.empty(states)
+    looks, highs, afresh = np.empty(classes * states), np.empty(classes), np.empty(states)
     pull, mixed = np.empty(classes * states), np.empty(states)
     kinds_of_look = layer.shape[1] - classes
     for cell in range(cells):
@@ -195,10 +190,11 @@ def cell_evidence_back(along, rows, layer, data, vanished, by_rows, by_layer):  
             if kind < 0:
                 spread_rows(along[cell], by_rows, data.rows, begin, end)
                 continue
-            _look(chance, data.rows, begin, end, looks)
+            if vanished[cell]:
+                _look_by_logarithms(log_chance, data.rows, begin, end, looks, highs)
+            else:
+                _look(chance, data.rows, begin, end, looks)
             for d in range(classes):
-                if vanished[cell]:
-                    _look_by_logarithms(d, log_chance, data.rows, begin, end, looks, states)
                 _see_afresh(kind, d, classes, layer, looks, afresh)
                 for n in range(kinds_of_look):
                     mixed[n] = 0.0
@@ -248,6 +244,25 @@ def multiply_rows(parts, table, rows, begin, end):  # type: ignore[no-untyped-de
         parts[k] = one
 
 
+@compiled()
+def add_rows(parts, table, rows, begin, end):  # type: ignore[no-untyped-def]
+    """Add rows of a table to ``parts``: the product of chances by their logarithms."""
+    for r in range(begin, end):
+        for k in range(parts.shape[0]):
+            parts[k] += table[rows[r], k]
+
+
+@compiled()
+def exponentiate(parts, begin, end):  # type: ignore[no-untyped-def]
+    """Turn logarithms into numbers relative to the largest of them, whose logarithm is returned."""
+    top = -1e300
+    for k in range(begin, end):
+        top = max(top, parts[k])
+    for k in range(begin, end):
+        parts[k] = np.exp(parts[k] - top)
+    return top
+
+
 @compiled(inline="always")
 def spread_rows(along, by_rows, rows, begin, end):  # type: ignore[no-untyped-def]
     """Add ``along`` to rows of a table."""
@@ -280,17 +295,14 @@ def _look(chance, rows, begin, end, looks):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _look_by_logarithms(d, log_chance, rows, begin, end, looks, states):  # type: ignore[no-untyped-def]
-    """Fill ``looks`` of one difficulty, relative to the largest of them; return its logarithm."""
-    top = -1e300
-    for k in range(d * states, (d + 1) * states):
+def _look_by_logarithms(log_chance, rows, begin, end, looks, highs):  # type: ignore[no-untyped-def]
+    """Fill ``looks``, relative to the largest of each difficulty, and the logarithms of these."""
+    states = looks.shape[0] // highs.shape[0]
+    for k in range(looks.shape[0]):
         looks[k] = 0.0
-        for r in range(begin, end):
-            looks[k] += log_chance[rows[r], k]
-        top = max(top, looks[k])
-    for k in range(d * states, (d + 1) * states):
-        looks[k] = np.exp(looks[k] - top)
-    return top
+    add_rows(looks, log_chance, rows, begin, end)
+    for d in range(highs.shape[0]):
+        highs[d] = exponentiate(looks, d * states, (d + 1) * states)
 
 
 @compiled()

@@ -6,7 +6,7 @@ a cell's evidence and spreads its gradient while its rows are at hand.
 
 import numpy as np
 
-from assay.kernels.cells import VANISHED, multiply_rows, spread_rows
+from assay.kernels.cells import VANISHED, add_rows, exponentiate, multiply_rows, spread_rows
 from assay.kernels.compiling import compiled
 
 
@@ -47,7 +47,10 @@ def plain_value_and_gradient(prevalence, rows, data):  # type: ignore[no-untyped
         for s in range(states):
             top = max(top, parts[s])
         if top < VANISHED:
-            height = _by_logarithms(parts, mask, log_chance, data, begin, end)
+            for s in range(states):
+                parts[s] = data.masks[mask, s]
+            add_rows(parts, log_chance, data.rows, begin, end)
+            height = exponentiate(parts, 0, states)
         for r in range(begin, end):
             height += row_height[data.rows[r]]
         total = 1e-300
@@ -62,21 +65,6 @@ def plain_value_and_gradient(prevalence, rows, data):  # type: ignore[no-untyped
             parts[s] = part * prevalence[g, s, 0]
         spread_rows(parts, by_rows, data.rows, begin, end)
     return value, by_prevalence, by_rows, all_cells
-
-
-@compiled()
-def _by_logarithms(parts, mask, log_chance, data, begin, end):  # type: ignore[no-untyped-def]
-    """Fill the parts (state,) of a cell; return the logarithm of the largest."""
-    states = parts.shape[0]
-    top = -1e300
-    for s in range(states):
-        parts[s] = data.masks[mask, s]
-        for r in range(begin, end):
-            parts[s] += log_chance[data.rows[r], s]
-        top = max(top, parts[s])
-    for s in range(states):
-        parts[s] = np.exp(parts[s] - top)
-    return top
 
 
 @compiled()

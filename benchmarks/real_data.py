@@ -12,7 +12,7 @@ table alone.
 import argparse
 import json
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -39,10 +39,13 @@ from assay.fit_attributes import VERSIONS
 from assay.ratings import Ratings
 
 # R's rater takes the replicates of rater 1 for independent.
-RATER = {
-    "prevalence": "dirichlet",
-    "priors": {"prevalence": "Dirichlet(3)"},
-    "replicates": "independent",
+RATER: Line = {"prevalence": "dirichlet", "replicates": "independent"}
+RATER_PREVALENCE = {"prevalence": "Dirichlet(3)"}
+RATER_PRIORS: Mapping[str, Mapping[str, str]] = {
+    "dawid_skene": RATER_PREVALENCE,
+    "class_conditional": RATER_PREVALENCE,
+    "hierarchical": RATER_PREVALENCE
+    | {"mean_correct": "Normal(2, 1)", "mean_other": "Normal(0, 1)"},
 }
 RATER_NAMES = {
     "dawid_skene": "dawid_skene",
@@ -70,7 +73,9 @@ def anesthesia_differences(data: Path, family: str, *, draws: int, seed: int) ->
     """Largest differences to the posterior means of R's rater, by kind of quantity."""
     folder = data / "anesthesia"
     ratings = assay.read_ratings(folder / "annotations.csv", task="single")
-    fit, said = fit_timed(ratings, raters=family, **RATER, draws=draws, rng=seed)
+    fit, said = fit_timed(
+        ratings, raters=family, priors=RATER_PRIORS[family], **RATER, draws=draws, rng=seed
+    )
     reference = _reference(folder, RATER_NAMES[family], ratings)
     sample = ("chain", "draw")
     found = {

@@ -11,6 +11,7 @@ from assay.errors import ModelError
 from assay.scoring import decisions
 from assay.scoring.block import Setting
 from assay.scoring.classes import class_grades, positive_classes
+from assay.scoring.informed import informed_truth, saw_scores
 from assay.scoring.rater import blocks
 from assay.scoring.scores import Scores, read_scores
 from assay.scoring.truths import Source, read_truth
@@ -27,15 +28,18 @@ def threshold_sweep(
     label: str | None = None,
     positive: str | Sequence[str] | None = None,
     thresholds: Sequence[float] | None = None,
+    informed: bool = False,
 ) -> xr.Dataset:
     """Precision, recall, F1 and accuracy of "positive if the score is at least the threshold".
 
     Parameters
     ----------
     truth, scores, label, positive
-        As in :func:`assay.score_rater`; guesses are not used.
+        As in :func:`assay.score_rater`; no measure is of the guesses.
     thresholds : sequence of float, optional
         The distinct scores if not given; 200 quantiles of the scores if there are more.
+    informed : bool
+        As in :func:`assay.score_rater`.
 
     Returns
     -------
@@ -57,6 +61,8 @@ def threshold_sweep(
     known = read_truth(truth, label=label)
     chosen = positive_classes(known, positive)
     scored = read_scores(scores, known, chosen, 0.5)
+    if informed and isinstance(truth, xr.DataTree) and not saw_scores(known, scored):
+        known = informed_truth(truth, known, scored)
     setting = Setting(
         scored=scored,
         positive=chosen,

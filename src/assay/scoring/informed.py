@@ -81,8 +81,9 @@ def blind_words(truth: Truth, scored: Scored) -> str:
         return ""
     return (
         "The fit has not seen these scores, and two draws of its truth differ on "
-        f"{100 * apart:.0f} % of the items: measures lean towards those of scores that tell nothing. informed=True "
-        "draws the labels given the scores; a fit of ratings with the scores knows them."
+        f"{100 * apart:.0f} % of the items: measures lean towards those of scores that tell "
+        "nothing. informed=True draws the labels given the scores; a fit of ratings with the "
+        "scores knows them."
     )
 
 

@@ -85,18 +85,20 @@ def compare(
     """Compare systems, and check claims: status 3 if one is contradicted or undecided."""
     from assay.comparison import check_claim
     from assay.comparison import compare as compare_systems
+    from assay.evaluation import computed_once
 
     register(metric_file)
     limits = rope_of(rope)
     tree = open_fit(fit_file)
-    results = [
-        check_claim(tree, text, estimand=estimand, level=level, incomplete=incomplete)
-        for text in claim or ()
-    ]
-    found = compare_systems(
-        tree, by=by, metric=metric or None, estimand=estimand, level=level, rope=limits,
-        incomplete=incomplete, baseline=baseline,
-    )  # fmt: skip
+    with computed_once(tree):
+        results = [
+            check_claim(tree, text, estimand=estimand, level=level, incomplete=incomplete)
+            for text in claim or ()
+        ]
+        found = compare_systems(
+            tree, by=by, metric=metric or None, estimand=estimand, level=level, rope=limits,
+            incomplete=incomplete, baseline=baseline,
+        )  # fmt: skip
 
     def show() -> None:
         from assay.render import comparison_parts

@@ -6,13 +6,14 @@ each cluster weighs, ``events`` whether the data can tell, ``draws`` joins them 
 ``fitted`` is for a fit (its draws come from ``stream``), ``known`` for labels that are known,
 ``baseline`` for the majority vote. ``metric_files`` reads metrics of the user's own. ``budget``
 says where the variance of a metric comes from (``components``), ``widths`` what more data would
-make of it (``pre_posterior``).
+make of it (``pre_posterior``). ``kept_draws`` holds draws of a fit while a report is made of it.
 """
 
 from assay.evaluation import ais, generation, grounding, retrieval
 from assay.evaluation.baseline import majority_metrics
 from assay.evaluation.budget import variance_budget
 from assay.evaluation.fitted import metrics
+from assay.evaluation.kept_draws import computed_once
 from assay.evaluation.known import metrics_of_labels
 from assay.evaluation.metric_files import load_metrics
 from assay.evaluation.registry import Metric, metric, metrics_for
@@ -21,6 +22,7 @@ from assay.evaluation.widths import expected_width
 __all__ = [
     "Metric",
     "ais",
+    "computed_once",
     "expected_width",
     "generation",
     "grounding",

@@ -9,8 +9,14 @@ from numpy.typing import NDArray
 
 from assay.errors import ModelError, suggest
 from assay.evaluation.draws import metric_draws, metric_totals, ratio
-from assay.evaluation.estimands import MIN_CLUSTERS, WEIGHTS_SEED, cluster_weights
+from assay.evaluation.estimands import (
+    MIN_CLUSTERS,
+    WEIGHTS_SEED,
+    ClusterWeights,
+    cluster_weights,
+)
 from assay.evaluation.events import without_event
+from assay.evaluation.kept_draws import draws_once
 from assay.evaluation.panels import By, Incomplete, Layout, panel_layout
 from assay.evaluation.registry import Metric, choose_metrics
 from assay.evaluation.stream import posterior_labels, predicted_labels
@@ -136,15 +142,23 @@ def estimand_draws(
     estimands : list of str
     """
     y = posterior_labels(fit)
-    if estimand == "finite":
-        return metric_draws(chosen, ratings.task, y, layout), ["finite"] * len(chosen)
     n_draws = y.shape[0]
+
+    def drawn(weights: ClusterWeights | None) -> Values:
+        choices = "labels" if weights is None else ("labels", seed)
+        return draws_once(
+            fit, ("labels", "constant_data"), choices, layout, chosen,
+            lambda lacking: metric_draws(lacking, ratings.task, y, layout, weights),
+        )  # fmt: skip
+
+    if estimand == "finite":
+        return drawn(None), ["finite"] * len(chosen)
     few = layout.freedom() < MIN_CLUSTERS
     weighed = few and _weights_beyond_strata(ratings)
     if few and not weighed:
         name = f"population (model-based: {layout.sample_words()})"
         return _predictive(fit, ratings, chosen, layout, n_draws, replicates), [name] * len(chosen)
-    values = metric_draws(chosen, ratings.task, y, layout, cluster_weights(layout, seed))
+    values = drawn(cluster_weights(layout, seed))
     quiet = without_event(chosen, ratings, layout, values)
     if quiet.any():
         unseen = [m for m, is_quiet in zip(chosen, quiet, strict=True) if is_quiet]
@@ -174,10 +188,15 @@ def _predictive(
     replicates = int(np.clip(REPLICATE_CELLS // cells, 1, replicates))
     # Only the panels' design weights count: the new clusters are themselves a sample.
     even = np.broadcast_to(1.0, (n_draws, len(layout.clusters)))
-    totals = np.zeros((2, len(chosen), n_draws, len(layout.systems)))
-    for y in predicted_labels(fit, replicates):
-        totals += metric_totals(chosen, ratings.task, y, layout, even)
-    return ratio(totals)
+
+    def compute(lacking: Sequence[Metric]) -> Values:
+        totals = np.zeros((2, len(lacking), n_draws, len(layout.systems)))
+        for y in predicted_labels(fit, replicates):
+            totals += metric_totals(lacking, ratings.task, y, layout, even)
+        return ratio(totals)
+
+    groups = ("posterior", "constant_data", "observed_data")
+    return draws_once(fit, groups, ("predictive", replicates), layout, chosen, compute)
 
 
 def _dataset(

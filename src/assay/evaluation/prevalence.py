@@ -1,6 +1,7 @@
 """The generic metrics: how many of the items to which a label applies are in a class, or not."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,13 @@ Counts = NDArray[np.int64]
 Totals = tuple[Counts, Counts]
 
 
+@cache
 def prevalence_totals(
     code: int, *, other: bool = False
 ) -> Callable[[NDArray[Any], NDArray[np.bool_]], Totals]:
     """Return the metric function that counts class ``code`` of one label, or all other classes.
+
+    The same class has the same function, so that a metric made twice is one metric.
 
     Examples
     --------

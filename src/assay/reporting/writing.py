@@ -7,6 +7,7 @@ from typing import Literal
 import xarray as xr
 
 from assay.errors import AssayError, FitError
+from assay.evaluation import computed_once
 from assay.fit_data import require_fit
 from assay.option_words import in_options
 from assay.plurals import counted
@@ -189,8 +190,10 @@ def make_page(material: Material, *, title: str | None = None, notice: str = "")
     ModelError, UnknownNameError
         If a claim, or a name of a person, is wrong.
     """
-    _ = material.verdicts, material.human and material.sides  # the user's words: errors stay errors
-    made = [_made(name, maker, material) for name, maker in SECTIONS.items()]
+    with computed_once(material.fit):
+        # The user's words, whose errors stay errors, come first.
+        _ = material.verdicts, material.human and material.sides
+        made = [_made(name, maker, material) for name, maker in SECTIONS.items()]
     sections = [one for one in made if isinstance(one, Section)]
     gaps = [one for one in made if isinstance(one, Gap)]
     gaps += [gap for section in sections for gap in section.gaps]

@@ -35,6 +35,30 @@ def check_formula(text: object) -> str:
     >>> check_formula("language + np.log(length)")
     '~ language + log(length)'
     """
+    return f"~ {_read(text)[0]}"
+
+
+def covariate_names(formula: str) -> list[str]:
+    """Return the columns that a formula reads, in order.
+
+    Raises
+    ------
+    ModelError
+        As :func:`check_formula` does.
+
+    Examples
+    --------
+    >>> covariate_names("~ language * log(length) + (1 | source)")
+    ['language', 'length', 'source']
+    """
+    written, described = _read(formula)
+    # A number among the arguments of a transform counts as a name without letters.
+    found = [str(name) for name in described.var_names if name]
+    return sorted(found, key=lambda name: (written.find(name), name))
+
+
+def _read(text: object) -> tuple[str, Any]:
+    """Return a formula without its tilde, and what formulae makes of it."""
     if not isinstance(text, str):
         raise ModelError(f"formula={text!r}; write it as text, e.g. '~ language + length'")
     left, _, right = text.rpartition("~")
@@ -54,22 +78,7 @@ def check_formula(text: object) -> str:
             f"formula={text!r}: columns whose names hold more than letters, digits and _ stand "
             "between backticks, as in '~ `answer length`'; braces are written I(...)"
         )
-    _described(written, text)
-    return f"~ {written}"
-
-
-def covariate_names(formula: str) -> list[str]:
-    """Return the columns that a formula reads, in order.
-
-    Examples
-    --------
-    >>> covariate_names("~ language * log(length) + (1 | source)")
-    ['language', 'length', 'source']
-    """
-    written = check_formula(formula).removeprefix("~ ")
-    # A number among the arguments of a transform counts as a name without letters.
-    found = [str(name) for name in _described(written, formula).var_names if name]
-    return sorted(found, key=lambda name: (written.find(name), name))
+    return written, _described(written, text)
 
 
 def _described(written: str, text: str) -> Any:

@@ -54,8 +54,6 @@ class Tables(NamedTuple):
         return self._replace(prevalence=self.prevalence.swapaxes(-1, -2))
 
 
-MAX_TABLE = 5_000_000
-"""Numbers in the table of prevalences, by context, node and state, with a formula."""
 TABLE_AXES = Tables(prevalence=3, response=3, difficulty=1, layer=3)
 """Number of axes of each table, without draws."""
 
@@ -136,7 +134,8 @@ def build_structure(ratings: Ratings, spec: Spec) -> Structure:
         design=design,
         priors=override(prevalence_priors(spec.prevalence), spec.priors, owner=spec.prevalence),
     )
-    _check_size(prevalence, spec)
+    if spec.formula is not None:
+        prevalence.check_size(spec.formula)
     priors = _priors_of_parts(ratings, spec, by_group)
     parts = build_parts(ratings, spec, by_group, priors)
     layers = {name for recipe in by_group.values() for name in recipe.layers}
@@ -158,17 +157,6 @@ def build_structure(ratings: Ratings, spec: Spec) -> Structure:
         ),
         pattern=_pattern(ratings, prevalence, parts, layered),
     )
-
-
-def _check_size(prevalence: Prevalence, spec: Spec) -> None:
-    """Refuse a table of prevalences that a fit could not work with."""
-    contexts = prevalence.design.contexts
-    size = contexts * len(prevalence.log_weight) * len(prevalence.space.states)
-    if spec.formula is not None and size > MAX_TABLE:
-        raise ModelError(
-            f"formula={spec.formula!r} tells {contexts:,} kinds of items apart, too many for one "
-            "table of prevalences; round or cut its columns, so that items share their values"
-        )
 
 
 def _check_priors(

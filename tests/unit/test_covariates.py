@@ -1,5 +1,6 @@
 """Covariates: formulas, the columns that they read, and what a fit makes of them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from assay import cli
 from assay.errors import ModelError, RatingsError
 from assay.fit_data import ratings_of
 from assay.formulas import check_formula, covariate_names
+from assay.model import build_structure
 from assay.prevalence.covariates import find_covariates
 from assay.ratings import Ratings
 from assay.spec import make_spec
@@ -97,6 +99,15 @@ def test_a_formula_needs_main_effects():
 def test_terms_that_do_not_fit_the_items(formula: str, said: str):
     with pytest.raises(ModelError, match=said):
         find_covariates(formula, read(study()).items)
+
+
+def test_a_formula_must_not_tell_too_many_items_apart():
+    ratings = assay.simulate("generation", n_items=3200, n_clusters=9, ratings_per_item=1, rng=1)
+    items = ratings.items.assign(length=np.arange(3200.0))
+    with pytest.raises(ModelError, match="3,200 kinds of items apart"):
+        build_structure(replace(ratings, items=items), make_spec(formula="~ length"))
+    few = replace(ratings, items=items.round({"length": -2}))
+    assert build_structure(few, make_spec(formula="~ length")).prevalence.design.contexts == 33
 
 
 def test_columns_are_centred_and_numbers_divided_by_their_sd():

@@ -8,10 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.errors import ModelError
 from assay.prevalence.design import Design
 from assay.priors import Parameter, Prior
 from assay.states import StateSpace
 from assay.task import Task
+
+MAX_TABLE = 5_000_000
+"""Numbers in a table, by context, node and state, beyond which it is refused."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -48,6 +52,21 @@ class Prevalence(ABC):
     def log_weight(self) -> NDArray[np.float64]:
         """Log weights of the table's nodes; one node without a cluster effect."""
         return self.design.log_weight if self.has_clusters else np.zeros(1)
+
+    def check_size(self, formula: str) -> None:
+        """Refuse a formula that makes the table too large.
+
+        Raises
+        ------
+        ModelError
+            If it tells too many kinds of items apart.
+        """
+        contexts = self.design.contexts
+        if contexts * len(self.log_weight) * len(self.space.states) > MAX_TABLE:
+            raise ModelError(
+                f"formula={formula!r} tells {contexts:,} kinds of items apart, too many for one "
+                "table of prevalences; round or cut its columns, so that items share their values"
+            )
 
     def marginal(self, table: Any, xp: Any) -> Any:
         """Average the table over the cluster effect and over each system's places.

@@ -54,7 +54,6 @@ def find_modes(
     rng: np.random.Generator,
     *,
     starts: int = 4,
-    more: list[Floats] | None = None,
     centre: Floats | None = None,
     ascend: Climb | None = None,
     widths: bool = True,
@@ -69,8 +68,6 @@ def find_modes(
         The first start is the centre of the prior, where raters are better than chance; the
         others are scattered twice as widely as a standard normal around it, so that some of them
         are mirror images.
-    more : list of ndarray, optional
-        Further starts.
     centre : ndarray, optional
         In the place of the centre of the prior.
     ascend : callable, optional
@@ -85,7 +82,7 @@ def find_modes(
     """
     samples = samples_of(density, rng)
     centre = prior_centre(density) if centre is None else centre
-    points = [*starting_points(centre, rng, starts), *(more or [])]
+    points = starting_points(centre, rng, starts)
     rival = RIVAL if len(samples) == 1 else FORGOTTEN
     modes = seek_modes(structure, samples[0], points, ascend=ascend, widths=widths, rival=rival)
     if len(samples) == 1:

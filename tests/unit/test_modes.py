@@ -13,7 +13,7 @@ from assay.density import Density, make_density
 from assay.errors import FitWarning
 from assay.laplace import laplace_draws, laplace_log_density, mode_scale
 from assay.model import Structure, build_structure
-from assay.modes import RIVAL, find_modes
+from assay.modes import RIVAL, find_modes, seek_modes, starting_points
 from assay.precision import Dense
 from assay.spec import make_spec
 
@@ -122,7 +122,8 @@ def test_a_saddle_is_no_mode(task: str):
     start = prior_centre(density)
     loading = next(n for n, p in enumerate(density.parameters) if p.name == "cluster_loading")
     start[density.starts[loading] : density.starts[loading + 1]] = 0
-    saddle = find_modes(structure, density, np.random.default_rng(1), starts=2, more=[start])
+    points = starting_points(prior_centre(density), np.random.default_rng(1), 2)
+    saddle = seek_modes(structure, density, [*points, start])
     assert all(mode.precision is not None for mode in saddle)
     assert saddle[0].height == pytest.approx(modes[0].height, abs=1e-4)
 
@@ -136,7 +137,7 @@ def test_both_signs_of_the_loadings_are_one_mode():
     loading = next(n for n, p in enumerate(density.parameters) if p.name == "cluster_loading")
     flipped[density.starts[loading] : density.starts[loading + 1]] *= -1
     assert density(flipped)[0] == pytest.approx(mode.height, abs=1e-6)
-    both = find_modes(structure, density, np.random.default_rng(1), starts=1, more=[flipped])
+    both = seek_modes(structure, density, [prior_centre(density), flipped])
     assert len(both) == 1
     assert both[0].starts == 2
 

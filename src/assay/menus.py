@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.arrays import NEVER, logsumexp
+from assay.arrays import NEVER, append_constant, logsumexp
 from assay.confusion import ConfusionLayout
 from assay.ratings import Resolve
 from assay.states import MISSING, StateSpace, Vectors
@@ -92,8 +92,7 @@ def menu_log_probability(
 
     ``flat`` is (..., unit, entry). Blocked options have ``NEVER`` or less.
     """
-    padded = xp.concatenate([flat, xp.zeros_like(flat[..., :1])], axis=-1)
-    logp = padded[..., menu.entries].sum(axis=-1)
+    logp = append_constant(flat, [0.0], xp)[..., menu.entries].sum(axis=-1)
     if residual is not None:
         logp = logp + residual(menu)
     if menu.warned.shape[1]:
@@ -106,5 +105,5 @@ def menu_log_probability(
         return logp
     keep = ~menu.blocked
     mended = xp.log(xp.matmul(xp.exp(logp), menu.repair[:, keep]) + TINY)
-    padded = xp.concatenate([mended, xp.full_like(mended[..., :1], NEVER)], axis=-1)
-    return padded[..., np.where(keep, np.cumsum(keep) - 1, keep.sum())]
+    place = np.where(keep, np.cumsum(keep) - 1, keep.sum())
+    return append_constant(mended, [NEVER], xp)[..., place]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.arrays import NEVER, logsumexp, merge_axes
+from assay.arrays import NEVER, append_constant, logsumexp, merge_axes
 from assay.completions import completions_of
 from assay.confusion import ConfusionLayout
 from assay.errors import ModelError
@@ -47,9 +47,7 @@ class ProductRows:
         residual: Residual | None = None,
     ) -> Any:
         """Log p(answers of a row | state): (..., row, state)."""
-        every = merge_axes(flat, 2)
-        first = every[..., :1]
-        padded = xp.concatenate([every, xp.zeros_like(first), xp.full_like(first, NEVER)], axis=-1)
+        padded = append_constant(merge_axes(flat, 2), [0.0, NEVER], xp)
         terms = padded[..., self.entries].sum(axis=-1)
         if self.entries.shape[1] == 1:
             return terms[..., 0, :]

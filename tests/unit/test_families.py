@@ -8,6 +8,7 @@ import pytest
 
 import assay
 from assay.errors import ModelError
+from assay.families import default_priors
 from assay.menus import build_menu
 from assay.model import Structure, build_structure
 from assay.priors import write_prior
@@ -352,6 +353,16 @@ def test_opinions_stand_for_the_priors_of_accuracies():
         built("retrieval", "hierarchical", priors={"mean_binary": words}), "logit_mean"
     )[0]
     assert mean[0, 0] == pytest.approx(1.87, abs=0.01)
+
+
+@pytest.mark.parametrize("name", ["hierarchical", "joint"])
+@pytest.mark.parametrize(("classes", "at_most"), [(3, 0.01), (5, 0.015), (10, 0.025)])
+def test_an_average_rater_mostly_calls_a_class_by_its_name(name: str, classes: int, at_most: float):
+    """Nothing else tells one class from another."""
+    rng, priors = np.random.default_rng(1), default_priors(name)
+    right = rng.normal(*priors["mean_correct"].values, 100_000)
+    others = rng.normal(*priors["mean_other"].values, (classes - 1, 100_000))
+    assert (right < others.max(axis=0)).mean() < at_most
 
 
 @pytest.mark.parametrize(

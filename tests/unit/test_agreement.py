@@ -14,6 +14,7 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
 from assay.agreements import WHOLE, agreement
+from assay.agreements.bootstrap import times_drawn
 from assay.errors import ModelError, UnknownNameError
 from assay.grammar import NOT_ASKED
 from assay.ratings import Ratings
@@ -88,8 +89,12 @@ def test_alpha_of_bootstrap_samples_is_that_of_the_krippendorff_package(seed, mo
     cluster = [f"c{n % 5}" for n in range(12)]
     ratings = from_matrix(table, 4, ordered=True, cluster=cluster)
     seen = []
-    draw = module.times_drawn
-    monkeypatch.setattr(module, "times_drawn", lambda *a: seen.append(draw(*a)) or seen[-1])
+
+    def whole_clusters(stratum, draws, rng):
+        seen.append(rng.multinomial(5, np.full(5, 0.2), size=draws).T.astype(float))
+        return seen[-1]
+
+    monkeypatch.setattr(module, "times_drawn", whole_clusters)
     from assay.agreements.columns import build_columns
     from assay.agreements.design import build_design
     from assay.agreements.tallies import build_tally
@@ -197,7 +202,18 @@ def test_strata_keep_their_size():
     ratings = from_matrix(table, 2)
     stratum = np.where(table[:, 0] == table[:, 1], "same", "apart")
     row = agreement(replace(ratings, items=ratings.items.assign(stratum=stratum))).table.iloc[0]
-    assert row[["value", "lower", "upper"]].tolist() == [0.5, 0.5, 0.5]
+    assert row[["value", "lower", "upper"]].tolist() == pytest.approx([0.5, 0.5, 0.5])
+
+
+@pytest.mark.parametrize("sizes", [(7,), (2, 2, 2, 2), (2, 3, 20)])
+def test_a_mean_of_few_clusters_varies_as_sampling_has_it(sizes):
+    """Of a total: sum_h n_h s_h^2; n_h draws of n_h clusters leave (n_h - 1) / n_h of it."""
+    stratum = np.repeat(np.arange(len(sizes)), sizes)
+    value = np.random.default_rng(1).normal(size=len(stratum))
+    times = times_drawn(stratum, 40_000, np.random.default_rng(2))
+    expected = sum(n * value[stratum == h].var(ddof=1) for h, n in enumerate(sizes))
+    assert (value @ times).var() == pytest.approx(expected, rel=0.05)
+    assert times.sum(axis=0) == pytest.approx(len(stratum))
 
 
 def test_a_gated_label_counts_among_those_who_were_asked():

@@ -52,12 +52,25 @@ def _by_cluster(block: Block, design: Design) -> Any:
 
 
 def times_drawn(stratum: Ints, draws: int, rng: np.random.Generator) -> Floats:
-    """How often each cluster is drawn: (cluster, draw). Each stratum keeps its size."""
+    r"""How much each cluster counts: (cluster, draw). Each stratum keeps its size.
+
+    Notes
+    -----
+    Of the :math:`n` clusters of a stratum :math:`n - 1` are drawn with replacement, and count
+    :math:`n / (n - 1)` each: then a mean varies as sampling has it, where :math:`n` draws would
+    leave :math:`(n - 1) / n` of that, in strata of two clusters a half.
+
+    References
+    ----------
+    Rao, J. N. K. & Wu, C. F. J. (1988). Resampling inference with complex survey data. Journal of
+    the American Statistical Association 83, 231-241.
+    """
     times = np.empty((len(stratum), draws))
     for one in np.unique(stratum):
         inside = np.flatnonzero(stratum == one)
         size = len(inside)
-        picked = rng.integers(size, size=(draws, size)) + size * np.arange(draws)[:, None]
-        counts = np.bincount(picked.ravel(), minlength=size * draws)
+        drawn = max(size - 1, 1)
+        picked = rng.integers(size, size=(draws, drawn)) + size * np.arange(draws)[:, None]
+        counts = np.bincount(picked.ravel(), minlength=size * draws) * (size / drawn)
         times[inside] = counts.reshape(draws, size).T
     return times

@@ -3,13 +3,8 @@ r"""The mode by expectation and maximisation, for models whose maximisation has 
 For confusions and prevalences with Dirichlet and Beta priors, at parameters :math:`\theta` the
 expected number :math:`n_k` of the answers that a probability :math:`\theta_k` stands for is the
 derivative of the log-likelihood by :math:`\log \theta_k`: the fused pass gives all of them, as the
-gradient by its tables. The next point is
-
-.. math:: \theta_k = \frac{n_k + \alpha_k}{\sum_{k'} (n_{k'} + \alpha_{k'})}.
-
-It is the maximum where the *unconstrained* values have their mode, as everywhere in this package:
-a Dirichlet(:math:`\alpha`) adds :math:`\alpha`, not :math:`\alpha - 1`, answers. No rating is
-stored twice, and nothing is dense in items x raters.
+gradient by its tables. From these and the prior's the next point follows in closed form
+(:mod:`assay.maximisation`). No rating is stored twice, and nothing is dense in items x raters.
 
 Two steps of EM point to where they lead, and a third point is tried there (SQUAREM); it is kept
 if it is higher than the second, so that the log posterior never falls.
@@ -22,8 +17,6 @@ Varadhan, R. & Roland, C. (2008). Simple and globally convergent methods for acc
 convergence of any EM algorithm. Scandinavian Journal of Statistics 35, 335-353.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,13 +26,13 @@ from assay.climbs import prior_centre
 from assay.density import Density, unconstrain
 from assay.kernels.density import carry_back
 from assay.kernels.marginal_likelihood import value_and_gradient
+from assay.maximisation import Maximisation
 from assay.model import Structure
 from assay.modes import find_modes
 from assay.partition import in_threads
 from assay.parts.answers import AnswerPart
 from assay.peaks import Mode
 from assay.precision import Precision
-from assay.priors import Parameter
 from assay.response_rows import ProductRows
 
 Floats = NDArray[np.float64]
@@ -50,10 +43,6 @@ NEAR = 1e-10
 CYCLES = 5_000
 TELLING = 1e-6
 """Difference of the log probabilities of an answer between states that tells them apart."""
-RIGHT = 0.7
-"""How often raters are taken to be right where the centre of the prior does not tell classes."""
-MADE_UP = 1e3
-"""Ratings of each class that stand for that."""
 
 
 class Expected(NamedTuple):
@@ -75,51 +64,6 @@ class Expected(NamedTuple):
     gradient: Floats
     prevalence: Floats
     response: Floats
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Maximisation:
-    """The closed form of the maximisation of one model.
-
-    Attributes
-    ----------
-    structure : Structure
-    share : ndarray (context, component)
-        Share of each component of the prevalence in each context.
-    """
-
-    structure: Structure
-    share: Floats
-
-    def values(self, here: Mapping[str, Floats], expected: Expected) -> dict[str, Floats]:
-        """Return the parameters at which the expected log posterior density is highest."""
-        found: dict[str, Floats] = {}
-        by_name = {p.name: p for p in self.structure.parameters()}
-        shares = by_name["state_share"]
-        found["state_share"] = _simplex(
-            shares, here["state_share"] * (self.share.T @ expected.prevalence)
-        )
-        first = 0
-        for part in self.structure.parts:
-            assert isinstance(part, AnswerPart)
-            rows = slice(first, first + part.repeats.count)
-            counts, first = _confusion_counts(part, expected.response[rows]), rows.stop
-            for name in (p.name for p in part.parameters()):
-                found[name] = _of_counts(part, by_name[name], counts)
-        return found
-
-    def guess(self) -> dict[str, Floats]:
-        """Return parameters of raters who are right in ``RIGHT`` of their answers."""
-        found: dict[str, Floats] = {}
-        by_name = {p.name: p for p in self.structure.parameters()}
-        for part in self.structure.parts:
-            assert isinstance(part, AnswerPart)
-            layout, raters = part.family.layout, 1 if part.family.shared else len(part.members)
-            log_confusion = layout.from_accuracy(np.full((raters, layout.asked_rows), RIGHT), np)
-            counts = MADE_UP * np.exp(log_confusion)
-            for name in (p.name for p in part.parameters()):
-                found[name] = _of_counts(part, by_name[name], counts)
-        return found
 
 
 def closed_form(structure: Structure) -> Maximisation | None:
@@ -166,46 +110,6 @@ def _is_counted(part: Any) -> bool:
     )
 
 
-def _confusion_counts(part: AnswerPart, response: Floats) -> Floats:
-    """Sum the expected ratings over the rows of each cell: (rater, asked row, class)."""
-    layout, raters = part.family.layout, 1 if part.family.shared else len(part.members)
-    size = len(part.unit_rater) * layout.size
-    counts, first = np.zeros(size + 2), 0  # behind the cells stand a factor 1 and one never
-    for block in part.responses.blocks:
-        assert isinstance(block, ProductRows)
-        entries = block.entries[:, 0]
-        here = response[first : first + len(entries), :, None]
-        weight = np.broadcast_to(here, entries.shape)
-        counts += np.bincount(entries.ravel(), weight.ravel(), minlength=size + 2)
-        first += len(entries)
-    by_unit = counts[:size].reshape(len(part.unit_rater), -1, layout.width)
-    found = np.zeros((raters, *by_unit.shape[1:]))
-    np.add.at(found, part.unit_rater, by_unit)
-    return found
-
-
-def _of_counts(part: AnswerPart, parameter: Parameter, counts: Floats) -> Floats:
-    """Maximise one block of a part's parameters."""
-    layout = part.family.layout
-    if parameter.prior.name == "Dirichlet":
-        classes = parameter.shape[-1]
-        rows = np.flatnonzero(layout.row_classes == classes)
-        return _simplex(parameter, counts[:, rows, :classes].reshape(parameter.shape))
-    right = counts[:, np.arange(layout.asked_rows), list(layout.true_classes)]
-    wrong = counts.sum(axis=-1) - right
-    if len(parameter.shape) == 1:
-        right, wrong = right.sum(axis=-1), wrong.sum(axis=-1)
-    alpha, beta = parameter.prior.values
-    right, wrong = right + alpha, np.maximum(wrong, 0.0) + beta
-    # Below 1 by what can be told from it: the log odds of 1 are infinite.
-    return np.asarray(np.minimum(right / (right + wrong), 1 - np.finfo(float).epsneg))
-
-
-def _simplex(parameter: Parameter, counts: Floats) -> Floats:
-    total = counts + np.broadcast_to(parameter.prior.values[0], parameter.shape)
-    return np.asarray(total / total.sum(axis=-1, keepdims=True))
-
-
 def expect(density: Density, x: Floats) -> Expected:
     """Return what the data say at one point: one pass over them."""
     buffer, *tables = density.tables(x)
@@ -229,8 +133,8 @@ def expect(density: Density, x: Floats) -> Expected:
 def starting_point(form: Maximisation, density: Density) -> Floats:
     """Return the centre of the prior, moved if no rater tells classes apart there.
 
-    Such a centre, of a flat prior, is a saddle that EM never leaves: in its place raters are right
-    in ``RIGHT`` of their answers.
+    Such a centre, of a flat prior, is a saddle that EM never leaves: in its place stands the
+    guess that raters are mostly right.
     """
     centre = prior_centre(density)
     _, _, response, *_ = density.tables(centre)
@@ -255,7 +159,8 @@ def ascend(form: Maximisation, density: Density, start: Floats) -> Ascent:
     """
 
     def step(x: Floats, expected: Expected) -> Floats:
-        return unconstrain(density, form.values(density.constrain(x), expected))
+        values = form.values(density.constrain(x), expected.prevalence, expected.response)
+        return unconstrain(density, values)
 
     x, here = start, expect(density, start)
     heights = [here.height]

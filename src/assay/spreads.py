@@ -32,21 +32,14 @@ from assay.climbs import Held, climb, spreads_of
 from assay.curvature import bend_rows, curvature
 from assay.density import Density
 from assay.normal_scores import NormalScores, normal_scores
-from assay.precision import Dense, Precision, Regressed, dense
+from assay.offset_moments import offset_moments
+from assay.precision import Precision, Regressed, dense
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 LOOKS = 10
 """How often the curvature is computed again, at most."""
-PROBES = 24
-"""Random vectors for each SD from which the moments of many offsets are estimated."""
-FEW = 60
-"""Offsets of one SD up to which their moments are computed one by one."""
-SURELY = 1e-3
-"""Of the variance of an offset, the least that is believed of an estimate."""
-BLOCK = 500
-"""Rows of the covariance that are looked at in one piece."""
 STEPS = 6
 """Newton's steps from one look to the next."""
 NEAR = 0.1
@@ -196,10 +189,7 @@ def _look(
     shape = len(still), len(owner)
     member = csr_array((np.ones(len(owner)), (owner, np.arange(len(owner)))), shape=shape)
     z = x[offset]
-    if isinstance(given, Dense):
-        variance, missing = _moments(given, place, z, member)
-    else:
-        variance, missing = _probed_moments(given, place, z, member)
+    variance, missing = offset_moments(given, place, z, member)
     complete = np.diag(2 * (member @ (z**2 + variance)))
     slope, bend = scores.slopes(scores.scores(x[still]))
     information = slope[:, None] * (complete - missing) * slope
@@ -213,45 +203,6 @@ def _look(
         information=(vectors * known) @ vectors.T,
         evidence=density(x)[0] - given.log_determinant / 2 + float(np.log(slope).sum()),
     )
-
-
-def _moments(given: Dense, place: Ints, z: Floats, member: csr_array) -> tuple[Floats, Floats]:
-    r"""Variances of the offsets, and the covariance of the sums of squares of each SD's.
-
-    That of two offsets' squares is :math:`2 V_{ij}^2 + 4 z_i V_{ij} z_j`.
-    """
-    covariance = given.covariance()
-    missing = np.zeros((member.shape[0],) * 2)
-    for some in np.array_split(np.arange(len(place)), len(place) // BLOCK + 1):
-        part = covariance[np.ix_(place[some], place)]
-        part = 2 * part**2 + 4 * z[some, None] * part * z
-        missing += member[:, some] @ part @ member.T
-    return covariance[place, place], missing
-
-
-def _probed_moments(
-    given: Precision, place: Ints, z: Floats, member: csr_array
-) -> tuple[Floats, Floats]:
-    r"""Return the same from solutions for a few vectors.
-
-    For random signs s on the offsets of one SD, the expectation of :math:`(V s)_i^2` is
-    :math:`\sum_j V_{ij}^2`, and that of :math:`s_i (V s)_i` the variance. Few offsets are looked at
-    one by one.
-    """
-    rng = np.random.default_rng(0)
-    variance, missing = np.zeros(len(place)), np.zeros((member.shape[0],) * 2)
-    for k in range(member.shape[0]):
-        mine = member[[k]].indices
-        if len(mine) <= FEW:
-            probes = np.eye(len(mine))
-        else:
-            probes = rng.choice([-1.0, 1.0], size=(PROBES, len(mine))) / np.sqrt(PROBES)
-        right = np.zeros((1 + len(probes), given.size))
-        right[:, place[mine]] = np.concatenate([z[None, mine], probes])
-        whole, *seen = given.solve(right)[:, place]
-        variance[mine] = np.maximum((probes * np.stack(seen)[:, mine]).sum(axis=0), SURELY)
-        missing[:, k] = member @ (2 * np.square(seen).sum(axis=0) + 4 * z * whole)
-    return variance, (missing + missing.T) / 2
 
 
 def precision_with_spreads(

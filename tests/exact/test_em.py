@@ -72,7 +72,7 @@ def test_em_finds_it_with_all_that_a_study_may_have(ratings: Ratings):
 
 
 def test_em_counts_each_group_of_raters_with_its_own_family():
-    ratings = drawn("single", 5, groups={"human": 3, "model": 3}, ratings_per_item=4)
+    ratings = drawn("single", 4, groups={"human": 3, "model": 3}, ratings_per_item=4)
     recipe = {"human": "pooled", "model": "class_conditional"}
     structure = structure_of(ratings, recipe)
     density = make_density(structure)

@@ -76,7 +76,7 @@ class Fitting:
         _fitting("Replace a prior, e.g. main='Normal(0, 1)'; repeat.", metavar="NAME=PRIOR"),
     ] = None
     priors: Annotated[
-        Path | None, _fitting("TOML file with a table [priors]; --prior goes before it.")
+        Path | None, _fitting(r"TOML file with a table \[priors]; --prior goes before it.")
     ] = None
 
     def checked(self) -> "Fitting":

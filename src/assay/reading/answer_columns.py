@@ -10,9 +10,16 @@ from assay.errors import suggest
 from assay.reading.columns import ColumnFinder, listed
 from assay.reading.ids import Codes
 from assay.reading.ledger import Ledger
-from assay.reading.names import ANSWER_COLUMNS, QUESTION_COLUMNS, VALUE_COLUMNS, squash
+from assay.reading.names import (
+    ANSWER_COLUMNS,
+    QUESTION_COLUMNS,
+    RECOGNISED,
+    VALUE_COLUMNS,
+    squash,
+)
 from assay.reading.table import Table
-from assay.reading.wide import report_wide
+from assay.reading.values import EMPTY, canonical
+from assay.reading.wide import MOST_CLASSES, report_wide
 from assay.task import Task
 
 LabelsArg = Mapping[str, str] | Sequence[str] | str | None
@@ -77,29 +84,70 @@ def find_answers(
     finder = ColumnFinder([c for c in finder.columns if c not in scored])
     found = {name: finder.get(name) for name in task.label_names}
     by_label = {name: column for name, column in found.items() if column is not None}
+    if len(task.labels) == 1 and not (by_label and _varies(table, *by_label.values())):
+        columns = [*by_label.values(), *finder.all_of(ANSWER_COLUMNS)]
+        columns = [c for c in columns if _varies(table, c)] or columns
+        if columns and columns[0] not in by_label.values():
+            why = f", and {by_label[task.label_names[0]]} has one value" if by_label else ""
+            return AnswerColumns(
+                by_label={task.label_names[0]: columns[0]}, evidence=f"its name is recognised{why}"
+            )
     if by_label:
         return AnswerColumns(by_label=by_label, evidence="it has the name of the label")
-    if len(task.labels) == 1:
-        columns = finder.all_of(ANSWER_COLUMNS)
-        if columns:
-            return AnswerColumns(
-                by_label={task.label_names[0]: columns[0]}, evidence="its name is recognised"
-            )
     return _recognise_long(table, task, finder, scored) or AnswerColumns()
 
 
+def _varies(table: Table, column: str) -> bool:
+    """Whether a column says different things of different rows."""
+    return len(set(map(canonical, pd.unique(table.frame[column]))) - EMPTY) > 1
+
+
 def require_answers(
-    found: AnswerColumns, scored: Sequence[str], task: Task, ledger: Ledger
+    found: AnswerColumns,
+    scored: Sequence[str],
+    task: Task,
+    ledger: Ledger,
+    *,
+    taken: Sequence[str] = (),
 ) -> None:
-    """Add a problem if there is neither a column of answers nor one of scores."""
-    if found.columns or scored or ledger.problems or report_wide(task, ledger):
+    """Add a problem if there is neither a column of answers nor one of scores.
+
+    Columns ``taken`` have another role by name.
+    """
+    if found.columns or scored or ledger.problems:
         return
-    names = ", ".join(task.label_names)
+    finder = ColumnFinder([str(c) for c in ledger.table.frame.columns])
+    raters = finder.all_of(RECOGNISED["rater"])
+    if not raters and report_wide(task, ledger):
+        return
+    roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
+    free = [c for c in finder.columns if c not in {*roles, *taken}]
+    few = [c for c in free if _has_few(ledger.table.frame[c])]
+    likely = _likely(free, few, task)
+    pairs = likely or {task.label_names[0]: "..."}
+    written = ", ".join(f'"{label}": "{column}"' for label, column in pairs.items())
     ledger.problem(
-        f"no column holds answers to a label of task {task.name} ({names})",
-        where=f"columns: {listed(list(ledger.table.frame.columns))}",
-        mend="name them: labels={" + f'"{task.label_names[0]}": "..."' + "}",
+        f"no column holds answers to a label of task {task.name} ({', '.join(task.label_names)})",
+        where=f"columns: {listed(finder.columns)}",
+        mend=f"name them: labels={{{written}}}"
+        + (", if that is right" if likely else f"; of few values: {listed(few)}" if few else ""),
     )
+
+
+def _has_few(column: "pd.Series[str]") -> bool:
+    return bool(1 < column.nunique() <= MOST_CLASSES < len(column))
+
+
+def _likely(free: Sequence[str], few: Sequence[str], task: Task) -> dict[str, str]:
+    """Offer columns: those that end in a label's name, or the only one that has a few values."""
+    found = {}
+    for name in task.label_names:
+        ending = [c for c in free if squash(c).endswith(squash(name))]
+        if len(ending) == 1:
+            found[name] = ending[0]
+    if not found and len(task.labels) == 1:
+        found = {task.label_names[0]: few[0]} if len(few) == 1 else {}
+    return found
 
 
 def _asked_labels(

@@ -8,9 +8,14 @@ import pandas as pd
 
 from assay.errors import suggest
 from assay.reading.ids import joined_ids, unique_rows
-from assay.reading.item_columns import ONE_NAME, ask_for_system, choose_item
+from assay.reading.item_columns import (
+    ONE_NAME,
+    ask_for_system,
+    choose_item,
+    other_items,
+)
 from assay.reading.ledger import Ledger
-from assay.reading.names import ASKED, RECOGNISED, squash
+from assay.reading.names import ASKED, RECOGNISED, bare, squash
 from assay.task import Task
 
 ColumnArg = str | Sequence[str] | None
@@ -39,12 +44,20 @@ class ColumnFinder:
     def __init__(self, columns: Sequence[str]) -> None:
         self.columns = list(columns)
         self._squashed: dict[str, str] = {}
+        self._bare: dict[str, list[str]] = {}
         for column in columns:
             self._squashed.setdefault(squash(column), column)
+            self._bare.setdefault(bare(column), []).append(column)
 
     def get(self, name: str) -> str | None:
-        """Return the column of this name, exactly or up to case and separators."""
-        return name if name in self.columns else self._squashed.get(squash(name))
+        """Return the column of this name, exactly or up to case and separators.
+
+        Else it is the one column whose name differs by where it stood in a nested export.
+        """
+        if name in self.columns:
+            return name
+        alike = self._bare.get(bare(name), [])
+        return self._squashed.get(squash(name)) or (alike[0] if len(alike) == 1 else None)
 
     def all_of(self, names: Sequence[str]) -> list[str]:
         """Return those of the named columns that are there, without repeats."""
@@ -191,8 +204,21 @@ def require(role: str, roles: Roles, finder: ColumnFinder, task: Task, ledger: L
         f"no column says which {role} a rating is {'of' if role == 'item' else 'by'}{because}",
         where=f"columns: {listed(finder.columns)}",
         allowed=f"names like {', '.join(RECOGNISED[role][:6])}",
-        mend=f'name it: {role}="..."' + _several(half, finder, task),
+        mend=f'name it: {role}="..."' + (_likely(roles, ledger) or _several(half, finder, task)),
     )
+
+
+def _likely(roles: Roles, ledger: Ledger) -> str:
+    """Offer the columns that could be the item by what stands in them, where it is not known."""
+    if "item" in roles or "rater" not in roles:
+        return ""
+    frame = ledger.table.frame
+    used = {c for role in roles.values() for c in role.columns}
+    rest = [str(c) for c in frame.columns if c not in used]
+    beside = [c for role in BESIDE if role in roles for c in roles[role].columns]
+    found = other_items([], rest, frame.drop_duplicates(), beside)
+    names = " or ".join(f"item={key[0]!r}" for key in found)
+    return f"; no rater rates a value twice under {names}" if found else ""
 
 
 def _several(half: Sequence[str], finder: ColumnFinder, task: Task) -> str:

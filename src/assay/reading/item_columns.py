@@ -43,7 +43,7 @@ def choose_item(
     numbers = [c for c in candidates if len(np.unique(codes[c])) == len(rows)]
     rated = [c for c in candidates if not (c in numbers and _is_generic(c))] or list(candidates)
     fitting = [c for c in rated if not repeats(codes[c], rows, beside)]
-    alike = [c for c in fitting if _same_groups(codes[c], codes[fitting[0]])]
+    alike = [c for c in fitting if same_groups(codes[c], codes[fitting[0]])]
     if fitting and len(alike) == len(fitting) and not (set(alike) <= set(numbers) < set(rated)):
         return fitting[0], _evidence(fitting[0], [c for c in rated if c not in fitting])
     _ask(rated, fitting, codes, ledger)
@@ -60,7 +60,7 @@ def repeats(item: Codes, rows: pd.DataFrame, beside: Sequence[str]) -> int:
     return len(rows) - len(unique_rows(item, *keys)[0])
 
 
-def _same_groups(one: Codes, other: Codes) -> bool:
+def same_groups(one: Codes, other: Codes) -> bool:
     """Whether two columns put the same rows together."""
     pairs = len(unique_rows(one, other)[0])
     return pairs == len(np.unique(one)) == len(np.unique(other))

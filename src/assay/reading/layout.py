@@ -14,6 +14,7 @@ from assay.reading.answer_columns import AnswerColumns
 from assay.reading.audits import AuditColumns
 from assay.reading.columns import ColumnArg, ColumnFinder, Role, find_roles, require, roles_table
 from assay.reading.ids import joined_ids, like_named
+from assay.reading.item_columns import same_groups
 from assay.reading.joins import join_table
 from assay.reading.ledger import Ledger
 from assay.reading.panels import Places
@@ -107,6 +108,8 @@ def find_layout(
         ),
         ledger=ledger, question=answers.question,
     )  # fmt: skip
+    if sessions is None and asked.get("session") is None and _one_each(roles, table):
+        del roles["session"]
     for role in ("item", "rater"):
         require(role, roles, finder, task, ledger)
     blank = pd.Series([""] * len(table.frame), dtype="str")
@@ -123,6 +126,17 @@ def find_layout(
         item_names=names["item"], rater_names=names["rater"], order=order, by_row=by_row,
         ledger=ledger,
     )  # fmt: skip
+
+
+def _one_each(roles: Mapping[str, Role], table: Table) -> bool:
+    """Whether sessions and raters are one to one: then the session is another name of the rater."""
+    if not {"session", "rater"} <= set(roles):
+        return False
+    session, rater = (
+        pd.factorize(joined_ids(table.frame, roles[role].columns))[0]
+        for role in ("session", "rater")
+    )
+    return bool(session.max() > 0) and same_groups(session, rater)
 
 
 def _check_names(role: str, roles: Mapping[str, Role], table: Table, ledger: Ledger) -> None:

@@ -16,7 +16,8 @@ RECOGNISED: dict[str, tuple[str, ...]] = {
         "annotated_by", "rated_by", "labeled_by", "labelled_by", "completed_by", "labeler_id",
         "reviewer_id", "assessor_id", "evaluator_id", "expert_id", "judge_name", "judge_model",
         "grader", "grader_id", "scorer", "respondent", "respondent_id", "participant",
-        "participant_id", "prolific_pid", "prolific_id", "username",
+        "participant_id", "prolific_pid", "prolific_id", "username", "completed_by.email",
+        "completed_by.id",
     ),
     "replicate": ("replicate", "replication"),
     "session": (
@@ -53,6 +54,22 @@ ASKED = ("question", "question_id", "prompt", "user_input")
 ANSWER_COLUMNS = ("label", "rating", "class", "response", "answer", "category", "value")
 QUESTION_COLUMNS = ("label", "question", "label_name", "question_id", "dimension", "criterion")
 VALUE_COLUMNS = ("value", "answer", "response", "rating", "class", "category")
+
+
+NESTED = ("input.", "answer.", "annotation.", "annotations.", "task.data.", "task.", "data.")
+"""What tables flattened from the exports of labelling tools put before the names of columns."""
+
+
+def bare(name: str) -> str:
+    """Return a squashed name without what a flattened export puts before it.
+
+    Examples
+    --------
+    >>> bare("Input.message_id") == bare("message_id")
+    True
+    """
+    start = next((before for before in NESTED if name.casefold().startswith(before)), "")
+    return squash(name[len(start) :])
 
 
 def squash(name: str) -> str:

@@ -15,6 +15,7 @@ from assay.reading.extras import read_extras
 from assay.reading.label_columns import PerLabel, named_columns
 from assay.reading.layout import fill_classes, find_layout, find_tables
 from assay.reading.ledger import Ledger
+from assay.reading.lists import require_single, single_elements
 from assay.reading.repeats import BY_ROW
 from assay.reading.rows import apply_export, decode_rows, join_ratings
 from assay.reading.score_columns import find_scores
@@ -163,6 +164,7 @@ def read_ratings(
         "session": session, "seconds": seconds,
     }  # fmt: skip
     table, side = find_tables(source, base, panels, item)
+    table = single_elements(table)
     ledger = Ledger(table)
     finder = ColumnFinder(list(table.frame.columns))
     named = named_columns(finder, score, confidence, audit)
@@ -175,13 +177,15 @@ def read_ratings(
         taken=taken, ledger=ledger,
     )  # fmt: skip
     audits = find_audits(table, base, found, audit, [*taken, *scores.columns], ledger)
-    require_answers(found, scores.columns, base, ledger)
+    require_answers(found, scores.columns, base, ledger, taken=taken)
     words = check_words(classes, base, ledger)
     table = ledger.table = apply_words(table, found, words, ledger)
     layout = find_layout(
         table, base, asked, found, scores, audits, ledger,
         sessions=sessions, by_row=replicate == BY_ROW,
     )  # fmt: skip
+    read = [*found.columns, *(c for role in layout.roles.values() for c in role.columns)]
+    require_single(read, ledger)
     gold = find_truth(
         truth, table=table, item=layout.item_names, item_columns=layout.item_columns,
         task=base, labels=found.by_label if labels is None else labels, words=words, ledger=ledger,

@@ -251,7 +251,7 @@ def text_of(column: "pd.Series[Any]") -> "pd.Series[str]":
     try:
         codes, distinct = pd.factorize(column)
     except TypeError:  # lists and dicts cannot be told apart by hash
-        codes, distinct = pd.factorize(column.map(str))
+        codes, distinct = pd.factorize(column.map(str, na_action="ignore"))
     words = pd.array([cell_text(value) for value in distinct] + [""], dtype="str")
     return pd.Series(words.take(codes), name=column.name)
 

@@ -18,13 +18,12 @@ from assay.density import make_density
 from assay.distributed.pieces import Piece, make_frame, make_piece, take_clusters
 from assay.distributed.subsets import join_ratings, take_items, with_raters
 from assay.errors import FitError
-from assay.layers.perception import ENOUGH
+from assay.layers.perception import ENOUGH, telling_items
 from assay.likelihood import Pattern
 from assay.model import Structure, build_structure
-from assay.prevalence.design import MIN_CLUSTERS
+from assay.prevalence.design import MIN_CLUSTERS, count_places
 from assay.ratings import NOT_AUDITED, Ratings
 from assay.spec import Spec
-from assay.states import MISSING
 
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
@@ -110,13 +109,8 @@ def _evidence(ratings: Ratings, spec: Spec) -> Iterator[Ints]:
     """Find the items that a reference needs, as many as are asked for."""
     if spec.reference is None:
         return
-    yield np.flatnonzero((ratings.truth != MISSING).any(axis=1))[:ENOUGH]
-    mine = (ratings.raters["group"].to_numpy(object) == spec.reference)[ratings.rater]
-    count = len(ratings.items)
-    said = ratings.item[~ratings.abstained], mine[~ratings.abstained]
-    inside = np.bincount(said[0][said[1]], minlength=count)
-    outside = np.bincount(said[0][~said[1]], minlength=count)
-    yield np.flatnonzero((inside >= 2) & (outside >= 1))[:ENOUGH]
+    for reference in ("gold", spec.reference):
+        yield np.flatnonzero(telling_items(ratings, reference))[:ENOUGH]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -188,7 +182,7 @@ def number_partition(ratings: Ratings, numbering: Numbering) -> Numbered:
     return Numbered(
         piece=make_piece(frame, pattern),
         ratings=with_raters(ratings, both.raters),
-        places=_count_places(structure, first),
+        places=_places_from(structure, first),
     )
 
 
@@ -211,14 +205,8 @@ def _require_same(structure: Structure, frame: Piece) -> None:
         )
 
 
-def _count_places(structure: Structure, first: int) -> NDArray[np.float64]:
+def _places_from(structure: Structure, first: int) -> NDArray[np.float64]:
     """Count the places of the items from ``first`` on by system and context."""
     design, panels = structure.prevalence.design, structure.ratings.panels
-    item = panels["item"].to_numpy(np.int64)
-    system = pd.Index(design.systems or [""]).get_indexer(pd.Index(panels["system"]))
-    if not design.systems:
-        system = np.zeros(len(item), np.int64)
-    counts = np.zeros((max(len(design.systems), 1), design.contexts))
-    own = (item >= first) & (system >= 0)
-    np.add.at(counts, (system[own], design.item_context[item[own]]), 1.0)
-    return counts
+    own = panels[panels["item"] >= first]
+    return count_places(own, design.systems, design.item_context, design.contexts)

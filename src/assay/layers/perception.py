@@ -224,23 +224,31 @@ def check_reference(ratings: Ratings, reference: str | None) -> None:
     if reference is None:
         return
     if reference == "gold":
-        known = int((ratings.truth != MISSING).any(axis=1).sum())
+        known = int(telling_items(ratings, reference).sum())
         if known < ENOUGH:
             raise ModelError(
                 f"reference='gold' needs the known truth of at least {ENOUGH} items; {known} have "
                 "it. Give it by truth= when reading, or use reference=None"
             )
         return
-    groups = ratings.raters["group"].to_numpy(object)
-    _require_group(reference, tuple(dict.fromkeys(map(str, groups))))
-    group = groups[ratings.rater]
-    rated = ~ratings.abstained
-    items = len(ratings.items)
-    mine = np.bincount(ratings.item[(group == reference) & rated], minlength=items)
-    others = np.bincount(ratings.item[(group != reference) & rated], minlength=items)
-    enough = int(((mine >= 2) & (others >= 1)).sum())
+    _require_group(reference, tuple(dict.fromkeys(map(str, ratings.raters["group"]))))
+    enough = int(telling_items(ratings, reference).sum())
     if enough < ENOUGH:
         raise ModelError(
             f"reference={reference!r} needs at least {ENOUGH} items that this group rated twice or "
             f"more and others rated too; there are {enough}. Use reference=None (one consensus)"
         )
+
+
+def telling_items(ratings: Ratings, reference: str) -> NDArray[np.bool_]:
+    """Whether each item tells what others misperceive: (item,).
+
+    It has gold; or two ratings of the reference group or more, and one of somebody else.
+    """
+    if reference == "gold":
+        return np.asarray((ratings.truth != MISSING).any(axis=1))
+    mine = (ratings.raters["group"].to_numpy(object) == reference)[ratings.rater]
+    rated, items = ~ratings.abstained, len(ratings.items)
+    inside = np.bincount(ratings.item[mine & rated], minlength=items)
+    outside = np.bincount(ratings.item[~mine & rated], minlength=items)
+    return np.asarray((inside >= 2) & (outside >= 1))

@@ -53,13 +53,13 @@ def find_units(
     unit = np.where(here, (owner * sessions + session) * systems + system, -1)
     every = np.arange(owners * sessions * systems)
     of = every // (sessions * systems)
-    place = every % systems
+    judged = every % systems
     return Units(
         unit=unit,
         rater=row[of],
         group=group[of],
         session=every // systems % sessions,
-        system=np.where(place == systems - 1, -1, place),
+        system=np.where(judged == systems - 1, -1, judged),
     )
 
 

@@ -1,5 +1,6 @@
 """What the prevalence may depend on: the context of each item, its cluster, and the quadrature."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -136,6 +137,8 @@ def build_design(ratings: Ratings, formula: str | None = None) -> Design:
         Effect(name=name, levels=levels, share=share)
         for (name, (levels, _)), share in zip(groupings.items(), shares, strict=True)
     )
+    systems = tuple(ratings.systems) if len(ratings.systems) > 1 else ()
+    places = count_places(ratings.panels, systems, item_context, len(shown))
     cluster = _clusters(ratings)
     nodes, log_weight = (np.zeros(1), np.zeros(1)) if cluster is None else normal_quadrature()
     return Design(
@@ -143,8 +146,8 @@ def build_design(ratings: Ratings, formula: str | None = None) -> Design:
         covariates=covariates.names,
         covariate_values=values,
         item_context=item_context,
-        systems=tuple(ratings.systems) if len(ratings.systems) > 1 else (),
-        system_share=_system_share(ratings, item_context, len(shown)),
+        systems=systems,
+        system_share=places / places.sum(axis=1, keepdims=True),
         cluster=cluster,
         nodes=nodes,
         log_weight=log_weight,
@@ -186,16 +189,19 @@ def _ordered_levels(column: pd.Series) -> tuple[Ints, tuple[str, ...]]:
     return codes.astype(np.int64), tuple(str(level) for level in found)
 
 
-def _system_share(ratings: Ratings, item_context: Ints, contexts: int) -> Floats:
-    place_context = item_context[ratings.panels["item"].to_numpy(np.int64)]
-    if len(ratings.systems) > 1:
-        system = pd.Index(ratings.systems).get_indexer(pd.Index(ratings.panels["system"]))
-        keep = system >= 0
-        share = np.zeros((len(ratings.systems), contexts))
-        np.add.at(share, (system[keep], place_context[keep]), 1.0)
+def count_places(
+    panels: pd.DataFrame, systems: Sequence[str], item_context: Ints, contexts: int
+) -> Floats:
+    """Count the places of panels by system and context; in one row if there are no systems."""
+    item = panels["item"].to_numpy(np.int64)
+    if systems:
+        system = pd.Index(systems).get_indexer(pd.Index(panels["system"]))
     else:
-        share = np.bincount(place_context, minlength=contexts)[None, :].astype(float)
-    return np.asarray(share / share.sum(axis=1, keepdims=True))
+        system = np.zeros(len(item), np.int64)
+    known = system >= 0
+    counts = np.zeros((max(len(systems), 1), contexts))
+    np.add.at(counts, (system[known], item_context[item[known]]), 1.0)
+    return counts
 
 
 def _clusters(ratings: Ratings) -> Ints | None:

@@ -94,7 +94,8 @@ def expected_width(
     :math:`P' = P_1 Q / Q'`, since what is known of raters comes from items that several of them
     rated (or of which the truth is known): :math:`Q` is the number of pairs of raters of one
     item, a known truth counting as one more, before and after. *One more rater*: the same where
-    only the share :math:`1/J` of the ratings that a rater of :math:`J` has is added.
+    only the share :math:`1/J` of the ratings that a rater of :math:`J` has is added; this rater is
+    taken for as well known as the others, which promises too much of differences of systems.
 
     Where no item has two raters and no truth is known, :math:`Q = 0`: nothing in the data tells
     errors from truth, what is believed of the raters is the prior's, and no number of clusters

@@ -23,6 +23,8 @@ _NAME = "|".join(sorted(OPTIONS, key=len, reverse=True))
 _VALUE = r"""'[^']*'|"[^"]*"|\{(?:[^{}]|\{[^{}]*\})*\}|\[[^\[\]]*\]|\d+(?:\.\d+)?|True"""
 _ONE = rf"(?<![\w\[])(?:{_NAME})=(?:{_VALUE}|(?=[\s,;:.)]|$))"
 _RUN = re.compile(rf"{_ONE}(?:, {_ONE})*")
+_CALL = re.compile(rf"\bread_ratings\(((?:{_NAME})=)(?:\.\.\.)?\)")
+"""A call that shows an argument without its value."""
 _EACH = re.compile(rf"(?<![\w\[])({_NAME})=({_VALUE}|)")
 
 
@@ -39,12 +41,14 @@ def in_options(text: str) -> str:
     'Use --method nuts; unlock it with --system or --score-range'
     >>> in_options('raters={"judge": "mace", "people": "pooled"}, prevalence="dirichlet"')
     '--raters judge=mace --raters people=pooled --prevalence dirichlet'
+    >>> in_options("name its column with read_ratings(stratum=...)")
+    'name its column with --stratum'
     >>> in_options("prevalence[label=1] is a metric")
     'prevalence[label=1] is a metric'
     >>> in_options('classes={"relevance": {"partially yes": "partially"}}')
     "--word 'relevance:partially yes=partially'"
     """
-    return _RUN.sub(_written, text)
+    return _RUN.sub(_written, _CALL.sub(r"\1", text))
 
 
 def _written(run: re.Match[str]) -> str:

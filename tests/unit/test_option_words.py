@@ -44,6 +44,7 @@ def test_the_arguments_are_those_of_the_functions() -> None:
         ('labels={"relevant": "Is it?"}', "--labels 'relevant=Is it?'"),
         ("audit=''", "--audit ''"),
         ("stability=True, or not", "--stability, or not"),
+        ("name it with read_ratings(system=...)", "name it with --system"),
         ("(target_accept=0.98)", "(--target-accept 0.98)"),
         ("method='nuts', draws=2000", "--method nuts --draws 2000"),
         ("rng=3 and mylabel= and score=x", "--seed 3 and mylabel= and score=x"),

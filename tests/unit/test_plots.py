@@ -17,7 +17,14 @@ from assay.evaluation import variance_budget
 from assay.fit_data import ratings_of
 from assay.frames import reliability_frame
 from assay.plots.forest import Series, forest
-from assay.plots.raters import SHOWN_RATERS, draw_confusions, weakest
+from assay.plots.raters import (
+    SHOWN_RATERS,
+    draw_confusions,
+    draw_raters,
+    shown_confusions,
+    shown_raters,
+    weakest,
+)
 from assay.plots.style import panel_grid, short
 from assay.simulation import simulate
 
@@ -80,6 +87,23 @@ def test_the_weakest_raters_are_shown(fit: xr.DataTree) -> None:
     means = right.groupby("rater")["mean"].mean()
     assert weakest(right, 1) == [means.idxmin()]
     assert len(weakest(right, SHOWN_RATERS)) == 4
+
+
+@pytest.mark.parametrize(
+    ("classes", "lines", "maps"), [(2, 24, 12), (3, 24, 12), (6, 12, 6), (40, 4, 4)]
+)
+def test_fewer_raters_are_shown_where_there_are_many_classes(
+    classes: int, lines: int, maps: int
+) -> None:
+    names = [f"c{n}" for n in range(classes)]
+    cells = itertools.product([f"r{n:02d}" for n in range(30)], ["label"], names, names)
+    frame = pd.DataFrame(cells, columns=["rater", "label", "true_class", "reported_class"])
+    frame = frame.assign(mean=0.5, lower=0.4, upper=0.6, level=0.95, kind="recorded")
+    right = frame[frame["true_class"] == frame["reported_class"]]
+    assert (shown_raters(right), shown_confusions(frame)) == (lines, maps)
+    task = assay.load_task("single").with_classes({"label": tuple(names)})
+    ticks = draw_raters(frame, task).axes[0].get_yticklabels()
+    assert len({tick.get_text() for tick in ticks}) == lines
 
 
 def test_shares_of_the_budget_fill_their_bars(fit: xr.DataTree) -> None:

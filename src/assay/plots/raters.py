@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SHOWN_RATERS = 24
+SHOWN_LINES = 72
+"""Of a forest: beyond that, fewer raters are shown."""
 SHOWN_CONFUSIONS = 12
+SHOWN_ROWS = 36
+"""Of the heat maps of one label: beyond that, fewer raters are shown."""
+FEWEST = 4
 SHADE = 0.55
 """Opacity of a cell of probability 1: letters of either theme stand out from it."""
 CELL = 0.28
@@ -49,7 +54,7 @@ def plot_raters(
     Returns
     -------
     matplotlib.figure.Figure
-        At most 24 raters: those with the lowest chances.
+        Those raters who have the lowest chances: 24, or fewer where there are many classes.
     """
     return draw_raters(reliability_frame(fit, kind, level), ratings_of(fit).task, width=width)
 
@@ -57,7 +62,7 @@ def plot_raters(
 def draw_raters(frame: pd.DataFrame, task: Task, *, width: float = WIDTH) -> "Figure":
     """Draw the right answers of :func:`assay.frames.reliability_frame`."""
     right = frame[frame["true_class"] == frame["reported_class"]]
-    right = right[right["rater"].isin(weakest(right, SHOWN_RATERS))]
+    right = right[right["rater"].isin(weakest(right, shown_raters(right)))]
     binary = [label.name for label in task.labels if len(label.classes) == 2]
     series = [
         Series(name=name, values=_by_label(right[right["label"].isin(binary)], task, place))
@@ -83,6 +88,19 @@ def _by_label(right: pd.DataFrame, task: Task, place: int) -> pd.DataFrame:
     return values[["mean", "lower", "upper"]]
 
 
+def shown_raters(right: pd.DataFrame) -> int:
+    """Return how many raters a forest shows: each has a line in every class of three and more."""
+    classes = right.groupby("label")["true_class"].nunique()
+    lines = int(classes.where(classes > 2, 1).sum())
+    return min(SHOWN_RATERS, max(FEWEST, SHOWN_LINES // lines))
+
+
+def shown_confusions(frame: pd.DataFrame) -> int:
+    """Return how many raters the heat maps show: each has a row for every class of a label."""
+    classes = int(frame.groupby("label")["true_class"].nunique().max())
+    return min(SHOWN_CONFUSIONS, max(FEWEST, SHOWN_ROWS // classes))
+
+
 def weakest(right: pd.DataFrame, count: int) -> list[str]:
     """Return the raters whose chance of the right answer is lowest on average, in their order."""
     means = right.groupby("rater", sort=False)["mean"].mean()
@@ -106,7 +124,7 @@ def plot_confusions(
     kind : {"recorded", "raw"}
         As for :func:`assay.rater_reliability`.
     raters : sequence of str, optional
-        Names; the 12 weakest if not given.
+        Names; the 12 weakest if not given, or fewer where there are many classes.
     width : float
         Inches.
 
@@ -125,7 +143,7 @@ def draw_confusions(
     import matplotlib as mpl
 
     right = frame[frame["true_class"] == frame["reported_class"]]
-    names = list(raters) if raters is not None else weakest(right, SHOWN_CONFUSIONS)
+    names = list(raters) if raters is not None else weakest(right, shown_confusions(frame))
     labels = list(dict.fromkeys(frame["label"]))
     maps = [(name, label) for name in names for label in labels]
     classes = int(frame.groupby("label")["true_class"].nunique().max())

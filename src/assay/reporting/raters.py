@@ -3,14 +3,16 @@
 import pandas as pd
 
 from assay.plots.raters import (
-    SHOWN_CONFUSIONS,
     SHOWN_RATERS,
     draw_confusions,
     draw_raters,
+    shown_confusions,
+    shown_raters,
     weakest,
 )
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, bullets, prose, table_of
+from assay.reporting.spamming import spamming_blocks, spamming_findings, spamming_frame
 from assay.reporting.svg import to_svg
 from assay.reporting.talks import Talk, talks
 from assay.words import KIND_WORDS, interval, lines_of, percent
@@ -29,27 +31,30 @@ def raters_section(material: Material) -> Section:
     note = f"Kind recorded: {KIND_WORDS['recorded']}. Reference: {material.reference}."
     forest = draw_raters(frame, task, width=WIDTH)
     maps = draw_confusions(frame, width=WIDTH)
+    spam = spamming_frame(material.fit, material.level)
     count = right["rater"].nunique()
     blocks: list[Block] = [
         prose(f"How often each rater gives the right answer, {KIND_WORDS['recorded']}."),
         Picture(
             svg=to_svg(forest, name="raters", words=_words(right)),
             caption=f"Posterior means with {percent(material.level)} intervals"
-            + _only(count, SHOWN_RATERS)
+            + _only(count, shown_raters(right))
             + f". {note}",
         ),
         *bullets([str(talk) for talk in found], "Who to talk to, and about what:"),
         *([] if found else [prose("No rater clearly errs more often than the others.")]),
         *bullets(_kinds(material.kinds), "Raters whose answers mislead, or say next to nothing:"),
+        *spamming_blocks(spam, material.level),
         Picture(
             svg=to_svg(maps, name="confusions", words="Confusions; the table below has them."),
             caption="What each rater reports (columns) given the true class (rows)"
-            + _only(count, SHOWN_CONFUSIONS)
+            + _only(count, shown_confusions(frame))
             + ".",
         ),
         _table(right, frame, note, material.level),
     ]
-    return Section(key="raters", title="Raters", blocks=tuple(blocks), findings=_findings(found))
+    findings = (*spamming_findings(spam), *_findings(found))
+    return Section(key="raters", title="Raters", blocks=tuple(blocks), findings=findings)
 
 
 def _findings(found: list[Talk]) -> tuple[Finding, ...]:

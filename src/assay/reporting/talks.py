@@ -42,7 +42,10 @@ class Talk:
             f"is {self.true_class!r} in {self.rate:.0%} of the cases, the other raters in "
             f"{self.others:.0%} (P(more often) = {self.probability:.2f})."
         )
-        return about + (f" Look together at items {', '.join(self.items)}." if self.items else "")
+        if not self.items:
+            return about
+        items = "item" if len(self.items) == 1 else "items"
+        return f"{about} Look together at {items} {', '.join(self.items)}."
 
 
 def talks(fit: xr.DataTree, ratings: Ratings, *, limit: int = LIMIT) -> list[Talk]:
@@ -60,11 +63,13 @@ def talks(fit: xr.DataTree, ratings: Ratings, *, limit: int = LIMIT) -> list[Tal
     -------
     list of Talk
         Errors whose probability, as recorded, exceeds the mean of the other raters' by more than
-        0.05 in the posterior mean and by more than 0 with probability 0.9.
+        0.05 in the posterior mean and by more than 0 with probability 0.9. Of an answer that a
+        rater gives too often whatever is true, the true class where it shows most.
     """
     if len(ratings.raters) < 2:
         return []
-    table = _excess(rater_reliability(fit)).nlargest(limit, "gap")
+    excess = _excess(rater_reliability(fit)).sort_values("gap", ascending=False, kind="stable")
+    table = excess.drop_duplicates(["rater", "label", "reported_class"]).head(limit)
     chance = label_probabilities(fit)
     return [_talk(line, ratings, chance) for line in lines_of(table)]
 

@@ -11,6 +11,7 @@ from assay.evaluation import majority_metrics, metrics_of_labels
 from assay.evaluation.draws import metric_draws, panel_totals
 from assay.evaluation.estimands import cluster_weights
 from assay.evaluation.panels import panel_layout
+from assay.evaluation.pre_posterior import expected_components
 from assay.evaluation.registry import choose_metrics
 from assay.ratings import Ratings
 from assay.states import state_space
@@ -138,3 +139,36 @@ def test_few_clusters_keep_weights_that_the_model_does_not_know() -> None:
     share = float((weight * event).sum() / weight.sum())
     for draws in found.values():
         assert float(draws.mean()) == pytest.approx(share, abs=0.1)
+
+
+def test_what_more_ratings_buy_counts_design_weights() -> None:
+    """All weight is on items that are sure: nothing is to be learned of them."""
+    rng = np.random.default_rng(6)
+    rows = [
+        {
+            "query_id": f"q{q:02d}",
+            "item": f"q{q:02d}-{n}",
+            "weight": 100.0 if n else 1.0,
+            "rater": f"r{j}",
+            "label": "yes" if (q % 2 == 0) != (n == 0 and rng.random() < 0.35) else "no",
+        }
+        for q in range(30)
+        for n in range(2)
+        for j in range(4)
+    ]
+    ratings = assay.read_ratings(
+        pd.DataFrame(rows), task="single", labels=["label"], cluster="query_id"
+    )
+    fit = assay.fit(
+        ratings, method="map", raters="pooled + item_difficulty", draws=80, chains=1, starts=1,
+        rng=1, progress=False,
+    )  # fmt: skip
+    layout, chosen = panel_layout(ratings), choose_metrics(ratings.task, "prevalence[label=yes]")
+    found = {
+        weighted: expected_components(
+            fit, chosen, layout, share=1.0, contrast=None, sets=4, draws=40,
+            rng=np.random.default_rng(1), weighted=weighted,
+        )[1].item()
+        for weighted in (True, False)
+    }  # fmt: skip
+    assert found[True] < 0.5 * found[False]

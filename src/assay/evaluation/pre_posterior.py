@@ -33,6 +33,7 @@ def expected_components(
     sets: int,
     draws: int,
     rng: np.random.Generator,
+    weighted: bool = True,
 ) -> tuple[Values, Values]:
     """Components of a metric's variance, were a share of the items rated once more.
 
@@ -49,6 +50,8 @@ def expected_components(
     draws : int
         How many draws of the parameters each set is judged under.
     rng : numpy.random.Generator
+    weighted : bool
+        Whether panels and items count their design weights, as in the population.
 
     Returns
     -------
@@ -60,12 +63,13 @@ def expected_components(
     thinned = np.linspace(0, total - 1, min(draws, total)).astype(int)
     some = {name: draw[thinned] for name, draw in values.items()}
     planned = build_structure(planned_ratings(ratings, share, rng), spec)
+    even = np.broadcast_to(1.0, (len(thinned), len(layout.clusters))) if weighted else None
     found = []
     for d in rng.choice(total, size=min(sets, total), replace=False):
         truth = {name: draw[[d]] for name, draw in values.items()}
         more = build_structure(_answered(planned, ratings, truth, y.states[d], rng), spec)
         pair = [LabelDraws(states=recover(more, some, rng).states, codes=y.codes) for _ in range(2)]
-        drawn = [metric_draws(chosen, ratings.task, part, layout)[None] for part in pair]
+        drawn = [metric_draws(chosen, ratings.task, part, layout, even)[None] for part in pair]
         first, second = (columns_of(part, layout.systems, contrast) for part in drawn)
         found.append(Components.of_pairs(first, second).means()[:2])
     parameters, labels = defined_mean(np.array(found), axis=0)

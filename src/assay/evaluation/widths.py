@@ -137,6 +137,7 @@ def expected_width(
             sets=SETS,
             draws=DRAWS,
             rng=generator,
+            weighted=estimand == "population",
         )
         after = parameters * evidence_share(ratings, share) + labels + now[2]
         shrunk[name] = _left(after, total)

@@ -7,7 +7,9 @@ import xarray as xr
 import assay
 from assay.comparison import compare
 from assay.consensus import consensus_sensitivity
-from assay.evaluation import computed_once, fitted, metrics
+from assay.evaluation import budget, computed_once, expected_width, fitted, metrics, variance_budget
+from assay.evaluation.draws import LabelDraws
+from assay.evaluation.stream import second_labels
 
 
 def fit_of(seed: int) -> xr.DataTree:
@@ -114,3 +116,21 @@ def test_prevalences_that_are_made_twice_are_one_metric(fit: xr.DataTree, asked:
         for _ in range(2):
             metrics(fit, estimand="finite", names="prevalence[misleading=yes]")
     assert asked == ["metric_draws"]
+
+
+def test_the_second_labels_of_the_budget_are_drawn_once(
+    fit: xr.DataTree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = variance_budget(fit), expected_width(fit)
+    drawn = []
+
+    def spy(tree: xr.DataTree) -> LabelDraws:
+        drawn.append(tree)
+        return second_labels(tree)
+
+    monkeypatch.setattr(budget, "second_labels", spy)
+    with computed_once(fit):
+        for _ in range(2):
+            found = variance_budget(fit), expected_width(fit)
+            assert all(one.equals(other) for one, other in zip(found, alone, strict=True))
+    assert len(drawn) == 1

@@ -18,8 +18,9 @@ from assay.evaluation.components import (
 )
 from assay.evaluation.estimands import WEIGHTS_SEED
 from assay.evaluation.fitted import Estimand, metrics
+from assay.evaluation.kept_draws import draws_once
 from assay.evaluation.panels import By, Incomplete, panel_layout
-from assay.evaluation.registry import choose_metrics
+from assay.evaluation.registry import Metric, choose_metrics
 from assay.evaluation.stream import posterior_labels, second_labels
 from assay.fit_data import ratings_of
 
@@ -128,13 +129,17 @@ def components_of(
     """Return the terms of the components, with the weights of the clusters for the population."""
     ratings = ratings_of(fit)
     layout = panel_layout(ratings, by=by, incomplete=incomplete)
-    first, second = paired_values(
-        choose_metrics(ratings.task, names),
-        ratings.task,
-        (posterior_labels(fit), second_labels(fit)),
-        layout,
-        seed=WEIGHTS_SEED if estimand == "population" else None,
-    )
+    seed = WEIGHTS_SEED if estimand == "population" else None
+
+    def compute(lacking: Sequence[Metric]) -> Values:
+        labels = posterior_labels(fit), second_labels(fit)
+        pair = paired_values(lacking, ratings.task, labels, layout, seed=seed)
+        return np.moveaxis(np.stack(pair), 2, 0)
+
+    groups = ("labels", "posterior", "constant_data", "observed_data")
+    chosen = choose_metrics(ratings.task, names)
+    pairs = draws_once(fit, groups, ("pairs", seed), layout, chosen, compute)
+    first, second = np.ascontiguousarray(np.moveaxis(pairs, 0, 2))
     return Components.of_pairs(
         columns_of(first, layout.systems, contrast), columns_of(second, layout.systems, contrast)
     )

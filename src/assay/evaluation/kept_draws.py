@@ -70,11 +70,11 @@ def draws_once(
         The panels.
     chosen : sequence of Metric
     compute : callable
-        Of metrics, draws (metric, draw, system); those of one metric do not depend on the others.
+        Of metrics, draws (metric, ...); those of one metric do not depend on the others.
 
     Returns
     -------
-    ndarray of float (metric, draw, system)
+    ndarray of float (metric, ...)
         The caller's own.
     """
     kept = _KEPT.get()

@@ -122,7 +122,8 @@ class Ratings:
         One line per place of an item in a ranked list: ``panel``, ``system``, ``cluster``
         (strings), ``rank`` (int, from 1), ``item`` (position in ``items``). An item may stand in
         the panels of several systems, and may have no rating. Without ranked lists each item is
-        its own panel with rank 1; ``system`` is ``""`` where there is none.
+        its own panel with rank 1; ``system`` is ``""`` where there is none. Items of a list
+        without an order share rank 1.
     partial, resolve : str
         How partly answered ratings and blocked answers came about (DESIGN: tasks).
     accounting : Accounting

@@ -1,5 +1,6 @@
 """read_ratings on small tables: columns, values, repeats, gates, truth, panels."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,10 @@ import pandas as pd
 import pytest
 
 from assay.errors import RatingsError
+from assay.prevalence.design import build_design
 from assay.ratings import Ratings
 from assay.reading import read_ratings
+from assay.task import load_task
 
 NO, YES, MISSING, CLOSED = 0, 1, -1, -2
 
@@ -401,11 +404,30 @@ class TestPanels:
         assert ratings.panels["rank"].tolist() == [1, 4]
         assert "count from 0" in notes(ratings)
 
-    def test_order_of_the_file_stands_in_for_the_rank(self) -> None:
+    def test_order_of_the_file_stands_in_for_the_rank_of_ranked_lists_alone(self) -> None:
         table = frame("item rater query label\n1 a q x\n1 b q x\n2 a q y\n3 a p y")
-        ratings = read_ratings(table, task="single")
+        single = load_task("single")
+        lists = replace(single, columns={**single.columns, "rank": ("place",)})
+        ratings = read_ratings(table, task=lists)
         assert ratings.panels["rank"].tolist() == [1, 2, 1]
         assert "order of the file" in notes(ratings)
+        ratings = read_ratings(table, task=single)
+        assert ratings.panels["rank"].tolist() == [1, 1, 1]
+        assert "order of the file" not in notes(ratings)
+
+    def test_items_of_a_list_without_an_order_have_no_effect_of_the_rank(self) -> None:
+        table = pd.DataFrame(
+            {
+                "item": [f"{n}" for n in range(60)],
+                "rater": "a",
+                "query": [f"q{n // 6}" for n in range(60)],
+                "label": ["x", "y", "y"] * 20,
+            }
+        )
+        assert not build_design(read_ratings(table, task="single")).effects
+        ranked = table.assign(rank=[1 + n % 6 for n in range(60)])
+        (effect,) = build_design(read_ratings(ranked, task="single")).effects
+        assert effect.name == "rank"
 
     def test_a_table_of_places_holds_unrated_items(self) -> None:
         table = frame("item rater label\n1 a x\n2 a y")

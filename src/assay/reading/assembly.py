@@ -60,7 +60,8 @@ def assemble(
     sources += [] if side is None else [places]
     item_frame = with_covariates(item_frame, covariates, sources, ledger)
     rater_frame = rater_table(raters, rater_rows, roles, group, ledger)
-    panels = panel_table(places, items, item_frame["cluster"], ledger)
+    ranked = "rank" in task.columns
+    panels = panel_table(places, items, item_frame["cluster"], ledger, ranked=ranked)
     truth = known_truth(gold, names=items, task=task, ledger=ledger)
     _note_silent(ledger, items, item[row], raters, rater, abstained)
     replicate = number_replicates(item[row], rater, _rating_order(layout, row))

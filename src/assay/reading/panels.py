@@ -50,7 +50,12 @@ def clusters_of(places: Places, names: "pd.Index[str]", ledger: Ledger) -> Words
 
 
 def panel_table(
-    places: Places, names: "pd.Index[str]", cluster: "pd.Series[str]", ledger: Ledger
+    places: Places,
+    names: "pd.Index[str]",
+    cluster: "pd.Series[str]",
+    ledger: Ledger,
+    *,
+    ranked: bool,
 ) -> pd.DataFrame:
     """Return one line per place of an item in a list (see ``Ratings.panels``).
 
@@ -62,6 +67,9 @@ def panel_table(
     cluster : Series of str (item,)
         The items' clusters, complete.
     ledger : Ledger
+    ranked : bool
+        Whether the task is about ranked lists. If no column gives the rank, the order of the file
+        does in these; in others it says nothing, and all items of a list share the first rank.
     """
     texts = {role: places.text(role) for role in ("panel", "system", "rank")}
     rows = _first_places(places, texts)
@@ -83,7 +91,7 @@ def panel_table(
     if rank_text is not None and ranks is not None:
         _check_ranks(frame, code, places.table, rows, str(rank_text.name), ledger)
     frame, code = frame.iloc[first].reset_index(drop=True), code[first]
-    if rank_text is None:
+    if rank_text is None and ranked:
         frame["rank"] = 1 + number_within(code)
         if (frame["rank"] > 1).any():
             ledger.note("no column gives the rank: items are ranked in the order of the file")

@@ -1,5 +1,8 @@
 """The marginal likelihood as a PyTensor operation: one compiled pass gives value and gradient."""
 
+import hashlib
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +12,7 @@ from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
 from pytensor.link.numba.dispatch.basic import register_funcify_default_op_cache_key
 
+from assay.kernels.compiling import digest
 from assay.kernels.data import Data
 from assay.kernels.marginal_likelihood import value_and_gradient
 from assay.likelihood import Pattern
@@ -61,7 +65,18 @@ def _numba(op: Op, node: Any, **kwargs: Any) -> Any:
         )
         return np.asarray(value), by_prevalence, by_response, by_difficulty, by_layer
 
-    return marginal, 2
+    return marginal, cache_key()
+
+
+@cache
+def cache_key() -> int:
+    """Return a number for the sources of all that the operation is compiled from.
+
+    PyTensor keeps machine code on disk by such a number, and takes no notice of functions that
+    the operation calls: code of an older version would be found, and read tables wrongly.
+    """
+    found = hashlib.sha256(digest().encode() + Path(__file__).read_bytes())
+    return int(found.hexdigest()[:15], 16)
 
 
 def marginal_log_likelihood(tables: Any, log_weight: Any, pattern: Pattern) -> Any:

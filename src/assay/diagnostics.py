@@ -98,7 +98,7 @@ def nuts_warnings(table: pd.DataFrame, stats: Mapping[str, NDArray[Any]]) -> lis
         many = int((table["r_hat"] > R_HAT_LIMIT).sum())
         found.append(
             f"The chains do not agree: R-hat is above {R_HAT_LIMIT} for {many} of {len(table)} "
-            f"parameters (largest {worst['r_hat']:.3f}, {worst['parameter']}). Take more draws "
+            f"parameters (largest {worst['r_hat']:.4f}, {worst['parameter']}). Take more draws "
             "(draws=, tune=), or look whether the data can tell the parameters apart (check)."
         )
     ess = table[["ess_bulk", "ess_tail"]].min(axis=1)

@@ -16,10 +16,11 @@ from real_sets import (
 )
 
 import assay
+from assay.climbs import prior_centre
 from assay.density import Density, make_density, unconstrain
 from assay.diagnostics import mode_warnings
 from assay.model import Structure, build_structure
-from assay.modes import find_modes
+from assay.modes import find_modes, seek_modes, starting_points
 from assay.peaks import Mode
 from assay.ratings import Ratings
 from assay.spec import make_spec
@@ -49,8 +50,8 @@ def seen_modes(structure: Structure, *, starts: int, seed: int) -> list[Mode]:
     """Climb from random starts, then again with the mirror image of the best among them."""
     density = make_density(structure)
     first = find_modes(structure, density, np.random.default_rng(seed), starts=1)
-    more = [mirror(density, first[0])]
-    return find_modes(structure, density, np.random.default_rng(seed), starts=starts, more=more)
+    points = starting_points(prior_centre(density), np.random.default_rng(seed), starts)
+    return seek_modes(structure, density, [*points, mirror(density, first[0])])
 
 
 def mode_line(ratings: Ratings, family: str, starts: int, seed: int) -> Line:

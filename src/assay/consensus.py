@@ -66,7 +66,7 @@ def consensus_sensitivity(
     Examples
     --------
     >>> import assay
-    >>> ratings = assay.simulate("single", n_items=40, n_raters=5, rng=1)
+    >>> ratings = assay.simulate("single", n_items=40, n_raters=5, rng=2)
     >>> fit = assay.fit(ratings, method="map", draws=50, chains=1, rng=1)
     >>> table = consensus_sensitivity(fit, wrong=(0.0, 0.1), estimand="finite")
     >>> sorted(set(table["wrong"]))

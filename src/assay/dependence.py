@@ -49,7 +49,7 @@ def effective_raters(fit: xr.DataTree) -> xr.DataArray:
     Examples
     --------
     >>> import assay
-    >>> ratings = assay.simulate("single", n_items=40, n_raters=5, rng=1)
+    >>> ratings = assay.simulate("single", n_items=40, n_raters=5, rng=2)
     >>> fit = assay.fit(ratings, method="map", draws=2, chains=1, rng=1)
     >>> float(effective_raters(fit).mean())
     5.0

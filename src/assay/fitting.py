@@ -123,7 +123,7 @@ def fit(
     Examples
     --------
     >>> import assay
-    >>> ratings = assay.simulate("single", n_items=40, n_raters=5, rng=1)
+    >>> ratings = assay.simulate("single", n_items=40, n_raters=5, rng=2)
     >>> tree = assay.fit(ratings, method="map", draws=10, chains=1, rng=1)
     >>> tree["labels"]["state"].dims
     ('chain', 'draw', 'item')

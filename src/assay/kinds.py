@@ -53,7 +53,7 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     Examples
     --------
     >>> import assay
-    >>> ratings = assay.simulate("single", n_items=40, n_raters=5, rng=1)
+    >>> ratings = assay.simulate("single", n_items=40, n_raters=5, rng=2)
     >>> fit = assay.fit(ratings, method="map", draws=2, chains=1, rng=1)
     >>> list(rater_kinds(fit).columns)[:3]
     ['rater', 'group', 'label']

@@ -9,6 +9,8 @@ import pandas as pd
 from assay.reading.ledger import Ledger
 from assay.reading.table import Table
 
+FIRST_CELLS = 100
+
 
 def single_elements(table: Table) -> Table:
     """Take the elements for lists of one element: ``['toxic']`` is ``toxic``.
@@ -58,9 +60,11 @@ def lists_of(column: "pd.Series[str]") -> dict[str, list[object]]:
     {}
     """
     found: dict[str, list[object]] = {}
-    cells = [str(cell) for cell in pd.unique(column)]
-    for cell in cells:
-        if cell.strip() and not (cell.startswith("[") and cell.endswith("]")):
+    # The first cells tell of nearly every column; finding the distinct ones of millions takes long.
+    if not all(_may_be_list(cell) for cell in column.head(FIRST_CELLS)):
+        return {}
+    for cell in map(str, pd.unique(column)):
+        if not _may_be_list(cell):
             return {}
         try:
             items = ast.literal_eval(cell) if cell.strip() else []
@@ -70,3 +74,8 @@ def lists_of(column: "pd.Series[str]") -> dict[str, list[object]]:
             return {}
         found[cell] = items
     return found if any(found.values()) else {}
+
+
+def _may_be_list(cell: str) -> bool:
+    """Whether a cell is empty, or stands in brackets."""
+    return not cell.strip() or (cell.startswith("[") and cell.endswith("]"))

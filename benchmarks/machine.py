@@ -11,7 +11,7 @@ PACKAGES = ("assay", "numpy", "numba", "scipy", "pandas", "nutpie", "arviz")
 CPU = Path("/proc/cpuinfo")
 
 
-def _processor() -> str:
+def processor() -> str:
     """Name of the processor, as Linux has it."""
     if not CPU.exists():
         return platform.processor()
@@ -32,7 +32,7 @@ def write_machine(path: Path, work: str) -> None:
     found = json.loads(path.read_text("utf-8")) if path.exists() else {}
     found[work] = {
         "date": datetime.now(UTC).date().isoformat(),
-        "processor": _processor(),
+        "processor": processor(),
         "cores": os.cpu_count(),
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),

@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from machine import write_machine
+from machine import processor, write_machine
 from peers_check import check_densities
 from peers_designs import make_design
 from peers_em import EM_SIDES, em_ratios, run_em
@@ -102,6 +102,7 @@ def run_sampler(side: str, ratings: int, plan: Plan) -> tuple[Line, pd.DataFrame
         "ess_per_second": found["ess_min"] / found["sample_seconds"],
         "ess_per_second_from_nothing": found["ess_min"] / total,
         "load_before": load,
+        "processor": processor(),
     }
     return line, means.assign(side=side, ratings=ratings, **settings)
 

@@ -28,6 +28,7 @@ SHOWN = (
     "sample_seconds",
     "total_seconds",
     "ess_per_second",
+    "processor",
 )
 R_HAT_LIMIT = 1.01
 TAILS = (0.05, 0.95)
@@ -99,10 +100,10 @@ def disagreement(ours: pd.DataFrame, theirs: pd.DataFrame) -> tuple[float, float
 
 
 def ratios(samplers: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:
-    """Set this package against each peer, at equal ratings, draws and seed."""
+    """Set this package against each peer, at equal ratings, draws and seed on one machine."""
     key = ["ratings", "draws", "seed"]
     lines = []
-    for settings, runs in samplers.groupby(key):
+    for (*settings, _), runs in samplers.groupby([*key, "processor"]):
         by_side = runs.set_index("side")
         here = means[(means[key] == settings).all(axis=1)]
         for peer in TARGETS:

@@ -74,9 +74,7 @@ def saw_scores(truth: Truth, scored: Scored) -> bool:
 
 def blind_words(truth: Truth, scored: Scored) -> str:
     """Say how much truths that have not seen the scores lean, if the truth is in doubt at all."""
-    codes = truth.codes[:, scored.item]
-    shares = np.stack([(codes == k).mean(axis=0) for k in np.unique(codes)])
-    apart = float(1 - (shares**2).sum(axis=0).mean())
+    apart = float(1 - (_shares(truth.codes[:, scored.item]) ** 2).sum(axis=1).mean())
     if apart < DOUBT:
         return ""
     return (
@@ -127,7 +125,7 @@ def informed_codes(codes: Codes, cell: Places, rng: np.random.Generator) -> Code
     size = len(classes)
     if size < 2:
         return codes
-    before = np.stack([(code == k).mean(axis=0) for k in range(size)], axis=-1)
+    before = _shares(codes)
     chance = _mode(before, cell)
     open_ = before.max(axis=1) < 1
     prior = before[~open_].T @ np.eye(chance.shape[1])[cell[~open_]] + _one_item(cell)
@@ -138,6 +136,11 @@ def informed_codes(codes: Codes, cell: Places, rng: np.random.Generator) -> Code
         chain = _Chain(code=code[run, open_], before=before[open_], cell=cell[open_], prior=prior)
         found[run, open_] = chain.run(chance, rng)
     return classes[found]
+
+
+def _shares(codes: Codes) -> Values:
+    """Shares of the classes, in the order of their codes, over the draws: (item, class)."""
+    return np.stack([(codes == k).mean(axis=0) for k in np.unique(codes)], axis=-1)
 
 
 def _one_item(cell: Places) -> Values:

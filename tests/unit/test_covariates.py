@@ -182,6 +182,18 @@ def test_a_fit_finds_the_effects_and_keeps_what_it_needs(fitted: Any, tmp_path: 
     assert {"length", "language"} <= set(again.items.columns)
 
 
+@pytest.mark.parametrize(("ending", "numbers"), [("", True), ("%", False), (" m", False)])
+def test_decimal_commas_are_noted_where_a_covariate_is_read_as_numbers(ending: str, numbers: bool):
+    table = study()
+    written = [f"{length},5{ending}" for length in table["length"]]
+    found = read(table.assign(length=written), covariates=["length"])
+    assert pd.api.types.is_float_dtype(found.items["length"]) == numbers
+    assert ("column length has decimal commas" in found.accounting.notes) == numbers
+    if numbers:
+        expected = table.drop_duplicates("item").set_index("item")["length"] + 0.5
+        assert found.items["length"].to_dict() == expected.to_dict()
+
+
 @pytest.mark.filterwarnings("ignore::assay.FitWarning")
 def test_the_command_line_reads_the_columns_of_its_formula(tmp_path: Path):
     study().to_csv(tmp_path / "ratings.csv", index=False)

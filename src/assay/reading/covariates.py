@@ -12,7 +12,7 @@ from assay.reading.columns import ColumnFinder
 from assay.reading.ids import joined_ids
 from assay.reading.items import Words, constant_within
 from assay.reading.ledger import Ledger
-from assay.reading.numbers import parse_numbers, with_points
+from assay.reading.numbers import all_numbers
 from assay.reading.panels import Places
 from assay.reading.values import EMPTY
 
@@ -42,7 +42,9 @@ def with_covariates(
             continue
         words = _words(name, items.index, sources, ledger)
         if words is not None:
-            found[name] = _typed(pd.Series(words, index=items.index, dtype="str"), name, ledger)
+            cells = pd.Series(words, index=items.index, dtype="str", name=name)
+            numbers = all_numbers(cells, ledger)
+            found[name] = cells if numbers is None else pd.Series(numbers, index=items.index)
     return items.assign(**found)
 
 
@@ -75,13 +77,3 @@ def _words(name: str, items: pd.Index, sources: Sequence[Places], ledger: Ledger
         )
         return None
     return merged
-
-
-def _typed(words: "pd.Series[str]", name: str, ledger: Ledger) -> pd.Series:
-    pointed, had_commas = with_points(words)
-    numbers, _ = parse_numbers(pointed)
-    if not np.isfinite(numbers).all():
-        return words
-    if had_commas:
-        ledger.note(f"column {name} has decimal commas")
-    return pd.Series(numbers, index=words.index)

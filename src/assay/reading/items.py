@@ -77,7 +77,7 @@ def item_table(
         values = joined_ids(frame, roles[role].columns)
         values.name = ", ".join(roles[role].columns)
         found = constant_within(values, item, names, what=role, table=ledger.table, ledger=ledger)
-        words = pd.Series(found, dtype="str")
+        words = pd.Series(found, dtype="str", name=values.name)
         items[role] = words if role == "stratum" else _weights(words, values, item, ledger)
     return items.set_index(pd.Index(names, name="item"))
 
@@ -85,10 +85,7 @@ def item_table(
 def _weights(
     words: "pd.Series[str]", values: "pd.Series[str]", item: Codes, ledger: Ledger
 ) -> "pd.Series[float]":
-    _, had_commas = with_points(values)
-    if had_commas:
-        ledger.note(f"column {values.name} has decimal commas")
-        words = words.str.replace(",", ".")
+    words = with_points(words, ledger)
     weight = pd.to_numeric(words.mask(words == "", "1"), errors="coerce").astype(float)
     numbers = weight.to_numpy(float)
     wrong = ~(np.isfinite(numbers) & (numbers > 0))

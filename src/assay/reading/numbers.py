@@ -40,17 +40,36 @@ def has_numbers(column: "pd.Series[str]") -> bool:
     return any(DECIMAL_COMMA.fullmatch(str(cell).strip()) for cell in pd.unique(column))
 
 
-def with_points(column: "pd.Series[str]") -> "tuple[pd.Series[str], bool]":
+def with_points(column: "pd.Series[str]", ledger: Ledger) -> "pd.Series[str]":
+    """Return a column with points for decimal commas, and note it if it had them."""
+    pointed, had_commas = _pointed(column)
+    if had_commas:
+        _note_commas(column, ledger)
+    return pointed
+
+
+def all_numbers(column: "pd.Series[str]", ledger: Ledger) -> NDArray[np.float64] | None:
+    """Return the numbers of a column where every cell is one; else None, and no note."""
+    pointed, had_commas = _pointed(column)
+    numbers, _ = parse_numbers(pointed)
+    if not np.isfinite(numbers).all():
+        return None
+    if had_commas:
+        _note_commas(column, ledger)
+    return numbers
+
+
+def _pointed(column: "pd.Series[str]") -> "tuple[pd.Series[str], bool]":
     """Return a column with points for decimal commas, and whether it had them.
 
     Only where every number has a comma or is whole, and one of them cannot be thousands.
 
     Examples
     --------
-    >>> cells, had_commas = with_points(pd.Series(["87,5", "", "90"], dtype="str"))
+    >>> cells, had_commas = _pointed(pd.Series(["87,5", "", "90"], dtype="str"))
     >>> cells.tolist(), had_commas
     (['87.5', '', '90'], True)
-    >>> with_points(pd.Series(["1,250", "900"], dtype="str"))[1]
+    >>> _pointed(pd.Series(["1,250", "900"], dtype="str"))[1]
     False
     """
     raw, distinct = pd.factorize(column)
@@ -61,6 +80,10 @@ def with_points(column: "pd.Series[str]") -> "tuple[pd.Series[str], bool]":
         return column, False
     new = pd.array([w.replace(",", ".") for w in words], dtype="str")
     return pd.Series(new.take(raw), index=column.index, name=column.name), True
+
+
+def _note_commas(column: "pd.Series[str]", ledger: Ledger) -> None:
+    ledger.note(f"column {column.name} has decimal commas")
 
 
 def point_wanted(cells: Sequence[str]) -> str:
@@ -85,9 +108,7 @@ def numbers_within(
     mend: str = "",
 ) -> NDArray[np.float64]:
     """Return the numbers of a column, NaN where it is empty; others are one problem."""
-    column, had_commas = with_points(column)
-    if had_commas:
-        ledger.note(f"column {column.name} has decimal commas")
+    column = with_points(column, ledger)
     numbers, filled = parse_numbers(column)
     low, high = limits
     wrong = np.flatnonzero(filled & ~((numbers >= low - ROUNDING) & (numbers <= high + ROUNDING)))

@@ -45,12 +45,25 @@ class FitError(AssayError, ValueError):
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """One thing wrong: what, where, what is allowed, how to mend it."""
+    """One thing wrong.
+
+    Attributes
+    ----------
+    what : str
+    where : str
+        Columns, lines.
+    allowed : str
+    mend : str
+        What to do.
+    role : str
+        The role, such as ``item``, for which no column was found; not part of the text.
+    """
 
     what: str
     where: str = ""
     allowed: str = ""
     mend: str = ""
+    role: str = ""
 
     def __str__(self) -> str:
         text = self.what

@@ -142,3 +142,17 @@ def test_rows_that_answer_one_label_each_do_not_repeat_the_item() -> None:
     ratings = read_ratings(table, task="generation")
     assert roles(ratings)["chunk"] == "item"
     assert len(ratings.items) == 4
+
+
+@pytest.mark.parametrize("given", ["itme", 3, ["doc", "itme"]])
+def test_an_argument_that_names_no_item_is_one_problem(given: Any) -> None:
+    said = refusal(study(answer_id="Antwort", question="doc"), item=given)
+    assert "item=" in said
+
+
+def test_a_problem_that_happens_to_mention_a_role_does_not_stand_for_one() -> None:
+    table = study(answer_id="Antwort").drop(columns="question")
+    with pytest.raises(RatingsError) as caught:
+        read(table, system="item=B")
+    roles = [problem.role for problem in caught.value.problems]
+    assert roles == ["system", "item"]

@@ -178,23 +178,20 @@ class _Search:
 def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) -> Role | None:
     listed = list(asked) if isinstance(asked, list | tuple) else [asked]
     if not all(isinstance(name, str) for name in listed):
-        ledger.problem(f"{role}= must be a column name or a list of them, not {asked!r}")
+        ledger.problem(f"{role}= must be a column name or a list of them, not {asked!r}", role=role)
         return None
     names = [str(name) for name in listed if name]
     for name in names:
         if finder.get(name) is None:
-            ledger.problem(f"{role}={name!r} is no column", mend=suggest(name, finder.columns))
+            ledger.problem(
+                f"{role}={name!r} is no column", mend=suggest(name, finder.columns), role=role
+            )
     return Role(columns=tuple(finder.all_of(names)), evidence=f"named by {role}=")
 
 
 def require(role: str, roles: Roles, finder: ColumnFinder, task: Task, ledger: Ledger) -> None:
-    """Add a problem if a role that must be there is not."""
-    if role in roles or any(
-        f"{role}=" in p.what
-        or p.what.startswith(f"no column names the {role}")
-        or f"could be the {role}" in p.what
-        for p in ledger.problems
-    ):
+    """Add a problem if a role that must be there is not, and none says so yet."""
+    if role in roles or any(problem.role == role for problem in ledger.problems):
         return
     known = task.columns.get(role, ())
     missing = [name for name in known if finder.get(name) is None]
@@ -205,6 +202,7 @@ def require(role: str, roles: Roles, finder: ColumnFinder, task: Task, ledger: L
         where=f"columns: {listed(finder.columns)}",
         allowed=f"names like {', '.join(RECOGNISED[role][:6])}",
         mend=f'name it: {role}="..."' + (_likely(roles, ledger) or _several(half, finder, task)),
+        role=role,
     )
 
 

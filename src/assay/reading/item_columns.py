@@ -86,6 +86,7 @@ def _ask(
     ledger.problem(
         f"{len(shown)} columns could be the item: {sizes}; {because}",
         mend=f"name it: {' or '.join(f'item={c!r}' for c in shown)}",
+        role="item",
     )
 
 

@@ -22,9 +22,11 @@ class Ledger:
         self.kept: Mask = np.ones(len(table.frame), bool)
         self._aside: list[pd.DataFrame] = []
 
-    def problem(self, what: str, *, where: str = "", allowed: str = "", mend: str = "") -> None:
-        """Add one thing wrong."""
-        self.problems.append(Problem(what=what, where=where, allowed=allowed, mend=mend))
+    def problem(
+        self, what: str, *, where: str = "", allowed: str = "", mend: str = "", role: str = ""
+    ) -> None:
+        """Add one thing wrong (see :class:`~assay.errors.Problem`)."""
+        self.problems.append(Problem(what=what, where=where, allowed=allowed, mend=mend, role=role))
 
     def note(self, text: str) -> None:
         """Add a sentence about what the reader decided by itself."""

@@ -51,6 +51,7 @@ def report_wide(task: Task, ledger: Ledger) -> bool:
         mend="if these columns are raters, turn the table round, in Python: "
         f"frame.melt({rest!r}, var_name='rater', value_name={label.name!r})"
         f".dropna(subset={label.name!r})",
+        role="rater",
     )
     return True
 

@@ -84,9 +84,10 @@ def test_a_ratio_weighs_items_above_and_below() -> None:
 
 
 def test_these_items_count_alike() -> None:
-    ratings = sampled("single", {"label": ["a", "b"]})
-    table = metrics_of_labels(ratings.answers, ratings, names="prevalence[label=a]")
-    assert table["value"].item() == 0.5
+    labels = {"topically_relevant": ["yes", "no"], "evidence_sufficient": ["no", "no"]}
+    ratings = sampled("retrieval", {**labels, "misleading": ["no", "no"]})
+    table = metrics_of_labels(ratings.answers, ratings).set_index("metric")
+    assert table.loc["topical_precision_at_k", "value"] == 0.5
 
 
 def test_equal_weights_need_no_layout_of_their_own() -> None:

@@ -144,16 +144,7 @@ def test_metrics_of_labels_by_hand():
     assert table["mean_reciprocal_rank_at_k", "A"] == pytest.approx((1 / 2 + 1) / 2)
     assert table["mean_reciprocal_rank_at_k", "B"] == pytest.approx(1 / 4)
     assert table["misleading_context_rate_at_k", "A"] == pytest.approx((1 / 2 + 0) / 2)
-    pooled = metrics_of_labels(labels, ratings_of(RAGGED), by=None, names="sufficiency_hit_at_k")
-    assert pooled.to_dict("records") == [
-        {
-            "metric": "sufficiency_hit_at_k",
-            "system": "",
-            "value": pytest.approx(1 / 3),
-            "estimand": "finite",
-            "reference": "the labels given",
-        }
-    ]
+    assert table["sufficiency_hit_at_k"].to_dict() == {"A": pytest.approx(1 / 2), "B": 0}
 
 
 def test_missing_labels_leave_items_out_of_the_metrics_that_need_them():
@@ -166,8 +157,9 @@ def test_missing_labels_leave_items_out_of_the_metrics_that_need_them():
 def test_system_without_any_known_label_has_no_value():
     labels = np.zeros((5, 3))
     labels[3:] = MISSING
-    table = metrics_of_labels(labels, ratings_of(RAGGED), names="topical_precision_at_k")
-    assert table["value"].tolist() == [0, pytest.approx(np.nan, nan_ok=True)]
+    table = metrics_of_labels(labels, ratings_of(RAGGED)).set_index(["metric", "system"])["value"]
+    assert table["topical_precision_at_k", "A"] == 0
+    assert np.isnan(table["topical_precision_at_k", "B"])
 
 
 def test_labels_of_another_shape_are_refused():

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from assay.errors import ModelError
 from assay.evaluation.draws import ratio
 from assay.evaluation.known import known_totals
-from assay.evaluation.panels import By, Layout, panel_layout
+from assay.evaluation.panels import Layout, panel_layout
 from assay.evaluation.registry import Metric, choose_metrics
 from assay.majority import majority_labels
 from assay.ratings import Ratings
@@ -23,7 +23,6 @@ WEIGHTS = 4_000_000
 def majority_metrics(
     ratings: Ratings,
     *,
-    by: By | None = "system",
     names: Sequence[str] | str | None = None,
     level: float = 0.95,
     draws: int = 2000,
@@ -34,8 +33,6 @@ def majority_metrics(
     Parameters
     ----------
     ratings : Ratings
-    by : {"system", None}
-        A line per system, or all panels pooled.
     names : str or sequence of str, optional
         Metrics; those that the task reports if not given.
     level : float
@@ -47,7 +44,7 @@ def majority_metrics(
     Returns
     -------
     pandas.DataFrame
-        ``metric``, ``system`` (``""`` if pooled), ``value``, ``lower``, ``upper``, ``level``,
+        ``metric``, ``system`` (``""`` without systems), ``value``, ``lower``, ``upper``, ``level``,
         ``undefined`` (share of the samples in which the metric is), ``estimand`` ("population",
         but for the error of the votes) and ``reference``. Items without an answer are left out.
 
@@ -66,7 +63,7 @@ def majority_metrics(
     if not 0 < level < 1 or draws < 1:
         raise ModelError(f"level={level!r}, draws={draws!r}; level is in (0, 1), draws at least 1")
     chosen = choose_metrics(ratings.task, names)
-    layout = panel_layout(ratings, by=by)
+    layout = panel_layout(ratings)
     totals = vote_totals(ratings, chosen, layout)
     samples = resampled(totals, layout, draws, generator_of(rng))
     table = pd.DataFrame(

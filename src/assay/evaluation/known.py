@@ -1,7 +1,5 @@
 """Metrics of labels that are known: the truth of a simulation, a majority vote, one rater."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -9,7 +7,7 @@ from numpy.typing import NDArray
 from assay.errors import RatingsError
 from assay.evaluation.draws import panel_totals, ratio
 from assay.evaluation.item_weights import weighed_layout
-from assay.evaluation.panels import By, Layout, panel_layout
+from assay.evaluation.panels import Layout, panel_layout
 from assay.evaluation.registry import Metric, choose_metrics
 from assay.ratings import Ratings
 from assay.states import MISSING, Vectors
@@ -18,14 +16,8 @@ from assay.task import Task
 GIVEN = "the labels given"
 
 
-def metrics_of_labels(
-    labels: Vectors,
-    ratings: Ratings,
-    *,
-    by: By | None = "system",
-    names: Sequence[str] | str | None = None,
-) -> pd.DataFrame:
-    """Compute metrics of known labels, as scoring tools do.
+def metrics_of_labels(labels: Vectors, ratings: Ratings) -> pd.DataFrame:
+    """Compute the metrics that the task reports from known labels, as scoring tools do.
 
     Parameters
     ----------
@@ -34,29 +26,23 @@ def metrics_of_labels(
         out of the metrics that need a label which is ``MISSING`` there.
     ratings : Ratings
         Whose task and panels to use.
-    by : {"system", None}
-        A line per system, or all panels pooled.
-    names : sequence of str, optional
-        Metrics; those that the task reports if not given.
 
     Returns
     -------
     pandas.DataFrame
-        ``metric``, ``system`` (``""`` if pooled), ``value``, NaN where it is undefined,
+        ``metric``, ``system`` (``""`` without systems), ``value``, NaN where it is undefined,
         ``estimand`` ("finite") and ``reference`` (that the labels are taken for the truth).
 
     Raises
     ------
     RatingsError
         If ``labels`` has another shape.
-    UnknownNameError, ModelError
-        As :func:`assay.metrics`.
     """
     expected = (len(ratings.items), len(ratings.task.labels))
     if np.shape(labels) != expected:
         raise RatingsError(f"labels have the shape {np.shape(labels)}; (item, label) is {expected}")
-    chosen = choose_metrics(ratings.task, names)
-    layout = panel_layout(ratings, by=by)
+    chosen = choose_metrics(ratings.task, None)
+    layout = panel_layout(ratings)
     totals = [known_totals(m, ratings.task, np.asarray(labels), layout) for m in chosen]
     return pd.DataFrame(
         {

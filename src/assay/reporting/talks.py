@@ -20,7 +20,7 @@ GAP = 0.05
 """Smallest difference worth a talk, in probability."""
 
 EXAMPLES = 3
-LIMIT = 5
+MOST_TALKS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class Talk:
         return f"{about} Look together at {items} {', '.join(self.items)}."
 
 
-def talks(fit: xr.DataTree, ratings: Ratings, *, limit: int = LIMIT) -> list[Talk]:
+def talks(fit: xr.DataTree, ratings: Ratings) -> list[Talk]:
     """Find the raters who err more often than the others, and on what.
 
     Parameters
@@ -56,20 +56,19 @@ def talks(fit: xr.DataTree, ratings: Ratings, *, limit: int = LIMIT) -> list[Tal
     fit : xarray.DataTree
     ratings : Ratings
         Those of the fit.
-    limit : int
-        How many at most, the largest differences first.
 
     Returns
     -------
     list of Talk
-        Errors whose probability, as recorded, exceeds the mean of the other raters' by more than
-        0.05 in the posterior mean and by more than 0 with probability 0.9. Of an answer that a
-        rater gives too often whatever is true, the true class where it shows most.
+        The five largest errors whose probability, as recorded, exceeds the mean of the other
+        raters' by more than 0.05 in the posterior mean and by more than 0 with probability 0.9.
+        Of an answer that a rater gives too often whatever is true, the true class where it shows
+        most.
     """
     if len(ratings.raters) < 2:
         return []
     excess = _excess(rater_reliability(fit)).sort_values("gap", ascending=False, kind="stable")
-    table = excess.drop_duplicates(["rater", "label", "reported_class"]).head(limit)
+    table = excess.drop_duplicates(["rater", "label", "reported_class"]).head(MOST_TALKS)
     chance = label_probabilities(fit)
     return [_talk(line, ratings, chance) for line in lines_of(table)]
 

@@ -189,6 +189,15 @@ def test_task_without_metrics_reports_the_prevalence_of_every_class():
     assert names == [f"prevalence[relevance={c}]" for c in ("no", "partially", "yes")]
 
 
+def test_a_plain_no_is_not_reported_beside_yes_but_can_be_named():
+    labels = (Label(name="a"), Label(name="mail", classes=("ham", "spam")))
+    task = Task(name="mine", labels=labels)
+    names = [m.name for m in metrics_for(task)]
+    assert names == ["prevalence[a=yes]", "prevalence[mail=ham]", "prevalence[mail=spam]"]
+    (named,) = choose_metrics(task, "prevalence[a=no]")
+    assert named.name == "prevalence[a=no]"
+
+
 def test_registered_metric_is_reported_beside_the_shipped_ones(monkeypatch):
     monkeypatch.setattr("assay.evaluation.registry._METRICS", {})
 
@@ -198,7 +207,7 @@ def test_registered_metric_is_reported_beside_the_shipped_ones(monkeypatch):
         return np.zeros(y.shape[:-2])
 
     task = Task(name="mine", labels=(Label(name="a"),))
-    assert [m.name for m in metrics_for(task)] == ["prevalence[a=no]", "prevalence[a=yes]", "mine"]
+    assert [m.name for m in metrics_for(task)] == ["prevalence[a=yes]", "mine"]
     assert registered("mine").description == "Say nothing."
 
 

@@ -197,8 +197,9 @@ def metrics_for(task: Task) -> tuple[Metric, ...]:
     Returns
     -------
     tuple of Metric
-        Those that the task file names (the prevalence of each class of each label if it names
-        none), then the others registered for the task or for every task.
+        Those that the task file names, then the others registered for the task or for every task.
+        If it names none, the prevalence of each class of each label; of no and yes that of yes,
+        as the other is what is left.
 
     Raises
     ------
@@ -221,7 +222,7 @@ def metrics_for(task: Task) -> tuple[Metric, ...]:
         for m in _METRICS.values()
         if m.task in (None, task.name) and m not in named and not m.lacks(task)
     ]
-    return (*(named or prevalence_metrics(task)), *others)
+    return (*(named or _telling_shares(task)), *others)
 
 
 def choose_metrics(task: Task, names: Sequence[str] | str | None = None) -> tuple[Metric, ...]:
@@ -274,6 +275,14 @@ def prevalence_metrics(task: Task, *, other: bool = False) -> list[Metric]:
         for label in task.labels
         for code, word in enumerate(label.classes)
     ]
+
+
+def _telling_shares(task: Task) -> list[Metric]:
+    """Shares of all classes but a plain no, which says again what yes says."""
+    plain = {
+        f"prevalence[{label.name}=no]" for label in task.labels if label.classes == ("no", "yes")
+    }
+    return [one for one in prevalence_metrics(task) if one.name not in plain]
 
 
 def _usable(found: Metric, task: Task) -> Metric:

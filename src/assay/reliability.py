@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from assay.errors import FitError
 from assay.families import WholeFamily
 from assay.fit_data import group, parameter_draws, structure_of
+from assay.kept import value_once
 from assay.labels import NOT_ASKED_NAME, class_names
 from assay.model import Structure
 from assay.parts import AnswerPart, Part
@@ -55,8 +56,10 @@ def rater_reliability(
     if kind not in KINDS:
         raise FitError(f"kind={kind!r}; allowed: {', '.join(KINDS)}")
     structure = structure_of(fit)
-    values = parameter_draws(fit)
-    table = reliability_table(structure, values, kind=kind)
+    table = value_once(
+        fit, ("posterior", "constant_data", "observed_data"), ("reliability", kind),
+        lambda: reliability_table(structure, parameter_draws(fit), kind=kind),
+    )  # fmt: skip
     posterior = group(fit, "posterior")
     shape = (posterior.sizes["chain"], posterior.sizes["draw"], *table.shape[1:])
     names = _classes(structure)

@@ -85,7 +85,7 @@ def compare(
     """Compare systems, and check claims: status 3 if one is contradicted or undecided."""
     from assay.comparison import check_claim
     from assay.comparison import compare as compare_systems
-    from assay.evaluation import computed_once
+    from assay.kept import computed_once
 
     register(metric_file)
     limits = rope_of(rope)

@@ -13,7 +13,6 @@ from assay.evaluation import ais, generation, grounding, retrieval
 from assay.evaluation.baseline import majority_metrics
 from assay.evaluation.budget import variance_budget
 from assay.evaluation.fitted import metrics
-from assay.evaluation.kept_draws import computed_once
 from assay.evaluation.known import metrics_of_labels
 from assay.evaluation.metric_files import load_metrics
 from assay.evaluation.registry import Metric, metric, metrics_for
@@ -22,7 +21,6 @@ from assay.evaluation.widths import expected_width
 __all__ = [
     "Metric",
     "ais",
-    "computed_once",
     "expected_width",
     "generation",
     "grounding",

@@ -7,8 +7,8 @@ from typing import Literal
 import xarray as xr
 
 from assay.errors import AssayError, FitError
-from assay.evaluation import computed_once
 from assay.fit_data import require_fit
+from assay.kept import computed_once
 from assay.option_words import in_options
 from assay.plurals import counted
 from assay.reporting.agreed import agreement_section

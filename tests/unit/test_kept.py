@@ -1,15 +1,18 @@
-"""Draws of metrics that a report asks for again and again."""
+"""What a report asks for again and again."""
 
 import numpy as np
 import pytest
 import xarray as xr
 
 import assay
+from assay import reliability
 from assay.comparison import compare
 from assay.consensus import consensus_sensitivity
-from assay.evaluation import budget, computed_once, expected_width, fitted, metrics, variance_budget
+from assay.evaluation import budget, expected_width, fitted, metrics, variance_budget
 from assay.evaluation.draws import LabelDraws
 from assay.evaluation.stream import second_labels
+from assay.kept import computed_once
+from assay.reliability import rater_reliability, reliability_table
 
 
 def fit_of(seed: int) -> xr.DataTree:
@@ -134,3 +137,21 @@ def test_the_second_labels_of_the_budget_are_drawn_once(
             found = variance_budget(fit), expected_width(fit)
             assert all(one.equals(other) for one, other in zip(found, alone, strict=True))
     assert len(drawn) == 1
+
+
+def test_reliabilities_are_computed_once(fit: xr.DataTree, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = {kind: rater_reliability(fit, kind=kind) for kind in ("recorded", "raw")}
+    computed = []
+
+    def spy(*given: object, kind: str) -> object:
+        computed.append(kind)
+        return reliability_table(*given, kind=kind)
+
+    monkeypatch.setattr(reliability, "reliability_table", spy)
+    with computed_once(fit):
+        for _ in range(2):
+            for kind, draws in alone.items():
+                found = rater_reliability(fit, kind=kind)
+                xr.testing.assert_identical(found, draws)
+                found.to_numpy()[:] = -1.0
+    assert computed == ["recorded", "raw"]

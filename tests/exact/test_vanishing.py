@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 from small import draw_values, task_named
 
 import assay
-from assay.kernels import cells
+from assay.kernels import cells, rows
 from assay.kernels.marginal_likelihood import value_and_gradient
 from assay.model import Structure, build_structure
 from assay.ratings import Ratings
@@ -71,7 +71,7 @@ def test_the_value_is_that_by_logarithms(recipe: str):
     tables, data = tables_of(structure), structure.pattern.data
     found = value_and_gradient(*tables, structure.prevalence.log_weight, data)[0]
     assert found == pytest.approx(sum(log_likelihoods(structure, tables)), rel=1e-11)
-    *_, vanished = cells.cell_evidence(cells.row_chances(tables[1]), *tables[2:], data)
+    *_, vanished = cells.cell_evidence(rows.row_chances(tables[1]), *tables[2:], data)
     assert sorted(vanished) == [False, True, True]
 
 

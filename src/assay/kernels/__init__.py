@@ -1,7 +1,8 @@
 """All code that Numba compiles: a file for each thing that is computed.
 
-``cells`` and ``bundles`` add up to ``marginal_likelihood``; with the interpreter of ``tape`` that
-is ``density``, and ``c_functions`` hand it to nutpie. ``recovery`` draws the states.
+``rows`` are multiplied to ``cells``; with ``bundles`` these add up to ``marginal_likelihood``; with
+the interpreter of ``tape`` that is ``density``, and ``c_functions`` hand it to nutpie.
+``recovery`` draws the states.
 
 What the functions compute is said where they are used: :mod:`assay.likelihood` (states summed
 out), :mod:`assay.tape` (the interpreter of formulas), :mod:`assay.density` (both together) and

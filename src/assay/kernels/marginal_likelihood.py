@@ -3,9 +3,10 @@
 import numpy as np
 
 from assay.kernels.bundles import bundle_shares, cell_chances
-from assay.kernels.cells import cell_evidence, cell_evidence_back, row_chances
+from assay.kernels.cells import cell_evidence, cell_evidence_back
 from assay.kernels.compiling import compiled
 from assay.kernels.plain_cells import plain_value_and_gradient
+from assay.kernels.rows import row_chances
 
 
 @compiled(fastmath={"reassoc", "contract"})

@@ -6,8 +6,9 @@ a cell's evidence and spreads its gradient while its rows are at hand.
 
 import numpy as np
 
-from assay.kernels.cells import VANISHED, add_rows, exponentiate, multiply_rows, spread_rows
+from assay.kernels.cells import VANISHED
 from assay.kernels.compiling import compiled
+from assay.kernels.rows import add_rows, exponentiate, multiply_rows, spread_rows
 
 
 @compiled()
@@ -18,7 +19,7 @@ def plain_value_and_gradient(prevalence, rows, data):  # type: ignore[no-untyped
     ----------
     prevalence : ndarray (context, state, 1)
     rows : tuple
-        From :func:`~assay.kernels.cells.row_chances`, of one class of difficulty.
+        From :func:`~assay.kernels.rows.row_chances`, of one class of difficulty.
     data : Data
         Without layers of perception.
 

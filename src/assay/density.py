@@ -17,8 +17,8 @@ from assay.kernels.density import Places, carry_back, log_density, tables_at
 from assay.kernels.marginal_likelihood import value_and_gradient
 from assay.kernels.tape import SUM, TapeArrays
 from assay.model import Structure
+from assay.parameters import Parameter
 from assay.partition import cut, in_threads
-from assay.priors import Parameter
 from assay.tape import Tape
 
 Floats = NDArray[np.float64]

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from assay.errors import FitError
 from assay.jax_likelihood import flatten_data, log_likelihood
 from assay.model import Structure, Tables
+from assay.parameters import Parameter
 from assay.parts import Part
 from assay.parts.repeats import Repeats
-from assay.priors import Parameter
 
 Floats = NDArray[np.float64]
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.model import Structure
+from assay.parameters import Parameter
 from assay.parts.answers import AnswerPart
-from assay.priors import Parameter
 from assay.response_rows import ProductRows
 
 Floats = NDArray[np.float64]

@@ -19,11 +19,12 @@ from assay.layers import Difficulty, Perception, difficulty_of
 from assay.layers.difficulty import DIFFICULTIES
 from assay.layers.perception import layered_groups
 from assay.likelihood import Pattern, collapse
+from assay.parameters import Parameter
 from assay.parts import Part, build_parts
 from assay.parts.priors import PartPriors, known_priors, owner_of, part_priors
 from assay.prevalence import Prevalence, build_design, prevalence_class
 from assay.prevalence import default_priors as prevalence_priors
-from assay.priors import Parameter, override
+from assay.priors import override
 from assay.ratings import Ratings
 from assay.spec import Recipe, Spec, recipes
 from assay.states import state_space

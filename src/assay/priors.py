@@ -1,23 +1,18 @@
 """Priors as data: ``"Normal(0, 1)"`` in a TOML file, a distribution in the model.
 
-A :class:`Prior` knows its name and numbers; :meth:`Prior.variable` makes the PyMC variable and
-:meth:`Prior.draw` draws from it with NumPy (for simulation and prior checks).
+A :class:`Prior` is a name and numbers, read from text, written as text, and put in the place of
+another; what a model makes of it is :mod:`assay.parameters`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import betaln, gammaln
 
-from assay.arrays import log_softmax
 from assay.elicitation import Opinion, opinion_beta, opinion_logit_normal
 from assay.errors import ModelError, suggest
 from assay.prior_text import read_call, read_counts, written
-
-Floats = NDArray[np.float64]
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "Normal": ("mu", "sigma"),
@@ -180,130 +175,3 @@ def _settle(opinion: Opinion, name: str, default: Prior, where: str) -> Prior:
     if default.name == "Beta":
         return Prior(name="Beta", values=(alpha, beta))
     return Prior(name="Confusion", values=(opinion.mean, alpha + beta))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameter:
-    """One block of unknowns: its name, its dims and its prior.
-
-    ``values`` of the prior may be arrays that broadcast against ``shape``. A ``Dirichlet`` is over
-    the last axis. Offsets name what they are multiplied with, and then added to: ``spread`` is the
-    block of SDs, ``location`` that of means if they have one, and ``spread_at`` the position (in
-    the flattened blocks) of each offset's SD and mean.
-    """
-
-    name: str
-    prior: Prior
-    dims: tuple[str, ...] = ()
-    coords: Mapping[str, Sequence[str]]
-    spread: str = ""
-    location: str = ""
-    spread_at: Any = 0
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Length of each dim."""
-        return tuple(len(self.coords[d]) for d in self.dims)
-
-    @property
-    def centre(self) -> Floats:
-        """The mean of the prior; of a half-normal or exponential one the median, for its tail."""
-        first, *second = (np.asarray(v, float) for v in self.prior.values)
-        match self.prior.name:
-            case "Normal":
-                centre = first
-            case "HalfNormal":
-                centre = 0.67 * first
-            case "Exponential":
-                centre = np.log(2) / first
-            case "Gamma":
-                centre = first / second[0]
-            case "Beta":
-                centre = first / (first + second[0])
-            case _:
-                counts = np.broadcast_to(first, self.shape)
-                centre = counts / counts.sum(axis=-1, keepdims=True)
-        return np.broadcast_to(centre, self.shape)
-
-    def variable(self) -> Any:
-        """Make the PyMC variable, inside a model context."""
-        import pymc as pm
-
-        make = getattr(pm, self.prior.name)
-        # As arrays: PyTensor makes float32 of a bare 1.5, and takes its logarithm in float32.
-        numbers = [np.asarray(v, float) for v in self.prior.values]
-        values = dict(zip(PARAMETERS[self.prior.name], numbers, strict=True))
-        if self.prior.name == "Dirichlet":
-            values["a"] = np.broadcast_to(values["a"], self.shape)
-        return make(self.name, dims=self.dims or None, **values)
-
-    @property
-    def free_shape(self) -> tuple[int, ...]:
-        """Shape of the unconstrained values: a simplex has one less on its last axis."""
-        if self.prior.name == "Dirichlet":
-            return (*self.shape[:-1], self.shape[-1] - 1)
-        return self.shape
-
-    def constrain(self, free: Any, xp: Any) -> tuple[Any, Any]:
-        """Turn unconstrained values into the parameter, with its log density there.
-
-        The transforms are PyMC's: logarithm of what is positive, log odds of a probability,
-        centred log ratios of a simplex.
-
-        Parameters
-        ----------
-        free : (..., *free_shape)
-
-        Returns
-        -------
-        value : (..., *shape)
-        log_density : (..., *shape) or (..., *shape[:-1], 1)
-            Terms of the log prior, the Jacobian of the transform included.
-        """
-        numbers = [np.asarray(v, float) for v in self.prior.values]
-        if self.prior.name == "Normal":
-            standard = (free - numbers[0]) * (1 / numbers[1])
-            return free, standard * standard * -0.5 - np.log(numbers[1] * np.sqrt(2 * np.pi))
-        if self.prior.name in POSITIVE:
-            value = xp.exp(free)
-            return value, _positive_log_density(self.prior.name, value, free, numbers)
-        if self.prior.name == "Beta":
-            pair = xp.stack([free, free * 0.0], axis=-1)
-            logs = log_softmax(pair, xp)
-            counts = np.stack(np.broadcast_arrays(*numbers), axis=-1)
-            terms = (logs * counts).sum(axis=-1) - betaln(*numbers)
-            return xp.exp(logs[..., 0]), terms
-        counts = np.broadcast_to(numbers[0], self.shape)
-        total = free.sum(axis=-1)[..., None]
-        logs = log_softmax(xp.concatenate([free, -total], axis=-1), xp)
-        constant = gammaln(counts.sum(-1)) - gammaln(counts).sum(-1) + np.log(self.shape[-1])
-        return xp.exp(logs), ((logs * counts).sum(axis=-1) + constant)[..., None]
-
-    def draw(self, rng: np.random.Generator) -> Floats:
-        """Draw once from the prior: ndarray of ``shape``."""
-        values = [np.asarray(v, float) for v in self.prior.values]
-        shape = self.shape
-        match self.prior.name:
-            case "Normal":
-                return np.asarray(rng.normal(values[0], values[1], shape))
-            case "HalfNormal":
-                return np.abs(rng.normal(0, values[0], shape))
-            case "Exponential":
-                return np.asarray(rng.exponential(1 / values[0], shape))
-            case "Gamma":
-                return np.asarray(rng.gamma(values[0], 1 / values[1], shape))
-            case "Beta":
-                return np.asarray(rng.beta(values[0], values[1], shape))
-        gammas = rng.gamma(np.broadcast_to(values[0], shape))
-        return np.asarray(gammas / gammas.sum(axis=-1, keepdims=True))
-
-
-def _positive_log_density(name: str, value: Any, free: Any, numbers: list[Floats]) -> Any:
-    """Log density of a positive value, with the Jacobian of its logarithm."""
-    if name == "HalfNormal":
-        standard = value * (1 / numbers[0])
-        return standard * standard * -0.5 + free + np.log(np.sqrt(2 / np.pi) / numbers[0])
-    if name == "Exponential":
-        return value * -numbers[0] + free + np.log(numbers[0])
-    shape, rate = numbers
-    return free * shape - value * rate + (shape * np.log(rate) - gammaln(shape))

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from assay.arrays import NEVER, merge_axes
 from assay.confusion import ConfusionLayout
 from assay.menus import Residual, build_menu
-from assay.priors import Parameter, Prior
+from assay.parameters import Parameter
+from assay.priors import Prior
 from assay.ratings import Ratings, Resolve
 from assay.reading.ids import sorted_rows
 from assay.response_rows import MenuRows, ProductRows, menu_rows, product_rows

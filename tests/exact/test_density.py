@@ -16,7 +16,7 @@ from small import (
 
 from assay.density import Density, make_density, unconstrain
 from assay.model import Structure, build_structure
-from assay.priors import Parameter
+from assay.parameters import Parameter
 from assay.pymc_model import model_of
 from assay.spec import make_spec
 

@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from assay.errors import ModelError
-from assay.priors import Parameter, Prior, override, parse_prior, write_prior
+from assay.parameters import Parameter
+from assay.priors import Prior, override, parse_prior, write_prior
 
 
 def parameter(prior: Prior, *shape: int) -> Parameter:

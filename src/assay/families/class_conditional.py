@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from assay.families.family import Family, Owner
-from assay.priors import Parameter
+from assay.parameters import Parameter
 
 
 class ClassConditional(Family):

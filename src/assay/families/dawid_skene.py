@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from assay.families.family import Family, Owner
 from assay.families.rows import row_parameters, rows_to_table
-from assay.priors import Parameter
+from assay.parameters import Parameter
 
 
 class DawidSkene(Family):

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from assay.confusion import ConfusionLayout
 from assay.errors import ModelError, suggest
 from assay.menus import Menu
-from assay.priors import Parameter, Prior
+from assay.parameters import Parameter
+from assay.priors import Prior
 
 Ints = NDArray[np.int64]
 Owner = Literal["group", "rater"]

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from assay.families.family import Family, Owner
-from assay.priors import Parameter, Prior
+from assay.parameters import Parameter
+from assay.priors import Prior
 
 BY_GROUP: Mapping[str, Owner] = {
     "mean_binary": "group",

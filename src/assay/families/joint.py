@@ -11,7 +11,8 @@ from assay.errors import ModelError
 from assay.families.family import Owner, WholeFamily
 from assay.families.hierarchical import BY_GROUP, logit_parameters, pooled_logits
 from assay.menus import Menu
-from assay.priors import Parameter, Prior
+from assay.parameters import Parameter
+from assay.priors import Prior
 from assay.states import Vectors, state_space
 from assay.task import Task
 

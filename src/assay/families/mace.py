@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from assay.arrays import NEVER, append_constant, log_softmax, logsumexp
 from assay.families.family import Family, Owner
-from assay.priors import Parameter
+from assay.parameters import Parameter
 
 Ints = NDArray[np.int64]
 WRONG = -60.0

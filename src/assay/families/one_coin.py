@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from assay.families.family import Family, Owner
-from assay.priors import Parameter
+from assay.parameters import Parameter
 
 
 class OneCoin(Family):

@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 from assay.errors import ModelError
 from assay.families.cumulative import halfway_gaps, log_rows, places
 from assay.families.family import Family, Owner
-from assay.priors import Parameter, Prior
+from assay.parameters import Parameter
+from assay.priors import Prior
 
 
 class Ordinal(Family):

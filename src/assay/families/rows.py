@@ -10,7 +10,8 @@ from assay.arrays import NEVER, append_constant, merge_axes
 from assay.confusion import ConfusionLayout
 from assay.errors import ModelError
 from assay.families.family import Family
-from assay.priors import Parameter, Prior
+from assay.parameters import Parameter
+from assay.priors import Prior
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

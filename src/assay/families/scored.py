@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from assay.arrays import NEVER, append_constant, log_softmax, logsumexp
 from assay.families.family import Raters
-from assay.priors import Parameter, Prior
+from assay.parameters import Parameter
+from assay.priors import Prior
 from assay.score_bins import ScoreLayout
 
 Floats = NDArray[np.float64]

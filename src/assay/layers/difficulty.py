@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import ModelError
+from assay.parameters import Parameter
 from assay.prevalence.design import normal_quadrature
-from assay.priors import Parameter, Prior
+from assay.priors import Prior
 
 Floats = NDArray[np.float64]
 STEP = 0.3

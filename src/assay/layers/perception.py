@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from assay.arrays import softmax
 from assay.errors import ModelError, suggest
 from assay.layers.difficulty import Difficulty
+from assay.parameters import Parameter
 from assay.prevalence import Prevalence
 from assay.prevalence.coding import main_columns
-from assay.priors import Parameter, Prior
+from assay.priors import Prior
 from assay.ratings import Ratings
 from assay.states import MISSING
 

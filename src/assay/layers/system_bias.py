@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from assay.confusion import ConfusionLayout
 from assay.families.family import Raters
-from assay.priors import Parameter, Prior
+from assay.parameters import Parameter
+from assay.priors import Prior
 
 Ints = NDArray[np.int64]
 

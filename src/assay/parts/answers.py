@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from assay.arrays import logsumexp, merge_axes
 from assay.families import Family, WholeFamily
 from assay.menus import Menu, Residual, build_menu, menu_log_probability
+from assay.parameters import Parameter
 from assay.parts.part import Part
-from assay.priors import Parameter
 from assay.responses import Responses
 from assay.states import MISSING, Vectors
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from assay.families.family import Raters
 from assay.layers import Difficulty, Drift, SystemBias
+from assay.parameters import Parameter
 from assay.parts.repeats import Repeats
-from assay.priors import Parameter, Prior
+from assay.priors import Prior
 from assay.states import Vectors
 
 Floats = NDArray[np.float64]

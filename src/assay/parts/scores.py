@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from assay.arrays import NEVER, append_constant, merge_axes
 from assay.families.scored import Scored
 from assay.grammar import NOT_ASKED
+from assay.parameters import Parameter
 from assay.parts.part import Part
-from assay.priors import Parameter, Prior
+from assay.priors import Prior
 from assay.response_rows import ProductRows
 from assay.score_bins import bin_middle
 from assay.states import MISSING, StateSpace, Vectors

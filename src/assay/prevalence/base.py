@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import ModelError
+from assay.parameters import Parameter
 from assay.prevalence.design import Design
-from assay.priors import Parameter, Prior
+from assay.priors import Prior
 from assay.states import StateSpace
 from assay.task import Task
 

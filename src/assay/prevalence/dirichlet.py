@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.parameters import Parameter
 from assay.prevalence.base import Prevalence
-from assay.priors import Parameter
 
 
 class Dirichlet(Prevalence):

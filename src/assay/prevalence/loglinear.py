@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from assay.arrays import softmax
 from assay.grammar import NOT_ASKED
+from assay.parameters import Parameter
 from assay.prevalence.base import Prevalence
 from assay.prevalence.coding import main_columns
-from assay.priors import Parameter, Prior
+from assay.priors import Prior
 
 Floats = NDArray[np.float64]
 

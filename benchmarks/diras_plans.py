@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 import assay
 from assay.ratings import Ratings
-from assay.task import Task, load_task
+from assay.task import Task
+from assay.task_files import load_task
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 import assay
 from assay.ratings import Ratings
 from assay.states import MISSING
-from assay.task import Task, load_task
+from assay.task import Task
+from assay.task_files import load_task
 
 Codes = NDArray[np.integer]
 VALENCE = ("negative", "neutral", "positive")

@@ -57,7 +57,8 @@ if TYPE_CHECKING:
     from assay.simulation import simulate
     from assay.storage import load, save
     from assay.summary import summarize
-    from assay.task import Task, load_task
+    from assay.task import Task
+    from assay.task_files import load_task
 
 _HOME = {
     "AssayError": "errors",
@@ -82,7 +83,7 @@ _HOME = {
     "label_probabilities": "labels",
     "load": "storage",
     "load_metrics": "evaluation",
-    "load_task": "task",
+    "load_task": "task_files",
     "metric": "evaluation",
     "metrics": "evaluation",
     "parse_claim": "comparison",

@@ -15,7 +15,8 @@ import pandas as pd
 
 from assay.ratings import Ratings
 from assay.reading import read_ratings
-from assay.task import Task, load_task
+from assay.task import Task
+from assay.task_files import load_task
 
 SOURCE = "Dawid & Skene (1979), Applied Statistics 28, 20-28, Table 1"
 CLASSES = ("1", "2", "3", "4")

@@ -195,7 +195,7 @@ def confusion_layout(task: Task) -> ConfusionLayout:
 
     Examples
     --------
-    >>> from assay.task import load_task
+    >>> from assay.task_files import load_task
     >>> confusion_layout(load_task("ais")).row_names[:2]
     ['flagged=no', 'flagged=yes']
     """

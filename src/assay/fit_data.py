@@ -14,7 +14,7 @@ from assay.model import Structure, build_structure
 from assay.ratings import ITEM_COLUMNS, NOT_AUDITED, Accounting, Ratings, covariate_columns
 from assay.spec import Spec
 from assay.states import state_space
-from assay.task import task_from_json
+from assay.task_files import task_from_json
 
 Floats = NDArray[np.float64]
 

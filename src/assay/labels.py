@@ -5,7 +5,8 @@ import xarray as xr
 
 from assay.fit_data import group
 from assay.grammar import NOT_ASKED
-from assay.task import Task, task_from_json
+from assay.task import Task
+from assay.task_files import task_from_json
 
 NOT_ASKED_NAME = "not asked"
 

@@ -68,7 +68,7 @@ def close_gates(task: Task, winners: Vectors) -> Vectors:
 
     Examples
     --------
-    >>> from assay.task import load_task
+    >>> from assay.task_files import load_task
     >>> close_gates(load_task("ais"), np.array([[1, 1, 0], [0, 0, 1]], np.int16)).tolist()
     [[1, -2, -2], [0, 0, -2]]
     """

@@ -125,7 +125,7 @@ class Ratings:
         its own panel with rank 1; ``system`` is ``""`` where there is none. Items of a list
         without an order share rank 1.
     partial, resolve : str
-        How partly answered ratings and blocked answers came about (DESIGN: tasks).
+        How partly answered ratings and blocked answers came about.
     accounting : Accounting
         What became of every row of the input.
     simulated : Simulated or None

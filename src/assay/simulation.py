@@ -16,7 +16,8 @@ from assay.seeds import generator_of
 from assay.simulation_design import design_ratings, repeat_ratings, spread_sessions
 from assay.spec import Priors, make_spec
 from assay.states import MISSING, Vectors, label_order
-from assay.task import Task, load_task
+from assay.task import Task
+from assay.task_files import load_task
 
 Floats = NDArray[np.float64]
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from assay.errors import TaskError
 from assay.grammar import NOT_ASKED, Expression
 from assay.task import Task
+from assay.task_files import task_from_json
 
 MISSING = -1
 """Code of an answer that is not there although it was asked for, or may have been."""
@@ -53,8 +54,6 @@ class StateSpace:
 
 @lru_cache(maxsize=64)
 def _space(key: str) -> StateSpace:
-    from assay.task import task_from_json
-
     return _enumerate_space(task_from_json(key))
 
 
@@ -78,7 +77,7 @@ def state_space(task: Task) -> StateSpace:
 
     Examples
     --------
-    >>> from assay.task import load_task
+    >>> from assay.task_files import load_task
     >>> len(state_space(load_task("grounding")).states)
     18
     """
@@ -133,7 +132,7 @@ def vector_name(task: Task, vector: Sequence[int] | Vectors) -> str:
 
     Examples
     --------
-    >>> from assay.task import load_task
+    >>> from assay.task_files import load_task
     >>> vector_name(load_task("ais"), [0, 0, NOT_ASKED])
     'not flagged, not interpretable'
     """

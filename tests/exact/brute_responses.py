@@ -9,7 +9,8 @@ import numpy as np
 from brute_confusions import Confusion
 
 from assay.ratings import Ratings
-from assay.task import Task, task_from_json
+from assay.task import Task
+from assay.task_files import task_from_json
 
 MISSING, NOT_ASKED = -1, -2
 Vector = tuple[int, ...]

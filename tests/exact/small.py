@@ -9,7 +9,8 @@ import pandas as pd
 from assay.model import Structure
 from assay.ratings import AUDITED_RIGHT, AUDITED_WRONG, SOME_WRONG, Ratings, take_ratings
 from assay.states import MISSING, state_space
-from assay.task import Label, Rule, Task, load_task
+from assay.task import Label, Rule, Task
+from assay.task_files import load_task
 
 SINGLE = load_task("single").with_classes({"label": ("a", "b", "c", "d")})
 GATED = Task(

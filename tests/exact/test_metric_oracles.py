@@ -12,7 +12,7 @@ from assay.evaluation.panels import panel_layout
 from assay.evaluation.registry import registered
 from assay.ratings import Ratings
 from assay.states import MISSING, state_space
-from assay.task import load_task
+from assay.task_files import load_task
 
 ir_measures = pytest.importorskip("ir_measures")
 sklearn_metrics = pytest.importorskip("sklearn.metrics")

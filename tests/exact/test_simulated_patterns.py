@@ -20,7 +20,8 @@ from assay.ratings import Ratings
 from assay.simulation import simulate_answers
 from assay.spec import make_spec
 from assay.states import state_space
-from assay.task import Label, Task, load_task
+from assay.task import Label, Task
+from assay.task_files import load_task
 
 ITEMS = 8_000
 PARTS = 4

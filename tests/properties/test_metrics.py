@@ -17,7 +17,7 @@ from assay.evaluation.registry import metrics_for, prevalence_metrics
 from assay.evaluation.stream import LabelDraws
 from assay.ratings import Ratings
 from assay.states import MISSING, state_space
-from assay.task import load_task
+from assay.task_files import load_task
 
 TASKS = ("retrieval", "grounding", "generation", "ais", "relevance")
 DRAWS = 4

@@ -13,7 +13,7 @@ from assay.errors import AssayError, RatingsError
 from assay.ratings import Ratings
 from assay.reading import read_ratings
 from assay.states import MISSING, state_space
-from assay.task import load_task
+from assay.task_files import load_task
 
 LABELS = load_task("retrieval").label_names
 CELLS = st.sampled_from(["yes", "no", ""])

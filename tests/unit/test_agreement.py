@@ -20,7 +20,8 @@ from assay.grammar import NOT_ASKED
 from assay.ratings import Ratings
 from assay.simulation import simulate
 from assay.states import MISSING
-from assay.task import Label, Task, load_task
+from assay.task import Label, Task
+from assay.task_files import load_task
 
 
 def scale(classes, *, ordered=False):

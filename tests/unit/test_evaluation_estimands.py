@@ -9,7 +9,7 @@ from assay.evaluation.draws import metric_draws
 from assay.evaluation.estimands import cluster_weights
 from assay.evaluation.panels import Layout
 from assay.evaluation.registry import registered
-from assay.task import load_task
+from assay.task_files import load_task
 
 
 def one_item_panels(clusters, *, stratum=None, weight=None):

@@ -18,7 +18,7 @@ from assay.evaluation.registry import choose_metrics
 from assay.evaluation.stream import LabelDraws, posterior_labels
 from assay.ratings import Ratings
 from assay.states import MISSING, state_space
-from assay.task import load_task
+from assay.task_files import load_task
 
 
 def paired_ratings(task_name="retrieval", clusters=30, places=3, seed=1):

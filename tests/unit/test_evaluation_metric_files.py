@@ -7,7 +7,7 @@ from assay.errors import ModelError
 from assay.evaluation import load_metrics
 from assay.evaluation.draws import panel_totals
 from assay.evaluation.registry import choose_metrics
-from assay.task import load_task
+from assay.task_files import load_task
 
 FILE = """
 import numpy as np

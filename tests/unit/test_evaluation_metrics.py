@@ -11,7 +11,8 @@ from assay.evaluation import Metric, metric, metrics_for
 from assay.evaluation.draws import panel_totals
 from assay.evaluation.registry import choose_metrics, registered
 from assay.states import state_space
-from assay.task import Label, Rule, Task, load_task
+from assay.task import Label, Rule, Task
+from assay.task_files import load_task
 
 
 def panels_of(task_name, seed, panels=40, places=6):

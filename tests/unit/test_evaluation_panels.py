@@ -9,7 +9,7 @@ from assay.evaluation import metrics_of_labels
 from assay.evaluation.panels import panel_layout
 from assay.ratings import Ratings
 from assay.states import MISSING
-from assay.task import load_task
+from assay.task_files import load_task
 
 
 def ratings_of(places, *, task="retrieval", answered=None, weight=1.0, stratum="", answers=None):

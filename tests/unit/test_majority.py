@@ -12,7 +12,7 @@ from assay.grammar import NOT_ASKED
 from assay.majority import majority_labels
 from assay.ratings import Ratings
 from assay.states import MISSING
-from assay.task import load_task
+from assay.task_files import load_task
 
 
 def ratings_of(task_name, item, answers, *, clusters=None, systems="", weight=1.0, stratum=""):

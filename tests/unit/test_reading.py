@@ -12,7 +12,7 @@ from assay.errors import RatingsError
 from assay.prevalence.design import build_design
 from assay.ratings import Ratings
 from assay.reading import read_ratings
-from assay.task import load_task
+from assay.task_files import load_task
 
 NO, YES, MISSING, CLOSED = 0, 1, -1, -2
 

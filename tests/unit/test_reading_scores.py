@@ -12,7 +12,8 @@ from assay.ratings import Ratings
 from assay.reading import read_ratings
 from assay.reading.score_columns import belief
 from assay.states import MISSING
-from assay.task import Label, load_task
+from assay.task import Label
+from assay.task_files import load_task
 
 CLOSED = -2
 nan = np.nan

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import assay
 from assay.score_bins import PARTS, bin_middle, bins_of, score_codes, score_layout
-from assay.task import load_task
+from assay.task_files import load_task
 
 scores = st.lists(
     st.one_of(st.sampled_from([0.0, 0.05, 0.5, 0.9, 0.95, 1.0]), st.floats(0, 1)),

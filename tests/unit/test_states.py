@@ -7,7 +7,8 @@ import pytest
 from assay.errors import TaskError
 from assay.grammar import NOT_ASKED
 from assay.states import label_order, state_space, vector_name
-from assay.task import Label, Rule, Task, load_task
+from assay.task import Label, Rule, Task
+from assay.task_files import load_task
 
 CIRCLE = (Label(name="a", asked_if="b"), Label(name="b", asked_if="a"))
 NEVER = Rule(name="r", expression="a and not a")

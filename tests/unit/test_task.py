@@ -4,7 +4,7 @@ import pytest
 
 from assay.catalogue import catalogue_names
 from assay.errors import TaskError, UnknownNameError
-from assay.task import load_task, task_from_json
+from assay.task_files import load_task, task_from_json
 
 SHIPPED = ["ais", "generation", "grounding", "relevance", "retrieval", "single"]
 

@@ -67,7 +67,7 @@ def build_columns(task: Task, answers: Vectors, names: Sequence[str]) -> list[Co
 
     Examples
     --------
-    >>> from assay.task import load_task
+    >>> from assay.task_files import load_task
     >>> answers = np.array([[0, 1, 1], [1, NOT_ASKED, NOT_ASKED], [0, MISSING, MISSING]], np.int16)
     >>> for column in build_columns(load_task("ais"), answers, ["interpretable", WHOLE]):
     ...     print(column.name, column.codes)

@@ -13,7 +13,8 @@ from assay.distributed.skeleton import hashes
 from assay.errors import AssayError, FitError, RatingsError
 from assay.ratings import Accounting, Ratings
 from assay.reading import read_ratings
-from assay.task import Task, load_task
+from assay.task import Task
+from assay.task_files import load_task
 
 BUCKET = 10_000_000
 """Names that are compared at a time."""

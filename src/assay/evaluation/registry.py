@@ -210,7 +210,7 @@ def metrics_for(task: Task) -> tuple[Metric, ...]:
 
     Examples
     --------
-    >>> from assay.task import load_task
+    >>> from assay.task_files import load_task
     >>> [m.name for m in metrics_for(load_task("ais"))]
     ['flag_rate', 'interpretable_rate', 'attributable_rate']
     >>> [m.name for m in metrics_for(load_task("relevance"))][-1]

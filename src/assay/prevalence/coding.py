@@ -18,7 +18,7 @@ def main_columns(task: Task, space: StateSpace) -> tuple[NDArray[np.float64], tu
     Examples
     --------
     >>> from assay.states import state_space
-    >>> from assay.task import load_task
+    >>> from assay.task_files import load_task
     >>> task = load_task("retrieval")
     >>> main_columns(task, state_space(task))[0].shape
     (5, 3)

@@ -21,7 +21,8 @@ from assay.reading.rows import apply_export, decode_rows, join_ratings
 from assay.reading.score_columns import find_scores
 from assay.reading.truth import TruthArg, find_truth
 from assay.reading.words import apply_words, check_words
-from assay.task import Task, load_task
+from assay.task import Task
+from assay.task_files import load_task
 
 GroupArg = ColumnArg | Mapping[str, str]
 WordsArg = Mapping[str, Mapping[str, str]] | None

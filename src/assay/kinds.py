@@ -6,13 +6,16 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.fit_data import parameter_draws, ratings_of, structure_of
-from assay.labels import class_names
 from assay.reliability import rater_reliability
 from assay.states import MISSING
 
 Floats = NDArray[np.float64]
 SPAM = 0.1
-"""Informedness whose size is below this counts as none."""
+"""Informedness up to this counts as none."""
+MISLEADS = 0.9
+"""Who is right less often than this share of a guesser's is reliably wrong."""
+ALIKE = 0.3
+"""Answers to two classes that differ by no more than this tell hardly anything of the class."""
 SURE = 0.95
 
 
@@ -30,9 +33,10 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     -------
     pandas.DataFrame
         A line per rater and label: ``rater``, ``group``, ``label``, ``n_ratings``,
-        ``informedness`` with ``lower`` and ``upper``, ``p_adversarial`` (reliably wrong:
-        informedness below -0.1), ``p_spammer`` (between -0.1 and 0.1: the answers hardly depend on
-        the truth), and ``kind``: what has a probability of at least 0.95, else ``""``.
+        ``informedness`` with ``lower`` and ``upper``, ``p_adversarial`` (reliably wrong: right
+        less than 0.9 times as often as by guessing), ``p_spammer`` (informedness of at most 0.1
+        and not adversarial, and the answers hardly depend on the truth), and ``kind``: what has a
+        probability of at least 0.95, else ``""``.
 
     Notes
     -----
@@ -41,8 +45,17 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     .. math:: J_{jl} = \frac{\sum_k \theta_{jlkk} - 1}{K_l - 1},
 
     1 for a perfect rater, 0 for one whose answers do not depend on the truth (a constant one, a
-    guesser), below 0 for one who is wrong more often than by guessing. ``theta`` is the recorded
-    kind of :func:`assay.rater_reliability`.
+    guesser), below 0 for one who is wrong more often than by guessing, and at least
+    :math:`-1 / (K - 1)`. Adversarial is :math:`J < -0.1 / (K - 1)`. With more than two classes
+    one who takes classes for each other has J near 0 as well, though the answers depend on the
+    truth: those of a spammer to two classes differ by at most 0.3 besides, the total variation
+    :math:`\tfrac12 \sum_m |\theta_{jlkm} - \theta_{jlk'm}|` averaged over the pairs of classes
+    (which is :math:`|J|` of two). ``theta`` is the recorded kind of
+    :func:`assay.rater_reliability`.
+
+    Probabilities are as well calibrated as the prior of the raters is true: where one of eight
+    raters is the opposite of the others, the default takes such a rater for rare, and states
+    less than is so.
 
     References
     ----------
@@ -58,30 +71,27 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     >>> list(rater_kinds(fit).columns)[:3]
     ['rater', 'group', 'label']
     """
-    draws = informedness(fit)
-    ratings = ratings_of(fit)
+    ratings, tables = ratings_of(fit), _confusions(fit)
     given = (ratings.answers >= 0) | np.isfinite(ratings.scores)
+    kinds = {label: _kinds_of(table) for label, table in tables.items()}
     rows = []
-    for j, rater in enumerate(draws["rater"].values):
+    for j, rater in enumerate(ratings.raters.index):
         count = given[ratings.rater == j].sum(axis=0)
-        for n, label in enumerate(draws["label"].values):
-            values = draws.values[:, :, j, n].ravel()
+        for n, (label, drawn) in enumerate(kinds.items()):
+            values, adversarial, spammer = (draws[..., j] for draws in drawn)
             lower, upper = np.nanquantile(values, [(1 - level) / 2, (1 + level) / 2])
-            adversarial = float((values < -SPAM).mean())
-            spammer = float((np.abs(values) <= SPAM).mean())
-            kind = "adversarial" if adversarial >= SURE else ("spammer" if spammer >= SURE else "")
+            chances = {"adversarial": float(adversarial.mean()), "spammer": float(spammer.mean())}
             rows.append(
                 {
                     "rater": str(rater),
                     "group": str(ratings.raters["group"].iloc[j]),
-                    "label": str(label),
+                    "label": label,
                     "n_ratings": int(count[n]),
                     "informedness": float(np.nanmean(values)),
                     "lower": float(lower),
                     "upper": float(upper),
-                    "p_adversarial": adversarial,
-                    "p_spammer": spammer,
-                    "kind": kind,
+                    **{f"p_{kind}": chance for kind, chance in chances.items()},
+                    "kind": next((kind for kind, p in chances.items() if p >= SURE), ""),
                 }
             )
     return pd.DataFrame(rows)
@@ -89,21 +99,42 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
 
 def informedness(fit: xr.DataTree) -> xr.DataArray:
     """Youden's J of each rater on each label: (chain, draw, rater, label), at most 1."""
-    table = rater_reliability(fit)
-    task = ratings_of(fit).task
-    names = class_names(task)
-    found = []
-    for n, label in enumerate(task.labels):
-        places = [names.index(c) for c in label.classes]
-        right = table.values[:, :, :, n, places, places].sum(axis=-1)
-        found.append((right - 1) / (len(places) - 1))
+    tables = _confusions(fit)
+    one = next(iter(tables.values()))
     return xr.DataArray(
-        np.stack(found, axis=-1),
+        np.stack([_informedness(table.values) for table in tables.values()], axis=-1),
         dims=("chain", "draw", "rater", "label"),
-        coords={dim: table[dim] for dim in ("chain", "draw", "rater", "label")},
+        coords={**{dim: one[dim] for dim in ("chain", "draw", "rater")}, "label": list(tables)},
         name="informedness",
-        attrs=table.attrs,
+        attrs=one.attrs,
     )
+
+
+def _confusions(fit: xr.DataTree) -> dict[str, xr.DataArray]:
+    """Confusions by label: (chain, draw, rater, true_class, reported_class), its classes alone."""
+    table, task = rater_reliability(fit), ratings_of(fit).task
+    found = {}
+    for label in task.labels:
+        classes = {dim: list(label.classes) for dim in ("true_class", "reported_class")}
+        found[label.name] = table.sel(label=label.name, drop=True).sel(classes)
+    return found
+
+
+def _informedness(table: Floats) -> Floats:
+    """Youden's J (...) of confusions (..., true class, reported class)."""
+    return np.asarray((np.trace(table, axis1=-2, axis2=-1) - 1) / (table.shape[-1] - 1))
+
+
+def _kinds_of(table: xr.DataArray) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]]:
+    """Informedness, and whether each draw is adversarial or a spammer: (chain, draw, rater)."""
+    found, size = _informedness(table.values), table.shape[-1]
+    adversarial = found < (MISLEADS - 1) / (size - 1)
+    apart = np.zeros(found.shape)
+    for k in range(1, size):
+        differences = np.abs(table.values[..., :k, :] - table.values[..., k, None, :])
+        apart += differences.sum(axis=(-2, -1)) / 2
+    alike = apart <= ALIKE * size * (size - 1) / 2
+    return found, adversarial, (found <= SPAM) & ~adversarial & alike
 
 
 def rater_consistency(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:

@@ -72,6 +72,49 @@ def test_informedness_is_youdens():
     np.testing.assert_allclose(rater_kinds(fit)["informedness"], youden, atol=1e-12)
 
 
+def kinds_at(tables: np.ndarray) -> pd.DataFrame:
+    """What is said of raters with these confusions (rater, true class, reported class)."""
+    raters, classes = tables.shape[:2]
+    ratings = assay.simulate(
+        "single",
+        raters="dawid_skene",
+        values={f"confusion_{classes}": tables},
+        n_items=30,
+        n_raters=raters,
+        ratings_per_item=2,
+        classes=[f"c{k:02d}" for k in range(classes)],
+        rng=1,
+    )
+    return rater_kinds(at_the_truth(ratings, raters="dawid_skene"))
+
+
+def test_who_takes_classes_for_each_other_is_no_spammer():
+    """Two classes of three swapped: right as often as a guesser, but the answers tell the truth."""
+    right = 0.9 * np.eye(3) + 0.1 / 3
+    guesser = np.tile([0.2, 0.3, 0.5], (3, 1))
+    table = kinds_at(np.stack([right, right[[1, 0, 2]], guesser]))
+    np.testing.assert_allclose(table["informedness"], [0.9, 0.0, 0.0], atol=1e-12)
+    assert table["kind"].tolist() == ["", "", "spammer"]
+
+
+def test_of_many_classes_too_somebody_can_be_reliably_wrong():
+    """Of twelve, informedness is at least -1/11: a bound of -0.1 would be out of reach."""
+    shifted = np.roll(0.9 * np.eye(12), 1, axis=1) + 0.1 / 12
+    guesser = np.full((12, 12), 1 / 12)
+    table = kinds_at(np.stack([shifted, guesser, 0.95 * guesser + 0.05 * np.eye(12)]))
+    assert table["kind"].tolist() == ["adversarial", "spammer", "spammer"]
+
+
+@pytest.mark.parametrize(
+    ("right", "kind"),
+    [(0.44, "adversarial"), (0.46, "spammer"), (0.54, "spammer"), (0.56, "")],
+)
+def test_bounds_of_two_classes(right, kind):
+    """Informedness of -0.12, -0.08, 0.08 and 0.12."""
+    table = np.array([[[right, 1 - right], [1 - right, right]]] * 2)
+    assert (kinds_at(table)["kind"] == kind).all()
+
+
 def test_consistency_counts_pairs_and_learns_the_urn():
     ratings = assay.simulate(
         "single",

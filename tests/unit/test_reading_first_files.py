@@ -238,17 +238,33 @@ def test_the_index_that_pandas_writes_is_a_column_without_a_role(tmp_path: Path)
     assert ratings.accounting.roles["role"].tolist() == ["", "item", "rater", "label label"]
 
 
-def test_classes_that_differ_in_case_say_how_to_join_them() -> None:
+def test_classes_that_differ_in_case_are_one_and_a_note_says_so() -> None:
     table = pd.DataFrame(
-        {"item": [1, 1, 2, 2], "rater": list("abab"), "label": ["yes", "Yes ", "NO", "no"]}
+        {
+            "item": [1, 1, 2, 2, 3],
+            "rater": list("ababa"),
+            "label": ["Joy", "JOY ", "x", "joy", "Joy"],
+        }
     )
     ratings = read_ratings(table, task="single")
-    assert ratings.task.labels[0].classes == ("NO", "Yes", "no", "yes")
+    assert ratings.task.labels[0].classes == ("Joy", "x")
+    assert ratings.answers.ravel().tolist() == [0, 0, 1, 0, 0]
     (note,) = ratings.accounting.notes
-    words = {"label": {"no": "NO", "yes": "Yes"}}
-    assert 'classes={"label": {"no": "NO", "yes": "Yes"}} joins them' in note
-    joined = read_ratings(table, task="single", classes=words)
-    assert joined.task.labels[0].classes == ("NO", "Yes")
+    assert "upper and lower case only are one, joy, JOY as Joy;" in note
+    again = read_ratings(table[::-1], task="single")
+    assert again.task.labels[0].classes == ("Joy", "x")
+    assert read_ratings(table, task="single", truth=table[["item", "label"]][2:3]).truth[1, 0] == 1
+
+
+def test_a_task_file_keeps_classes_that_differ_in_case_apart(tmp_path: Path) -> None:
+    task = tmp_path / "tags.toml"
+    task.write_text(
+        'name = "tags"\ndescription = "Tags."\nmetrics = []\n\n[[labels]]\nname = "tag"\n'
+        'description = "Tag."\nclasses = ["in", "IN"]\n',
+        encoding="utf-8",
+    )
+    table = pd.DataFrame({"item": [1, 1], "rater": ["a", "b"], "tag": ["IN", "in"]})
+    assert read_ratings(table, task=task).answers.ravel().tolist() == [1, 0]
 
 
 def test_dates_with_dots_are_day_month_year() -> None:

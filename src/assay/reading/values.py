@@ -162,12 +162,13 @@ def classes_from_data(
 ) -> tuple[str, ...]:
     """Return the distinct values of a label whose task leaves its classes to the data.
 
-    Sorted as numbers if all are numbers, else alphabetically. Equal numbers are one class.
+    Sorted as numbers if all are numbers, else alphabetically. Equal numbers are one class, and so
+    are spellings that differ in case only: the commonest of them names it.
     """
-    values = {v.strip() for column in columns for v in pd.unique(column)}
-    values = {v for v in values if canonical(v) not in EMPTY}
-    numeric = all(NUMBER.fullmatch(v) and len(v) < 40 for v in values)
-    names = {canonical(v) for v in values} if numeric else values
+    counts = pd.concat([column.str.strip() for column in columns]).value_counts()
+    counts = counts[[canonical(v) not in EMPTY for v in counts.index]]
+    numeric = all(NUMBER.fullmatch(v) and len(v) < 40 for v in counts.index)
+    names = {canonical(v) for v in counts.index} if numeric else _one_case(counts, label, ledger)
     if len(names) > MAX_CLASSES:
         ledger.problem(
             f"{len(names)} different values of {label.name}",
@@ -177,7 +178,6 @@ def classes_from_data(
         )
         return ("no", "yes")
     classes = sorted(names, key=float) if numeric else sorted(names)
-    _note_cases(classes, label, ledger)
     if len(classes) == 1:
         ledger.note(
             f"every answer to {label.name} is {classes[0]!r}; a label needs two classes, "
@@ -187,15 +187,19 @@ def classes_from_data(
     return tuple(classes)
 
 
-def _note_cases(classes: Sequence[str], label: Label, ledger: Ledger) -> None:
-    """Note classes that differ in case only, and how to make them one."""
-    first: dict[str, str] = {}
-    for name in classes:
-        first.setdefault(name.casefold(), name)
-    again = {name: first[name.casefold()] for name in classes if first[name.casefold()] != name}
-    if again:
-        pairs = ", ".join(f'"{name}": "{other}"' for name, other in list(again.items())[:SHOWN])
+def _one_case(counts: "pd.Series[int]", label: Label, ledger: Ledger) -> set[str]:
+    """Choose one spelling of the classes that differ in case only, and say so."""
+    # The commonest first; of as many, the same one in whatever order the rows stand.
+    order = sorted(counts.index, key=lambda name: (counts[name], name), reverse=True)
+    groups: dict[str, list[str]] = {}
+    for name in order:
+        groups.setdefault(name.casefold(), []).append(name)
+    several = [names for names in groups.values() if len(names) > 1]
+    if several:
+        said = "; ".join(f"{', '.join(names[1:])} as {names[0]}" for names in several[:SHOWN])
+        more = f"; {len(several) - SHOWN} more" if len(several) > SHOWN else ""
         ledger.note(
-            f"some classes of {label.name} differ in upper and lower case only, and are "
-            f'different classes; if not, classes={{"{label.name}": {{{pairs}}}}} joins them'
+            f"classes of {label.name} that differ in upper and lower case only are one, {said}"
+            f"{more}; a task file that lists the classes keeps them apart"
         )
+    return {names[0] for names in groups.values()}

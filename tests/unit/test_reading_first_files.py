@@ -56,6 +56,42 @@ def test_a_column_for_each_rater_is_told_how_to_turn_round(
     assert set(ratings.raters.index) == {"Dr. Müller", "Sørensen"}
 
 
+def test_rows_that_are_items_get_a_number_when_they_are_turned_round() -> None:
+    wide = pd.DataFrame({"r_1": [1, 2] * 8, "r_2": [2, 2] * 8})
+    said = refused(wide, task="single")
+    call = said[said.index("frame.rename_axis") : said.index("\n", said.index("frame.rename_axis"))]
+    turned = eval(call, {"frame": wide})  # the advice works
+    ratings = read_ratings(turned, task="single")
+    assert ratings.answers.shape == (32, 1)
+    assert len(ratings.items) == 16
+
+
+def test_grouped_answers_are_counted_out() -> None:
+    grouped = pd.DataFrame(
+        {"r1": ["1", "1", "2", "2"] * 4, "r2": ["1", "2", "1", "2"] * 4, "n": [5, 1, 2, 4] * 4}
+    )
+    said = refused(grouped, task="single")
+    assert "2 columns hold classes of label: r1, r2;" in said
+    call = said[said.index("frame.loc") : said.index("\n", said.index("frame.loc"))]
+    ratings = read_ratings(eval(call, {"frame": grouped}), task="single")  # the advice works
+    assert len(ratings.items) == grouped["n"].sum()
+    assert np.bincount(ratings.answers.ravel()).tolist() == [4 * 13, 4 * 11]
+
+
+def test_known_truth_is_not_offered_for_the_answers() -> None:
+    rows = range(30)
+    table = pd.DataFrame(
+        {
+            "HIT": [n // 3 for n in rows],
+            "worker": [n % 3 for n in rows],
+            "mood": [["Joy", "joy", "JOY", "Fear"][n % 4] for n in rows],
+            "gold": ["Joy" if n // 3 % 2 else "Fear" for n in rows],
+        }
+    )
+    said = refused(table, task="single", item="HIT")
+    assert 'labels={"label": "mood"}, if that is right' in said
+
+
 def test_columns_of_other_words_are_no_raters() -> None:
     said = refused(WIDE[["case", "ward"]], task="relevance", item="case")
     assert "melt" not in said

@@ -4,12 +4,7 @@ import pandas as pd
 
 from assay.checking.result import Finding, Part
 from assay.ratings import Ratings
-from assay.reading.names import squash
-
-TRUTH_NAMES = frozenset({
-    "gold", "goldlabel", "goldstandard", "goldanswer", "truth", "truelabel", "groundtruth",
-    "correctanswer", "correctlabel",
-})  # fmt: skip
+from assay.reading.names import TRUTH_NAMES, squash
 
 
 def check_rows(ratings: Ratings) -> Part:

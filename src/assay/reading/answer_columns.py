@@ -14,6 +14,7 @@ from assay.reading.names import (
     ANSWER_COLUMNS,
     QUESTION_COLUMNS,
     RECOGNISED,
+    TRUTH_NAMES,
     VALUE_COLUMNS,
     squash,
 )
@@ -122,6 +123,7 @@ def require_answers(
         return
     roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
     free = [c for c in finder.columns if c not in {*roles, *taken}]
+    free = [c for c in free if squash(c) not in TRUTH_NAMES]
     few = [c for c in free if _has_few(ledger.table.frame[c])]
     likely = _likely(free, few, task)
     pairs = likely or {task.label_names[0]: "..."}
@@ -135,7 +137,8 @@ def require_answers(
 
 
 def _has_few(column: "pd.Series[str]") -> bool:
-    return bool(1 < column.nunique() <= MOST_CLASSES < len(column))
+    words = {canonical(str(word)) for word in pd.unique(column)}
+    return 1 < len(words) <= MOST_CLASSES < len(column)
 
 
 def _likely(free: Sequence[str], few: Sequence[str], task: Task) -> dict[str, str]:

@@ -54,6 +54,13 @@ ASKED = ("question", "question_id", "prompt", "user_input")
 ANSWER_COLUMNS = ("label", "rating", "class", "response", "answer", "category", "value")
 QUESTION_COLUMNS = ("label", "question", "label_name", "question_id", "dimension", "criterion")
 VALUE_COLUMNS = ("value", "answer", "response", "rating", "class", "category")
+TRUTH_NAMES = frozenset({
+    "gold", "goldlabel", "goldstandard", "goldanswer", "truth", "truelabel", "groundtruth",
+    "correctanswer", "correctlabel",
+})  # fmt: skip
+"""What known truth is called, squashed; it is read if ``truth=`` names it, and is no answer."""
+COUNT_NAMES = frozenset({"n", "count", "counts", "freq", "frequency", "times", "tally"})
+"""What the number of items is called in tables of grouped answers, squashed."""
 
 
 NESTED = ("input.", "answer.", "annotation.", "annotations.", "task.data.", "task.", "data.")

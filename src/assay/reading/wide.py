@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from assay.reading.ledger import Ledger
+from assay.reading.names import COUNT_NAMES, squash
 from assay.reading.values import EMPTY, canonical, spellings
 from assay.task import Label, Task
 
@@ -25,7 +26,8 @@ def rater_columns(frame: pd.DataFrame, label: Label) -> list[str]:
     >>> rater_columns(frame, Label(name="ill"))
     ['Ann', 'Ben']
     """
-    held = {str(c): {canonical(str(v)) for v in pd.unique(frame[c])} - EMPTY for c in frame.columns}
+    columns = [str(c) for c in frame.columns if squash(str(c)) not in COUNT_NAMES]
+    held = {c: {canonical(str(v)) for v in pd.unique(frame[c])} - EMPTY for c in columns}
     if label.classes:
         words = {canonical(word) for word in spellings(label)}
         found = [c for c, values in held.items() if values and values <= words]
@@ -43,17 +45,33 @@ def report_wide(task: Task, ledger: Ledger) -> bool:
     columns = rater_columns(frame, label)
     if not columns:
         return False
-    rest = [str(c) for c in frame.columns if c not in columns]
     ledger.problem(
         f"no column names the rater, and {len(columns)} columns hold classes of {label.name}: "
         f"{_some(columns)}",
         allowed="a row for each rating: the item, the rater, the answer",
         mend="if these columns are raters, turn the table round, in Python: "
-        f"frame.melt({rest!r}, var_name='rater', value_name={label.name!r})"
-        f".dropna(subset={label.name!r})",
+        + _turned(frame, columns, label.name),
         role="rater",
     )
     return True
+
+
+def _turned(frame: pd.DataFrame, columns: Sequence[str], label: str) -> str:
+    """Write the call that gives each answer a row; items that have no name get a number.
+
+    Of grouped answers each pattern of answers has a row, with the number of its items.
+    """
+    rest = [str(c) for c in frame.columns if c not in columns]
+    counts = [c for c in rest if squash(c) in COUNT_NAMES]
+    rest = [c for c in rest if c not in counts]
+    start = f"frame.loc[frame.index.repeat(frame[{counts[0]!r}])]" if counts else "frame"
+    if not rest or counts:
+        again = f".drop(columns={counts!r}).reset_index(drop=True)" if counts else ""
+        start += f"{again}.rename_axis('item').reset_index()"
+        rest = ["item", *rest]
+    return (
+        f"{start}.melt({rest!r}, var_name='rater', value_name={label!r}).dropna(subset={label!r})"
+    )
 
 
 def _some(columns: Sequence[str]) -> str:

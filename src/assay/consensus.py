@@ -1,6 +1,7 @@
 """What becomes of the metrics if the consensus of the raters is sometimes wrong."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -8,17 +9,19 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.errors import FitError
-from assay.evaluation import metrics
-from assay.evaluation.fitted import Estimand
-from assay.fit_data import group, parameter_draws, structure_of
+from assay.evaluation.fitted import Change, Estimand, metrics_if
+from assay.fit_data import parameter_draws, structure_of
 from assay.prevalence.coding import main_columns
-from assay.seeds import generator_of
+from assay.seeds import seed_of
 from assay.spec import CONSENSUS
 from assay.summary import summarize
 
 Floats = NDArray[np.float64]
 SHARES = (0.0, 0.01, 0.02, 0.05, 0.1)
 TILT_SD = 1.0
+TILT_STREAM = 7
+CELLS = 1_000_000
+"""States looked at in one go: bounds the memory."""
 
 
 def consensus_sensitivity(
@@ -80,44 +83,58 @@ def consensus_sensitivity(
     for share in wrong:
         if not 0 <= share < 1:
             raise FitError(f"wrong={share!r}; it is a share of the items, from 0 to below 1")
-    generator = generator_of(rng)
-    afresh, uniform = _states_afresh(fit, generator)
+    misjudged = _Misjudged.of(fit, seed_of(rng))
     tables = []
     for share in wrong:
-        other = _with_states(fit, np.where(uniform < share, afresh, _states(fit)))
-        found = summarize(metrics(other, estimand=estimand, names=metric), level=level)
+        change = misjudged.wrong_on(share) if share else None
+        found = summarize(metrics_if(fit, change, estimand=estimand, names=metric), level=level)
         found.insert(0, "wrong", float(share))
         tables.append(found)
     return pd.concat(tables, ignore_index=True)
 
 
-def _states(fit: xr.DataTree) -> NDArray[np.int16]:
-    return np.asarray(group(fit, "labels")["state"].values)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Misjudged:
+    """Items of which a share is wrong, the same items and states for each share.
 
+    Attributes
+    ----------
+    steps : ndarray (draw, context, state)
+        The prevalence of each context, tilted, added up along the states.
+    context : ndarray of int (item,)
+    seed : int
+    """
 
-def _states_afresh(fit: xr.DataTree, rng: np.random.Generator) -> tuple[NDArray[np.int16], Floats]:
-    """Draw another state of each item from the tilted prevalence, and a uniform number for each."""
-    structure, values = structure_of(fit), parameter_draws(fit)
-    prevalence, states = structure.prevalence, _states(fit)
-    columns = main_columns(prevalence.task, prevalence.space)[0]
-    weight = np.exp(prevalence.log_weight)
-    table = np.asarray(prevalence.table(values, np))
-    by_context = (table * weight[:, None]).sum(axis=-2)
-    tilt = np.exp(TILT_SD * rng.standard_normal((len(table), columns.shape[1])) @ columns.T)
-    steps = (by_context * tilt[:, None, :]).cumsum(axis=-1)
-    context = prevalence.design.item_context
-    drawn = np.empty((len(table), len(context)), np.int16)
-    for d in range(len(table)):
-        here = steps[d][context]
-        drawn[d] = (rng.random(len(context))[:, None] * here[:, -1:] > here).sum(axis=1)
-    return drawn.reshape(states.shape), rng.random(states.shape)
+    steps: Floats
+    context: NDArray[np.int64]
+    seed: int
 
+    @classmethod
+    def of(cls, fit: xr.DataTree, seed: int) -> "_Misjudged":
+        """Draw the tilt of each draw of the fit."""
+        prevalence, values = structure_of(fit).prevalence, parameter_draws(fit)
+        columns = main_columns(prevalence.task, prevalence.space)[0]
+        weight = np.exp(prevalence.log_weight)
+        table = (np.asarray(prevalence.table(values, np)) * weight[:, None]).sum(axis=-2)
+        rng = np.random.default_rng([seed, TILT_STREAM])
+        tilt = np.exp(TILT_SD * rng.standard_normal((len(table), columns.shape[1])) @ columns.T)
+        steps = (table * tilt[:, None, :]).cumsum(axis=-1)
+        return cls(steps=steps, context=prevalence.design.item_context, seed=seed)
 
-def _with_states(fit: xr.DataTree, states: NDArray[np.int16]) -> xr.DataTree:
-    """Return the fit with other draws of the states."""
-    labels = group(fit, "labels")
-    changed = labels.assign(state=(labels["state"].dims, states.astype(np.int16)))
-    groups = {name: group(fit, name) for name in fit.children if name != "labels"}
-    tree = xr.DataTree.from_dict({**groups, "labels": changed})
-    tree.attrs = dict(fit.attrs)
-    return tree
+    def wrong_on(self, share: float) -> Change:
+        """Return what draws a share of the states afresh."""
+        rng = np.random.default_rng(self.seed)
+
+        def change(states: NDArray[np.int16]) -> NDArray[np.int16]:
+            found = states.copy()
+            run = max(1, CELLS // states.shape[1])
+            for first in range(0, len(found), run):
+                own = found[first : first + run]
+                chance, place = rng.random(own.shape), rng.random(own.shape)
+                draw, item = np.nonzero(chance < share)
+                here = self.steps[first + draw, self.context[item]]
+                point = place[draw, item, None] * here[:, -1:]
+                own[draw, item] = (point > here).sum(axis=1)
+            return found
+
+        return change

@@ -59,7 +59,7 @@ def test_new_clusters_are_drawn_once_and_forgotten_at_the_end(
     with computed_once(fit):
         metrics(fit)
         compare(fit)
-        consensus_sensitivity(fit)  # other labels, the same parameters
+        consensus_sensitivity(fit, wrong=(0.0,))
         assert asked == ["predicted_labels"]
         metrics(fit, estimand="finite")
         metrics(fit, estimand="finite")
@@ -89,6 +89,13 @@ def test_the_caller_may_change_what_it_got(fit: xr.DataTree) -> None:
         for name in first:
             first[name].to_numpy()[:] = -1.0
         xr.testing.assert_identical(metrics(fit), kept)
+
+
+def test_what_would_be_if_the_consensus_were_wrong_is_not_kept(fit: xr.DataTree) -> None:
+    plain = metrics(fit)
+    with computed_once(fit):
+        consensus_sensitivity(fit, wrong=(0.5,))
+        xr.testing.assert_identical(metrics(fit), plain)
 
 
 def test_nothing_is_kept_of_other_fits(fit: xr.DataTree, asked: list[str]) -> None:

@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 import assay
+from assay import consensus
 from assay.answer_draws import draw_answers
 from assay.consensus import consensus_sensitivity
 from assay.dependence import appearance_chances, effective_raters, perception_table
@@ -237,6 +238,20 @@ def test_a_consensus_that_is_never_wrong_changes_nothing():
     pd.testing.assert_frame_equal(same, plain)
     width = (table["upper"] - table["lower"]).groupby(table["wrong"]).mean()
     assert width[0.2] > 1.2 * width[0.0]
+
+
+def test_of_few_clusters_the_population_moves_with_a_wrong_consensus(monkeypatch):
+    monkeypatch.setattr(consensus, "TILT_SD", 50.0)
+    ratings = assay.simulate("single", classes=("a", "b"), n_items=60, n_clusters=6, rng=3)
+    fit = quick(ratings, draws=400)
+    table = consensus_sensitivity(fit, wrong=(0.0, 0.5), metric="prevalence[label=b]")
+    assert table["estimand"].str.startswith("population (model-based").all()
+    untouched, wrong = table["mean"]
+    # A tilt this strong makes of an item that is misjudged either class with a chance near 1/2.
+    assert wrong == pytest.approx(0.5 * untouched + 0.5 * 0.5, abs=0.04)
+    assert abs(wrong - untouched) > 0.1
+    width = table["upper"] - table["lower"]
+    assert width[1] > width[0]
 
 
 def test_consensus_sensitivity_refuses_a_known_reference():

@@ -1,6 +1,7 @@
 """Metrics of a fit: every metric has a posterior, and says what it is about."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -8,7 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.errors import ModelError, suggest
-from assay.evaluation.draws import metric_draws, metric_totals, ratio
+from assay.evaluation.draws import Codes, LabelDraws, metric_draws, metric_totals, ratio
 from assay.evaluation.estimands import (
     MIN_CLUSTERS,
     WEIGHTS_SEED,
@@ -29,6 +30,7 @@ REPLICATES = 32
 REPLICATE_CELLS = 200_000_000
 
 Values = NDArray[np.float64]
+Change = Callable[[Codes], Codes]
 
 
 def metrics(
@@ -93,13 +95,37 @@ def metrics(
     The labels are decoded a run of draws at a time: beside the fit, memory does not grow with
     the number of draws.
     """
+    return metrics_if(
+        fit, None, estimand=estimand, by=by, incomplete=incomplete, names=names,
+        weights_seed=weights_seed,
+    )  # fmt: skip
+
+
+def metrics_if(
+    fit: xr.DataTree,
+    change: Change | None,
+    *,
+    estimand: Estimand = "population",
+    by: By | None = "system",
+    incomplete: Incomplete = "predict",
+    names: Sequence[str] | str | None = None,
+    weights_seed: int = WEIGHTS_SEED,
+) -> xr.Dataset:
+    """Draws of the metrics as if the states were others, as for :func:`metrics`.
+
+    Parameters
+    ----------
+    change : callable, optional
+        Of states (draw, item), drawn from the posterior or for new clusters, makes those that the
+        metrics are computed on.
+    """
     if estimand not in ESTIMANDS:
         raise ModelError(f"estimand={estimand!r}; {suggest(str(estimand), ESTIMANDS)}")
     ratings = ratings_of(fit)
     chosen = choose_metrics(ratings.task, names)
     layout = panel_layout(ratings, by=by, incomplete=incomplete)
     values, estimands = estimand_draws(
-        fit, ratings, chosen, layout, estimand=estimand, seed=weights_seed
+        fit, ratings, chosen, layout, estimand=estimand, seed=weights_seed, change=change
     )
     data = _dataset(chosen, values, estimands, layout, group(fit, "labels")["state"])
     return data.assign_attrs(
@@ -124,6 +150,7 @@ def estimand_draws(
     estimand: Estimand,
     seed: int = WEIGHTS_SEED,
     replicates: int = REPLICATES,
+    change: Change | None = None,
 ) -> tuple[Values, list[str]]:
     """Draws of metrics under an estimand, and what to call that of each metric.
 
@@ -135,16 +162,20 @@ def estimand_draws(
         Of the clusters' weights.
     replicates : int
         Sets of new clusters for each draw where the population is the model's, at most.
+    change : callable, optional
+        As for :func:`metrics_if`.
 
     Returns
     -------
     values : ndarray of float (metric, draw, system)
     estimands : list of str
     """
-    y = posterior_labels(fit)
+    y = _changed(posterior_labels(fit), change)
     n_draws = y.shape[0]
 
     def drawn(weights: ClusterWeights | None) -> Values:
+        if change is not None:
+            return metric_draws(chosen, ratings.task, y, layout, weights)
         choices = "labels" if weights is None else ("labels", seed)
         return draws_once(
             fit, ("labels", "constant_data"), choices, layout, chosen,
@@ -157,12 +188,13 @@ def estimand_draws(
     weighed = few and _weights_beyond_strata(ratings)
     if few and not weighed:
         name = f"population (model-based: {layout.sample_words()})"
-        return _predictive(fit, ratings, chosen, layout, n_draws, replicates), [name] * len(chosen)
+        values = _predictive(fit, ratings, chosen, layout, n_draws, replicates, change)
+        return values, [name] * len(chosen)
     values = drawn(cluster_weights(layout, seed))
     quiet = without_event(chosen, ratings, layout, values)
     if quiet.any():
         unseen = [m for m, is_quiet in zip(chosen, quiet, strict=True) if is_quiet]
-        values[quiet] = _predictive(fit, ratings, unseen, layout, n_draws, replicates)
+        values[quiet] = _predictive(fit, ratings, unseen, layout, n_draws, replicates, change)
     usual = f"population (design weights: {layout.sample_words()})" if weighed else "population"
     named = {True: "population (model-based: hardly an event seen)", False: usual}
     return values, [named[bool(q)] for q in quiet]
@@ -182,6 +214,7 @@ def _predictive(
     layout: Layout,
     n_draws: int,
     replicates: int,
+    change: Change | None,
 ) -> Values:
     """Metrics of new clusters like these, drawn from the model: (metric, draw, system)."""
     cells = n_draws * len(ratings.items) * len(ratings.task.labels)
@@ -192,11 +225,18 @@ def _predictive(
     def compute(lacking: Sequence[Metric]) -> Values:
         totals = np.zeros((2, len(lacking), n_draws, len(layout.systems)))
         for y in predicted_labels(fit, replicates):
-            totals += metric_totals(lacking, ratings.task, y, layout, even)
+            changed = _changed(y, change)
+            totals += metric_totals(lacking, ratings.task, changed, layout, even)
         return ratio(totals)
 
+    if change is not None:
+        return compute(chosen)
     groups = ("posterior", "constant_data", "observed_data")
     return draws_once(fit, groups, ("predictive", replicates), layout, chosen, compute)
+
+
+def _changed(y: LabelDraws, change: Change | None) -> LabelDraws:
+    return y if change is None else replace(y, states=change(y.states))
 
 
 def _dataset(

@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from assay.labels import label_probabilities
-from assay.reliability import rater_reliability
+from assay.reliability import class_shares, rater_reliability
 from assay.summary import summarize
 
 Kind = Literal["recorded", "raw"]
@@ -30,6 +30,56 @@ def reliability_frame(
     lines = lines[lines["undefined"] < 1].assign(kind=kind)
     front = ["rater", "label", "true_class", "reported_class", "mean", "sd", "lower", "upper"]
     return lines[[*front, "level", "kind", "reference"]].reset_index(drop=True)
+
+
+def accuracy_frame(fit: xr.DataTree, kind: Kind = "recorded", level: float = 0.95) -> pd.DataFrame:
+    r"""Return a line per rater and label: how often it is right, and its commonest mistake.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+    kind : {"recorded", "raw"}
+    level : float
+        Probability of the intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``rater``, ``label``; ``mean``, ``sd``, ``lower``, ``upper`` of the chance of a right
+        answer; ``true_class`` and ``reported_class`` of the commonest mistake, and ``mistake``,
+        the chance of that answer where that class is true (posterior mean); ``level``, ``kind``,
+        ``reference``.
+
+    Notes
+    -----
+    A right answer has the chance :math:`\sum_k \pi_k \theta_{jkk}` in each draw, with
+    :math:`\pi` the prevalence of the classes where the label applies. The commonest mistake has
+    the largest posterior mean of :math:`\pi_k \theta_{jkm}, m \ne k`.
+    """
+    table, shares = rater_reliability(fit, kind=kind), class_shares(fit).to_numpy()
+    hits = np.nan_to_num(np.einsum("cdrlkk->cdrlk", table.to_numpy()))
+    right = xr.DataArray(
+        np.einsum("cdlk,cdrlk->cdrl", shares, hits),
+        dims=("chain", "draw", "rater", "label"),
+        coords={dim: table[dim] for dim in ("chain", "draw", "rater", "label")},
+        name="accuracy",
+        attrs=table.attrs,
+    )
+    lines = summarize(right, level=level).assign(kind=kind)
+    wrong = np.nan_to_num(np.einsum("cdlk,cdrlkm->rlkm", shares, table.to_numpy()))
+    np.einsum("rlkk->rlk", wrong)[:] = -1
+    raters, labels, classes, _ = wrong.shape
+    true, reported = np.divmod(wrong.reshape(raters * labels, -1).argmax(axis=-1), classes)
+    rater, label = np.divmod(np.arange(raters * labels), labels)
+    names, chance = table["true_class"].to_numpy(), table.mean(("chain", "draw")).to_numpy()
+    lines = lines.assign(
+        true_class=names[true],
+        reported_class=names[reported],
+        mistake=chance[rater, label, true, reported],
+    )
+    front = ["rater", "label", "mean", "sd", "lower", "upper"]
+    back = ["true_class", "reported_class", "mistake", "level", "kind", "reference"]
+    return lines[[*front, *back]]
 
 
 def labels_frame(fit: xr.DataTree) -> pd.DataFrame:

@@ -79,6 +79,36 @@ def rater_reliability(
     )
 
 
+def class_shares(fit: xr.DataTree) -> xr.DataArray:
+    """Prevalence of the classes of each label, where it applies.
+
+    Returns
+    -------
+    xarray.DataArray
+        (chain, draw, label, true_class), adds up to 1; 0 where a label does not have the class.
+    """
+    structure = structure_of(fit)
+    states, labels = structure.prevalence.space.states, structure.ratings.task.labels
+    prevalence, names = average_prevalence(structure, parameter_draws(fit)), _classes(structure)
+    shares = np.zeros((len(prevalence), len(labels), len(names)))
+    for n, label in enumerate(labels):
+        for code, name in enumerate(label.classes):
+            shares[:, n, names.index(name)] = prevalence[:, states[:, n] == code].sum(axis=1)
+    shares /= shares.sum(axis=-1, keepdims=True)
+    posterior = group(fit, "posterior")
+    dims = ("chain", "draw")
+    return xr.DataArray(
+        shares.reshape(*(posterior.sizes[d] for d in dims), *shares.shape[1:]),
+        dims=(*dims, "label", "true_class"),
+        coords={
+            **{d: posterior[d].values for d in dims},
+            "label": list(structure.ratings.task.label_names),
+            "true_class": names,
+        },
+        name="class_shares",
+    )
+
+
 def reliability_table(
     structure: Structure, values: Mapping[str, Floats], *, kind: Literal["recorded", "raw"]
 ) -> Floats:

@@ -13,13 +13,10 @@ from assay.agreements import Agreement
 from assay.checking.result import Check
 from assay.comparison import Comparison
 from assay.comparison.pairs import contrast
-from assay.task import Task
 from assay.terminal import frame_table, indented, make_table
 from assay.words import (
     ESTIMAND_WORDS,
-    KIND_WORDS,
     UNDEFINED,
-    binary_heading,
     estimand_words,
     gap,
     interval,
@@ -70,60 +67,6 @@ def _metric_cell(line: Mapping[str, Any], name: str, notes: dict[str, str]) -> s
         said.append("undefined in some draws, which are left out (their share: --json)")
     marks = "".join(notes.setdefault(text, "*" * (len(notes) + 1)) for text in said)
     return interval(line["mean"], line["lower"], line["upper"]) + marks
-
-
-def reliability_tables(frame: pd.DataFrame, task: Task) -> list[Group]:
-    """Return tables of :func:`reliability_frame`: one of all binary labels, one per other."""
-    binary = [label.name for label in task.labels if len(label.classes) == 2]
-    others = [label.name for label in task.labels if len(label.classes) != 2]
-    tables = [_binary_table(frame, task, binary)] if binary else []
-    return tables + [_confusion_table(frame[frame["label"] == name], name) for name in others]
-
-
-def _about(frame: pd.DataFrame) -> tuple[str, str]:
-    """Kind and level for a title, reference for a caption."""
-    line = frame.iloc[0]
-    kind = f"{line['kind']}: {KIND_WORDS[line['kind']]}"
-    level = percent(line["level"])
-    return f"mean ({level} interval)", f"Kind {kind}. Reference: {line['reference']}."
-
-
-def _binary_table(frame: pd.DataFrame, task: Task, names: Sequence[str]) -> Group:
-    right = frame[frame["true_class"] == frame["reported_class"]]
-    cells = {
-        (line["label"], line["rater"], line["true_class"]): interval(
-            line["mean"], line["lower"], line["upper"]
-        )
-        for line in lines_of(right)
-    }
-    raters = list(dict.fromkeys(frame["rater"]))
-    rows: list[list[str]] = []
-    for label in task.labels:
-        if label.name in names:
-            no, yes = label.classes
-            rows.append([binary_heading(label)])
-            rows += [
-                [f"  {r}", cells[label.name, r, yes], cells[label.name, r, no]] for r in raters
-            ]
-    what, caption = _about(frame)
-    title = f"Raters: sensitivity and specificity, {what}"
-    return make_table(title, ["label, rater", "sensitivity", "specificity"], rows, caption=caption)
-
-
-def _confusion_table(frame: pd.DataFrame, label: str) -> Group:
-    """Return one label's table: how often each rater is right, by true class, and what else."""
-    rows: list[list[str]] = []
-    for true, part in frame.groupby("true_class", sort=False):
-        rows.append([f"true class {true}"])
-        for rater, lines in part.groupby("rater", sort=False):
-            is_right = lines["reported_class"] == true
-            hit, miss = lines[is_right].iloc[0], lines[~is_right].nlargest(1, "mean").iloc[0]
-            else_said = f"{miss['reported_class']}: {miss['mean']:.2f}"
-            right = interval(hit["mean"], hit["lower"], hit["upper"])
-            rows.append([f"  {rater}", right, else_said])
-    what, caption = _about(frame)
-    title = f"Raters: probability of the right answer to {label}, {what}"
-    return make_table(title, ["rater", "right", "most often instead"], rows, caption=caption)
 
 
 def labels_table(frame: pd.DataFrame, total: int, votes: Sequence[str] | None = None) -> Group:

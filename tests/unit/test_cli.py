@@ -168,6 +168,20 @@ def test_raw_and_recorded_differ_under_blocking(fit_file: Path) -> None:
     assert [line["mean"] for line in raw] != [line["mean"] for line in recorded]
 
 
+def test_raters_of_many_classes_have_a_line_each_unless_asked_by_class(tmp_path: Path) -> None:
+    ratings = simulate("single", n_items=40, n_raters=6, classes=["a", "b", "c"], rng=1)
+    path = tmp_path / "fit.nc"
+    assay.save(assay.fit(ratings, method="map", draws=20, chains=1, starts=1), path)
+    short, long = run("raters", path), run("raters", path, "--by-class")
+    assert [done.stdout.count("  rater_") for done in (short, long)] == [6, 18]
+    assert "--by-class" in short.stderr
+    assert "--by-class" not in long.stderr
+    found = json.loads(run("raters", path, "--json").stdout)
+    assert len(found["raters"]) == 6 * 9
+    assert len(found["accuracy"]) == 6
+    assert "--by-class" not in run("raters", path, "-o", tmp_path / "raters.csv").stderr
+
+
 PIPED = {
     "check": ["check", "RATINGS", "--task", "retrieval"],
     "agreement": ["agreement", "RATINGS", "--task", "retrieval"],

@@ -11,7 +11,7 @@ import xarray as xr
 from rich.console import Console
 
 import assay
-from assay import frames, plots, render, words
+from assay import frames, rater_tables, render, words
 from assay.checking import check
 from assay.comparison import compare_draws
 from assay.diagnostics import mode_warnings
@@ -32,12 +32,6 @@ def text_of(*parts: Any, width: int = 80, terminal: bool = False) -> str:
 @pytest.fixture(scope="module")
 def retrieval() -> xr.DataTree:
     ratings = simulate("retrieval", n_items=100, n_raters=4, n_systems=2, n_clusters=25, rng=3)
-    return assay.fit(ratings, method="map", draws=50, chains=2, starts=1)
-
-
-@pytest.fixture(scope="module")
-def three_classes() -> xr.DataTree:
-    ratings = simulate("single", n_items=30, n_raters=3, rng=1)
     return assay.fit(ratings, method="map", draws=50, chains=2, starts=1)
 
 
@@ -74,7 +68,7 @@ def test_tables_are_plain_ascii_and_fit_80_columns(retrieval: xr.DataTree) -> No
     task = assay.load_task("retrieval")
     shown = text_of(
         render.metrics_table({"finite": finite, "population": population}),
-        *render.reliability_tables(reliability, task),
+        *rater_tables.binary_tables(reliability, task),
     )
     assert shown.isascii()
     assert max(map(len, shown.splitlines())) <= 80
@@ -89,7 +83,7 @@ def test_tables_name_estimand_reference_and_kind(retrieval: xr.DataTree) -> None
     metrics = text_of(render.metrics_table({"finite": finite}), width=200)
     assert f"Estimand finite: these items. Reference: {reference}." in metrics
     raw = frames.reliability_frame(retrieval, "raw")
-    raters = text_of(*render.reliability_tables(raw, assay.load_task("retrieval")), width=200)
+    raters = text_of(*rater_tables.binary_tables(raw, assay.load_task("retrieval")), width=200)
     assert "Kind raw: before the interface blocks contradictions." in raters
     labels = text_of(render.labels_table(frames.labels_frame(retrieval), 300), width=200)
     assert f"Estimand: these items. Reference: {reference}." in labels
@@ -106,16 +100,6 @@ def test_a_metric_of_another_estimand_is_marked() -> None:
     assert "\n* population (model-based: 5 clusters)" in shown
     assert "\n** undefined in some draws" in shown
     assert "90% interval" in shown
-
-
-def test_reliability_of_many_classes_is_right_and_wrong_answers(three_classes: xr.DataTree) -> None:
-    frame = frames.reliability_frame(three_classes)
-    assert frame.groupby(["rater", "true_class"])["mean"].sum().to_numpy() == pytest.approx(1)
-    shown = text_of(
-        *render.reliability_tables(frame, assay.fit_data.ratings_of(three_classes).task)
-    )
-    assert shown.count("true class") == 3
-    assert "most often instead" in shown
 
 
 def test_labels_frame_agrees_with_the_probabilities(retrieval: xr.DataTree) -> None:
@@ -212,15 +196,6 @@ def test_what_is_undefined_is_called_so() -> None:
     shown = text_of(*render.comparison_parts(compare_draws(data, {"m": "higher"})))
     assert "nan" not in shown
     assert shown.count("undefined") == 12
-
-
-def test_sensitivity_of_two_named_classes_says_of_which() -> None:
-    ratings = simulate("single", n_items=30, n_raters=3, classes=["ham", "spam"], rng=1)
-    fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1)
-    shown = text_of(*render.reliability_tables(frames.reliability_frame(fit), ratings.task))
-    assert "\nlabel (positive: spam)" in shown
-    texts = [text.get_text() for text in plots.plot_raters(fit).axes[0].texts]
-    assert "label (positive: spam)" in texts
 
 
 @pytest.mark.parametrize(

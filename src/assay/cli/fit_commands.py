@@ -119,23 +119,33 @@ def raters(
         Literal["recorded", "raw"],
         typer.Option(help="Of what ends up in the data, or before the interface blocks."),
     ] = "recorded",
+    by_class: Annotated[
+        bool,
+        typer.Option("--by-class", help="A line for each true class where there are over two."),
+    ] = False,
     level: Level = 0.95,
     as_json: Json = False,
     output: Table = None,
 ) -> None:
-    """Report how reliable each rater is."""
+    """Report how reliable each rater is, the worst first; -o and --json have whole confusions."""
     from assay.fit_data import ratings_of
-    from assay.frames import reliability_frame
+    from assay.frames import accuracy_frame, reliability_frame
 
     tree = open_fit(fit_file)
-    frame = reliability_frame(tree, kind, level)
+    frame, accuracy = reliability_frame(tree, kind, level), accuracy_frame(tree, kind, level)
 
     def show() -> None:
-        from assay.render import reliability_tables
+        from assay.rater_tables import class_tables, rater_tables
 
-        show_parts(*reliability_tables(frame, ratings_of(tree).task))
+        task = ratings_of(tree).task
+        if by_class:
+            show_parts(*class_tables(frame, task))
+            return
+        show_parts(*rater_tables(frame, accuracy, task))
+        if any(len(label.classes) > 2 for label in task.labels):
+            say("each true class: --by-class; whole confusions: -o raters.csv")
 
-    deliver("raters", frame, as_json, output, show)
+    deliver("raters", frame, as_json, output, show, extra={"accuracy": accuracy})
     end_with(tree)
 
 

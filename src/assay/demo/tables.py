@@ -23,6 +23,7 @@ from assay.demo.studies import (
     covered,
 )
 from assay.frames import least_certain
+from assay.rater_tables import class_tables
 from assay.ratings import Ratings
 from assay.terminal import indented, make_table
 from assay.words import ESTIMAND_WORDS, KIND_WORDS, convergence_words, interval, lines_of
@@ -42,7 +43,7 @@ def show_real(console: Console, study: RealStudy) -> None:
         )
     )
     _show_check_and_fit(console, study.ratings, study.fit)
-    for table in render.reliability_tables(study.reliability, study.ratings.task):
+    for table in class_tables(study.reliability, study.ratings.task):
         _show(console, table)
     least = least_certain(study.labels, UNCERTAIN)
     _show(console, render.labels_table(least, len(study.labels), list(least["majority_vote"])))

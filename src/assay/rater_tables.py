@@ -1,0 +1,111 @@
+"""Raters as tables for the terminal: worst first, a line each, or one for every class."""
+
+import pandas as pd
+from rich.console import Group
+
+from assay.task import Task
+from assay.terminal import make_table
+from assay.words import KIND_WORDS, binary_heading, interval, lines_of, percent
+
+
+def rater_tables(frame: pd.DataFrame, accuracy: pd.DataFrame, task: Task) -> list[Group]:
+    """Return a table of all binary labels and one of all others: a line per label and rater.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From :func:`assay.frames.reliability_frame`.
+    accuracy : DataFrame
+        From :func:`assay.frames.accuracy_frame`.
+    task : Task
+    """
+    others = [label.name for label in task.labels if len(label.classes) != 2]
+    shown = accuracy[accuracy["label"].isin(others)]
+    return binary_tables(frame, task) + ([_accuracy_table(shown)] if others else [])
+
+
+def class_tables(frame: pd.DataFrame, task: Task) -> list[Group]:
+    """Return a table of all binary labels, and one of each other: a line per true class and rater.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From :func:`assay.frames.reliability_frame`.
+    task : Task
+    """
+    others = [label.name for label in task.labels if len(label.classes) != 2]
+    tables = [_class_table(frame[frame["label"] == name], name) for name in others]
+    return binary_tables(frame, task) + tables
+
+
+def binary_tables(frame: pd.DataFrame, task: Task) -> list[Group]:
+    """Return the table of the binary labels, if there are any: sensitivity and specificity."""
+    labels = [label for label in task.labels if len(label.classes) == 2]
+    if not labels:
+        return []
+    right = frame[frame["true_class"] == frame["reported_class"]]
+    rows: list[list[str]] = []
+    for label in labels:
+        rows.append([binary_heading(label)])
+        part = right[right["label"] == label.name]
+        cells = part.assign(words=_intervals(part)).pivot(
+            index="rater", columns="true_class", values="words"
+        )
+        no, yes = label.classes
+        means = part.groupby("rater", sort=False)["mean"].mean().sort_values(kind="stable")
+        rows += [[f"  {r}", cells.loc[r, yes], cells.loc[r, no]] for r in means.index]
+    what, caption = _about(frame)
+    title = f"Raters: sensitivity and specificity, {what}"
+    heads = ["label, rater", "sensitivity", "specificity"]
+    return [make_table(title, heads, rows, caption=f"Lowest mean of the two first. {caption}")]
+
+
+def _accuracy_table(accuracy: pd.DataFrame) -> Group:
+    """Return a line per label and rater: how often it is right, and its commonest mistake."""
+    rows: list[list[str]] = []
+    for label, part in accuracy.groupby("label", sort=False):
+        rows.append([str(label)])
+        worst = part.sort_values("mean", kind="stable")
+        mistakes = [
+            f"{line['true_class']} taken for {line['reported_class']}: {line['mistake']:.2f}"
+            for line in lines_of(worst)
+        ]
+        lines = zip(worst["rater"], _intervals(worst), mistakes, strict=True)
+        rows += [[f"  {rater}", right, mistake] for rater, right, mistake in lines]
+    what, caption = _about(accuracy)
+    return make_table(
+        f"Raters: probability of a right answer, {what}",
+        ["label, rater", "right", "commonest mistake"],
+        rows,
+        caption="Worst first; classes count by their prevalence. Beside a mistake, the chance of "
+        f"that answer where the first class is true. {caption}",
+    )
+
+
+def _class_table(frame: pd.DataFrame, label: str) -> Group:
+    """Return one label's table: how often each rater is right, by true class, and what else."""
+    rows: list[list[str]] = []
+    for true, part in frame.groupby("true_class", sort=False):
+        rows.append([f"true class {true}"])
+        right = part[part["reported_class"] == true].sort_values("mean", kind="stable")
+        wrong = part[part["reported_class"] != true].sort_values("mean", ascending=False)
+        most = wrong.drop_duplicates("rater").set_index("rater")
+        for rater, words in zip(right["rater"], _intervals(right), strict=True):
+            said = f"{most.loc[rater, 'reported_class']}: {most.loc[rater, 'mean']:.2f}"
+            rows.append([f"  {rater}", words, said])
+    what, caption = _about(frame)
+    title = f"Raters: probability of the right answer to {label}, {what}"
+    heads = ["rater", "right", "most often instead"]
+    return make_table(title, heads, rows, caption=f"Worst first. {caption}")
+
+
+def _intervals(frame: pd.DataFrame) -> list[str]:
+    return [interval(line["mean"], line["lower"], line["upper"]) for line in lines_of(frame)]
+
+
+def _about(frame: pd.DataFrame) -> tuple[str, str]:
+    """Say the level, for a title, and kind and reference, for a caption."""
+    line = frame.iloc[0]
+    kind = f"{line['kind']}: {KIND_WORDS[line['kind']]}"
+    level = percent(line["level"])
+    return f"mean ({level} interval)", f"Kind {kind}. Reference: {line['reference']}."

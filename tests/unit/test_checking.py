@@ -29,6 +29,31 @@ def test_well_designed_ratings_have_no_problem_and_no_warning_about_raters() -> 
     assert "all 3 raters are connected" in texts(report, "ok")
 
 
+def test_many_answers_that_no_blocking_interface_records_are_a_warning() -> None:
+    rows = [(n, r, 1, int(r != "c" or n % 10 > 0)) for n in range(30) for r in "abc"]
+    table = pd.DataFrame(
+        rows, columns=["chunk_id", "annotator", "evidence_sufficient", "topically_relevant"]
+    )
+    report = check(read_ratings(table, task="retrieval", item="chunk_id"))
+    said = texts(report, "warning")
+    assert "3 of 90 rows were set aside since each breaks the blocked rule" in said
+    assert "(by c 3)" in said
+    start = said.index("response=") + len("response=")
+    strength = json.loads(said[start : said.index("}", start) + 1])
+    kept = read_ratings(table, task="retrieval", item="chunk_id", response=strength)
+    assert kept.accounting.reasons == {}
+
+
+def test_a_slip_in_the_records_of_a_blocking_interface_is_none() -> None:
+    rows = [(n, r, 1, int(r != "c" or n > 0)) for n in range(40) for r in "abc"]
+    table = pd.DataFrame(
+        rows, columns=["chunk_id", "annotator", "evidence_sufficient", "topically_relevant"]
+    )
+    report = check(read_ratings(table, task="retrieval", item="chunk_id"))
+    assert "1 set aside: breaks the blocked rule" in texts(report, "note")
+    assert "blocked rule" not in texts(report, "warning")
+
+
 def test_one_rating_an_item_is_counted() -> None:
     report = single([(1, "a", "x"), (1, "b", "y"), (2, "a", "x"), (3, "b", "y")])
     assert "2 of 3 items have one rater" in texts(report, "note")

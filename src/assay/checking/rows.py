@@ -1,10 +1,18 @@
 """Rows in and out, and the roles of the columns."""
 
+import json
+import re
+
 import pandas as pd
 
 from assay.checking.result import Finding, Part
+from assay.plurals import some
 from assay.ratings import Ratings
+from assay.reading.gates import BROKEN
 from assay.reading.names import TRUTH_NAMES, squash
+
+MANY_BROKEN = 0.01
+"""Share of the rows from which answers that break a blocked rule are no slips in the records."""
 
 
 def check_rows(ratings: Ratings) -> Part:
@@ -21,14 +29,11 @@ def check_rows(ratings: Ratings) -> Part:
     for reason, count in account.reasons.items():
         lines = account.set_aside.loc[account.set_aside["reason"] == reason, "line"]
         first = ", ".join(str(line) for line in lines[:5])
-        findings.append(
-            Finding(
-                level="note", topic="rows", text=f"{count} set aside: {reason} (first: {first})"
-            )
-        )
+        text = f"{count} set aside: {reason} (first: {first})"
+        findings.append(Finding(level="note", topic="rows", text=text))
     findings += [Finding(level="note", topic="rows", text=text) for text in account.notes]
     return Part(
-        findings=(*findings, *_columns(account.roles)),
+        findings=(*findings, *_columns(account.roles), *_unblocked(ratings)),
         tables={
             "roles": account.roles,
             "set_aside": pd.DataFrame(
@@ -36,6 +41,27 @@ def check_rows(ratings: Ratings) -> Part:
             ),
         },
     )
+
+
+def _unblocked(ratings: Ratings) -> list[Finding]:
+    """Say whose rows break a blocked rule, where they are too many for slips in the records."""
+    account = ratings.accounting
+    found = []
+    for reason, count in account.reasons.items():
+        if not reason.startswith(BROKEN) or count <= MANY_BROKEN * account.rows_read:
+            continue
+        rows = account.set_aside["reason"] == reason
+        raters = account.set_aside.loc[rows, "rater"].value_counts()
+        whose = some([f"{name} {number}" for name, number in raters.items()])
+        named = set(re.split(r"[ ,]+", reason.removeprefix(BROKEN)))
+        kept = json.dumps({r.name: "warn" for r in ratings.task.rules if r.name in named})
+        text = (
+            f"{count} of {account.rows_read} rows were set aside since each {reason} (by {whose}): "
+            f"an interface that blocks records no such answer; if none did, response={kept} keeps "
+            "them"
+        )
+        found.append(Finding(level="warning", topic="rules", text=text))
+    return found
 
 
 def _columns(roles: pd.DataFrame) -> list[Finding]:

@@ -13,6 +13,7 @@ from assay.task import Task
 
 NO_LIKE = ("no", "0", "false", "none")
 CLOSED = "answers a question that its own answers close"
+BROKEN = "breaks the blocked rule"
 CHUNK = 2048
 
 
@@ -138,8 +139,8 @@ def _reason(agree: NDArray[np.bool_], blocks: dict[str, NDArray[np.bool_]]) -> s
         return CLOSED
     for name, broken in blocks.items():
         if broken[agree].all():
-            return f"breaks the blocked rule {name}"
-    return f"breaks the blocked rules {', '.join(blocks)} together"
+            return f"{BROKEN} {name}"
+    return f"{BROKEN}s {', '.join(blocks)} together"
 
 
 def admitted(task: Task, truth: Vectors) -> NDArray[np.bool_]:

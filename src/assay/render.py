@@ -15,9 +15,9 @@ from assay.comparison import Comparison
 from assay.comparison.pairs import contrast
 from assay.terminal import frame_table, indented, make_table
 from assay.words import (
-    ESTIMAND_WORDS,
     UNDEFINED,
     estimand_words,
+    estimands_said,
     gap,
     interval,
     lines_of,
@@ -27,13 +27,15 @@ from assay.words import (
 )
 
 
-def metrics_table(summaries: Mapping[str, pd.DataFrame]) -> Group:
+def metrics_table(summaries: Mapping[str, pd.DataFrame], weights: Sequence[float] = ()) -> Group:
     """Return a table of metrics: a column per estimand, a line per metric and system.
 
     Parameters
     ----------
     summaries : mapping of str to DataFrame
         From :func:`assay.summarize`, by estimand.
+    weights : sequence of float
+        Design weights of the items.
     """
     first = next(iter(summaries.values()))
     notes: dict[str, str] = {}
@@ -48,7 +50,7 @@ def metrics_table(summaries: Mapping[str, pd.DataFrame]) -> Group:
         head = f"  {system}" if system else metric
         rows.append([head, *(column[n] for column in cells.values())])
     level, reference = first["level"].iloc[0], first["reference"].iloc[0]
-    about = "; ".join(f"{name}: {ESTIMAND_WORDS[name]}" for name in summaries)
+    about = estimands_said(summaries, weights)
     marks = "".join(f"\n{mark} {text}" for text, mark in notes.items())
     return make_table(
         f"Metrics: posterior mean ({percent(level)} interval)",

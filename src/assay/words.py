@@ -1,7 +1,7 @@
 """Numbers and findings in words: what the terminal and the report say alike."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,21 @@ KIND_WORDS = {
     "recorded": "of what ends up in the data",
     "raw": "before the interface blocks contradictions",
 }
+
+
+def estimands_said(names: Iterable[str], weights: Sequence[float] = ()) -> str:
+    """Say what estimands are about, and where design weights differ which of them they count in.
+
+    Examples
+    --------
+    >>> estimands_said(["finite", "population"])
+    'finite: these items; population: clusters like these'
+    >>> estimands_said(["finite", "population"], weights=[0.5, 2.0])
+    'finite: these items, all alike; population: clusters like these, by their design weights'
+    """
+    counted = {"finite": ", all alike", "population": ", by their design weights"}
+    uneven = len(set(weights)) > 1
+    return "; ".join(f"{n}: {ESTIMAND_WORDS[n]}{counted[n] if uneven else ''}" for n in names)
 
 
 def printable(value: object) -> str:

@@ -51,9 +51,10 @@ def metrics(
     }
 
     def show() -> None:
+        from assay.fit_data import ratings_of
         from assay.render import metrics_table
 
-        show_parts(metrics_table(summaries))
+        show_parts(metrics_table(summaries, ratings_of(tree).items["weight"].tolist()))
 
     deliver("metrics", pd.concat(summaries.values(), ignore_index=True), as_json, output, show)
     end_with(tree)

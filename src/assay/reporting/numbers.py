@@ -9,7 +9,7 @@ from assay.reporting.page import Block, Finding, Picture, Section, prose, table_
 from assay.reporting.raters import WIDTH
 from assay.reporting.svg import to_svg
 from assay.reporting.trust import MODES_ALONE
-from assay.words import ESTIMAND_WORDS, interval, lines_of, percent
+from assay.words import estimands_said, interval, lines_of, percent
 
 WEIGHT = 1.0
 
@@ -18,7 +18,7 @@ def metrics_section(material: Material) -> Section:
     """Report the metrics with both estimands, beside those of a majority vote."""
     summaries, vote = material.summaries, material.vote
     figure = draw_metrics(summaries, vote, width=WIDTH)
-    about = "; ".join(f"{name}: {ESTIMAND_WORDS[name]}" for name in summaries)
+    about = estimands_said(summaries, material.ratings.items["weight"].tolist())
     note = f"Estimand {about}. Reference: {material.reference}."
     caption = (
         "Posterior means, and the majority vote with its cluster bootstrap, with "

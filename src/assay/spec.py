@@ -71,6 +71,19 @@ class Spec:
             return "gold"
         return f"consensus of {self.reference}"
 
+    @property
+    def rater_parts(self) -> tuple[str, ...]:
+        """Families and layers of the raters of all groups, each once.
+
+        Examples
+        --------
+        >>> Spec(raters={"people": "pooled + drift", "judges": "pooled"}).rater_parts
+        ('pooled', 'drift')
+        """
+        written = [self.raters] if isinstance(self.raters, str) else list(self.raters.values())
+        recipes = map(parse_recipe, written)
+        return tuple(dict.fromkeys(n for one in recipes for n in (one.family, *one.layers)))
+
 
 def is_layer(name: str) -> bool:
     """Whether a catalogue entry is a layer on top of a family."""

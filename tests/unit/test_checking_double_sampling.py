@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from assay.checking import Check, Finding, check
-from assay.checking.double_sampling import LAYER, MEASURED, TOPIC, double_sampling
+from assay.checking.double_sampling import MEASURED, RECIPE, TOPIC, double_sampling
 from assay.diagnostics import fit_warnings
 from assay.errors import FitWarning
 from assay.fitting import fit
@@ -52,8 +52,8 @@ def test_a_fit_with_one_error_rate_for_both_systems_warns() -> None:
     ratings, effort = read(study()), {"method": "map", "draws": 5, "chains": 1, "starts": 1}
     with pytest.warns(FitWarning, match="its sign can turn"):
         plain = fit(ratings, **effort)  # type: ignore[arg-type]
-    assert any(f'"llm": "{LAYER}"' in text for text in doubts(plain))
-    raters = {"llm": LAYER, "people": "hierarchical"}
+    assert any(f'"llm": "{RECIPE}"' in text for text in doubts(plain))
+    raters = {"llm": RECIPE, "people": "hierarchical"}
     mended = fit(ratings, raters=raters, prevalence="dirichlet", **effort)  # type: ignore[arg-type]
     assert not any("sign can turn" in text for text in fit_warnings(mended))
 
@@ -64,7 +64,7 @@ def test_a_judge_of_everything_beside_a_sample_gets_the_layer_proposed() -> None
     assert finding.level == "warning"
     assert "all items of one, two were rated by llm" in finding.text
     assert "people rated a sample of them (18 of 60 of one, 18 of 60 of two)" in finding.text
-    assert f'raters={{"llm": "{LAYER}", "people": "hierarchical"}}' in finding.text
+    assert f'raters={{"llm": "{RECIPE}", "people": "hierarchical"}}' in finding.text
     assert 'prevalence="dirichlet"' in finding.text
     assert report.tables["double_sampling"].to_dict("list") == {
         "system": ["one", "two"], "items": [60, 60], "sample": [18, 18],
@@ -92,11 +92,11 @@ def test_the_proposed_options_are_those_of_the_command() -> None:
     assert said_here is not None
     words = shlex.split(said_here[0])
     raters = [text for option, text in pairwise(words) if option == "--raters"]
-    assert Fitting(raters=raters)._families() == {"llm": LAYER, "people": "hierarchical"}
+    assert Fitting(raters=raters)._families() == {"llm": RECIPE, "people": "hierarchical"}
 
 
 def test_the_proposed_model_can_be_fitted() -> None:
-    recipes = {"llm": LAYER, "people": "hierarchical"}
+    recipes = {"llm": RECIPE, "people": "hierarchical"}
     tree = fit(
         read(study()), raters=recipes, prevalence="dirichlet", method="map", draws=5, chains=1,
         starts=1, rng=1, progress=False,
@@ -123,13 +123,13 @@ def test_known_truth_is_a_sample_too() -> None:
     assert "the truth is known of a sample of them (20 of 60 of one, 20 of 60 of two)" in (
         finding.text
     )
-    assert f'raters="{LAYER}", prevalence="dirichlet"' in finding.text
+    assert f'raters="{RECIPE}", prevalence="dirichlet"' in finding.text
 
 
 def test_several_judges_get_the_layer_each() -> None:
     (finding,) = said(check(read(study(WHOLE | {"judge2": 1.0}))))
-    assert f'"llm": "{LAYER}", "people": "hierarchical"' not in finding.text
-    assert f'"llm": "{LAYER}", "llm2": "{LAYER}", "people": "hierarchical"' in finding.text
+    assert f'"llm": "{RECIPE}", "people": "hierarchical"' not in finding.text
+    assert f'"llm": "{RECIPE}", "llm2": "{RECIPE}", "people": "hierarchical"' in finding.text
 
 
 def test_of_raters_without_groups_it_is_asked_what_they_are() -> None:
@@ -193,4 +193,4 @@ def test_the_study_of_a_sign_that_turns(shared_data: Path) -> None:
     chosen = np.random.default_rng(1).choice(table["item"].unique(), 100, replace=False)
     kept = table[(table["group"] == "judge") | table["item"].isin(chosen)]
     (finding,) = said(check(read(kept)))
-    assert f'"judge": "{LAYER}", "people": "hierarchical"' in (finding.text)
+    assert f'"judge": "{RECIPE}", "people": "hierarchical"' in (finding.text)

@@ -1,5 +1,6 @@
 """Sections of the report that stand there only if the fit has what they are about."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 import xarray as xr
 
 import assay
-from assay.checking.double_sampling import LAYER
+from assay.checking.double_sampling import RECIPE
 from assay.comparison import compare, compare_draws
 from assay.errors import FitWarning
 from assay.reporting import report
@@ -17,11 +18,13 @@ from assay.reporting.comparisons import _best, _clear, _without_mirrors, compari
 from assay.reporting.drift import drift_section
 from assay.reporting.evidence import data_section
 from assay.reporting.left_out import left_out_section, left_out_table, loo_of
+from assay.reporting.limits import limits_section
 from assay.reporting.material import Material
 from assay.reporting.page import Bullets, Callout, Gap, Section, Table
 from assay.reporting.robust import stability_section
 from assay.reporting.scores import scores_section
 from assay.reporting.trust import convergence_section
+from assay.states import MISSING
 
 SIZE = 60
 LARGER = 180
@@ -104,6 +107,38 @@ def test_scores_are_read_against_the_truth(drifting: xr.DataTree) -> None:
     assert "label = no" not in texts(found)
 
 
+def test_a_group_that_is_called_like_a_part_of_the_model_is_none() -> None:
+    table = rated().replace({"group": {"people": "drift", "model": "scored by perception"}})
+    ratings = assay.read_ratings(table.drop(columns=["score", "session"]), task="single")
+    recipes = dict.fromkeys(["drift", "scored by perception"], "pooled")
+    fit = assay.fit(ratings, raters=recipes, method="map", draws=5, chains=1, starts=1, rng=1)
+    material = Material(fit=fit)
+    assert material.spec.rater_parts == ("pooled",)
+    assert drift_section(material) is None
+    assert scores_section(material) is None
+    assert "That raters err independently of each other." in texts(limits_section(material))
+
+
+def test_a_score_without_an_answer_is_a_rating_of_its_item() -> None:
+    table = rated().query("rater == 'llm'").drop(columns=["session", "group"]).assign(label="")
+    ratings = assay.read_ratings(table, task="single", score="score")
+    fit = assay.fit(ratings, raters="scored", method="map", draws=5, chains=1, starts=1, rng=1)
+    material = Material(fit=fit)
+    assert f"Of the items, {SIZE} have one." in texts(data_section(material))
+    assert "missing at random" not in texts(limits_section(material))
+
+
+def test_a_missing_label_is_told_among_what_is_assumed() -> None:
+    ratings = assay.simulate("retrieval", n_items=30, n_raters=3, rng=1)
+    answers = ratings.answers.copy()
+    answers[0, 2] = MISSING
+    said = []
+    for one in (ratings, replace(ratings, answers=answers)):
+        fit = assay.fit(one, method="map", draws=5, chains=1, starts=1, rng=1)
+        said.append("missing at random" in texts(limits_section(Material(fit=fit))))
+    assert said == [False, True]
+
+
 def test_leave_one_out_is_that_of_arviz(drifting: xr.DataTree) -> None:
     import warnings
 
@@ -182,10 +217,10 @@ class TestBiasBySystem:
         assert finding.section == "data"
 
     def test_a_fit_that_has_it_is_not(self) -> None:
-        recipes = {"model": LAYER, "people": "hierarchical"}
+        recipes = {"model": RECIPE, "people": "hierarchical"}
         found = data_section(Material(fit=self.fit(raters=recipes, prevalence="dirichlet")))
         assert found.findings == ()
-        assert LAYER not in texts(found)
+        assert RECIPE not in texts(found)
 
 
 @pytest.fixture(scope="module")

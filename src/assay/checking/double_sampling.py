@@ -28,7 +28,7 @@ SAMPLE = 0.8
 FEW_ITEMS = 10
 TURNS = "and its sign can turn"
 PLAIN = "hierarchical"
-LAYER = "hierarchical + system_bias"
+RECIPE = "hierarchical + system_bias"
 MEASURED = (
     "In a study of a language-model judge (documentation, A sign that turns) the default model "
     "called a wrong sign real in 19 of 20 samples; with the layer alone the 95 % interval held the "
@@ -167,14 +167,14 @@ def _proposal(design: Design) -> str:
     """Give the arguments of ``fit`` that let errors differ by system."""
     who = some(design.judges)
     if not design.others:
-        return f"Let the errors of {who} differ by system: {_arguments(LAYER)}"
+        return f"Let the errors of {who} differ by system: {_arguments(RECIPE)}"
     if design.grouped:
-        layers = dict.fromkeys(design.judges, LAYER) | dict.fromkeys(design.others, PLAIN)
+        layers = dict.fromkeys(design.judges, RECIPE) | dict.fromkeys(design.others, PLAIN)
         return f"Let the errors of {who} differ by system: {_arguments(layers)}"
     return (
         f"If {who} is of another kind than the other raters (a language model beside people), give "
         "it a rater group of its own (group=) and let its errors differ by system, e.g. "
-        f"{_arguments({'judge': LAYER, 'others': PLAIN})}"
+        f"{_arguments({'judge': RECIPE, 'others': PLAIN})}"
     )
 
 

@@ -69,10 +69,8 @@ def _without_raters(ratings: Ratings) -> Iterator[Variant]:
 
 def _other_priors(ratings: Ratings, spec: Spec) -> Iterator[Variant]:
     """Double and halve the scale of all priors of the raters, then of the prevalence."""
-    recipes = [spec.raters] if isinstance(spec.raters, str) else list(spec.raters.values())
-    parts = {n for r in map(parse_recipe, recipes) for n in (r.family, *r.layers)}
     of_prevalence = dict(prevalence_priors(spec.prevalence))
-    of_raters = {k: v for part in sorted(parts) for k, v in default_priors(part).items()}
+    of_raters = {k: v for part in sorted(spec.rater_parts) for k, v in default_priors(part).items()}
     for name, text in spec.priors.items():
         known, short = (of_prevalence if name in of_prevalence else of_raters), name.split(".")[-1]
         if short in known:

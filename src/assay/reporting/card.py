@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from assay.catalogue import catalogue_entry, catalogue_names
+from assay.catalogue import catalogue_entry
 from assay.fit_data import spec_of, structure_of
 from assay.priors import PARAMETERS, Prior
 from assay.ratings import Ratings
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Code, Section, bullets, prose, table_of
-from assay.spec import Spec, parse_recipe
+from assay.spec import Spec
 from assay.states import MISSING
 
 EQUATION = "p(y[i] | theta) = sum_s pi[i, s] prod_{a in ratings of i} p(y[a] | s, rater[a])"
@@ -58,13 +58,7 @@ def _process(ratings: Ratings) -> list[Block]:
 
 def _entries(spec: Spec) -> list[dict[str, Any]]:
     """Return the catalogue entries of the parts of a model, each once."""
-    recipes = [spec.raters] if isinstance(spec.raters, str) else list(spec.raters.values())
-    names: dict[str, None] = {}
-    for text in recipes:
-        recipe = parse_recipe(text)
-        names |= dict.fromkeys([recipe.family, *recipe.layers])
-    known = catalogue_names("raters")
-    found = [catalogue_entry("raters", n, called="family") for n in names if n in known]
+    found = [catalogue_entry("raters", name, called="family") for name in spec.rater_parts]
     return [catalogue_entry("prevalence", spec.prevalence, called="prevalence"), *found]
 
 

@@ -24,7 +24,7 @@ WEIGHT = 12.0
 
 def drift_section(material: Material) -> Section | None:
     """Say whose reliability changed between the first session and the last; None without drift."""
-    if LAYER not in str(material.attribute("spec")["raters"]):
+    if LAYER not in material.spec.rater_parts:
         return None
     table, sessions = material.drift, material.ratings.sessions
     shown = _largest_first(table).head(SHOWN).sort_index()

@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 
-from assay.checking.double_sampling import LAYER, TOPIC, TURNS
+from assay.checking.double_sampling import RECIPE, TOPIC, TURNS
 from assay.checking.result import Finding as Checked
 from assay.plurals import counted, does, some
 from assay.ratings import Accounting, Ratings
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Section, bullets, prose, table_of
+from assay.spec import parse_recipe
 
 SHOWN_LINES = 5
 LEVELS = {"problem": "bad", "warning": "doubt"}
@@ -50,7 +51,7 @@ def data_section(material: Material) -> Section:
 
 def _still_true(material: Material) -> list[Checked]:
     """Return what the check found, but for a proposal that this fit has followed."""
-    followed = LAYER.split(" + ")[1] in str(material.attribute("spec")["raters"])
+    followed = set(parse_recipe(RECIPE).layers) <= set(material.spec.rater_parts)
     return [f for f in material.checked.findings if not (followed and f.topic == TOPIC)]
 
 

@@ -1,12 +1,15 @@
-"""Sections: what the report does not establish, and checks that could not run."""
+"""Section: what the report does not establish."""
 
-from collections.abc import Sequence
+import numpy as np
 
-import pandas as pd
-
+from assay.ratings import Ratings
 from assay.reporting.material import Material
-from assay.reporting.page import Gap, Section, bullets, prose, table_of
+from assay.reporting.page import Section, bullets
 from assay.spec import CONSENSUS
+from assay.states import MISSING
+
+DEPENDENT = {"perception", "item_difficulty", "item_difficulty_continuous", "joint"}
+"""Parts of a model that let raters err together."""
 
 NOT_A_CAUSE = (
     "Why a system or a rater does better: differences are described, and nothing was assigned at "
@@ -16,7 +19,7 @@ OTHERS = (
     "Anything about items, raters or questions other than those in the data, but for clusters "
     "that are sampled as these were (estimand population)."
 )
-MISSING = (
+AT_RANDOM = (
     "That missing answers, abstentions and discards say nothing of the truth: they are taken to "
     "be missing at random given what was observed."
 )
@@ -31,7 +34,7 @@ def limits_section(material: Material) -> Section:
         *_interface(material),
         *_leaning(material),
         *_many(material),
-        *([MISSING] if not material.answered.all() or _has_gaps(material) else []),
+        *_missing(material.ratings),
         OTHERS,
         NOT_A_CAUSE,
     ]
@@ -55,8 +58,7 @@ def _assumed(material: Material) -> list[str]:
 
 
 def _dependence(material: Material) -> list[str]:
-    spec = str(material.attribute("spec")["raters"])
-    if any(layer in spec for layer in ("perception", "item_difficulty", "joint")):
+    if not DEPENDENT.isdisjoint(material.spec.rater_parts):
         return []
     return [
         "That raters err independently of each other. The model takes their errors to be "
@@ -83,6 +85,12 @@ def _leaning(material: Material) -> list[str]:
     ]
 
 
+def _missing(ratings: Ratings) -> list[str]:
+    """Say it where a rating has neither an answer nor a score for some label."""
+    gaps = (ratings.answers == MISSING) & ~np.isfinite(ratings.scores)
+    return [AT_RANDOM] if gaps.any() else []
+
+
 def _many(material: Material) -> list[str]:
     systems, metrics = len(material.ratings.systems), len(material.summaries["finite"])
     if systems < 2:
@@ -91,52 +99,3 @@ def _many(material: Material) -> list[str]:
         f"That the most striking of {metrics} numbers would strike again: probabilities are given "
         "one by one, and what is picked for its size is on average smaller than it looks."
     ]
-
-
-def _has_gaps(material: Material) -> bool:
-    return bool(material.ratings.abstained.any())
-
-
-def gaps_of(material: Material) -> list[Gap]:
-    """Return what the input of this fit cannot answer, whatever is asked of the report."""
-    ratings = material.ratings
-    found = []
-    if not (ratings.truth >= 0).any():
-        found.append(
-            Gap(
-                what="Calibration against known truth",
-                why="the truth of no item is known",
-                enable="known truth of some items, chosen at random (truth=)",
-            )
-        )
-    if ratings.raters["group"].nunique() < 2:
-        found.append(
-            Gap(
-                what="Whether a group of raters errs together",
-                why="all raters are one group",
-                enable="a column with the group of each rater (group=)",
-            )
-        )
-    if (ratings.replicate == 0).all():
-        found.append(
-            Gap(
-                what="Raters' consistency with themselves",
-                why="no rater rated an item twice",
-                enable="second ratings by the same raters (replicate=)",
-            )
-        )
-    return found
-
-
-def gaps_section(gaps: Sequence[Gap]) -> Section:
-    """List the checks that could not run."""
-    title = "Checks that could not run"
-    if not gaps:
-        return Section(key="gaps", title=title, blocks=(prose("None: all checks ran."),))
-    lines = [{"what": g.what, "why": g.why, "enable": g.enable} for g in gaps]
-    shown = {"what": "Check", "why": "Why not", "enable": "What would enable it"}
-    table = table_of(
-        "gaps", "Checks, and the input that would enable each", pd.DataFrame(lines), shown,
-        is_prose=True,
-    )  # fmt: skip
-    return Section(key="gaps", title=title, blocks=(table,))

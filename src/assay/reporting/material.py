@@ -26,12 +26,14 @@ from assay.comparison import (
 from assay.consensus import consensus_sensitivity
 from assay.evaluation import expected_width, majority_metrics, metrics, variance_budget
 from assay.evaluation.fitted import Estimand
-from assay.fit_data import ratings_of
+from assay.evaluation.panels import answered_ratings
+from assay.fit_data import ratings_of, spec_of
 from assay.frames import labels_frame, reliability_frame
 from assay.kinds import rater_kinds
 from assay.posterior_checks import predictive_checks
 from assay.ratings import Ratings
 from assay.sessions import drift_table
+from assay.spec import Spec
 from assay.summary import summarize
 
 ESTIMANDS: tuple[Estimand, ...] = ("finite", "population")
@@ -73,6 +75,11 @@ class Material:
     def ratings(self) -> Ratings:
         """The ratings that were fitted."""
         return ratings_of(self.fit)
+
+    @cached_property
+    def spec(self) -> Spec:
+        """The specification of the model that was fitted."""
+        return spec_of(self.fit)
 
     @cached_property
     def checked(self) -> Check:
@@ -181,5 +188,5 @@ class Material:
 
     @cached_property
     def answered(self) -> NDArray[np.bool_]:
-        """Whether each rating answers some label: (rating,)."""
-        return np.asarray((self.ratings.answers >= 0).any(axis=1))
+        """Whether each rating says anything, an answer or a score: (rating,)."""
+        return answered_ratings(self.ratings)

@@ -14,7 +14,7 @@ FAMILY = "scored"
 
 def scores_section(material: Material) -> Section | None:
     """Show the probability of each class given the score; None if no rater is scored."""
-    if FAMILY not in str(material.attribute("spec")["raters"]):
+    if FAMILY not in material.spec.rater_parts:
         return None
     table = upper_classes(material.calibration, material.ratings.task)
     curves = table.drop_duplicates(["rater", "label"])

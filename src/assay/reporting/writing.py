@@ -20,10 +20,11 @@ from assay.reporting.comparisons import comparison_section
 from assay.reporting.drift import drift_section
 from assay.reporting.evidence import data_section
 from assay.reporting.export import export_tables
+from assay.reporting.gaps import gaps_of, gaps_section
 from assay.reporting.html import to_html
 from assay.reporting.labels import labels_section
 from assay.reporting.left_out import left_out_section
-from assay.reporting.limits import gaps_of, gaps_section, limits_section
+from assay.reporting.limits import limits_section
 from assay.reporting.material import Material
 from assay.reporting.misfit import misfit_section
 from assay.reporting.numbers import metrics_section

@@ -58,9 +58,11 @@ def decimals_for(lower: float, upper: float) -> int:
     --------
     >>> decimals_for(0.46, 0.70), decimals_for(0.011, 0.019)
     (2, 4)
+    >>> decimals_for(1 - 1e-16, 1.0)  # an interval without a width
+    2
     """
     width = upper - lower
-    if width <= 0:
+    if width <= ROUNDING:
         return LEAST_DECIMALS
     return int(np.clip(1 - np.floor(np.log10(width)), LEAST_DECIMALS, MOST_DECIMALS))
 
@@ -139,6 +141,17 @@ def percent(level: float) -> str:
     ('95%', '99.5%')
     """
     return f"{100 * level:g}%"
+
+
+def fixed(number: float, decimals: int) -> str:
+    """Write a number with so many decimals, without a sign where all of them are zero.
+
+    Examples
+    --------
+    >>> fixed(0.15, 3), fixed(-0.0001, 3), fixed(float("nan"), 3)
+    ('0.150', '0.000', 'undefined')
+    """
+    return f"{round(number, decimals) + 0.0:.{decimals}f}" if np.isfinite(number) else UNDEFINED
 
 
 def probability(p: float) -> str:

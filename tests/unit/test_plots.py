@@ -102,8 +102,20 @@ def test_fewer_raters_are_shown_where_there_are_many_classes(
     right = frame[frame["true_class"] == frame["reported_class"]]
     assert (shown_raters(right), shown_confusions(frame)) == (lines, maps)
     task = assay.load_task("single").with_classes({"label": tuple(names)})
-    ticks = draw_raters(frame, task).axes[0].get_yticklabels()
+    figure = draw_raters(frame, task)
+    ticks = figure.axes[0].get_yticklabels()
     assert len({tick.get_text() for tick in ticks}) == lines
+    assert f"the {lines} weakest of 30 raters" in " ".join(words(figure))
+
+
+def test_a_figure_of_some_raters_says_so_and_one_of_those_asked_for_does_not(
+    fit: xr.DataTree,
+) -> None:
+    frame = reliability_frame(fit)
+    assert not [w for w in words(draw_confusions(frame)) if "weakest" in w]
+    assert not [w for w in words(draw_confusions(frame, raters=["rater_1"])) if "weakest" in w]
+    many = pd.concat([frame.assign(rater=frame["rater"] + f" {n}") for n in range(5)])
+    assert any("the 12 weakest of 20 raters" in w for w in words(draw_confusions(many)))
 
 
 def test_shares_of_the_budget_fill_their_bars(fit: xr.DataTree) -> None:

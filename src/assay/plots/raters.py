@@ -62,6 +62,7 @@ def plot_raters(
 def draw_raters(frame: pd.DataFrame, task: Task, *, width: float = WIDTH) -> "Figure":
     """Draw the right answers of :func:`assay.frames.reliability_frame`."""
     right = frame[frame["true_class"] == frame["reported_class"]]
+    count = right["rater"].nunique()
     right = right[right["rater"].isin(weakest(right, shown_raters(right)))]
     binary = [label.name for label in task.labels if len(label.classes) == 2]
     series = [
@@ -76,7 +77,13 @@ def draw_raters(frame: pd.DataFrame, task: Task, *, width: float = WIDTH) -> "Fi
         series.append(Series(name="right, given the true class", values=values))
     line = frame.iloc[0]
     label = f"probability, {percent(line['level'])} interval\n{KIND_WORDS[line['kind']]}"
+    label += _left_out(right["rater"].nunique(), count)
     return forest(series, label=label, limits=(0, 1), width=width)
+
+
+def _left_out(shown: int, count: int) -> str:
+    """Say that a figure shows some of the raters, for where it stands without a caption."""
+    return f"\nthe {shown} weakest of {count} raters" if shown < count else ""
 
 
 def _by_label(right: pd.DataFrame, task: Task, place: int) -> pd.DataFrame:
@@ -161,7 +168,8 @@ def draw_confusions(
             axes.set_title(title, fontsize=LETTERS - 1)
         for axes in grid[len(maps) :]:
             axes.set_visible(False)
-        figure.supxlabel("reported class", fontsize=LETTERS)
+        count = len(names) if raters is not None else frame["rater"].nunique()
+        figure.supxlabel(f"reported class{_left_out(len(names), count)}", fontsize=LETTERS)
         figure.supylabel("true class", fontsize=LETTERS)
     return figure
 

@@ -7,9 +7,9 @@ import pytest
 import assay
 from assay.checking.result import Check
 from assay.reading import read_ratings
-from assay.reporting.evidence import data_section
+from assay.reporting.data import data_section
 from assay.reporting.material import Material
-from assay.reporting.numbers import metrics_section
+from assay.reporting.metrics import metrics_section
 
 SIZE = 120
 

@@ -360,14 +360,14 @@ def test_rows_of_a_heading_follow_it() -> None:
 
 
 def test_a_misfit_is_named(monkeypatch: pytest.MonkeyPatch, fit: xr.DataTree) -> None:
-    from assay.reporting.misfit import misfit_section
+    from assay.reporting.model_checks import misfit_section
 
     line = {
         "check": "agreement", "group": "", "label": "misleading", "quantity": "percent",
         "observed": 0.9, "expected": 0.5, "lower": 0.4, "upper": 0.6, "tail": 0.005,
     }  # fmt: skip
     lines = [line, {**line, "label": "other", "tail": 0.5}]
-    monkeypatch.setattr(Material, "checks", pd.DataFrame(lines))
+    monkeypatch.setattr(Material, "predictive", pd.DataFrame(lines))
     found = misfit_section(Material(fit=fit))
     assert "percent of misleading." in texts(found)
     assert "percent of other" not in texts(found)
@@ -382,7 +382,7 @@ def test_a_wrong_consensus_is_told_for_each_metric(page: Page) -> None:
 
 
 def test_stability_names_what_changes(monkeypatch: pytest.MonkeyPatch, fit: xr.DataTree) -> None:
-    from assay.reporting.robust import stability_section
+    from assay.reporting.stability import stability_section
 
     line = {
         "metric": "ndcg_at_k", "a": "A", "b": "B", "estimand": "population", "difference": 0.1,
@@ -396,7 +396,7 @@ def test_stability_names_what_changes(monkeypatch: pytest.MonkeyPatch, fit: xr.D
             {**line, "kind": "kernel", "variant": "repair", "changes": "could not run: no rule"},
         ]
     )
-    monkeypatch.setattr(Material, "stable", table)
+    monkeypatch.setattr(Material, "refits", table)
     found = stability_section(Material(fit=fit, stability=True))
     assert isinstance(found, Section)
     assert "without r: changes: open" in texts(found)

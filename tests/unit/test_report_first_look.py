@@ -14,9 +14,9 @@ from assay.plots.scores import SHOWN_CURVES
 from assay.reporting.budget import _findings as more_data
 from assay.reporting.budget import budget_section
 from assay.reporting.card import card_section
-from assay.reporting.evidence import data_section
+from assay.reporting.data import data_section
 from assay.reporting.material import Material
-from assay.reporting.numbers import metrics_section
+from assay.reporting.metrics import metrics_section
 from assay.reporting.page import Prose, Section, Table
 from assay.reporting.scores import scores_section
 from assay.reporting.svg import to_svg

@@ -15,15 +15,15 @@ from assay.comparison import compare, compare_draws
 from assay.errors import FitWarning
 from assay.reporting import report
 from assay.reporting.comparisons import _best, _clear, _without_mirrors, comparison_section
+from assay.reporting.convergence import convergence_section
+from assay.reporting.data import data_section
 from assay.reporting.drift import drift_section
-from assay.reporting.evidence import data_section
-from assay.reporting.left_out import left_out_section, left_out_table, loo_of
+from assay.reporting.leave_one_out import left_out_section, left_out_table, loo_of
 from assay.reporting.limits import limits_section
 from assay.reporting.material import Material
 from assay.reporting.page import Bullets, Callout, Gap, Section, Table
-from assay.reporting.robust import stability_section
 from assay.reporting.scores import scores_section
-from assay.reporting.trust import convergence_section
+from assay.reporting.stability import stability_section
 from assay.states import MISSING
 
 SIZE = 60
@@ -159,7 +159,7 @@ def test_leave_one_out_is_that_of_arviz(drifting: xr.DataTree) -> None:
 def test_influential_items_are_counted(drifting: xr.DataTree) -> None:
     loo = loo_of(drifting)
     loo.good_k = float(loo.pareto_k.max()) - 1e-6
-    from assay.reporting.left_out import _verdict
+    from assay.reporting.leave_one_out import _verdict
 
     verdict = _verdict(left_out_table(loo), "item", float(loo.good_k))
     assert verdict.word == "Influential"
@@ -260,7 +260,7 @@ class TestStability:
     def section(
         self, lines: list[dict[str, Any]], fit: xr.DataTree, patch: pytest.MonkeyPatch
     ) -> Section:
-        patch.setattr(Material, "stable", pd.DataFrame(lines))
+        patch.setattr(Material, "refits", pd.DataFrame(lines))
         found = stability_section(Material(fit=fit, stability=True))
         assert isinstance(found, Section)
         return found

@@ -6,8 +6,7 @@ from assay.evaluation.widths import BUYS, OVERLAP
 from assay.plots.budget import PARTS, plot_budget
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Gap, Picture, Section, prose, table_of
-from assay.reporting.raters import WIDTH
-from assay.reporting.svg import to_svg
+from assay.reporting.svg import WIDTH, to_svg
 from assay.words import estimand_words, lines_of, percent
 
 UNTOLD = "cannot be told"
@@ -24,7 +23,7 @@ ALONE = (
     "Of more data, second raters of some items come first: no item has two raters and no truth is "
     "known, so that nothing tells errors from truth, and more items or clusters would not."
 )
-NONE = Gap(
+NOT_ASKED = Gap(
     what="Variance budget, and what more data would buy",
     why="it was left out of this report",
     enable="a report with budget=True",
@@ -34,7 +33,7 @@ NONE = Gap(
 def budget_section(material: Material) -> Section | Gap:
     """Take the variance apart, and say what would narrow the intervals most."""
     if not material.budget:
-        return NONE
+        return NOT_ASKED
     variance, widths = material.variance, material.widths
     estimands = estimand_words(variance)
     note = f"Estimand {estimands}. Reference: {material.reference}."

@@ -6,7 +6,7 @@ from assay.reporting.page import Callout, Finding, Gap, Section
 
 LEVELS = {"supported": "good", "undecided": "doubt", "contradicted": "bad"}
 WEIGHTS = {"supported": 15.0, "undecided": 60.0, "contradicted": 70.0}
-NONE = Gap(
+NO_CLAIMS = Gap(
     what="Check of claims",
     why="no claim was made",
     enable="a claim in words: claims=['B > A by 0.03 on METRIC']",
@@ -16,7 +16,7 @@ NONE = Gap(
 def claims_section(material: Material) -> Section | Gap:
     """Give the verdict on each claim."""
     if not material.claims:
-        return NONE
+        return NO_CLAIMS
     results = material.verdicts
     return Section(
         key="claims",

@@ -19,8 +19,7 @@ from assay.reporting.page import (
     prose,
     table_of,
 )
-from assay.reporting.raters import WIDTH
-from assay.reporting.svg import to_svg
+from assay.reporting.svg import WIDTH, to_svg
 from assay.words import estimand_words, gap, interval, lines_of, percent, probability
 
 TURNED, CLEAR = 50.0, 20.0
@@ -28,7 +27,7 @@ TURNED, CLEAR = 50.0, 20.0
 
 SHOWN_PAIRS = 60
 NEITHER = "Better is neither where nobody has said whether more or less of the metric is good."
-NONE = Gap(
+NO_SYSTEMS = Gap(
     what="Comparison of systems",
     why="the ratings name fewer than two systems",
     enable="a column that names the system (system=), or a table of panels (panels=)",
@@ -43,7 +42,7 @@ NO_PEOPLE = Gap(
 def comparison_section(material: Material) -> Section | Gap:
     """Compare the systems, and say whether a majority vote would conclude otherwise."""
     if len(material.ratings.systems) < 2:
-        return NONE
+        return NO_SYSTEMS
     found, sides = material.comparison, material.sides
     other = [text for text in sides.sentences() if "conclusion changes" in text]
     note = f"Reference: {material.reference}. Differences are those of the same posterior draws."

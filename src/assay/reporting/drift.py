@@ -8,8 +8,7 @@ from assay.comparison.settled import sign
 from assay.plots.forest import Series, forest
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, prose, table_of
-from assay.reporting.raters import WIDTH
-from assay.reporting.svg import to_svg
+from assay.reporting.svg import WIDTH, to_svg
 from assay.words import gap, lines_of, percent
 
 if TYPE_CHECKING:

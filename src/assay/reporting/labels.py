@@ -4,8 +4,7 @@ from assay.frames import least_certain
 from assay.plots.labels import draw_labels
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Picture, Section, prose, table_of
-from assay.reporting.raters import WIDTH
-from assay.reporting.svg import to_svg
+from assay.reporting.svg import WIDTH, to_svg
 
 COUNT = 15
 

@@ -80,7 +80,7 @@ def _interface(material: Material) -> list[str]:
 def _leaning(material: Material) -> list[str]:
     return [
         f"Numbers that lean on the prior: {finding.text}."
-        for finding in material.checked.at_least("note")
+        for finding in material.data_check.at_least("note")
         if "on the prior" in finding.text
     ]
 

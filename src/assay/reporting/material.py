@@ -82,7 +82,7 @@ class Material:
         return spec_of(self.fit)
 
     @cached_property
-    def checked(self) -> Check:
+    def data_check(self) -> Check:
         """What the ratings can tell."""
         return check(self.ratings)
 
@@ -152,7 +152,7 @@ class Material:
         return agreement(self.ratings, fit=self.fit, level=self.level)
 
     @cached_property
-    def checks(self) -> pd.DataFrame:
+    def predictive(self) -> pd.DataFrame:
         """The answers beside those that the model would have produced."""
         return predictive_checks(self.fit, level=self.level)
 
@@ -162,7 +162,7 @@ class Material:
         return consensus_sensitivity(self.fit, level=self.level)
 
     @cached_property
-    def stable(self) -> pd.DataFrame:
+    def refits(self) -> pd.DataFrame:
         """The comparison under other assumptions."""
         return stability(self.fit, level=self.level, progress=self.progress)
 

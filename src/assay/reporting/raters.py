@@ -13,12 +13,9 @@ from assay.plots.raters import (
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, bullets, prose, table_of
 from assay.reporting.spamming import spamming_blocks, spamming_findings, spamming_frame
-from assay.reporting.svg import to_svg
+from assay.reporting.svg import WIDTH, to_svg
 from assay.reporting.talks import Talk, talks
 from assay.words import KIND_WORDS, interval, lines_of, percent
-
-WIDTH = 4.6
-"""Of a figure in inches: readable on a telephone."""
 
 WEIGHT = 10.0
 

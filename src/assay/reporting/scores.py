@@ -5,8 +5,7 @@ import pandas as pd
 from assay.plots.scores import SHOWN_CURVES, draw_calibration, upper_classes
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Picture, Section, prose, table_of
-from assay.reporting.raters import WIDTH
-from assay.reporting.svg import to_svg
+from assay.reporting.svg import WIDTH, to_svg
 from assay.words import interval, percent
 
 FAMILY = "scored"

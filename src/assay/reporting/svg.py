@@ -11,6 +11,9 @@ from assay.plots.style import COLOURS
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+WIDTH = 4.6
+"""Of a figure in inches: readable on a telephone."""
+
 SALT = "assay"
 NOT_SHOWN = re.compile(r"<metadata>.*?</metadata>|<!--.*?-->", flags=re.DOTALL)
 IDS = re.compile(r'\bid="([^"]+)"')

@@ -16,7 +16,7 @@ from assay.words import lines_of
 SURE = 0.9
 """Probability from which a rater is said to differ from the others."""
 
-GAP = 0.05
+LEAST_EXCESS = 0.05
 """Smallest difference worth a talk, in probability."""
 
 EXAMPLES = 3
@@ -91,7 +91,7 @@ def _excess(reliability: xr.DataArray) -> pd.DataFrame:
     frame = xr.Dataset({k: (dims, v) for k, v in statistics.items()}, coords=coords)
     lines = frame.to_dataframe().reset_index()
     wrong = lines["true_class"] != lines["reported_class"]
-    return lines[wrong & (lines["gap"] > GAP) & (lines["probability"] > SURE)]
+    return lines[wrong & (lines["gap"] > LEAST_EXCESS) & (lines["probability"] > SURE)]
 
 
 def _talk(line: dict[str, Any], ratings: Ratings, chance: xr.DataArray) -> Talk:

@@ -11,30 +11,30 @@ from assay.fit_data import require_fit
 from assay.kept import computed_once
 from assay.option_words import in_options
 from assay.plurals import counted
-from assay.reporting.agreed import agreement_section
+from assay.reporting.agreement import agreement_section
 from assay.reporting.asked import asked_section
 from assay.reporting.budget import budget_section
 from assay.reporting.card import card_section
 from assay.reporting.claims import claims_section
 from assay.reporting.comparisons import comparison_section
+from assay.reporting.convergence import convergence_section
+from assay.reporting.data import data_section
 from assay.reporting.drift import drift_section
-from assay.reporting.evidence import data_section
 from assay.reporting.export import export_tables
 from assay.reporting.gaps import gaps_of, gaps_section
 from assay.reporting.html import to_html
 from assay.reporting.labels import labels_section
-from assay.reporting.left_out import left_out_section
+from assay.reporting.leave_one_out import left_out_section
 from assay.reporting.limits import limits_section
 from assay.reporting.material import Material
-from assay.reporting.misfit import misfit_section
-from assay.reporting.numbers import metrics_section
+from assay.reporting.metrics import metrics_section
+from assay.reporting.model_checks import misfit_section
 from assay.reporting.page import Finding, Gap, Page, Section, reworded
 from assay.reporting.provenance import provenance_section
 from assay.reporting.raters import raters_section
-from assay.reporting.robust import stability_section
 from assay.reporting.scores import scores_section
-from assay.reporting.trust import convergence_section
-from assay.reporting.wrong import wrong_section
+from assay.reporting.stability import stability_section
+from assay.reporting.wrong_consensus import wrong_section
 
 SectionMaker = Callable[[Material], Section | Gap | None]
 """None: the fit has nothing that the section is about."""

@@ -52,7 +52,7 @@ def data_section(material: Material) -> Section:
 def _still_true(material: Material) -> list[Checked]:
     """Return what the check found, but for a proposal that this fit has followed."""
     followed = set(parse_recipe(RECIPE).layers) <= set(material.spec.rater_parts)
-    return [f for f in material.checked.findings if not (followed and f.topic == TOPIC)]
+    return [f for f in material.data_check.findings if not (followed and f.topic == TOPIC)]
 
 
 def _findings(found: list[Checked]) -> tuple[Finding, ...]:

@@ -15,7 +15,7 @@ WEIGHT = 8.0
 
 def misfit_section(material: Material) -> Section:
     """Compare the answers with those that the model would have produced."""
-    table = material.checks
+    table = material.predictive
     odd = table[table["tail"] < LIMIT]
     blocks: list[Block] = [
         prose(

@@ -4,11 +4,10 @@ import numpy as np
 import pandas as pd
 
 from assay.plots.metrics import draw_metrics
+from assay.reporting.convergence import MODES_ALONE
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, prose, table_of
-from assay.reporting.raters import WIDTH
-from assay.reporting.svg import to_svg
-from assay.reporting.trust import MODES_ALONE
+from assay.reporting.svg import WIDTH, to_svg
 from assay.words import estimands_said, interval, lines_of, percent
 
 WEIGHT = 1.0
@@ -31,7 +30,7 @@ def metrics_section(material: Material) -> Section:
         _table(summaries, vote, note, material.level),
     ]
     # Where the data tell nothing of errors, a gap to the majority vote is the prior's.
-    untold = material.checked.at_least("problem")
+    untold = material.data_check.at_least("problem")
     off = [] if untold else _off(summaries["finite"], vote, material.level)
     return Section(key="metrics", title="Metrics", blocks=tuple(blocks), findings=tuple(off))
 

@@ -5,11 +5,10 @@ import pandas as pd
 from assay.plots.agreement import plot_agreement
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Gap, Picture, Section, prose, table_of
-from assay.reporting.raters import WIDTH
-from assay.reporting.svg import to_svg
+from assay.reporting.svg import WIDTH, to_svg
 from assay.words import interval, percent
 
-NONE = Gap(
+NO_OVERLAP = Gap(
     what="Agreement between raters",
     why="no two raters answered the same label of the same item",
     enable="second ratings of some items",
@@ -20,7 +19,7 @@ def agreement_section(material: Material) -> Section | Gap:
     """Report the usual coefficients, and where the model expects others."""
     found = material.agreed
     if found.table["value"].isna().all():
-        return NONE
+        return NO_OVERLAP
     figure = plot_agreement(found, width=WIDTH)
     words = "Coefficients of agreement, and what the fitted model expects of them."
     blocks: list[Block] = [

@@ -32,7 +32,7 @@ def stability_section(material: Material) -> Section | Gap:
         return NO_SYSTEMS
     if not material.stability:
         return NOT_ASKED
-    table = material.stable
+    table = material.refits
     ran = table[~table["changes"].str.startswith(FAILED)]
     moved = ran[~ran["changes"].isin(["", "none"])]
     changed = moved[moved["changes"].str.startswith("changes")]

@@ -1,6 +1,7 @@
 """Claims: what can be said, and what is refused in words."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from assay.comparison.deciding import Spread, what_would_decide
 from assay.comparison.result import compare_draws
 from assay.comparison.settled import OPEN, conclusion, settled
 from assay.errors import ModelError, UnknownNameError
+from assay.states import MISSING
 
 INF = np.inf
 Z = 1.959963985
@@ -206,6 +208,17 @@ def test_sentence_says_what_would_decide(draws):
     assert result.would_decide.verdict == "supported"
     assert result.sentence.endswith(result.would_decide.sentence)
     assert "more clusters rated as now (there are 100)" in result.sentence
+
+
+def test_ratings_that_are_scores_alone_count_as_ratings_of_their_items(draws, monkeypatch):
+    fit = draws(shares(0.7), shares(0.7))
+    answered = check_claim(fit, "B > A on m", estimand="finite").would_decide
+    scores = np.where(RATINGS.answers == 1, 0.9, 0.1)
+    alone = replace(RATINGS, answers=np.full_like(RATINGS.answers, MISSING), scores=scores)
+    monkeypatch.setattr(verdicts, "ratings_of", lambda fit: alone)
+    assert check_claim(fit, "B > A on m", estimand="finite").would_decide == answered
+    assert answered.ratings_per_item > 2
+    assert "of each item (there are 2)" in answered.sentence
 
 
 def test_probability_within_its_error_of_a_limit_is_told(draws):

@@ -14,10 +14,9 @@ from assay.comparison.words import about, chance, left_out, with_interval
 from assay.errors import ModelError, UnknownNameError, suggest
 from assay.evaluation import metrics
 from assay.evaluation.fitted import Estimand
-from assay.evaluation.panels import By, Incomplete
+from assay.evaluation.panels import By, Incomplete, answered_ratings
 from assay.fit_data import ratings_of
 from assay.ratings import Ratings
-from assay.states import MISSING
 
 Values = NDArray[np.float64]
 
@@ -214,7 +213,7 @@ def _spread(values: Values, fixed: Values, ratings: Ratings, data: xr.Dataset) -
     """Split the variance: what is left with the clusters held fixed is labels and parameters."""
     variance = float(np.nanvar(values))
     labels = float(np.nanvar(fixed)) if (~np.isnan(fixed)).any() else 0.0
-    answered = ratings.item[(ratings.answers != MISSING).any(axis=1)]
+    answered = ratings.item[answered_ratings(ratings)]
     return Spread(
         mean=float(np.nanmean(values)),
         variance=variance,

@@ -11,6 +11,8 @@ from assay.ratings import Ratings
 Method = Literal["nuts", "laplace", "map", "em"]
 Sampler = Literal["nutpie", "numpyro"]
 METHODS = ("nuts", "laplace", "map", "em")
+MODES_ALONE = ("map", "em")
+"""Methods that leave out the uncertainty of the parameters."""
 SAMPLERS = ("nutpie", "numpyro")
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 DOUBTED, NOT_SUPPORTED = 1, 3
-MODES_ALONE = ("map", "em")
 
 
 def say(text: str) -> None:
@@ -56,6 +55,7 @@ def open_fit(path: Path) -> "xr.DataTree":
 
 def say_doubts(tree: "xr.DataTree") -> None:
     """Say what is wrong with a fit, and that intervals of a mode alone leave something out."""
+    from assay.fit_arguments import MODES_ALONE
     from assay.words import convergence_words, doubts
 
     mode_alone = convergence_words(tree)[:1] if tree.attrs["method"] in MODES_ALONE else []

@@ -8,7 +8,7 @@ import xarray as xr
 
 from assay.comparison.comparing import compare
 from assay.comparison.refitting import Effort, refit
-from assay.comparison.settled import conclusion
+from assay.comparison.settled import pair_conclusion
 from assay.comparison.variants import Variant, variants_of
 from assay.comparison.words import Line
 from assay.errors import AssayError
@@ -126,17 +126,11 @@ def _basis(fit: xr.DataTree) -> str:
     return f"{sizes['chain']} chains of {sizes['draw']} draws"
 
 
-def _conclusion(line: Line) -> str:
-    """Say which system is higher, if the interval of the difference tells."""
-    ends = line["difference_lower"], line["difference_upper"]
-    return conclusion(line["a"], line["b"], *ends)
-
-
 def _changes(before: Line, after: Line) -> str:
     """Say what a variant does to a contrast."""
     if np.isnan(after["difference"]):
         return "undefined"
-    old, new = _conclusion(before), _conclusion(after)
+    old, new = pair_conclusion(before), pair_conclusion(after)
     if old != new:
         return f"changes: {new} (was: {old})"
     shift = (after["difference"] - before["difference"]) / before["difference_sd"]

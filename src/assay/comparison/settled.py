@@ -1,6 +1,7 @@
 """The one rule for verdicts: what an interval settles."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
 
@@ -95,3 +96,8 @@ def conclusion(a: str, b: str, lower: float, upper: float) -> str:
     if no_lower and no_higher:
         return "they are equal"
     return f"{a if no_lower else b} is at least as high" if no_lower or no_higher else OPEN
+
+
+def pair_conclusion(line: Mapping[str, Any]) -> str:
+    """Say which of two is higher, by a line of :attr:`assay.comparison.Comparison.pairs`."""
+    return conclusion(line["a"], line["b"], line["difference_lower"], line["difference_upper"])

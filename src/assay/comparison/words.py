@@ -11,6 +11,7 @@ from assay.comparison.settled import sign
 from assay.words import MOST_CERTAIN, UNDEFINED, decimals_beside, lines_of, percent, rounded
 
 Line = Mapping[str, Any]
+"""A line of a table: column names to cells."""
 
 
 def with_interval(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.evaluation.registry import metric
-from assay.evaluation.shares import Truth, share
+from assay.evaluation.shares import Flags, share
 
 Codes = NDArray[np.integer]
 Values = NDArray[np.float64]
@@ -16,7 +16,7 @@ Counts = NDArray[np.int64]
 
 
 @metric("flag_rate", task="ais", labels=["flagged"], better="lower", additive=True)
-def flag_rate(y: Codes, mask: Truth) -> Values:
+def flag_rate(y: Codes, mask: Flags) -> Values:
     """Share of all outputs that are flagged (Flag %)."""
     return share(y[..., 0] == 1, mask)
 
@@ -28,7 +28,7 @@ def flag_rate(y: Codes, mask: Truth) -> Values:
     kind="ratio",
     additive=True,
 )
-def interpretable_rate(y: Codes, mask: Truth) -> tuple[Counts, Counts]:
+def interpretable_rate(y: Codes, mask: Flags) -> tuple[Counts, Counts]:
     """Share of the outputs not flagged that are interpretable (Int %)."""
     judged = (y[..., 0] == 0) & mask
     return (judged & (y[..., 1] == 1)).sum(axis=-1), judged.sum(axis=-1)
@@ -41,7 +41,7 @@ def interpretable_rate(y: Codes, mask: Truth) -> tuple[Counts, Counts]:
     kind="ratio",
     additive=True,
 )
-def attributable_rate(y: Codes, mask: Truth) -> tuple[Counts, Counts]:
+def attributable_rate(y: Codes, mask: Flags) -> tuple[Counts, Counts]:
     """Share of the interpretable outputs that are attributable to the source (AIS %)."""
     interpretable = (y[..., 0] == 1) & mask
     return (interpretable & (y[..., 1] == 1)).sum(axis=-1), interpretable.sum(axis=-1)

@@ -4,26 +4,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.evaluation.registry import metric
-from assay.evaluation.shares import Truth, share
+from assay.evaluation.shares import Flags, share
 
 Codes = NDArray[np.integer]
 Values = NDArray[np.float64]
 
 
 @metric("proper_action_rate", task="generation", labels=["proper_action"], additive=True)
-def proper_action_rate(y: Codes, mask: Truth) -> Values:
+def proper_action_rate(y: Codes, mask: Flags) -> Values:
     """Share of answers that are what the query called for."""
     return share(y[..., 0] == 1, mask)
 
 
 @metric("on_topic_rate", task="generation", labels=["response_on_topic"], additive=True)
-def on_topic_rate(y: Codes, mask: Truth) -> Values:
+def on_topic_rate(y: Codes, mask: Flags) -> Values:
     """Share of answers that are about the query."""
     return share(y[..., 0] == 1, mask)
 
 
 @metric("helpfulness_rate", task="generation", labels=["helpful"], additive=True)
-def helpfulness_rate(y: Codes, mask: Truth) -> Values:
+def helpfulness_rate(y: Codes, mask: Flags) -> Values:
     """Share of answers that help."""
     return share(y[..., 0] == 1, mask)
 
@@ -31,7 +31,7 @@ def helpfulness_rate(y: Codes, mask: Truth) -> Values:
 @metric(
     "incompleteness_rate", task="generation", labels=["incomplete"], better="lower", additive=True
 )
-def incompleteness_rate(y: Codes, mask: Truth) -> Values:
+def incompleteness_rate(y: Codes, mask: Flags) -> Values:
     """Share of answers that leave out something essential."""
     return share(y[..., 0] == 1, mask)
 
@@ -43,6 +43,6 @@ def incompleteness_rate(y: Codes, mask: Truth) -> Values:
     better="lower",
     additive=True,
 )
-def unsafe_content_rate(y: Codes, mask: Truth) -> Values:
+def unsafe_content_rate(y: Codes, mask: Flags) -> Values:
     """Share of answers with unsafe content."""
     return share(y[..., 0] == 1, mask)

@@ -7,26 +7,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.evaluation.registry import metric
-from assay.evaluation.shares import Truth, share
+from assay.evaluation.shares import Flags, share
 
 Codes = NDArray[np.integer]
 Values = NDArray[np.float64]
 
 
 @metric("topical_precision_at_k", task="retrieval", labels=["topically_relevant"], additive=True)
-def topical_precision_at_k(y: Codes, mask: Truth) -> Values:
+def topical_precision_at_k(y: Codes, mask: Flags) -> Values:
     """Share of a query's chunks that are topically relevant, mean over queries."""
     return share(y[..., 0] == 1, mask)
 
 
 @metric("sufficiency_hit_at_k", task="retrieval", labels=["evidence_sufficient"])
-def sufficiency_hit_at_k(y: Codes, mask: Truth) -> Truth:
+def sufficiency_hit_at_k(y: Codes, mask: Flags) -> Flags:
     """Share of queries with at least one chunk of sufficient evidence."""
     return np.asarray(((y[..., 0] == 1) & mask).any(axis=-1))
 
 
 @metric("sufficiency_rate_at_k", task="retrieval", labels=["evidence_sufficient"], additive=True)
-def sufficiency_rate_at_k(y: Codes, mask: Truth) -> Values:
+def sufficiency_rate_at_k(y: Codes, mask: Flags) -> Values:
     """Share of a query's chunks with sufficient evidence, mean over queries."""
     return share(y[..., 0] == 1, mask)
 
@@ -38,13 +38,13 @@ def sufficiency_rate_at_k(y: Codes, mask: Truth) -> Values:
     better="lower",
     additive=True,
 )
-def misleading_context_rate_at_k(y: Codes, mask: Truth) -> Values:
+def misleading_context_rate_at_k(y: Codes, mask: Flags) -> Values:
     """Share of a query's chunks that mislead, mean over queries."""
     return share(y[..., 0] == 1, mask)
 
 
 @metric("mean_reciprocal_rank_at_k", task="retrieval", labels=["topically_relevant"])
-def mean_reciprocal_rank_at_k(y: Codes, mask: Truth) -> Values:
+def mean_reciprocal_rank_at_k(y: Codes, mask: Flags) -> Values:
     """One over the rank of the first relevant chunk, 0 if none; mean over queries."""
     relevant = (y[..., 0] == 1) & mask
     first = relevant.argmax(axis=-1)
@@ -52,7 +52,7 @@ def mean_reciprocal_rank_at_k(y: Codes, mask: Truth) -> Values:
 
 
 @metric("ndcg_at_k", task="retrieval", labels=["topically_relevant", "evidence_sufficient"])
-def ndcg_at_k(y: Codes, mask: Truth) -> Values:
+def ndcg_at_k(y: Codes, mask: Flags) -> Values:
     r"""Normalised discounted cumulative gain of graded relevance; mean over queries.
 
     Notes
@@ -81,7 +81,7 @@ def ndcg_at_k(y: Codes, mask: Truth) -> Values:
     return np.asarray(gained / np.where(graded > 0, ideal, 1.0))
 
 
-def _best_discounts(mask: Truth, discount: Values) -> Values:
+def _best_discounts(mask: Flags, discount: Values) -> Values:
     """Sum of the ``n`` largest discounts among a panel's places: (panel, n), n from 0."""
     own = -np.sort(-np.where(mask, discount, 0.0), axis=-1)
     return np.concatenate([np.zeros((len(mask), 1)), own.cumsum(axis=-1)], axis=-1)

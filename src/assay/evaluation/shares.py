@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-Truth = NDArray[np.bool_]
+Flags = NDArray[np.bool_]
 
 
-def share(property_: Truth, mask: Truth) -> NDArray[np.float64]:
+def share(property_: Flags, mask: Flags) -> NDArray[np.float64]:
     """Share of each panel's items with a property.
 
     Parameters

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
+from assay.fit_arguments import MODES_ALONE
 from assay.plots.metrics import draw_metrics
-from assay.reporting.convergence import MODES_ALONE
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, prose, table_of
 from assay.reporting.svg import WIDTH, to_svg

@@ -1,16 +1,15 @@
 """Section: whether the conclusions survive other assumptions."""
 
-from typing import Any
+from collections.abc import Sequence
 
 import pandas as pd
 
-from assay.comparison.settled import conclusion, sign
+from assay.comparison.settled import pair_conclusion, sign
+from assay.comparison.words import Line
 from assay.plurals import counted, does, some
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Gap, Section, prose, table_of
 from assay.words import UNDEFINED, gap, lines_of
-
-Line = dict[str, Any]
 
 WEIGHT = 55.0
 FAILED = "could not run"
@@ -77,7 +76,8 @@ def _verdict(said: list[str], ran: pd.DataFrame) -> Block:
     if said:
         return Callout(word="Not stable", text="; ".join(said) + ".", level="doubt")
     fitted = ran[ran["kind"] == "none"]
-    clear = sum(sign(*_ends(line)) != 0 for line in lines_of(fitted))
+    ends = zip(fitted["difference_lower"], fitted["difference_upper"], strict=True)
+    clear = sum(sign(*pair) != 0 for pair in ends)
     contrasts = counted(len(fitted), "contrast")
     if not clear:
         text = f"None of {contrasts} has a clear sign, as fitted or in any refit."
@@ -128,7 +128,7 @@ def _told(line: Line) -> str:
     return gap(*(line[key] for key in keys))
 
 
-def _most(first: Line, others: list[Line]) -> str:
+def _most(first: Line, others: Sequence[Line]) -> str:
     """Name the refit that moves the estimate most, and by how much."""
     moves = {line["variant"]: line["difference"] - first["difference"] for line in others}
     known = {name: move for name, move in moves.items() if move == move}
@@ -138,18 +138,10 @@ def _most(first: Line, others: list[Line]) -> str:
     return f"{name} ({known[name]:+z.2f})"
 
 
-def _conclusion(line: Line) -> str:
-    return conclusion(line["a"], line["b"], *_ends(line))
-
-
-def _ends(line: Line) -> tuple[float, float]:
-    return line["difference_lower"], line["difference_upper"]
-
-
-def _said(first: Line, others: list[Line]) -> str:
+def _said(first: Line, others: Sequence[Line]) -> str:
     """Say in how many refits the conclusion stays."""
-    same = sum(_conclusion(line) == _conclusion(first) for line in others)
-    return f"{_conclusion(first)}; in {same} of {len(others)} refits too"
+    same = sum(pair_conclusion(line) == pair_conclusion(first) for line in others)
+    return f"{pair_conclusion(first)}; in {same} of {len(others)} refits too"
 
 
 def _moves(moved: pd.DataFrame) -> Block:

@@ -19,6 +19,7 @@ from assay.evaluation import majority_metrics
 from assay.grammar import NOT_ASKED
 from assay.majority import majority_labels
 from assay.ratings import SOME_WRONG, Ratings
+from assay.words import interval
 
 
 @pytest.fixture
@@ -163,3 +164,26 @@ def test_one_output_and_one_rater_make_a_study_of_what_there_is():
     pairs = study.agreement[study.agreement["statistic"].isin(["percent", "f1_others"])]
     assert pairs["value"].isna().all()
     assert study.agreement[["lower", "upper"]].isna().all(axis=None)
+
+
+def test_a_study_prints_its_estimates_with_their_intervals(ratings: Ratings):
+    study = ais_study(ratings, draws=20, level=0.9)
+    said = str(study)
+    assert "Rates by system (90% interval; estimand population; reference: majority vote" in said
+    assert "model" not in said.splitlines()[1]
+    line = study.systems.iloc[0]
+    told = interval(line["majority"], line["majority_lower"], line["majority_upper"])
+    assert f"{line['system']} {told}" in " ".join(said.split())
+    assert "Audited" not in said
+    assert "no audits: name the column" in said
+
+
+def test_a_study_says_that_shares_without_vague_audits_are_too_high(ratings: Ratings):
+    audit = np.full_like(ratings.audit, 1)
+    audit[ratings.answers < 0] = -1
+    told = "the shares of single labels leave them out and are too high"
+    assert not any(told in note for note in ais_study(replace(ratings, audit=audit), draws=5).notes)
+    audit[0] = np.where(audit[0] == 1, SOME_WRONG, audit[0])
+    study = ais_study(replace(ratings, audit=audit), draws=5)
+    assert any(told in note for note in study.notes)
+    assert "Audited answers that are right (95% interval)" in str(study)

@@ -176,6 +176,13 @@ class TestAudits:
         assert ratings.audit.tolist() == [[1, -1, 0], [-1, -1, -1]]
         assert audited_ratings(ratings).tolist() == [0, -1]
 
+    def test_words_of_other_languages_are_said(self) -> None:
+        ratings = read(table_of(audit=["Richtig", "falsch"]))
+        assert (ratings.audit[0][ratings.answers[0] >= 0] == 1).all()
+        assert audited_ratings(ratings).tolist() == [1, 0]
+        assert "audits in column audit: richtig is right, falsch is wrong" in notes(ratings)
+        assert "audits in column" not in notes(read(table_of(audit=["right", "no"])))
+
     def test_an_empty_name_switches_audits_off(self) -> None:
         assert (read(table_of(audit=["maybe", "no"]), audit="").audit == -1).all()
 

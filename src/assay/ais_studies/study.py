@@ -12,10 +12,11 @@ from assay.agreements.design import build_design
 from assay.ais_studies.audits import audit_table
 from assay.ais_studies.consensus import consensus_table
 from assay.ais_studies.times import time_table
+from assay.ais_studies.written import study_text
 from assay.errors import ModelError
 from assay.evaluation import majority_metrics, metrics
 from assay.fit_data import ratings_of
-from assay.ratings import Ratings
+from assay.ratings import SOME_WRONG, Ratings
 from assay.seeds import generator_of
 from assay.summary import summarize
 from assay.task import Task
@@ -46,6 +47,12 @@ class AisStudy:
         Completion times in seconds, by session and stage.
     notes : tuple of str
         What could not be made, and the input that would enable it.
+    level : float
+        Probability of the intervals.
+
+    Notes
+    -----
+    ``print(study)`` writes the tables with their intervals.
     """
 
     systems: pd.DataFrame
@@ -53,6 +60,14 @@ class AisStudy:
     audits: pd.DataFrame
     times: pd.DataFrame
     notes: tuple[str, ...]
+
+    level: float = 0.95
+
+    def __str__(self) -> str:
+        return study_text(
+            self.systems, self.agreement, self.audits, self.times,
+            notes=self.notes, level=self.level,
+        )  # fmt: skip
 
 
 def ais_study(
@@ -118,6 +133,7 @@ def ais_study(
         audits=audits,
         times=times,
         notes=_notes(ratings, fit, audits, times),
+        level=level,
     )
 
 
@@ -171,6 +187,12 @@ def _notes(
         (
             not ratings.sessions,
             "no sessions: audits and times are not split; name the column with session=",
+        ),
+        (
+            bool((ratings.audit == SOME_WRONG).any()),
+            "some audits found a rating wrong, and do not say in which answer: the shares of "
+            "single labels leave them out and are too high, that of all labels counts them; give "
+            "a column for each label with audit=",
         ),
         (times.empty, "no completion times: name the column of seconds with seconds="),
     ]

@@ -20,14 +20,22 @@ from assay.reading.label_columns import (
 )
 from assay.reading.ledger import Ledger
 from assay.reading.table import Table
-from assay.reading.values import EMPTY, canonical
+from assay.reading.values import EMPTY, FOREIGN, canonical
 from assay.states import Vectors
 from assay.task import Task
 
 Marks = NDArray[np.int8]
 RIGHT = ("right", "correct", "yes", "y", "true", "t", "1", "ok", "pass", "passed", "agree")
 WRONG = ("wrong", "incorrect", "no", "n", "false", "f", "0", "fail", "failed", "disagree")
-MARKS = dict.fromkeys(EMPTY, NOT_AUDITED)
+ELSEWHERE = {word: AUDITED_RIGHT if code else AUDITED_WRONG for word, code in FOREIGN.items()}
+ELSEWHERE |= dict.fromkeys(
+    ("richtig", "korrekt", "juste", "correcto", "corretto", "goed", "rätt"), AUDITED_RIGHT
+)
+ELSEWHERE |= dict.fromkeys(
+    ("incorrecto", "sbagliato", "errado", "fout", "forkert", "feil", "fel"), AUDITED_WRONG
+)
+"""Right and wrong in other languages, beside their words for yes and no; a note says so."""
+MARKS = ELSEWHERE | dict.fromkeys(EMPTY, NOT_AUDITED)
 MARKS |= dict.fromkeys(RIGHT, AUDITED_RIGHT) | dict.fromkeys(WRONG, AUDITED_WRONG)
 UNKNOWN = -9
 SHOWN = 5
@@ -134,6 +142,10 @@ def rating_audits(
 def _marks(column: str, ledger: Ledger) -> Marks:
     raw, distinct = pd.factorize(ledger.table.frame[column])
     codes = np.array([MARKS.get(canonical(str(v)), UNKNOWN) for v in distinct], np.int8)
+    words = dict.fromkeys(w for w in map(canonical, map(str, distinct)) if w in ELSEWHERE)
+    if words:
+        said = (f"{w} is {'right' if ELSEWHERE[w] == AUDITED_RIGHT else 'wrong'}" for w in words)
+        ledger.note(f"audits in column {column}: {', '.join(said)}")
     unknown = np.flatnonzero(codes == UNKNOWN)
     if len(unknown):
         rows = np.flatnonzero(np.isin(raw, unknown))
@@ -142,6 +154,7 @@ def _marks(column: str, ledger: Ledger) -> Marks:
             f"{counted(len(rows), 'cell', 'are')} no result of an audit: {shown}",
             where=ledger.table.where(rows, column),
             allowed="right or wrong (also correct/incorrect, yes/no, true/false, 1/0), or empty",
-            mend='if the column is no audit, leave it out: audit=""',
+            mend="write these words in the file, empty where nothing was checked; if the column "
+            'is no audit, leave it out: audit=""',
         )
     return codes[raw]

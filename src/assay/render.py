@@ -15,9 +15,9 @@ from assay.comparison import Comparison
 from assay.comparison.pairs import contrast
 from assay.terminal import frame_table, indented, make_table
 from assay.words import (
-    UNDEFINED,
     estimand_words,
     estimands_said,
+    fixed,
     gap,
     interval,
     lines_of,
@@ -142,17 +142,13 @@ def _pairs_table(pairs: pd.DataFrame) -> Group:
     )
 
 
-def _number(value: float, form: str = ".3g") -> str:
-    return f"{value:{form}}" if np.isfinite(value) else UNDEFINED
-
-
 def _ranks_table(systems: pd.DataFrame) -> Group:
     rows: list[list[str]] = []
     ranked = systems[systems["better"] != "neither"]
     for metric, part in ranked.groupby("metric", sort=False):
         rows.append([f"{metric} (better is {part['better'].iloc[0]})"])
         rows += [
-            [f"  {line['system']}", probability(line["p_best"]), _number(line["expected_loss"])]
+            [f"  {line['system']}", probability(line["p_best"]), fixed(line["expected_loss"], 4)]
             for line in lines_of(part)
         ]
     heads = ["metric, system", "P(best)", "expected loss"]

@@ -5,7 +5,7 @@ from rich.console import Group
 
 from assay.task import Task
 from assay.terminal import make_table
-from assay.words import KIND_WORDS, binary_heading, interval, lines_of, percent
+from assay.words import KIND_WORDS, binary_heading, intervals, lines_of, percent
 
 
 def rater_tables(frame: pd.DataFrame, accuracy: pd.DataFrame, task: Task) -> list[Group]:
@@ -48,7 +48,7 @@ def binary_tables(frame: pd.DataFrame, task: Task) -> list[Group]:
     for label in labels:
         rows.append([binary_heading(label)])
         part = right[right["label"] == label.name]
-        cells = part.assign(words=_intervals(part)).pivot(
+        cells = part.assign(words=intervals(part)).pivot(
             index="rater", columns="true_class", values="words"
         )
         no, yes = label.classes
@@ -70,7 +70,7 @@ def _accuracy_table(accuracy: pd.DataFrame) -> Group:
             f"{line['true_class']} taken for {line['reported_class']}: {line['mistake']:.2f}"
             for line in lines_of(worst)
         ]
-        lines = zip(worst["rater"], _intervals(worst), mistakes, strict=True)
+        lines = zip(worst["rater"], intervals(worst), mistakes, strict=True)
         rows += [[f"  {rater}", right, mistake] for rater, right, mistake in lines]
     what, caption = _about(accuracy)
     return make_table(
@@ -90,17 +90,13 @@ def _class_table(frame: pd.DataFrame, label: str) -> Group:
         right = part[part["reported_class"] == true].sort_values("mean", kind="stable")
         wrong = part[part["reported_class"] != true].sort_values("mean", ascending=False)
         most = wrong.drop_duplicates("rater").set_index("rater")
-        for rater, words in zip(right["rater"], _intervals(right), strict=True):
+        for rater, words in zip(right["rater"], intervals(right), strict=True):
             said = f"{most.loc[rater, 'reported_class']}: {most.loc[rater, 'mean']:.2f}"
             rows.append([f"  {rater}", words, said])
     what, caption = _about(frame)
     title = f"Raters: probability of the right answer to {label}, {what}"
     heads = ["rater", "right", "most often instead"]
     return make_table(title, heads, rows, caption=f"Worst first. {caption}")
-
-
-def _intervals(frame: pd.DataFrame) -> list[str]:
-    return [interval(line["mean"], line["lower"], line["upper"]) for line in lines_of(frame)]
 
 
 def _about(frame: pd.DataFrame) -> tuple[str, str]:

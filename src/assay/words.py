@@ -120,6 +120,19 @@ def interval(middle: float, lower: float, upper: float, decimals: int | None = N
     return f"{rounded(middle, n)} ({rounded(lower, n)} to {rounded(upper, n)})"
 
 
+def intervals(
+    table: pd.DataFrame, columns: Sequence[str] = ("mean", "lower", "upper")
+) -> list[str]:
+    """Write the estimate of each line of a table with its interval.
+
+    Examples
+    --------
+    >>> intervals(pd.DataFrame({"mean": [0.581], "lower": [0.462], "upper": [0.699]}))
+    ['0.58 (0.46 to 0.70)']
+    """
+    return [interval(*numbers) for numbers in table[list(columns)].to_numpy(float)]
+
+
 def rounded(value: float, decimals: int) -> str:
     """Write a number with so many decimals; one that rounds to -0 is 0.
 
@@ -151,7 +164,7 @@ def fixed(number: float, decimals: int) -> str:
     >>> fixed(0.15, 3), fixed(-0.0001, 3), fixed(float("nan"), 3)
     ('0.150', '0.000', 'undefined')
     """
-    return f"{round(number, decimals) + 0.0:.{decimals}f}" if np.isfinite(number) else UNDEFINED
+    return rounded(number, decimals) if np.isfinite(number) else UNDEFINED
 
 
 def probability(p: float) -> str:

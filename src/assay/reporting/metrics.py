@@ -8,7 +8,7 @@ from assay.plots.metrics import draw_metrics
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, prose, table_of
 from assay.reporting.svg import WIDTH, to_svg
-from assay.words import estimands_said, interval, lines_of, percent
+from assay.words import estimands_said, interval, intervals, lines_of, percent
 
 WEIGHT = 1.0
 
@@ -73,11 +73,10 @@ def _table(
 
 def _cells(frame: pd.DataFrame) -> pd.Series:
     """Write each line's estimate; draws in which it is undefined are counted."""
-    words = [interval(a, b, c) for a, b, c in frame[["mean", "lower", "upper"]].to_numpy(float)]
     share = frame["undefined"].to_numpy(float)
     marked = [
         f"{text} [undefined in {u:.1%}]" if 0 < u < 1 else text
-        for text, u in zip(words, share, strict=True)
+        for text, u in zip(intervals(frame), share, strict=True)
     ]
     return pd.Series(marked, index=frame.index)
 

@@ -4,7 +4,7 @@ import pandas as pd
 
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Section, prose, table_of
-from assay.words import interval, percent
+from assay.words import intervals, percent
 
 LIMIT = 0.01
 """Tail probability below which a line is a misfit: of many lines some are small by chance."""
@@ -46,9 +46,8 @@ def _verdict(odd: pd.DataFrame, count: int) -> Callout:
 
 def _table(table: pd.DataFrame, level: float) -> Block:
     shown = table.nsmallest(SHOWN, "tail")
-    numbers = shown[["expected", "lower", "upper"]].to_numpy(float)
     words = shown.assign(
-        model=[interval(*line) for line in numbers],
+        model=intervals(shown, ["expected", "lower", "upper"]),
         observed=shown["observed"].map("{:.3f}".format),
         tail=shown["tail"].map("{:.3f}".format),
         whose=shown["group"].replace("", "all"),

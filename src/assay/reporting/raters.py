@@ -15,7 +15,7 @@ from assay.reporting.page import Block, Finding, Picture, Section, bullets, pros
 from assay.reporting.spamming import spamming_blocks, spamming_findings, spamming_frame
 from assay.reporting.svg import WIDTH, to_svg
 from assay.reporting.talks import Talk, talks
-from assay.words import KIND_WORDS, interval, lines_of, percent
+from assay.words import KIND_WORDS, interval, intervals, lines_of, percent
 
 WEIGHT = 10.0
 
@@ -91,8 +91,7 @@ def _table(right: pd.DataFrame, frame: pd.DataFrame, note: str, level: float) ->
     """Right answers of the weakest raters by label and true class; all are exported."""
     names = weakest(right, SHOWN_RATERS)
     part = right[right["rater"].isin(names)]
-    words = [interval(line["mean"], line["lower"], line["upper"]) for line in lines_of(part)]
-    cells = part.assign(words=words).pivot_table(
+    cells = part.assign(words=intervals(part)).pivot_table(
         index=["label", "rater"], columns="true_class", values="words", aggfunc="first", sort=False
     )
     classes = list(cells.columns)

@@ -6,7 +6,7 @@ from assay.plots.scores import SHOWN_CURVES, draw_calibration, upper_classes
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Picture, Section, prose, table_of
 from assay.reporting.svg import WIDTH, to_svg
-from assay.words import interval, percent
+from assay.words import intervals, percent
 
 FAMILY = "scored"
 
@@ -51,7 +51,7 @@ def _table(table: pd.DataFrame, level: float, note: str, export: pd.DataFrame) -
     words = table.assign(
         whose=table["rater"] + ", " + table["label"] + " = " + table["class"].astype(str),
         score=[f"{low:.2f}" if low == high else f"{low:.2f} to {high:.2f}" for low, high in bounds],
-        told=[interval(*line) for line in table[["mean", "lower", "upper"]].to_numpy(float)],
+        told=intervals(table),
     ).sort_values("whose", kind="stable")
     columns = {
         "score": "Score",

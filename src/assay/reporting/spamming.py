@@ -6,7 +6,7 @@ import xarray as xr
 from assay.fit_data import group
 from assay.plurals import some
 from assay.reporting.page import Block, Finding, prose, table_of
-from assay.words import interval, lines_of, percent
+from assay.words import intervals, percent
 
 PARAMETER = "spamming"
 MOSTLY = 0.5
@@ -46,8 +46,7 @@ def spamming_blocks(frame: pd.DataFrame, level: float) -> list[Block]:
     """Say how often ratings are spam, in a table; nothing where no rater has the parameter."""
     if frame.empty:
         return []
-    words = [interval(line["mean"], line["lower"], line["upper"]) for line in lines_of(frame)]
-    shown = frame.assign(words=words).head(SHOWN)
+    shown = frame.assign(words=intervals(frame)).head(SHOWN)
     rest = f" All {len(frame)} raters: tables=." if len(frame) > SHOWN else ""
     return [
         prose("A rating is honest and right, or spam that has nothing to do with the item (MACE)."),

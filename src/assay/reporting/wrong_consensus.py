@@ -3,7 +3,7 @@
 from assay.reporting.material import Material
 from assay.reporting.page import Gap, Section, prose, table_of
 from assay.spec import CONSENSUS
-from assay.words import estimand_words, interval, percent
+from assay.words import estimand_words, intervals, percent
 
 NOT_A_CONSENSUS = Gap(
     what="What the metrics become if the consensus is wrong",
@@ -17,7 +17,7 @@ def wrong_section(material: Material) -> Section | Gap:
     if material.reference != CONSENSUS:
         return NOT_A_CONSENSUS
     table = material.sensitivity
-    told = [interval(*line) for line in table[["mean", "lower", "upper"]].to_numpy(float)]
+    told = intervals(table)
     named = table.assign(told=told, share=[f"{share:.0%}" for share in table["wrong"]])
     cells = named.pivot_table(
         index=["metric", "system"], columns="share", values="told", aggfunc="first", sort=False

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +15,7 @@ import xarray as xr
 import assay
 from assay.errors import FitError, ModelError, UnknownNameError
 from assay.reporting import report
+from assay.reporting.agreement import agreement_section
 from assay.reporting.material import Material
 from assay.reporting.page import (
     Code,
@@ -372,6 +374,19 @@ def test_a_misfit_is_named(monkeypatch: pytest.MonkeyPatch, fit: xr.DataTree) ->
     assert "percent of misleading." in texts(found)
     assert "percent of other" not in texts(found)
     assert len(found.findings) == 1
+
+
+def test_agreement_that_is_not_expected_is_told_with_its_level(
+    monkeypatch: pytest.MonkeyPatch, fit: xr.DataTree
+) -> None:
+    found = Material(fit=fit).agreed
+    table = found.table.assign(expected=0.5, expected_lower=0.4, expected_upper=0.6, value=0.5)
+    monkeypatch.setattr(Material, "agreed", replace(found, table=table))
+    assert "Outside the" not in texts(agreement_section(Material(fit=fit)))
+    table.loc[0, "value"] = 0.61
+    said = texts(agreement_section(Material(fit=fit)))
+    assert f"Outside the 95% interval that the model expects: {table['statistic'][0]} of" in said
+    assert f"Of {len(table)} coefficients" in said
 
 
 def test_a_wrong_consensus_is_told_for_each_metric(page: Page) -> None:

@@ -25,10 +25,10 @@ def agreement_section(material: Material) -> Section | Gap:
     blocks: list[Block] = [
         prose(
             "Agreement is not accuracy: raters can agree and be wrong together. Where what was "
-            "observed lies outside what the model expects, the model misses something about the "
+            "observed lies far from what the model expects, the model misses something about the "
             "raters."
         ),
-        *_misfit(found.table),
+        *_misfit(found.table, found.level),
         Picture(svg=to_svg(figure, name="agreement", words=words), caption=words),
         _table(found.table, found.level, found.draws),
     ]
@@ -38,8 +38,8 @@ def agreement_section(material: Material) -> Section | Gap:
     return Section(key="agreement", title="Agreement", blocks=tuple(blocks))
 
 
-def _misfit(table: pd.DataFrame) -> list[Block]:
-    """Name the coefficients that the model does not expect."""
+def _misfit(table: pd.DataFrame, level: float) -> list[Block]:
+    """Name the coefficients that lie outside the interval that the model expects."""
     below, above = (
         table["value"] < table["expected_lower"],
         table["value"] > table["expected_upper"],
@@ -48,7 +48,11 @@ def _misfit(table: pd.DataFrame) -> list[Block]:
     if odd.empty or table["expected"].isna().all():
         return []
     names = "; ".join(f"{s} of {la}" for la, s in zip(odd["label"], odd["statistic"], strict=True))
-    text = f"Observed agreement lies outside what the model expects: {names}."
+    text = (
+        f"Outside the {percent(level)} interval that the model expects: {names}. Of "
+        f"{table['expected'].notna().sum()} coefficients, which go together, a few may lie outside "
+        "by chance; tail probabilities stand under 'Does the model fit?'."
+    )
     return [Callout(word="Model check", text=text, level="doubt")]
 
 

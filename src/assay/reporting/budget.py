@@ -7,7 +7,7 @@ from assay.plots.budget import PARTS, plot_budget
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Gap, Picture, Section, prose, table_of
 from assay.reporting.svg import WIDTH, to_svg
-from assay.words import estimand_words, lines_of, percent
+from assay.words import UNDEFINED, decimals_for, estimand_words, fixed, lines_of, percent
 
 UNTOLD = "cannot be told"
 WEIGHT = 2.0
@@ -60,9 +60,11 @@ def budget_section(material: Material) -> Section | Gap:
 
 def _variance_table(variance: pd.DataFrame, note: str) -> Block:
     total = variance["variance"].where(variance["variance"] > 0)
-    shares = {name: (variance[name] / total).map("{:.0%}".format) for name in PARTS}
-    error = (variance["mcse"] / total).map("{:.0%}".format)
-    words = variance.assign(**shares, error=error, what=_what(variance))
+    shares = {name: _share(variance[name] / total) for name in PARTS}
+    told = [f"{v:.2g}" if v == v else UNDEFINED for v in variance["variance"]]
+    words = variance.assign(
+        **shares, error=_share(variance["mcse"] / total), what=_what(variance), variance=told
+    )
     shown = {"what": "Metric", "variance": "Variance"}
     shown |= {name: name.capitalize() for name in PARTS} | {"error": "Monte Carlo error"}
     return table_of(
@@ -71,11 +73,19 @@ def _variance_table(variance: pd.DataFrame, note: str) -> Block:
     )  # fmt: skip
 
 
+def _share(numbers: pd.Series) -> pd.Series:
+    """Write shares in per cent; one that is below zero by Monte Carlo error alone is zero."""
+    return numbers.map(lambda x: f"{fixed(100 * x, 0)}%" if x == x else UNDEFINED)
+
+
 def _widths_table(widths: pd.DataFrame, level: float, note: str) -> Block:
     words = widths.assign(what=_what(widths), most=widths["binds"].map(BINDS).fillna("nothing"))
     untold = widths["binds"] == OVERLAP
+    decimals = [decimals_for(0, width) + 1 if width > 0 else 3 for width in widths["width"]]
+    for column in ("width", *BUYS):
+        words[column] = list(map(fixed, widths[column], decimals))
     for column in ("one_more_rating", "one_more_rater"):
-        words[column] = words[column].astype(object).mask(untold, UNTOLD)
+        words[column] = words[column].mask(untold, UNTOLD)
     shown = {
         "what": "Metric",
         "width": "Width now",

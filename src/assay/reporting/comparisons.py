@@ -20,7 +20,7 @@ from assay.reporting.page import (
     table_of,
 )
 from assay.reporting.svg import WIDTH, to_svg
-from assay.words import estimand_words, gap, interval, lines_of, percent, probability
+from assay.words import estimand_words, fixed, gap, interval, lines_of, percent, probability
 
 TURNED, CLEAR = 50.0, 20.0
 """Weights of a conclusion that differs from the vote's, and of one that is clear."""
@@ -120,9 +120,11 @@ def _best(systems: pd.DataFrame) -> list[Block]:
         "p_best": "P(best)",
         "expected_loss": "Expected loss of choosing it",
     }
-    return [
-        table_of("ranks", "Which system is best", ranked, shown, under="metric", export=systems)
-    ]
+    words = ranked.assign(
+        p_best=ranked["p_best"].map(probability),
+        expected_loss=[fixed(loss, 4) for loss in ranked["expected_loss"]],
+    )
+    return [table_of("ranks", "Which system is best", words, shown, under="metric", export=systems)]
 
 
 def _sides_table(table: pd.DataFrame, note: str) -> Block:

@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.errors import FitError
+from assay.errors import FitError, require_level
 from assay.fit_data import parameter_draws, structure_of
 from assay.model import Structure
 from assay.parts.scores import ScorePart, score_rows
@@ -39,13 +39,14 @@ def score_calibration(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     Raises
     ------
     FitError
-        If no rater of the fit gives scores.
+        If no rater of the fit gives scores, or ``level`` is not between 0 and 1.
 
     Notes
     -----
     .. math:: P(k \mid b) = \frac{\sum_{s: s_l = k} \pi(s)\, p(b \mid s)}
                                 {\sum_s \pi(s)\, p(b \mid s)}
     """
+    require_level(level)
     structure, values = structure_of(fit), parameter_draws(fit)
     parts = [part for part in structure.parts if isinstance(part, ScorePart)]
     if not parts:

@@ -8,6 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.assumptions import prior_driven_layers
+from assay.errors import require_level
 from assay.fit_data import group, parameter_draws, structure_of
 from assay.model import Structure
 from assay.parts import Part
@@ -169,7 +170,13 @@ def perception_table(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
         averaged over difficulty; ``prior_sd`` of that of an item of no difficulty, and
         ``prior_driven``: whether its posterior is nearly as wide, so that the number is what was
         assumed.
+
+    Raises
+    ------
+    FitError
+        If ``level`` is not between 0 and 1.
     """
+    require_level(level)
     structure, values = structure_of(fit), parameter_draws(fit)
     rows = []
     weight = np.exp(np.asarray(structure.difficulty.log_weight(values, np)))

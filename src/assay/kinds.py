@@ -5,6 +5,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from assay.errors import require_level
 from assay.fit_data import parameter_draws, ratings_of, structure_of
 from assay.reliability import rater_reliability
 from assay.states import MISSING
@@ -37,6 +38,11 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
         less than 0.9 times as often as by guessing), ``p_spammer`` (informedness of at most 0.1
         and not adversarial, and the answers hardly depend on the truth), and ``kind``: what has a
         probability of at least 0.95, else ``""``.
+
+    Raises
+    ------
+    FitError
+        If ``level`` is not between 0 and 1.
 
     Notes
     -----
@@ -71,6 +77,7 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     >>> list(rater_kinds(fit).columns)[:3]
     ['rater', 'group', 'label']
     """
+    require_level(level)
     ratings, tables = ratings_of(fit), _confusions(fit)
     given = (ratings.answers >= 0) | np.isfinite(ratings.scores)
     kinds = {label: _kinds_of(table) for label, table in tables.items()}
@@ -155,7 +162,13 @@ def rater_consistency(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
         ``consistency``, ``lower``, ``upper``: the chance that a repeated rating is the earlier one
         again instead of a fresh one; NaN if ratings were taken for independent. Empty without
         replicates.
+
+    Raises
+    ------
+    FitError
+        If ``level`` is not between 0 and 1.
     """
+    require_level(level)
     ratings, structure = ratings_of(fit), structure_of(fit)
     values = parameter_draws(fit)
     rows = []

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from assay.errors import FitError
+from assay.errors import FitError, require_level
 from assay.fit_data import group, parameter_draws, structure_of
 
 
@@ -74,7 +74,13 @@ def drift_table(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
         A line per rater and label: ``rater``, ``label``, ``first``, ``last`` (mean reliability in
         the first and in the last session), ``change`` with ``lower`` and ``upper``, and
         ``p_better``: the probability that the rater is better at the end than at the start.
+
+    Raises
+    ------
+    FitError
+        If no rater drifts, or ``level`` is not between 0 and 1.
     """
+    require_level(level)
     table = reliability_by_session(fit)
     rows = []
     for j, rater in enumerate(table["rater"].values):

@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.errors import FitError
+from assay.errors import FitError, require_level
 
 SAMPLE_DIMS = ("chain", "draw", "sample")
 
@@ -48,8 +48,7 @@ def summarize(dataset: xr.Dataset | xr.DataArray, *, level: float = 0.95) -> pd.
       metric  mean  lower  upper  undefined
     0    hit   0.4    0.3    0.5       0.25
     """
-    if not 0 < level < 1:
-        raise FitError(f"level={level!r}; it is a probability between 0 and 1, such as 0.95")
+    require_level(level)
     if isinstance(dataset, xr.DataArray):
         name = "value" if dataset.name is None else str(dataset.name)
         dataset = dataset.to_dataset(name=name, promote_attrs=True)

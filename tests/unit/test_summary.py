@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import assay
 from assay.errors import FitError
 from assay.summary import summarize
 
@@ -73,6 +74,22 @@ def test_level_and_dims_are_checked():
         summarize(xr.Dataset({"m": ("draw", draws(5))}), level=95)
     with pytest.raises(FitError, match="'m' has the dims"):
         summarize(xr.Dataset({"m": ("item", draws(5))}))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        assay.drift_table,
+        assay.perception_table,
+        assay.rater_consistency,
+        assay.rater_kinds,
+        assay.score_calibration,
+    ],
+)
+@pytest.mark.parametrize("level", [0, 1, 95, float("nan")])
+def test_tables_of_a_fit_refuse_a_level_before_they_compute(table, level):
+    with pytest.raises(FitError, match=f"level={level}; it is a probability"):
+        table(xr.DataTree(), level=level)
 
 
 def test_a_fit_is_no_draws_of_metrics():

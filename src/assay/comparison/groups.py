@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from assay.comparison.pairs import TIE, difference_draws, pairs_of
 from assay.comparison.pooling import pool
-from assay.errors import FitError, ModelError
+from assay.errors import ModelError, require_level
 from assay.evaluation.fitted import Estimand, estimand_draws
 from assay.evaluation.panels import Incomplete, panel_layout
 from assay.evaluation.registry import Metric, choose_metrics
@@ -81,8 +81,7 @@ def group_contrasts(
     shrunk the strata's prevalences towards each other already; what is pooled here is the
     contrast of systems, which the fit lets differ between strata through the labels alone.
     """
-    if not 0 < level < 1:
-        raise FitError(f"level={level!r}; it is a probability between 0 and 1, such as 0.95")
+    require_level(level)
     ratings = ratings_of(fit)
     chosen = choose_metrics(ratings.task, metric)
     pairs = pairs_of(ratings.systems, baseline)

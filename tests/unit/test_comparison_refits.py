@@ -64,6 +64,31 @@ def test_refit_of_the_same_ratings_is_the_same_fit(fit):
     np.testing.assert_array_equal(again["labels"]["state"], fit["labels"]["state"])
 
 
+def test_raters_without_a_rating_have_no_part_in_a_refit():
+    ratings = assay.simulate(
+        "relevance", raters={"llm": "scored", "person": "hierarchical"}, n_items=40, n_raters=4,
+        ratings_per_item=4, groups={"llm": 2, "person": 2}, n_systems=2, rng=1,
+    )  # fmt: skip
+    priors = {"llm.strength_sd": "HalfNormal(0.3)", "person.sd": "HalfNormal(0.4)"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", assay.FitWarning)
+        fit = assay.fit(
+            ratings, raters={"llm": "scored", "person": "hierarchical"}, priors=priors,
+            method="map", draws=20, chains=1, starts=1, rng=1,
+        )  # fmt: skip
+    people = rated_by(ratings, ["person"])
+    tree, _ = refit(fit, people, Effort(draws=20, chains=1))
+    left = assay.fit_data.ratings_of(tree)
+    names = ratings.raters.index[ratings.raters["group"] == "person"]
+    assert list(left.raters.index) == list(names)
+    np.testing.assert_array_equal(left.raters.index[left.rater], people.raters.index[people.rater])
+    np.testing.assert_array_equal(left.answers, people.answers)
+    spec = assay.fit_data.spec_of(tree)
+    assert spec.raters == {"person": "hierarchical"}
+    assert spec.priors == {"person.sd": "HalfNormal(0.4)"}
+    pd.testing.assert_frame_equal(left.items, ratings.items)
+
+
 def test_naive_side_is_the_majority_vote(fit):
     found = side_by_side(fit, metric="helpfulness_rate", rng=7)
     naive = found.table[found.table["approach"] == "naive"].set_index("quantity")

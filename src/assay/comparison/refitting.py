@@ -3,7 +3,7 @@
 import json
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from assay.errors import FitWarning, UnknownNameError, suggest
 from assay.fit_data import spec_of
 from assay.fitting import fit as fit_model
 from assay.ratings import Ratings, take_ratings
+from assay.spec import Spec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,8 +44,13 @@ def refit(
     fit : xarray.DataTree
     warnings : list of str
         What the fit warns of; the caller says it where its numbers stand.
+
+    Notes
+    -----
+    Raters without a rating are left out, which changes no posterior but their own: given all else
+    their numbers have their prior, which a sampler would have to explore.
     """
-    spec = spec_of(fit)
+    ratings, spec = _rated(ratings, spec_of(fit))
     arguments = {field.name: getattr(spec, field.name) for field in fields(spec)}
     arguments |= {f.name: getattr(effort, f.name) for f in fields(effort)}
     arguments["starts"] = json.loads(fit.attrs["effort"]).get("starts", 4)
@@ -54,6 +60,32 @@ def refit(
         tree = fit_model(ratings, **{**arguments, **(changes or {})})
     said = [str(w.message) for w in caught if issubclass(w.category, FitWarning)]
     return tree, said
+
+
+def _rated(ratings: Ratings, spec: Spec) -> tuple[Ratings, Spec]:
+    """Leave out raters without a rating, and what is said of them and of groups of them alone."""
+    groups = ratings.raters["group"].astype(str)
+    keep = np.isin(np.arange(len(groups)), ratings.rater) | (groups == spec.reference).to_numpy()
+    # Counts may be a table for each rater, by place.
+    if keep.all() or any(text.startswith("Counts") for text in map(str, spec.priors.values())):
+        return ratings, spec
+    left = set(groups[keep]) | set(ratings.raters.index[keep].astype(str))
+    gone = (set(groups) | set(ratings.raters.index.astype(str))) - left
+    places = np.cumsum(keep) - 1
+    fewer = replace(
+        ratings,
+        raters=ratings.raters[keep],
+        rater=places[ratings.rater].astype(ratings.rater.dtype),
+    )
+    priors = {
+        name: prior
+        for name, prior in spec.priors.items()
+        if not any(name.startswith(f"{owner}.") for owner in gone)
+    }
+    recipes = spec.raters
+    if not isinstance(recipes, str):
+        recipes = {group: recipe for group, recipe in recipes.items() if group in left}
+    return fewer, replace(spec, raters=recipes, priors=priors)
 
 
 def rated_by(ratings: Ratings, names: list[str]) -> Ratings:

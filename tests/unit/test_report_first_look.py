@@ -111,6 +111,19 @@ def test_the_intervals_of_a_mode_are_not_said_to_hold_what_is_not_known_of_rater
     assert "of the labels and of the raters." in said(metrics_section(Material(fit=sampled)))
 
 
+@pytest.mark.parametrize(("heavy", "told"), [(1.0, 1), (9.0, 0)])
+def test_a_gap_to_the_vote_that_design_weights_can_make_is_no_finding(
+    heavy: float, told: int
+) -> None:
+    ratings = simulated()
+    items = ratings.items.assign(weight=np.where(np.arange(len(ratings.items)) % 2, heavy, 1.0))
+    material = Material(fit=mode_of(replace(ratings, items=items)))
+    vars(material)["vote"] = material.vote.assign(value=0.99)
+    section = metrics_section(material)
+    assert len(section.findings) == told
+    assert ("the truth, by design weights." in said(section)) is (told == 0)
+
+
 @pytest.mark.parametrize(("narrowed", "told"), [(0.999, 0), (0.9, 1)])
 def test_data_that_narrow_nothing_are_no_finding(narrowed: float, told: int) -> None:
     widths = pd.DataFrame(

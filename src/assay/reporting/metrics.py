@@ -17,7 +17,8 @@ def metrics_section(material: Material) -> Section:
     """Report the metrics with both estimands, beside those of a majority vote."""
     summaries, vote = material.summaries, material.vote
     figure = draw_metrics(summaries, vote, width=WIDTH)
-    about = estimands_said(summaries, material.ratings.items["weight"].tolist())
+    weights = material.ratings.items["weight"]
+    about = estimands_said(summaries, weights.tolist())
     note = f"Estimand {about}. Reference: {material.reference}."
     caption = (
         "Posterior means, and the majority vote with its cluster bootstrap, with "
@@ -25,12 +26,16 @@ def metrics_section(material: Material) -> Section:
     )
     words = "The task's metrics from the model and from a majority vote; the table has them."
     blocks: list[Block] = [
-        prose(f"{_held(material)} Those of the majority vote take the vote for the truth."),
+        prose(
+            f"{_held(material)} Those of the majority vote take the vote for the truth"
+            f"{', by design weights' if weights.nunique() > 1 else ''}."
+        ),
         Picture(svg=to_svg(figure, name="metrics", words=words), caption=caption),
         _table(summaries, vote, note, material.level),
     ]
-    # Where the data tell nothing of errors, a gap to the majority vote is the prior's.
-    untold = material.data_check.at_least("problem")
+    # Where the data tell nothing of errors, a gap to the majority vote is the prior's; where design
+    # weights differ, it may be theirs, which count in the vote and not in these items.
+    untold = material.data_check.at_least("problem") or weights.nunique() > 1
     off = [] if untold else _off(summaries["finite"], vote, material.level)
     return Section(key="metrics", title="Metrics", blocks=tuple(blocks), findings=tuple(off))
 

@@ -1,6 +1,6 @@
 """stability: whether a comparison survives other raters, priors, rules, kernels and dependence."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -88,37 +88,39 @@ def stability(
 
     def contrasts(tree: xr.DataTree) -> pd.DataFrame:
         return compare(
-            tree,
-            metric=metric,
-            estimand=estimand,
-            level=level,
-            incomplete=incomplete,
+            tree, metric=metric, estimand=estimand, level=level, incomplete=incomplete,
             baseline=baseline,
-        ).pairs
+        ).pairs  # fmt: skip
 
     kinds = {
-        "rater": raters,
-        "prior": priors,
-        "rule": rules,
-        "kernel": kernel,
-        "dependence": dependence,
-    }
+        "rater": raters, "prior": priors, "rule": rules, "kernel": kernel, "dependence": dependence,
+    }  # fmt: skip
     effort = Effort(draws=draws, tune=tune, chains=chains)
     before = contrasts(fit)
     parts = [before.assign(kind="none", variant="as fitted", changes="", basis=_basis(fit))]
     for variant in _shown(variants_of(fit, kinds), progress):
         try:
-            tree, warned = refit(fit, variant.ratings, effort, variant.changes)
-            after = contrasts(tree)
-            changes = list(map(_changes, lines_of(before), lines_of(after)))
-            part = after.assign(changes=changes, basis=_basis(tree), warnings=" ".join(warned))
+            part = _under(variant, fit, effort, before, contrasts)
         except AssayError as error:
-            why = f"could not run: {error}"
-            part = before[[*KEY, "level"]].assign(changes=why)
+            part = before[[*KEY, "level"]].assign(changes=f"could not run: {error}")
         parts.append(part.assign(kind=variant.kind, variant=variant.name))
     table = pd.concat([part.reindex(columns=list(COLUMNS)) for part in parts], ignore_index=True)
     words = ["estimand", "changes", "basis", "warnings"]
     return table.assign(**{c: table[c].astype(object).where(table[c].notna(), "") for c in words})
+
+
+def _under(
+    variant: Variant,
+    fit: xr.DataTree,
+    effort: Effort,
+    before: pd.DataFrame,
+    contrasts: Callable[[xr.DataTree], pd.DataFrame],
+) -> pd.DataFrame:
+    """Return the contrasts of a refit, and what it changes in those before."""
+    tree, warned = refit(fit, variant.ratings, effort, variant.changes)
+    after = contrasts(tree)
+    changes = list(map(_changes, lines_of(before), lines_of(after)))
+    return after.assign(changes=changes, basis=_basis(tree), warnings=" ".join(warned))
 
 
 def _basis(fit: xr.DataTree) -> str:

@@ -1,6 +1,6 @@
 """How wide an interval would be after more ratings, more clusters or one more rater."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -109,42 +109,55 @@ def expected_width(
         raise ModelError(f"level={level!r}; it is a probability between 0 and 1, such as 0.95")
     ratings = ratings_of(fit)
     chosen = choose_metrics(ratings.task, metric)
+    names = [m.name for m in chosen]
     layout = panel_layout(ratings, by=by, incomplete=incomplete)
     generator = generator_of(rng)
     now = components_of(
-        fit,
-        names=[m.name for m in chosen],
-        by=by,
-        estimand=estimand,
-        contrast=contrast,
-        incomplete=incomplete,
+        fit, names=names, by=by, estimand=estimand, contrast=contrast, incomplete=incomplete
     ).means()
-    fewer = len(layout.clusters) / (len(layout.clusters) + MORE_CLUSTERS)
+
+    def rated_more(share: float) -> tuple[Values, Values]:
+        return expected_components(
+            fit, chosen, layout, share=share, contrast=contrast, sets=SETS, draws=DRAWS,
+            rng=generator, weighted=estimand == "population",
+        )  # fmt: skip
+
+    shrunk = _variance_left(ratings, len(layout.clusters), now, rated_more)
+    draws = metrics(fit, estimand=estimand, by=by, incomplete=incomplete, names=names)
+    return _table(draws, contrast, level, shrunk)
+
+
+def _variance_left(
+    ratings: Ratings,
+    clusters: int,
+    now: tuple[Values, Values, Values],
+    rated_more: Callable[[float], tuple[Values, Values]],
+) -> dict[str, Values]:
+    """Share of the variance that is left after each of ``BUYS``: (metric, column) each.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    clusters : int
+        How many there are.
+    now : tuple of ndarray of float (metric, column)
+        Components parameters, labels and clusters.
+    rated_more : callable
+        Components parameters and labels, were a share of the items rated once more.
+    """
+    fewer = clusters / (clusters + MORE_CLUSTERS)
     overlap = np.isfinite(evidence_share(ratings, 1.0))
     parameters, total = now[0] * (fewer if overlap else 1.0), now[0] + now[1] + now[2]
-    shrunk = {"ten_more_clusters": _left(parameters + (now[1] + now[2]) * fewer, total)}
+    left = {"ten_more_clusters": _left(parameters + (now[1] + now[2]) * fewer, total)}
     load = len(ratings.answers) / len(ratings.raters) / len(ratings.items)
     for name, share in (("one_more_rating", 1.0), ("one_more_rater", min(1.0, load))):
         if not overlap:
-            shrunk[name] = np.full_like(total, np.nan)
+            left[name] = np.full_like(total, np.nan)
             continue
-        parameters, labels = expected_components(
-            fit,
-            chosen,
-            layout,
-            share=share,
-            contrast=contrast,
-            sets=SETS,
-            draws=DRAWS,
-            rng=generator,
-            weighted=estimand == "population",
-        )
+        parameters, labels = rated_more(share)
         after = parameters * evidence_share(ratings, share) + labels + now[2]
-        shrunk[name] = _left(after, total)
-    draws = metrics(
-        fit, estimand=estimand, by=by, incomplete=incomplete, names=[m.name for m in chosen]
-    )
-    return _table(draws, contrast, level, shrunk)
+        left[name] = _left(after, total)
+    return left
 
 
 def _left(after: Values, before: Values) -> Values:

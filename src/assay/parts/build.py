@@ -74,13 +74,7 @@ def _build(
     priors: PartPriors,
 ) -> Part:
     recipe = by_group[groups[0]]
-    group = ratings.raters["group"].astype(str).to_numpy(object)
-    members = np.flatnonzero(np.isin(group, groups))
-    raters = Raters(
-        names=tuple(ratings.raters.index[members]),
-        groups=groups,
-        group=np.array([groups.index(g) for g in group[members]], np.int64),
-    )
+    members, raters = _members(ratings, groups)
     scored = recipe.family == "scored"
     shared = getattr(family_class(recipe.family), "shared", False)
     units = find_units(ratings, members, raters, recipe, shared=shared)
@@ -112,6 +106,18 @@ def _build(
         shared=shared,
         **read.own,
     )
+
+
+def _members(ratings: Ratings, groups: tuple[str, ...]) -> tuple[Ints, Raters]:
+    """Return the positions of the raters of some groups, and who they are."""
+    group = ratings.raters["group"].astype(str).to_numpy(object)
+    members = np.flatnonzero(np.isin(group, groups))
+    raters = Raters(
+        names=tuple(ratings.raters.index[members]),
+        groups=groups,
+        group=np.array([groups.index(g) for g in group[members]], np.int64),
+    )
+    return members, raters
 
 
 def _read_answers(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from assay.plurals import counted, does, some
 from assay.ratings import Partial, Ratings, Resolve
-from assay.reading.columns import ColumnArg, ColumnFinder, Roles, find_roles
+from assay.reading.columns import ColumnArg, ColumnFinder, find_roles
 from assay.reading.covariates import with_covariates
 from assay.reading.extras import RowExtras, rating_extras
 from assay.reading.ids import Codes, first_rows, joined_ids
@@ -46,18 +46,12 @@ def assemble(
     row, answers, scores = joined.first_row[kept], joined.answers[kept], joined.scores[kept]
     abstained = (answers == MISSING).all(axis=1) & ~np.isfinite(scores).any(axis=1)
     _check_any_answer(ledger, abstained)
-    item, items = rows.item, rows.items
+    item = rows.item
     rater, raters, rater_rows = _kept_raters(rows, row)
-    places = Places(table=layout.table, roles=roles, item=item)
-    if side is not None:
-        places, items = _places_of(side, task, layout, items, asked, ledger)
-        item_cluster = _clusters(places, layout, item, items, ledger)
-    else:
-        item_cluster = clusters_of(places, items, ledger)
-    _note_alone(item_cluster, places, roles, ledger)
+    own = Places(table=layout.table, roles=roles, item=item)
+    places, items, item_cluster = _locate(side, task, layout, own, rows.items, asked)
     item_frame = item_table(items, item, item_cluster, roles, ledger)
-    sources = [Places(table=layout.table, roles=roles, item=item)]
-    sources += [] if side is None else [places]
+    sources = [own] if side is None else [own, places]
     item_frame = with_covariates(item_frame, covariates, sources, ledger)
     rater_frame = rater_table(raters, rater_rows, roles, group, ledger)
     ranked = "rank" in task.columns
@@ -105,6 +99,33 @@ def _check_any_answer(ledger: Ledger, abstained: Mask) -> None:
     ledger.raise_problems()
 
 
+def _locate(
+    side: "Table | None",
+    task: Task,
+    layout: Layout,
+    own: Places,
+    items: "pd.Index[str]",
+    asked: Mapping[str, ColumnArg],
+) -> tuple[Places, "pd.Index[str]", NDArray[Any]]:
+    """Return where items stand, all items, and the cluster of each.
+
+    Places come from a table of their own if there is one, else from the ratings (``own``), as do
+    the clusters that the other table lacks.
+    """
+    ledger = layout.ledger
+    if side is None:
+        places, cluster = own, clusters_of(own, items, ledger)
+    else:
+        places, items = _places_of(side, task, layout, items, asked, ledger)
+        cluster = clusters_of(places, items, ledger)
+        if "cluster" in layout.roles:
+            cluster = np.where(cluster == "", clusters_of(own, items, ledger), cluster)
+    alone = int((cluster == "").sum())
+    if alone and ("cluster" in places.roles or "cluster" in layout.roles):
+        ledger.note(f"{counted(alone, 'item', 'have')} no cluster: each is its own cluster")
+    return places, items, cluster
+
+
 def _places_of(
     side: Table,
     task: Task,
@@ -140,24 +161,6 @@ def _places_of(
     everything = items.append(listed[~listed.isin(items)])
     codes = everything.get_indexer(pd.Index(names)).astype(np.int64)
     return Places(table=side, roles=roles, item=codes), everything
-
-
-def _clusters(
-    places: Places, layout: Layout, item: Codes, items: "pd.Index[str]", ledger: Ledger
-) -> NDArray[Any]:
-    """Return the clusters from the table of places; from the ratings where that has none."""
-    cluster = clusters_of(places, items, ledger)
-    own = Places(table=layout.table, roles=layout.roles, item=item)
-    if "cluster" not in layout.roles:
-        return cluster
-    return np.where(cluster == "", clusters_of(own, items, ledger), cluster)
-
-
-def _note_alone(cluster: NDArray[Any], places: Places, roles: Roles, ledger: Ledger) -> None:
-    """Note items without a cluster, where others have one."""
-    alone = int((cluster == "").sum())
-    if alone and ("cluster" in places.roles or "cluster" in roles):
-        ledger.note(f"{counted(alone, 'item', 'have')} no cluster: each is its own cluster")
 
 
 def _note_silent(

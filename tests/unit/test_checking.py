@@ -29,6 +29,17 @@ def test_well_designed_ratings_have_no_problem_and_no_warning_about_raters() -> 
     assert "all 3 raters are connected" in texts(report, "ok")
 
 
+def test_systems_that_share_no_cluster_are_told_how_to_be_paired() -> None:
+    rows = [(f"{s} {n}", r, "xy"[n % 2]) for n in range(20) for s in "AB" for r in "ab"]
+    table = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    table = table.assign(system=table["item"].str[0], asked=table["item"].str[2:])
+    said = "differences are not paired; if the systems had the same queries, cluster="
+    assert said in texts(check(read_ratings(table, task="single")), "warning")
+    paired = check(read_ratings(table, task="single", cluster="asked"))
+    assert "20 of 20 clusters have all of them" in texts(paired, "ok")
+    assert said not in str(paired)
+
+
 def test_many_answers_that_no_blocking_interface_records_are_a_warning() -> None:
     rows = [(n, r, 1, int(r != "c" or n % 10 > 0)) for n in range(30) for r in "abc"]
     table = pd.DataFrame(

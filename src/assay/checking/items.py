@@ -107,6 +107,10 @@ def _systems(ratings: Ratings) -> list[Finding]:
     paired = int((per_cluster == len(ratings.systems)).sum())
     systems = counted(len(ratings.systems), "system")
     text = f"{systems}; {paired} of {len(per_cluster)} clusters have all of them"
+    if not paired:
+        text += (
+            ": differences are not paired; if the systems had the same queries, cluster= pairs them"
+        )
     level: Level = "ok" if paired == len(per_cluster) else "warning"
     found = [Finding(level=level, topic="systems", text=text)]
     without = int((panels["system"] == "").sum())

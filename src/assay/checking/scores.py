@@ -112,6 +112,9 @@ def _beside_answers(ratings: Ratings) -> list[Finding]:
     both = scored & answered & binary & (ratings.scores != 0.5)
     against = int((both & ((ratings.scores > 0.5) != (ratings.answers == 1))).sum())
     if against:
-        text = f"{against} of {int(both.sum())} scores lie on the other side of 1/2 than the answer"
+        text = (
+            f"{against} of {int(both.sum())} scores lie on the other side of 1/2 than the answer "
+            "(a confidence below 1/2 says that the other class is likelier)"
+        )
         found.append(_finding(text, warn=against > 0.05 * both.sum()))
     return found

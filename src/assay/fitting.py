@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import xarray as xr
+from numpy.typing import NDArray
 
 from assay.assumptions import (
     independent_replicates,
@@ -29,14 +30,18 @@ from assay.fit_tree import assemble
 from assay.inference import RUNS, Effort
 from assay.laplace import visits
 from assay.layers.perception import check_reference
+from assay.maximisation import Maximisation
 from assay.model import Structure, build_structure
 from assay.modes import find_modes
 from assay.partition import cores
+from assay.peaks import Mode
 from assay.progress import waiting
 from assay.ratings import Ratings
-from assay.recovery import recover
+from assay.recovery import Recovered, recover
 from assay.seeds import seed_of
 from assay.spec import Priors, Replicates, make_spec
+
+Floats = NDArray[np.float64]
 
 
 def fit(
@@ -141,14 +146,9 @@ def fit(
     form = closed_form(structure) if method == "em" and client is None else None
     spread = None if method == "nuts" else _on_workers(client, structure, density)
     with waiting("seeking modes", show=progress):
-        if form is not None:
-            modes = find_em_modes(form, density, search, starts=starts)
-        elif sampler == "numpyro":
-            modes = find_modes(structure, density, search, starts=starts)
-        elif spread is not None and is_large(density):
-            modes = spread.modes(search, starts=starts)
-        else:
-            density, modes = find_centred_modes(structure, density, search, starts=starts)
+        density, modes = _seek(
+            structure, density, search, starts=starts, form=form, sampler=sampler, spread=spread
+        )
     if method == "em":
         density = replace(density)  # without the copy of the data that threads have
     effort = Effort(
@@ -177,8 +177,7 @@ def fit(
         numbers, found = diagnose_nuts(posterior, stats)
         found += diagnose_interruption(x, chains=chains, draws=draws)
     elif method == "laplace":
-        likelihood = recovered.log_likelihood.sum(axis=1).reshape(x.shape[:2])
-        stats["lp"] = density.log_prior(x) + likelihood
+        stats["lp"] = _log_density(density, x, recovered)
         with waiting("checking the approximation", show=progress):
             numbers, found = diagnose_laplace(modes[0], x, stats["lp"])
     elif method == "em":
@@ -194,6 +193,35 @@ def fit(
         target_accept=target_accept, starts=starts,
     )  # fmt: skip
     return tree
+
+
+def _seek(
+    structure: Structure,
+    density: Density,
+    rng: np.random.Generator,
+    *,
+    starts: int,
+    form: Maximisation | None,
+    sampler: Sampler,
+    spread: Any,
+) -> tuple[Density, list[Mode]]:
+    """Find the modes; the density comes back in the coordinates that suit the data.
+
+    ``form`` is the closed form of the maximisation, ``spread`` the data on workers: None without.
+    """
+    if form is not None:
+        return density, find_em_modes(form, density, rng, starts=starts)
+    if sampler == "numpyro":
+        return density, find_modes(structure, density, rng, starts=starts)
+    if spread is not None and is_large(density):
+        return density, spread.modes(rng, starts=starts)
+    return find_centred_modes(structure, density, rng, starts=starts)
+
+
+def _log_density(density: Density, x: Floats, recovered: Recovered) -> Floats:
+    """Log posterior density of draws (chain, draw, value), from likelihoods that are there."""
+    likelihood = recovered.log_likelihood.sum(axis=1).reshape(x.shape[:2])
+    return np.asarray(density.log_prior(x) + likelihood)
 
 
 def _on_workers(client: Any, structure: Structure, density: Density) -> Any:

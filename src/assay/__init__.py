@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from assay.abstentions import abstention_sensitivity
     from assay.agreements import agreement
     from assay.ais_studies import ais_study
     from assay.calibration_curves import score_calibration
@@ -65,6 +66,7 @@ _HOME = {
     "FitWarning": "errors",
     "Ratings": "ratings",
     "Task": "task",
+    "abstention_sensitivity": "abstentions",
     "agreement": "agreements",
     "ais_study": "ais_studies",
     "build_model": "pymc_model",
@@ -124,6 +126,7 @@ __all__ = [
     "FitWarning",
     "Ratings",
     "Task",
+    "abstention_sensitivity",
     "agreement",
     "ais_study",
     "build_model",

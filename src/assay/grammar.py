@@ -138,12 +138,12 @@ def _word(token: object) -> str:
     return text[1:-1] if text[0] in "\"'" else text
 
 
-def _as_written(name: str) -> str:
+def as_written(name: str) -> str:
     """Return a name as a rule has to write it: in quotes if it is more than a word or a number.
 
     Examples
     --------
-    >>> _as_written("ok"), _as_written("not sure")
+    >>> as_written("ok"), as_written("not sure")
     ('ok', "'not sure'")
     """
     return name if PLAIN.fullmatch(name) else repr(name)
@@ -165,7 +165,7 @@ def _comparison(
             raise TaskError(
                 f"rule {text!r} uses {label!r} as yes or no, but it has the classes "
                 f"{', '.join(classes[label])}; "
-                f"write {_as_written(label)} == {_as_written(classes[label][0])}"
+                f"write {as_written(label)} == {as_written(classes[label][0])}"
             )
         return lambda codes: codes[label] == 1
     if words[1] not in classes[label]:

@@ -53,9 +53,10 @@ class Pattern:
         ``cell_context``, ``cell_mask`` (cell,): position of the cell's context in the prevalence
         table, of its truth mask in ``masks``. ``view_start`` (cell + 1,), ``view_layer`` (view,):
         the views of each cell, and the kind of perception of each (-1 if there is none).
-        ``row_start`` (view + 1,), ``rows``: the rows of each view. ``masks`` (mask, state): 0
-        where the state is possible, -inf elsewhere. ``bundle_start``, ``bundle_cells``,
-        ``bundle_counts``: the cells of each bundle and how many items each stands for.
+        ``row_start`` (view + 1,), ``rows``: the rows of each view. ``masks`` (mask, state): log
+        weight of the state; of a known truth 0 where it is possible, -inf elsewhere.
+        ``bundle_start``, ``bundle_cells``, ``bundle_counts``: the cells of each bundle and how
+        many items each stands for.
         ``bundle_weight`` (bundle,): how many clusters are like this one.
     item_cell : ndarray of int (item,)
         The cell of each item.

@@ -5,7 +5,7 @@ The likelihood needs no more of them than :class:`Tables`. The same formulas giv
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from assay.prevalence import Prevalence, build_design, prevalence_class
 from assay.prevalence import default_priors as prevalence_priors
 from assay.priors import override
 from assay.ratings import Ratings
+from assay.reading.ids import sorted_rows
 from assay.spec import Recipe, Spec, recipes
 from assay.states import state_space
 
@@ -94,6 +95,22 @@ class Structure:
             difficulty=self.difficulty.log_weight(values, xp),
             layer=self.perception.table(values, prevalence, xp),
         )
+
+    def with_evidence(
+        self, kind: NDArray[np.int64], log_weight: NDArray[np.float64]
+    ) -> "Structure":
+        """Return the model of data that tell more of the items than their ratings do.
+
+        Parameters
+        ----------
+        kind : ndarray of int (item,)
+            What is seen of each item.
+        log_weight : ndarray (kind, state)
+            Log probability of seeing it in each state.
+        """
+        layered = self.perception.groups
+        pattern = _pattern(self.ratings, self.prevalence, self.parts, layered, (kind, log_weight))
+        return replace(self, pattern=pattern)
 
     def log_likelihood(self, values: Mapping[str, Any]) -> float:
         """Marginal log-likelihood at one point: the computation that every method shares."""
@@ -196,11 +213,19 @@ def _priors_of_parts(
 
 
 def _pattern(
-    ratings: Ratings, prevalence: Prevalence, parts: tuple[Part, ...], layered: tuple[str, ...]
+    ratings: Ratings,
+    prevalence: Prevalence,
+    parts: tuple[Part, ...],
+    layered: tuple[str, ...],
+    evidence: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None,
 ) -> Pattern:
     """Collapse the ratings to the pattern of which items have the same rows."""
     row, layer_of_row = _number_rows(ratings, parts, {name: n for n, name in enumerate(layered)})
     mask, masks = truth_masks(ratings, prevalence.space.states)
+    if evidence is not None:
+        kind, log_weight = evidence
+        pairs, mask = sorted_rows(mask, kind)
+        masks = masks[pairs[:, 0]] + log_weight[pairs[:, 1]]
     rated = row >= 0
     # Taken from a list, so that ``collapse`` can let go of them: they are as many as the ratings.
     handed = [row[rated], ratings.item[rated]]

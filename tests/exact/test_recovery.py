@@ -34,6 +34,31 @@ def test_probabilities_and_log_likelihood(name: str, prevalence: str, clusters: 
     assert found.log_likelihood.sum() == pytest.approx(structure.log_likelihood(values), abs=1e-9)
 
 
+@pytest.mark.parametrize("clusters", [None, 6])
+@pytest.mark.parametrize(
+    "raters",
+    ["hierarchical", "hierarchical + item_difficulty", "one_coin + item_difficulty_continuous"],
+)
+def test_what_else_is_seen_of_items_weighs_their_states(
+    raters: str, clusters: int | None, monkeypatch: pytest.MonkeyPatch
+):
+    ratings = small_ratings(
+        task_named("retrieval"), 4, missing=0.1, known=True, items=12, clusters=clusters
+    )
+    structure = build_structure(ratings, make_spec(raters))
+    values, rng = draw_values(structure, 4), np.random.default_rng(4)
+    kind, weight = rng.integers(3, size=len(ratings.items)), rng.random((3, 5))
+    more = structure.with_evidence(kind, np.log(weight))
+    plain = brute.parts
+    monkeypatch.setattr(brute, "parts", lambda s, v: plain(s, v) * weight[kind][:, None, :])
+    found = recover(more, stacked(values), rng)
+    expected = brute.state_probabilities(structure, values)
+    np.testing.assert_allclose(found.probabilities, expected, atol=1e-9)
+    by_cluster = brute.log_likelihoods(structure, values)
+    np.testing.assert_allclose(found.log_likelihood[0], by_cluster, atol=1e-9)
+    assert more.log_likelihood(values) == pytest.approx(sum(by_cluster), abs=1e-9)
+
+
 def test_probabilities_are_averages_over_draws_of_the_parameters():
     structure = structure_of("retrieval", 2, items=15, clusters=6)
     two = [draw_values(structure, seed) for seed in (1, 2)]

@@ -14,6 +14,7 @@ from assay.checking.double_sampling import RECIPE
 from assay.comparison import compare, compare_draws
 from assay.errors import FitWarning
 from assay.reporting import report
+from assay.reporting.abstaining import abstaining_section
 from assay.reporting.comparisons import _best, _clear, _without_mirrors, comparison_section
 from assay.reporting.convergence import convergence_section
 from assay.reporting.data import data_section
@@ -311,6 +312,22 @@ class TestStability:
         said = texts(self.section(lines, plain, monkeypatch))
         assert "None of 1 contrast has a clear sign" in said
         assert "Stable" not in said
+
+
+def test_how_far_abstentions_move_each_metric(plain: xr.DataTree) -> None:
+    assert abstaining_section(Material(fit=plain)) is None
+    rows = rated(systems=True).drop(columns=["score", "session"])
+    rows.loc[(rows["label"] == "yes") & (rows["item"] % 3 == 0), "label"] = None
+    ratings = assay.read_ratings(rows, task="single")
+    fit = assay.fit(ratings, method="map", draws=40, chains=2, starts=1, rng=1, progress=False)
+    found = abstaining_section(Material(fit=fit))
+    assert isinstance(found, Section)
+    assert f"{ratings.abstained.sum()} of {len(rows)} ratings are abstentions" in texts(found)
+    shown = table_of(found, "abstaining")
+    cells = [row.cells for row in shown.rows if not row.is_heading]
+    assert all(cell[2].endswith(("a quarter on label", "the same")) for cell in cells)
+    assert all(cell[3].endswith("4 times on label") for cell in cells)
+    assert set(shown.frame["odds_ratio"]) == {0.25, 1.0, 4.0}
 
 
 def test_a_mirror_is_an_earlier_contrast_with_the_sign_turned() -> None:

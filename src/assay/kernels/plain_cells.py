@@ -35,14 +35,14 @@ def plain_value_and_gradient(prevalence, rows, data):  # type: ignore[no-untyped
     weight = cell_weights(data)
     by_prevalence, by_rows = np.zeros(prevalence.shape), np.zeros(chance.shape)
     states = chance.shape[1]
-    parts = np.empty(states)
+    parts, known = np.empty(states), np.exp(data.masks)
     value, all_cells = 0.0, 0.0
     for cell in range(weight.shape[0]):
         g, mask = data.cell_context[cell], data.cell_mask[cell]
         begin = data.row_start[data.view_start[cell]]
         end = data.row_start[data.view_start[cell + 1]]
         for s in range(states):
-            parts[s] = 1.0 if data.masks[mask, s] == 0.0 else 0.0
+            parts[s] = known[mask, s]
         multiply_rows(parts, chance, data.rows, begin, end)
         top, height = 0.0, 0.0
         for s in range(states):

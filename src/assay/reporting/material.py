@@ -10,6 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from assay.abstentions import abstention_sensitivity
 from assay.agreements import Agreement, agreement
 from assay.calibration_curves import score_calibration
 from assay.checking import check
@@ -37,6 +38,8 @@ from assay.spec import Spec
 from assay.summary import summarize
 
 ESTIMANDS: tuple[Estimand, ...] = ("finite", "population")
+ABSTENTION_DRAWS = 1000
+"""Of the fit, for each kind of item and each odds ratio: the states are drawn anew in each."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -160,6 +163,13 @@ class Material:
     def sensitivity(self) -> pd.DataFrame:
         """The metrics as if the consensus were wrong on some items."""
         return consensus_sensitivity(self.fit, level=self.level)
+
+    @cached_property
+    def abstaining(self) -> pd.DataFrame:
+        """The metrics as if abstentions hung on the truth, on each kind of item in turn."""
+        return abstention_sensitivity(
+            self.fit, odds_ratio=(0.25, 1.0, 4.0), level=self.level, draws=ABSTENTION_DRAWS
+        )
 
     @cached_property
     def refits(self) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from assay.fit_data import require_fit
 from assay.kept import computed_once
 from assay.option_words import in_options
 from assay.plurals import counted
+from assay.reporting.abstaining import abstaining_section
 from assay.reporting.agreement import agreement_section
 from assay.reporting.asked import asked_section
 from assay.reporting.budget import budget_section
@@ -54,6 +55,7 @@ SECTIONS: dict[str, SectionMaker] = {
     "Model checks": misfit_section,
     "Leave-one-out": left_out_section,
     "If the consensus is wrong": wrong_section,
+    "If abstaining is not by chance": abstaining_section,
     "Variance budget": budget_section,
     "Stability": stability_section,
 }

@@ -282,6 +282,32 @@ def test_ratings_alone_may_not_decide():
     assert "More ratings of the same items would not" in found.sentence
 
 
+def test_no_number_of_ratings_is_given_for_a_population_of_the_model():
+    usual = what_would_decide(spread(), (0.0, INF), 0.95, population=True)
+    found = what_would_decide(spread(), (0.0, INF), 0.95, population=True, modelled=True)
+    assert found.ratings_per_item is None
+    assert found.clusters == usual.clusters
+    assert "ratings of each item" not in found.sentence
+    assert "the clusters are too few" not in found.sentence
+    assert "more ratings of the same items would do is not known" in found.sentence
+
+
+def test_few_clusters_of_one_system_are_a_population_of_the_model():
+    ratings = assay.simulate("generation", n_items=12, n_systems=2, n_clusters=6, rng=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", assay.FitWarning)
+        fit = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
+    told = {
+        estimand: check_claim(
+            fit, "system_1 > system_2 by 0.02 on helpfulness_rate", estimand=estimand
+        )
+        for estimand in ("population", "finite")
+    }
+    assert "model-based" in told["population"].estimand
+    assert told["population"].would_decide.ratings_per_item is None
+    assert told["finite"].would_decide.ratings_per_item is not None
+
+
 def test_more_clusters_do_not_tell_more_of_these_items():
     found = what_would_decide(spread(clusters_share=0.0), (0.0, INF), 0.95, population=False)
     assert found.clusters is None

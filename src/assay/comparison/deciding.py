@@ -59,7 +59,12 @@ class Deciding:
 
 
 def what_would_decide(
-    spread: Spread, region: tuple[float, float], level: float, *, population: bool
+    spread: Spread,
+    region: tuple[float, float],
+    level: float,
+    *,
+    population: bool,
+    modelled: bool = False,
 ) -> Deciding:
     r"""Say how much more data would decide a claim.
 
@@ -73,6 +78,9 @@ def what_would_decide(
     population : bool
         Whether the claim is about clusters like these; one about these items gains nothing from
         other clusters.
+    modelled : bool
+        Whether the population is the model's own: what these clusters teach of it is not told
+        apart from what their ratings do, so that no number of ratings is given.
 
     Returns
     -------
@@ -100,8 +108,8 @@ def what_would_decide(
     verdict = "supported" if is_true else "contradicted"
     share = _needed_share(spread, region, level, verdict)
     clusters = _more_clusters(spread, share) if population else None
-    ratings = _more_ratings(spread, share)
-    parts = _sentences(spread, verdict, clusters, ratings, population=population)
+    ratings = None if modelled else _more_ratings(spread, share)
+    parts = _sentences(spread, verdict, clusters, ratings, population=population, modelled=modelled)
     return Deciding(
         verdict=verdict, clusters=clusters, ratings_per_item=ratings, sentence=" ".join(parts)
     )
@@ -140,7 +148,13 @@ def _more_ratings(spread: Spread, share: float | None) -> int | None:
 
 
 def _sentences(
-    spread: Spread, verdict: str, clusters: int | None, ratings: int | None, *, population: bool
+    spread: Spread,
+    verdict: str,
+    clusters: int | None,
+    ratings: int | None,
+    *,
+    population: bool,
+    modelled: bool,
 ) -> Iterator[str]:
     if clusters is None and ratings is None:
         yield "The estimate is so near the boundary of the claim that more data would not tell."
@@ -153,7 +167,12 @@ def _sentences(
         now = f"{spread.ratings_per_item:.1f}".removesuffix(".0")
         ways.append(f"{_counted(ratings, 'rating')} of each item (there are {now})")
     yield f"If the estimate stays, about {' or '.join(ways)} would make it {verdict}."
-    if population and ratings is None:
+    if modelled:
+        yield (
+            "What more ratings of the same items would do is not known: the population is the "
+            "model's."
+        )
+    elif population and ratings is None:
         yield "More ratings of the same items would not: the clusters are too few."
 
 

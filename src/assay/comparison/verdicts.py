@@ -149,7 +149,13 @@ def check_claim(
         return result
     spread = _spread(_subject(data, parsed), _subject(draws("finite"), parsed), ratings, data)
     population = estimand == "population"
-    deciding = what_would_decide(spread, parsed.region, level, population=population)
+    deciding = what_would_decide(
+        spread,
+        parsed.region,
+        level,
+        population=population,
+        modelled="model-based" in result.estimand,
+    )
     return replace(result, would_decide=deciding)
 
 

@@ -15,6 +15,7 @@ from assay.comparison import compare, compare_draws
 from assay.errors import FitWarning
 from assay.reporting import report
 from assay.reporting.abstaining import abstaining_section
+from assay.reporting.asked import asked_section
 from assay.reporting.comparisons import _best, _clear, _without_mirrors, comparison_section
 from assay.reporting.convergence import convergence_section
 from assay.reporting.data import data_section
@@ -127,6 +128,24 @@ def test_a_score_without_an_answer_is_a_rating_of_its_item() -> None:
     material = Material(fit=fit)
     assert f"Of the items, {SIZE} have one." in texts(data_section(material))
     assert "missing at random" not in texts(limits_section(material))
+
+
+def test_truth_that_is_known_is_not_asked_for() -> None:
+    told = []
+    for gold in (0.0, 0.2):
+        ratings = assay.simulate("single", n_items=30, n_raters=3, gold=gold, rng=1)
+        material = Material(
+            fit=assay.fit(ratings, method="map", draws=5, chains=1, starts=1, rng=1)
+        )
+        known = int((ratings.truth != MISSING).any(axis=1).sum())
+        assert material.n_known == known
+        limits = texts(limits_section(material))
+        told.append("Known truth of some items would show it." in limits)
+        assert (f"the {known} of 30 items whose truth is known" in limits) is (known > 0)
+        assert (f"; that of {known} items is known." in texts(asked_section(material))) is (
+            known > 0
+        )
+    assert told == [True, False]
 
 
 def test_a_missing_label_is_told_among_what_is_assumed() -> None:

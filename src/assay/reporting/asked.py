@@ -2,8 +2,10 @@
 
 import pandas as pd
 
+from assay.plurals import counted
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Section, prose, table_of
+from assay.spec import CONSENSUS
 from assay.task import Task
 
 TRUTH_WORDS = {
@@ -21,11 +23,13 @@ RESPONSE_WORDS = {
 def asked_section(material: Material) -> Section:
     """Say which questions raters answered, under which rules, and what the numbers are about."""
     task = material.ratings.task
+    with_gold = material.n_known and material.reference == CONSENSUS
+    known = f"; that of {counted(material.n_known, 'item')} is known" if with_gold else ""
     blocks: list[Block] = [
         prose(
             f"Task {task.name}. {task.description}",
-            f"Truth means: {material.reference}. Every number names its estimand: finite is about "
-            "these items, population about clusters like these.",
+            f"Truth means: {material.reference}{known}. Every number names its estimand: finite is "
+            "about these items, population about clusters like these.",
         ),
         _labels_table(task),
     ]

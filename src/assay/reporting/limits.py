@@ -44,11 +44,20 @@ def limits_section(material: Material) -> Section:
 def _truth(material: Material) -> list[str]:
     if material.reference != CONSENSUS:
         return [f"That {material.reference} is right: it is the truth here by definition."]
-    return [
-        "That the raters' consensus is right. The truth here is the consensus of all raters: a "
-        "misunderstanding that all of them share cannot be seen in their ratings. Known truth of "
-        "some items would show it."
-    ]
+    items = len(material.ratings.items)
+    text = "That the raters' consensus is right. The truth here is the consensus of all raters"
+    if not material.n_known:
+        text += (
+            ": a misunderstanding that all of them share cannot be seen in their ratings. Known "
+            "truth of some items would show it."
+        )
+    else:
+        text += (
+            f", but for the {material.n_known} of {items} items whose truth is known: how often "
+            "all raters err together is not carried over from these to the others "
+            f"(reference='gold' does, from 30 known items on)."
+        )
+    return [text]
 
 
 def _assumed(material: Material) -> list[str]:

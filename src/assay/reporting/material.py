@@ -35,6 +35,7 @@ from assay.posterior_checks import predictive_checks
 from assay.ratings import Ratings
 from assay.sessions import drift_table
 from assay.spec import Spec
+from assay.states import MISSING
 from assay.summary import summarize
 
 ESTIMANDS: tuple[Estimand, ...] = ("finite", "population")
@@ -78,6 +79,11 @@ class Material:
     def ratings(self) -> Ratings:
         """The ratings that were fitted."""
         return ratings_of(self.fit)
+
+    @property
+    def n_known(self) -> int:
+        """Number of items whose truth is known, at least in part."""
+        return int((self.ratings.truth != MISSING).any(axis=1).sum())
 
     @cached_property
     def spec(self) -> Spec:

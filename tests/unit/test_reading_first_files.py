@@ -292,6 +292,23 @@ def test_classes_that_differ_in_case_are_one_and_a_note_says_so() -> None:
     assert read_ratings(table, task="single", truth=table[["item", "label"]][2:3]).truth[1, 0] == 1
 
 
+def test_no_and_yes_in_several_spellings_say_how_to_be_two_classes() -> None:
+    table = pd.DataFrame(
+        {"item": [1, 1, 2, 2], "rater": list("abab"), "label": ["1", "TRUE", "0", "FALSE"]}
+    )
+    ratings = read_ratings(table, task="single")
+    assert len(ratings.task.labels[0].classes) == 4
+    (note,) = ratings.accounting.notes
+    call = eval(f"dict({note[note.index('classes=') : note.index(' makes')]})")  # the advice works
+    two = read_ratings(table, task="single", **call)
+    assert two.task.labels[0].classes == ("no", "yes")
+    assert two.answers.ravel().tolist() == [1, 1, 0, 0]
+    table["label"] = ["1", "0", "1", "0"]
+    assert read_ratings(table, task="single").accounting.notes == ()
+    table["label"] = ["1", "0", "2", "0"]
+    assert read_ratings(table, task="single").accounting.notes == ()
+
+
 def test_a_task_file_keeps_classes_that_differ_in_case_apart(tmp_path: Path) -> None:
     task = tmp_path / "tags.toml"
     task.write_text(

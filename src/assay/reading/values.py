@@ -178,6 +178,7 @@ def classes_from_data(
         )
         return ("no", "yes")
     classes = sorted(names, key=float) if numeric else sorted(names)
+    _note_twice_binary(classes, label, ledger)
     if len(classes) == 1:
         ledger.note(
             f"every answer to {label.name} is {classes[0]!r}; a label needs two classes, "
@@ -185,6 +186,20 @@ def classes_from_data(
         )
         classes.append("other" if classes[0] != "other" else "another")
     return tuple(classes)
+
+
+def _note_twice_binary(classes: Sequence[str], label: Label, ledger: Ledger) -> None:
+    """Note classes that are no and yes in several spellings, and how to make them two."""
+    codes = [(FOREIGN | BINARY_SPELLINGS).get(canonical(name)) for name in classes]
+    if len(classes) > 2 and None not in codes:
+        pairs = ", ".join(
+            f'"{name}": "{("no", "yes")[code or 0]}"'
+            for name, code in zip(classes, codes, strict=True)
+        )
+        ledger.note(
+            f"the {len(classes)} classes of {label.name} look like no and yes in several "
+            f'spellings; if so, classes={{"{label.name}": {{{pairs}}}}} makes them two'
+        )
 
 
 def _one_case(counts: "pd.Series[int]", label: Label, ledger: Ledger) -> set[str]:

@@ -80,9 +80,10 @@ def _verdict(table: pd.DataFrame, unit: str, good: float) -> Callout:
     if not bad:
         text = f"No {unit} has a Pareto k above {good:.2f}: none decides the posterior by itself."
         return Callout(word="Approximation holds", text=text, level="good")
+    without, whose = ("it", "its") if bad == 1 else ("one of these", "their")
     text = (
-        f"{bad} of {len(table)} {unit}s: Pareto k above {good:.2f}. Without one of these the "
-        "posterior would be another, and the number above is rough. Look at their ratings first."
+        f"{bad} of {len(table)} {unit}s: Pareto k above {good:.2f}. Without {without} the "
+        f"posterior would be another, and the number above is rough. Look at {whose} ratings first."
     )
     return Callout(word="Influential", text=text, level="doubt")
 

@@ -9,11 +9,11 @@ from assay.errors import FitError
 from assay.ratings import Ratings
 
 Method = Literal["nuts", "laplace", "map", "em"]
-Sampler = Literal["nutpie", "numpyro"]
+Sampler = Literal["nutpie", "numpyro", "pymc"]
 METHODS = ("nuts", "laplace", "map", "em")
 MODES_ALONE = ("map", "em")
 """Methods that leave out the uncertainty of the parameters."""
-SAMPLERS = ("nutpie", "numpyro")
+SAMPLERS = ("nutpie", "numpyro", "pymc")
 
 
 def check_arguments(ratings: Ratings, method: str, target_accept: float, **counts: int) -> None:
@@ -50,9 +50,9 @@ def check_sampler(
     """
     if sampler not in SAMPLERS:
         raise FitError(f"sampler {sampler!r}; allowed: {', '.join(SAMPLERS)}")
-    if sampler == "numpyro" and (checkpoint is not None or keep_interrupted):
-        raise FitError("checkpoint= and keep_interrupted= are nutpie's; numpyro has neither")
-    if client is not None and (sampler == "numpyro" or checkpoint is not None or keep_interrupted):
+    if sampler != "nutpie" and (checkpoint is not None or keep_interrupted):
+        raise FitError(f"checkpoint= and keep_interrupted= are nutpie's; {sampler} has neither")
+    if client is not None and (sampler != "nutpie" or checkpoint is not None or keep_interrupted):
         raise FitError(
             "client= runs nutpie's chains on workers, without checkpoint= and keep_interrupted="
         )

@@ -93,9 +93,9 @@ def fit(
         Of NUTS, between 0 and 1.
     progress : bool
         Whether to show a progress bar on standard error.
-    sampler : {"nutpie", "numpyro"}
+    sampler : {"nutpie", "numpyro", "pymc"}
         Who runs NUTS. ``numpyro`` needs the extra ``assay[jax]``, and uses a GPU where there is
-        one.
+        one; ``pymc`` samples the model of :func:`build_model`, compiled anew, to check the others.
     checkpoint : path, optional
         A folder in which nutpie's chains are kept as they finish: the same call goes on from them.
     keep_interrupted : bool

@@ -66,6 +66,11 @@ def run_nuts(
         engine = make_jax_density(structure)
         found = numpyro_sampling.sample_nuts(engine, start, **shared)
         return *found, []
+    if effort.sampler == "pymc":
+        from assay import pymc_sampling
+
+        found = pymc_sampling.sample_nuts(structure, density, start, **shared)
+        return *found, []
 
     def sample(**changes: Any) -> Chains:
         return sample_nuts(

@@ -54,7 +54,8 @@ class Fitting:
     ] = 0.85
     seed: Annotated[int, _fitting("Of everything random.", min=0)] = 1
     sampler: Annotated[
-        Literal["nutpie", "numpyro"], _fitting("Who runs NUTS; numpyro can use a GPU.")
+        Literal["nutpie", "numpyro", "pymc"],
+        _fitting("Who runs NUTS; numpyro can use a GPU."),
     ] = "nutpie"
     checkpoint: Annotated[
         Path | None,

@@ -105,10 +105,12 @@ def score_rater(
 
     Where the truth of a fit is in doubt, its draws do not know scores that the fit has not seen,
     and agree with them too rarely, as if scores told nothing that the raters have not said: with
-    three raters who are right in 85 %, no interval of accuracy, F1 or AUROC held the value of the
-    truth in 40 simulated sets. The ``note`` says so where two draws differ on more than one item
-    in a hundred. With ``informed`` the labels are drawn again by Bayes' rule
-    (:func:`~assay.scoring.informed.informed_codes`), and 35 to 40 of the intervals held it; scores
+    three raters who are right in 85 %, no interval of F1, Brier score or AUROC held the value of
+    the truth in 40 simulated sets (``benchmarks/informed_scores.py``). The ``note`` says so where
+    two draws differ on more than one item in a hundred. With ``informed`` the labels are drawn
+    again by Bayes' rule (:func:`~assay.scoring.informed.informed_codes`), and 36 to 39 of the
+    intervals held it, but for the calibration errors of scores that have hardly any, which are
+    overstated (half of the intervals held the ECE of a perfectly calibrated score); scores
     are then taken to err independently of the raters given the truth, and gain too much where
     all of them find the same items hard. The two stand on either side of what is not known.
     Scores that stand in the fitted ratings have been seen.

@@ -31,7 +31,14 @@ if TYPE_CHECKING:
     from assay.dependence import effective_raters, perception_table
     from assay.distributed import fit_dataset
     from assay.errors import AssayError, FitWarning
-    from assay.evaluation import expected_width, load_metrics, metric, metrics, variance_budget
+    from assay.evaluation import (
+        expected_width,
+        load_metrics,
+        metric,
+        metrics,
+        prior_metrics,
+        variance_budget,
+    )
     from assay.fitting import fit
     from assay.kinds import rater_consistency, rater_kinds
     from assay.labels import label_draws, label_probabilities, state_probabilities
@@ -100,6 +107,7 @@ _HOME = {
     "plot_metrics": "plots",
     "plot_raters": "plots",
     "predictive_checks": "posterior_checks",
+    "prior_metrics": "evaluation",
     "rater_consistency": "kinds",
     "rater_kinds": "kinds",
     "rater_reliability": "reliability",
@@ -160,6 +168,7 @@ __all__ = [
     "plot_metrics",
     "plot_raters",
     "predictive_checks",
+    "prior_metrics",
     "rater_consistency",
     "rater_kinds",
     "rater_reliability",

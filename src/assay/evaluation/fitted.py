@@ -1,8 +1,8 @@
 """Metrics of a fit: every metric has a posterior, and says what it is about."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import xarray as xr
@@ -127,7 +127,8 @@ def metrics_if(
     values, estimands = estimand_draws(
         fit, ratings, chosen, layout, estimand=estimand, seed=weights_seed, change=change
     )
-    data = _dataset(chosen, values, estimands, layout, group(fit, "labels")["state"])
+    coords = {n: group(fit, "labels")[n].to_numpy() for n in ("chain", "draw")}
+    data = draws_dataset(chosen, values, estimands, layout, coords)
     return data.assign_attrs(
         estimand=estimand,
         reference=str(fit.attrs["reference"]),
@@ -239,19 +240,23 @@ def _changed(y: LabelDraws, change: Change | None) -> LabelDraws:
     return y if change is None else replace(y, states=change(y.states))
 
 
-def _dataset(
+def draws_dataset(
     chosen: Sequence[Metric],
     values: Values,
     estimands: Sequence[str],
     layout: Layout,
-    states: xr.DataArray,
+    coords: Mapping[str, NDArray[Any]],
 ) -> xr.Dataset:
-    coords = {dim: states.coords[dim].to_numpy() for dim in ("chain", "draw")}
-    dims = ["chain", "draw"]
-    shape = [states.sizes["chain"], states.sizes["draw"]]
+    """Put draws of metrics (metric, draw, system) into a dataset.
+
+    Parameters
+    ----------
+    coords : mapping of str to ndarray
+        Of ``chain`` and ``draw``, whose product the draws are.
+    """
     if layout.systems != ("",):
-        dims, shape = [*dims, "system"], [*shape, len(layout.systems)]
-        coords["system"] = np.array(layout.systems)
+        coords = {**coords, "system": np.array(layout.systems)}
+    dims, shape = list(coords), [len(c) for c in coords.values()]
     variables = {
         metric.name: xr.DataArray(
             draws.reshape(shape),

@@ -6,13 +6,17 @@ import numpy as np
 import pandas as pd
 
 from assay.catalogue import catalogue_entry
+from assay.evaluation.prior import metrics_before
 from assay.fit_data import spec_of, structure_of
+from assay.plurals import counted
 from assay.priors import PARAMETERS, Prior
 from assay.ratings import Ratings
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Code, Section, bullets, prose, table_of
 from assay.spec import Spec
 from assay.states import MISSING
+from assay.summary import summarize
+from assay.words import interval, percent
 
 EQUATION = "p(y[i] | theta) = sum_s pi[i, s] prod_{a in ratings of i} p(y[a] | s, rater[a])"
 KERNELS = {
@@ -39,6 +43,7 @@ def card_section(material: Material) -> Section:
         *bullets([f"{e['title']}: {e['description']}" for e in entries], "Parts of the model:"),
         *_process(material.ratings),
         _priors_table(material),
+        _before_table(material),
         *bullets(modes, "Modes of the posterior that were looked for and found:"),
         *bullets(_references(entries), "References:"),
     ]
@@ -82,6 +87,25 @@ def _priors_table(material: Material) -> Block:
         "".join(f" In place of the catalogue's: {name} = {text}." for name, text in changed.items())
     ).strip()
     return table_of("priors", "Every unknown and its prior", pd.DataFrame(lines), shown, note=note)
+
+
+def _before_table(material: Material) -> Block:
+    """Show what the priors alone say of the metrics: whether one is sure before any rating."""
+    before = metrics_before(structure_of(material.fit))
+    table = summarize(before, level=material.level)
+    table["median"] = [float(before[name].median()) for name in table["metric"]]
+    table["told"] = [interval(*line) for line in table[["median", "lower", "upper"]].to_numpy()]
+    return table_of(
+        "before",
+        f"Metrics before any rating was seen: prior median ({percent(material.level)} interval)",
+        table,
+        {"metric": "Metric", "told": "Prior"},
+        note=(
+            f"Of {counted(len(material.ratings.items), 'item')} like these, all panels pooled. A "
+            "narrow prior would speak for itself, whatever the raters said."
+        ),
+        export=table.drop(columns="told"),
+    )
 
 
 def prior_words(prior: Prior) -> str:

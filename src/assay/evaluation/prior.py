@@ -1,0 +1,99 @@
+"""What a model believes of the metrics before it has seen a rating."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import xarray as xr
+
+from assay.errors import FitError
+from assay.evaluation.draws import LabelDraws, metric_draws
+from assay.evaluation.fitted import draws_dataset
+from assay.evaluation.panels import By, panel_layout
+from assay.evaluation.registry import choose_metrics
+from assay.model import Structure, build_structure
+from assay.ratings import Ratings
+from assay.recovery import predict_states, running_prevalence
+from assay.seeds import generator_of
+from assay.spec import Priors, make_spec
+
+
+def prior_metrics(
+    ratings: Ratings,
+    *,
+    raters: str | Mapping[str, str] = "hierarchical",
+    prevalence: str = "loglinear",
+    priors: Priors = None,
+    formula: str | None = None,
+    names: Sequence[str] | str | None = None,
+    by: By | None = None,
+    draws: int = 1000,
+    rng: int | np.random.Generator = 1,
+) -> xr.Dataset:
+    r"""Draws of the metrics from the prior alone: what is believed of them before the answers.
+
+    A prior that is diffuse on its parameters may still be sure of a metric. This is what it says
+    of the metrics of items, clusters and systems like those of the ratings, whose answers are not
+    looked at.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    raters, prevalence, priors, formula
+        As for :func:`assay.fit`.
+    names : str or sequence of str, optional
+        Metrics; those that the task reports if not given.
+    by : {"system", None}
+        All panels pooled, or a value per system.
+    draws : int
+    rng : int or numpy.random.Generator
+
+    Returns
+    -------
+    xarray.Dataset
+        A variable per metric, (chain, draw) or (chain, draw, system), as of
+        :func:`assay.metrics`, with the estimand ``prior``; for :func:`assay.summarize`.
+
+    Raises
+    ------
+    ModelError, UnknownNameError
+        If the specification or a metric does not fit the task.
+    FitError
+        If ``draws`` is no whole number above 0.
+
+    Notes
+    -----
+    Parameters of the prevalence are drawn from their priors, cluster effects and states from
+    these: :math:`s_i \sim \pi_{g(i)}(\cdot \mid u_{c(i)})`.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("ais", n_items=40, n_raters=3, rng=1)
+    >>> prior_metrics(ratings, draws=50)["flag_rate"].sizes["draw"]
+    50
+    """
+    structure = build_structure(ratings, make_spec(raters, prevalence, None, priors, formula))
+    return metrics_before(structure, names=names, by=by, draws=draws, rng=rng)
+
+
+def metrics_before(
+    structure: Structure,
+    *,
+    names: Sequence[str] | str | None = None,
+    by: By | None = None,
+    draws: int = 1000,
+    rng: int | np.random.Generator = 1,
+) -> xr.Dataset:
+    """Return the prior draws of a model's metrics, as :func:`prior_metrics` does."""
+    if not isinstance(draws, int | np.integer) or draws < 1:
+        raise FitError(f"draws={draws!r}; it must be a whole number of at least 1")
+    generator, ratings = generator_of(rng), structure.ratings
+    blocks = structure.prevalence.parameters()
+    values = {b.name: np.stack([b.draw(generator) for _ in range(draws)]) for b in blocks}
+    states = predict_states(structure, running_prevalence(structure, values), generator)
+    chosen = choose_metrics(ratings.task, names)
+    layout = panel_layout(ratings, by=by)
+    y = LabelDraws(states=states, codes=structure.prevalence.space.states)
+    found = metric_draws(chosen, ratings.task, y, layout)
+    coords = {"chain": np.zeros(1, int), "draw": np.arange(draws)}
+    return draws_dataset(chosen, found, ["prior"] * len(chosen), layout, coords)

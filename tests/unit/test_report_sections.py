@@ -176,6 +176,18 @@ def test_leave_one_out_is_that_of_arviz(drifting: xr.DataTree) -> None:
     assert frame["elpd"].sum() == pytest.approx(expected.elpd)
 
 
+def test_too_few_draws_for_leave_one_out_are_a_gap(drifting: xr.DataTree) -> None:
+    short = drifting.isel(chain=[0], draw=slice(0, 24))
+    short.attrs = drifting.attrs
+    gap = left_out_section(Material(fit=short))
+    assert isinstance(gap, Gap)
+    assert "24 draws" in gap.why
+    assert gap.enable == "at least 25 draws"
+    enough = drifting.isel(chain=[0], draw=slice(0, 25))
+    enough.attrs = drifting.attrs
+    assert isinstance(left_out_section(Material(fit=enough)), Section)
+
+
 def test_influential_items_are_counted(drifting: xr.DataTree) -> None:
     loo = loo_of(drifting)
     loo.good_k = float(loo.pareto_k.max()) - 1e-6

@@ -1,11 +1,14 @@
 """Section: how well the model foretells ratings that it has not seen."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import xarray as xr
 
+from assay.diagnostics import FEW_FOR_PSIS
 from assay.fit_data import group
+from assay.plurals import counted
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Gap, Section, prose, table_of
 
@@ -24,6 +27,13 @@ def left_out_section(material: Material) -> Section | Gap:
     """Report PSIS leave-one-out by cluster, or by item where there are no clusters."""
     if material.fit.attrs["method"] != "nuts":
         return NO_DRAWS
+    draws = material.fit["posterior"].sizes["chain"] * material.fit["posterior"].sizes["draw"]
+    if draws < FEW_FOR_PSIS:
+        return replace(
+            NO_DRAWS,
+            why=f"it needs the tail of the draws, and this fit has {counted(draws, 'draw')} in all",
+            enable=f"at least {FEW_FOR_PSIS} draws",
+        )
     found = loo_of(material.fit)
     table = left_out_table(found)
     unit = str(table.columns[0])

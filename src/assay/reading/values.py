@@ -162,7 +162,7 @@ def classes_from_data(
 ) -> tuple[str, ...]:
     """Return the distinct values of a label whose task leaves its classes to the data.
 
-    Sorted as numbers if all are numbers, else alphabetically. Equal numbers are one class, and so
+    Sorted as numbers if all are numbers, else alphabetically, class 2 before class 10. Equal numbers are one class, and so
     are spellings that differ in case only: the commonest of them names it.
     """
     counts = pd.concat([column.str.strip() for column in columns]).value_counts()
@@ -177,7 +177,7 @@ def classes_from_data(
             mend="name the column of classes with labels=; scores and free text are no classes",
         )
         return ("no", "yes")
-    classes = sorted(names, key=float) if numeric else sorted(names)
+    classes = sorted(names, key=float if numeric else _as_people_count)
     _note_twice_binary(classes, label, ledger)
     if len(classes) == 1:
         ledger.note(
@@ -186,6 +186,17 @@ def classes_from_data(
         )
         classes.append("other" if classes[0] != "other" else "another")
     return tuple(classes)
+
+
+def _as_people_count(name: str) -> list[str | int]:
+    """Return what sorts names alphabetically, and the numbers in them as numbers.
+
+    Examples
+    --------
+    >>> sorted(["c10", "c2", "b"], key=_as_people_count)
+    ['b', 'c2', 'c10']
+    """
+    return [int(part) if n % 2 else part for n, part in enumerate(re.split(r"(\d+)", name))]
 
 
 def _note_twice_binary(classes: Sequence[str], label: Label, ledger: Ledger) -> None:

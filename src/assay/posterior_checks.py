@@ -103,8 +103,12 @@ def predictive_checks(
     .. math:: \min\left(1,\; 2\, \frac{1 + \min(\#\{T^{rep} \ge T\}, \#\{T^{rep} \le T\})}
               {1 + D}\right)
 
-    Such tails are conservative, since the data fitted the model that they are compared with: a
-    small one is a misfit, a large one is no proof. Of many lines some are small by chance.
+    Such tails are conservative, since the data fitted the model that they are compared with, items'
+    states included: where the model is right, one line in a hundred has a tail of at most 0.2, and
+    hardly any of at most 0.05 (``benchmarks/claims.py --study checks``). A small one is a gross
+    misfit, a large one is no proof: that three items in ten are hard for all five raters does not
+    show, since average agreement and shares of answers fit all the same. Models that say so are
+    compared by leaving clusters out.
 
     References
     ----------

@@ -20,7 +20,8 @@ def misfit_section(material: Material) -> Section:
     blocks: list[Block] = [
         prose(
             "Answers drawn from the fitted model, of the same raters on the same items, beside "
-            "those that were given. A small tail probability is a misfit; a large one is no proof."
+            "those that were given. A small tail probability is a gross misfit; a large one is no "
+            "proof: that raters err together on hard items hardly shows here."
         ),
         _verdict(odd, len(table)),
         _table(table, material.level),

@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 
 import assay
-from assay.comparison import compare, robustness, side_by_side, stability
+from assay.comparison import compare, robustness, side_by_side, stability, stability_tables
 from assay.comparison.refitting import Effort, rated_by, refit
 from assay.comparison.sides import SideBySide
 from assay.comparison.variants import rescaled, variants_of
+from assay.comparison.views import contrast_changes
 from assay.errors import ModelError, UnknownNameError
 from assay.evaluation import majority_metrics
 from assay.priors import parse_prior
@@ -248,6 +249,49 @@ def stability_errors(fit, capsys):
     return capsys.readouterr().err
 
 
+def test_stability_of_one_system_shows_its_metrics_under_the_other_kernel():
+    """Without systems to compare there are still headline numbers, which rest on assumptions."""
+    ratings = assay.simulate("retrieval", n_items=60, n_raters=3, n_clusters=12, rng=5)
+    alone = assay.fit(ratings, method="map", progress=False)
+    chosen = {"raters": False, "priors": False, "rules": False, "dependence": False}
+    table = stability(alone, metric="sufficiency_rate_at_k", progress=False, **chosen)
+    assert table["variant"].tolist() == ["as fitted", "blocked answers resolved by repair"]
+    repaired = assay.fit(replace(ratings, resolve="repair"), method="map", draws=500, chains=2)
+    for line, tree in zip(table.itertuples(), (alone, repaired), strict=True):
+        found = assay.summarize(assay.metrics(tree, names="sufficiency_rate_at_k")).iloc[0]
+        assert (line.mean, line.lower, line.upper) == (found["mean"], found.lower, found.upper)
+    assert table["mean"].nunique() == 2
+    assert table["changes"].iloc[1] != ""
+
+
+def test_systems_and_contrasts_are_read_off_the_same_refits(retrieval_fit, monkeypatch):
+    calls = []
+
+    def counted(*arguments):
+        calls.append(arguments)
+        return refit(*arguments)
+
+    monkeypatch.setattr(robustness, "refit", counted)
+    monkeypatch.setattr(robustness, "variants_of", only_the_kernel)
+    tables = stability_tables(retrieval_fit, level=0.9, progress=False)
+    assert len(calls) == 1
+    contrasts, systems = tables["contrasts"], tables["systems"].set_index(["variant", "metric"])
+    for line in contrasts.itertuples():
+        means = systems.loc[(line.variant, line.metric)].set_index("system")["mean"]
+        assert line.difference == pytest.approx(means[line.a] - means[line.b])
+    assert (tables["systems"]["level"] == 0.9).all()
+
+
+def only_the_kernel(fit, kinds):
+    assert all(kinds.values())
+    return variants_of(fit, {kind: kind == "kernel" for kind in kinds})
+
+
+def test_stability_of_what_there_is_not(retrieval_fit, fit):
+    with pytest.raises(ModelError, match="of='system'; did you mean systems"):
+        stability(fit, of="system")
+
+
 def test_variant_that_cannot_run_says_why(fit, monkeypatch):
     def broken(fit, ratings, effort, changes):
         raise ModelError("no such model")
@@ -273,7 +317,7 @@ def test_changes_in_words(after, said):
         return {"a": "A", "b": "B", "difference": difference, "difference_lower": lower,
                 "difference_upper": upper, "difference_sd": 0.1}  # fmt: skip
 
-    assert robustness._changes(line(0.2, 0.1, 0.3), line(*after)) == said
+    assert contrast_changes(line(0.2, 0.1, 0.3), line(*after)) == said
 
 
 def test_warnings_of_refits_are_kept(fit):

@@ -412,6 +412,10 @@ def test_stability_names_what_changes(monkeypatch: pytest.MonkeyPatch, fit: xr.D
         ]
     )
     monkeypatch.setattr(Material, "refits", table)
+    of_systems = table.rename(
+        columns={"difference": "mean", "difference_lower": "lower", "difference_upper": "upper"}
+    ).assign(system="A", changes=["", "none", "could not run: no rule"])
+    monkeypatch.setattr(Material, "refitted_metrics", of_systems)
     found = stability_section(Material(fit=fit, stability=True))
     assert isinstance(found, Section)
     assert "without r: changes: open" in texts(found)

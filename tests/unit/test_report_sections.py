@@ -16,7 +16,7 @@ from assay.errors import FitWarning
 from assay.reporting import report
 from assay.reporting.abstaining import abstaining_section
 from assay.reporting.asked import asked_section
-from assay.reporting.comparisons import _best, _clear, _without_mirrors, comparison_section
+from assay.reporting.comparisons import _best, _clear, _turned, _without_mirrors, comparison_section
 from assay.reporting.convergence import convergence_section
 from assay.reporting.data import data_section
 from assay.reporting.drift import drift_section
@@ -275,6 +275,7 @@ class TestStability:
         assert '<h2 id="stability">Stability</h2>' in stable_page
         assert "The model was refitted in 8 ways, each with 2 chains of 500 draws" in stable_page
         assert "Metric, A − B" in stable_page
+        assert "Each metric as fitted, and under other assumptions" in stable_page
         assert "prevalence[label=yes]" in stable_page
         assert "refits too" in stable_page
 
@@ -289,10 +290,18 @@ class TestStability:
             "basis": "2 chains of 500 draws", "warnings": "", **numbers,
         }  # fmt: skip
 
+    def of_system(self, line: dict[str, Any]) -> dict[str, Any]:
+        numbers = {"mean": 0.5, "lower": 0.4, "upper": 0.6}
+        missing = {"mean": np.nan, "changes": line["changes"]} if "could" in line["changes"] else {}
+        about = {key: line[key] for key in ("kind", "variant", "metric", "basis", "warnings")}
+        same = {"system": "A", "estimand": "population", "level": 0.95, "changes": "none"}
+        return {**about, **same, **numbers, **missing}
+
     def section(
         self, lines: list[dict[str, Any]], fit: xr.DataTree, patch: pytest.MonkeyPatch
     ) -> Section:
         patch.setattr(Material, "refits", pd.DataFrame(lines))
+        patch.setattr(Material, "refitted_metrics", pd.DataFrame(map(self.of_system, lines)))
         found = stability_section(Material(fit=fit, stability=True))
         assert isinstance(found, Section)
         return found
@@ -345,6 +354,60 @@ class TestStability:
         assert "Stable" not in said
 
 
+class TestStabilityOfMetrics:
+    """Numbers rest on assumptions too, where no systems are compared as well."""
+
+    def line(self, **numbers: Any) -> dict[str, Any]:
+        return {
+            "kind": "rater", "variant": "without r", "metric": "m", "system": "", "mean": 0.5,
+            "estimand": "population", "lower": 0.4, "upper": 0.6, "level": 0.95, "changes": "none",
+            "basis": "2 chains of 500 draws", "warnings": "", **numbers,
+        }  # fmt: skip
+
+    def section(self, lines: list[dict[str, Any]], patch: pytest.MonkeyPatch) -> Section:
+        patch.setattr(Material, "refits", None)
+        patch.setattr(Material, "refitted_metrics", pd.DataFrame(lines))
+        fit = xr.DataTree()
+        fit.attrs |= {"method": "nuts", "reference": "consensus of all raters"}
+        found = stability_section(Material(fit=fit, stability=True))
+        assert isinstance(found, Section)
+        return found
+
+    def test_the_other_kernel_has_a_column(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        name = "blocked answers resolved by repair"
+        lines = [
+            self.line(kind="none", variant="as fitted", changes=""),
+            self.line(mean=0.47),
+            self.line(kind="kernel", variant=name, mean=0.52, lower=0.42, upper=0.61),
+        ]
+        found = self.section(lines, monkeypatch)
+        shown = table_of(found, "stability_metrics")
+        assert shown.columns[2] == "Blocked answers resolved by repair"
+        assert [row.cells for row in shown.rows] == [
+            ("m", "0.50 (0.40 to 0.60)", "0.52 (0.42 to 0.61)", "0.47 to 0.52",
+             "without r (-0.03)"),
+        ]  # fmt: skip
+        assert found.findings == ()
+        assert len(shown.frame) == 3
+
+    def test_a_number_that_leaves_its_interval_is_a_finding(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        change = "changes: the estimate leaves the interval (+3.0 SD)"
+        lines = [
+            self.line(kind="none", variant="as fitted", changes="", system="A"),
+            self.line(kind="none", variant="as fitted", changes="", system="B"),
+            self.line(mean=0.65, changes=change, system="A"),
+            self.line(system="B"),
+        ]
+        found = self.section(lines, monkeypatch)
+        assert "m of A, without r: 0.65 (+3.0 SD)" in texts(found)
+        (finding,) = found.findings
+        assert finding.text.startswith("A number hangs on an assumption. m of A, without r")
+        shown = table_of(found, "stability_metrics")
+        assert [row.cells[0] for row in shown.rows] == ["m", "A", "B"]
+
+
 def test_how_far_abstentions_move_each_metric(plain: xr.DataTree) -> None:
     assert abstaining_section(Material(fit=plain)) is None
     rows = rated(systems=True).drop(columns=["score", "session"])
@@ -366,6 +429,26 @@ def test_a_mirror_is_an_earlier_contrast_with_the_sign_turned() -> None:
     lines = pd.DataFrame({"a": "A", "b": "B", "difference": values})
     assert list(_without_mirrors(lines, "difference").index) == [0, 1, 3, 4, 5, 6]
     assert len(_without_mirrors(lines.assign(b=list("BCDEFGH")), "difference")) == 7
+
+
+@pytest.mark.parametrize("defined", [[True, False], [False, False], [True, True]])
+def test_a_vote_that_is_undefined_concludes_nothing(defined: list[bool]) -> None:
+    """Where the vote calls all items flagged, the share of the attributable has no denominator."""
+    lines = [
+        {
+            "metric": metric, "quantity": "A - B", "a": "A", "b": "B", "approach": approach,
+            "mean": mean, "lower": mean - 0.1, "upper": mean + 0.1, "level": 0.95,
+            "estimand": "population", "reference": "consensus of all raters", "basis": "of all",
+        }
+        for metric, known in zip(("flag_rate", "attributable_rate"), defined, strict=True)
+        for approach, mean in (("naive", 0.0 if known else np.nan), ("corrected", 0.3))
+    ]  # fmt: skip
+    table = pd.DataFrame(lines)
+    turned = _turned(table, SideBySide(table=table).sentences())
+    named = ["flag_rate", "attributable_rate"]
+    assert [one.text.split(",")[0] for one in turned] == [
+        name for name, known in zip(named, defined, strict=True) if known
+    ]
 
 
 def test_two_classes_are_one_finding_and_neither_is_better(plain: xr.DataTree) -> None:

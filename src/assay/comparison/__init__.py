@@ -4,8 +4,8 @@
 ``result`` are their parts. ``settled`` is the one rule for what an interval settles. ``claims`` is
 the language of claims, ``verdicts`` checks one and ``deciding`` says what would decide it.
 ``sides`` sets the majority vote (``naive``) and people's ratings alone beside the model.
-``robustness`` refits (``refitting``) under other assumptions (``variants``). ``groups`` contrasts
-systems within strata, pooled by ``pooling``.
+``robustness`` refits (``refitting``) under other assumptions (``variants``); ``views`` are what is
+read off each refit. ``groups`` contrasts systems within strata, pooled by ``pooling``.
 """
 
 from assay.comparison.claims import Claim, parse_claim
@@ -13,7 +13,7 @@ from assay.comparison.comparing import compare
 from assay.comparison.counts import compare_counts
 from assay.comparison.groups import group_contrasts
 from assay.comparison.result import Comparison, compare_draws
-from assay.comparison.robustness import stability
+from assay.comparison.robustness import stability, stability_tables
 from assay.comparison.sides import SideBySide, side_by_side
 from assay.comparison.verdicts import ClaimResult, check_claim
 
@@ -30,4 +30,5 @@ __all__ = [
     "parse_claim",
     "side_by_side",
     "stability",
+    "stability_tables",
 ]

@@ -1,31 +1,31 @@
-"""stability: whether a comparison survives other raters, priors, rules, kernels and dependence."""
+"""stability: what survives other raters, priors, rules, kernels and dependence."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 import xarray as xr
 
 from assay.comparison.comparing import compare
 from assay.comparison.refitting import Effort, refit
-from assay.comparison.settled import pair_conclusion
 from assay.comparison.variants import Variant, variants_of
-from assay.comparison.words import Line
-from assay.errors import AssayError
+from assay.comparison.views import OF, Of, View, contrasts_view, systems_view
+from assay.errors import AssayError, ModelError, suggest
+from assay.evaluation import metrics
 from assay.evaluation.fitted import Estimand
 from assay.evaluation.panels import Incomplete
+from assay.fit_data import ratings_of
+from assay.summary import summarize
 from assay.words import lines_of
 
-KEY = ("metric", "a", "b")
-NUMBERS = ("estimand", "difference", "difference_lower", "difference_upper", "p_greater")
-COLUMNS = ("kind", "variant", *KEY, *NUMBERS, "level", "changes", "basis", "warnings")
-MOVED = 1.0
-"""From how many posterior SDs of the fit on a moved estimate is worth a word."""
+KINDS = ("rater", "prior", "rule", "kernel", "dependence")
+FIRST, LAST = ("kind", "variant"), ("level", "changes", "basis", "warnings")
+TEXTS = ("estimand", "changes", "basis", "warnings")
 
 
 def stability(
     fit: xr.DataTree,
     *,
+    of: Of | None = None,
     metric: Sequence[str] | str | None = None,
     raters: bool = True,
     priors: bool = True,
@@ -41,12 +41,15 @@ def stability(
     chains: int = 2,
     progress: bool = True,
 ) -> pd.DataFrame:
-    """Refit under other assumptions, and say what that changes in the comparison of systems.
+    """Refit under other assumptions, and say what that changes.
 
     Parameters
     ----------
     fit : xarray.DataTree
-        From :func:`assay.fit`, of at least two systems.
+        From :func:`assay.fit`.
+    of : {"contrasts", "systems"}, optional
+        Differences between systems, or the metrics of each system. Without it differences, where
+        there are two systems or more, else metrics.
     metric, estimand, level, incomplete, baseline
         As for :func:`assay.compare`.
     raters : bool
@@ -68,23 +71,72 @@ def stability(
     Returns
     -------
     pandas.DataFrame
-        A line per variant and contrast, the fit itself first: ``kind``, ``variant``, ``metric``,
-        ``a``, ``b``, ``estimand``, ``difference``, ``difference_lower``, ``difference_upper``,
-        ``p_greater``, ``level``, ``changes`` (in words; why, if a variant could not run),
-        ``basis`` (how many draws), ``warnings`` (of the refit).
+        A line per variant and contrast, or per variant, metric and system, the fit itself first:
+        ``kind``, ``variant``, ``metric``; ``a``, ``b``, ``estimand``, ``difference``,
+        ``difference_lower``, ``difference_upper``, ``p_greater``, or ``system``, ``estimand``,
+        ``mean``, ``lower``, ``upper``; ``level``, ``changes`` (in words; why, if a variant could
+        not run), ``basis`` (how many draws), ``warnings`` (of the refit).
 
     Raises
     ------
     ModelError, UnknownNameError, FitError
-        As :func:`assay.compare`, for the fit itself.
+        As :func:`assay.compare` and :func:`assay.metrics`, for the fit itself.
 
     Notes
     -----
     A contrast changes if its interval comes to exclude 0, or to hold it, or excludes it on the
-    other side (:func:`assay.comparison.settled.settled`). Refits take the fit's seed and its
-    clusters' weights, so that most of what moves is due to the variant; what is left is Monte
-    Carlo error of the few draws.
+    other side (:func:`assay.comparison.settled.settled`); a metric of a system if its posterior
+    mean leaves the interval as fitted. Refits take the fit's seed and its clusters' weights, so
+    that most of what moves is due to the variant; what is left is Monte Carlo error of the few
+    draws.
     """
+    if of is not None and of not in OF:
+        raise ModelError(f"of={of!r}; {suggest(str(of), OF)}")
+    kinds = {
+        "rater": raters, "prior": priors, "rule": rules, "kernel": kernel, "dependence": dependence,
+    }  # fmt: skip
+    effort = Effort(draws=draws, tune=tune, chains=chains)
+    chosen = of or ("contrasts" if _has_contrasts(fit) else "systems")
+    views = _views(
+        metric=metric, estimand=estimand, level=level, incomplete=incomplete, baseline=baseline
+    )
+    return _refitted(fit, {chosen: views[chosen]}, kinds, effort, progress=progress)[chosen]
+
+
+def stability_tables(fit: xr.DataTree, *, level: float, progress: bool) -> dict[Of, pd.DataFrame]:
+    """Return both tables of :func:`stability` from the same refits, of all variants.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+    level : float
+        Probability of all intervals.
+    progress : bool
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        ``systems``, and ``contrasts`` if there are two systems or more.
+    """
+    views = _views(level=level)
+    if not _has_contrasts(fit):
+        del views["contrasts"]
+    return _refitted(fit, views, dict.fromkeys(KINDS, True), Effort(), progress=progress)
+
+
+def _has_contrasts(fit: xr.DataTree) -> bool:
+    return len(ratings_of(fit).systems) > 1
+
+
+def _views(
+    *,
+    level: float,
+    metric: Sequence[str] | str | None = None,
+    estimand: Estimand = "population",
+    incomplete: Incomplete = "predict",
+    baseline: str | None = None,
+) -> dict[Of, View]:
+    """Return what can be read off a fit and its refits; arguments as of :func:`stability`."""
 
     def contrasts(tree: xr.DataTree) -> pd.DataFrame:
         return compare(
@@ -92,53 +144,57 @@ def stability(
             baseline=baseline,
         ).pairs  # fmt: skip
 
-    kinds = {
-        "rater": raters, "prior": priors, "rule": rules, "kernel": kernel, "dependence": dependence,
-    }  # fmt: skip
-    effort = Effort(draws=draws, tune=tune, chains=chains)
-    before = contrasts(fit)
-    parts = [before.assign(kind="none", variant="as fitted", changes="", basis=_basis(fit))]
-    for variant in _shown(variants_of(fit, kinds), progress):
-        try:
-            part = _under(variant, fit, effort, before, contrasts)
-        except AssayError as error:
-            part = before[[*KEY, "level"]].assign(changes=f"could not run: {error}")
-        parts.append(part.assign(kind=variant.kind, variant=variant.name))
-    table = pd.concat([part.reindex(columns=list(COLUMNS)) for part in parts], ignore_index=True)
-    words = ["estimand", "changes", "basis", "warnings"]
-    return table.assign(**{c: table[c].astype(object).where(table[c].notna(), "") for c in words})
+    def systems(tree: xr.DataTree) -> pd.DataFrame:
+        found = metrics(tree, estimand=estimand, incomplete=incomplete, names=metric)
+        return summarize(found, level=level)
+
+    return {"contrasts": contrasts_view(contrasts), "systems": systems_view(systems)}
 
 
-def _under(
-    variant: Variant,
+def _refitted(
     fit: xr.DataTree,
+    views: Mapping[Of, View],
+    kinds: Mapping[str, bool],
     effort: Effort,
-    before: pd.DataFrame,
-    contrasts: Callable[[xr.DataTree], pd.DataFrame],
-) -> pd.DataFrame:
-    """Return the contrasts of a refit, and what it changes in those before."""
-    tree, warned = refit(fit, variant.ratings, effort, variant.changes)
-    after = contrasts(tree)
-    changes = list(map(_changes, lines_of(before), lines_of(after)))
-    return after.assign(changes=changes, basis=_basis(tree), warnings=" ".join(warned))
+    *,
+    progress: bool,
+) -> dict[Of, pd.DataFrame]:
+    """Refit once under each variant, and read each view off it."""
+    before = {name: view.table(fit) for name, view in views.items()}
+    parts = {
+        name: [table.assign(kind="none", variant="as fitted", changes="", basis=_basis(fit))]
+        for name, table in before.items()
+    }
+    for variant in _shown(variants_of(fit, kinds), progress):
+        said = {"kind": variant.kind, "variant": variant.name}
+        try:
+            tree, warned = refit(fit, variant.ratings, effort, variant.changes)
+            about = {**said, "basis": _basis(tree), "warnings": " ".join(warned)}
+            found = {n: _under(view, before[n], tree).assign(**about) for n, view in views.items()}
+        except AssayError as error:
+            why = {**said, "changes": f"could not run: {error}"}
+            found = {n: before[n][[*v.key, "level"]].assign(**why) for n, v in views.items()}
+        for name, part in found.items():
+            parts[name].append(part)
+    return {name: _joined(parts[name], view) for name, view in views.items()}
+
+
+def _under(view: View, before: pd.DataFrame, tree: xr.DataTree) -> pd.DataFrame:
+    """Return the lines of a refit, and what it changes in those before."""
+    after = view.table(tree)
+    changes = list(map(view.changes, lines_of(before), lines_of(after)))
+    return after.assign(changes=changes)
+
+
+def _joined(parts: Sequence[pd.DataFrame], view: View) -> pd.DataFrame:
+    columns = [*FIRST, *view.key, *view.numbers, *LAST]
+    table = pd.concat([part.reindex(columns=columns) for part in parts], ignore_index=True)
+    return table.assign(**{c: table[c].astype(object).where(table[c].notna(), "") for c in TEXTS})
 
 
 def _basis(fit: xr.DataTree) -> str:
     sizes = fit["posterior"].sizes
     return f"{sizes['chain']} chains of {sizes['draw']} draws"
-
-
-def _changes(before: Line, after: Line) -> str:
-    """Say what a variant does to a contrast."""
-    if np.isnan(after["difference"]):
-        return "undefined"
-    old, new = pair_conclusion(before), pair_conclusion(after)
-    if old != new:
-        return f"changes: {new} (was: {old})"
-    shift = (after["difference"] - before["difference"]) / before["difference_sd"]
-    if abs(shift) >= MOVED:
-        return f"none, though the estimate moves by {shift:+.1f} SD"
-    return "none"
 
 
 def _shown(variants: list[Variant], progress: bool) -> Iterator[Variant]:

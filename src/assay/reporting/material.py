@@ -22,8 +22,9 @@ from assay.comparison import (
     check_claim,
     compare,
     side_by_side,
-    stability,
+    stability_tables,
 )
+from assay.comparison.views import Of
 from assay.consensus import consensus_sensitivity
 from assay.evaluation import expected_width, majority_metrics, metrics, variance_budget
 from assay.evaluation.fitted import Estimand
@@ -178,9 +179,18 @@ class Material:
         )
 
     @cached_property
-    def refits(self) -> pd.DataFrame:
-        """The comparison under other assumptions."""
-        return stability(self.fit, level=self.level, progress=self.progress)
+    def refits(self) -> pd.DataFrame | None:
+        """The comparison under other assumptions, where there are systems to compare."""
+        return self._refitted.get("contrasts")
+
+    @cached_property
+    def refitted_metrics(self) -> pd.DataFrame:
+        """The metrics of each system under other assumptions."""
+        return self._refitted["systems"]
+
+    @cached_property
+    def _refitted(self) -> dict[Of, pd.DataFrame]:
+        return stability_tables(self.fit, level=self.level, progress=self.progress)
 
     @cached_property
     def drift(self) -> pd.DataFrame:

@@ -9,49 +9,64 @@ from assay.comparison.words import Line
 from assay.plurals import counted, does, some
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Gap, Section, prose, table_of
-from assay.words import UNDEFINED, gap, lines_of
+from assay.reporting.refitted_metrics import leaving, metrics_blocks, moved_most
+from assay.words import gap, lines_of
 
-WEIGHT = 55.0
+WEIGHT, WEIGHT_OF_NUMBERS = 55.0, 35.0
 FAILED = "could not run"
 NOT_ASKED = Gap(
     what="Stability: refits without each rater, with other priors, rules and kernels",
     why="it was not asked for; each refit takes as long as a small fit",
     enable="stability=True",
 )
-NO_SYSTEMS = Gap(
-    what="Stability",
-    why="it is about contrasts of systems, and the ratings name fewer than two",
-    enable="a column that names the system (system=)",
-)
 
 
 def stability_section(material: Material) -> Section | Gap:
-    """Say which conclusions change under other assumptions."""
-    if len(material.ratings.systems) < 2:
-        return NO_SYSTEMS
+    """Say which conclusions and numbers change under other assumptions."""
     if not material.stability:
         return NOT_ASKED
-    table = material.refits
-    ran = table[~table["changes"].str.startswith(FAILED)]
-    moved = ran[~ran["changes"].isin(["", "none"])]
-    changed = moved[moved["changes"].str.startswith("changes")]
-    said = [
-        f"{line.metric}, {line.a} − {line.b}, {line.variant}: {line.changes}"
-        for line in changed.itertuples()
-    ]
-    blocks: list[Block] = [
-        prose(*_refits(ran, sampled=material.fit.attrs["method"] == "nuts")),
-        _verdict(said, ran),
-        _contrasts(ran, material.reference, export=table),
-        *([] if moved.empty else [_moves(moved)]),
-    ]
+    table, contrasts = material.refitted_metrics, material.refits
+    ran = _ran(table)
+    left = leaving(ran)
+    said: list[str] = []
+    blocks: list[Block] = [prose(*_refits(ran, sampled=material.fit.attrs["method"] == "nuts"))]
+    if contrasts is not None:
+        ran_contrasts = _ran(contrasts)
+        said = _changed(ran_contrasts)
+        blocks += _contrast_blocks(contrasts, ran_contrasts, said, material.reference)
+    blocks += metrics_blocks(table, ran, material.reference)
     return Section(
         key="stability",
         title="Stability",
         blocks=tuple(blocks),
         gaps=tuple(_gaps(table)),
-        findings=_findings(said),
+        findings=_findings(said, left),
     )
+
+
+def _ran(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines of variants that could run."""
+    return table[~table["changes"].str.startswith(FAILED)]
+
+
+def _changed(ran: pd.DataFrame) -> list[str]:
+    """Say which conclusions change."""
+    changed = ran[ran["changes"].str.startswith("changes")]
+    return [
+        f"{line.metric}, {line.a} − {line.b}, {line.variant}: {line.changes}"
+        for line in changed.itertuples()
+    ]
+
+
+def _contrast_blocks(
+    table: pd.DataFrame, ran: pd.DataFrame, said: list[str], reference: str
+) -> list[Block]:
+    moved = ran[~ran["changes"].isin(["", "none"])]
+    return [
+        _verdict(said, ran),
+        _contrasts(ran, reference, export=table),
+        *([] if moved.empty else [_moves(moved)]),
+    ]
 
 
 def _refits(ran: pd.DataFrame, *, sampled: bool) -> tuple[str, str]:
@@ -98,7 +113,7 @@ def _contrasts(ran: pd.DataFrame, reference: str, *, export: pd.DataFrame) -> Bl
                 "contrast": f"{a} − {b}",
                 "fitted": _told(first),
                 "range": f"{min(values):z.2f} to {max(values):z.2f}" if values else "none ran",
-                "most": _most(first, others),
+                "most": moved_most(first, others, "difference"),
                 "conclusion": _said(first, others),
             }
         )
@@ -126,16 +141,6 @@ def _contrasts(ran: pd.DataFrame, reference: str, *, export: pd.DataFrame) -> Bl
 def _told(line: Line) -> str:
     keys = ("difference", "difference_lower", "difference_upper")
     return gap(*(line[key] for key in keys))
-
-
-def _most(first: Line, others: Sequence[Line]) -> str:
-    """Name the refit that moves the estimate most, and by how much."""
-    moves = {line["variant"]: line["difference"] - first["difference"] for line in others}
-    known = {name: move for name, move in moves.items() if move == move}
-    if not known:
-        return UNDEFINED
-    name = max(known, key=lambda name: abs(known[name]))
-    return f"{name} ({known[name]:+z.2f})"
 
 
 def _said(first: Line, others: Sequence[Line]) -> str:
@@ -173,9 +178,13 @@ def _gaps(table: pd.DataFrame) -> list[Gap]:
     ]
 
 
-def _findings(said: list[str]) -> tuple[Finding, ...]:
-    if not said:
+def _findings(said: list[str], left: list[str]) -> tuple[Finding, ...]:
+    """Tell of a conclusion that changes; where none does, of a number that leaves its interval."""
+    told = said or left
+    if not told:
         return ()
-    more = f" {len(said) - 1} more conclusions change as well." if len(said) > 1 else ""
-    text = f"A conclusion hangs on an assumption. {said[0]}.{more}"
-    return (Finding(weight=WEIGHT, text=text, section="stability"),)
+    what = "conclusion hangs" if said else "number hangs"
+    more = len(told) - 1
+    rest = f" {counted(more, what.split()[0])} more {does(more, 'change')} as well." if more else ""
+    text = f"A {what} on an assumption. {told[0]}.{rest}"
+    return (Finding(weight=WEIGHT if said else WEIGHT_OF_NUMBERS, text=text, section="stability"),)

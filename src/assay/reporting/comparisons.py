@@ -151,11 +151,12 @@ def _sides_table(table: pd.DataFrame, note: str) -> Block:
 
 
 def _turned(table: pd.DataFrame, sentences: list[str]) -> list[Finding]:
-    """Find the contrasts on which the vote concludes otherwise."""
-    contrasts = table[table["b"] != ""]
+    """Find the contrasts on which the vote concludes otherwise, where it concludes anything."""
+    contrasts = table[(table["b"] != "") & table["mean"].notna()]
     signs = list(map(sign, contrasts["lower"], contrasts["upper"]))
     keys = ["metric", "quantity"]
     by = contrasts.assign(sign=signs).pivot(index=keys, columns="approach", values="sign")
+    by = by.reindex(columns=[NAIVE, CORRECTED])
     own = contrasts[contrasts["approach"] == CORRECTED]
     kept = pd.MultiIndex.from_frame(_without_mirrors(own, "mean")[keys])
     turned = (by[NAIVE] - by[CORRECTED]).abs()[by.index.isin(kept)]

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from assay.checking import Check, check
+from assay.checking.model_families import family_of
 from assay.reading import read_ratings
 
 
@@ -114,6 +115,45 @@ def test_near_duplicates_are_not_sought_where_all_answers_are_alike() -> None:
     report = single(rows)
     assert "near_duplicate_raters" not in report.tables
     assert "almost all answers are alike" in texts(report, "note")
+
+
+def test_models_of_one_family_may_not_be_independent() -> None:
+    raters = ["openai/gpt-4o", "gpt-4o-mini", "o3-mini", "claude-3-opus", "Claudette", "Ann"]
+    rng = np.random.default_rng(3)
+    rows = [(n, r, str(rng.choice(["x", "y"]))) for n in range(30) for r in raters]
+    report = single(rows)
+    said = texts(report, "note")
+    assert "family of language models: GPT (gpt-4o-mini, o3-mini, openai/gpt-4o): models" in said
+    assert set(report.tables["model_families"]["rater"]) == set(raters[:3])
+    people = single([row for row in rows if row[1] in {"claude-3-opus", "Ann"}])
+    assert "language models" not in str(people)
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [
+        ("gpt4", "GPT"),
+        ("ChatGPT", "GPT"),
+        ("anthropic.claude-v2", "Claude"),
+        ("Claudette", ""),
+        ("meta-llama/Llama-3-8b", "Llama"),
+        ("Mixtral-8x7B", "Mistral"),
+        ("phi-3", "Phi"),
+        ("Philip", ""),
+        ("deepseek-r1-distill-qwen-7b", ""),
+        ("o1", ""),
+        ("o3-mini-2025-01-31", "GPT"),
+        ("Claude", ""),
+        ("gemma", ""),
+        ("gemma2-9b", "Gemini"),
+        ("claude sonnet 4", "Claude"),
+        ("supernova", ""),
+        ("command-r-plus", "Command"),
+        ("commander", ""),
+    ],
+)
+def test_names_of_models(name: str, family: str) -> None:
+    assert family_of(name) == family
 
 
 def test_a_constant_rater_is_named() -> None:

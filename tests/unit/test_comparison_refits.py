@@ -129,6 +129,22 @@ def test_people_alone_by_vote_and_by_model(fit):
     assert len(found.sentences()) == 2
 
 
+def test_one_system_has_the_three_sides_without_a_contrast():
+    ratings = assay.simulate(
+        "single", n_items=60, n_raters=4, classes=("no", "yes"), groups={"person": 2, "llm": 2},
+        rng=1,
+    )  # fmt: skip
+    alone = assay.fit(ratings, method="map", draws=20, chains=1, progress=False)
+    found = side_by_side(alone, human="person", draws=20, chains=1)
+    assert found.table["approach"].tolist() == ["naive", "corrected", "human-only"]
+    vote = majority_metrics(ratings)
+    assert found.table["mean"].iloc[0] == pytest.approx(vote["value"].iloc[0])
+    assert found.table["mean"].iloc[1] == pytest.approx(
+        float(assay.metrics(alone).to_array().mean())
+    )
+    assert found.sentences() == []
+
+
 def made_up(naive, corrected):
     front = {"metric": "m", "quantity": "A - B", "a": "A", "b": "B", "level": 0.95,
              "basis": "votes", "estimand": "population", "reference": "gold"}  # fmt: skip

@@ -354,6 +354,20 @@ class TestStability:
         assert "Stable" not in said
 
 
+def test_people_alone_are_shown_where_no_systems_are_compared(tmp_path: Path) -> None:
+    ratings = assay.read_ratings(rated().drop(columns=["score", "session"]), task="single")
+    fit = assay.fit(ratings, method="map", draws=40, chains=2, starts=1, rng=1, progress=False)
+    assert isinstance(comparison_section(Material(fit=fit)), Gap)
+    found = comparison_section(Material(fit=fit, human=("people",)))
+    assert isinstance(found, Section)
+    shown = table_of(found, "side_by_side")
+    assert shown.columns == ("System or contrast", "naive", "corrected", "human-only")
+    assert [row.cells[0] for row in shown.rows if not row.is_heading] == ["all items"]
+    assert [gap.what for gap in found.gaps] == ["Comparison of systems"]
+    page = report(fit, tmp_path / "report.html", human="people", budget=False)
+    assert '<h2 id="sides">People alone</h2>' in page.read_text(encoding="utf-8")
+
+
 class TestStabilityOfMetrics:
     """Numbers rest on assumptions too, where no systems are compared as well."""
 

@@ -1,6 +1,6 @@
 """Commands that read a fit: metrics, compare, raters and labels."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,6 +11,11 @@ from assay.cli.options import Estimands, FitFile, Incomplete, Json, Level, Table
 from assay.cli.shell import end_with, open_fit, say
 from assay.cli.shell import show as show_parts
 from assay.cli.tables import deliver
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from assay.comparison import ClaimResult
 
 SHOWN_LABELS = 20
 
@@ -86,6 +91,7 @@ def compare(
     """Compare systems, and check claims: status 3 if one is contradicted or undecided."""
     from assay.comparison import check_claim
     from assay.comparison import compare as compare_systems
+    from assay.fit_data import ratings_of
     from assay.kept import computed_once
 
     register(metric_file)
@@ -96,6 +102,11 @@ def compare(
             check_claim(tree, text, estimand=estimand, level=level, incomplete=incomplete)
             for text in claim or ()
         ]
+        if results and len(ratings_of(tree).systems) < 2:
+            # They are about metrics, and need nothing to compare.
+            deliver("claims", claims_frame(results), as_json, output, lambda: None)
+            _end_with(tree, results, as_json)
+            return
         found = compare_systems(
             tree, by=by, metric=metric or None, estimand=estimand, level=level, rope=limits,
             incomplete=incomplete, baseline=baseline,
@@ -108,6 +119,10 @@ def compare(
 
     extra = {"systems": found.systems, "claims": claims_frame(results)}
     deliver("pairs", found.pairs, as_json, output, show, extra=extra)
+    _end_with(tree, results, as_json)
+
+
+def _end_with(tree: "xr.DataTree", results: "list[ClaimResult]", as_json: bool) -> None:
     if not as_json:
         show_parts(*(result.sentence for result in results))
     end_with_claims(tree, results)

@@ -81,7 +81,7 @@ def side_by_side(
     Parameters
     ----------
     fit : xarray.DataTree
-        From :func:`assay.fit`, of at least two systems.
+        From :func:`assay.fit`. Of fewer than two systems there are no contrasts, but the metrics.
     human : str or sequence of str, optional
         The raters, or rater groups, that are people. Nothing is guessed: without names there is
         no human-only approach.
@@ -104,7 +104,7 @@ def side_by_side(
     Raises
     ------
     ModelError
-        If there are fewer than two systems, or a choice is none of those above.
+        If a choice is none of those above.
     UnknownNameError
         If a name is that of no metric, system, rater or rater group.
 
@@ -118,8 +118,6 @@ def side_by_side(
         raise ModelError(f"human_by={human_by!r}; {suggest(str(human_by), HUMAN_BY)}")
     ratings = ratings_of(fit)
     pairs = pairs_of(ratings.systems, baseline)
-    if not pairs:
-        raise ModelError("side_by_side contrasts systems; the ratings need at least two")
     generator = generator_of(rng)
 
     def vote(of: Ratings, approach: str, who: str) -> pd.DataFrame:
@@ -154,6 +152,8 @@ def _lines(data: xr.Dataset, pairs: Sequence[tuple[str, str]], level: float) -> 
     names = [str(name) for name in data.data_vars]
     systems = summarize(data, level=level)
     systems = systems.assign(a=systems["system"], b="", quantity=systems["system"])
+    if not pairs:
+        return systems
     contrasts = summarize(difference_draws(data, names, pairs), level=level)
     a, b = zip(*(pairs[n] for n in contrasts["pair"]), strict=True)
     contrasts = contrasts.assign(a=a, b=b)

@@ -42,7 +42,7 @@ NO_PEOPLE = Gap(
 def comparison_section(material: Material) -> Section | Gap:
     """Compare the systems, and say whether a majority vote would conclude otherwise."""
     if len(material.ratings.systems) < 2:
-        return NO_SYSTEMS
+        return _people_alone(material) if material.human else NO_SYSTEMS
     found, sides = material.comparison, material.sides
     other = [text for text in sides.sentences() if "conclusion changes" in text]
     note = f"Reference: {material.reference}. Differences are those of the same posterior draws."
@@ -66,6 +66,18 @@ def comparison_section(material: Material) -> Section | Gap:
         gaps=() if material.human else (NO_PEOPLE,),
         findings=(*_turned(sides.table, sides.sentences()), *_clear(found.pairs)),
     )
+
+
+def _people_alone(material: Material) -> Section:
+    """Show what the named people alone would say of the metrics, where no systems are compared."""
+    sides = material.sides
+    # Where nothing names a system, a metric is about all items.
+    quantity = sides.table["quantity"].where(sides.table["quantity"] != "", "all items")
+    blocks = (
+        _sides_table(sides.table.assign(quantity=quantity), f"Reference: {material.reference}."),
+        *bullets(sides.warnings, "Of the fit of the people's ratings alone:"),
+    )
+    return Section(key="sides", title="People alone", blocks=blocks, gaps=(NO_SYSTEMS,))
 
 
 def _pairs_table(pairs: pd.DataFrame, note: str) -> Block:

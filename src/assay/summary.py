@@ -33,8 +33,8 @@ def summarize(dataset: xr.Dataset | xr.DataArray, *, level: float = 0.95) -> pd.
     Raises
     ------
     FitError
-        If ``level`` is not between 0 and 1, a variable has no draws, or the argument is a fit or
-        anything else that is no dataset of draws.
+        If ``level`` is not between 0 and 1, a variable has no draws, or the argument is a fit,
+        draws of labels, or anything else that is no dataset of draws of numbers.
 
     Notes
     -----
@@ -51,6 +51,11 @@ def summarize(dataset: xr.Dataset | xr.DataArray, *, level: float = 0.95) -> pd.
     require_level(level)
     if isinstance(dataset, xr.DataArray):
         name = "value" if dataset.name is None else str(dataset.name)
+        if name in dataset.dims:
+            raise FitError(
+                f"draws of {name!r} are codes of classes, which have no mean; their probabilities "
+                "are assay.label_probabilities(fit)"
+            )
         dataset = dataset.to_dataset(name=name, promote_attrs=True)
     if not isinstance(dataset, xr.Dataset):
         raise FitError(

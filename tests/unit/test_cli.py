@@ -1,5 +1,6 @@
 """The command line: exit status, what goes to which stream, and no traceback."""
 
+import html
 import json
 import signal
 import subprocess
@@ -269,6 +270,29 @@ def test_claims_about_a_metric_need_no_systems(tmp_path: Path) -> None:
     alone = run("compare", path)
     assert alone.exit_code == 1
     assert "needs at least two systems" in alone.stderr
+
+
+def test_fit_and_report_speak_json(tmp_path: Path) -> None:
+    said = pd.DataFrame([(n, r, ("yes", "no", "no")[n % 3]) for n in range(60) for r in "abc"])
+    source, path = tmp_path / "ratings.csv", tmp_path / "fit.nc"
+    said.set_axis(["item", "rater", "label"], axis=1).to_csv(source, index=False)
+    options = ["--task", "single", "--method", "laplace", "--draws", 40, "--chains", 1, "--json"]
+    done = run("fit", source, "-o", path, *options, "-q")
+    found = json.loads(done.stdout)
+    assert (found["fit"], found["method"], found["rows_used"]) == (str(path), "laplace", 180)
+    assert found["diagnostics"]["k_hat"] > 0
+    assert done.exit_code == int(bool(found["warnings"]))
+    page = tmp_path / "report.html"
+    claims = ["prevalence[label=yes] < 0.9", "prevalence[label=yes] > 0.9"]
+    asked = [option for claim in claims for option in ("--claim", claim)]
+    done = run("report", path, "-o", page, *asked, "--no-budget", "--json", "-q")
+    told = json.loads(done.stdout)
+    assert told["report"] == str(page)
+    assert [line["verdict"] for line in told["claims"]] == ["supported", "contradicted"]
+    assert told["warnings"] == found["warnings"]
+    text = html.unescape(page.read_text(encoding="utf-8"))
+    assert told["findings"]
+    assert all(finding in text for finding in told["findings"])
 
 
 @pytest.mark.parametrize(

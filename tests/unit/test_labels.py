@@ -20,6 +20,11 @@ def fit(request: pytest.FixtureRequest) -> xr.DataTree:
         return assay.fit(ratings, method="laplace", draws=1500, chains=2, rng=2, starts=1)
 
 
+def test_codes_of_classes_are_not_averaged(fit: xr.DataTree):
+    with pytest.raises(FitError, match="codes of classes, which have no mean"):
+        assay.summarize(assay.label_draws(fit))
+
+
 def test_state_probabilities_add_up_to_one(fit: xr.DataTree):
     states = assay.state_probabilities(fit)
     assert states.dims == ("item", "state")

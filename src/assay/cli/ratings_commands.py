@@ -1,5 +1,6 @@
 """Commands that read ratings: check, agreement and fit."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -86,6 +87,7 @@ def fit(
     ],
     fitting: Fitting,
     reading: Reading,
+    as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Fit a model to ratings and write the fit to one file."""
@@ -98,15 +100,27 @@ def fit(
     else:
         tree = fitting.fit(reading.read(source, task, fitting.covariates()), progress=not quiet)
         assay.save(tree, output)
-    _report_fit(tree, output)
+    _report_fit(tree, output, as_json)
 
 
-def _report_fit(tree: "xr.DataTree", output: Path) -> None:
+def _report_fit(tree: "xr.DataTree", output: Path, as_json: bool) -> None:
     """Say what was written, and whether it can be trusted."""
     from assay.words import convergence_words
 
     words, *notes = convergence_words(tree)
-    typer.echo(f"wrote {output}: {words}")
+    if as_json:
+        typer.echo(_fit_json(tree, output))
+    else:
+        typer.echo(f"wrote {output}: {words}")
     for note in notes:
         warn(note)
     end_with(tree)
+
+
+def _fit_json(tree: "xr.DataTree", output: Path) -> str:
+    """Return what a program asks of a fit: where it is, and whether it can be trusted."""
+    about = {name: tree.attrs[name] for name in ("method", "seed", "reference")}
+    read = json.loads(tree.attrs["accounting"])
+    rows = {name: read[name] for name in ("rows_read", "rows_used")}
+    told = {name: json.loads(tree.attrs[name]) for name in ("diagnostics", "warnings")}
+    return json.dumps({"fit": str(output), **about, **rows, **told}, default=int)

@@ -1,22 +1,25 @@
 """Commands that end in words and pictures: report and demo."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from assay.cli.app import command
-from assay.cli.claims import Claims, end_with_claims
+from assay.cli.claims import Claims, claims_frame, end_with_claims
 from assay.cli.fitting import Fitting
 from assay.cli.metric_options import MetricFiles, register
 from assay.cli.options import Json, Level, Quiet, Seed
 from assay.cli.reading import Reading
 from assay.cli.shell import require_place, say, say_doubts, show, this_command
+from assay.cli.tables import records_of
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from assay.reporting.material import Material
+    from assay.reporting.page import Page
 
 FIT_SUFFIXES = (".nc", ".zarr")
 NETCDF = b"\x89HDF"
@@ -52,6 +55,7 @@ def report(
         Literal["csv", "tsv", "json", "parquet"], typer.Option(help="Of those tables.")
     ] = "csv",
     level: Level = 0.95,
+    as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Write what a fit means as one HTML file; status 3 if a claim does not hold."""
@@ -73,7 +77,23 @@ def report(
     say(f"wrote {output}")
     if tables is not None:
         say(f"wrote {len(export_tables(page, tables, table_format))} tables in {tables}")
-    _end(material)
+    if as_json:
+        typer.echo(_report_json(material, page, output))
+    elif material.verdicts:
+        show(*(result.sentence for result in material.verdicts))
+    say_doubts(material.fit)
+    end_with_claims(material.fit, material.verdicts)
+
+
+def _report_json(material: "Material", page: "Page", output: Path) -> str:
+    """Return what a program asks of a report: where it is, its findings, and the verdicts."""
+    told = {
+        "report": str(output),
+        "findings": [finding.text for finding in page.findings],
+        "claims": json.loads(records_of(claims_frame(material.verdicts))),
+        "warnings": json.loads(material.fit.attrs["warnings"]),
+    }
+    return json.dumps(told)
 
 
 def _fit_of(
@@ -99,14 +119,6 @@ def _starts_as_netcdf(source: Path) -> bool:
         return False
     with source.open("rb") as file:
         return file.read(len(NETCDF)) == NETCDF
-
-
-def _end(material: "Material") -> None:
-    """Say the verdicts and the doubts, and end as they demand: a doubt outweighs a verdict."""
-    if material.verdicts:
-        show(*(result.sentence for result in material.verdicts))
-    say_doubts(material.fit)
-    end_with_claims(material.fit, material.verdicts)
 
 
 @command("demo --keep fits")

@@ -30,13 +30,14 @@ def deliver(
         say(f"wrote {output}: {len(frame)} lines")
     if as_json:
         tables = {name: frame, **(extra or {})}
-        texts = [f'"{key}": {_records(table)}' for key, table in tables.items()]
+        texts = [f'"{key}": {records_of(table)}' for key, table in tables.items()]
         typer.echo(f"{{{', '.join(texts)}}}")
     elif output is None:
         show()
 
 
-def _records(frame: "pd.DataFrame") -> str:
+def records_of(frame: "pd.DataFrame") -> str:
+    """Return the lines of a table as JSON; what is undefined is null."""
     return frame.to_json(orient="records", double_precision=15)
 
 

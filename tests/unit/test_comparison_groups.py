@@ -53,6 +53,15 @@ def test_finite_contrasts_of_groups_average_to_that_of_all(fit):
     assert mean == pytest.approx(whole, abs=1e-12)
 
 
+def test_one_system_has_no_contrasts():
+    ratings = assay.simulate("generation", n_items=40, n_clusters=40, rng=6)
+    stratum = np.where(np.arange(40) < 20, "de", "en")
+    ratings = replace(ratings, items=ratings.items.assign(stratum=stratum))
+    fit = assay.fit(ratings, method="map", draws=5, chains=1, starts=1, rng=1)
+    with pytest.raises(ModelError, match="at least two systems, and the ratings name none"):
+        group_contrasts(fit)
+
+
 def test_small_groups_take_the_predictive_of_the_model():
     table = group_contrasts(stratified(sizes=(8, 30)), metric="helpfulness_rate")
     assert table["estimand"].tolist() == [

@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.comparison.pairs import TIE, difference_draws, pairs_of
+from assay.comparison.pairs import TIE, difference_draws, pairs_of, require_two
 from assay.comparison.pooling import pool
 from assay.errors import ModelError, require_level
 from assay.evaluation.fitted import Estimand, estimand_draws
@@ -70,7 +70,7 @@ def group_contrasts(
     Raises
     ------
     ModelError
-        If there are fewer than two strata, or fewer than two systems in one of them.
+        If there are fewer than two systems, fewer than two strata, or a stratum lacks a system.
     FitError
         If ``level`` is out of range.
 
@@ -84,6 +84,7 @@ def group_contrasts(
     require_level(level)
     ratings = ratings_of(fit)
     chosen = choose_metrics(ratings.task, metric)
+    require_two(ratings.systems)
     pairs = pairs_of(ratings.systems, baseline)
     draws = {
         name: _group_draws(fit, part, chosen, estimand, incomplete)

@@ -18,6 +18,21 @@ TIE = 1e-12
 """Metrics nearer to each other than this are equal: sums in another order differ by as much."""
 
 
+def require_two(systems: Sequence[str]) -> None:
+    """Refuse a comparison of fewer than two systems.
+
+    Raises
+    ------
+    ModelError
+    """
+    if len(systems) < 2:
+        seen = f"only {systems[0]}" if systems else "none"
+        raise ModelError(
+            f"a comparison needs at least two systems, and the ratings name {seen}; name the "
+            "column that tells systems apart with read_ratings(system=...)"
+        )
+
+
 def pairs_of(systems: Sequence[str], baseline: str | None = None) -> list[tuple[str, str]]:
     """Return which systems are compared: each two, or each with the baseline.
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from assay.comparison.pairs import Rope, pair_table, pairs_of, rope_ends
+from assay.comparison.pairs import Rope, pair_table, pairs_of, require_two, rope_ends
 from assay.comparison.ranks import SIGNS, rank_table
 from assay.comparison.words import best_sentence, pair_sentence
 from assay.errors import ModelError
@@ -140,12 +140,7 @@ def compare_draws(
 
 def _systems(draws: xr.Dataset) -> list[str]:
     names = [str(s) for s in draws["system"].to_numpy()] if "system" in draws.dims else []
-    if len(names) < 2:
-        seen = f"only {names[0]}" if names else "none"
-        raise ModelError(
-            f"a comparison needs at least two systems, and the ratings name {seen}; name the "
-            "column that tells systems apart with read_ratings(system=...)"
-        )
+    require_two(names)
     return names
 
 

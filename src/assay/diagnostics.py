@@ -10,10 +10,11 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.checking.double_sampling import danger, double_sampling
+from assay.checking.double_sampling import Design, danger
 from assay.laplace import laplace_log_density
 from assay.model import Structure
 from assay.peaks import Mode
+from assay.spec import Spec
 
 R_HAT_LIMIT = 1.01
 ESS_LIMIT = 400
@@ -241,12 +242,9 @@ def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> l
     return found
 
 
-def design_warnings(structure: Structure) -> list[str]:
+def design_warnings(spec: Spec, design: Design | None) -> list[str]:
     """Say if a comparison of systems rests on one instrument, with one error rate for them all."""
-    if "system_bias" in str(structure.spec.raters):
-        return []
-    design = double_sampling(structure.ratings)
-    if design is None or not design.apart:
+    if "system_bias" in spec.rater_parts or design is None or not design.apart:
         return []
     words = danger(design)
     return [f"{words[0].upper()}{words[1:]}."]

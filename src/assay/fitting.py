@@ -16,6 +16,7 @@ from assay.assumptions import (
     stated_assumptions,
 )
 from assay.centring import find_centred_modes
+from assay.checking.double_sampling import double_sampling
 from assay.climbs import is_large
 from assay.cluster_loadings import align_loadings
 from assay.density import Density, make_density
@@ -183,7 +184,7 @@ def fit(
     elif method == "em":
         numbers = {"optimiser": "climb" if form is None else "em"}
     notes = [*notes, *found, *mode_warnings(modes), *name_warnings(structure, values)]
-    notes += design_warnings(structure)
+    notes += design_warnings(spec, double_sampling(ratings))
     for note in [*notes, *independent_replicates(structure)]:
         warnings.warn(note, FitWarning, stacklevel=2)
     tree = assemble(structure, posterior, recovered, stats, len(x))

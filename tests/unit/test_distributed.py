@@ -316,6 +316,34 @@ def test_classes_that_a_partition_lacks_are_found_in_others(client: Any, tmp_pat
     assert fit["log_likelihood"]["ratings"].dims == ("chain", "draw", "item")
 
 
+@pytest.mark.parametrize("people", [0.3, 1.0])
+def test_one_instrument_on_all_of_several_systems_is_a_warning(
+    client: Any, tmp_path: Path, people: float
+) -> None:
+    """In one partition people rated everything, in another nothing: only all data tell."""
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(
+        [
+            (f"{system}{n}", f"q{n}", system, rater, rng.choice(["x", "y"]), group)
+            for n in range(40)
+            for system in ("A", "B")
+            for rater, group, share in (("judge", "llm", 1.0), ("p1", "people", people))
+            if n < share * 40
+        ],
+        columns=["item", "cluster", "system", "rater", "answer", "group"],
+    )
+    folder = write_partitions(table, tmp_path / "r", (1, 1, 2))
+    reading = {"labels": {"label": "answer"}}
+    effort = QUICK | {"method": "map", "draws": 5}
+    here = assay.fit(assay.read_ratings(table, task="single", **reading), **effort)
+    there = assay.fit_dataset(
+        folder, task="single", out=tmp_path / "f.zarr", client=client, reading=reading, **effort
+    )
+    said = json.loads(there.attrs["warnings"])
+    assert said == json.loads(here.attrs["warnings"])
+    assert any("sign can turn" in text for text in said) == (people < 1)
+
+
 # -- what is refused -------------------------------------------------------------------
 
 

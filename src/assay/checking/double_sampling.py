@@ -5,18 +5,16 @@ items than on another's, a model with one error rate for both turns that into a 
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from assay.checking.coverage import Counts, Coverage, Flags, checked_items, coverage, units
 from assay.checking.result import Finding, Level, Part
 from assay.plurals import some
 from assay.ratings import Ratings
-from assay.states import MISSING
-
-Counts = NDArray[np.int64]
 
 TOPIC = "bias by system"
 NEARLY_ALL = 0.95
@@ -100,53 +98,44 @@ def check_double_sampling(ratings: Ratings) -> Part:
 
 def double_sampling(ratings: Ratings) -> Design | None:
     """Return the design if somebody rated all of several systems and the others a sample."""
-    place, systems = _own_system(ratings), len(ratings.systems)
-    unit, names, grouped = _units(ratings)
-    answered = (ratings.answers >= 0).any(axis=1) & (place[ratings.item] >= 0)
-    mine, item = unit[ratings.rater[answered]], ratings.item[answered]
-    counts = np.zeros((len(names), systems), np.int64)
-    pairs = pd.DataFrame({"unit": mine, "item": item}).drop_duplicates()
-    np.add.at(counts, (pairs["unit"], place[pairs["item"]]), 1)
-    items = np.bincount(place[place >= 0], minlength=systems)
-    rated_all = (items > 0) & (counts >= NEARLY_ALL * items)
+    systems = ratings.systems
+    cover = coverage(ratings, systems)
+    return find_design(ratings, cover, lambda judge: checked_items(ratings, systems, judge))
+
+
+def find_design(
+    ratings: Ratings, cover: Coverage, checked: Callable[[Flags], Counts]
+) -> Design | None:
+    """Return the design that counts over all data show, if it is one.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        With all raters and systems; its items and answers do not matter.
+    cover : Coverage
+    checked : callable
+        From the judges to the counts of :func:`checked_items`.
+    """
+    _, names, grouped = units(ratings)
+    rated_all = (cover.items > 0) & (cover.answered >= NEARLY_ALL * cover.items)
     judge = rated_all.sum(axis=1) >= 2
     # One of the raters of a single group may be another instrument; of several nobody can tell.
     if not judge.any() or (judge.sum() > 1 and not grouped):
         return None
     common = np.flatnonzero(rated_all[judge].all(axis=0))
-    known = (ratings.truth != MISSING).any(axis=1)
-    known[item[~judge[mine]]] = True
-    checked = np.bincount(place[known & (place >= 0)], minlength=systems)[common]
-    if len(common) < 2 or not checked.any() or (checked >= SAMPLE * items[common]).all():
+    if len(common) < 2:
+        return None
+    items, sample = cover.items[common], checked(judge)[common]
+    if not sample.any() or (sample >= SAMPLE * items).all():
         return None
     return Design(
         judges=tuple(map(str, names[judge])),
         others=tuple(map(str, names[~judge])),
         grouped=grouped,
         systems=tuple(ratings.systems[n] for n in common),
-        items=items[common],
-        checked=checked,
+        items=items,
+        checked=sample,
     )
-
-
-def _own_system(ratings: Ratings) -> Counts:
-    """Return the position of the one system that each item is of; -1 if none or several."""
-    places = ratings.panels.loc[ratings.panels["system"] != "", ["system", "item"]]
-    places = places.drop_duplicates().drop_duplicates("item", keep=False)
-    found = np.full(len(ratings.items), -1, np.int64)
-    found[places["item"].to_numpy()] = pd.Index(ratings.systems).get_indexer(
-        pd.Index(places["system"])
-    )
-    return found
-
-
-def _units(ratings: Ratings) -> tuple[Counts, NDArray[np.object_], bool]:
-    """Return each rater's unit, the units' names, and whether units are groups or raters."""
-    groups = ratings.raters["group"]
-    if groups.nunique() > 1:
-        codes, names = pd.factorize(groups)
-        return np.asarray(codes, np.int64), np.asarray(names, object), True
-    return np.arange(len(groups)), ratings.raters.index.to_numpy(object), False
 
 
 def danger(design: Design) -> str:

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 
 from assay.assumptions import learned_assumptions, stated_assumptions
 from assay.cluster_loadings import align_loadings
-from assay.diagnostics import mode_warnings
+from assay.diagnostics import design_warnings, mode_warnings, name_warnings
 from assay.distributed.holding import Held
+from assay.distributed.instruments import double_sampling_on_workers
 from assay.distributed.spreading import SpreadDensity, same, sending
 from assay.distributed.store import (
     Layout,
@@ -68,7 +69,8 @@ def write_fit(
             numbers, notes = diagnose_laplace(modes[0], x, stats["lp"])
         elif method == "em":
             numbers = {"optimiser": "climb"}
-        notes += mode_warnings(modes)
+        notes += [*mode_warnings(modes), *name_warnings(structure, values)]
+        notes += design_warnings(structure.spec, double_sampling_on_workers(held))
         stated = [*_stated(structure), *learned_assumptions(structure, values)]
         whole = replace(structure, ratings=replace(structure.ratings, accounting=accounting))
         write_statistics(store, stats)

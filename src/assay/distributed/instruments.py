@@ -1,0 +1,32 @@
+"""Who rated all items of several systems in a data set that lies with the workers."""
+
+from collections.abc import Sequence
+
+from assay.checking.coverage import Counts, Coverage, Flags, checked_items, coverage
+from assay.checking.double_sampling import Design, find_design
+from assay.distributed.holding import Held
+from assay.distributed.skeleton import Numbered
+
+
+def double_sampling_on_workers(held: Held) -> Design | None:
+    """Return the design if somebody rated all of several systems and the others a sample."""
+    ratings, client, count = held.structure.ratings, held.client, len(held.numbered)
+    systems = [ratings.systems] * count
+
+    def checked(judge: Flags) -> Counts:
+        found = client.gather(client.map(_checked, held.numbered, systems, [judge] * count))
+        total: Counts = sum(found)
+        return total
+
+    first, *others = client.gather(client.map(_coverage, held.numbered, systems))
+    return find_design(ratings, sum(others, start=first), checked)
+
+
+def _coverage(numbered: Numbered, systems: Sequence[str]) -> Coverage:
+    """On a worker: count who answered what; raters are in the common order."""
+    return coverage(numbered.ratings, systems)
+
+
+def _checked(numbered: Numbered, systems: Sequence[str], judge: Flags) -> Counts:
+    """On a worker: count the items that the judges are checked by."""
+    return checked_items(numbered.ratings, systems, judge)

@@ -1,4 +1,4 @@
-"""Take the README's pictures of the demo's reports: python docs/make_screenshots.py FOLDER.
+"""Copy the demo's reports, and take the README's pictures of them: make_screenshots.py FOLDER.
 
 FOLDER holds what ``assay demo --keep FOLDER`` wrote; a Chromium has to be on the path.
 """
@@ -12,6 +12,7 @@ from pathlib import Path
 from PIL import Image
 
 FIGURES = Path(__file__).parent / "figures"
+REPORTS = Path(__file__).parent / "demo"
 SIZE = (860, 1000)
 COLOURS = 256
 SHOTS = {
@@ -22,10 +23,11 @@ SHOTS = {
 
 
 def main() -> None:
-    """Write each picture."""
+    """Copy each report, and write its picture."""
     chromium = shutil.which("chromium") or sys.exit("no chromium on the path")
     for name, (report, sections, options) in SHOTS.items():
         page = Path(sys.argv[1]) / report
+        shutil.copyfile(page, REPORTS / report)
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / "page.html"
             copy.write_text(shortened(page.read_text(encoding="utf-8"), sections), encoding="utf-8")

@@ -27,3 +27,21 @@ def test_documentation_builds_without_a_warning(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "Ratings" in (tmp_path / "html" / "reference.html").read_text(encoding="utf-8")
+
+
+def test_what_the_readme_links_to_is_there() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    targets = [target.split("#")[0] for target in re.findall(r"\]\(([^)]+)\)", text)]
+    local = [target for target in targets if not target.startswith("http")]
+    assert "docs/demo/assay-demo-report.html" in local
+    assert [target for target in local if not (ROOT / target).is_file()] == []
+
+
+def test_the_reports_of_the_demo_are_of_this_version_and_run_nothing() -> None:
+    """Made by docs/make_screenshots.py, from what assay demo wrote."""
+    reports = sorted((ROOT / "docs" / "demo").glob("*.html"))
+    assert len(reports) == 2
+    for path in reports:
+        text = path.read_text(encoding="utf-8")
+        assert f"Made by assay {assay.__version__}." in text
+        assert "<script" not in text

@@ -1,5 +1,6 @@
 """Sections of the report that stand there only if the fit has what they are about."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -352,6 +353,16 @@ class TestStability:
         said = texts(self.section(lines, plain, monkeypatch))
         assert "None of 1 contrast has a clear sign" in said
         assert "Stable" not in said
+
+
+def test_a_mode_alone_is_what_was_asked_for_and_its_intervals_are_too_narrow() -> None:
+    ratings = assay.read_ratings(rated().drop(columns=["score", "session"]), task="single")
+    fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1, progress=False)
+    (finding,) = convergence_section(Material(fit=fit)).findings
+    assert finding.text.startswith("All intervals are too narrow: the fit is the mode alone")
+    fit.attrs["warnings"] = json.dumps(["Stopped early."])
+    (finding,) = convergence_section(Material(fit=fit)).findings
+    assert finding.text == "The fit is not to be trusted as it is: Stopped early."
 
 
 def test_people_alone_are_shown_where_no_systems_are_compared(tmp_path: Path) -> None:

@@ -17,11 +17,12 @@ def convergence_section(material: Material) -> Section:
     """Say whether the draws can be trusted."""
     words, *warnings = convergence_words(material.fit)
     distrust = doubts(material.fit)
-    if material.fit.attrs["method"] in MODES_ALONE:
-        distrust = [*distrust, words]
-    verdict = "Trust with care" if distrust else "No reason for doubt"
+    alone = material.fit.attrs["method"] in MODES_ALONE
+    # What was asked for is no fault of the fit, but its intervals are not what they look like.
+    found = [*map(_finding, (t for t in distrust if TURNS not in t)), *([_too_narrow()] * alone)]
+    verdict = "Trust with care" if distrust or alone else "No reason for doubt"
     blocks: list[Block] = [
-        Callout(word=verdict, text=words, level="doubt" if distrust else "good"),
+        Callout(word=verdict, text=words, level="doubt" if distrust or alone else "good"),
         *(Callout(word="Warning", text=text, level="doubt") for text in warnings),
     ]
     if material.fit.attrs["method"] == "nuts":
@@ -31,12 +32,20 @@ def convergence_section(material: Material) -> Section:
         title="Convergence",
         blocks=tuple(blocks),
         # What the data's design does to a comparison is a finding of the data's section.
-        findings=tuple(_finding(text) for text in distrust if TURNS not in text)[:1],
+        findings=tuple(found[:1]),
     )
 
 
 def _finding(doubt: str) -> Finding:
     text = f"The fit is not to be trusted as it is: {doubt}"
+    return Finding(weight=DOUBT_WEIGHT, text=text, section="convergence")
+
+
+def _too_narrow() -> Finding:
+    text = (
+        "All intervals are too narrow: the fit is the mode alone, and leaves out the uncertainty "
+        "of the parameters, which a fit with method='nuts' has."
+    )
     return Finding(weight=DOUBT_WEIGHT, text=text, section="convergence")
 
 

@@ -48,6 +48,18 @@ def said(report: Check) -> list[Finding]:
     return [finding for finding in report.findings if finding.topic == TOPIC]
 
 
+@pytest.mark.parametrize("answers", [False, True])
+def test_a_judge_that_gives_scores_is_an_instrument_too(answers: bool) -> None:
+    table = study()
+    judged = table["rater"] == "judge"
+    table["score"] = np.where(judged, np.where(table["label"] == "y", 0.9, 0.2), np.nan)
+    if not answers:
+        table.loc[judged, "label"] = None
+    (found,) = said(check(read(table, score="score")))
+    assert "all items of one, two were rated by llm" in found.text
+    assert ("read answers made of them" in found.text) == (not answers)
+
+
 def test_a_fit_with_one_error_rate_for_both_systems_warns() -> None:
     ratings, effort = read(study()), {"method": "map", "draws": 5, "chains": 1, "starts": 1}
     with pytest.warns(FitWarning, match="its sign can turn"):

@@ -60,8 +60,9 @@ def checked_items(ratings: Ratings, systems: Sequence[str], judge: Flags) -> Cou
 
 
 def _answered(ratings: Ratings, place: Counts) -> tuple[Counts, Counts]:
-    """Return the unit and the item of each rating with an answer, of items of one system."""
-    used = (ratings.answers >= 0).any(axis=1) & (place[ratings.item] >= 0)
+    """Return the unit and the item of each rating that says something, of items of one system."""
+    says = (ratings.answers >= 0).any(axis=1) | np.isfinite(ratings.scores).any(axis=1)
+    used = says & (place[ratings.item] >= 0)
     return units(ratings)[0][ratings.rater[used]], ratings.item[used]
 
 

@@ -27,6 +27,10 @@ FEW_ITEMS = 10
 TURNS = "and its sign can turn"
 PLAIN = "hierarchical"
 RECIPE = "hierarchical + system_bias"
+SCORES = (
+    "No layer lets the meaning of scores differ by system: read answers made of them, yes from a "
+    "threshold on"
+)
 MEASURED = (
     "In a study of a language-model judge (documentation, A sign that turns) the default model "
     "called a wrong sign real in 19 of 20 samples; with the layer alone the 95 % interval held the "
@@ -47,6 +51,8 @@ class Design:
     systems : tuple of str
     items, checked : ndarray of int (system,)
         Items of each system, and those of them that the others answered or whose truth is known.
+    scores_only : bool
+        Whether the judges gave scores and no answer.
     """
 
     judges: tuple[str, ...]
@@ -55,6 +61,7 @@ class Design:
     systems: tuple[str, ...]
     items: Counts
     checked: Counts
+    scores_only: bool
 
     @property
     def apart(self) -> bool:
@@ -111,12 +118,12 @@ def find_design(
     Parameters
     ----------
     ratings : Ratings
-        With all raters and systems; its items and answers do not matter.
+        With all raters and systems, and some of what each rater says; its items do not matter.
     cover : Coverage
     checked : callable
         From the judges to the counts of :func:`checked_items`.
     """
-    _, names, grouped = units(ratings)
+    unit, names, grouped = units(ratings)
     rated_all = (cover.items > 0) & (cover.answered >= NEARLY_ALL * cover.items)
     judge = rated_all.sum(axis=1) >= 2
     # One of the raters of a single group may be another instrument; of several nobody can tell.
@@ -135,6 +142,7 @@ def find_design(
         systems=tuple(ratings.systems[n] for n in common),
         items=items,
         checked=sample,
+        scores_only=not (ratings.answers[judge[unit][ratings.rater]] >= 0).any(),
     )
 
 
@@ -144,11 +152,12 @@ def danger(design: Design) -> str:
     counts = zip(design.checked, design.items, design.systems, strict=True)
     sample = some([f"{n} of {size} of {name}" for n, size, name in counts])
     by = f"{some(design.others)} rated" if design.others else "the truth is known of"
+    scores = f"{SCORES}. " if design.scores_only else ""
     return (
         f"all items of {some(design.systems)} were rated by {who}; {by} a sample of them "
         f"({sample}). If "
         f"{who} misses more on one system than on another, a model with one error rate for both "
-        f"takes that for a difference between the systems, {TURNS}. {_proposal(design)}"
+        f"takes that for a difference between the systems, {TURNS}. {scores}{_proposal(design)}"
     )
 
 

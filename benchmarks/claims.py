@@ -9,7 +9,7 @@ that of independent sets, whose claims are not.
     python benchmarks/claims.py --study kinds drift --sets 100 --seed 1
 
 replaces the lines of these studies in ``docs/calibration/claims_worlds.csv`` (by world) and
-``claims.csv`` (all worlds together whose parameters are from the prior, and all that are planted).
+``claims.csv`` (all worlds together that the fitted model and its prior made, and all others).
 """
 
 import argparse
@@ -40,7 +40,7 @@ def run(study: str, world: str, number: int, seed: int) -> list[dict[str, object
         {
             "study": study,
             "world": world,
-            "parameters": "planted" if worlds[world].plant else "prior",
+            "parameters": "planted" if worlds[world].plant or worlds[world].made_by else "prior",
             "claim": claim.what,
             "set": number,
             "stated": claim.stated,

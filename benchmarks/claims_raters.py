@@ -7,7 +7,7 @@ it was about is so. ``claims.py`` runs them and makes the table.
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,8 @@ from assay.kinds import rater_consistency, rater_kinds
 from assay.model import build_structure
 from assay.ratings import Ratings
 from assay.sessions import drift_table, reliability_by_session
-from assay.spec import make_spec
+from assay.simulation import simulate_answers
+from assay.spec import Spec, make_spec
 
 LEVEL = 0.95
 NUTS: dict[str, Any] = {"draws": 400, "tune": 400, "chains": 1}
@@ -62,6 +63,8 @@ class World:
         Further arguments of ``simulate``; what is not given is drawn from its prior.
     raters, reference, priors
         Of both models.
+    strata : int
+        Clusters are dealt out to so many strata.
     made_by : str
         Recipe that ratings are drawn from, where that is another one.
     plant : callable, optional
@@ -73,20 +76,33 @@ class World:
     raters: str = "hierarchical"
     reference: str | None = None
     priors: Mapping[str, str] | None = None
+    strata: int = 0
     made_by: str = ""
     plant: Plant | None = None
 
     def draw(self, rng: np.random.Generator) -> Ratings:
         """Draw a set of ratings."""
-        return assay.simulate(
+        values = self.plant(rng) if self.plant else {}
+        ratings = assay.simulate(
             self.task,
             raters=self.made_by or self.raters,
             reference=self.reference,
             priors=self.priors,
-            values=self.plant(rng) if self.plant else None,
+            values={} if self.strata else values,
             rng=rng,
             **self.sizes,
         )
+        if not self.strata:
+            return ratings
+        number = ratings.items["cluster"].str.removeprefix("cluster_").astype(int)
+        stratum = [f"stratum_{n % self.strata}" for n in number]
+        ratings = replace(ratings, items=ratings.items.assign(stratum=stratum))
+        return simulate_answers(build_structure(ratings, self.spec), values, rng)
+
+    @property
+    def spec(self) -> Spec:
+        """Of the model that ratings are drawn from."""
+        return make_spec(self.made_by or self.raters, "loglinear", self.reference, self.priors)
 
     def fit(self, ratings: Ratings, rng: np.random.Generator, **how: Any) -> xr.DataTree:
         """Fit a set of ratings."""
@@ -105,12 +121,11 @@ class World:
     def truth(self, fit: xr.DataTree, ratings: Ratings) -> xr.DataTree:
         """Return the fit with the true parameters as its only draw."""
         assert ratings.simulated is not None
-        spec = make_spec(self.made_by or self.raters, "loglinear", self.reference, self.priors)
         one = {name: np.asarray(value)[None] for name, value in ratings.simulated.values.items()}
         known = fit.copy()
-        posterior = posterior_dataset(build_structure(ratings, spec), one, 1)
+        posterior = posterior_dataset(build_structure(ratings, self.spec), one, 1)
         known["posterior"] = xr.DataTree(posterior)
-        known.attrs["spec"] = json.dumps(asdict(spec))
+        known.attrs["spec"] = json.dumps(asdict(self.spec))
         return known
 
 

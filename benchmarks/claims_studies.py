@@ -1,4 +1,4 @@
-"""What predictive checks and the tables of a study of attribution claim, and what is so.
+"""What predictive checks, comparisons and the tables of a study of attribution claim.
 
 Studies of ``claims.py``, as those of ``claims_raters.py``.
 """
@@ -13,6 +13,7 @@ import assay
 from assay.agreements import agreement
 from assay.agreements.design import build_design
 from assay.ais_studies.consensus import consensus_table
+from assay.comparison import group_contrasts
 from assay.evaluation import metrics_of_labels
 from assay.ratings import AUDITED_RIGHT, AUDITED_WRONG, NOT_AUDITED, Ratings
 
@@ -23,7 +24,7 @@ AUDITED = 0.1
 
 
 def checks(world: World, rng: np.random.Generator) -> Claims:
-    """Tails of predictive checks where the model is right."""
+    """Tails of predictive checks."""
     ratings = world.draw(rng)
     table = assay.predictive_checks(world.fit(ratings, rng), rng=rng)
     for line in table.dropna(subset="tail").itertuples():
@@ -33,6 +34,54 @@ def checks(world: World, rng: np.random.Generator) -> Claims:
                 stated=bound,
                 so=bool(line.tail <= bound),
             )
+
+
+def population(world: World, drawn: Ratings, rng: np.random.Generator, **sizes: int) -> Ratings:
+    """Ratings of many clusters with the parameters of a set that was drawn."""
+    per_cluster = len(drawn.items) // drawn.panels["cluster"].nunique()
+    many = {"n_items": MANY * per_cluster, "n_clusters": MANY, **sizes}
+    made = replace(world, sizes=dict(world.sizes) | many, plant=lambda _: drawn.simulated.values)
+    return made.draw(rng)
+
+
+def true_metrics(ratings: Ratings, names: list[str] | None = None) -> pd.Series:
+    """Metrics of the true labels by (metric, system)."""
+    known = metrics_of_labels(ratings.simulated.truth, ratings, names=names)
+    return known.set_index(["metric", "system"])["value"]
+
+
+def systems(world: World, rng: np.random.Generator) -> Claims:
+    """P(a > b), chances of being the best, and intervals of values and differences."""
+    drawn = world.draw(rng)
+    fit = world.fit(drawn, rng)
+    value = true_metrics(population(world, drawn, rng, ratings_per_item=0))
+    found = assay.compare(fit, level=LEVEL)
+    best = value.unstack().max(axis=1)
+    for line in found.pairs.itertuples():
+        difference = value[line.metric, line.a] - value[line.metric, line.b]
+        yield Claim(what="P(a > b)", stated=line.p_greater, so=bool(difference > 0))
+        yield inside("difference", line.difference_lower, difference, line.difference_upper)
+    for line in found.systems.itertuples():
+        mine = value[line.metric, line.system]
+        yield inside("value", line.lower, mine, line.upper)
+        if line.better == "higher":
+            yield Claim(what="P(best)", stated=line.p_best, so=bool(mine == best[line.metric]))
+
+
+def groups(world: World, rng: np.random.Generator) -> Claims:
+    """Intervals of differences of systems within strata, on their own and pooled."""
+    drawn = world.draw(rng)
+    found = group_contrasts(world.fit(drawn, rng), level=LEVEL, rng=rng)
+    many = population(world, drawn, rng, ratings_per_item=0)
+    stratum = many.items["stratum"].to_numpy()[many.panels["item"]]
+    value = {
+        name: true_metrics(replace(many, panels=many.panels[stratum == name]))
+        for name in np.unique(stratum)
+    }
+    for line in found[found["group"].isin(list(value))].itertuples():
+        true = value[line.group][line.metric, line.a] - value[line.group][line.metric, line.b]
+        yield inside("on its own", line.difference_lower, true, line.difference_upper)
+        yield inside("pooled", line.pooled_lower, true, line.pooled_upper)
 
 
 def audited(ratings: Ratings, rng: np.random.Generator) -> Ratings:
@@ -50,11 +99,8 @@ def attribution(world: World, rng: np.random.Generator) -> Claims:
     assert drawn.simulated is not None
     ratings = audited(drawn, rng)
     study = assay.ais_study(world.fit(ratings, rng), draws=400, rng=rng)
-    per_cluster = len(drawn.items) // drawn.panels["cluster"].nunique()
-    sizes = dict(world.sizes) | {"n_items": MANY * per_cluster, "n_clusters": MANY}
-    many = replace(world, sizes=sizes, plant=lambda _: drawn.simulated.values).draw(rng)
-    known = metrics_of_labels(many.simulated.truth, many, names=RATES)
-    value = known.set_index(["metric", "system"])["value"]
+    many = population(world, drawn, rng)
+    value = true_metrics(many, names=RATES)
     for line in study.systems.itertuples():
         true = value[line.metric, line.system]
         yield inside("rates: model", line.lower, true, line.upper)
@@ -91,6 +137,14 @@ BINARY = {"classes": ("no", "yes")}
 SYSTEMS = {"n_systems": 2, "n_clusters": 30}
 
 
+THREE = {"n_systems": 3, "n_clusters": 40, "n_raters": 5, "ratings_per_item": 2}
+TWO = {"n_systems": 2, "n_raters": 5, "ratings_per_item": 2}
+
+
+def _hard(rng: np.random.Generator) -> dict[str, np.ndarray]:
+    return {"hard_share": np.array(0.3), "difficulty_loading": np.array([[3.0]])}
+
+
 def _ais(**sizes: object) -> World:
     return World(task="ais", sizes={"n_items": 80, "n_systems": 2, "n_clusters": 40, **sizes})
 
@@ -111,6 +165,12 @@ STUDIES: dict[str, tuple[Study, dict[str, World]]] = {
             "perception, gold": World(
                 task="single", sizes=SMALL | BINARY | {"gold": 0.5}, reference="gold"
             ),
+            "three items in ten hard, five raters an item, fitted without": World(
+                task="single",
+                sizes=BINARY | {"n_items": 200, "n_raters": 5, "ratings_per_item": 5},
+                made_by="hierarchical + item_difficulty",
+                plant=_hard,
+            ),
         },
     ),
     "attribution": (
@@ -121,6 +181,31 @@ STUDIES: dict[str, tuple[Study, dict[str, World]]] = {
             "five raters, one system of 120": World(
                 task="ais",
                 sizes={"n_items": 120, "n_clusters": 120, "n_raters": 5, "ratings_per_item": 5},
+            ),
+        },
+    ),
+    "systems": (
+        systems,
+        {
+            "40 clusters": World(task="generation", sizes=THREE | {"n_items": 120}),
+            "8 clusters (model-based)": World(
+                task="generation", sizes=THREE | {"n_items": 24, "n_clusters": 8}
+            ),
+            "40 clusters, a third of the items not rated": World(
+                task="generation",
+                sizes=THREE
+                | {"n_items": 120, "ratings_per_item": np.resize([0, 2, 2, 2, 0, 2], 120)},
+            ),
+        },
+    ),
+    "groups": (
+        groups,
+        {
+            "25 clusters a stratum": World(
+                task="ais", sizes=TWO | {"n_items": 200, "n_clusters": 100}, strata=4
+            ),
+            "8 clusters a stratum (model-based)": World(
+                task="ais", sizes=TWO | {"n_items": 64, "n_clusters": 32}, strata=4
             ),
         },
     ),

@@ -5,10 +5,11 @@ rated three times and the rest once (``sparse``), once with two ratings of every
 (``double``). Then the same items are rated once more, ten more clusters are rated, or one more
 rater comes: the width that was expected stands beside the width that the new fit has.
 
-    python benchmarks/width_check.py --sets 5 --seed 1
+    python benchmarks/width_check.py --sets 10 --seed 1
 
-writes ``docs/calibration/width_check.csv`` (a line per set, purchase, estimand, metric and system)
-and ``width_check_summary.csv``; sets that the first file holds already are not run again.
+writes ``docs/calibration/width_check.csv`` (a line per set, purchase, estimand, metric and system
+or difference of the systems) and ``width_check_summary.csv``; sets that the first file holds
+already are not run again.
 """
 
 import argparse
@@ -27,6 +28,8 @@ from assay.evaluation.widths import BUYS, MORE_CLUSTERS, expected_width
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "calibration"
 WORLD = replace(WORLDS["retrieval"], clusters=60)
 DESIGNS = ("sparse", "double")
+CONTRAST = ("A", "B")
+DIFFERENCE = "A - B"
 
 
 def draw_tables(design: str, rng: np.random.Generator) -> dict[str, pd.DataFrame]:
@@ -64,8 +67,13 @@ def fit_of(table: pd.DataFrame, number: int) -> xr.DataTree:
 
 
 def widths(fit: xr.DataTree, estimand: str) -> pd.Series:
-    """Widths of the intervals by metric and system."""
-    table = assay.summarize(assay.metrics(fit, estimand=estimand)).set_index(["metric", "system"])
+    """Widths of the intervals by metric and system, and of the difference of the systems."""
+    data = assay.metrics(fit, estimand=estimand)
+    first, second = CONTRAST
+    contrast = data.sel(system=first) - data.sel(system=second)
+    contrast = contrast.assign_coords(system=DIFFERENCE).expand_dims("system")
+    joined = xr.concat([data, contrast], dim="system", combine_attrs="drop")
+    table = assay.summarize(joined).set_index(["metric", "system"])
     return table["upper"] - table["lower"]
 
 
@@ -77,7 +85,9 @@ def run(design: str, number: int, seed: int) -> pd.DataFrame:
     found = []
     after = {name: fit_of(pd.concat([tables["base"], tables[name]]), number) for name in BUYS}
     for estimand in ("finite", "population"):
-        expected = expected_width(base, estimand=estimand, rng=number)
+        values = expected_width(base, estimand=estimand, rng=number)
+        difference = expected_width(base, estimand=estimand, rng=number, contrast=CONTRAST)
+        expected = pd.concat([values, difference.assign(system=DIFFERENCE)])
         expected = expected.set_index(["metric", "system"])
         for name in BUYS:
             lines = pd.DataFrame(
@@ -87,6 +97,7 @@ def run(design: str, number: int, seed: int) -> pd.DataFrame:
                     "actual": widths(after[name], estimand),
                 }
             ).reset_index()
+            lines["what"] = np.where(lines["system"] == DIFFERENCE, "difference", "value")
             found.append(
                 lines.assign(design=design, number=number, estimand=estimand, purchase=name)
             )
@@ -99,7 +110,7 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
     t["expected"] = np.log(t["expected"] / t["width"])
     t["actual"] = np.log(t["actual"] / t["width"])
     t["error"] = (t["expected"] - t["actual"]).abs()
-    keys = ["design", "estimand", "purchase"]
+    keys = ["design", "estimand", "purchase", "what"]
     found = t.groupby(keys, sort=False).agg(
         sets=("number", "nunique"),
         expected=("expected", "mean"),

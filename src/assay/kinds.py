@@ -59,9 +59,9 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     (which is :math:`|J|` of two). ``theta`` is the recorded kind of
     :func:`assay.rater_reliability`.
 
-    Probabilities are as well calibrated as the prior of the raters is true: where one of eight
-    raters is the opposite of the others, the default takes such a rater for rare, and states
-    less than is so.
+    Under the prior of the fit, probabilities are so as often as they say. The default prior takes
+    adversaries for rare: where one or three of eight raters are, each with 30 ratings, far less is
+    stated than is so, and few are named; those named are right (``benchmarks/claims.py``).
 
     References
     ----------

@@ -4,6 +4,7 @@ import itertools
 import sys
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
@@ -11,7 +12,7 @@ import xarray as xr
 import assay
 from assay import plots
 from assay.agreements import agreement
-from assay.comparison import compare
+from assay.comparison import compare, compare_draws
 from assay.errors import ModelError
 from assay.evaluation import variance_budget
 from assay.fit_data import ratings_of
@@ -52,6 +53,17 @@ def test_every_figure_of_a_fit_draws_without_pyplot(fit: xr.DataTree) -> None:
         assert figure.get_figwidth() == 5.0
         assert any("rater_1" in w or "system_1" in w or "item_" in w for w in words(figure)), name
     assert ("matplotlib.pyplot" in sys.modules) == before
+
+
+@pytest.mark.parametrize(("high", "area"), [(np.nextafter(0.4, 1), False), (0.41, True)])
+def test_draws_that_differ_by_rounding_alone_are_a_point(high: float, area: bool) -> None:
+    values = np.tile([0.4, 0.3], (1, 20, 1))
+    values[0, 0, 0] = high
+    sample = xr.DataArray(values, {"system": ["A", "B"]}, ("chain", "draw", "system"))
+    sample.attrs.update(estimand="finite", reference="gold")
+    found = compare_draws(sample.to_dataset(name="m"), {"m": "higher"})
+    (axes,) = plots.plot_comparison(found).axes
+    assert any("Fill" in type(one).__name__ for one in axes.collections) == area
 
 
 def test_a_forest_puts_lines_of_one_heading_together() -> None:

@@ -8,6 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.comparison import Comparison, compare
+from assay.comparison.pairs import TIE
 from assay.plots.style import COLOURS, RC, WIDTH, bare, new_figure, short
 from assay.words import percent
 
@@ -72,7 +73,7 @@ def _draw(axes: "Axes", n: int, line: pd.Series, gap: Floats) -> None:
     """Draw one density above its interval; a difference without spread is a point."""
     lower, upper = line["difference_lower"], line["difference_upper"]
     colour = COLOURS["first"]
-    if gap.size and gap.max() > gap.min():
+    if gap.size and np.ptp(gap) > TIE:
         heights, edges = np.histogram(gap, bins=BINS)
         smooth = np.convolve(heights, np.array([1, 2, 3, 2, 1]) / 9, mode="same")
         middles = (edges[1:] + edges[:-1]) / 2

@@ -162,8 +162,9 @@ def classes_from_data(
 ) -> tuple[str, ...]:
     """Return the distinct values of a label whose task leaves its classes to the data.
 
-    Sorted as numbers if all are numbers, else alphabetically, class 2 before class 10. Equal numbers are one class, and so
-    are spellings that differ in case only: the commonest of them names it.
+    Sorted as numbers if all are numbers, else alphabetically, class 2 before class 10. Equal
+    numbers are one class, and so are spellings that differ in case only: the commonest of them
+    names it.
     """
     counts = pd.concat([column.str.strip() for column in columns]).value_counts()
     counts = counts[[canonical(v) not in EMPTY for v in counts.index]]

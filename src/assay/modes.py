@@ -1,8 +1,9 @@
 """The search for the modes of the posterior, from several starts.
 
 With weak data a model of raters has a mirror image in which every rater is wrong and every label
-is turned round. Several starts find such modes, :mod:`assay.peaks` weighs them, and the heaviest is
-the one that a fit reports.
+is turned round, and with more than two classes modes in which classes have each other's names.
+Several starts find such modes, :mod:`assay.peaks` weighs them, and the heaviest is the one that a
+fit reports: of those whose classes have their own names, if there is one.
 
 On small data modes are sought and weighed with the SDs of offsets held at the centre of their prior
 (:mod:`assay.climbs`); then the SDs of those that matter are settled (:mod:`assay.spreads`). On
@@ -78,7 +79,7 @@ def find_modes(
     Returns
     -------
     list of Mode
-        By falling evidence.
+        By falling evidence, those whose classes have each other's names last.
     """
     samples = samples_of(density, rng)
     centre = prior_centre(density) if centre is None else centre
@@ -198,8 +199,8 @@ def follow_modes(
         grown = mass(sample.data) / rows
         rows = mass(sample.data)
         peaks = []
-        for mode in found:
-            if mode.weight > FORGOTTEN:
+        for n, mode in enumerate(found):
+            if n == 0 or mode.weight > FORGOTTEN:
                 near = None if mode.precision is None else mode.precision.times(grown)
                 if ascend is None:
                     peak = climb(Held(there, still), mode.x, near)

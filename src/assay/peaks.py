@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from assay.curvature import curvature
 from assay.density import Density
@@ -26,6 +27,8 @@ Peak = tuple[Floats, float, int]
 SAME_LABELS = 0.02
 SAME_PLACE = 0.1
 SAME_HEIGHT = 0.5
+EXCHANGED = 0.1
+"""By how much the chances of right answers, added up over classes, rise with other names."""
 HOPELESS = 10.0
 """Nats for each unknown by which a mode is so low that its width is of no account."""
 
@@ -53,6 +56,9 @@ class Mode:
         What guessing gives on that label.
     weight : float
         Share of the evidence of all modes seen.
+    exchanged : bool
+        Whether raters would be right more often if classes had each other's names, on some label
+        of more than two classes.
     starts : int
         How many starts led here.
     visited : float
@@ -68,6 +74,7 @@ class Mode:
     accuracy: float
     chance: float
     weight: float = 1.0
+    exchanged: bool = False
     starts: int = 1
     visited: float = 0.0
     spreads: Spreads | None = None
@@ -84,11 +91,11 @@ class Mode:
 
     def __str__(self) -> str:
         """Say what the mode is and how much it weighs."""
-        kind = (
-            "raters are mostly wrong (a mirror image)"
-            if self.mirrored
-            else "raters are mostly right"
-        )
+        kind = "raters are mostly right"
+        if self.exchanged:
+            kind = "classes have each other's names"
+        if self.mirrored:
+            kind = "raters are mostly wrong (a mirror image)"
         evidence = "" if np.isnan(self.evidence) else f"log evidence {self.evidence:.1f}, "
         return (
             f"{kind}: mean accuracy {self.accuracy:.2f}, {evidence}"
@@ -143,7 +150,7 @@ def _alone(structure: Structure, density: Density, x: Floats, height: float, sta
     accuracy, chance = mean_accuracy(structure, density, x)
     return Mode(
         x=x, height=height, precision=None, evidence=np.nan, accuracy=accuracy, chance=chance,
-        starts=starts,
+        exchanged=names_exchanged(structure, density, x), starts=starts,
     )  # fmt: skip
 
 
@@ -160,7 +167,7 @@ def weigh(structure: Structure, density: Density, peaks: Sequence[Peak], still: 
         mode = Mode(
             x=x, height=height, precision=precision and beside(precision, still),
             evidence=laplace_evidence(height, precision, size), accuracy=accuracy, chance=chance,
-            starts=count,
+            exchanged=names_exchanged(structure, density, x), starts=count,
         )  # fmt: skip
         # Without a proper peak a point is a saddle, and its evidence means nothing beside a mode's.
         (modes if hopeless or precision is not None else saddles).append(mode)
@@ -168,8 +175,12 @@ def weigh(structure: Structure, density: Density, peaks: Sequence[Peak], still: 
 
 
 def by_evidence(modes: Sequence[Mode]) -> list[Mode]:
-    """Order modes by falling evidence, and say what share of it each has."""
-    ordered = sorted(modes, key=lambda mode: -mode.evidence)
+    """Order modes by falling evidence, and say what share of it each has.
+
+    Those whose classes have each other's names come last: what the answers tell apart is a class,
+    and its name is what raters mostly call it.
+    """
+    ordered = sorted(modes, key=lambda mode: (mode.exchanged, -mode.evidence))
     evidence = np.array([mode.evidence for mode in ordered])
     weights = np.exp(evidence - evidence.max())
     weights = weights / weights.sum()
@@ -195,3 +206,20 @@ def mean_accuracy(structure: Structure, density: Density, x: Floats) -> tuple[fl
     by_label = right.mean(axis=0)
     worst = int((by_label - 1 / classes).argmin())
     return float(by_label[worst]), float(1 / classes[worst])
+
+
+def names_exchanged(structure: Structure, density: Density, x: Floats) -> bool:
+    """Whether raters would be right more often if classes had each other's names.
+
+    Of labels with more than two classes: with two, that is a mirror image.
+    """
+    values = {k: v[None] for k, v in density.constrain(x).items()}
+    by_unit = np.concatenate([part.reliability(values)[0] for part in structure.parts], axis=0)
+    for n, label in enumerate(structure.ratings.task.labels):
+        count = len(label.classes)
+        if count > 2:
+            table = np.nanmean(by_unit[:, n, :count, :count], axis=0)
+            at = linear_sum_assignment(table, maximize=True)
+            if table[at].sum() - np.trace(table) > EXCHANGED:
+                return True
+    return False

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from assay.density import Density, unconstrain
 from assay.model import Structure
-from assay.partition import cores
 from assay.progress import Board, progress_bar
 from assay.pymc_model import model_of
 from assay.walks import Start
@@ -43,7 +42,8 @@ def sample_nuts(
     start : Start
         Chains begin about its centre, as far apart as its scale.
     draws, tune, chains : int
-        Draws kept and warm-up draws of each chain, number of chains.
+        Draws kept and warm-up draws of each chain, number of chains. They run one after the other:
+        processes forked beside the threads of others may hang.
     seed : int
     target_accept : float
         Between 0 and 1.
@@ -73,7 +73,7 @@ def sample_nuts(
 
         found = pm.sample(
             model=model_of(structure), draws=draws, tune=tune, chains=chains,
-            cores=min(chains, cores()), random_seed=seed, target_accept=target_accept,
+            cores=1, random_seed=seed, target_accept=target_accept,
             initvals=begin, init="adapt_diag", nuts_sampler="pymc", progressbar=False,
             callback=note, compute_convergence_checks=False,
             compile_kwargs={"mode": get_default_mode().excluding(BROKEN_REWRITE)},

@@ -41,13 +41,20 @@ def test_textual_entailment_is_decided_as_the_experts_did(family: str, shared_da
     assert line["log_loss"] < line["vote_log_loss"]
 
 
-def test_exchanged_classes_are_not_reported(shared_data: Path) -> None:
-    """Five classes and few ratings each: from a scattered start raters exchange the classes."""
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_exchanged_classes_are_not_reported(seed: int, shared_data: Path) -> None:
+    """Five classes and few ratings each: from scattered starts raters exchange the classes.
+
+    Which modes are found, and which has the higher evidence, hangs on the last digits.
+    """
     ratings = real_sets.read_set(shared_data, "weather_amt", gold=True)
     unknown = replace(ratings, truth=np.full_like(ratings.truth, -1))
     structure = build_structure(unknown, make_spec("hierarchical"))
     density = make_density(structure)
-    mode = find_modes(structure, density, np.random.default_rng(3), starts=3)[0]
+    modes = find_modes(structure, density, np.random.default_rng(seed), starts=3)
+    assert [mode.exchanged for mode in modes] == sorted(mode.exchanged for mode in modes)
+    mode = modes[0]
+    assert not mode.exchanged
     values = {name: value[None] for name, value in density.constrain(mode.x).items()}
     labels = recover(structure, values, np.random.default_rng(0)).probabilities
     known = ratings.truth[:, 0] >= 0

@@ -9,11 +9,12 @@ from scipy import stats
 import assay
 from assay.climbs import hold, prior_centre, spreads_of
 from assay.curvature import curvature
-from assay.density import Density, make_density
+from assay.density import Density, make_density, unconstrain
 from assay.errors import FitWarning
 from assay.laplace import laplace_draws, laplace_log_density, mode_scale
 from assay.model import Structure, build_structure
 from assay.modes import RIVAL, find_modes, seek_modes, starting_points
+from assay.peaks import names_exchanged
 from assay.precision import Dense
 from assay.spec import make_spec
 
@@ -184,3 +185,15 @@ def test_rivals_are_weighed_with_the_spreads_held(three_classes: tuple[Structure
 
 def test_models_without_spreads_hold_nothing(weak: assay.Ratings):
     assert len(spreads_of(parts(weak)[1])) == 0
+
+
+def test_a_relabelled_point_has_classes_with_each_others_names():
+    ratings = assay.simulate("single", classes=("a", "b", "c"), n_items=60, n_raters=4, rng=2)
+    structure = build_structure(ratings, make_spec("pooled", "dirichlet"))
+    density = make_density(structure)
+    values = density.constrain(find_modes(structure, density, np.random.default_rng(1))[0].x)
+    (name,) = (name for name, value in values.items() if value.size == 9)
+    confusion = np.array([[0.8, 0.1, 0.1], [0.2, 0.5, 0.3], [0.1, 0.5, 0.4]])
+    for order, expected in (([0, 1, 2], False), ([1, 0, 2], True), ([1, 2, 0], True)):
+        given = {**values, name: confusion[order].reshape(values[name].shape)}
+        assert names_exchanged(structure, density, unconstrain(density, given)) is expected

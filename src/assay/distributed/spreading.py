@@ -229,8 +229,8 @@ def follow_on_workers(
         return list(rough)
     still = rough[0].held
     followed: list[Mode] = []
-    for mode in rough:
-        if mode.weight > FORGOTTEN:
+    for n, mode in enumerate(rough):
+        if n == 0 or mode.weight > FORGOTTEN:
             there = curvature(sample, mode.x, still)
             near = there and beside(there, still).times(grown)
             x, height = climb(Held(density, still), mode.x, near)

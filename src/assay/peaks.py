@@ -217,8 +217,10 @@ def names_exchanged(structure: Structure, density: Density, x: Floats) -> bool:
     by_unit = np.concatenate([part.reliability(values)[0] for part in structure.parts], axis=0)
     for n, label in enumerate(structure.ratings.task.labels):
         count = len(label.classes)
-        if count > 2:
-            table = np.nanmean(by_unit[:, n, :count, :count], axis=0)
+        own = by_unit[:, n, :count, :count]
+        known = np.isfinite(own).all(axis=(1, 2))
+        if count > 2 and known.any():
+            table = own[known].mean(axis=0)
             at = linear_sum_assignment(table, maximize=True)
             if table[at].sum() - np.trace(table) > EXCHANGED:
                 return True

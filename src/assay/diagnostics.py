@@ -193,7 +193,7 @@ def mode_warnings(modes: list[Mode]) -> list[str]:
     """Name the modes that were seen besides the one that is reported."""
     found = []
     for mode in modes[1:]:
-        if mode.visited == 0 and (mode.mirrored or mode.exchanged or mode.weight > MODE_LIMIT):
+        if mode.visited == 0 and (mode.mirrored or mode.weight > MODE_LIMIT):
             share = "not negligible" if mode.weight > MODE_LIMIT else "negligible"
             found.append(
                 f"Another mode was seen, and is not part of the result: {mode}; its weight is "

@@ -9,6 +9,7 @@ import assay
 from assay.errors import FitError
 
 
+@pytest.mark.filterwarnings("ignore::assay.errors.FitWarning")
 def test_the_posterior_is_that_of_nutpie(capsys: pytest.CaptureFixture[str]) -> None:
     ratings = assay.simulate("single", classes=("a", "b"), n_items=30, n_raters=4, rng=2)
     model = {"raters": "one_coin", "prevalence": "dirichlet", "rng": 1, "starts": 1}

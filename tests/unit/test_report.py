@@ -2,6 +2,7 @@
 
 import json
 import re
+import warnings
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -394,6 +395,28 @@ def test_agreement_that_is_not_expected_is_told_with_its_level(
     said = texts(agreement_section(Material(fit=fit)))
     assert f"Outside the 95% interval that the model expects: {table['statistic'][0]} of" in said
     assert f"Of {len(table)} coefficients" in said
+
+
+@pytest.mark.parametrize(
+    ("items", "right", "told"), [(80, 0.0, True), (20, 0.0, False), (80, 0.8, False)]
+)
+def test_raters_who_hardly_agree_are_a_finding(items: int, right: float, told: bool) -> None:
+    rng = np.random.default_rng(1)
+    answers = np.where(
+        rng.random((items, 3)) < right,
+        rng.integers(3, size=(items, 1)),
+        rng.integers(3, size=(items, 3)),
+    )
+    table = pd.DataFrame(answers, columns=["r1", "r2", "r3"]).rename_axis("item").reset_index()
+    long = table.melt("item", var_name="rater", value_name="label")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ratings = assay.read_ratings(long, task="single")
+        fit = assay.fit(ratings, method="map", draws=5, chains=1, progress=False)
+    found = agreement_section(Material(fit=fit))
+    said = "".join(f.text for f in found.findings)
+    assert ("Raters agree on label hardly more than by chance" in said) == told
+    assert ("Their answers say little" in texts(found)) == told
 
 
 def test_a_wrong_consensus_is_told_for_each_metric(page: Page) -> None:

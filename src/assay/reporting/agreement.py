@@ -2,11 +2,22 @@
 
 import pandas as pd
 
+from assay.agreements import WHOLE, Agreement
 from assay.plots.agreement import plot_agreement
 from assay.reporting.material import Material
-from assay.reporting.page import Block, Callout, Gap, Picture, Section, prose, table_of
+from assay.reporting.page import Block, Callout, Finding, Gap, Picture, Section, prose, table_of
 from assay.reporting.svg import WIDTH, to_svg
-from assay.words import interval, percent
+from assay.words import interval, lines_of, percent
+
+WEIGHT = 75.0
+SLIGHT = 0.2
+"""Alpha up to which agreement is slight (Landis & Koch 1977, Biometrics 33, 159-174)."""
+
+ENOUGH = 30
+"""Items with two answers from which that is sure: intervals of fewer are too narrow."""
+
+ALPHA = ("krippendorff_alpha_ordinal", "krippendorff_alpha")
+"""By which agreement beyond chance is told: the first that a label has."""
 
 NO_OVERLAP = Gap(
     what="Agreement between raters",
@@ -22,12 +33,14 @@ def agreement_section(material: Material) -> Section | Gap:
         return NO_OVERLAP
     figure = plot_agreement(found, width=WIDTH)
     words = "Coefficients of agreement, and what the fitted model expects of them."
+    slight = _slight(found)
     blocks: list[Block] = [
         prose(
             "Agreement is not accuracy: raters can agree and be wrong together. Where what was "
             "observed lies far from what the model expects, the model misses something about the "
             "raters."
         ),
+        *(Callout(word="Hardly any", text=text, level="doubt") for text in slight),
         *_misfit(found.table, found.level),
         Picture(svg=to_svg(figure, name="agreement", words=words), caption=words),
         _table(found.table, found.level, found.draws),
@@ -35,7 +48,26 @@ def agreement_section(material: Material) -> Section | Gap:
     if len(found.intra_rater):
         shown = {"rater": "Rater", "label": "Label", "n": "Items", "percent": "Agreement"}
         blocks.append(table_of("intra_rater", "Raters with themselves", found.intra_rater, shown))
-    return Section(key="agreement", title="Agreement", blocks=tuple(blocks))
+    findings = tuple(Finding(weight=WEIGHT, text=text, section="agreement") for text in slight)
+    return Section(key="agreement", title="Agreement", blocks=tuple(blocks), findings=findings)
+
+
+def _slight(found: Agreement) -> list[str]:
+    """Name the labels on which raters agree slightly at best, if that is sure."""
+    labels = found.table[found.table["label"] != WHOLE]
+    told = []
+    for label, table in labels.groupby("label", sort=False):
+        by_name = table.set_index("statistic")
+        line = lines_of(by_name.loc[[next(s for s in ALPHA if s in by_name.index)]])[0]
+        if line["n_items"] >= ENOUGH and line["upper"] < SLIGHT:
+            told.append(
+                f"Raters agree on {label} hardly more than by chance: Krippendorff's alpha "
+                f"{interval(line['value'], line['lower'], line['upper'])}. Their answers say "
+                "little about which items have which truth; what the model says of single items, "
+                "and how many have a class, comes mostly from its prior and from its assumptions "
+                "about raters."
+            )
+    return told
 
 
 def _misfit(table: pd.DataFrame, level: float) -> list[Block]:

@@ -17,6 +17,7 @@ from assay.climbs import prior_centre
 from assay.curvature import bend_row, curvature
 from assay.density import Density, make_density
 from assay.distributed import connection, fitting, writing
+from assay.distributed.alike import require_alike
 from assay.distributed.pieces import make_frame, make_piece, take_clusters
 from assay.distributed.skeleton import make_skeleton, number, number_partition
 from assay.distributed.spreading import cut_clusters
@@ -409,6 +410,119 @@ def test_sessions_need_an_order(client: Any, table: pd.DataFrame, tmp_path: Path
     reading = {"sessions": ["may", "june"]}
     fit = assay.fit_dataset(folder, out=tmp_path / "f.zarr", reading=reading, **given)
     assert fit["constant_data"]["session"].values.tolist() == ["may", "june"]
+
+
+def accounts(*tables: pd.DataFrame, task: str = "retrieval") -> tuple[Any, list[Path]]:
+    """What is said of tables that are partitions, and names for them."""
+    read = [assay.read_ratings(each, task=task).accounting for each in tables]
+    return read, [Path(f"part-{n}.parquet") for n in range(len(tables))]
+
+
+def halves(table: pd.DataFrame, first: int = 12) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Some clusters, and the others."""
+    code = pd.factorize(table["cluster"])[0]
+    return table[code < first], table[code >= first]
+
+
+def test_a_partition_of_one_question_may_not_show_that_it_is_a_cluster(table: pd.DataFrame) -> None:
+    parts = [part.rename(columns={"cluster": "question"}) for part in halves(table, 1)]
+    words = r"cluster is column question in part-1.parquet, and not in part-0.*cluster='question'"
+    with pytest.raises(FitError, match=words):
+        require_alike(*accounts(*parts))
+
+
+def test_a_partition_without_a_first_rank_may_count_from_zero(table: pd.DataFrame) -> None:
+    one, other = halves(table.assign(rank=table["rank"] - 1))
+    require_alike(*accounts(one, other))
+    words = "ranks count from 0 in part-1.parquet, and from 1 in part-0.parquet"
+    with pytest.raises(FitError, match=words):
+        require_alike(*accounts(one[one["rank"] > 0], other))
+
+
+@pytest.mark.parametrize("column", ["rank", "misleading"])
+def test_a_file_that_lacks_a_column_is_named(table: pd.DataFrame, column: str) -> None:
+    one, other = halves(table)
+    words = f"is column {column} in part-0.parquet, and there is no such column in part-1.parquet"
+    with pytest.raises(FitError, match=words):
+        require_alike(*accounts(one, other.drop(columns=column)))
+
+
+def test_files_that_name_a_column_otherwise_are_named(table: pd.DataFrame) -> None:
+    one, other = halves(table)
+    words = "rater is column rater in part-0.parquet, and column annotator in part-1.parquet"
+    with pytest.raises(FitError, match=words):
+        require_alike(*accounts(one, other.rename(columns={"rater": "annotator"})))
+
+
+def test_groups_that_change_within_raters_are_no_groups_in_all_files(table: pd.DataFrame) -> None:
+    one, other = halves(table.assign(group="people"))
+    changing = one.assign(group=np.where(np.arange(len(one)) % 2, "people", "llm"))
+    with pytest.raises(FitError, match=r"raters have several groups in part-0.parquet, and one"):
+        require_alike(*accounts(changing, other))
+
+
+def test_a_partition_may_have_no_score() -> None:
+    table = table_of(assay.simulate("single", n_items=40, n_raters=3, n_clusters=24, rng=1))
+    one, other = halves(table.assign(score=0.5))
+    require_alike(*accounts(one.assign(score=np.nan), other, task="single"))
+    sure = one.rename(columns={"score": "confidence"})
+    with pytest.raises(FitError, match="score of label"):
+        require_alike(*accounts(sure, other, task="single"))
+
+
+def test_a_file_without_rows_is_counted_and_left_out(client: Any, folder: Path) -> None:
+    table = together(folder)
+    table.head(0).to_parquet(folder / "part-9.parquet")
+    fit = assay.fit_dataset(
+        folder, task="retrieval", out=folder.parent / "f.zarr", client=client,
+        **QUICK | {"method": "map", "draws": 2},
+    )  # fmt: skip
+    accounting = json.loads(fit.attrs["accounting"])
+    assert accounting["rows_used"] == len(table)
+    assert "1 file has no rows: part-9.parquet" in accounting["notes"]
+    for path in folder.glob("*.parquet"):
+        table.head(0).to_parquet(path)
+    with pytest.raises(RatingsError, match="none of the files has a row"):
+        assay.fit_dataset(folder, task="retrieval", out=folder / "f.zarr", client=client, **QUICK)
+
+
+def test_a_file_that_was_mended_is_read_anew(client: Any, folder: Path) -> None:
+    given: dict[str, Any] = {
+        "task": "retrieval", "out": folder.parent / "f.zarr", "client": client,
+        **QUICK | {"method": "map", "draws": 2},
+    }  # fmt: skip
+    file = folder / "part-1.parquet"
+    right = file.read_bytes()
+    file.write_bytes(b"no table")
+    # Whoever keeps the error keeps what the workers hold.
+    with pytest.raises(FitError, match="cannot be read") as _:
+        assay.fit_dataset(folder, **given)
+    file.write_bytes(right)
+    assert assay.fit_dataset(folder, **given)["labels"].sizes["item"] == 240
+
+
+def test_folders_in_the_folder_are_not_left_out_silently(folder: Path) -> None:
+    inner = folder / "system=A"
+    inner.mkdir()
+    (folder / "part-1.parquet").rename(inner / "part-1.parquet")
+    with pytest.raises(RatingsError, match=r"there is system=A.part-1.parquet: write all files"):
+        assay.fit_dataset(folder, task="retrieval", out=folder / "f.zarr", client=None, **QUICK)
+
+
+def test_a_class_that_only_the_known_truth_has_is_one(client: Any, tmp_path: Path) -> None:
+    table = table_of(assay.simulate("single", n_items=60, n_raters=3, n_clusters=20, rng=3))
+    item = pd.factorize(table["item"])[0]
+    folder = write_partitions(
+        table.assign(gold=np.where(item == 5, "z", "")), tmp_path / "r", (1, 1)
+    )
+    fit = assay.fit_dataset(
+        folder, task="single", out=tmp_path / "f.zarr", client=client, reading={"truth": "gold"},
+        **QUICK | {"method": "map", "draws": 2},
+    )  # fmt: skip
+    here = assay.read_ratings(together(folder), task="single", truth="gold")
+    classes = json.loads(fit.attrs["task"])["labels"][0]["classes"]
+    assert tuple(classes) == here.task.labels[0].classes
+    assert "z" in classes
 
 
 # -- data in memory --------------------------------------------------------------------

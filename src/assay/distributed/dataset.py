@@ -9,8 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay.distributed.partitions import read_on_workers
 from assay.distributed.skeleton import hashes
-from assay.errors import AssayError, FitError, RatingsError
+from assay.errors import FitError
+from assay.plurals import counted, some
 from assay.ratings import Accounting, Ratings
 from assay.reading import read_ratings
 from assay.task import Task
@@ -38,38 +40,6 @@ class Facts:
     accounting: Accounting
 
 
-def list_partitions(folder: str | Path) -> list[Path]:
-    """List the Parquet files of a folder by name.
-
-    Raises
-    ------
-    RatingsError
-        If it is no folder, or holds none.
-    """
-    found = sorted(Path(folder).glob("*.parquet")) if Path(folder).is_dir() else []
-    if not found:
-        raise RatingsError(
-            "a data set in partitions is a folder of .parquet files with the same columns; there "
-            "are none here",
-            str(folder),
-        )
-    return found
-
-
-def read_partition(path: Path, task: Task, reading: Mapping[str, Any]) -> Ratings:
-    """On a worker: read one file.
-
-    Raises
-    ------
-    FitError
-        With every problem of the file; unlike other errors it travels as it is.
-    """
-    try:
-        return read_ratings(path, task=task, **reading)
-    except AssayError as error:
-        raise FitError(str(error)) from None
-
-
 def describe(ratings: Ratings) -> Facts:
     """On a worker: count what a partition holds."""
     sizes = {
@@ -82,10 +52,11 @@ def describe(ratings: Ratings) -> Facts:
 
 
 def words_seen(ratings: Ratings) -> dict[str, list[str]]:
-    """On a worker: the classes that occur in the answers to each label."""
+    """On a worker: the classes that occur in the answers to each label, and in its known truth."""
+    codes = np.concatenate([ratings.answers, ratings.truth])
     return {
-        label.name: [label.classes[k] for k in np.unique(codes[codes >= 0])]
-        for label, codes in zip(ratings.task.labels, ratings.answers.T, strict=True)
+        label.name: [label.classes[k] for k in np.unique(column[column >= 0])]
+        for label, column in zip(ratings.task.labels, codes.T, strict=True)
     }
 
 
@@ -95,8 +66,7 @@ def complete_task(
     """Fill in classes that the task leaves to the data, from the answers in all partitions."""
     if all(label.classes for label in task.labels):
         return task
-    parts = client.map(read_partition, paths, [task] * len(paths), [reading] * len(paths))
-    seen = client.gather(client.map(words_seen, parts))
+    seen = client.gather(client.map(words_seen, read_on_workers(client, paths, task, reading)))
     words = {
         label.name: sorted({word for found in seen for word in found[label.name]})
         for label in task.labels
@@ -177,20 +147,24 @@ def require_whole_clusters(
             )
 
 
-def account_for(facts: Sequence[Facts], paths: Sequence[Path], folder: Path) -> Accounting:
-    """Add up what became of the rows of all partitions."""
+def account_for(facts: Sequence[Facts], paths: Sequence[Path], empty: Sequence[Path]) -> Accounting:
+    """Add up what became of the rows of all partitions; of the files, some were ``empty``."""
     each = [fact.accounting for fact in facts]
     aside = [
         found.set_aside.assign(detail=path.name + ": " + found.set_aside["detail"].astype(str))
         for found, path in zip(each, paths, strict=True)
         if len(found.set_aside)
     ]
+    without_rows = []
+    if empty:
+        names = some([path.name for path in empty])
+        without_rows.append(f"{counted(len(empty), 'file', 'have')} no rows: {names}")
     return replace(
         each[0],
         rows_read=sum(found.rows_read for found in each),
         rows_used=sum(found.rows_used for found in each),
         set_aside=pd.concat([each[0].set_aside.head(0), *aside], ignore_index=True),
-        notes=tuple(dict.fromkeys(note for found in each for note in found.notes)),
-        source=str(folder),
+        notes=tuple(dict.fromkeys([*without_rows, *(n for found in each for n in found.notes)])),
+        source=str(paths[0].parent),
         sha256=",".join(found.sha256 for found in each),
     )

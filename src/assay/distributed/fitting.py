@@ -18,9 +18,9 @@ import xarray as xr
 from assay.centring import find_centred_modes
 from assay.climbs import LARGE
 from assay.density import make_density
-from assay.distributed import dataset
 from assay.distributed.connection import connected
 from assay.distributed.holding import Held, hold_dataset
+from assay.distributed.partitions import list_partitions
 from assay.distributed.pieces import in_coordinates, without_clusters
 from assay.distributed.skeleton import Numbered, number_partition
 from assay.distributed.spreading import (
@@ -122,7 +122,7 @@ def fit_dataset(
     if target.suffix != ".zarr" or not target.absolute().parent.is_dir():
         raise FitError(f"out={str(out)!r}; name a .zarr store in a folder that exists")
     spec = make_spec(raters, prevalence, reference, priors, None, replicates, gold_chosen)
-    paths = [path.absolute() for path in dataset.list_partitions(folder)]
+    paths = [path.absolute() for path in list_partitions(folder)]
     with connected(client) as cluster:
         held = hold_dataset(cluster, paths, task, dict(reading or {}), spec)
         refuse_idle(held.structure, priors)
@@ -134,9 +134,8 @@ def fit_dataset(
         x, stats, _ = RUNS[method](
             held.structure, density, modes[0], inference, Effort(draws=draws, chains=chains)
         )
-        accounting = dataset.account_for(held.facts, paths, Path(folder))
         notes = write_fit(
-            held, density, modes, np.array(x), stats, accounting, target.absolute(),
+            held, density, modes, np.array(x), stats, target.absolute(),
             method=method, seed=seed, starts=starts,
         )  # fmt: skip
     for note in notes:

@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from assay.distributed import dataset
+from assay.distributed.alike import require_alike
+from assay.distributed.partitions import read_on_workers, split_empty
 from assay.distributed.skeleton import Numbering, make_skeleton, number, number_partition
 from assay.distributed.spreading import same, sending
 from assay.distributed.subsets import join_ratings
 from assay.errors import FitError, ModelError
 from assay.layers.perception import check_reference
 from assay.model import Structure
-from assay.ratings import Ratings
+from assay.ratings import Accounting, Ratings
 from assay.spec import Spec, recipes
 from assay.task import Task
 
@@ -34,6 +36,8 @@ class Held:
         Of the skeleton; what it says of systems' shares is the whole data set's.
     numbering : Numbering
     facts : tuple of Facts
+    accounting : Accounting
+        Of all files.
     """
 
     client: Any
@@ -41,6 +45,7 @@ class Held:
     structure: Structure
     numbering: Numbering
     facts: tuple[dataset.Facts, ...]
+    accounting: Accounting
 
 
 def hold_dataset(
@@ -48,10 +53,11 @@ def hold_dataset(
 ) -> Held:
     """Have workers read the partitions, check that they fit together, and number them alike."""
     base = dataset.task_of(task, reading)
+    paths, empty = split_empty(client, paths)
     full = dataset.complete_task(client, paths, base, reading)
-    count = len(paths)
-    parts = client.map(dataset.read_partition, paths, [full] * count, [reading] * count)
+    parts = read_on_workers(client, paths, full, reading)
     facts = client.gather(client.map(dataset.describe, parts))
+    require_alike([fact.accounting for fact in facts], paths)
     dataset.check_sessions(facts, reading)
     dataset.require_whole_clusters(client, parts, paths, facts)
     skeleton = join_skeletons(client, parts, spec)
@@ -65,7 +71,7 @@ def hold_dataset(
     structure, numbering = number(skeleton, spec)
     with sending():
         given = client.submit(same, numbering, pure=False)
-    numbered = client.map(number_partition, parts, [given] * count)
+    numbered = client.map(number_partition, parts, [given] * len(parts))
     places = sum(client.gather(client.map(attrgetter("places"), numbered)))
     design = replace(
         structure.prevalence.design, system_share=places / places.sum(axis=1, keepdims=True)
@@ -76,6 +82,7 @@ def hold_dataset(
         structure=replace(structure, prevalence=replace(structure.prevalence, design=design)),
         numbering=numbering,
         facts=tuple(facts),
+        accounting=dataset.account_for(facts, paths, empty),
     )
 
 

@@ -29,7 +29,6 @@ from assay.fit_diagnostics import diagnose_laplace
 from assay.fit_tree import assemble
 from assay.model import Structure
 from assay.peaks import Mode
-from assay.ratings import Accounting
 from assay.recovery import Recovered
 
 Floats = NDArray[np.float64]
@@ -41,7 +40,6 @@ def write_fit(
     modes: list[Mode],
     x: Floats,
     stats: dict[str, Any],
-    accounting: Accounting,
     target: Path,
     *,
     method: str,
@@ -72,7 +70,7 @@ def write_fit(
         notes += [*mode_warnings(modes), *name_warnings(structure, values)]
         notes += design_warnings(structure.spec, double_sampling_on_workers(held))
         stated = [*_stated(structure), *learned_assumptions(structure, values)]
-        whole = replace(structure, ratings=replace(structure.ratings, accounting=accounting))
+        whole = replace(structure, ratings=replace(structure.ratings, accounting=held.accounting))
         write_statistics(store, stats)
         annotate(
             store,

@@ -15,6 +15,8 @@ from assay.reading.numbers import point_wanted, with_points
 from assay.reading.table import Table, cell_text
 
 ONE_GROUP = "all"
+GROUP_UNUSED = "changes within raters: it is not used as their group"
+"""The end of a note."""
 Words = NDArray[Any]
 
 
@@ -122,9 +124,7 @@ def rater_table(
             fatal=group is not None,
         )  # fmt: skip
         if groups is None:
-            ledger.note(
-                f"column {values.name} changes within raters: it is not used as their group"
-            )
+            ledger.note(f"column {values.name} {GROUP_UNUSED}")
             groups = np.full(len(names), ONE_GROUP, object)
         groups = np.where(groups == "", ONE_GROUP, groups)
     index = pd.Index(names, name="rater")

@@ -16,6 +16,8 @@ from assay.reading.repeats import number_within
 from assay.reading.table import Table
 
 COLUMNS = ["panel", "system", "cluster", "rank", "item"]
+RANKS_FROM_ZERO = "ranks count from 0 in the file; here they count from 1"
+"""A note."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,7 +162,7 @@ def _ranks(values: "pd.Series[str]", places: Places, ledger: Ledger) -> "NDArray
     ranks = np.ones(len(places.item), np.int64)
     ranks[rows] = numbers
     if len(rows) and numbers.min() == 0:
-        ledger.note("ranks count from 0 in the file; here they count from 1")
+        ledger.note(RANKS_FROM_ZERO)
         ranks[rows] += 1
     return ranks
 

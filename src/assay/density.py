@@ -19,6 +19,7 @@ from assay.kernels.tape import SUM, TapeArrays
 from assay.model import Structure
 from assay.parameters import Parameter
 from assay.partition import cut, in_threads
+from assay.progress import steps
 from assay.tape import Tape
 
 Floats = NDArray[np.float64]
@@ -89,6 +90,7 @@ class Density:
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
         """Log density and gradient at one point."""
+        steps()(1)
         x = np.ascontiguousarray(x, float)
         if len(self.pieces) == 1:
             value, gradient = log_density(x, self.tape, self.places, self.log_weight, self.data)

@@ -33,6 +33,7 @@ from assay.partition import in_threads
 from assay.parts.answers import AnswerPart
 from assay.peaks import Mode
 from assay.precision import Precision
+from assay.progress import steps
 from assay.response_rows import ProductRows
 
 Floats = NDArray[np.float64]
@@ -112,6 +113,7 @@ def _is_counted(part: Any) -> bool:
 
 def expect(density: Density, x: Floats) -> Expected:
     """Return what the data say at one point: one pass over them."""
+    steps()(1)
     buffer, *tables = density.tables(x)
 
     def look(piece: Any) -> tuple[Any, ...]:

@@ -155,7 +155,7 @@ def fit(
     search, inference, labels = np.random.default_rng(seed).spawn(3)
     form = closed_form(structure) if method == "em" and client is None else None
     spread = None if method == "nuts" else _on_workers(client, structure, density)
-    with waiting("seeking modes", show=progress):
+    with waiting("seeking modes", show=progress, unit="passes"):
         density, modes = _seek(
             structure, density, search, starts=starts, form=form, sampler=sampler, spread=spread
         )
@@ -176,7 +176,7 @@ def fit(
     x, stats, notes = RUNS[method](structure, density, modes[0], inference, effort)
     values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
     posterior = posterior_dataset(structure, values, len(x))
-    with waiting("drawing labels", show=progress):
+    with waiting("drawing labels", show=progress, total=draws * chains, unit="draws"):
         if spread is None:
             recovered = recover(structure, values, labels)
         else:

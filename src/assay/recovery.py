@@ -17,6 +17,7 @@ from assay.kernels.recovery import recover_draw
 from assay.likelihood import Pattern
 from assay.model import TABLE_AXES, Structure, Tables
 from assay.partition import cores, in_threads, runs, shares, take_bundles
+from assay.progress import steps
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -73,7 +74,7 @@ def recover(
     )
     every = shares(pattern.data)
     streams = rng.spawn(len(every)) if len(every) > 1 else [rng]
-    first = 0
+    first, step = 0, steps()
     for tables in _tables_by_state(structure, values):
 
         def work(
@@ -83,6 +84,7 @@ def recover(
         ) -> None:
             piece = _piece(pattern, job[0], by_bundle) if len(every) > 1 else _whole(pattern)
             _recover_piece(piece, job[1], tables, structure.prevalence.log_weight, found, first)
+            step(len(tables) / len(every))
 
         in_threads(work, list(zip(every, streams, strict=True)), cores())
         first += len(tables)

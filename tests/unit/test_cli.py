@@ -606,10 +606,13 @@ def test_a_reader_that_goes_away_is_no_error_message(fit_file: Path) -> None:
         assert process.wait(60) == -signal.SIGPIPE
 
 
+@pytest.mark.parametrize("compiled", [False, True])
 def test_an_interrupt_is_said_and_exits_130(
-    ratings_file: Path, monkeypatch: pytest.MonkeyPatch
+    compiled: bool, ratings_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object, **__: object) -> None:
+        if compiled:
+            raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
         raise KeyboardInterrupt
 
     monkeypatch.setattr("assay.check", interrupted)

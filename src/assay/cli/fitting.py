@@ -122,7 +122,7 @@ class Fitting:
         return tree
 
     def fit_dataset(
-        self, folder: Path, task: str, reading: "Reading", output: Path
+        self, folder: Path, task: str, reading: "Reading", output: Path, *, progress: bool
     ) -> "xr.DataTree":
         """Fit a folder of partitions into a store, with the workers of the cluster."""
         import warnings
@@ -140,7 +140,7 @@ class Fitting:
             warnings.simplefilter("ignore", FitWarning)
             tree = assay.fit_dataset(
                 folder, task=task, out=output, client=self.dask, reading=reading.arguments(),
-                **self._arguments(),
+                progress=progress, **self._arguments(),
             )  # fmt: skip
         annotate(output, {"command": this_command()})
         say_notes(accounting_of(tree.attrs["accounting"]))

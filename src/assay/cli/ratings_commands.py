@@ -96,7 +96,7 @@ def fit(
     fitting.checked()
     require_place(output)
     if fitting.dask is not None and source.is_dir() and any(source.glob("*.parquet")):
-        tree = fitting.fit_dataset(source, task, reading, output)
+        tree = fitting.fit_dataset(source, task, reading, output, progress=not quiet)
     else:
         tree = fitting.fit(source, task, reading, progress=not quiet)
         assay.save(tree, output)

@@ -12,6 +12,7 @@ import typer
 
 from assay.errors import AssayError
 from assay.option_words import in_options
+from assay.progress import interruptible
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -104,7 +105,8 @@ def in_words[**P](command: Callable[P, None]) -> Callable[P, None]:
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            command(*args, **kwargs)
+            with interruptible():
+                command(*args, **kwargs)
         except AssayError as error:
             fail(in_options(str(error)))
         except KeyboardInterrupt:

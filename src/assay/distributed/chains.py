@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.density import Density
+from assay.distributed.gathering import called_off
 from assay.distributed.spreading import same, sending
 from assay.effort import Effort
 from assay.progress import Board, progress_bar
@@ -26,8 +27,11 @@ def sample_chains(
     with sending():
         given = client.submit(same, walk, pure=False)
     found = client.map(sample_chain, [given] * chains, chain_seeds(seed, chains), pure=False)
-    with progress_bar(chains, effort.total, show=effort.progress) as show:
+    with (
+        called_off(client, found),
+        progress_bar(chains, effort.total, show=effort.progress) as show,
+    ):
         board = Board(chains, effort.total, show)
         for n, future in enumerate(found):
             board.tell({n: (effort.total, int(np.sum(future.result().get("diverging", 0))))})
-    return together(client.gather(found))
+        return together(client.gather(found))

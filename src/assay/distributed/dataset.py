@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay.distributed.gathering import gather
 from assay.distributed.partitions import read_on_workers
 from assay.distributed.skeleton import hashes
 from assay.errors import FitError
@@ -66,7 +67,7 @@ def complete_task(
     """Fill in classes that the task leaves to the data, from the answers in all partitions."""
     if all(label.classes for label in task.labels):
         return task
-    seen = client.gather(client.map(words_seen, read_on_workers(client, paths, task, reading)))
+    seen = gather(client, client.map(words_seen, read_on_workers(client, paths, task, reading)))
     words = {
         label.name: sorted({word for found in seen for word in found[label.name]})
         for label in task.labels
@@ -132,7 +133,7 @@ def require_whole_clusters(
     buckets = 1 + names // BUCKET
     for bucket in range(buckets):
         count = len(parts)
-        found = client.gather(client.map(names_in, parts, [bucket] * count, [buckets] * count))
+        found = gather(client, client.map(names_in, parts, [bucket] * count, [buckets] * count))
         keys = np.concatenate(found)
         owner = np.repeat(np.arange(count), [len(part) for part in found])
         order = np.argsort(keys, kind="stable")

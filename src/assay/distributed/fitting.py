@@ -19,6 +19,7 @@ from assay.centring import find_centred_modes
 from assay.climbs import LARGE
 from assay.density import make_density
 from assay.distributed.connection import connected
+from assay.distributed.gathering import gather
 from assay.distributed.holding import Held, hold_dataset
 from assay.distributed.partitions import list_partitions
 from assay.distributed.pieces import in_coordinates, without_clusters
@@ -39,6 +40,7 @@ from assay.inference import RUNS
 from assay.peaks import Mode
 from assay.prior_files import Priors
 from assay.prior_use import refuse_idle
+from assay.progress import waiting
 from assay.ratings import Ratings
 from assay.seeds import seed_of
 from assay.spec import GoldChosen, Replicates, make_spec
@@ -65,6 +67,7 @@ def fit_dataset(
     chains: int = 4,
     rng: int | np.random.Generator = 1,
     starts: int = 4,
+    progress: bool = True,
 ) -> xr.DataTree:
     """Fit ratings that one machine cannot hold, on a Dask cluster, into a Zarr store.
 
@@ -87,6 +90,8 @@ def fit_dataset(
         As for :func:`assay.fit`; but nothing looks here whether gold is ``"random"``. ``em``
         climbs to the mode, as ``map`` does. NUTS needs all data at each of its steps, and is not
         here.
+    progress : bool
+        Whether to show on standard error how far the fit is.
 
     Returns
     -------
@@ -124,19 +129,19 @@ def fit_dataset(
     spec = make_spec(raters, prevalence, reference, priors, None, replicates, gold_chosen)
     paths = [path.absolute() for path in list_partitions(folder)]
     with connected(client) as cluster:
-        held = hold_dataset(cluster, paths, task, dict(reading or {}), spec)
+        held = hold_dataset(cluster, paths, task, dict(reading or {}), spec, show=progress)
         refuse_idle(held.structure, priors)
         check_arguments(
             held.structure.ratings, method, 0.5, draws=draws, chains=chains, starts=starts
         )
         search, inference = np.random.default_rng(seed).spawn(2)
-        density, modes = seek_modes(held, search, seed, starts=starts)
-        x, stats, _ = RUNS[method](
-            held.structure, density, modes[0], inference, Effort(draws=draws, chains=chains)
-        )
+        with waiting("seeking modes", show=progress, unit="passes"):
+            density, modes = seek_modes(held, search, seed, starts=starts)
+        effort = Effort(draws=draws, chains=chains, progress=progress)
+        x, stats, _ = RUNS[method](held.structure, density, modes[0], inference, effort)
         notes = write_fit(
             held, density, modes, np.array(x), stats, target.absolute(),
-            method=method, seed=seed, starts=starts,
+            method=method, seed=seed, starts=starts, show=progress,
         )  # fmt: skip
     for note in notes:
         warnings.warn(note, FitWarning, stacklevel=2)
@@ -151,7 +156,7 @@ def seek_modes(
     total = sum(fact.sizes["rating"] for fact in held.facts)
     share = 1.0 if total <= 2 * LARGE else LARGE / total
     seeds = [(seed, n) for n in range(count)]
-    taken = client.gather(client.map(take_sample, held.numbered, [share] * count, seeds))
+    taken = gather(client, client.map(take_sample, held.numbered, [share] * count, seeds))
     sample = number_partition(join_ratings(taken), held.numbering).piece
     here, rough = find_centred_modes(
         sample.structure, make_density(sample.structure), rng, starts=starts, times=1 / share

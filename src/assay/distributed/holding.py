@@ -8,6 +8,7 @@ from typing import Any
 
 from assay.distributed import dataset
 from assay.distributed.alike import require_alike
+from assay.distributed.gathering import gather
 from assay.distributed.partitions import read_on_workers, split_empty
 from assay.distributed.skeleton import Numbering, make_skeleton, number, number_partition
 from assay.distributed.spreading import same, sending
@@ -15,6 +16,7 @@ from assay.distributed.subsets import join_ratings
 from assay.errors import FitError, ModelError
 from assay.layers.perception import check_reference
 from assay.model import Structure
+from assay.progress import waiting
 from assay.ratings import Accounting, Ratings
 from assay.spec import Spec, recipes
 from assay.task import Task
@@ -49,18 +51,18 @@ class Held:
 
 
 def hold_dataset(
-    client: Any, paths: Sequence[Path], task: str | Path | Task, reading: dict[str, Any], spec: Spec
+    client: Any,
+    paths: Sequence[Path],
+    task: str | Path | Task,
+    reading: dict[str, Any],
+    spec: Spec,
+    *,
+    show: bool,
 ) -> Held:
     """Have workers read the partitions, check that they fit together, and number them alike."""
-    base = dataset.task_of(task, reading)
-    paths, empty = split_empty(client, paths)
-    full = dataset.complete_task(client, paths, base, reading)
-    parts = read_on_workers(client, paths, full, reading)
-    facts = client.gather(client.map(dataset.describe, parts))
-    require_alike([fact.accounting for fact in facts], paths)
-    dataset.check_sessions(facts, reading)
-    dataset.require_whole_clusters(client, parts, paths, facts)
-    skeleton = join_skeletons(client, parts, spec)
+    parts, facts, accounting = read_alike(client, paths, task, reading, show=show)
+    with waiting("finding what the data show", show=show):
+        skeleton = join_skeletons(client, parts, spec)
     groups = tuple(skeleton.raters["group"].astype(str).unique())
     if any(recipe.family == "scored" for recipe in recipes(spec, groups).values()):
         raise ModelError(
@@ -72,7 +74,8 @@ def hold_dataset(
     with sending():
         given = client.submit(same, numbering, pure=False)
     numbered = client.map(number_partition, parts, [given] * len(parts))
-    places = sum(client.gather(client.map(attrgetter("places"), numbered)))
+    with waiting("numbering", show=show, total=len(parts), unit="files"):
+        places = sum(gather(client, client.map(attrgetter("places"), numbered)))
     design = replace(
         structure.prevalence.design, system_share=places / places.sum(axis=1, keepdims=True)
     )
@@ -82,8 +85,31 @@ def hold_dataset(
         structure=replace(structure, prevalence=replace(structure.prevalence, design=design)),
         numbering=numbering,
         facts=tuple(facts),
-        accounting=dataset.account_for(facts, paths, empty),
+        accounting=accounting,
     )
+
+
+def read_alike(
+    client: Any,
+    paths: Sequence[Path],
+    task: str | Path | Task,
+    reading: dict[str, Any],
+    *,
+    show: bool,
+) -> tuple[list[Any], list[dataset.Facts], Accounting]:
+    """Have workers read the partitions, and check that they fit together."""
+    base = dataset.task_of(task, reading)
+    paths, empty = split_empty(client, paths)
+    with waiting("finding the classes", show=show, total=len(paths), unit="files"):
+        full = dataset.complete_task(client, paths, base, reading)
+    parts = read_on_workers(client, paths, full, reading)
+    with waiting("reading", show=show, total=len(paths), unit="files"):
+        facts = gather(client, client.map(dataset.describe, parts))
+    require_alike([fact.accounting for fact in facts], paths)
+    dataset.check_sessions(facts, reading)
+    with waiting("looking for split clusters", show=show):
+        dataset.require_whole_clusters(client, parts, paths, facts)
+    return parts, facts, dataset.account_for(facts, paths, empty)
 
 
 def join_skeletons(client: Any, parts: Sequence[Any], spec: Spec) -> Ratings:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from assay.checking.coverage import Counts, Coverage, Flags, checked_items, coverage
 from assay.checking.double_sampling import Design, find_design
+from assay.distributed.gathering import gather
 from assay.distributed.holding import Held
 from assay.distributed.skeleton import Numbered
 
@@ -14,11 +15,11 @@ def double_sampling_on_workers(held: Held) -> Design | None:
     systems = [ratings.systems] * count
 
     def checked(judge: Flags) -> Counts:
-        found = client.gather(client.map(_checked, held.numbered, systems, [judge] * count))
+        found = gather(client, client.map(_checked, held.numbered, systems, [judge] * count))
         total: Counts = sum(found)
         return total
 
-    first, *others = client.gather(client.map(_coverage, held.numbered, systems))
+    first, *others = gather(client, client.map(_coverage, held.numbered, systems))
     return find_design(ratings, sum(others, start=first), checked)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from assay.distributed.gathering import gather
 from assay.errors import AssayError, FitError, RatingsError
 from assay.ratings import Ratings
 from assay.reading import read_ratings
@@ -75,7 +76,7 @@ def split_empty(client: Any, paths: Sequence[Path]) -> tuple[list[Path], list[Pa
     RatingsError
         If all are empty.
     """
-    rows = client.gather(client.map(count_rows, paths, pure=False))
+    rows = gather(client, client.map(count_rows, paths, pure=False))
     full = [path for path, count in zip(paths, rows, strict=True) if count]
     if not full:
         raise RatingsError("none of the files has a row", str(paths[0].parent))

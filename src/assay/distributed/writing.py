@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from assay.assumptions import learned_assumptions, stated_assumptions
 from assay.cluster_loadings import align_loadings
 from assay.diagnostics import design_warnings, mode_warnings, name_warnings
+from assay.distributed.gathering import gather
 from assay.distributed.holding import Held
 from assay.distributed.instruments import double_sampling_on_workers
 from assay.distributed.spreading import SpreadDensity, same, sending
@@ -29,6 +30,7 @@ from assay.fit_diagnostics import diagnose_laplace
 from assay.fit_tree import assemble
 from assay.model import Structure
 from assay.peaks import Mode
+from assay.progress import waiting
 from assay.recovery import Recovered
 
 Floats = NDArray[np.float64]
@@ -45,6 +47,7 @@ def write_fit(
     method: str,
     seed: int,
     starts: int,
+    show: bool,
 ) -> list[str]:
     """Write the fit, each worker its own items; returns what a reader must know of it."""
     structure = held.structure
@@ -61,10 +64,12 @@ def write_fit(
     notes: list[str] = []
     with draft(target) as store:
         lay_out(store, template, regions)
-        likelihood = write_labels(held, store, regions, density, modes[0], x, seed)
+        with waiting("drawing labels", show=show, total=len(held.numbered), unit="files"):
+            likelihood = write_labels(held, store, regions, density, modes[0], x, seed)
         if method == "laplace":
-            stats["lp"] = density.log_prior(x) + likelihood
-            numbers, notes = diagnose_laplace(modes[0], x, stats["lp"])
+            with waiting("checking the approximation", show=show):
+                stats["lp"] = density.log_prior(x) + likelihood
+                numbers, notes = diagnose_laplace(modes[0], x, stats["lp"])
         elif method == "em":
             numbers = {"optimiser": "climb"}
         notes += [*mode_warnings(modes), *name_warnings(structure, values)]
@@ -111,7 +116,7 @@ def write_labels(
             )
             for n in wave
         ]
-        total += sum(held.client.gather(found))
+        total += sum(gather(held.client, found))
     return total
 
 

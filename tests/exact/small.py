@@ -13,6 +13,7 @@ from assay.task import Label, Rule, Task
 from assay.task_files import load_task
 
 SINGLE = load_task("single").with_classes({"label": ("a", "b", "c", "d")})
+ORDERED = Task(name="ordered", labels=(Label(name="o", classes=tuple("abcd"), ordered=True),))
 GATED = Task(
     name="gated",
     labels=(
@@ -30,8 +31,8 @@ SHIPPED = ("retrieval", "grounding", "generation", "ais", "relevance", "single")
 
 
 def task_named(name: str) -> Task:
-    """A shipped task (``single`` with four classes), or a gated one with rules."""
-    return {"single": SINGLE, "gated": GATED}.get(name) or load_task(name)
+    """A shipped task (``single`` with four classes), these in order, or a gated one with rules."""
+    return {"single": SINGLE, "ordered": ORDERED, "gated": GATED}.get(name) or load_task(name)
 
 
 def with_strengths(task: Task, truths: tuple[str, ...], responses: tuple[str, ...]) -> Task:

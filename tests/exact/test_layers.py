@@ -112,7 +112,7 @@ def test_perception_under_warnings_and_soft_rules(resolve: str):
 
 
 @pytest.mark.parametrize("raters", ["scored", "scored + item_difficulty", "scored + drift"])
-@pytest.mark.parametrize("name", [*TASKS, "single", "grounding"])
+@pytest.mark.parametrize("name", [*TASKS, "ordered", "grounding"])
 def test_scores(name: str, raters: str):
     check(ratings_of(name, 7, scores=True), 7, raters=raters)
 

@@ -181,6 +181,7 @@ def layered_ratings(task: str, seed: int) -> Ratings:
     """Scores, sessions, repeated ratings and some gold."""
     ratings = assay.simulate(
         task,
+        classes=("no", "yes") if task == "single" else None,  # scores need an order
         n_items=16,
         groups={"human": 2, "model": 3},
         ratings_per_item=3,

@@ -135,6 +135,17 @@ def test_drift_needs_the_session_of_every_rating():
         build_structure(replace(ratings, session=session), make_spec("pooled + drift"))
 
 
+def test_guesses_at_classes_without_order_are_not_for_raters_of_scores():
+    """Their model takes the classes for ordered, and the middle one for half of all items."""
+    with pytest.raises(ModelError, match="label label has 3 classes without order"):
+        assay.simulate("single", classes=["a", "b", "c"], raters="scored", n_items=5, rng=1)
+    few = assay.simulate("single", classes=["a", "b", "c"], n_items=5, n_raters=3, rng=1)
+    with pytest.raises(ModelError, match="or use raters='hierarchical'"):
+        build_structure(few, make_spec("scored"))
+    silent = replace(few, answers=np.full_like(few.answers, -1))
+    assert len(build_structure(silent, make_spec("scored")).parts) == 1
+
+
 def test_bias_by_system_needs_two_systems_and_answers_by_class():
     alone = assay.simulate("retrieval", n_items=10, rng=1)
     with pytest.raises(ModelError, match="at least two systems"):

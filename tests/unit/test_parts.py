@@ -22,7 +22,7 @@ CHANCES = np.array([0.5, 0.3, 0.2])
 @pytest.fixture(scope="module")
 def ratings() -> Ratings:
     return assay.simulate(
-        "single",
+        "relevance",
         n_items=20,
         groups={"human": 2, "model": 3},
         ratings_per_item=4,

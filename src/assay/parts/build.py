@@ -148,6 +148,7 @@ def _read_scores(
         )
     layout, space = score_layout(ratings.task), state_space(ratings.task)
     codes, row, unique = _score_rows(ratings, units.unit)
+    _refuse_unordered(ratings, unique[:, 1:])
     own = {
         "family": Scored(layout=layout, raters=raters, priors=priors.family),
         "space": space,
@@ -181,6 +182,18 @@ def _score_rows(ratings: Ratings, unit: Ints) -> tuple[Ints, Ints, Ints]:
     row = np.full(len(codes), -1, np.int64)
     row[counts] = where.ravel()
     return codes, row, unique.astype(np.int64)
+
+
+def _refuse_unordered(ratings: Ratings, codes: Ints) -> None:
+    """Refuse guesses at a label whose classes have no order, which the model would take for one."""
+    for label, said in zip(ratings.task.labels, codes.T, strict=True):
+        if len(label.classes) > 2 and not label.ordered and (said != MISSING).any():
+            raise ModelError(
+                f"scored needs binary labels or ordered classes; label {label.name} has "
+                f"{len(label.classes)} classes without order, and raters of scores answer it. "
+                "Write `ordered = true` under the label in the task file, or use "
+                "raters='hierarchical' for them, which reads their answers alone"
+            )
 
 
 def _answered_kind(answers: NDArray[np.integer]) -> Ints:

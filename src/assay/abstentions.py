@@ -9,11 +9,13 @@ import xarray as xr
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logit
 
+from assay.arguments import names_given, numbers_given, require_count
 from assay.errors import FitError, ModelError
 from assay.evaluation import metrics
-from assay.evaluation.fitted import Estimand
+from assay.evaluation.estimands import Estimand, is_modelled
 from assay.fit_data import group, parameter_draws, ratings_of, structure_of
 from assay.grammar import as_written
+from assay.intervals import require_level
 from assay.model import Structure
 from assay.ratings import Ratings
 from assay.recovery import recover
@@ -36,7 +38,7 @@ def abstention_sensitivity(
     fit: xr.DataTree,
     *,
     when: Sequence[str] | str | None = None,
-    odds_ratio: Sequence[float] = ODDS_RATIOS,
+    odds_ratio: Sequence[float] | float = ODDS_RATIOS,
     metric: Sequence[str] | str | None = None,
     estimand: Estimand = "finite",
     level: float = 0.95,
@@ -56,7 +58,7 @@ def abstention_sensitivity(
         The kind of item: what holds of its truth, written as a rule is (``"misleading"``,
         ``"relevance == partially"``, ``"helpful and not unsafe_content"``). Several are taken in
         turn; each class of each label if not given, of two classes the second.
-    odds_ratio : sequence of float
+    odds_ratio : float or sequence of float
         Above 0; 1 is the fit as it is.
     metric : str or sequence of str, optional
         All that the task reports if not given.
@@ -73,10 +75,11 @@ def abstention_sensitivity(
     Raises
     ------
     FitError
-        If no rating is an abstention, an odds ratio is not above 0, or the population is the
-        model's (:func:`assay.metrics`), which the labels of these items do not move.
+        If no rating is an abstention, or the population is the model's (:func:`assay.metrics`),
+        which the labels of these items do not move.
     ModelError
-        If what is written in ``when`` holds in every state, or in none.
+        If what is written in ``when`` holds in every state, or in none, or a number is out of
+        range.
     TaskError
         If it cannot be read.
 
@@ -107,24 +110,26 @@ def abstention_sensitivity(
     >>> list(table.columns[:3])
     ['when', 'odds_ratio', 'metric']
     """
-    for ratio in odds_ratio:
-        if not 0 < ratio < np.inf:
-            raise FitError(f"odds_ratio={ratio!r}; it must be above 0, and 1 is the fit as it is")
+    require_level(level)
+    ratios = numbers_given(
+        "odds_ratio", odds_ratio, lambda x: 0 < x < np.inf,
+        allowed="numbers above 0, of which 1 is the fit as it is",
+    )  # fmt: skip
     ratings = ratings_of(fit)
     if not ratings.abstained.any():
         raise FitError(
             "no rating is an abstention: there is nothing that could hang on the truth. Ratings "
             "that are discarded or skipped count if they stand in the file (docs: your file)"
         )
-    fit = fit if draws is None else _thinned(fit, draws)
+    fit = fit if draws is None else _thinned(fit, require_count("draws", draws))
     structure, tables = structure_of(fit), []
     for text, holds in _kinds(ratings.task, structure.prevalence.space.states, when):
-        for ratio in odds_ratio:
+        for ratio in ratios:
             tree = fit if ratio == 1 else _told_more(fit, structure, holds, ratio)
             found = summarize(metrics(tree, estimand=estimand, names=metric), level=level)
-            if (modelled := found["estimand"].str.contains("model-based")).any():
+            if (modelled := found["estimand"].map(is_modelled)).any():
                 raise FitError(_modelled_words(found.loc[modelled, "metric"]))
-            found.insert(0, "odds_ratio", float(ratio))
+            found.insert(0, "odds_ratio", ratio)
             found.insert(0, "when", text)
             tables.append(found)
     return pd.concat(tables, ignore_index=True)
@@ -134,9 +139,10 @@ def _kinds(
     task: Task, states: NDArray[np.int16], when: Sequence[str] | str | None
 ) -> Iterator[tuple[str, Flags]]:
     """Yield kinds of items, and in which states they are (state,)."""
-    texts = [when] if isinstance(when, str) else when
+    kind = "kind of item, such as 'misleading'"
+    texts = _default_kinds(task) if when is None else names_given("when", when, what=kind)
     codes = {name: states[:, n] for n, name in enumerate(task.label_names)}
-    for text in _default_kinds(task) if texts is None else texts:
+    for text in texts:
         holds = task.expression(text)(codes)
         if holds.all() or not holds.any():
             always = "every state" if holds.all() else "no state"

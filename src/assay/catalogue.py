@@ -56,6 +56,6 @@ def catalogue_entry(kind: str, name: str, *, called: str) -> dict[str, Any]:
     'Pooled'
     """
     names = catalogue_names(kind)
-    if name not in names:
+    if not isinstance(name, str) or name not in names:
         raise UnknownNameError(f"no {called} is called {name!r}; {suggest(name, names)}")
     return tomllib.loads(catalogue_path(kind, f"{name}.toml").read_text(encoding="utf-8"))

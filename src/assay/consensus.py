@@ -8,9 +8,12 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from assay.arguments import numbers_given, require_choice
 from assay.errors import FitError
-from assay.evaluation.fitted import Change, Estimand, metrics_if
-from assay.fit_data import parameter_draws, structure_of
+from assay.evaluation.estimands import ESTIMANDS, Estimand
+from assay.evaluation.fitted import Change, metrics_if
+from assay.fit_data import parameter_draws, require_fit, structure_of
+from assay.intervals import require_level
 from assay.prevalence.coding import main_columns
 from assay.seeds import seed_of
 from assay.spec import CONSENSUS
@@ -27,7 +30,7 @@ CELLS = 1_000_000
 def consensus_sensitivity(
     fit: xr.DataTree,
     *,
-    wrong: Sequence[float] = SHARES,
+    wrong: Sequence[float] | float = SHARES,
     metric: Sequence[str] | str | None = None,
     estimand: Estimand = "population",
     level: float = 0.95,
@@ -39,7 +42,7 @@ def consensus_sensitivity(
     ----------
     fit : xarray.DataTree
         Whose truth is the consensus of all raters.
-    wrong : sequence of float
+    wrong : float or sequence of float
         Shares of the items on which the truth differs from what raters agree on, in [0, 1).
     metric : str or sequence of str, optional
         All that the task reports if not given.
@@ -55,8 +58,9 @@ def consensus_sensitivity(
     Raises
     ------
     FitError
-        If the fit's truth is gold or one group's: then the data themselves tell; or a share is out
-        of range.
+        If the fit's truth is gold or one group's: then the data themselves tell.
+    ModelError
+        If a share is out of range.
 
     Notes
     -----
@@ -75,20 +79,23 @@ def consensus_sensitivity(
     >>> sorted(set(table["wrong"]))
     [0.0, 0.1]
     """
+    require_fit(fit)
     if fit.attrs["reference"] != CONSENSUS:
         raise FitError(
             f"the truth of this fit is {fit.attrs['reference']}: how often raters are wrong about "
             "it is learned; see assay.perception_table(fit)"
         )
-    for share in wrong:
-        if not 0 <= share < 1:
-            raise FitError(f"wrong={share!r}; it is a share of the items, from 0 to below 1")
+    require_choice("estimand", estimand, ESTIMANDS)
+    require_level(level)
+    shares = numbers_given(
+        "wrong", wrong, lambda x: 0 <= x < 1, allowed="shares of the items, from 0 to below 1"
+    )
     misjudged = _Misjudged.of(fit, seed_of(rng))
     tables = []
-    for share in wrong:
+    for share in shares:
         change = misjudged.wrong_on(share) if share else None
         found = summarize(metrics_if(fit, change, estimand=estimand, names=metric), level=level)
-        found.insert(0, "wrong", float(share))
+        found.insert(0, "wrong", share)
         tables.append(found)
     return pd.concat(tables, ignore_index=True)
 

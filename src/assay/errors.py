@@ -43,6 +43,10 @@ class FitError(AssayError, ValueError):
     """A fit that cannot be made, read or used."""
 
 
+class ArgumentError(ModelError, FitError):
+    """An argument of a wrong kind, or out of range: to be caught as either of the two."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Problem:
     """One thing wrong.
@@ -76,7 +80,7 @@ class Problem:
         return text
 
 
-def suggest(name: str, valid: Sequence[str], limit: int = 12) -> str:
+def suggest(name: object, valid: Sequence[str], limit: int = 12) -> str:
     """Say which valid names are nearest to ``name``.
 
     Examples
@@ -86,7 +90,7 @@ def suggest(name: str, valid: Sequence[str], limit: int = 12) -> str:
     >>> suggest("zzz", ["ais", "retrieval"])
     'valid: ais, retrieval'
     """
-    near = get_close_matches(name, valid, n=3, cutoff=0.6)
+    near = get_close_matches(str(name), valid, n=3, cutoff=0.6)
     if near:
         return f"did you mean {' or '.join(near)}?"
     shown = ", ".join(valid[:limit])

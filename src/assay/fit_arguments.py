@@ -5,9 +5,10 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from assay.arguments import path_given, require_choice, require_count, require_number
 from assay.effort import Sampler
 from assay.errors import FitError
-from assay.ratings import Ratings
+from assay.ratings import Ratings, require_ratings
 
 Method = Literal["nuts", "laplace", "map", "em"]
 METHODS = ("nuts", "laplace", "map", "em")
@@ -21,20 +22,15 @@ def check_arguments(ratings: Ratings, method: str, target_accept: float, **count
 
     Raises
     ------
-    FitError
+    ModelError, FitError
     """
-    if not isinstance(ratings, Ratings):
-        raise FitError(
-            f"fit takes Ratings, not {type(ratings).__name__}; make them with "
-            "assay.read_ratings(source, task=...)"
-        )
-    if method not in METHODS:
-        raise FitError(f"method {method!r}; allowed: {', '.join(METHODS)}")
-    if not 0 < target_accept < 1:
-        raise FitError(f"target_accept={target_accept!r}; it must be between 0 and 1")
+    require_ratings("fit", ratings)
+    require_choice("method", method, METHODS)
+    require_number(
+        "target_accept", target_accept, lambda x: 0 < x < 1, allowed="a number between 0 and 1"
+    )
     for name, value in counts.items():
-        if not isinstance(value, int | np.integer) or value < 1:
-            raise FitError(f"{name}={value!r}; it must be a whole number of at least 1")
+        require_count(name, value)
     if not (ratings.answers >= 0).any() and not np.isfinite(ratings.scores).any():
         raise FitError("no rating has an answer; there is nothing to learn from")
 
@@ -46,10 +42,11 @@ def check_sampler(
 
     Raises
     ------
-    FitError
+    ModelError, FitError
     """
-    if sampler not in SAMPLERS:
-        raise FitError(f"sampler {sampler!r}; allowed: {', '.join(SAMPLERS)}")
+    require_choice("sampler", sampler, SAMPLERS)
+    if checkpoint is not None:
+        path_given("checkpoint", checkpoint)
     if sampler != "nutpie" and (checkpoint is not None or keep_interrupted):
         raise FitError(f"checkpoint= and keep_interrupted= are nutpie's; {sampler} has neither")
     if client is not None and (sampler != "nutpie" or checkpoint is not None or keep_interrupted):

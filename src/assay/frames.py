@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from assay.intervals import require_level
 from assay.labels import label_probabilities
 from assay.reliability import class_shares, rater_reliability
 from assay.summary import summarize
@@ -25,6 +26,7 @@ def reliability_frame(
     level : float
         Probability of the intervals.
     """
+    require_level(level)
     draws = rater_reliability(fit, kind=kind)
     lines = summarize(draws, level=level)
     lines = lines[lines["undefined"] < 1].assign(kind=kind)
@@ -56,6 +58,7 @@ def accuracy_frame(fit: xr.DataTree, kind: Kind = "recorded", level: float = 0.9
     :math:`\pi` the prevalence of the classes where the label applies. The commonest mistake has
     the largest posterior mean of :math:`\pi_k \theta_{jkm}, m \ne k`.
     """
+    require_level(level)
     table, shares = rater_reliability(fit, kind=kind), class_shares(fit).to_numpy()
     hits = np.nan_to_num(np.einsum("cdrlkk->cdrlk", table.to_numpy()))
     right = xr.DataArray(

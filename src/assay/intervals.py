@@ -1,12 +1,11 @@
 """Equal-tailed intervals: their level, and their ends."""
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.errors import FitError
+from assay.arguments import require_number
 
 
 def require_level(level: float, *, above: float = 0.0) -> None:
@@ -14,13 +13,11 @@ def require_level(level: float, *, above: float = 0.0) -> None:
 
     Raises
     ------
-    FitError
+    ArgumentError
         If it is no number greater than ``above`` and below 1.
     """
-    if not isinstance(level, Real) or not above < level < 1:
-        raise FitError(
-            f"level={level!r}; it is a probability above {above:g} and below 1, such as 0.95"
-        )
+    allowed = f"a probability above {above:g} and below 1, such as 0.95"
+    require_number("level", level, lambda x: above < x < 1, allowed=allowed)
 
 
 def tails(level: float) -> tuple[float, float]:

@@ -25,7 +25,7 @@ from assay.parts.priors import PartPriors, known_priors, owner_of, part_priors
 from assay.prevalence import Prevalence, build_design, prevalence_class
 from assay.prevalence import default_priors as prevalence_priors
 from assay.priors import override
-from assay.ratings import Ratings
+from assay.ratings import Ratings, require_ratings
 from assay.reading.ids import sorted_rows
 from assay.spec import Recipe, Spec, recipes
 from assay.states import state_space
@@ -137,6 +137,7 @@ def build_structure(ratings: Ratings, spec: Spec) -> Structure:
     ModelError
         If a prior is not used by the model, or the data cannot be modelled.
     """
+    require_ratings("a model", ratings)
     if not len(ratings.items):
         raise ModelError("there are no items; a model needs at least one")
     space = state_space(ratings.task)

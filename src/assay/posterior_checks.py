@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from assay.agreements.columns import WHOLE, column_names
 from assay.agreements.design import build_design
 from assay.agreements.expected import replicated_statistics
-from assay.errors import ModelError
+from assay.arguments import require_count
 from assay.fit_data import ratings_of
 from assay.intervals import interval_ends, require_level
 from assay.predictive import predict_answers
@@ -117,8 +117,7 @@ def predictive_checks(
     realized discrepancies. Statistica Sinica 6, 733-807.
     """
     require_level(level)
-    if patterns < 0:
-        raise ModelError(f"patterns={patterns!r}; it must be 0 or more")
+    require_count("patterns", patterns, least=0)
     ratings = ratings_of(fit)
     common = _common(ratings, patterns)
     shares: list[Floats] = []

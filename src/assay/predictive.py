@@ -7,7 +7,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.answer_draws import draw_answers
-from assay.errors import ModelError
+from assay.arguments import require_count
 from assay.fit_data import group, parameter_draws, structure_of
 from assay.model import Structure
 from assay.seeds import generator_of
@@ -52,8 +52,7 @@ def predict_answers(
     Gelman, A., Meng, X.-L. & Stern, H. (1996). Posterior predictive assessment of model fitness via
     realized discrepancies. Statistica Sinica 6, 733-807.
     """
-    if draws < 1:
-        raise ModelError(f"draws={draws!r}; at least one replicate is needed")
+    require_count("draws", draws)
     structure = structure_of(fit)
     values = parameter_draws(fit)
     states = group(fit, "labels")["state"].transpose("chain", "draw", "item").to_numpy()

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from assay.arguments import path_given, written
 from assay.errors import ModelError
 from assay.priors import parse_prior, write_prior
 
@@ -36,7 +37,15 @@ def named_priors(priors: Priors) -> list[str]:
 def _sources(priors: Priors) -> Sequence[Source]:
     if priors is None:
         return []
-    return [priors] if isinstance(priors, Mapping | str | Path) else priors
+    sources: list[Any] = (
+        list(priors) if isinstance(priors, Sequence) and not isinstance(priors, str) else [priors]
+    )
+    if not all(isinstance(one, Mapping | str | Path) for one in sources):
+        raise ModelError(
+            f"priors={written(priors)}; give priors by name, {{'main': 'Normal(0, 1)'}}, the path "
+            "of a TOML file, or a list of these"
+        )
+    return sources
 
 
 def read_priors(path: str | Path) -> dict[str, str]:
@@ -69,7 +78,7 @@ def read_priors(path: str | Path) -> dict[str, str]:
     ...     read_priors(path)
     {'accuracy': 'Beta(2, 1)', 'expert.accuracy': 'Beta(9, 1)'}
     """
-    place = Path(path)
+    place = path_given("path", path)
     found, problems = {}, []
     for name, value in _flat(_table(place)):
         try:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.errors import RatingsError
+from assay.errors import ArgumentError, RatingsError
 from assay.plurals import counted
 from assay.states import Vectors
 from assay.task import Task
@@ -253,6 +253,19 @@ def take_ratings(ratings: Ratings, rows: NDArray[np.bool_] | NDArray[np.integer]
         ratings,
         **{name: getattr(ratings, name)[rows] for name in PER_RATING},
     )
+
+
+def require_ratings(
+    function: str, given: object, *, instead: str = "make them with assay.read_ratings(source, ...)"
+) -> None:
+    """Refuse what are no ratings, in the name of the function that takes them.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    if not isinstance(given, Ratings):
+        raise ArgumentError(f"{function} takes Ratings, not {type(given).__name__}; {instead}")
 
 
 def audited_ratings(ratings: Ratings) -> NDArray[np.int8]:

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.errors import FitError
+from assay.arguments import require_choice
 from assay.families import WholeFamily
 from assay.fit_data import group, parameter_draws, structure_of
 from assay.kept import value_once
@@ -44,7 +44,7 @@ def rater_reliability(
 
     Raises
     ------
-    FitError
+    ModelError
         If ``kind`` is none of the two.
 
     Notes
@@ -53,8 +53,7 @@ def rater_reliability(
               \frac{\sum_{s: s_l = k} \pi(s) \sum_{y: y_l = k'} p(y \mid s)}
                    {\sum_{s: s_l = k} \pi(s) \sum_{y: y_l \ne \emptyset} p(y \mid s)}
     """
-    if kind not in KINDS:
-        raise FitError(f"kind={kind!r}; allowed: {', '.join(KINDS)}")
+    require_choice("kind", kind, KINDS)
     structure = structure_of(fit)
     table = value_once(
         fit, ("posterior", "constant_data", "observed_data"), ("reliability", kind),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from assay.errors import FitError
+from assay.arguments import require_count
 
 
 def seed_of(rng: object) -> int:
@@ -10,7 +10,7 @@ def seed_of(rng: object) -> int:
 
     Raises
     ------
-    FitError
+    ArgumentError
         If it is neither.
 
     Examples
@@ -20,11 +20,7 @@ def seed_of(rng: object) -> int:
     """
     if isinstance(rng, np.random.Generator):
         return int(rng.integers(2**31))
-    if not isinstance(rng, int | np.integer) or rng < 0:
-        raise FitError(
-            f"rng={rng!r}; it must be a whole number of at least 0, or a numpy.random.Generator"
-        )
-    return int(rng)
+    return require_count("rng", rng, least=0, otherwise="a numpy.random.Generator")
 
 
 def generator_of(rng: object) -> np.random.Generator:
@@ -32,7 +28,7 @@ def generator_of(rng: object) -> np.random.Generator:
 
     Raises
     ------
-    FitError
+    ArgumentError
         If it is neither.
 
     Examples

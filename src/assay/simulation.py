@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.answer_draws import draw_answers
+from assay.arguments import require_choice, require_number
 from assay.errors import ModelError
 from assay.model import Structure, build_structure
 from assay.prior_files import Priors
@@ -123,11 +124,11 @@ def simulate(
 
 def _check_interface(missing: float, gold: float, partial: str, resolve: str) -> None:
     for name, chance in (("missing", missing), ("gold", gold)):
-        if not 0 <= chance <= 1:
-            raise ModelError(f"{name}={chance!r}; it is a share, between 0 and 1")
-    for name, value, allowed in (("partial", partial, PARTIAL), ("resolve", resolve, RESOLVE)):
-        if value not in allowed:
-            raise ModelError(f"{name}={value!r}; allowed: {', '.join(allowed)}")
+        require_number(
+            name, chance, lambda x: 0 <= x <= 1, allowed="a share, a number between 0 and 1"
+        )
+    require_choice("partial", partial, PARTIAL)
+    require_choice("resolve", resolve, RESOLVE)
 
 
 def simulate_answers(

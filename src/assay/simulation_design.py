@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from numbers import Integral
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay.arguments import require_count
 from assay.errors import ModelError
 from assay.plurals import counted
 from assay.ratings import Ratings, no_accounting, take_ratings
@@ -107,32 +107,12 @@ def _panels(n_items: int, clusters: int, systems: int) -> pd.DataFrame:
 def _check_sizes(
     n_items: int, groups: Mapping[str, int], n_systems: int, n_clusters: int | None
 ) -> None:
-    check_whole("n_items", n_items)
-    check_whole("n_systems", n_systems)
+    require_count("n_items", n_items)
+    require_count("n_systems", n_systems)
     if n_clusters is not None:
-        check_whole("n_clusters", n_clusters)
+        require_count("n_clusters", n_clusters)
     for name, count in groups.items():
-        check_whole(f"the number of raters of group {name!r}", count, least=0)
-
-
-def check_whole(name: str, value: object, *, least: int = 1) -> None:
-    """Refuse what is no whole number, or too small a one.
-
-    Raises
-    ------
-    ModelError
-        If it is not.
-
-    Examples
-    --------
-    >>> check_whole("sessions", 2)
-    >>> check_whole("sessions", 2.5)
-    Traceback (most recent call last):
-    assay.errors.ModelError: sessions=2.5; it must be a whole number of at least 1
-    """
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not whole or int(value) < least:  # type: ignore[call-overload]
-        raise ModelError(f"{name}={value!r}; it must be a whole number of at least {least}")
+        require_count(f"the number of raters of group {name!r}", count, least=0)
 
 
 def _placeholder(space: StateSpace, count: int) -> Vectors:
@@ -142,7 +122,7 @@ def _placeholder(space: StateSpace, count: int) -> Vectors:
 
 def repeat_ratings(skeleton: Ratings, replicates: int) -> Ratings:
     """Let every rater rate each of its items several times."""
-    check_whole("replicates", replicates)
+    require_count("replicates", replicates)
     rows = np.repeat(np.arange(len(skeleton.answers)), replicates)
     repeated = take_ratings(skeleton, rows)
     return replace(repeated, replicate=np.arange(len(rows)) % replicates)
@@ -150,7 +130,7 @@ def repeat_ratings(skeleton: Ratings, replicates: int) -> Ratings:
 
 def spread_sessions(skeleton: Ratings, sessions: int, rng: np.random.Generator) -> Ratings:
     """Spread ratings over sessions."""
-    check_whole("sessions", sessions)
+    require_count("sessions", sessions)
     if sessions == 1:
         return skeleton
     names = tuple(f"session_{t + 1}" for t in range(sessions))

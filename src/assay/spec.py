@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from assay.catalogue import catalogue_entry, catalogue_names
-from assay.errors import ModelError, UnknownNameError, suggest
+from assay.arguments import require_choice, written
+from assay.catalogue import catalogue_entry
+from assay.errors import ModelError, suggest
 from assay.formulas import check_formula
 from assay.prior_files import Priors, given_priors
 from assay.priors import write_prior
@@ -160,30 +161,28 @@ def make_spec(
 ) -> Spec:
     """Check the names of a specification and make it a value."""
     given = given_priors(priors)
-    if gold_chosen not in GOLD_CHOSEN:
-        raise ModelError(f"gold_chosen={gold_chosen!r}; allowed: {', '.join(GOLD_CHOSEN)}")
+    require_choice("gold_chosen", gold_chosen, GOLD_CHOSEN)
     if gold_chosen != "random" and reference != "gold":
         raise ModelError(
             f"gold_chosen={gold_chosen!r} says how the items of reference='gold' were chosen; "
             f"with reference={reference!r} it says nothing. Leave it out"
         )
-    if replicates not in REPLICATES:
-        raise ModelError(f"replicates={replicates!r}; allowed: {', '.join(REPLICATES)}")
+    require_choice("replicates", replicates, REPLICATES)
     if isinstance(raters, Mapping):
-        written: str | dict[str, str] = {k: str(parse_recipe(v)) for k, v in raters.items()}
+        parsed: str | dict[str, str] = {k: str(parse_recipe(v)) for k, v in raters.items()}
     else:
-        written = str(parse_recipe(raters))
-    if prevalence not in catalogue_names("prevalence"):
-        names = catalogue_names("prevalence")
-        raise UnknownNameError(
-            f"no prevalence is called {prevalence!r}; {suggest(prevalence, names)}"
+        parsed = str(parse_recipe(raters))
+    catalogue_entry("prevalence", prevalence, called="prevalence")
+    if reference is not None and not isinstance(reference, str):
+        raise ModelError(
+            f"reference={written(reference)}; it must be 'gold', or the name of a rater group"
         )
     if formula is not None and prevalence != "loglinear":
         raise ModelError(
             f"formula= needs prevalence='loglinear'; {prevalence} has no main effects to shift"
         )
     return Spec(
-        raters=written,
+        raters=parsed,
         prevalence=prevalence,
         reference=reference,
         replicates=replicates,

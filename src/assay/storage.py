@@ -5,6 +5,7 @@ from typing import Any
 
 import xarray as xr
 
+from assay.arguments import path_given
 from assay.errors import FitError
 from assay.files import draft
 from assay.fit_data import require_fit
@@ -33,7 +34,7 @@ def save(fit: xr.DataTree, path: str | Path) -> Path:
         If the tree is not a fit, or the path cannot be written.
     """
     require_fit(fit)
-    target = Path(path)
+    target = path_given("path", path)
     if not target.parent.is_dir():
         raise FitError(f"cannot write {target}: the folder {target.parent} does not exist")
     if target.is_dir() and target.suffix != ZARR:
@@ -65,7 +66,7 @@ def load(path: str | Path) -> xr.DataTree:
     FitError
         If there is no such file, or it holds no fit.
     """
-    source = Path(path)
+    source = path_given("path", path)
     if not source.exists():
         raise FitError(f"there is no file {source}; write one with assay.save(fit, 'fit.nc')")
     try:

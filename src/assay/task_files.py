@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
+from assay.arguments import written
 from assay.catalogue import catalogue_names, catalogue_path
 from assay.errors import TaskError, UnknownNameError, suggest
 from assay.plurals import counted
@@ -50,6 +51,8 @@ def load_task(task: "str | Path | Task") -> Task:
     """
     if isinstance(task, Task):
         return task
+    if not isinstance(task, str | Path):
+        raise TaskError(f"task={written(task)}; it must be a name, a path or a Task")
     path = Path(task)
     if path.suffix != ".toml":
         names = catalogue_names("tasks")

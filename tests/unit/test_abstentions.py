@@ -116,7 +116,7 @@ def test_an_odds_ratio_of_one_is_the_fit_and_others_move_it_their_way() -> None:
 def test_what_cannot_be_asked_is_said() -> None:
     ratings = reluctant(items=30, raters=3, rng=4)
     fit = fit_of(ratings, method="map", draws=50)
-    with pytest.raises(FitError, match="above 0"):
+    with pytest.raises(FitError, match="numbers above 0"):
         abstention_sensitivity(fit, odds_ratio=(0.0,))
     with pytest.raises(ModelError, match="every state"):
         abstention_sensitivity(fit, when="label == a or label == b")

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from assay.errors import AssayError, RatingsError, TaskError, UnknownNameError
+from assay.errors import ArgumentError, AssayError, RatingsError, TaskError, UnknownNameError
 from assay.reading import read_ratings
 
 HEAD = "item,rater,topically_relevant,evidence_sufficient,misleading\n"
@@ -217,10 +217,10 @@ def test_a_bad_row_is_set_aside_with_its_reason_and_line(name: str, tmp_path: Pa
 TABLE = pd.DataFrame({"item": [1, 2], "rater": ["a", "b"], "label": ["x", "y"]})
 
 CALLS: dict[str, tuple[dict[str, Any], type[AssayError], str]] = {
-    "partial": ({"partial": "draf"}, RatingsError, "did you mean draft?"),
-    "resolve": ({"resolve": "redo"}, RatingsError, "resolve='redo'"),
+    "partial": ({"partial": "draf"}, ArgumentError, "did you mean draft?"),
+    "resolve": ({"resolve": "redo"}, ArgumentError, "resolve='redo'"),
     "task name": ({"task": "singel"}, UnknownNameError, "did you mean single?"),
-    "task type": ({"task": 3}, TaskError, "task= must be"),
+    "task type": ({"task": 3}, TaskError, "task=3; it must be a name, a path or"),
     "task file": ({"task": "nowhere.toml"}, TaskError, "cannot be read"),
     "rater column": ({"rater": "raters"}, RatingsError, "rater='raters' is no column"),
     "item type": ({"item": [1, 2]}, RatingsError, "item= must be a column name"),

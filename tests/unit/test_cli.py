@@ -445,6 +445,7 @@ WRONG_USAGE: dict[str, list[str]] = {
         "--raters",
         "b",
     ],
+    "claim of a report": ["report", "f.nc", "-o", "r.html", "--claim", "B is better"],
     "report of ratings without a task": ["report", "r.csv", "-o", "report.html"],
     "report without a file": ["report", "f.nc"],
     "table format": ["report", "f.nc", "-o", "r.html", "--table-format", "xlsx"],
@@ -455,6 +456,24 @@ WRONG_USAGE: dict[str, list[str]] = {
 def test_wrong_usage_exits_2(name: str) -> None:
     done = run(*WRONG_USAGE[name])
     assert done.exit_code == 2
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (("metrics", "--level", 1), "--level 1.0"),
+        (("compare", "--rope", "0.2,0.1"), "rope=(0.2, 0.1)"),
+        (("compare", "--claim", "B is better"), "cannot be read"),
+    ],
+)
+def test_a_value_that_no_data_could_suit_is_wrong_usage(
+    command: tuple[str, ...], words: str, fit_file: Path
+) -> None:
+    name, *options = command
+    done = run(name, fit_file, *options)
+    assert done.exit_code == 2
+    assert words in done.stderr
     assert done.stdout == ""
 
 
@@ -488,9 +507,6 @@ PROBLEMS: dict[str, tuple[list[str], str]] = {
     "folder": (["raters", "FOLDER"], "is not a fit"),
     "output is a folder": (
         ["fit", "RATINGS", "--task", "retrieval", "-o", "FOLDER"], "it is a folder",
-    ),
-    "claim that cannot be read": (
-        ["report", "f.nc", "-o", "r.html", "--claim", "B is better"], "claim",
     ),
     "no such priors": (
         ["fit", "RATINGS", "--task", "retrieval", "-o", "f.nc", "--priors", "nowhere.toml"],

@@ -67,8 +67,19 @@ def test_one_system_has_no_contrasts():
 def test_small_groups_take_the_predictive_of_the_model():
     table = group_contrasts(stratified(sizes=(8, 30)), metric="helpfulness_rate")
     assert table["estimand"].tolist() == [
-        "population (model-based: 8 clusters)", "population", "population",
+        "population (model-based: 8 clusters)", "population",
+        "population (model-based: in 1 of 2 groups)",
     ]  # fmt: skip
+
+
+def test_the_mean_of_groups_is_the_models_where_all_groups_are():
+    table = group_contrasts(stratified(sizes=(8, 9)), metric="helpfulness_rate")
+    assert table["estimand"].iloc[-1] == "population (model-based: in every group)"
+
+
+def test_an_estimand_that_is_none_is_refused(fit):
+    with pytest.raises(ModelError, match="estimand='finit'; did you mean finite"):
+        group_contrasts(fit, metric="helpfulness_rate", estimand="finit")
 
 
 def test_a_stratum_without_one_of_the_systems_counts_in_no_mean():
@@ -116,7 +127,7 @@ def test_groups_are_needed():
 
 
 def test_arguments_are_checked(fit):
-    with pytest.raises(ModelError, match="positive scale"):
+    with pytest.raises(ModelError, match="scale=0; it must be a number above 0"):
         group_contrasts(fit, metric="helpfulness_rate", scale=0)
     with pytest.raises(FitError, match="above 0 and below 1"):
         group_contrasts(fit, level=2)

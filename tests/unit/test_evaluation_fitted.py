@@ -316,7 +316,7 @@ def test_choices_and_names_are_checked(fake):
         metrics(fit, estimand="finit")
     with pytest.raises(UnknownNameError, match="did you mean"):
         metrics(fit, names=["topical_precision"])
-    with pytest.raises(ModelError, match="no metric is named"):
+    with pytest.raises(ModelError, match="None for those that the task reports"):
         metrics(fit, names=[])
 
 

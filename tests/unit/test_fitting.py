@@ -115,7 +115,7 @@ def test_modes_that_em_found_alone_are_told_without_their_evidence(ratings: Rati
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"method": "gibbs"}, "allowed: nuts, laplace, map, em"),
+        ({"method": "gibbs"}, "valid: nuts, laplace, map, em"),
         ({"draws": 0}, "draws=0"),
         ({"chains": 1.5}, r"chains=1\.5"),
         ({"starts": -1}, "starts=-1"),

@@ -90,7 +90,7 @@ def test_a_fit_warns_unless_the_user_says_how_gold_was_chosen(ratings: Ratings):
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"reference": "gold", "gold_chosen": "any"}, "allowed: random, recorded"),
+        ({"reference": "gold", "gold_chosen": "any"}, "valid: random, recorded"),
         ({"gold_chosen": "recorded"}, "Leave it out"),
     ],
 )

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import assay
-from assay.errors import RatingsError
+from assay.errors import ArgumentError, RatingsError
 from assay.reading import read_ratings
 
 GRADES = ["none", "some", "much"]
@@ -231,7 +231,7 @@ def test_check_asks_about_a_column_called_gold() -> None:
 
 
 def test_check_says_what_it_takes() -> None:
-    with pytest.raises(RatingsError, match=r"check takes Ratings, not DataFrame; make them with"):
+    with pytest.raises(ArgumentError, match=r"check takes Ratings, not DataFrame; make them with"):
         assay.check(WIDE)  # type: ignore[arg-type]
 
 

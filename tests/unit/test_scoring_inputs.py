@@ -152,11 +152,11 @@ def test_gains_default_to_the_order_of_the_classes() -> None:
         (UnknownNameError, "did you mean brier", SCORE, {"metrics": "brierr"}),
         (ModelError, r"brier needs scores in \[0, 1\]", {"a": 3, "b": 1}, {"metrics": "brier"}),
         (ModelError, "f1 needs guesses", {"a": 3, "b": 1}, {"metrics": "f1"}),
-        (ModelError, "k=0; a whole number", SCORE, {"k": 0}),
+        (ModelError, "k=0; it must be a whole number", SCORE, {"k": 0}),
         (ModelError, "bins=0", SCORE, {"bins": 0}),
         (ModelError, "by='query'", SCORE, {"by": "query"}),
         (ModelError, "did you mean finite", SCORE, {"estimand": "finit"}),
-        (ModelError, "gain -1", SCORE, {"gains": {"yes": -1}}),
+        (ModelError, "'yes'=-1; it must be a number from 0", SCORE, {"gains": {"yes": -1}}),
         (UnknownNameError, "no class 'maybe'", SCORE, {"gains": {"maybe": 1}}),
         (
             RatingsError,

@@ -48,7 +48,7 @@ def test_recipes_that_cannot_be_are_refused_in_words(
     ("options", "error", "words"),
     [
         ({"prevalence": "dirichlett"}, UnknownNameError, "did you mean dirichlet"),
-        ({"replicates": "apart"}, ModelError, "allowed: together, independent"),
+        ({"replicates": "apart"}, ModelError, "valid: together, independent"),
     ],
 )
 def test_other_names_are_checked_too(options: dict, error: type[Exception], words: str):

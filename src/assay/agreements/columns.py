@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.arguments import names_given
 from assay.errors import UnknownNameError, suggest
 from assay.grammar import NOT_ASKED
 from assay.states import MISSING, Vectors, state_space
@@ -53,7 +54,7 @@ def column_names(task: Task, labels: Sequence[str] | str | None) -> list[str]:
     if labels is None:
         # With one label, the whole vector is that label.
         return valid if len(task.labels) > 1 else valid[:1]
-    chosen = [labels] if isinstance(labels, str) else list(labels)
+    chosen = names_given("labels", labels, what="label")
     for name in chosen:
         if name not in valid:
             raise UnknownNameError(

@@ -15,10 +15,10 @@ from assay.agreements.expected import replicated_statistics, require_same_rating
 from assay.agreements.intra_rater import intra_rater_table
 from assay.agreements.statistics import pair_agreement, statistics
 from assay.agreements.tallies import Tally, build_tally
-from assay.errors import ModelError
+from assay.arguments import require_count
 from assay.intervals import interval_ends, require_level
 from assay.predictive import predict_answers
-from assay.ratings import Ratings
+from assay.ratings import Ratings, require_ratings
 from assay.seeds import generator_of
 
 Floats = NDArray[np.float64]
@@ -96,7 +96,7 @@ def agreement(
     Raises
     ------
     ModelError
-        If ``ratings`` are none, or ``draws`` is below 1.
+        If ``ratings`` are none, or ``draws`` is no whole number above 0.
     UnknownNameError
         If a label is not one of the task's.
     FitError
@@ -133,14 +133,13 @@ def agreement(
     >>> result.table["statistic"].tolist()
     ['percent', 'cohen_kappa', 'fleiss_kappa', 'krippendorff_alpha', 'gwet_ac1']
     """
-    if not isinstance(ratings, Ratings):
-        raise ModelError(
-            f"agreement takes Ratings, not {type(ratings).__name__}; a fit stands beside the "
-            "ratings that it was made from: assay.agreement(ratings, fit=fit)"
-        )
+    require_ratings(
+        "agreement", ratings,
+        instead="a fit stands beside the ratings that it was made from: "
+        "assay.agreement(ratings, fit=fit)",
+    )  # fmt: skip
     require_level(level)
-    if draws < 1:
-        raise ModelError(f"draws={draws!r}; it must be at least 1")
+    require_count("draws", draws)
     generator = generator_of(rng)
     names = column_names(ratings.task, labels)
     design = build_design(ratings)

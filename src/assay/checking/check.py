@@ -15,9 +15,8 @@ from assay.checking.rows import check_rows
 from assay.checking.scores import check_scores
 from assay.checking.sessions import check_sessions, check_times
 from assay.checking.slots import check_slots
-from assay.errors import RatingsError
 from assay.plurals import counted
-from assay.ratings import Ratings
+from assay.ratings import Ratings, require_ratings
 
 PARTS = (
     check_rows, check_items, check_overlap, check_raters, check_slots, check_twins,
@@ -41,7 +40,7 @@ def check(ratings: Ratings) -> Check:
 
     Raises
     ------
-    RatingsError
+    ModelError
         If what is given are no Ratings.
 
     Notes
@@ -67,12 +66,7 @@ def check(ratings: Ratings) -> Check:
     >>> report.tables["ratings_per_item"].to_dict("list")
     {'ratings': [1, 2], 'items': [1, 1]}
     """
-    if not isinstance(ratings, Ratings):
-        raise RatingsError(
-            f"check takes Ratings, not {type(ratings).__name__}; make them with "
-            "assay.read_ratings(source, task=...)",
-            "the call of check",
-        )
+    require_ratings("check", ratings)
     parts = [part(ratings) for part in PARTS]
     return Check(
         findings=tuple(f for part in parts for f in part.findings),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from assay.errors import AssayError
+from assay.errors import ArgumentError, AssayError
 from assay.option_words import in_options
 from assay.progress import interruptible
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from assay.ratings import Accounting
 
-INTERRUPTED = 130
+WRONG_USAGE, INTERRUPTED = 2, 130
 SHOWN_NOTES = 5
 DOUBTED, NOT_SUPPORTED = 1, 3
 
@@ -52,10 +52,10 @@ def this_command() -> str:
     return shlex.join(["assay", *sys.argv[1:]])
 
 
-def fail(text: str) -> NoReturn:
-    """Say what is wrong with the data or the fit, and end."""
+def fail(text: str, status: int = 1) -> NoReturn:
+    """Say what is wrong, with the data or the fit if nothing else is said, and end."""
     say(f"error: {text}")
-    raise typer.Exit(1)
+    raise typer.Exit(status)
 
 
 def open_fit(path: Path) -> "xr.DataTree":
@@ -107,6 +107,8 @@ def in_words[**P](command: Callable[P, None]) -> Callable[P, None]:
         try:
             with interruptible():
                 command(*args, **kwargs)
+        except ArgumentError as error:
+            fail(in_options(str(error)), WRONG_USAGE)
         except AssayError as error:
             fail(in_options(str(error)))
         except KeyboardInterrupt:

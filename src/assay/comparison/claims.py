@@ -15,8 +15,9 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 from numpy.typing import NDArray
 
+from assay.arguments import written
 from assay.comparison.pairs import TIE, contrast
-from assay.errors import ModelError
+from assay.errors import ArgumentError
 
 Relation = Literal[">", ">=", "<", "<=", "="]
 RELATIONS: dict[str, Relation] = {
@@ -129,7 +130,7 @@ def parse_claim(text: str) -> Claim:
 
     Raises
     ------
-    ModelError
+    ArgumentError
         If the text is no claim, or what it compares is one system with itself.
 
     Examples
@@ -138,20 +139,22 @@ def parse_claim(text: str) -> Claim:
     >>> claim.system, claim.other, claim.relation, claim.number, claim.metric
     ('system B', 'A', '>', 0.03, 'ndcg_at_k')
     """
+    if not isinstance(text, str):
+        raise ArgumentError(f"claim {written(text)} is no text; {FORMS}")
     try:
         tree = _parser().parse(text)
     except UnexpectedInput as error:
         hint = f"{PER_CENT}; {FORMS}" if "%" in text else FORMS
-        raise ModelError(f"claim {text!r} cannot be read{_place(error)}; {hint}") from None
+        raise ArgumentError(f"claim {text!r} cannot be read{_place(error)}; {hint}") from None
     claim = _FORM[tree.data](text, tree.children)
     if not np.isfinite([claim.number, claim.factor]).all():
-        raise ModelError(f"claim {text!r}: its number is not finite")
+        raise ArgumentError(f"claim {text!r}: its number is not finite")
     if claim.factor <= 0:
-        raise ModelError(f"claim {text!r}: a system is compared with a positive multiple")
+        raise ArgumentError(f"claim {text!r}: a system is compared with a positive multiple")
     if claim.other is not None and claim.system == claim.other:
-        raise ModelError(f"claim {text!r} compares {claim.system!r} with itself")
+        raise ArgumentError(f"claim {text!r} compares {claim.system!r} with itself")
     if claim.relation == "=" and claim.number <= 0:
-        raise ModelError(f"claim {text!r}: within takes a positive number, such as 0.02")
+        raise ArgumentError(f"claim {text!r}: within takes a positive number, such as 0.02")
     return claim
 
 

@@ -5,14 +5,15 @@ from dataclasses import replace
 
 import xarray as xr
 
-from assay.comparison.pairs import Rope
+from assay.arguments import require_choice
+from assay.comparison.pairs import Rope, pairs_of, require_two, rope_ends
 from assay.comparison.result import Comparison, compare_draws
-from assay.errors import ModelError
 from assay.evaluation import metrics
 from assay.evaluation.choosing import choose_metrics
-from assay.evaluation.fitted import Estimand
+from assay.evaluation.estimands import Estimand
 from assay.evaluation.panels import Incomplete
 from assay.fit_data import ratings_of
+from assay.intervals import require_level
 from assay.ratings import Ratings
 
 
@@ -35,7 +36,7 @@ def compare(
         From :func:`assay.fit`, of ratings with at least two systems.
     by : {"system"}
         What is compared. Systems within groups of clusters (strata):
-        :func:`assay.comparison.group_contrasts`.
+        :func:`assay.group_contrasts`.
     metric : str or sequence of str, optional
         Metrics; those that the task reports if not given.
     estimand : {"population", "finite"}
@@ -90,12 +91,15 @@ def compare(
                  metric    estimand         a         b
     0  helpfulness_rate  population  system_1  system_2
     """
-    if by != "system":
-        raise ModelError(
-            f"by={by!r}; allowed: 'system'. For systems within each stratum: "
-            "assay.comparison.group_contrasts(fit)"
-        )
+    require_choice(
+        "by", by, ("system",),
+        otherwise="assay.group_contrasts(fit) for systems within each stratum",
+    )  # fmt: skip
+    require_level(level)
+    rope_ends(rope)
     ratings = ratings_of(fit)
+    require_two(ratings.systems)
+    pairs_of(ratings.systems, baseline)
     draws = metrics(fit, estimand=estimand, by="system", incomplete=incomplete, names=metric)
     better = {m.name: m.better for m in choose_metrics(ratings.task, metric)}
     found = compare_draws(draws, better, level=level, rope=rope, baseline=baseline)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from assay.arguments import require_count
 from assay.comparison.pairs import Rope
 from assay.comparison.result import Comparison, compare_draws
 from assay.errors import Problem, RatingsError
@@ -54,6 +55,8 @@ def compare_counts(
         If a column is missing, a count is not a whole number from 0 to its total, the lines of
         a metric differ in ``better``, or the metrics do not have the same systems; all problems
         at once.
+    ModelError, FitError, UnknownNameError
+        As :func:`assay.compare`; ModelError also if ``draws`` is no whole number above 0.
 
     Notes
     -----
@@ -71,6 +74,7 @@ def compare_counts(
     1      B    A           True
     """
     counts = _checked(table)
+    require_count("draws", draws)
     generator = generator_of(rng)
     metrics = list(dict.fromkeys(counts["metric"]))
     systems = sorted(set(counts["system"]))
@@ -92,6 +96,12 @@ def compare_counts(
 
 def _checked(table: pd.DataFrame) -> pd.DataFrame:
     """Complete the table, and refuse one that cannot be used."""
+    if not isinstance(table, pd.DataFrame):
+        raise RatingsError(
+            f"they must be a DataFrame with the columns {', '.join(NEEDED)}, not "
+            f"{type(table).__name__}",
+            "the counts",
+        )
     missing = [name for name in NEEDED if name not in table]
     if missing:
         raise RatingsError(

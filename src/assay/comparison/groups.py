@@ -8,11 +8,13 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from assay.arguments import require_number
 from assay.comparison.pairs import TIE, difference_draws, pairs_of, require_two
 from assay.comparison.pooling import pool
 from assay.errors import ModelError
 from assay.evaluation.choosing import choose_metrics
-from assay.evaluation.fitted import Estimand, estimand_draws
+from assay.evaluation.estimands import Estimand, is_modelled, modelled
+from assay.evaluation.fitted import estimand_draws
 from assay.evaluation.panels import Incomplete, panel_layout
 from assay.evaluation.registry import Metric
 from assay.fit_data import ratings_of
@@ -53,7 +55,8 @@ def group_contrasts(
         ratings: ``read_ratings(stratum=...)``.
     metric, estimand, level, incomplete, baseline
         As for :func:`assay.compare`. A stratum in which a system has fewer than 20 clusters
-        takes the model's predictive for ``population``, and the column ``estimand`` says so.
+        takes the model's predictive for ``population``, and the column ``estimand`` says so, of
+        the mean of the groups too.
     scale : float
         Of the half-normal prior of the SD of a contrast over groups, in units of the metric.
     rng : int or numpy.random.Generator
@@ -75,7 +78,7 @@ def group_contrasts(
     Raises
     ------
     ModelError
-        If there are fewer than two systems, or fewer than two strata.
+        If there are fewer than two systems, or fewer than two strata, or ``scale`` is not positive.
     FitError
         If ``level`` is out of range.
 
@@ -87,6 +90,7 @@ def group_contrasts(
     contrast of systems, which the fit lets differ between strata through the labels alone.
     """
     require_level(level)
+    require_number("scale", scale, lambda x: 0 < x < np.inf, allowed="a number above 0")
     ratings = ratings_of(fit)
     chosen = choose_metrics(ratings.task, metric)
     require_two(ratings.systems)
@@ -97,10 +101,11 @@ def group_contrasts(
     }
     generator = generator_of(rng)
     parts = [
-        _lines(draws, one.name, pair, level, scale, generator) for one in chosen for pair in pairs
+        _lines(draws, one.name, pair, estimand, level, scale, generator)
+        for one in chosen
+        for pair in pairs
     ]
     table = pd.concat(parts, ignore_index=True)
-    table.loc[table["group"] == MEAN_OF_GROUPS, "estimand"] = estimand
     return table.assign(level=level, reference=str(fit.attrs["reference"]))[list(COLUMNS)]
 
 
@@ -141,6 +146,7 @@ def _lines(
     draws: Mapping[str, xr.Dataset],
     metric: str,
     pair: tuple[str, str],
+    estimand: Estimand,
     level: float,
     scale: float,
     rng: np.random.Generator,
@@ -158,17 +164,34 @@ def _lines(
         data.attrs["layout"].n_clusters(pair) if has else 0
         for data, has in zip(draws.values(), both, strict=True)
     ]
+    names = ["" if one is None else str(one.attrs["estimand"]) for one in found]
     front = pd.DataFrame(
         {
             "metric": metric,
             "group": [*draws, MEAN_OF_GROUPS],
             "a": pair[0],
             "b": pair[1],
-            "estimand": [*("" if one is None else one.attrs["estimand"] for one in found), ""],
+            "estimand": [*names, _of_the_mean(names, estimand)],
             "clusters": [*clusters, sum(clusters)],
         }
     )
     return pd.concat([front, _numbers_of(np.stack(values, 1), level, scale, rng)], axis=1)
+
+
+def _of_the_mean(names: Sequence[str], estimand: Estimand) -> str:
+    """Name the estimand of the mean of groups by theirs, ``""`` of one that lacks a system.
+
+    Examples
+    --------
+    >>> _of_the_mean(["population", modelled("9 clusters"), ""], "population")
+    'population (model-based: in 1 of 2 groups)'
+    """
+    heard = [name for name in names if name]
+    count = sum(map(is_modelled, heard))
+    if not count:
+        return estimand
+    where = "every group" if count == len(heard) else f"{count} of {len(heard)} groups"
+    return modelled(f"in {where}")
 
 
 def _numbers_of(

@@ -3,13 +3,15 @@
 import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.errors import ModelError, UnknownNameError, suggest
+from assay.arguments import is_number, written
+from assay.errors import ArgumentError, ModelError, UnknownNameError, suggest
 from assay.intervals import tails
 from assay.summary import summarize
 
@@ -52,9 +54,9 @@ def pairs_of(systems: Sequence[str], baseline: str | None = None) -> list[tuple[
     """
     if baseline is None:
         return list(combinations(systems, 2))
-    if baseline not in systems:
+    if not isinstance(baseline, str) or baseline not in systems:
         raise UnknownNameError(
-            f"baseline={baseline!r} is no system; {suggest(str(baseline), list(systems))}"
+            f"baseline={written(baseline)} is no system; {suggest(baseline, list(systems))}"
         )
     return [(system, baseline) for system in systems if system != baseline]
 
@@ -84,7 +86,7 @@ def rope_ends(rope: Rope) -> tuple[float, float] | None:
 
     Raises
     ------
-    ModelError
+    ArgumentError
         If the ends are not finite numbers in order.
 
     Examples
@@ -94,14 +96,18 @@ def rope_ends(rope: Rope) -> tuple[float, float] | None:
     """
     if rope is None:
         return None
-    ends = (-rope, rope) if isinstance(rope, int | float) else tuple(rope)
-    low, high = ends if len(ends) == 2 and not isinstance(rope, str) else (np.nan, np.nan)
-    if not (np.isfinite([low, high]).all() and low <= high):
-        raise ModelError(
-            f"rope={rope!r}; it is a difference that does not matter, such as 0.02, or the two "
-            "ends of such differences, the lower one first"
+    ends: Any = (-rope, rope) if is_number(rope) else rope  # type: ignore[operator]
+    if (
+        not isinstance(ends, Sequence | np.ndarray)
+        or len(ends) != 2
+        or not all(is_number(end) and np.isfinite(end) for end in ends)
+        or ends[0] > ends[1]
+    ):
+        raise ArgumentError(
+            f"rope={written(rope)}; it is a difference that does not matter, such as 0.02, or the "
+            "two ends of such differences, the lower one first"
         )
-    return float(low), float(high)
+    return float(ends[0]), float(ends[1])
 
 
 def difference_draws(

@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from assay.errors import ModelError
-
 Values = NDArray[np.float64]
 GRID = 200
 REACH = 6.0
@@ -43,18 +41,13 @@ def pool(
     covariance : ndarray of float (group, group)
         Of the estimates, given the effects.
     scale : float
-        Of the half-normal prior of the SD of the effects.
+        Of the half-normal prior of the SD of the effects, positive.
     draws : int
     rng : numpy.random.Generator
 
     Returns
     -------
     Pooled
-
-    Raises
-    ------
-    ModelError
-        If the scale is not positive.
 
     Notes
     -----
@@ -83,8 +76,6 @@ def pool(
     >>> found.effects.mean(axis=0).round(1)
     array([0.1, 0.1, 0.1])
     """
-    if not scale > 0:
-        raise ModelError(f"scale={scale!r}; the SD of groups needs a positive scale, such as 0.1")
     size = len(estimates)
     # The middles of equal parts, so that no group SD is exactly 0.
     tau = (np.arange(GRID) + 0.5) / GRID * REACH * scale

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from assay.arguments import require_number
 from assay.comparison.pairs import Rope, pair_table, pairs_of, require_two, rope_ends
 from assay.comparison.ranks import SIGNS, rank_table
 from assay.comparison.words import best_sentence, pair_sentence
-from assay.errors import ModelError
 from assay.evaluation.registry import check_direction
 from assay.summary import summarize
 from assay.words import lines_of
@@ -72,9 +72,16 @@ class Comparison:
         pandas.DataFrame
             ``metric``, ``system``, ``best`` (the system with the best mean), ``p_worse``,
             ``clearly_worse``; metrics that are better neither way are left out.
+
+        Raises
+        ------
+        ModelError
+            If ``p`` is out of range.
         """
-        if not 0.5 <= p < 1:
-            raise ModelError(f"p={p!r}; it is a probability from 0.5 to below 1, such as 0.99")
+        require_number(
+            "p", p, lambda x: 0.5 <= x < 1,
+            allowed="a probability from 0.5 to below 1, such as 0.99",
+        )  # fmt: skip
         parts = [self._behind(metric) for metric in self.draws.data_vars]
         table = pd.concat([pd.DataFrame(columns=list(BEHIND)), *parts], ignore_index=True)
         return table.assign(clearly_worse=table["p_worse"].astype(float) > p)

@@ -5,16 +5,18 @@ from collections.abc import Iterator, Mapping, Sequence
 import pandas as pd
 import xarray as xr
 
+from assay.arguments import require_choice
 from assay.comparison.comparing import compare
 from assay.comparison.refitting import SHORT, refit
 from assay.comparison.variants import Variant, variants_of
 from assay.comparison.views import OF, Of, View, contrasts_view, systems_view
 from assay.effort import Effort
-from assay.errors import AssayError, ModelError, suggest
+from assay.errors import AssayError
 from assay.evaluation import metrics
-from assay.evaluation.fitted import Estimand
+from assay.evaluation.estimands import Estimand
 from assay.evaluation.panels import Incomplete
 from assay.fit_data import ratings_of
+from assay.intervals import require_level
 from assay.summary import summarize
 from assay.words import lines_of
 
@@ -91,8 +93,9 @@ def stability(
     that most of what moves is due to the variant; what is left is Monte Carlo error of the few
     draws.
     """
-    if of is not None and of not in OF:
-        raise ModelError(f"of={of!r}; {suggest(str(of), OF)}")
+    if of is not None:
+        require_choice("of", of, OF)
+    require_level(level)
     kinds = {
         "rater": raters, "prior": priors, "rule": rules, "kernel": kernel, "dependence": dependence,
     }  # fmt: skip

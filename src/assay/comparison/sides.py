@@ -8,17 +8,18 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from assay.arguments import names_given, require_choice
 from assay.comparison.naive import vote_metrics
 from assay.comparison.pairs import difference_draws, pairs_of
 from assay.comparison.refitting import rated_by, refit
 from assay.comparison.settled import conclusion
 from assay.comparison.words import Line, with_interval
 from assay.effort import Effort
-from assay.errors import ModelError, suggest
 from assay.evaluation import metrics
-from assay.evaluation.fitted import Estimand
+from assay.evaluation.estimands import ESTIMANDS, Estimand
 from assay.evaluation.panels import Incomplete
 from assay.fit_data import ratings_of
+from assay.intervals import require_level
 from assay.ratings import Ratings
 from assay.seeds import generator_of
 from assay.summary import summarize
@@ -115,8 +116,10 @@ def side_by_side(
     with a percentile interval over resampled clusters. Its interval holds the error of sampling
     clusters only, not that of the raters.
     """
-    if human_by not in HUMAN_BY:
-        raise ModelError(f"human_by={human_by!r}; {suggest(str(human_by), HUMAN_BY)}")
+    require_choice("human_by", human_by, HUMAN_BY)
+    require_choice("estimand", estimand, ESTIMANDS)
+    require_level(level)
+    names = [] if human is None else names_given("human", human, what="rater or rater group")
     ratings = ratings_of(fit)
     pairs = pairs_of(ratings.systems, baseline)
     generator = generator_of(rng)
@@ -135,8 +138,7 @@ def side_by_side(
 
     parts = [vote(ratings, NAIVE, "all raters"), model(fit, CORRECTED, "all ratings")]
     warned: list[str] = []
-    if human is not None:
-        names = [human] if isinstance(human, str) else list(human)
+    if names:
         people, who = rated_by(ratings, names), ", ".join(names)
         if human_by == "vote":
             parts.append(vote(people, HUMAN_ONLY, who))

@@ -13,7 +13,7 @@ from assay.comparison.settled import Verdict, settled
 from assay.comparison.words import about, chance, left_out, with_interval
 from assay.errors import UnknownNameError, suggest
 from assay.evaluation import metrics
-from assay.evaluation.fitted import Estimand
+from assay.evaluation.estimands import Estimand, is_modelled
 from assay.evaluation.panels import By, Incomplete, PanelLayout, answered_ratings, panel_layout
 from assay.fit_data import ratings_of
 from assay.intervals import interval_ends, require_level, tails
@@ -136,7 +136,7 @@ def check_claim(
     'supported'
     """
     require_level(level, above=0.5)
-    parsed = parse_claim(claim) if isinstance(claim, str) else claim
+    parsed = claim if isinstance(claim, Claim) else parse_claim(claim)
     ratings = ratings_of(fit)
     _check_systems(parsed, ratings)
 
@@ -161,7 +161,7 @@ def check_claim(
         parsed.region,
         level,
         population=population,
-        modelled="model-based" in result.estimand,
+        modelled=is_modelled(result.estimand),
     )
     return replace(result, would_decide=deciding)
 

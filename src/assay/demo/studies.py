@@ -13,7 +13,7 @@ from assay.anesthesia import anesthesia_ratings
 from assay.effort import Effort
 from assay.errors import FitWarning
 from assay.evaluation import majority_metrics, metrics, metrics_of_labels
-from assay.evaluation.fitted import Estimand
+from assay.evaluation.estimands import ESTIMANDS
 from assay.fitting import fit
 from assay.frames import labels_frame, reliability_frame
 from assay.majority import majority_labels
@@ -23,7 +23,6 @@ from assay.summary import summarize
 
 QUERIES, CHUNKS, SYSTEMS, RATERS = 30, 5, 2, 6
 POPULATION_QUERIES = 2000
-ESTIMANDS: tuple[Estimand, ...] = ("finite", "population")
 METHODS = ("posterior", "majority vote")
 
 # Answers right with this probability: relevant no, yes; sufficient no, yes; misleading no, yes.

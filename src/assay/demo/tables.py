@@ -14,7 +14,6 @@ from assay.anesthesia import SOURCE
 from assay.checking import check
 from assay.demo.studies import (
     CHUNKS,
-    ESTIMANDS,
     METHODS,
     QUERIES,
     RATERS,
@@ -22,6 +21,7 @@ from assay.demo.studies import (
     SimulatedStudy,
     covered,
 )
+from assay.evaluation.estimands import ESTIMANDS
 from assay.frames import least_certain
 from assay.rater_tables import class_tables
 from assay.ratings import Ratings

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.errors import ModelError
+from assay.arguments import require_count
 from assay.evaluation.choosing import choose_metrics
 from assay.evaluation.draws import ratio
 from assay.evaluation.known import known_totals
@@ -14,7 +14,7 @@ from assay.evaluation.panels import PanelLayout, panel_layout
 from assay.evaluation.registry import Metric
 from assay.intervals import interval_ends, require_level
 from assay.majority import majority_labels
-from assay.ratings import Ratings
+from assay.ratings import Ratings, require_ratings
 from assay.seeds import generator_of
 
 VOTE = "majority vote, taken for the truth"
@@ -55,7 +55,7 @@ def majority_metrics(
     FitError
         If ``level`` is out of range.
     ModelError
-        If ``draws`` is below 1.
+        If ``draws`` is no whole number above 0.
     UnknownNameError
         If the task has no metric of a name.
 
@@ -64,9 +64,9 @@ def majority_metrics(
     Clusters are drawn with replacement within strata, the same for all systems; panels count
     their design weight.
     """
+    require_ratings("majority_metrics", ratings)
     require_level(level)
-    if draws < 1:
-        raise ModelError(f"draws={draws!r}; it must be at least 1")
+    require_count("draws", draws)
     chosen = choose_metrics(ratings.task, names)
     layout = panel_layout(ratings)
     totals = vote_totals(ratings, chosen, layout)

@@ -14,11 +14,12 @@ from assay.evaluation.components import (
     Contrast,
     columns_of,
     defined_mean,
+    defined_variance,
     metric_columns,
     paired_values,
 )
-from assay.evaluation.estimands import WEIGHTS_SEED
-from assay.evaluation.fitted import Estimand, metrics
+from assay.evaluation.estimands import WEIGHTS_SEED, Estimand, is_modelled
+from assay.evaluation.fitted import metrics
 from assay.evaluation.kept_draws import draws_once
 from assay.evaluation.panels import By, Incomplete, panel_layout
 from assay.evaluation.registry import Metric
@@ -95,14 +96,14 @@ def variance_budget(
     )
     estimands = [str(draws[name].attrs["estimand"]) for name in names]
     for m, name in enumerate(estimands):
-        if "model-based" in name:
+        if is_modelled(name):
             _all_parameters(parts, m, values[m])
     chains = draws.sizes["chain"]
-    variance, effective = _variance(values), _ess(values, chains)
+    variance, effective = defined_variance(values), _ess(values, chains)
     squares = (values - defined_mean(values)[:, None]) ** 2
     # The components rest on other draws: what is rare may be in these and not in the reported.
     terms = (squares, parts.sums())
-    mcse = np.fmax(*(np.sqrt(_variance(term) / _ess(term, chains)) for term in terms))
+    mcse = np.fmax(*(np.sqrt(defined_variance(term) / _ess(term, chains)) for term in terms))
     parameters, labels, clusters = (part.ravel() for part in parts.means())
     shape = (len(names), len(systems))
     return pd.DataFrame(
@@ -153,11 +154,6 @@ def _all_parameters(parts: Components, m: int, values: Values) -> None:
     """Put the variance of metric ``m``, which the parameters alone decide, where it belongs."""
     parts.parameters[m] = (values - defined_mean(values, axis=0)) ** 2
     parts.labels[m] = parts.clusters[m] = 0.0
-
-
-def _variance(values: Values) -> Values:
-    """Variance over the draws (axis 1) that are defined."""
-    return defined_mean((values - defined_mean(values)[:, None]) ** 2)
 
 
 def _ess(values: Values, chains: int) -> Values:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from assay.arguments import names_given
 from assay.errors import ModelError, UnknownNameError, suggest
 from assay.evaluation.prevalence import prevalence_metrics, telling_shares
 from assay.evaluation.registry import Metric, metrics_of_task, registered
@@ -54,14 +55,13 @@ def choose_metrics(task: Task, names: Sequence[str] | str | None = None) -> tupl
     UnknownNameError
         If no metric has the name; the message shows the nearest ones.
     ModelError
-        If a metric needs labels which the task does not have, or the sequence is empty.
+        If a metric needs labels which the task does not have, or no name is given.
     """
     default = metrics_for(task)
     if names is None:
         return default
-    wanted = [names] if isinstance(names, str) else list(dict.fromkeys(names))
-    if not wanted:
-        raise ModelError("no metric is named; None stands for those that the task reports")
+    reported = "None for those that the task reports"
+    wanted = names_given("metric", names, what="metric", otherwise=reported)
     generic = {
         m.name: m for m in [*prevalence_metrics(task), *prevalence_metrics(task, other=True)]
     }

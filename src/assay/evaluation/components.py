@@ -8,7 +8,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.errors import UnknownNameError, suggest
+from assay.arguments import names_given, written
+from assay.errors import ModelError, UnknownNameError, suggest
 from assay.evaluation.draws import Labels, ratio, weighted_totals
 from assay.evaluation.estimands import cluster_weights
 from assay.evaluation.panels import PanelLayout
@@ -117,10 +118,13 @@ def columns_of(values: Values, systems: Sequence[str], contrast: Contrast | None
     """Values by system (last axis), or the difference of two systems."""
     if contrast is None:
         return values
-    for name in contrast:
+    names = names_given("contrast", contrast, what="system")
+    if len(names) != 2:
+        raise ModelError(f"contrast={written(contrast)}; it must be the names of two systems")
+    for name in names:
         if name not in systems:
             raise UnknownNameError(f"no system is called {name!r}; {suggest(name, list(systems))}")
-    first, second = (systems.index(name) for name in contrast)
+    first, second = map(systems.index, names)
     return values[..., [first]] - values[..., [second]]
 
 
@@ -146,6 +150,11 @@ def defined_mean(values: Values, axis: int = 1) -> Values:
     some = ~np.isnan(values)
     total = np.where(some, values, 0.0).sum(axis=axis)
     return np.asarray(total / np.where(some.any(axis=axis), some.sum(axis=axis), np.nan))
+
+
+def defined_variance(values: Values) -> Values:
+    """Variance over the draws (axis 1) that are defined."""
+    return defined_mean(_centre(values) ** 2)
 
 
 def _completed(products: Values) -> Values:

@@ -1,13 +1,17 @@
-"""Weights of clusters: what turns a number about these items into one about the population."""
+"""Estimands: what a number is about, and the weights of clusters that make it the population's."""
 
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincinv
 
 from assay.evaluation.panels import PanelLayout
+
+Estimand = Literal["population", "finite"]
+ESTIMANDS: tuple[Estimand, ...] = ("finite", "population")
 
 WEIGHTS_SEED = 1
 """Default seed of the weights: the same for all fits, so that fits of different tasks pair."""
@@ -19,6 +23,8 @@ the model's predictive is used."""
 LEAST_SHAPE = 0.05
 """Of the gamma variates in strata of two clusters; at 0 a single one would have all the weight."""
 
+MODELLED = "model-based"
+
 Keys = NDArray[np.uint64]
 Values = NDArray[np.float64]
 
@@ -26,6 +32,28 @@ Values = NDArray[np.float64]
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
+
+
+def modelled(because: str) -> str:
+    """Name the population of which the model tells, since the clusters cannot.
+
+    Examples
+    --------
+    >>> modelled("3 clusters")
+    'population (model-based: 3 clusters)'
+    """
+    return f"population ({MODELLED}: {because})"
+
+
+def is_modelled(estimand: str) -> bool:
+    """Whether the name of an estimand says that the population is the model's own.
+
+    Examples
+    --------
+    >>> is_modelled(modelled("3 clusters")), is_modelled("population")
+    (True, False)
+    """
+    return MODELLED in estimand
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -2,20 +2,23 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.errors import ModelError, suggest
+from assay.arguments import require_choice, require_count
 from assay.evaluation.choosing import choose_metrics
 from assay.evaluation.draws import Codes, LabelDraws, metric_draws, metric_totals, ratio
 from assay.evaluation.estimands import (
+    ESTIMANDS,
     MIN_CLUSTERS,
     WEIGHTS_SEED,
     ClusterWeights,
+    Estimand,
     cluster_weights,
+    modelled,
 )
 from assay.evaluation.events import without_event
 from assay.evaluation.kept_draws import draws_once
@@ -26,8 +29,6 @@ from assay.fit_data import group, ratings_of
 from assay.ratings import Ratings
 from assay.task import Task
 
-Estimand = Literal["population", "finite"]
-ESTIMANDS = ("population", "finite")
 SOME_DRAWS = 20
 REPLICATES = 32
 REPLICATE_CELLS = 200_000_000
@@ -123,8 +124,7 @@ def metrics_if(
         Of states (draw, item), drawn from the posterior or for new clusters, makes those that the
         metrics are computed on.
     """
-    if estimand not in ESTIMANDS:
-        raise ModelError(f"estimand={estimand!r}; {suggest(str(estimand), ESTIMANDS)}")
+    require_count("weights_seed", weights_seed, least=0)
     ratings = ratings_of(fit)
     chosen = choose_metrics(ratings.task, names)
     layout = panel_layout(ratings, by=by, incomplete=incomplete)
@@ -180,6 +180,7 @@ def estimand_draws(
     values : ndarray of float (metric, draw, system)
     estimands : list of str
     """
+    require_choice("estimand", estimand, ESTIMANDS)
     y = _changed(posterior_labels(fit), change)
     n_draws = y.shape[0]
 
@@ -197,7 +198,7 @@ def estimand_draws(
     few = layout.freedom() < MIN_CLUSTERS
     weighed = few and _weights_beyond_strata(ratings)
     if few and not weighed:
-        name = f"population (model-based: {layout.sample_words()})"
+        name = modelled(layout.sample_words())
         values = _predictive(fit, ratings, chosen, layout, n_draws, replicates, change)
         return values, [name] * len(chosen)
     values = drawn(cluster_weights(layout, seed))
@@ -206,7 +207,7 @@ def estimand_draws(
         unseen = [m for m, is_quiet in zip(chosen, quiet, strict=True) if is_quiet]
         values[quiet] = _predictive(fit, ratings, unseen, layout, n_draws, replicates, change)
     usual = f"population (design weights: {layout.sample_words()})" if weighed else "population"
-    named = {True: "population (model-based: hardly an event seen)", False: usual}
+    named = {True: modelled("hardly an event seen"), False: usual}
     return values, [named[bool(q)] for q in quiet]
 
 

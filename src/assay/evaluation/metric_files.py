@@ -6,6 +6,7 @@ import traceback
 from hashlib import blake2b
 from pathlib import Path
 
+from assay.arguments import path_given
 from assay.errors import AssayError, ModelError
 from assay.evaluation.registry import Metric, metrics_of_module
 
@@ -32,7 +33,7 @@ def load_metrics(path: str | Path) -> tuple[Metric, ...]:
     Raises
     ------
     ModelError
-        If there is no such file, it is not Python, fails, or registers no metric.
+        If it is no path, there is no such file, it is not Python, fails, or registers no metric.
 
     Examples
     --------
@@ -48,7 +49,7 @@ def load_metrics(path: str | Path) -> tuple[Metric, ...]:
     ...     [m.name for m in load_metrics(file)]
     ['doctest_any']
     """
-    file = Path(path).resolve()
+    file = path_given("path", path).resolve()
     if not file.is_file() or file.suffix != ".py":
         raise ModelError(
             f"{file} is no Python file (.py) that can be read; it may hold\n\n{EXAMPLE}"

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.errors import ModelError, Problem, RatingsError, suggest
+from assay.arguments import require_choice
+from assay.errors import Problem, RatingsError
 from assay.plurals import counted
 from assay.ratings import Ratings
 from assay.states import MISSING
@@ -138,10 +139,9 @@ def panel_layout(
     ModelError
         If ``by`` or ``incomplete`` is no such choice.
     """
-    if by not in ("system", None):
-        raise ModelError(f"by={by!r}; allowed: 'system', or None to pool all panels")
-    if incomplete not in INCOMPLETE:
-        raise ModelError(f"incomplete={incomplete!r}; {suggest(str(incomplete), INCOMPLETE)}")
+    if by is not None:
+        require_choice("by", by, ("system",), otherwise="None to pool all panels")
+    require_choice("incomplete", incomplete, INCOMPLETE)
     places, systems, clusters = _places(ratings, apart=by == "system")
     dropped, answered = 0, _answered(ratings)
     if incomplete == "drop":

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import xarray as xr
 
-from assay.errors import FitError
+from assay.arguments import require_count
 from assay.evaluation.choosing import choose_metrics
 from assay.evaluation.draws import LabelDraws, metric_draws
 from assay.evaluation.fitted import draws_dataset
@@ -58,9 +58,8 @@ def prior_metrics(
     Raises
     ------
     ModelError, UnknownNameError
-        If the specification or a metric does not fit the task.
-    FitError
-        If ``draws`` is no whole number above 0.
+        If the specification or a metric does not fit the task, or ``draws`` is no whole number
+        above 0.
 
     Notes
     -----
@@ -88,14 +87,13 @@ def metrics_before(
     rng: int | np.random.Generator = 1,
 ) -> xr.Dataset:
     """Return the prior draws of a model's metrics, as :func:`prior_metrics` does."""
-    if not isinstance(draws, int | np.integer) or draws < 1:
-        raise FitError(f"draws={draws!r}; it must be a whole number of at least 1")
+    require_count("draws", draws)
     generator, ratings = generator_of(rng), structure.ratings
+    chosen = choose_metrics(ratings.task, names)
+    layout = panel_layout(ratings, by=by)
     blocks = structure.prevalence.parameters()
     values = {b.name: np.stack([b.draw(generator) for _ in range(draws)]) for b in blocks}
     states = predict_states(structure, running_prevalence(structure, values), generator)
-    chosen = choose_metrics(ratings.task, names)
-    layout = panel_layout(ratings, by=by)
     y = LabelDraws(states=states, codes=structure.prevalence.space.states)
     found = metric_draws(chosen, ratings.task, y, layout)
     coords = {"chain": np.zeros(1, int), "draw": np.arange(draws)}

@@ -3,11 +3,13 @@
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.arguments import names_given, require_choice, written
 from assay.errors import ModelError, UnknownNameError, suggest
 from assay.task import Task
 
@@ -77,7 +79,7 @@ def metric(
     name: str,
     *,
     task: str | None = None,
-    labels: Sequence[str] | None = None,
+    labels: Sequence[str] | str | None = None,
     kind: Kind = "per_panel",
     description: str = "",
     limits: tuple[float, float] = (0.0, 1.0),
@@ -92,7 +94,7 @@ def metric(
         Under which results report it.
     task : str, optional
         The task it is for; every task that has the labels if not given.
-    labels : sequence of str, optional
+    labels : str or sequence of str, optional
         The labels that the function sees, in that order: ``y[..., 0]`` is the first of them. All
         labels of the task, in its order, if not given.
     kind : {"per_panel", "ratio"}
@@ -118,7 +120,7 @@ def metric(
     Raises
     ------
     ModelError
-        If ``kind`` or ``better`` is no such choice, or another function has registered the name.
+        If an argument says nothing of a metric, or another function has registered the name.
 
     Notes
     -----
@@ -137,9 +139,8 @@ def metric(
     >>> registered("doctest_first_hit").description
     'Share of queries whose first chunk suffices.'
     """
-    if kind not in KINDS:
-        raise ModelError(f"metric {name!r}: kind={kind!r}; {suggest(str(kind), KINDS)}")
-    check_direction(name, better)
+    _check(name, task, kind, limits, better)
+    seen = None if labels is None else tuple(names_given("labels", labels, what="label"))
 
     def register(function: MetricFunction) -> MetricFunction:
         before = _METRICS.get(name)
@@ -152,7 +153,7 @@ def metric(
             function=function,
             kind=kind,
             task=task,
-            labels=None if labels is None else tuple(labels),
+            labels=seen,
             description=description or _first_line(function),
             limits=limits,
             better=better,
@@ -163,6 +164,23 @@ def metric(
     return register
 
 
+def _check(name: object, task: object, kind: object, limits: object, better: object) -> None:
+    """Refuse what says nothing of a metric."""
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"name={written(name)}; it must be the name of the metric")
+    if not isinstance(task, str | None):
+        raise ModelError(f"metric {name!r}: task={written(task)}; it must be the name of a task")
+    require_choice(f"metric {name!r}: kind", kind, KINDS)
+    ends = limits if isinstance(limits, Sequence) and len(limits) == 2 else ()
+    numbers = [end for end in ends if isinstance(end, Real)]
+    if len(numbers) < 2 or not numbers[0] < numbers[1]:
+        raise ModelError(
+            f"metric {name!r}: limits={written(limits)}; they must be the smallest and the largest "
+            "value, such as (0, 1)"
+        )
+    check_direction(name, better)
+
+
 def check_direction(name: object, better: object) -> None:
     """Refuse what does not say which values of a metric are better.
 
@@ -171,8 +189,7 @@ def check_direction(name: object, better: object) -> None:
     ModelError
         If ``better`` is none of the choices.
     """
-    if better not in BETTER:
-        raise ModelError(f"metric {name!r}: better={better!r}; {suggest(str(better), BETTER)}")
+    require_choice(f"metric {name!r}: better", better, BETTER)
 
 
 def registered(name: str) -> Metric:

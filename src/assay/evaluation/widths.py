@@ -9,8 +9,14 @@ from numpy.typing import NDArray
 
 from assay.evaluation.budget import components_of
 from assay.evaluation.choosing import choose_metrics
-from assay.evaluation.components import Components, Contrast, defined_mean, metric_columns
-from assay.evaluation.fitted import Estimand, metrics
+from assay.evaluation.components import (
+    Components,
+    Contrast,
+    defined_variance,
+    metric_columns,
+)
+from assay.evaluation.estimands import Estimand, is_modelled
+from assay.evaluation.fitted import metrics
 from assay.evaluation.panels import By, Incomplete, answered_ratings, panel_layout
 from assay.evaluation.pre_posterior import expected_components
 from assay.fit_data import ratings_of
@@ -146,9 +152,9 @@ def _share_told(parts: Components, draws: xr.Dataset) -> Values:
     The model's population varies beyond the clusters seen, most where a metric is hardly ever
     defined on these.
     """
-    modelled = ["model-based" in draws[name].attrs["estimand"] for name in draws.data_vars]
+    of_model = [is_modelled(draws[name].attrs["estimand"]) for name in draws.data_vars]
     defined = np.isfinite(parts.labels).mean(axis=1)
-    return np.where(np.array(modelled)[:, None], defined, np.nan)
+    return np.where(np.array(of_model)[:, None], defined, np.nan)
 
 
 def _part(variance: Values, told: Values) -> Values:
@@ -159,8 +165,7 @@ def _components(parts: Components, told: Values, values: Values) -> tuple[Values
     """Parameters, labels and clusters, to which the rest of a model's population belongs."""
     parameters, labels, clusters = parts.means()
     parameters, labels = _part(parameters, told), _part(labels, told)
-    variance = defined_mean((values - defined_mean(values)[:, None]) ** 2)
-    rest = (variance - parameters - labels).clip(min=0.0)
+    rest = (defined_variance(values) - parameters - labels).clip(min=0.0)
     return parameters, labels, np.where(np.isnan(told), clusters, rest)
 
 

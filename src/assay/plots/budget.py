@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from assay.arguments import written
+from assay.errors import ModelError
 from assay.evaluation import variance_budget
 from assay.plots.style import COLOURS, RC, SERIES, WIDTH, add_legend, bare, new_figure, short
 
@@ -26,7 +28,7 @@ def plot_budget(found: pd.DataFrame | xr.DataTree, *, width: float = WIDTH) -> "
     Parameters
     ----------
     found : DataFrame or xarray.DataTree
-        From :func:`assay.evaluation.variance_budget`, or a fit.
+        From :func:`assay.variance_budget`, or a fit.
     width : float
         Inches.
 
@@ -35,10 +37,20 @@ def plot_budget(found: pd.DataFrame | xr.DataTree, *, width: float = WIDTH) -> "
     matplotlib.figure.Figure
         A bar per metric and system (or contrast). A component that Monte Carlo error makes
         negative counts as 0.
+
+    Raises
+    ------
+    ModelError
+        If it is given anything else.
     """
     import matplotlib as mpl
 
     budget = variance_budget(found) if isinstance(found, xr.DataTree) else found
+    if not isinstance(budget, pd.DataFrame) or not {"metric", "system", *PARTS} <= set(budget):
+        raise ModelError(
+            f"plot_budget takes a fit, or the table of assay.variance_budget(fit), not "
+            f"{written(found)}"
+        )
     parts = budget[list(PARTS)].clip(lower=0).to_numpy(float)
     total = parts.sum(axis=1, keepdims=True)
     shares = np.divide(parts, total, out=np.zeros_like(parts), where=total > 0)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from assay.arguments import require_count
 from assay.frames import labels_frame, least_certain
 from assay.plots.style import COLOURS, RC, SERIES, WIDTH, add_legend, bare, new_figure, short
 
@@ -34,6 +35,7 @@ def plot_labels(fit: xr.DataTree, *, count: int = COUNT, width: float = WIDTH) -
     matplotlib.figure.Figure
         A bar per label of an item, cut in proportion to the classes' probabilities.
     """
+    require_count("count", count)
     return draw_labels(least_certain(labels_frame(fit), count), width=width)
 
 

@@ -1,13 +1,15 @@
 """The metrics of a fit beside those of a majority vote."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import xarray as xr
 
 from assay.evaluation import majority_metrics, metrics
+from assay.evaluation.estimands import ESTIMANDS
 from assay.fit_data import ratings_of
+from assay.intervals import require_level
 from assay.plots.forest import Series, forest
 from assay.plots.style import WIDTH
 from assay.summary import summarize
@@ -15,8 +17,6 @@ from assay.words import ESTIMAND_WORDS, percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-ESTIMANDS: tuple[Literal["finite", "population"], ...] = ("finite", "population")
 
 
 def plot_metrics(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH) -> "Figure":
@@ -36,6 +36,7 @@ def plot_metrics(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH)
     matplotlib.figure.Figure
         Posterior means with intervals, and the vote with its cluster bootstrap.
     """
+    require_level(level)
     summaries: dict[str, pd.DataFrame] = {
         e: summarize(metrics(fit, estimand=e), level=level) for e in ESTIMANDS
     }

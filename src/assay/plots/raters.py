@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from assay.arguments import names_given
+from assay.errors import UnknownNameError, suggest
 from assay.fit_data import ratings_of
 from assay.frames import Kind, reliability_frame
 from assay.plots.forest import Series, forest
-from assay.plots.style import COLOURS, LETTERS, RC, WIDTH, new_figure, short
+from assay.plots.style import COLOURS, LETTERS, RC, WIDTH, new_figure, require_width, short
 from assay.task import Task
 from assay.words import KIND_WORDS, binary_heading, percent
 
@@ -119,7 +121,7 @@ def plot_confusions(
     fit: xr.DataTree,
     *,
     kind: Kind = "recorded",
-    raters: Sequence[str] | None = None,
+    raters: Sequence[str] | str | None = None,
     width: float = WIDTH,
 ) -> "Figure":
     """Draw what each rater reports given the true class, a heat map per rater and label.
@@ -130,7 +132,7 @@ def plot_confusions(
         From :func:`assay.fit`.
     kind : {"recorded", "raw"}
         As for :func:`assay.rater_reliability`.
-    raters : sequence of str, optional
+    raters : str or sequence of str, optional
         Names; the 12 weakest if not given, or fewer where there are many classes.
     width : float
         Inches.
@@ -139,8 +141,23 @@ def plot_confusions(
     -------
     matplotlib.figure.Figure
         Posterior means; rows are true classes, columns reported ones.
+
+    Raises
+    ------
+    ModelError
+        If ``kind`` is none of the two, or ``raters`` are no names.
+    UnknownNameError
+        If no rater has a name.
     """
-    return draw_confusions(reliability_frame(fit, kind), raters=raters, width=width)
+    frame = reliability_frame(fit, kind)
+    if raters is None:
+        return draw_confusions(frame, width=width)
+    known = list(dict.fromkeys(frame["rater"]))
+    names = names_given("raters", raters, what="rater")
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(f"no rater is called {name!r}; {suggest(name, known)}")
+    return draw_confusions(frame, raters=names, width=width)
 
 
 def draw_confusions(
@@ -149,6 +166,7 @@ def draw_confusions(
     """Draw the lines of :func:`assay.frames.reliability_frame` as heat maps."""
     import matplotlib as mpl
 
+    require_width(width)
     right = frame[frame["true_class"] == frame["reported_class"]]
     names = list(raters) if raters is not None else weakest(right, shown_confusions(frame))
     labels = list(dict.fromkeys(frame["label"]))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from assay.intervals import interval_ends
+from assay.intervals import interval_ends, require_level
 from assay.plots.style import COLOURS, MARKERS, RC, SERIES, WIDTH, panel_grid, short
 from assay.sessions import reliability_by_session
 
@@ -40,10 +40,11 @@ def plot_drift(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH) -
     Raises
     ------
     FitError
-        If no rater drifts.
+        If no rater drifts, or ``level`` is not between 0 and 1.
     """
     import matplotlib as mpl
 
+    require_level(level)
     table = reliability_by_session(fit).stack(sample=("chain", "draw"))
     means = table.mean("sample").dropna("rater", how="all")
     moves = (means.max("session") - means.min("session")).max("label")

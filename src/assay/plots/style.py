@@ -1,8 +1,11 @@
 """How figures look: one palette, one size of letters, no state shared with pyplot."""
 
 from collections.abc import Sequence
-from math import ceil
+from math import ceil, inf
 from typing import TYPE_CHECKING, Any
+
+from assay.arguments import require_number
+from assay.words import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -54,10 +57,18 @@ RC: Any = {
 }
 
 
+def require_width(width: object) -> None:
+    """Refuse what is no width of a figure, in inches."""
+    require_number(
+        "width", width, lambda x: 0 < x < inf, allowed="a number of inches above 0, such as 6.0"
+    )
+
+
 def new_figure(width: float, height: float) -> "Figure":
     """Return an empty figure of a size in inches that lays itself out."""
     from matplotlib.figure import Figure
 
+    require_width(width)
     return Figure(figsize=(width, height), layout="constrained")
 
 
@@ -79,6 +90,7 @@ def panel_grid(
     label : str
         Of the vertical axis, at the first panel of each row.
     """
+    require_width(width)
     across = min(ACROSS, number)
     down = ceil(number / across)
     figure = new_figure(width, width / ACROSS * ratio * down + extra)
@@ -105,7 +117,7 @@ def short(name: object, limit: int = 26) -> str:
     >>> short("a_very_long_name_of_a_rater_01", 13)
     'a_very…ter_01'
     """
-    text = "".join(c if c.isprintable() else "?" for c in str(name))
+    text = printable(name)
     if len(text) <= limit:
         return text
     half = (limit - 1) // 2

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from assay.errors import RatingsError, TaskError, suggest
+from assay.arguments import require_choice
+from assay.errors import TaskError
 from assay.ratings import PARTIAL, RESOLVE, Partial, Ratings, Resolve
 from assay.reading.answer_columns import LabelsArg, find_answers, require_answers
 from assay.reading.assembly import assemble
@@ -131,6 +132,8 @@ def read_ratings(
     ------
     RatingsError
         With every problem of the input, at once.
+    ModelError
+        If ``partial`` or ``resolve`` is none of those above.
     TaskError, UnknownNameError
         If the task, or a rule named in ``response``, does not exist.
 
@@ -155,8 +158,9 @@ def read_ratings(
     >>> read_ratings(table, task="single")
     <assay.Ratings of task single: 3 ratings, 2 items, 2 raters>
     """
-    _check_words(partial, resolve)
-    base = _load(task).with_responses(_responses(response))
+    require_choice("partial", partial, PARTIAL)
+    require_choice("resolve", resolve, RESOLVE)
+    base = load_task(task).with_responses(_responses(response))
     asked: dict[str, ColumnArg] = {
         "item": item, "rater": rater, "cluster": cluster, "panel": panel, "rank": rank,
         "system": system, "weight": weight, "stratum": stratum,
@@ -203,20 +207,6 @@ def read_ratings(
         covariates=[covariates] if isinstance(covariates, str) else list(covariates or ()),
         partial=partial, resolve=resolve,
     )  # fmt: skip
-
-
-def _check_words(partial: str, resolve: str) -> None:
-    for name, given, allowed in (("partial", partial, PARTIAL), ("resolve", resolve, RESOLVE)):
-        if given not in allowed:
-            raise RatingsError(
-                f"{name}={given!r}; {suggest(str(given), allowed)}", "the call of read_ratings"
-            )
-
-
-def _load(task: object) -> Task:
-    if not isinstance(task, str | Path | Task):
-        raise TaskError(f"task= must be a name, a path or a Task, not {type(task).__name__}")
-    return load_task(task)
 
 
 def _responses(response: object) -> Mapping[str, str]:

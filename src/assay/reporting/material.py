@@ -27,7 +27,7 @@ from assay.comparison import (
 from assay.comparison.views import Of
 from assay.consensus import consensus_sensitivity
 from assay.evaluation import expected_width, majority_metrics, metrics, variance_budget
-from assay.evaluation.fitted import Estimand
+from assay.evaluation.estimands import ESTIMANDS
 from assay.evaluation.panels import answered_ratings
 from assay.fit_data import ratings_of, spec_of
 from assay.frames import labels_frame, reliability_frame
@@ -39,7 +39,6 @@ from assay.spec import Spec
 from assay.states import MISSING
 from assay.summary import summarize
 
-ESTIMANDS: tuple[Estimand, ...] = ("finite", "population")
 ABSTENTION_DRAWS = 1000
 """Of the fit, for each kind of item and each odds ratio: the states are drawn anew in each."""
 

@@ -1,11 +1,12 @@
 """report: one self-contained HTML file that people read."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from pathlib import Path
-from typing import Literal
+from typing import get_args
 
 import xarray as xr
 
+from assay.arguments import names_given, path_given, require_choice
 from assay.errors import AssayError, FitError
 from assay.fit_data import require_fit
 from assay.intervals import require_level
@@ -22,7 +23,7 @@ from assay.reporting.comparisons import comparison_section
 from assay.reporting.convergence import convergence_section
 from assay.reporting.data import data_section
 from assay.reporting.drift import drift_section
-from assay.reporting.export import export_tables
+from assay.reporting.export import TableFormat, export_tables
 from assay.reporting.gaps import gaps_of, gaps_section
 from assay.reporting.html import to_html
 from assay.reporting.labels import labels_section
@@ -76,7 +77,7 @@ def report(
     notice: str = "",
     command: str | None = None,
     tables: str | Path | None = None,
-    table_format: Literal["csv", "tsv", "json", "parquet"] = "csv",
+    table_format: TableFormat = "csv",
     progress: bool = False,
 ) -> Path:
     """Write what a fit means as one HTML file that opens offline.
@@ -121,7 +122,8 @@ def report(
     FitError
         If the tree is no fit, a level is out of range, or the path cannot be written.
     ModelError, UnknownNameError
-        If a claim cannot be read, or names a system or a metric that is not there.
+        If a claim cannot be read, or names a system or a metric that is not there, or an argument
+        is none of those above.
 
     Notes
     -----
@@ -141,21 +143,31 @@ def report(
     ...     report(fit, Path(folder) / "report.html", budget=False).name
     'report.html'
     """
+    target = path_given("path", path)
+    require_choice("table_format", table_format, get_args(TableFormat))
     material = Material(
         fit=fit,
         level=level,
-        claims=(claims,) if isinstance(claims, str) else tuple(claims),
-        human=(human,) if isinstance(human, str) else tuple(human),
+        claims=_several("claims", claims, "claim"),
+        human=_several("human", human, "rater or rater group"),
         stability=stability,
         budget=budget,
         command=command,
         progress=progress,
     )
-    target = Path(path)
     page = write_page(material, target, title=title, notice=notice)
     if tables is not None:
-        export_tables(page, Path(tables), table_format)
+        export_tables(page, path_given("tables", tables), table_format)
     return target
+
+
+def _several(name: str, given: Sequence[str] | str, what: str) -> tuple[str, ...]:
+    """Return what is given of an argument that may name nothing."""
+    return (
+        ()
+        if isinstance(given, Sized) and not len(given)
+        else tuple(names_given(name, given, what=what))
+    )
 
 
 def write_page(

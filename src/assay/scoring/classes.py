@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.arguments import names_given, require_number, written
 from assay.errors import ModelError, UnknownNameError, suggest
 from assay.scoring.truths import Truth
 
@@ -47,7 +48,7 @@ def positive_classes(truth: Truth, positive: str | Sequence[str] | None) -> NDAr
                 "them count as positive"
             )
         return np.array([False, True])
-    wanted = [positive] if isinstance(positive, str) else [str(name) for name in positive]
+    wanted = names_given("positive", positive, what="class")
     for name in wanted:
         if name not in names:
             raise UnknownNameError(f"no class {name!r}; {suggest(name, names)}")
@@ -85,11 +86,17 @@ def class_gains(
     """
     if gains is None:
         return class_grades(truth, positive)
+    if not isinstance(gains, Mapping):
+        raise ModelError(
+            f"gains={written(gains)}; it must be a dictionary from class to gain, e.g. "
+            f"{{{truth.classes[-1]!r}: 1}}"
+        )
     for name, gain in gains.items():
         if name not in truth.classes:
             raise UnknownNameError(f"no class {name!r}; {suggest(name, truth.classes)}")
-        if not 0 <= gain < np.inf:
-            raise ModelError(f"gain {gain!r} of class {name!r}; allowed: 0 or more")
+        require_number(
+            f"gains: {name!r}", gain, lambda x: 0 <= x < np.inf, allowed="a number from 0 on"
+        )
     return np.array([float(gains.get(name, 0.0)) for name in truth.classes])
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.arguments import names_given
 from assay.errors import ModelError, UnknownNameError, suggest
 from assay.scoring import decisions
 from assay.scoring.block import Block
@@ -171,7 +172,9 @@ def choose_measures(names: str | Sequence[str] | None, scored: Scored) -> list[M
     """
     if names is None:
         return [measure for measure in _ALL if not _obstacle(measure, scored)]
-    wanted = [names] if isinstance(names, str) else list(names)
+    wanted = names_given(
+        "metrics", names, what="measure", otherwise="None for all that the scores allow"
+    )
     for name in wanted:
         if name not in MEASURES:
             raise UnknownNameError(f"no metric {name!r}; {suggest(name, list(MEASURES), 20)}")

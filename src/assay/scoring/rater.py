@@ -7,7 +7,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.errors import ModelError
+from assay.arguments import require_choice, require_count
+from assay.evaluation.estimands import Estimand
 from assay.scoring.block import Block, Setting
 from assay.scoring.classes import class_gains, class_grades, positive_classes
 from assay.scoring.informed import blind_words, informed_truth, saw_scores
@@ -17,7 +18,6 @@ from assay.scoring.truths import Source, Truth, read_truth
 from assay.scoring.weights import ItemWeights, item_weights
 
 By = Literal["cluster"]
-Estimand = Literal["finite", "population"]
 
 BLOCK_CELLS = 2_000_000
 """Draws are taken in blocks of so many truths of items, which bounds the memory."""
@@ -142,8 +142,8 @@ def score_rater(
         gains=class_gains(known, chosen, gains),
         grades=class_grades(known, chosen),
         ranking=_rankings(cluster, by),
-        k=_at_least_one("k", k) if k is not None else None,
-        bins=_at_least_one("bins", bins),
+        k=None if k is None else require_count("k", k),
+        bins=require_count("bins", bins),
     )
     weights = item_weights(
         estimand,
@@ -181,16 +181,10 @@ def blocks(truth: Truth, setting: Setting, weights: ItemWeights | None = None) -
 
 
 def _rankings(cluster: NDArray[np.object_], by: By | None) -> NDArray[np.int64]:
-    if by not in ("cluster", None):
-        raise ModelError(f"by={by!r}; allowed: 'cluster', or None for one ranking of all items")
+    if by is not None:
+        require_choice("by", by, ("cluster",), otherwise="None for one ranking of all items")
     names = cluster.astype(str) if by == "cluster" else np.full(len(cluster), "")
     return np.unique(names, return_inverse=True)[1].astype(np.int64)
-
-
-def _at_least_one(name: str, value: int) -> int:
-    if value < 1 or value != int(value):
-        raise ModelError(f"{name}={value!r}; a whole number from 1 on")
-    return int(value)
 
 
 def _dataset(

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay.arguments import require_number
 from assay.errors import Problem, RatingsError, UnknownNameError, suggest
 from assay.plurals import counted
 from assay.ratings import Ratings
@@ -73,6 +74,7 @@ def read_scores(scores: Scores, truth: Truth, positive: Flags, threshold: float)
     UnknownNameError
         If there is no rater of this name.
     """
+    require_number("threshold", threshold, np.isfinite, allowed="a number, such as 0.5")
     table = _rater(scores, truth) if isinstance(scores, str) else _table(scores)
     table = table[table["score"].notna()]
     _check_items(table.index, truth)
@@ -94,6 +96,12 @@ def read_scores(scores: Scores, truth: Truth, positive: Flags, threshold: float)
 def _table(scores: pd.Series | pd.DataFrame | Mapping[Any, Any]) -> pd.DataFrame:
     if isinstance(scores, pd.DataFrame):
         table = scores.set_index("item") if "item" in scores else scores
+    elif not isinstance(scores, pd.Series | Mapping):
+        raise RatingsError(
+            f"they must be a dictionary, a Series or a table from item to score, or the name of a "
+            f"rater, not {type(scores).__name__}",
+            "the scores",
+        )
     else:
         table = pd.Series(scores).to_frame("score")
     unknown = [str(name) for name in table.columns if name not in COLUMNS]

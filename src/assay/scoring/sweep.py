@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.errors import ModelError
+from assay.arguments import numbers_given
 from assay.scoring import decisions
 from assay.scoring.block import Setting
 from assay.scoring.classes import class_grades, positive_classes
@@ -27,7 +27,7 @@ def threshold_sweep(
     *,
     label: str | None = None,
     positive: str | Sequence[str] | None = None,
-    thresholds: Sequence[float] | None = None,
+    thresholds: Sequence[float] | float | None = None,
     informed: bool = False,
 ) -> xr.Dataset:
     """Precision, recall, F1 and accuracy of "positive if the score is at least the threshold".
@@ -36,7 +36,7 @@ def threshold_sweep(
     ----------
     truth, scores, label, positive
         As in :func:`assay.score_rater`; no measure is of the guesses.
-    thresholds : sequence of float, optional
+    thresholds : float or sequence of float, optional
         The distinct scores if not given; 200 quantiles of the scores if there are more.
     informed : bool
         As in :func:`assay.score_rater`.
@@ -96,13 +96,11 @@ def threshold_sweep(
     return xr.Dataset(variables, coords=coords, attrs=attrs)
 
 
-def _thresholds(score: Values, given: Sequence[float] | None) -> Values:
+def _thresholds(score: Values, given: Sequence[float] | float | None) -> Values:
     if given is None:
         distinct = np.unique(score)
         return distinct if len(distinct) <= MOST else np.unique(_quantiles(score))
-    if not len(given) or not np.isfinite(given).all():
-        raise ModelError(f"thresholds={given!r}; one or more finite numbers")
-    return np.unique(np.asarray(given, float))
+    return np.unique(numbers_given("thresholds", given, np.isfinite, allowed="finite numbers"))
 
 
 def _quantiles(score: Values) -> Values:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from assay.arguments import names_given
 from assay.errors import ModelError
 from assay.scoring.rater import score_rater
 from assay.scoring.scores import Scores
@@ -53,9 +54,12 @@ def score_table(
     0  auroc   one  0.75
     1  auroc   two  0.50
     """
-    named = scores if isinstance(scores, Mapping) else {name: name for name in scores}
+    if isinstance(scores, Mapping):
+        named: Mapping[str, Scores] = scores
+    else:
+        named = {name: name for name in names_given("scores", scores, what="rater")}
     if not named:
-        raise ModelError("no rater is named; give the scores of at least one")
+        raise ModelError("scores={} names no rater; give the scores of at least one")
     parts = []
     for rater, own in named.items():
         found = score_rater(truth, own, **choices)

@@ -1,6 +1,6 @@
 """What scores are held against: draws of a label, known labels, or a table of the truth."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,8 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.errors import ModelError, RatingsError, UnknownNameError, suggest
+from assay.arguments import written
+from assay.errors import ArgumentError, ModelError, RatingsError, UnknownNameError, suggest
 from assay.fit_data import ratings_of
 from assay.labels import label_draws
 from assay.ratings import Ratings
@@ -92,6 +93,8 @@ def read_truth(
     >>> truth.codes, truth.classes
     (array([[1, 0]], dtype=int16), ('False', 'True'))
     """
+    if label is not None and not isinstance(label, str):
+        raise ArgumentError(f"label={written(label)}; it must be the name of a label")
     if isinstance(source, Ratings):
         truth = _of_ratings(source, label)
     elif isinstance(source, xr.DataTree):
@@ -106,12 +109,12 @@ def read_truth(
             "known truth, a Series or dictionary from item to class"
         )
     _refuse_repeats(truth.items)
-    return truth if clusters is None else _with_clusters(truth, pd.Series(clusters))
+    return truth if clusters is None else _with_clusters(truth, clusters)
 
 
 def _of_fit(fit: xr.DataTree, label: str | None) -> Truth:
     ratings = ratings_of(fit)
-    chosen = _choose(ratings, label)
+    chosen = ratings.task.labels[_choose(ratings.task.label_names, label)]
     draws = label_draws(fit).sel(label=chosen.name).transpose("chain", "draw", "item")
     codes = draws.to_numpy().reshape(-1, draws.sizes["item"])
     shape = (draws.sizes["chain"], draws.sizes["draw"])
@@ -119,8 +122,8 @@ def _of_fit(fit: xr.DataTree, label: str | None) -> Truth:
 
 
 def _of_ratings(ratings: Ratings, label: str | None) -> Truth:
-    chosen = _choose(ratings, label)
-    codes = ratings.truth[:, ratings.task.label_names.index(chosen.name)]
+    place = _choose(ratings.task.label_names, label)
+    chosen, codes = ratings.task.labels[place], ratings.truth[:, place]
     if (codes < 0).all():
         raise RatingsError(
             f"these ratings know the truth of {chosen.name!r} for no item; read them with truth=, "
@@ -147,25 +150,22 @@ def _with_ratings(
     )
 
 
-def _choose(ratings: Ratings, label: str | None) -> Label:
-    names = ratings.task.label_names
+def _choose(names: Sequence[str], label: str | None) -> int:
+    """Return the position of the label that is meant."""
     if label is None and len(names) > 1:
         raise ModelError(f"which label? name one with label=: {', '.join(names)}")
-    name = names[0] if label is None else label
-    if name not in names:
-        raise UnknownNameError(f"no label {name!r}; {suggest(name, names)}")
-    return ratings.task.labels[names.index(name)]
+    if label is None:
+        return 0
+    if label not in names:
+        raise UnknownNameError(f"no label {label!r}; {suggest(label, names)}")
+    return names.index(label)
 
 
 def _of_draws(draws: xr.DataArray, label: str | None) -> Truth:
     if "label" in draws.dims:
         names = [str(name) for name in draws["label"].to_numpy()]
-        if label is None and len(names) > 1:
-            raise ModelError(f"which label? name one with label=: {', '.join(names)}")
-        if label is not None and label not in names:
-            raise UnknownNameError(f"no label {label!r}; {suggest(label, names)}")
-        draws = draws.isel(label=0 if label is None else names.index(label))
-        label = names[0] if label is None else label
+        place = _choose(names, label)
+        draws, label = draws.isel(label=place), names[place]
     if "item" not in draws.dims or set(draws.dims) - {"chain", "draw", "item"}:
         raise ModelError(
             f"draws have the dims {draws.dims}; allowed: item, with chain, draw and label"
@@ -226,7 +226,11 @@ def _plain(
     )
 
 
-def _with_clusters(truth: Truth, clusters: pd.Series) -> Truth:
+def _with_clusters(truth: Truth, clusters: Mapping[Any, Any] | pd.Series) -> Truth:
+    if not isinstance(clusters, pd.Series | Mapping):
+        raise ArgumentError(
+            f"clusters={written(clusters)}; give a dictionary or a Series from item to cluster"
+        )
     named: dict[str, Hashable] = {str(k): v for k, v in clusters.items()}
     missing = [item for item in truth.items if item not in named]
     if missing:

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.errors import ModelError, suggest
+from assay.arguments import require_choice
+from assay.errors import ModelError
 from assay.evaluation.estimands import (
+    ESTIMANDS,
     MIN_CLUSTERS,
     WEIGHTS_SEED,
     ClusterWeights,
@@ -17,7 +19,6 @@ from assay.evaluation.panels import first_stage
 from assay.plurals import counted
 
 Values = NDArray[np.float64]
-ESTIMANDS = ("finite", "population")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,8 +75,7 @@ def item_weights(
     ModelError
         If there is no such estimand, or the clusters cannot stand for a population.
     """
-    if estimand not in ESTIMANDS:
-        raise ModelError(f"estimand={estimand!r}; {suggest(str(estimand), ESTIMANDS)}")
+    require_choice("estimand", estimand, ESTIMANDS)
     if estimand == "finite":
         return None
     names, place = np.unique(cluster.astype(str), return_inverse=True)

@@ -191,6 +191,12 @@ def _check_priors(
         owner = owner_of(key, owners)
         name = key if owner is None else key[len(owner) + 1 :]
         if name not in valid:
+            who, _, rest = name.rpartition(".")
+            if owner is None and rest in valid:
+                raise ModelError(
+                    f"prior {key!r}: there is no rater and no rater group {who!r}; "
+                    f"{suggest(who, owners)}"
+                )
             written = "; ".join(dict.fromkeys(str(recipe) for recipe in by_group.values()))
             raise ModelError(
                 f"prior {key!r} is not used by raters={written!r} with "

@@ -192,8 +192,12 @@ def override(
         value = prior if isinstance(prior, Prior) else parse_prior(prior, where=where)
         if value.name == ABOUT:
             value = _settle(value.values[0], name, defaults[name], where)
-        if value.name not in EXCHANGEABLE.get(defaults[name].name, (defaults[name].name,)):
-            raise ModelError(f"{where}: {value} cannot take the place of {defaults[name]}")
+        kinds = EXCHANGEABLE.get(defaults[name].name, (defaults[name].name,))
+        if value.name not in kinds:
+            raise ModelError(
+                f"{where}: {value} cannot take the place of {defaults[name]}; it can be "
+                f"{' or '.join(kinds)}"
+            )
         chosen[name] = replace(value, key=(keys or {}).get(name, name))
     return chosen
 

@@ -87,6 +87,16 @@ def test_a_prior_that_nothing_reads_is_refused_with_the_reason(name: str):
         assert f"  {key}:" not in message
 
 
+def test_a_prior_of_nobody_names_the_raters_that_there_are():
+    """Not the prior without its owner, which would be that of all raters."""
+    ratings = assay.simulate("single", **TWO)
+    for key in ("ratr_3.accuracy", "rater 3.accuracy"):
+        with pytest.raises(ModelError, match=r"no rater and no rater group .*mean rater_3"):
+            build_structure(ratings, make_spec("one_coin", priors={key: "Beta(9, 1)"}))
+    with pytest.raises(ModelError, match=r"is not used by.*did you mean accuracy"):
+        build_structure(ratings, make_spec("one_coin", priors={"rater_3.acuracy": "Beta(9, 1)"}))
+
+
 def with_columns(ratings: Ratings) -> Ratings:
     """Items with a stratum, a length and a source."""
     number = np.arange(len(ratings.items))

@@ -179,7 +179,7 @@ def sampling_set(design: str, number: int, seed: int) -> dict[str, object]:
             ratings, method="laplace", draws=400, chains=1, starts=1, rng=number, progress=False
         )
     line = variance_budget(fit, metric=METRIC).iloc[0]
-    mean = float(assay.metrics(fit, names=METRIC)[METRIC].mean())
+    mean = float(assay.metrics(fit, metric=METRIC)[METRIC].mean())
     total = line["parameters"] + line["labels"] + line["clusters"]
     return {
         "design": design,

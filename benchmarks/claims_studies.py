@@ -44,9 +44,9 @@ def population(world: World, drawn: Ratings, rng: np.random.Generator, **sizes: 
     return made.draw(rng)
 
 
-def true_metrics(ratings: Ratings, names: list[str] | None = None) -> pd.Series:
+def true_metrics(ratings: Ratings, metric: list[str] | None = None) -> pd.Series:
     """Metrics of the true labels by (metric, system)."""
-    known = metrics_of_labels(ratings.simulated.truth, ratings, names=names)
+    known = metrics_of_labels(ratings.simulated.truth, ratings, metric=metric)
     return known.set_index(["metric", "system"])["value"]
 
 
@@ -100,7 +100,7 @@ def attribution(world: World, rng: np.random.Generator) -> Claims:
     ratings = audited(drawn, rng)
     study = assay.ais_study(world.fit(ratings, rng), draws=400, rng=rng)
     many = population(world, drawn, rng)
-    value = true_metrics(many, names=RATES)
+    value = true_metrics(many, metric=RATES)
     for line in study.systems.itertuples():
         true = value[line.metric, line.system]
         yield inside("rates: model", line.lower, true, line.upper)

@@ -175,7 +175,7 @@ def own_scores(
         excess = calibration_excess(table, truth, np.random.default_rng(seed))[1]
         doubt = (guess[known.index] - known).abs() if doubt is None else doubt
         # Rounded: what differs by less is a tie.
-        hard = score_rater(diras.gold["hard"], doubt.round(9), metrics="average_precision")
+        hard = score_rater(diras.gold["hard"], doubt.round(9), metric="average_precision")
         line |= {
             "log_loss": losses[0] / losses[1],
             "ece_excess": float(excess),

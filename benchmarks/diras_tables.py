@@ -118,9 +118,9 @@ def calibration_score(measures: xr.Dataset) -> xr.DataArray:
 
 def published_columns(diras: Diras, rater: str) -> dict[str, float]:
     """Unc., Bin. and Cal. in per cent."""
-    measures = against_gold(diras, rater, metrics=["f1", "ece", "brier", "confidence_auroc"])
+    measures = against_gold(diras, rater, metric=["f1", "ece", "brier", "confidence_auroc"])
     doubt = 1 - diras.scores(rater)["confidence"]
-    uncertain = score_rater(diras.gold["hard"], doubt, metrics="average_precision")
+    uncertain = score_rater(diras.gold["hard"], doubt, metric="average_precision")
     return {
         "Unc.": 100 * uncertain["average_precision"].item(),
         "Bin.": 100 * measures["f1"].item(),
@@ -202,7 +202,7 @@ def columns(diras: Diras, truth: xr.DataTree | pd.Series, rater: str) -> xr.Data
     choices: Line = {"positive": "partially", "clusters": diras.clusters}
     scores = diras.scores(rater)
     found = score_rater(truth, scores, gains=GRADED, **choices)
-    cut = score_rater(truth, scores, gains=CUT, metrics="ndcg", **choices)["ndcg"]
+    cut = score_rater(truth, scores, gains=CUT, metric="ndcg", **choices)["ndcg"]
     published = {
         "Bin.": 100 * found["f1"],
         "Cal.": 100 * calibration_score(found),

@@ -110,7 +110,7 @@ def one_set(design: str, number: int, seed: int) -> dict[str, object]:
         fit = assay.fit(
             ratings, method="laplace", draws=400, chains=1, starts=1, rng=number, progress=False
         )
-    line = assay.summarize(assay.metrics(fit, names=METRIC)).iloc[0]
+    line = assay.summarize(assay.metrics(fit, metric=METRIC)).iloc[0]
     return {
         "design": design,
         "estimand": line["estimand"],

@@ -126,7 +126,7 @@ def abstention_sensitivity(
     for text, holds in _kinds(ratings.task, structure.prevalence.space.states, when):
         for ratio in ratios:
             tree = fit if ratio == 1 else _told_more(fit, structure, holds, ratio)
-            found = summarize(metrics(tree, estimand=estimand, names=metric), level=level)
+            found = summarize(metrics(tree, estimand=estimand, metric=metric), level=level)
             if (modelled := found["estimand"].map(is_modelled)).any():
                 raise FitError(_modelled_words(found.loc[modelled, "metric"]))
             found.insert(0, "odds_ratio", ratio)

@@ -1,6 +1,7 @@
 """What a score means: the probability of the true class given the score."""
 
 from collections.abc import Mapping
+from functools import reduce
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from assay.intervals import interval_ends, require_level
 from assay.model import Structure
 from assay.parts.scores import ScorePart, score_rows
 from assay.ratings import Ratings
-from assay.reliability import average_prevalence
+from assay.reliability import average_prevalence, over_layers
 from assay.score_bins import score_codes
 
 Floats = NDArray[np.float64]
@@ -46,6 +47,9 @@ def score_calibration(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     -----
     .. math:: P(k \mid b) = \frac{\sum_{s: s_l = k} \pi(s)\, p(b \mid s)}
                                 {\sum_s \pi(s)\, p(b \mid s)}
+
+    with difficulty and perception summed out of :math:`p(b \mid s)`, and the average over a
+    drifting rater's ratings: what a score of an item says of which nothing else is known.
     """
     require_level(level)
     structure, values = structure_of(fit), parameter_draws(fit)
@@ -84,29 +88,46 @@ def class_given_bin(
     structure: Structure, part: ScorePart, values: Mapping[str, Floats]
 ) -> list[Floats]:
     """P(true class | bin) at the average prevalence: of each label (draw, rater, class, bin)."""
-    layout, own = part.family.layout, part.own(values)
-    logs = np.asarray(part.log_codes(own, part.tilt(own, 0.0, np), np))
-    by_rater = np.stack([_chance(logs, shares) for shares in part.shares], axis=1)
-    share = average_prevalence(structure, values)
-    found = []
-    for n, classes in enumerate(layout.classes):
-        states = part.space.states[:, n]
-        by_state = by_rater[:, :, score_rows(layout, states, n), : classes * layout.parts]
-        joint = by_state * share[:, None, :, None]
+    by_state = _bins_by_state(structure, part, values)
+    share = average_prevalence(structure, values)[:, None, :, None]
+    found, first = [], 0
+    for n, classes in enumerate(part.family.layout.classes):
+        last = first + classes * part.family.layout.parts
+        joint, states = by_state[..., first:last] * share, part.space.states[:, n]
         by_class = [joint[:, :, states == k].sum(axis=2) for k in range(classes)]
-        total = joint[:, :, states >= 0].sum(axis=2)
-        found.append(np.stack(by_class, axis=2) / total[:, :, None])
+        found.append(np.stack(by_class, axis=2) / joint[:, :, states >= 0].sum(axis=2)[:, :, None])
+        first = last
     return found
 
 
-def _chance(logs: Floats, shares: Floats) -> Floats:
-    """Chances of a rater's bins by state, up to a factor of the bin: (draw, row, bin).
+def _bins_by_state(structure: Structure, part: ScorePart, values: Mapping[str, Floats]) -> Floats:
+    """P(bin | state), layers summed out, up to a factor of the bin: (draw, rater, state, bin).
 
     Without the factor, a bin that is far out underflows in all states.
     """
-    mine = logs[:, shares > 0]
-    chance = np.exp(mine - mine.max(axis=(1, 2), keepdims=True))
-    return np.asarray(np.einsum("u,du...->d...", shares[shares > 0], chance))
+    own = part.own(values)
+
+    def logs(tilt: Floats | None) -> Floats:
+        return _log_bins(part, np.asarray(part.log_codes(own, tilt, np)))
+
+    tilts = (part.tilt(own, float(x), np) for x in structure.difficulty.positions)
+    most = reduce(np.maximum, (logs(tilt).max(axis=2, keepdims=True) for tilt in tilts))
+    factor = np.full_like(most, np.inf)  # in a session without a rating all is 0
+    for shares in part.shares:
+        mine = np.flatnonzero(shares > 0)
+        factor[:, mine] = most[:, mine].max(axis=1, keepdims=True)
+    chance = over_layers(structure, part, values, lambda tilt: np.exp(logs(tilt) - factor))
+    return np.asarray(np.einsum("ru,du...->dr...", part.shares, chance))
+
+
+def _log_bins(part: ScorePart, codes: Floats) -> Floats:
+    """Log P(bin | state), the bins of all labels side by side: (draw, unit, state, bin)."""
+    layout = part.family.layout
+    by_label = [
+        codes[:, :, score_rows(layout, part.space.states[:, n], n), : classes * layout.parts]
+        for n, classes in enumerate(layout.classes)
+    ]
+    return np.concatenate(by_label, axis=-1)
 
 
 def _used_bins(ratings: Ratings, part: ScorePart) -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """Checkpoints: finished chains in a folder, taken up when the very same run is made again."""
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from assay.errors import FitError
 from assay.files import draft
+from assay.plurals import counted
 from assay.walks import Walk
 
 Chain = dict[str, NDArray[Any]]
@@ -25,6 +27,26 @@ def chain_file(folder: Path, walk: Walk, seed: int) -> Path:
     mark.update(walk.start.centre.tobytes() + walk.start.scale.tobytes())
     mark.update(repr((walk.draws, walk.tune, walk.target_accept, seed)).encode())
     return folder / f"chain-{mark.hexdigest()[:24]}.npz"
+
+
+def require_own(folder: Path, walk: Walk, seeds: Sequence[int]) -> None:
+    """Refuse a folder that holds chains of other runs, and none of this one.
+
+    Whoever gives a folder means to go on: a run that begins anew without a word may cost a day.
+
+    Raises
+    ------
+    FitError
+    """
+    files = {chain_file(folder, walk, seed).name for seed in seeds}
+    found = {file.name for file in folder.glob("chain-*.npz")}
+    if found and not files & found:
+        raise FitError(
+            f"{folder} holds {counted(len(found), 'finished chain')} of other runs, and none of "
+            "this one: its data, model, seed, draws=, tune= or target_accept= are not theirs, or "
+            "they come from another machine. Repeat that call to go on from them, or give this "
+            "one a folder of its own"
+        )
 
 
 def keep_chain(chain: Chain, file: Path) -> None:

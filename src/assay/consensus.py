@@ -94,7 +94,7 @@ def consensus_sensitivity(
     tables = []
     for share in shares:
         change = misjudged.wrong_on(share) if share else None
-        found = summarize(metrics_if(fit, change, estimand=estimand, names=metric), level=level)
+        found = summarize(metrics_if(fit, change, estimand=estimand, metric=metric), level=level)
         found.insert(0, "wrong", share)
         tables.append(found)
     return pd.concat(tables, ignore_index=True)

@@ -107,6 +107,7 @@ def fit(
         one; ``pymc`` samples the model of :func:`build_model`, compiled anew, to check the others.
     checkpoint : path, optional
         A folder in which nutpie's chains are kept as they finish: the same call goes on from them.
+        One that holds chains of other calls alone is refused.
     keep_interrupted : bool
         Whether Ctrl-C returns the draws so far, with a warning, instead of nothing.
     client : distributed.Client, optional

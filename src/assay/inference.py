@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.checkpoints import require_own
 from assay.density import Density
 from assay.effort import Effort
 from assay.errors import FitError
@@ -13,9 +14,9 @@ from assay.laplace import laplace_draws, mode_scale
 from assay.model import Structure
 from assay.peaks import Mode
 from assay.progress import waiting
-from assay.sampling import sample_nuts
+from assay.sampling import chain_seeds, sample_nuts
 from assay.strays import without_strays
-from assay.walks import Start
+from assay.walks import Start, walk_of
 
 Floats = NDArray[np.float64]
 Run = tuple[Floats, dict[str, Any], list[str]]
@@ -28,6 +29,11 @@ def run_nuts(
     """Sample with NUTS, from the mode on.
 
     Chains of nutpie that go astray here are made again.
+
+    Raises
+    ------
+    FitError
+        If the folder of checkpoints holds other runs alone.
     """
     start = Start(centre=mode.x, scale=mode_scale(mode))
     seed = int(rng.integers(2**31))
@@ -44,6 +50,9 @@ def run_nuts(
         from assay import pymc_sampling
 
         return *pymc_sampling.sample_nuts(structure, density, start, effort, seed), []
+    if effort.checkpoint is not None:
+        seeds = chain_seeds(seed, effort.chains)
+        require_own(effort.checkpoint, walk_of(density, start, effort), seeds)
     found = sample_nuts(density, start, effort, seed)
     if found[0].shape[:2] != (effort.chains, effort.draws):
         return *found, []

@@ -67,7 +67,7 @@ def test_decisions_brier_auroc_and_average_precision_are_scikit_learns(seed: int
     found = score_rater(
         dict(zip(items, truth, strict=True)),
         dict(zip(items, score, strict=True)),
-        metrics=list(expected),
+        metric=list(expected),
     )
     assert {k: v.item() for k, v in found.items()} == pytest.approx(expected, **EXACT)
 
@@ -83,7 +83,7 @@ def test_calibration_errors_are_those_of_uncertainty_calibration(
     found = score_rater(
         dict(zip(items, truth, strict=True)),
         dict(zip(items, score, strict=True)),
-        metrics=["ece", "ece_equal_mass"],
+        metric=["ece", "ece_equal_mass"],
         bins=bins,
     )
     expected = calibration.get_ece(score, truth, num_bins=bins)
@@ -103,7 +103,7 @@ def test_kendalls_tau_is_scipys_for_graded_truth_with_ties_on_both_sides(seed: i
         pd.Series(score, index=truth.index),
         positive="2",
         clusters=pd.Series(cluster, index=truth.index),
-        metrics="kendall_tau",
+        metric="kendall_tau",
     )
     each = [kendalltau(score[cluster == q], grade[cluster == q]).statistic for q in set(cluster)]
     assert found["kendall_tau"].item() == pytest.approx(np.mean(each), **EXACT)
@@ -120,7 +120,7 @@ def test_rankings_without_ties_are_scored_as_trec_eval_does(seed: int, k: int | 
         pd.Series(score, index=truth.index),
         positive="1",
         clusters=pd.Series(cluster, index=truth.index),
-        metrics=["ndcg", "ndcg_lowest", "ndcg_highest", "map", "map_lowest", "map_highest"],
+        metric=["ndcg", "ndcg_lowest", "ndcg_highest", "map", "map_lowest", "map_highest"],
         k=k,
     )
     end, measures = ("", (nDCG, AP)) if k is None else (f"_at_{k}", (nDCG @ k, AP @ k))

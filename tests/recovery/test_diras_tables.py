@@ -50,7 +50,7 @@ def test_a_bin_of_the_calibration_error_hangs_on_rounding(diras: Any) -> None:
     exact = diras.scores("gpt4")
     rounded = exact.assign(score=exact["score"].round(9))
     errors = [
-        diras_tables.score_rater(diras.relevance(), scores, positive="partially", metrics="ece")[
+        diras_tables.score_rater(diras.relevance(), scores, positive="partially", metric="ece")[
             "ece"
         ].item()
         for scores in (exact, rounded)
@@ -59,7 +59,7 @@ def test_a_bin_of_the_calibration_error_hangs_on_rounding(diras: Any) -> None:
 
 
 def test_what_could_not_be_parsed_is_left_out_and_counted(diras: Any) -> None:
-    found = diras_tables.against_gold(diras, "raw_llama_rgc", metrics="f1")
+    found = diras_tables.against_gold(diras, "raw_llama_rgc", metric="f1")
     assert (found.attrs["n_items"], found.attrs["n_items_without_score"]) == (647, 13)
 
 

@@ -75,7 +75,7 @@ def test_agreement_is_that_of_the_agreement_function(ratings: Ratings):
 def test_without_a_fit_the_systems_have_the_vote_alone(ratings: Ratings):
     study = ais_study(ratings, draws=20, rng=4)
     names = ["flag_rate", "interpretable_rate", "attributable_rate"]
-    vote = majority_metrics(ratings, names=names, draws=20, rng=4)
+    vote = majority_metrics(ratings, metric=names, draws=20, rng=4)
     pd.testing.assert_series_equal(study.systems["majority"], vote["value"], check_names=False)
     assert study.systems[["mean", "lower", "upper", "shift"]].isna().all(axis=None)
     assert [note.split(":")[0] for note in study.notes] == [

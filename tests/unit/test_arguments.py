@@ -39,7 +39,7 @@ OF_FIT = {
     "group_contrasts": ("metric", "estimand", "level", "incomplete", "baseline", "scale", "rng"),
     "label_draws": (),
     "label_probabilities": (),
-    "metrics": ("estimand", "by", "incomplete", "names", "weights_seed"),
+    "metrics": ("estimand", "by", "incomplete", "metric", "weights_seed"),
     "perception_table": ("level",),
     "plot_confusions": ("kind", "raters", "width"),
     "plot_drift": ("level", "width"),
@@ -68,7 +68,7 @@ OF_RATINGS = {
         "ratings", "raters", "prevalence", "reference", "priors", "replicates", "gold_chosen",
         "method", "target_accept", "rng", "sampler",
     ),
-    "prior_metrics": ("ratings", "raters", "prevalence", "names", "by", "draws", "rng"),
+    "prior_metrics": ("ratings", "raters", "prevalence", "metric", "by", "draws", "rng"),
 }  # fmt: skip
 OF_NEITHER = {
     "compare_counts": ({"table": COUNTS}, ("table", "level", "rope", "baseline", "draws", "rng")),
@@ -88,7 +88,7 @@ OF_NEITHER = {
     ),
     "score_rater": (
         {"truth": TRUTH, "scores": SCORES},
-        ("scores", "label", "positive", "gains", "clusters", "by", "metrics", "k", "bins",
+        ("scores", "label", "positive", "gains", "clusters", "by", "metric", "k", "bins",
          "estimand"),
     ),
     "score_table": ({"truth": TRUTH, "scores": {"one": SCORES}}, ("scores", "level")),

@@ -142,7 +142,7 @@ def draws(monkeypatch):
     """Make fits whose metrics are given: B - A by estimand, and A constant."""
 
     def make(population, finite=None, *, system_b="B"):
-        def metrics(fit, *, estimand, by, incomplete, names):
+        def metrics(fit, *, estimand, by, incomplete, metric):
             values = np.asarray(population if estimand == "population" else finite, float)
             values = values.reshape(2, -1)
             data = np.stack([np.zeros_like(values), values], axis=-1)
@@ -153,7 +153,7 @@ def draws(monkeypatch):
             )
             coords = {"system": ["A", system_b]} if by else {}
             attributes = {"reference": "gold", "n_clusters": 100}
-            return xr.Dataset({names: variable}, coords, attributes)
+            return xr.Dataset({metric: variable}, coords, attributes)
 
         monkeypatch.setattr(verdicts, "metrics", metrics)
         monkeypatch.setattr(verdicts, "ratings_of", lambda fit: RATINGS)

@@ -96,7 +96,7 @@ def test_raters_without_a_rating_have_no_part_in_a_refit():
 def test_naive_side_is_the_majority_vote(fit):
     found = side_by_side(fit, metric="helpfulness_rate", rng=7)
     naive = found.table[found.table["approach"] == "naive"].set_index("quantity")
-    vote = majority_metrics(assay.fit_data.ratings_of(fit), names="helpfulness_rate", rng=7)
+    vote = majority_metrics(assay.fit_data.ratings_of(fit), metric="helpfulness_rate", rng=7)
     vote = vote.set_index("system")
     for system in ("system_1", "system_2"):
         for mine, theirs in (("mean", "value"), ("lower", "lower"), ("upper", "upper")):
@@ -120,7 +120,7 @@ def test_corrected_side_is_the_comparison(fit):
 def test_people_alone_by_vote_and_by_model(fit):
     ratings = assay.fit_data.ratings_of(fit)
     by_vote = side_by_side(fit, human="person", human_by="vote", metric="on_topic_rate").table
-    vote = majority_metrics(rated_by(ratings, ["person"]), names="on_topic_rate")
+    vote = majority_metrics(rated_by(ratings, ["person"]), metric="on_topic_rate")
     people = by_vote[by_vote["approach"] == "human-only"].set_index("quantity")
     assert people.loc["system_1", "mean"] == pytest.approx(vote["value"].iloc[0])
     assert people["basis"].iloc[0] == "majority vote of person, cluster bootstrap"
@@ -277,7 +277,7 @@ def test_stability_of_one_system_shows_its_metrics_under_the_other_kernel():
     assert table["variant"].tolist() == ["as fitted", "blocked answers resolved by repair"]
     repaired = assay.fit(replace(ratings, resolve="repair"), method="map", draws=500, chains=2)
     for line, tree in zip(table.itertuples(), (alone, repaired), strict=True):
-        found = assay.summarize(assay.metrics(tree, names="sufficiency_rate_at_k")).iloc[0]
+        found = assay.summarize(assay.metrics(tree, metric="sufficiency_rate_at_k")).iloc[0]
         assert (line.mean, line.lower, line.upper) == (found["mean"], found.lower, found.upper)
     assert table["mean"].nunique() == 2
     assert table["changes"].iloc[1] != ""

@@ -157,7 +157,7 @@ def test_systems_of_a_contrast_have_to_exist(fit):
 
 def test_more_data_narrows(fit, quick):
     table = expected_width(fit, metric=["ndcg_at_k", "topical_precision_at_k"], rng=1)
-    summary = assay.summarize(assay.metrics(fit, names=["ndcg_at_k", "topical_precision_at_k"]))
+    summary = assay.summarize(assay.metrics(fit, metric=["ndcg_at_k", "topical_precision_at_k"]))
     np.testing.assert_allclose(table["width"], summary["upper"] - summary["lower"])
     np.testing.assert_allclose(table["ten_more_clusters"], table["width"] * np.sqrt(30 / 40))
     assert (table["one_more_rating"] < table["width"]).all()

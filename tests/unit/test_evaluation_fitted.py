@@ -116,7 +116,7 @@ def test_finite_is_the_metric_of_each_draw(fake):
 def test_population_weights_the_panels_of_each_draw(fake):
     ratings = paired_ratings()
     fit = fake(ratings)
-    data = metrics(fit, names="topical_precision_at_k")
+    data = metrics(fit, metric="topical_precision_at_k")
     weights = cluster_weights(panel_layout(ratings))[0:40]
     relevant = labels_of(fit)[..., 0].reshape(40, 2, 30, 3).mean(axis=-1)
     order = [sorted(f"q{c}" for c in range(30)).index(f"q{c}") for c in range(30)]
@@ -146,7 +146,7 @@ def test_attributes_say_what_the_numbers_are_about(fake):
 
 def test_few_clusters_take_the_predictive_of_the_model(fake):
     ratings = paired_ratings(clusters=12)
-    data = metrics(fake(ratings), names="topical_precision_at_k")
+    data = metrics(fake(ratings), metric="topical_precision_at_k")
     variable = data["topical_precision_at_k"]
     assert variable.attrs["estimand"] == "population (model-based: 12 clusters)"
     expected = new_labels()[..., 0]
@@ -156,7 +156,7 @@ def test_few_clusters_take_the_predictive_of_the_model(fake):
 
 def test_predictive_ratio_is_a_ratio_of_totals_over_replicates(fake):
     ratings = paired_ratings("grounding", clusters=5, places=1)
-    data = metrics(fake(ratings), names="conditional_fabrication_rate", by=None)
+    data = metrics(fake(ratings), metric="conditional_fabrication_rate", by=None)
     new = new_labels()
     expected = new[..., 4].sum(axis=(0, 3)) / new[..., 3].sum(axis=(0, 3))
     np.testing.assert_allclose(data["conditional_fabrication_rate"].to_numpy(), expected)
@@ -229,7 +229,7 @@ def test_second_ratings_count_as_seen(fake):
         },
     )
     names = "misleading_context_rate_at_k"
-    assert metrics(fake(twice), names=names)[names].attrs["estimand"] == "population"
+    assert metrics(fake(twice), metric=names)[names].attrs["estimand"] == "population"
 
 
 def test_a_system_without_ratings_leaves_the_others_their_population(fake):
@@ -239,10 +239,10 @@ def test_a_system_without_ratings_leaves_the_others_their_population(fake):
     labels = np.random.default_rng(3).integers(0, 2, (2, 20, 60, 3)).astype(np.int16)
     labels[..., 1:] = 0
     labels[:, :, 30:, 0] = 0
-    data = metrics(fake(ratings, labels), names="topical_precision_at_k")
+    data = metrics(fake(ratings, labels), metric="topical_precision_at_k")
     assert data["topical_precision_at_k"].attrs["estimand"] == "population"
     ratings.answers[30] = 0
-    seen = metrics(fake(ratings, labels), names="topical_precision_at_k")
+    seen = metrics(fake(ratings, labels), metric="topical_precision_at_k")
     assert "model-based" in seen["topical_precision_at_k"].attrs["estimand"]
 
 
@@ -284,7 +284,7 @@ def test_panels_without_a_value_count_in_no_mean(fake, monkeypatch, value):
         labels = np.zeros((2, 20, 60, 5), np.int16)
         labels[:, 1:, ::2, 2] = 1
         for estimand in ("finite", "population"):
-            found = metrics(fake(ratings, labels), names="doctest_of_some", estimand=estimand)
+            found = metrics(fake(ratings, labels), metric="doctest_of_some", estimand=estimand)
             variable = found["doctest_of_some"]
             assert np.isnan(variable.to_numpy()[:, 0]).all()
             assert variable.to_numpy()[:, 1:] == pytest.approx(0.25)
@@ -315,9 +315,9 @@ def test_choices_and_names_are_checked(fake):
     with pytest.raises(ModelError, match="did you mean finite"):
         metrics(fit, estimand="finit")
     with pytest.raises(UnknownNameError, match="did you mean"):
-        metrics(fit, names=["topical_precision"])
+        metrics(fit, metric=["topical_precision"])
     with pytest.raises(ModelError, match="None for those that the task reports"):
-        metrics(fit, names=[])
+        metrics(fit, metric=[])
 
 
 def test_size_of_the_runs_changes_nothing(fake, monkeypatch):

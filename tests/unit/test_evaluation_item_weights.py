@@ -79,7 +79,7 @@ def test_a_ratio_weighs_items_above_and_below() -> None:
         },
     )
     assert population(gated, "conditional_fabrication_rate") == pytest.approx(1 / 11)
-    votes = majority_metrics(gated, names="conditional_fabrication_rate", draws=20)
+    votes = majority_metrics(gated, metric="conditional_fabrication_rate", draws=20)
     assert votes["lower"].item() == pytest.approx(1 / 11)
 
 
@@ -133,7 +133,7 @@ def test_few_clusters_keep_weights_that_the_model_does_not_know() -> None:
     for name in ("", "part"):
         ratings = assay.read_ratings(rows, stratum=name, **known)
         fit = assay.fit(ratings, method="map", draws=60, chains=1, starts=1, rng=1, progress=False)
-        found[name] = assay.metrics(fit, names="prevalence[label=yes]")["prevalence[label=yes]"]
+        found[name] = assay.metrics(fit, metric="prevalence[label=yes]")["prevalence[label=yes]"]
     assert found[""].attrs["estimand"] == "population (design weights: 12 clusters)"
     assert found["part"].attrs["estimand"] == "population (model-based: 12 clusters)"
     weight = table["weight"].to_numpy()

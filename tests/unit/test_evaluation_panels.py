@@ -145,6 +145,8 @@ def test_metrics_of_labels_by_hand():
     assert table["mean_reciprocal_rank_at_k", "B"] == pytest.approx(1 / 4)
     assert table["misleading_context_rate_at_k", "A"] == pytest.approx((1 / 2 + 0) / 2)
     assert table["sufficiency_hit_at_k"].to_dict() == {"A": pytest.approx(1 / 2), "B": 0}
+    one = metrics_of_labels(labels, ratings_of(RAGGED), metric="ndcg_at_k")
+    assert dict.fromkeys(one["metric"]) == {"ndcg_at_k": None}
 
 
 def test_missing_labels_leave_items_out_of_the_metrics_that_need_them():

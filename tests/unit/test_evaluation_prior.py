@@ -23,7 +23,7 @@ def test_a_known_prior_of_a_share_comes_out(ratings: assay.Ratings) -> None:
     """Of 400 items with Dirichlet(2, 2) states: a beta-binomial share."""
     draws = assay.prior_metrics(
         ratings, prevalence="dirichlet", priors={"prevalence": "Dirichlet(2)"},
-        names="prevalence[label=b]", draws=4000, rng=2,
+        metric="prevalence[label=b]", draws=4000, rng=2,
     )["prevalence[label=b]"]  # fmt: skip
     assert draws.dims == ("chain", "draw")
     assert draws.attrs["estimand"] == "prior"
@@ -54,4 +54,4 @@ def test_what_cannot_be_asked_is_said(ratings: assay.Ratings) -> None:
     with pytest.raises(FitError, match="draws=0"):
         assay.prior_metrics(ratings, draws=0)
     with pytest.raises(UnknownNameError, match="no metric called"):
-        assay.prior_metrics(ratings, names="ndcg")
+        assay.prior_metrics(ratings, metric="ndcg")

@@ -75,7 +75,7 @@ def test_what_is_asked_later_is_added(fit: xr.DataTree, asked: list[str]) -> Non
     whole = metrics(fit)
     asked.clear()
     with computed_once(fit):
-        metrics(fit, names="ndcg_at_k")
+        metrics(fit, metric="ndcg_at_k")
         found = metrics(fit)
         metrics(fit)
     assert asked == ["predicted_labels"] * 2
@@ -124,7 +124,7 @@ def test_labels_drawn_otherwise_are_not_taken_for_those_of_the_fit(
 def test_prevalences_that_are_made_twice_are_one_metric(fit: xr.DataTree, asked: list[str]) -> None:
     with computed_once(fit):
         for _ in range(2):
-            metrics(fit, estimand="finite", names="prevalence[misleading=yes]")
+            metrics(fit, estimand="finite", metric="prevalence[misleading=yes]")
     assert asked == ["metric_draws"]
 
 

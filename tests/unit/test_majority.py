@@ -142,7 +142,7 @@ def test_values_are_the_metrics_of_the_vote():
 
 def test_interval_is_that_of_the_mean_of_clusters():
     """With one item a cluster, the bootstrap's SD is sqrt(p (1 - p) / n)."""
-    row = majority_metrics(paired(), names="helpfulness_rate", draws=4000).loc[0]
+    row = majority_metrics(paired(), metric="helpfulness_rate", draws=4000).loc[0]
     spread = np.sqrt(row["value"] * (1 - row["value"]) / 200)
     assert row["upper"] - row["lower"] == pytest.approx(2 * 1.96 * spread, rel=0.06)
     assert row["lower"] < row["value"] < row["upper"]
@@ -162,7 +162,7 @@ def test_design_weights_and_strata_count():
     ratings = ratings_of(
         "generation", np.arange(40), answers, stratum=stratum, weight=np.where(answers[:, 0], 9, 1)
     )
-    row = majority_metrics(ratings, names="helpfulness_rate", draws=50).loc[0]
+    row = majority_metrics(ratings, metric="helpfulness_rate", draws=50).loc[0]
     assert row[["value", "lower", "upper"]].tolist() == pytest.approx([0.75] * 3)
 
 

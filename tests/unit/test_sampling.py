@@ -66,6 +66,21 @@ def test_a_checkpoint_of_another_run_is_not(density, tmp_path):
     assert len(list(tmp_path.glob("chain-*.npz"))) == 6
 
 
+@pytest.mark.parametrize("other", [{"rng": 2}, {"draws": 21}, {"raters": "mace"}])
+def test_a_folder_of_other_runs_is_refused(tmp_path, other):
+    ratings = assay.simulate("single", n_items=20, n_raters=3, rng=1)
+    given = {
+        "raters": "pooled", "draws": 20, "tune": 20, "chains": 2, "rng": 1, "progress": False,
+        "checkpoint": tmp_path,
+    }  # fmt: skip
+    with pytest.warns(FitWarning):
+        assay.fit(ratings, **given)
+    with pytest.raises(FitError, match="holds 2 finished chains of other runs, and none of this"):
+        assay.fit(ratings, **given | other)
+    with pytest.warns(FitWarning):
+        assert assay.fit(ratings, **given | {"chains": 3})["posterior"].sizes["chain"] == 3
+
+
 def test_a_broken_checkpoint_is_named(density, tmp_path):
     run(density, checkpoint=tmp_path)
     file = next(tmp_path.glob("chain-*.npz"))

@@ -36,7 +36,7 @@ CLUSTERS = {item: f"q{n % 5}" for n, item in enumerate(ITEMS)}
 @pytest.mark.parametrize("name", list(MEASURES))
 def test_a_draw_is_scored_as_the_same_truth_alone(name: str) -> None:
     truth = draws(classes=3)
-    choices = {"positive": "1", "clusters": CLUSTERS, "metrics": name, "k": 4}
+    choices = {"positive": "1", "clusters": CLUSTERS, "metric": name, "k": 4}
     together = score_rater(truth, scores(), **choices)
     for chain, draw in ((0, 0), (1, 17)):
         one = truth.isel(chain=chain, draw=[draw]).expand_dims("chain")
@@ -56,7 +56,7 @@ def test_blocks_of_draws_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_the_result_says_what_it_is() -> None:
     partly = scores().iloc[:-3]
-    found = score_rater(draws(), partly, clusters=CLUSTERS, k=10, metrics=["ndcg", "auroc"])
+    found = score_rater(draws(), partly, clusters=CLUSTERS, k=10, metric=["ndcg", "auroc"])
     assert set(found) == {"ndcg_at_10", "auroc"}
     assert found["auroc"].attrs["estimand"] == "finite"
     assert "first 10 ranks" in found["ndcg_at_10"].attrs["description"]
@@ -89,7 +89,7 @@ def test_items_whose_label_does_not_apply_are_left_out_of_that_draw() -> None:
         positive="1",
         clusters=CLUSTERS,
         # The bins are those of the items that are scored, hence not alike.
-        metrics=[name for name in MEASURES if name != "ece_equal_mass"],
+        metric=[name for name in MEASURES if name != "ece_equal_mass"],
     )
     for name, value in kept.items():
         assert whole[name].isel(chain=0, draw=0).item() == pytest.approx(value.item(), abs=1e-12)
@@ -142,7 +142,7 @@ def test_population_weights_are_those_of_the_draw_and_the_clusters_name() -> Non
         truth,
         dict(zip(items, np.where(right, 0.9, 0.1), strict=True)),
         clusters={item: item[:3] for item in items},
-        metrics="accuracy",
+        metric="accuracy",
         estimand="population",
     )
     weights = ClusterWeights(
@@ -180,7 +180,7 @@ def test_rankings_count_the_design_weight_of_their_cluster(stratified: bool) -> 
     np.testing.assert_allclose(share, item[:, np.repeat(heavy, 2)].sum(axis=1) / item.sum(axis=1))
     assert (share.std() < 1e-12) == stratified
     scores = pd.Series(np.where(table["heavy"] == table["event"], 0.9, 0.1), index=table["item"])
-    tau = score_rater(ratings, scores, metrics="kendall_tau", estimand="population")
+    tau = score_rater(ratings, scores, metric="kendall_tau", estimand="population")
     # One draw of a known truth: tau is 1 in the heavy queries, -1 in the others.
     assert tau["kendall_tau"].item() == pytest.approx(2 * share[0] - 1)
 
@@ -193,11 +193,11 @@ def test_population_refuses_few_clusters(by: str | None) -> None:
 
 def test_a_table_has_a_line_per_measure_and_rater() -> None:
     raters = {"one": scores(2), "two": scores(3).iloc[:30]}
-    table = score_table(draws(), raters, clusters=CLUSTERS, metrics=["brier", "auroc"])
+    table = score_table(draws(), raters, clusters=CLUSTERS, metric=["brier", "auroc"])
     assert list(table["metric"]) == ["brier", "brier", "auroc", "auroc"]
     assert list(table["rater"]) == ["one", "two"] * 2
     assert list(table["n_items"]) == [40, 30] * 2
-    alone = score_rater(draws(), scores(3).iloc[:30], metrics="auroc")["auroc"]
+    alone = score_rater(draws(), scores(3).iloc[:30], metric="auroc")["auroc"]
     assert table["mean"].iloc[3] == pytest.approx(float(alone.mean()))
     assert (table["lower"] < table["mean"]).all()
 
@@ -211,7 +211,7 @@ def test_a_sweep_has_a_posterior_at_every_threshold() -> None:
     found = threshold_sweep(draws(), scores(), thresholds=[0.5, 0.05, 2.0])
     assert dict(found.sizes) == {"chain": 2, "draw": 30, "threshold": 3}
     assert list(found["threshold"].values) == [0.05, 0.5, 2.0]
-    at = score_rater(draws(), scores(), metrics=["precision", "recall", "f1", "accuracy"])
+    at = score_rater(draws(), scores(), metric=["precision", "recall", "f1", "accuracy"])
     for name in at:
         xr.testing.assert_allclose(
             found[name].sel(threshold=0.5, drop=True).drop_vars(["chain", "draw"]),
@@ -272,11 +272,11 @@ def test_order_within_clusters_of_one_item_is_undefined_and_left_out():
         assert alone[name].attrs["note"].startswith("3 of 3 rankings hold one scored item")
     assert alone["auroc"].item() == 0.0
     assert alone["auroc"].attrs["note"] == ""
-    mixed = score_rater(truth, score, clusters={"a": "1", "b": "1", "c": "3"}, metrics="map")
+    mixed = score_rater(truth, score, clusters={"a": "1", "b": "1", "c": "3"}, metric="map")
     assert mixed["map"].item() == 0.5
     assert mixed.attrs["n_rankings_of_one"] == 1
-    together = score_rater(truth, score, by=None, metrics="map")
+    together = score_rater(truth, score, by=None, metric="map")
     assert together["map"].attrs["note"] == ""
-    table = score_table(truth, {"r": score}, clusters={"a": "1", "b": "2", "c": "3"}, metrics="map")
+    table = score_table(truth, {"r": score}, clusters={"a": "1", "b": "2", "c": "3"}, metric="map")
     assert table["mean"].isna().all()
     assert "by=None" in table["note"].item()

@@ -71,7 +71,7 @@ def test_draws_may_have_a_label_dim_and_no_chains() -> None:
 
 
 def test_ratings_with_known_truth_and_a_rater_who_has_scores() -> None:
-    found = score_rater(rated(), "s", positive="partially", metrics=["accuracy", "auroc"])
+    found = score_rater(rated(), "s", positive="partially", metric=["accuracy", "auroc"])
     assert found.attrs["reference"] == "known truth"
     assert (found.attrs["n_items"], found.attrs["n_items_without_score"]) == (2, 1)
     assert (found["accuracy"].item(), found["auroc"].item()) == (1.0, 1.0)
@@ -105,7 +105,7 @@ def test_scores_without_answers_are_cut_at_the_threshold() -> None:
 )
 def test_guesses_are_flags_or_classes(guess: list[Any]) -> None:
     table = pd.DataFrame({"item": list("abcd"), "score": SCORE.values(), "guess": guess})
-    found = score_rater(TRUTH, table, positive="partially", metrics="accuracy")
+    found = score_rater(TRUTH, table, positive="partially", metric="accuracy")
     assert found["accuracy"].item() == 1.0
 
 
@@ -113,7 +113,7 @@ def test_a_given_confidence_is_used_as_it_is() -> None:
     table = pd.DataFrame(
         {"score": pd.Series(SCORE), "guess": [0, 1, 0, 1], "confidence": [0.9, 0.8, 0.1, 0.2]}
     )
-    found = score_rater(TRUTH, table, positive="partially", metrics="confidence_auroc")
+    found = score_rater(TRUTH, table, positive="partially", metric="confidence_auroc")
     assert found["confidence_auroc"].item() == 1.0
 
 

@@ -124,7 +124,7 @@ def ais_study(
     ratings = ratings_or_fit if isinstance(ratings_or_fit, Ratings) else ratings_of(ratings_or_fit)
     _require_labels(ratings.task)
     generator = generator_of(rng)
-    vote = majority_metrics(ratings, names=list(METRICS), level=level, draws=draws, rng=generator)
+    vote = majority_metrics(ratings, metric=METRICS, level=level, draws=draws, rng=generator)
     raters = _raters(ratings, level=level, draws=draws, rng=generator)
     audits, times = audit_table(ratings, level=level), time_table(ratings)
     return AisStudy(
@@ -158,7 +158,7 @@ def _systems(vote: pd.DataFrame, fit: xr.DataTree | None, level: float) -> pd.Da
         return table.assign(mean=np.nan, lower=np.nan, upper=np.nan, shift=np.nan).assign(
             estimand=vote["estimand"], reference=vote["reference"]
         )
-    model = summarize(metrics(fit, names=list(METRICS)), level=level)[[*keys, *numbers, *about]]
+    model = summarize(metrics(fit, metric=METRICS), level=level)[[*keys, *numbers, *about]]
     joined = table.merge(model, on=keys, how="left", validate="one_to_one")
     return joined.assign(shift=joined["mean"] - joined["majority"])[
         [*table.columns, *numbers, "shift", *about]

@@ -48,7 +48,7 @@ def metrics(
             estimand=name,
             by=None if by == "none" else by,
             incomplete=incomplete,
-            names=metric or None,
+            metric=metric or None,
         )
         for name in chosen
     }

@@ -100,7 +100,7 @@ def compare(
     ratings = ratings_of(fit)
     require_two(ratings.systems)
     pairs_of(ratings.systems, baseline)
-    draws = metrics(fit, estimand=estimand, by="system", incomplete=incomplete, names=metric)
+    draws = metrics(fit, estimand=estimand, by="system", incomplete=incomplete, metric=metric)
     better = {m.name: m.better for m in choose_metrics(ratings.task, metric)}
     found = compare_draws(draws, better, level=level, rope=rope, baseline=baseline)
     return replace(found, pairs=found.pairs.assign(shared_clusters=_shared(ratings, found)))

@@ -16,7 +16,7 @@ SAMPLES = 2000
 
 
 def vote_metrics(
-    ratings: Ratings, names: Sequence[str] | str | None, rng: np.random.Generator
+    ratings: Ratings, metric: Sequence[str] | str | None, rng: np.random.Generator
 ) -> tuple[xr.Dataset, xr.Dataset]:
     """Metrics of the majority vote of each system, as they are and resampled.
 
@@ -26,7 +26,7 @@ def vote_metrics(
     ----------
     ratings : Ratings
         With systems. Items without an answer are left out.
-    names : str or sequence of str or None
+    metric : str or sequence of str or None
         Metrics; None for those that the task reports.
     rng : numpy.random.Generator
 
@@ -35,7 +35,7 @@ def vote_metrics(
     values, samples : xarray.Dataset
         A variable per metric, (chain, draw, system): one draw, and ``SAMPLES`` of them.
     """
-    chosen = choose_metrics(ratings.task, names)
+    chosen = choose_metrics(ratings.task, metric)
     layout = panel_layout(ratings)
     totals = vote_totals(ratings, chosen, layout)
     samples = resampled(totals, layout, SAMPLES, rng)

@@ -149,7 +149,7 @@ def _views(
         ).pairs  # fmt: skip
 
     def systems(tree: xr.DataTree) -> pd.DataFrame:
-        found = metrics(tree, estimand=estimand, incomplete=incomplete, names=metric)
+        found = metrics(tree, estimand=estimand, incomplete=incomplete, metric=metric)
         return summarize(found, level=level)
 
     return {"contrasts": contrasts_view(contrasts), "systems": systems_view(systems)}

@@ -133,7 +133,7 @@ def side_by_side(
         )
 
     def model(tree: xr.DataTree, approach: str, who: str) -> pd.DataFrame:
-        draws = metrics(tree, estimand=estimand, incomplete=incomplete, names=metric)
+        draws = metrics(tree, estimand=estimand, incomplete=incomplete, metric=metric)
         return _lines(draws, pairs, level).assign(approach=approach, basis=f"the model, on {who}")
 
     parts = [vote(ratings, NAIVE, "all raters"), model(fit, CORRECTED, "all ratings")]

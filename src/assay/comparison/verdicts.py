@@ -142,8 +142,7 @@ def check_claim(
 
     def draws(estimand: Estimand) -> xr.Dataset:
         by: By | None = None if parsed.system is None else "system"
-        names = parsed.metric
-        return metrics(fit, estimand=estimand, by=by, incomplete=incomplete, names=names)
+        return metrics(fit, estimand=estimand, by=by, incomplete=incomplete, metric=parsed.metric)
 
     data = draws(estimand)
     result = _result(parsed, data, level)

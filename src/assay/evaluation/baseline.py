@@ -25,7 +25,7 @@ WEIGHTS = 4_000_000
 def majority_metrics(
     ratings: Ratings,
     *,
-    names: Sequence[str] | str | None = None,
+    metric: Sequence[str] | str | None = None,
     level: float = 0.95,
     draws: int = 2000,
     rng: int | np.random.Generator = 1,
@@ -35,7 +35,7 @@ def majority_metrics(
     Parameters
     ----------
     ratings : Ratings
-    names : str or sequence of str, optional
+    metric : str or sequence of str, optional
         Metrics; those that the task reports if not given.
     level : float
         Probability of the percentile intervals, between 0 and 1.
@@ -67,7 +67,7 @@ def majority_metrics(
     require_ratings("majority_metrics", ratings)
     require_level(level)
     require_count("draws", draws)
-    chosen = choose_metrics(ratings.task, names)
+    chosen = choose_metrics(ratings.task, metric)
     layout = panel_layout(ratings)
     totals = vote_totals(ratings, chosen, layout)
     samples = resampled(totals, layout, draws, generator_of(rng))

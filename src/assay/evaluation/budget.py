@@ -89,7 +89,7 @@ def variance_budget(
     event), the metric hangs on the parameters alone. A component that is 0 comes out within a few
     ``mcse`` of it, on either side.
     """
-    draws = metrics(fit, estimand=estimand, by=by, incomplete=incomplete, names=metric)
+    draws = metrics(fit, estimand=estimand, by=by, incomplete=incomplete, metric=metric)
     names, systems, values = metric_columns(draws, contrast)
     parts = components_of(
         fit, names=names, by=by, estimand=estimand, contrast=contrast, incomplete=incomplete

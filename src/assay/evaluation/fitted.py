@@ -43,7 +43,7 @@ def metrics(
     estimand: Estimand = "population",
     by: By | None = "system",
     incomplete: Incomplete = "predict",
-    names: Sequence[str] | str | None = None,
+    metric: Sequence[str] | str | None = None,
     weights_seed: int = WEIGHTS_SEED,
 ) -> xr.Dataset:
     """Draws of the task's metrics from their posterior.
@@ -59,7 +59,7 @@ def metrics(
     incomplete : {"predict", "drop"}
         Panels with unrated items: keep them, the model predicting those items' labels, or drop
         them.
-    names : str or sequence of str, optional
+    metric : str or sequence of str, optional
         Metrics; those that the task reports if not given. ``prevalence[<label>=<class>]`` and
         ``prevalence[<label>!=<class>]`` can be named in every task.
     weights_seed : int
@@ -101,7 +101,7 @@ def metrics(
     the number of draws.
     """
     return metrics_if(
-        fit, None, estimand=estimand, by=by, incomplete=incomplete, names=names,
+        fit, None, estimand=estimand, by=by, incomplete=incomplete, metric=metric,
         weights_seed=weights_seed,
     )  # fmt: skip
 
@@ -113,7 +113,7 @@ def metrics_if(
     estimand: Estimand = "population",
     by: By | None = "system",
     incomplete: Incomplete = "predict",
-    names: Sequence[str] | str | None = None,
+    metric: Sequence[str] | str | None = None,
     weights_seed: int = WEIGHTS_SEED,
 ) -> xr.Dataset:
     """Draws of the metrics as if the states were others, as for :func:`metrics`.
@@ -126,7 +126,7 @@ def metrics_if(
     """
     require_count("weights_seed", weights_seed, least=0)
     ratings = ratings_of(fit)
-    chosen = choose_metrics(ratings.task, names)
+    chosen = choose_metrics(ratings.task, metric)
     layout = panel_layout(ratings, by=by, incomplete=incomplete)
     values, estimands = estimand_draws(
         fit, ratings, chosen, layout, estimand=estimand, seed=weights_seed, change=change

@@ -1,5 +1,7 @@
 """Metrics of labels that are known: the truth of a simulation, a majority vote, one rater."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -17,8 +19,10 @@ from assay.task import Task
 GIVEN = "the labels given"
 
 
-def metrics_of_labels(labels: Vectors, ratings: Ratings) -> pd.DataFrame:
-    """Compute the metrics that the task reports from known labels, as scoring tools do.
+def metrics_of_labels(
+    labels: Vectors, ratings: Ratings, *, metric: Sequence[str] | str | None = None
+) -> pd.DataFrame:
+    """Compute metrics from known labels, as scoring tools do.
 
     Parameters
     ----------
@@ -27,6 +31,8 @@ def metrics_of_labels(labels: Vectors, ratings: Ratings) -> pd.DataFrame:
         out of the metrics that need a label which is ``MISSING`` there.
     ratings : Ratings
         Whose task and panels to use.
+    metric : str or sequence of str, optional
+        Metrics; those that the task reports if not given.
 
     Returns
     -------
@@ -38,11 +44,13 @@ def metrics_of_labels(labels: Vectors, ratings: Ratings) -> pd.DataFrame:
     ------
     RatingsError
         If ``labels`` has another shape.
+    UnknownNameError, ModelError
+        As :func:`assay.metrics`.
     """
     expected = (len(ratings.items), len(ratings.task.labels))
     if np.shape(labels) != expected:
         raise RatingsError(f"labels have the shape {np.shape(labels)}; (item, label) is {expected}")
-    chosen = choose_metrics(ratings.task, None)
+    chosen = choose_metrics(ratings.task, metric)
     layout = panel_layout(ratings)
     totals = [known_totals(m, ratings.task, np.asarray(labels), layout) for m in chosen]
     return pd.DataFrame(

@@ -26,7 +26,7 @@ def prior_metrics(
     prevalence: str = "loglinear",
     priors: Priors = None,
     formula: str | None = None,
-    names: Sequence[str] | str | None = None,
+    metric: Sequence[str] | str | None = None,
     by: By | None = None,
     draws: int = 1000,
     rng: int | np.random.Generator = 1,
@@ -42,7 +42,7 @@ def prior_metrics(
     ratings : Ratings
     raters, prevalence, priors, formula
         As for :func:`assay.fit`.
-    names : str or sequence of str, optional
+    metric : str or sequence of str, optional
         Metrics; those that the task reports if not given.
     by : {"system", None}
         All panels pooled, or a value per system.
@@ -75,13 +75,13 @@ def prior_metrics(
     """
     structure = build_structure(ratings, make_spec(raters, prevalence, None, priors, formula))
     refuse_idle(structure, priors)
-    return metrics_before(structure, names=names, by=by, draws=draws, rng=rng)
+    return metrics_before(structure, metric=metric, by=by, draws=draws, rng=rng)
 
 
 def metrics_before(
     structure: Structure,
     *,
-    names: Sequence[str] | str | None = None,
+    metric: Sequence[str] | str | None = None,
     by: By | None = None,
     draws: int = 1000,
     rng: int | np.random.Generator = 1,
@@ -89,7 +89,7 @@ def metrics_before(
     """Return the prior draws of a model's metrics, as :func:`prior_metrics` does."""
     require_count("draws", draws)
     generator, ratings = generator_of(rng), structure.ratings
-    chosen = choose_metrics(ratings.task, names)
+    chosen = choose_metrics(ratings.task, metric)
     layout = panel_layout(ratings, by=by)
     blocks = structure.prevalence.parameters()
     values = {b.name: np.stack([b.draw(generator) for _ in range(draws)]) for b in blocks}

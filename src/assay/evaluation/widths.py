@@ -126,7 +126,7 @@ def expected_width(
     names = [m.name for m in chosen]
     layout = panel_layout(ratings, by=by, incomplete=incomplete)
     generator = generator_of(rng)
-    draws = metrics(fit, estimand=estimand, by=by, incomplete=incomplete, names=names)
+    draws = metrics(fit, estimand=estimand, by=by, incomplete=incomplete, metric=names)
     parts = components_of(
         fit, names=names, by=by, estimand=estimand, contrast=contrast, incomplete=incomplete
     )

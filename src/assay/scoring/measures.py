@@ -173,7 +173,7 @@ def choose_measures(names: str | Sequence[str] | None, scored: Scored) -> list[M
     if names is None:
         return [measure for measure in _ALL if not _obstacle(measure, scored)]
     wanted = names_given(
-        "metrics", names, what="measure", otherwise="None for all that the scores allow"
+        "metric", names, what="measure", otherwise="None for all that the scores allow"
     )
     for name in wanted:
         if name not in MEASURES:

@@ -32,7 +32,7 @@ def score_rater(
     gains: Mapping[str, float] | None = None,
     clusters: Mapping[Any, Any] | None = None,
     by: By | None = "cluster",
-    metrics: str | Sequence[str] | None = None,
+    metric: str | Sequence[str] | None = None,
     k: int | None = None,
     bins: int = 10,
     threshold: float = 0.5,
@@ -61,7 +61,7 @@ def score_rater(
         The cluster of each item; that of the ratings if not given.
     by : {"cluster", None}
         Rank within clusters and average over them, or all items in one ranking.
-    metrics : str or sequence of str, optional
+    metric : str or sequence of str, optional
         Names of measures; all that the scores allow if not given: ``accuracy``, ``precision``,
         ``recall``, ``f1``, ``ece``, ``ece_equal_mass``, ``brier``, ``auroc``,
         ``average_precision``, ``confidence_auroc``, ``kendall_tau``, and ``ndcg`` and ``map``,
@@ -123,7 +123,7 @@ def score_rater(
     Examples
     --------
     >>> truth = {"a": 1, "b": 0, "c": 1}
-    >>> found = score_rater(truth, {"a": 0.9, "b": 0.4, "c": 0.4}, metrics=["auroc", "brier"])
+    >>> found = score_rater(truth, {"a": 0.9, "b": 0.4, "c": 0.4}, metric=["auroc", "brier"])
     >>> found["auroc"].item(), round(found["brier"].item(), 4)
     (0.75, 0.1767)
     """
@@ -134,7 +134,7 @@ def score_rater(
     blind = "" if unseen is None or informed else blind_words(known, scored)
     if unseen is not None and informed:
         known = informed_truth(unseen, known, scored)
-    measures = choose_measures(metrics, scored)
+    measures = choose_measures(metric, scored)
     cluster = known.cluster[scored.item]
     setting = Setting(
         scored=scored,

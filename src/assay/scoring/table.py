@@ -49,7 +49,7 @@ def score_table(
     --------
     >>> truth = {"a": 1, "b": 0, "c": 1}
     >>> raters = {"one": {"a": 0.9, "b": 0.4, "c": 0.4}, "two": {"a": 0.1, "b": 0.2, "c": 0.3}}
-    >>> score_table(truth, raters, metrics="auroc")[["metric", "rater", "mean"]]
+    >>> score_table(truth, raters, metric="auroc")[["metric", "rater", "mean"]]
       metric rater  mean
     0  auroc   one  0.75
     1  auroc   two  0.50

@@ -99,7 +99,8 @@ def read_alike(
 ) -> tuple[list[Any], list[dataset.Facts], Accounting]:
     """Have workers read the partitions, and check that they fit together."""
     base = dataset.task_of(task, reading)
-    paths, empty = split_empty(client, paths)
+    with waiting("looking at the files", show=show, total=len(paths), unit="files"):
+        paths, empty = split_empty(client, paths)
     with waiting("finding the classes", show=show, total=len(paths), unit="files"):
         full = dataset.complete_task(client, paths, base, reading)
     parts = read_on_workers(client, paths, full, reading)

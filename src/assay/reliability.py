@@ -1,6 +1,7 @@
 """How reliable each rater is: confusions as recorded, or as parameters of the response process."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -157,7 +158,8 @@ def _recorded(structure: Structure, part: Part, values: Mapping[str, Floats]) ->
     chunk = max(1, CHUNK_NUMBERS // max(part.widest, len(part.unit_rater) * states * width))
     for first in range(0, draws, chunk):
         piece = {k: v[first : first + chunk] for k, v in values.items()}
-        chance = _label_chances(structure, part, piece)
+        answer = partial(part.label_chances, part.own(piece))
+        chance = over_layers(structure, part, piece, answer)
         weighted = chance * share[first : first + chunk, None, :, None, None]
         for label in range(labels):
             for true in range(len(structure.ratings.task.labels[label].classes)):
@@ -168,12 +170,23 @@ def _recorded(structure: Structure, part: Part, values: Mapping[str, Floats]) ->
     return table
 
 
-def _label_chances(structure: Structure, part: Part, values: Mapping[str, Floats]) -> Floats:
-    """P(reported class | state), difficulty and perception summed out.
+def over_layers(
+    structure: Structure,
+    part: Part,
+    values: Mapping[str, Floats],
+    chances: Callable[[Floats | None], Floats],
+) -> Floats:
+    """Sum difficulty and perception out of the chances of what raters say.
+
+    Parameters
+    ----------
+    chances : callable
+        From what layers add to the log odds of right answers to (draw, unit, state, ...).
 
     Returns
     -------
-    ndarray (draw, unit, state, label, class)
+    ndarray (draw, unit, state, ...)
+        Given the state; of a group that misperceives items, averaged over contexts.
     """
     own, total = part.own(values), None
     weight = np.exp(np.asarray(structure.difficulty.log_weight(values, np)))
@@ -183,12 +196,13 @@ def _label_chances(structure: Structure, part: Part, values: Mapping[str, Floats
             misperceived, looks = structure.perception.of_group(name, values)
             layers.append((np.flatnonzero(part.unit_group == g), misperceived, looks.mean(axis=1)))
     for d, position in enumerate(structure.difficulty.positions):
-        chance = part.label_chances(own, part.tilt(own, float(position), np))
+        chance = chances(part.tilt(own, float(position), np))
+        after = (None,) * (chance.ndim - 1)
         for units, misperceived, looks in layers:
             afresh = np.einsum("dus...,dts->dut...", chance[:, units], looks)
-            blur = misperceived[:, d, None, None, None, None]
+            blur = misperceived[:, d][:, *after]
             chance[:, units] = (1 - blur) * chance[:, units] + blur * afresh
-        here = chance * weight[..., d, None, None, None, None]
+        here = chance * weight[..., d, *after]
         total = here if total is None else total + here
     assert total is not None
     return total

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -296,13 +297,35 @@ def test_sessions_are_refused_without_drift():
         reliability_by_session(at_the_truth(assay.simulate("single", n_items=20, rng=1)))
 
 
-def test_calibration_curve_is_bayes_rule():
+@pytest.mark.parametrize(
+    ("spec", "values"),
+    [
+        ({"raters": "scored"}, {}),
+        (
+            {"raters": "scored + item_difficulty"},
+            {"hard_share": 0.4, "difficulty_loading": [[2.5]]},
+        ),
+        ({"raters": "scored + item_difficulty_continuous"}, {"difficulty_loading": [[1.5]]}),
+        ({"raters": "scored", "reference": "gold"}, {"misperceived": [0.4]}),
+        ({"raters": "scored + drift"}, {"drift_sd": [[1.5]]}),
+    ],
+    ids=["plain", "hard items", "difficulty", "perception", "drift"],
+)
+def test_calibration_curve_is_bayes_rule(spec: dict[str, str], values: dict[str, Any]):
     """At the true parameters the curve is the share of each class among simulated scores."""
     ratings = assay.simulate(
-        "relevance", raters="scored", n_items=6000, n_raters=2, ratings_per_item=2, rng=8
+        "relevance",
+        **spec,
+        n_items=6000,
+        n_raters=2,
+        ratings_per_item=2,
+        sessions=2,
+        gold=0.9 if "reference" in spec else 0.0,
+        values={name: np.array(value) for name, value in values.items()},
+        rng=8,
     )
     few = assay.take_ratings(ratings, np.arange(400))
-    fit = at_the_truth(few, raters="scored")
+    fit = at_the_truth(few, **spec)
     curve = assay.score_calibration(fit)
     mine = ratings.rater == 0
     score, true = ratings.scores[mine, 0], ratings.simulated.truth[ratings.item[mine], 0]

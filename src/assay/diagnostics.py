@@ -1,7 +1,7 @@
 """Convergence in words: R-hat, effective sample size, divergences, modes."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -11,11 +11,9 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.checking.double_sampling import Design, danger
-from assay.checking.gold_choice import unlike_gold
 from assay.laplace import laplace_log_density
 from assay.model import Structure
 from assay.peaks import Mode
-from assay.ratings import Ratings
 from assay.spec import Spec
 
 R_HAT_LIMIT = 1.01
@@ -258,11 +256,14 @@ def design_warnings(spec: Spec, design: Design | None) -> list[str]:
     return [f"{words[0].upper()}{words[1:]}."]
 
 
-def gold_warnings(spec: Spec, ratings: Ratings) -> list[str]:
-    """Say if items with gold, taken for a random sample, are unlike the others."""
+def gold_warnings(spec: Spec, unlike: Callable[[], str]) -> list[str]:
+    """Say if items with gold, taken for a random sample, are unlike the others.
+
+    ``unlike`` says how, and is asked only if gold is taken for one.
+    """
     told = ""
     if spec.reference == "gold" and spec.gold_chosen == "random":
-        told = unlike_gold(ratings)
+        told = unlike()
     if not told:
         return []
     return [

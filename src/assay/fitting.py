@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from assay.assumptions import (
 )
 from assay.centring import find_centred_modes
 from assay.checking.double_sampling import double_sampling
+from assay.checking.gold_choice import unlike_gold
 from assay.climbs import is_large
 from assay.cluster_loadings import align_loadings
 from assay.density import Density, make_density
@@ -195,7 +197,9 @@ def fit(
     elif method == "em":
         numbers = {"optimiser": "climb" if form is None else "em"}
     notes = [*notes, *found, *mode_warnings(modes), *name_warnings(structure, values)]
-    notes += design_warnings(spec, double_sampling(ratings)) + gold_warnings(spec, ratings)
+    notes += design_warnings(spec, double_sampling(ratings)) + gold_warnings(
+        spec, partial(unlike_gold, ratings)
+    )
     for note in [*notes, *independent_replicates(structure)]:
         warnings.warn(note, FitWarning, stacklevel=2)
     tree = assemble(structure, posterior, recovered, stats, len(x))

@@ -345,6 +345,25 @@ def test_one_instrument_on_all_of_several_systems_is_a_warning(
     assert any("sign can turn" in text for text in said) == (people < 1)
 
 
+def test_gold_that_is_no_random_sample_is_a_warning(client: Any, tmp_path: Path) -> None:
+    table = table_of(assay.simulate("single", n_items=240, n_raters=5, ratings_per_item=3, rng=4))
+    table["cluster"] = table["item"]
+    disputed = table.groupby("item")["label"].transform("nunique") > 1
+    table["gold"] = np.where(disputed, table["label"].iloc[0], "")
+    folder = write_partitions(table, tmp_path / "r", (1, 3, 2))
+    reading = {"truth": "gold"}
+    given = QUICK | {"method": "map", "draws": 2, "reference": "gold"}
+    here = assay.fit(assay.read_ratings(together(folder), task="single", **reading), **given)
+    there = assay.fit_dataset(
+        folder, task="single", out=tmp_path / "f.zarr", client=client, reading=reading, **given
+    )
+    said = json.loads(there.attrs["warnings"])
+    assert [text for text in said if "gold_chosen='recorded'" in text] == [
+        text for text in json.loads(here.attrs["warnings"]) if "gold_chosen='recorded'" in text
+    ]
+    assert any("raters disagree" in text for text in said)
+
+
 # -- what is refused -------------------------------------------------------------------
 
 

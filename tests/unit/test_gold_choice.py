@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import assay
-from assay.checking.gold_choice import unlike_gold
+from assay.checking.gold_choice import gold_sums, squares, unlike, unlike_gold
+from assay.distributed.subsets import take_items
 from assay.errors import FitWarning, ModelError
 from assay.ratings import Ratings
 from assay.states import MISSING
@@ -64,6 +65,24 @@ def test_items_of_a_cluster_count_as_one(ratings: Ratings):
         items=ratings.items.assign(cluster=np.where(known, "a", np.arange(len(known)).astype(str))),
     )
     assert unlike_gold(clustered) == ""
+
+
+@pytest.mark.parametrize("parts", [2, 7])
+def test_parts_of_the_data_tell_what_all_of_them_tell(parts: int):
+    """However few clusters of one side, or none, a part has."""
+    many = assay.simulate("retrieval", n_items=240, n_raters=5, n_clusters=24, gold=0.4, rng=2)
+    hard = with_gold(many, disputed(many))
+    owner = np.arange(240) // 10 * parts // 24
+    code = np.unique(hard.items["cluster"], return_inverse=True)[1]
+    split = [take_items(hard, np.flatnonzero(owner[code * 10] == n)) for n in range(parts)]
+    first, *others = [gold_sums(part) for part in split]
+    sums = sum(others, start=first)
+    whole = gold_sums(hard)
+    for name in ("items", "clusters", "totals", "known"):
+        np.testing.assert_allclose(getattr(sums, name), getattr(whole, name))
+    squared = sum(squares(part, sums) for part in split)
+    np.testing.assert_allclose(squared, squares(hard, whole))
+    assert unlike(hard.task, sums, squared) == unlike_gold(hard) != ""
 
 
 def said(ratings: Ratings, **options: Any) -> tuple[list[str], list[str]]:

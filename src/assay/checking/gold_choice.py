@@ -1,11 +1,16 @@
 """Whether the items whose truth is known look like a random sample of all items."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from assay.checking.result import Finding, Part
 from assay.ratings import Ratings
 from assay.states import MISSING
+from assay.task import Label, Task
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -25,6 +30,41 @@ def check_gold_choice(ratings: Ratings) -> Part:
     text = f"{told}: for reference='gold' they have to be a random sample, or chosen on what is "
     text += "recorded here (gold_chosen='recorded')"
     return Part(findings=(Finding(level="note", topic="truth", text=text),))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sums:
+    """Sums over the items of known truth, and over the others: (value, 2) of what is compared.
+
+    Sums of parts of the data add up, where each holds whole clusters.
+
+    Attributes
+    ----------
+    known : int
+        Items of known truth.
+    items, clusters : ndarray of float (value, 2)
+        How many have the value.
+    totals : ndarray (value, 2)
+        Of the value.
+    """
+
+    known: int
+    items: Floats
+    clusters: Floats
+    totals: Floats
+
+    def __add__(self, other: "Sums") -> "Sums":
+        return Sums(
+            known=self.known + other.known,
+            items=self.items + other.items,
+            clusters=self.clusters + other.clusters,
+            totals=self.totals + other.totals,
+        )
+
+    @property
+    def means(self) -> Floats:
+        """Mean of each value: (value, 2); 0 where no item has it."""
+        return np.asarray(self.totals / np.maximum(self.items, 1))
 
 
 def unlike_gold(ratings: Ratings) -> str:
@@ -49,55 +89,85 @@ def unlike_gold(ratings: Ratings) -> str:
     against Student's t with one degree of freedom less than the smaller number of clusters, at
     ``UNLIKE`` over the number of comparisons (Bonferroni).
     """
+    sums = gold_sums(ratings)
+    return unlike(ratings.task, sums, squares(ratings, sums))
+
+
+def gold_sums(ratings: Ratings) -> Sums:
+    """Add up what is compared."""
+    known, cluster = _sides(ratings)
+    found = np.zeros((3, len(_names(ratings.task)), 2))
+    for n, value in enumerate(_values(ratings)):
+        there = np.isfinite(value)
+        for k, side in enumerate((known & there, ~known & there)):
+            found[:, n, k] = side.sum(), len(np.unique(cluster[side])), value[side].sum()
+    items, clusters, totals = found
+    return Sums(known=int(known.sum()), items=items, clusters=clusters, totals=totals)
+
+
+def squares(ratings: Ratings, sums: Sums) -> Floats:
+    """Squared errors of the differences of means, added up over clusters: (value,)."""
+    known, cluster = _sides(ratings)
+    found = []
+    for value, means, items in zip(_values(ratings), sums.means, sums.items, strict=True):
+        error = (value - np.where(known, *means)) / np.where(known, *np.maximum(items, 1))
+        error = np.where(np.isfinite(value), np.where(known, error, -error), 0)
+        found.append((np.bincount(cluster, weights=error) ** 2).sum())
+    return np.array(found)
+
+
+def unlike(task: Task, sums: Sums, squared: Floats) -> str:
+    """Say what differs clearly, from sums over all data and their squared errors (value,)."""
     from scipy.stats import t
 
-    known = (ratings.truth != MISSING).any(axis=1)
-    cluster = np.unique(ratings.items["cluster"].astype(str), return_inverse=True)[1]
+    fewest = sums.clusters.min(axis=1)
     found = []
-    compared = 0
-    for what, value in _values(ratings):
-        there = np.isfinite(value)
-        sides = [len(np.unique(cluster[there & side])) for side in (known, ~known)]
-        if min(sides) < FEWEST:
-            continue
-        compared += 1
-        inside, outside, se = _difference(value[there], known[there], cluster[there])
+    for n in np.flatnonzero(fewest >= FEWEST):
+        inside, outside = sums.means[n]
         if abs(inside - outside) > ROUNDING:
-            tail = 2 * float(t.sf(abs(inside - outside) / max(se, ROUNDING), min(sides) - 1))
-            found.append((tail, f"{what} {inside:.2f} against {outside:.2f}"))
+            score = abs(inside - outside) / max(np.sqrt(squared[n]), ROUNDING)
+            tail = 2 * float(t.sf(score, fewest[n] - 1))
+            found.append((tail, f"{_names(task)[n]} {inside:.2f} against {outside:.2f}"))
+    compared = max(1, int((fewest >= FEWEST).sum()))
     clear = [text for tail, text in sorted(found) if tail < UNLIKE / compared]
     if not clear:
         return ""
     return (
-        f"the {int(known.sum())} items of known truth are unlike the others ({clear[0]}): "
+        f"the {sums.known} items of known truth are unlike the others ({clear[0]}): "
         "this is no random sample of the items"
     )
 
 
-def _values(ratings: Ratings) -> list[tuple[str, Floats]]:
-    """Return what is compared, in words, and its value for each item: (item,), NaN where none."""
-    found: list[tuple[str, Floats]] = []
+def _sides(ratings: Ratings) -> tuple[Bools, NDArray[np.int64]]:
+    """Whether the truth of each item is known, and the number of its cluster: (item,)."""
+    known = (ratings.truth != MISSING).any(axis=1)
+    return known, pd.factorize(ratings.items["cluster"])[0].astype(np.int64)
+
+
+def _shown(label: Label) -> range:
+    """Return the classes whose shares are compared: of two, the share of one says the other's."""
+    return range(1, 2) if len(label.classes) == 2 else range(len(label.classes))
+
+
+def _names(task: Task) -> list[str]:
+    """Name what is compared, in words."""
+    return [
+        text
+        for label in task.labels
+        for text in (
+            f"{label.name}: raters disagree in a share of",
+            *(f"{label.name}: a share of {label.classes[k]!r} of" for k in _shown(label)),
+        )
+    ]
+
+
+def _values(ratings: Ratings) -> Iterator[Floats]:
+    """Yield the values of each item that are compared: (item,), NaN where it has none."""
     for n, label in enumerate(ratings.task.labels):
         answered = ratings.answers[:, n] >= 0
         counts = np.zeros((len(ratings.items), len(label.classes)))
         np.add.at(counts, (ratings.item[answered], ratings.answers[answered, n]), 1)
         total = counts.sum(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            alike = (counts * (counts - 1)).sum(axis=1) / (total * (total - 1))
-            share = counts / total[:, None]
-        found.append((f"{label.name}: raters disagree in a share of", 1 - alike))
-        # Of two classes, the share of one says that of the other.
-        shown = range(1, 2) if len(label.classes) == 2 else range(len(label.classes))
-        found += [(f"{label.name}: a share of {label.classes[k]!r} of", share[:, k]) for k in shown]
-    return found
-
-
-def _difference(
-    value: Floats, known: Bools, cluster: NDArray[np.int64]
-) -> tuple[float, float, float]:
-    """Means where the truth is known and where not, and the SE of their difference."""
-    inside, outside = float(value[known].mean()), float(value[~known].mean())
-    centred = np.where(known, value - inside, value - outside)
-    weight = np.where(known, 1 / known.sum(), -1 / (~known).sum())
-    by_cluster = np.bincount(cluster, weights=centred * weight)
-    return inside, outside, float(np.sqrt((by_cluster**2).sum()))
+            yield 1 - (counts * (counts - 1)).sum(axis=1) / (total * (total - 1))
+            yield from (counts[:, k] / total for k in _shown(label))

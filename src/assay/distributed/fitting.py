@@ -87,9 +87,8 @@ def fit_dataset(
     raters, prevalence, reference, priors, replicates
         As for :func:`assay.build_model`.
     gold_chosen, method, draws, chains, rng, starts
-        As for :func:`assay.fit`; but nothing looks here whether gold is ``"random"``. ``em``
-        climbs to the mode, as ``map`` does. NUTS needs all data at each of its steps, and is not
-        here.
+        As for :func:`assay.fit`; but ``em`` climbs to the mode, as ``map`` does. NUTS needs all
+        data at each of its steps, and is not here.
     progress : bool
         Whether to show on standard error how far the fit is.
 

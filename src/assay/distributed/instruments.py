@@ -1,9 +1,13 @@
-"""Who rated all items of several systems in a data set that lies with the workers."""
+"""The design of a data set that lies with the workers: who rated what, and whose truth is known."""
 
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from assay.checking.coverage import Counts, Coverage, Flags, checked_items, coverage
 from assay.checking.double_sampling import Design, find_design
+from assay.checking.gold_choice import Sums, gold_sums, squares, unlike
 from assay.distributed.gathering import gather
 from assay.distributed.holding import Held
 from assay.distributed.skeleton import Numbered
@@ -31,3 +35,22 @@ def _coverage(numbered: Numbered, systems: Sequence[str]) -> Coverage:
 def _checked(numbered: Numbered, systems: Sequence[str], judge: Flags) -> Counts:
     """On a worker: count the items that the judges are checked by."""
     return checked_items(numbered.ratings, systems, judge)
+
+
+def unlike_gold_on_workers(held: Held) -> str:
+    """Say how answers to items of known truth differ from those to the others, if they do."""
+    client, count = held.client, len(held.numbered)
+    first, *others = gather(client, client.map(_gold_sums, held.numbered))
+    sums = sum(others, start=first)
+    squared = sum(gather(client, client.map(_squares, held.numbered, [sums] * count)))
+    return unlike(held.structure.ratings.task, sums, squared)
+
+
+def _gold_sums(numbered: Numbered) -> Sums:
+    """On a worker: add up what is compared."""
+    return gold_sums(numbered.ratings)
+
+
+def _squares(numbered: Numbered, sums: Sums) -> NDArray[np.float64]:
+    """On a worker: squared errors of the differences, added up over clusters: (value,)."""
+    return squares(numbered.ratings, sums)

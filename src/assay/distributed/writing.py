@@ -1,6 +1,7 @@
 """The fit of a data set, written into one store: each worker writes its own items."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,10 @@ from numpy.typing import NDArray
 
 from assay.assumptions import learned_assumptions, stated_assumptions
 from assay.cluster_loadings import align_loadings
-from assay.diagnostics import design_warnings, mode_warnings, name_warnings
+from assay.diagnostics import design_warnings, gold_warnings, mode_warnings, name_warnings
 from assay.distributed.gathering import gather
 from assay.distributed.holding import Held
-from assay.distributed.instruments import double_sampling_on_workers
+from assay.distributed.instruments import double_sampling_on_workers, unlike_gold_on_workers
 from assay.distributed.spreading import SpreadDensity, same, sending
 from assay.distributed.store import (
     Regions,
@@ -74,6 +75,7 @@ def write_fit(
             numbers = {"optimiser": "climb"}
         notes += [*mode_warnings(modes), *name_warnings(structure, values)]
         notes += design_warnings(structure.spec, double_sampling_on_workers(held))
+        notes += gold_warnings(structure.spec, partial(unlike_gold_on_workers, held))
         stated = [*_stated(structure), *learned_assumptions(structure, values)]
         whole = replace(structure, ratings=replace(structure.ratings, accounting=held.accounting))
         write_statistics(store, stats)

@@ -36,9 +36,9 @@ def estimands_said(names: Iterable[str], weights: Sequence[float] = ()) -> str:
     >>> estimands_said(["finite", "population"], weights=[0.5, 2.0])
     'finite: these items, all alike; population: clusters like these, by their design weights'
     """
-    counted = {"finite": ", all alike", "population": ", by their design weights"}
+    weighed = {"finite": ", all alike", "population": ", by their design weights"}
     uneven = len(set(weights)) > 1
-    return "; ".join(f"{n}: {ESTIMAND_WORDS[n]}{counted[n] if uneven else ''}" for n in names)
+    return "; ".join(f"{n}: {ESTIMAND_WORDS[n]}{weighed[n] if uneven else ''}" for n in names)
 
 
 def panels_said(draws: xr.Dataset) -> str:

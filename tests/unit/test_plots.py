@@ -14,10 +14,11 @@ from assay import plots
 from assay.agreements import agreement
 from assay.comparison import compare, compare_draws
 from assay.errors import ModelError
-from assay.evaluation import variance_budget
+from assay.evaluation import majority_metrics, variance_budget
 from assay.fit_data import ratings_of
 from assay.frames import reliability_frame
 from assay.plots.forest import Series, forest
+from assay.plots.metrics import draw_metrics
 from assay.plots.raters import (
     SHOWN_RATERS,
     draw_confusions,
@@ -242,3 +243,16 @@ def test_agreement_says_what_it_takes_where_a_fit_is_given(fit: xr.DataTree) -> 
         agreement(fit)
     with pytest.raises(ModelError, match=r"not DataTree; .*agreement\(ratings, fit=fit\)"):
         plots.plot_agreement(fit)
+
+
+def test_a_population_that_the_model_alone_tells_of_is_said_to_be_so(fit: xr.DataTree) -> None:
+    summary = assay.summarize(assay.metrics(fit))
+    vote = majority_metrics(ratings_of(fit))
+
+    def legend(estimand: str) -> list[str]:
+        figure = draw_metrics({"population": summary.assign(estimand=estimand)}, vote)
+        return [text.get_text() for text in figure.legends[0].get_texts()]
+
+    assert legend("population")[0] == "population: clusters like these"
+    own = legend("population (model-based: 9 clusters)")[0]
+    assert own == "population: clusters like these, as the model has them"

@@ -22,6 +22,8 @@ from assay.words import lines_of
 
 KINDS = ("rater", "prior", "rule", "kernel", "dependence")
 FIRST, LAST = ("kind", "variant"), ("level", "changes", "basis", "warnings")
+FAILED = "could not run"
+"""With this begins what is said of a variant that failed."""
 TEXTS = ("estimand", "changes", "basis", "warnings")
 
 
@@ -176,7 +178,7 @@ def _refitted(
             about = {**said, "basis": _basis(tree), "warnings": " ".join(warned)}
             found = {n: _under(view, before[n], tree).assign(**about) for n, view in views.items()}
         except AssayError as error:
-            why = {**said, "changes": f"could not run: {error}"}
+            why = {**said, "changes": f"{FAILED}: {error}"}
             found = {n: before[n][[*v.key, "level"]].assign(**why) for n, v in views.items()}
         for name, part in found.items():
             parts[name].append(part)

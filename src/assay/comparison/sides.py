@@ -28,6 +28,8 @@ from assay.words import lines_of
 HumanBy = Literal["model", "vote"]
 HUMAN_BY = ("model", "vote")
 NAIVE, CORRECTED, HUMAN_ONLY = "naive", "corrected", "human-only"
+CHANGED = "The conclusion changes"
+"""With this a sentence says so; the report shows those that do."""
 COLUMNS = (
     "metric", "quantity", "a", "b", "approach", "mean", "lower", "upper", "level", "undefined",
     "estimand", "reference", "basis",
@@ -194,4 +196,4 @@ def _verdict(corrected: Line, other: Line) -> str:
             return f"The conclusion stays ({after}), though the estimate changes its sign."
         return f"The conclusion stays: {after}."
     sign = " and the sign of the estimate turns" if turns else ""
-    return f"The conclusion changes{sign}: {other['approach']}, {before}; corrected, {after}."
+    return f"{CHANGED}{sign}: {other['approach']}, {before}; corrected, {after}."

@@ -13,6 +13,8 @@ from assay.comparison.words import Line
 
 Of = Literal["contrasts", "systems"]
 OF = ("contrasts", "systems")
+CHANGES = "changes"
+"""With this begins what is said of a line that a refit changes."""
 MOVED = 1.0
 """From how many posterior SDs of the fit on a moved estimate is worth a word."""
 
@@ -73,7 +75,7 @@ def contrast_changes(before: Line, after: Line) -> str:
         return "undefined"
     old, new = pair_conclusion(before), pair_conclusion(after)
     if old != new:
-        return f"changes: {new} (was: {old})"
+        return f"{CHANGES}: {new} (was: {old})"
     return _moved(after["difference"] - before["difference"], before["difference_sd"])
 
 
@@ -92,7 +94,7 @@ def system_changes(before: Line, after: Line) -> str:
         return "undefined"
     shift = after["mean"] - before["mean"]
     if not before["lower"] <= after["mean"] <= before["upper"] and before["sd"] > 0:
-        return f"changes: the estimate leaves the interval ({shift / before['sd']:+.1f} SD)"
+        return f"{CHANGES}: the estimate leaves the interval ({shift / before['sd']:+.1f} SD)"
     return _moved(shift, before["sd"])
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from assay.evaluation import majority_metrics, metrics
-from assay.evaluation.estimands import ESTIMANDS
+from assay.evaluation.estimands import ESTIMANDS, is_modelled
 from assay.fit_data import ratings_of
 from assay.intervals import require_level
 from assay.plots.forest import Series, forest
@@ -48,13 +48,19 @@ def draw_metrics(
 ) -> "Figure":
     """Draw summaries by estimand beside the table of :func:`assay.evaluation.majority_metrics`."""
     series = [
-        Series(name=f"{name}: {ESTIMAND_WORDS[name]}", values=_by_metric(summary))
+        Series(name=_legend(name, summary), values=_by_metric(summary))
         for name, summary in summaries.items()
     ]
     naive = _by_metric(vote.rename(columns={"value": "mean"}))
     series.append(Series(name="majority vote", values=naive))
     level = float(vote["level"].iloc[0])
     return forest(series, label=f"metric, {percent(level)} interval", width=width)
+
+
+def _legend(name: str, summary: pd.DataFrame) -> str:
+    """Say what an estimand is about, and whether the model alone tells of all of it."""
+    own = ", as the model has them" if summary["estimand"].map(is_modelled).all() else ""
+    return f"{name}: {ESTIMAND_WORDS[name]}{own}"
 
 
 def _by_metric(frame: pd.DataFrame) -> pd.DataFrame:

@@ -79,13 +79,13 @@ def draw_raters(frame: pd.DataFrame, task: Task, *, width: float = WIDTH) -> "Fi
         series.append(Series(name="right, given the true class", values=values))
     line = frame.iloc[0]
     label = f"probability, {percent(line['level'])} interval\n{KIND_WORDS[line['kind']]}"
-    label += _left_out(right["rater"].nunique(), count)
+    label += weakest_words(right["rater"].nunique(), count, "\n")
     return forest(series, label=label, limits=(0, 1), width=width)
 
 
-def _left_out(shown: int, count: int) -> str:
-    """Say that a figure shows some of the raters, for where it stands without a caption."""
-    return f"\nthe {shown} weakest of {count} raters" if shown < count else ""
+def weakest_words(shown: int, count: int, before: str) -> str:
+    """Say, after some signs, that a figure shows some of the raters; nothing if it shows all."""
+    return f"{before}the {shown} weakest of {count} raters" if shown < count else ""
 
 
 def _by_label(right: pd.DataFrame, task: Task, place: int) -> pd.DataFrame:
@@ -187,7 +187,8 @@ def draw_confusions(
         for axes in grid[len(maps) :]:
             axes.set_visible(False)
         count = len(names) if raters is not None else frame["rater"].nunique()
-        figure.supxlabel(f"reported class{_left_out(len(names), count)}", fontsize=LETTERS)
+        left_out = weakest_words(len(names), count, "\n")
+        figure.supxlabel(f"reported class{left_out}", fontsize=LETTERS)
         figure.supylabel("true class", fontsize=LETTERS)
     return figure
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from assay.comparison.settled import sign
-from assay.comparison.sides import CORRECTED, NAIVE
+from assay.comparison.sides import CHANGED, CORRECTED, NAIVE
 from assay.plots.comparison import plot_comparison
 from assay.reporting.material import Material
 from assay.reporting.page import (
@@ -23,9 +23,9 @@ from assay.reporting.svg import WIDTH, to_svg
 from assay.words import estimand_words, fixed, gap, interval, lines_of, percent, probability
 
 TURNED, CLEAR, BARELY = 50.0, 20.0, 5.0
+"""Weights: a conclusion other than the vote's, a clear one, one that is another by a hair."""
 BY_A_HAIR = 0.25
 """Shift of a mean, in half-widths of the interval, below which an end that crosses 0 is chance."""
-"""Weights of a conclusion that differs from the vote's, and of one that is clear."""
 
 SHOWN_PAIRS = 60
 NEITHER = "Better is neither where nobody has said whether more or less of the metric is good."
@@ -46,7 +46,7 @@ def comparison_section(material: Material) -> Section | Gap:
     if len(material.ratings.systems) < 2:
         return _people_alone(material) if material.human else NO_SYSTEMS
     found, sides = material.comparison, material.sides
-    other = [text for text in sides.sentences() if "conclusion changes" in text]
+    other = [text for text in sides.sentences() if CHANGED in text]
     note = f"Reference: {material.reference}. Differences are those of the same posterior draws."
     words = "Differences of the systems on each metric; the table below has the numbers."
     blocks: list[Block] = [
@@ -159,7 +159,7 @@ def _sides_table(table: pd.DataFrame, note: str) -> Block:
         shown,
         under="metric",
         note="naive: the majority vote of all raters with a cluster bootstrap; corrected: the "
-        f"model, estimand population. {note}",
+        f"model, estimand {estimand_words(table[table['approach'] == CORRECTED])}. {note}",
         export=table,
     )
 

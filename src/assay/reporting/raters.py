@@ -9,6 +9,7 @@ from assay.plots.raters import (
     shown_confusions,
     shown_raters,
     weakest,
+    weakest_words,
 )
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, bullets, prose, table_of
@@ -35,7 +36,7 @@ def raters_section(material: Material) -> Section:
         Picture(
             svg=to_svg(forest, name="raters", words=_words(right)),
             caption=f"Posterior means with {percent(material.level)} intervals"
-            + _only(count, shown_raters(right))
+            + weakest_words(shown_raters(right), count, ", ")
             + f". {note}",
         ),
         *bullets([str(talk) for talk in found], "Who to talk to, and about what:"),
@@ -45,7 +46,7 @@ def raters_section(material: Material) -> Section:
         Picture(
             svg=to_svg(maps, name="confusions", words="Confusions; the table below has them."),
             caption="What each rater reports (columns) given the true class (rows)"
-            + _only(count, shown_confusions(frame))
+            + weakest_words(shown_confusions(frame), count, ", ")
             + ".",
         ),
         _table(right, frame, note, material.level),
@@ -71,10 +72,6 @@ def _kinds(kinds: pd.DataFrame) -> list[str]:
         f"{interval(line['informedness'], line['lower'], line['upper'])})."
         for line in lines
     ]
-
-
-def _only(count: int, shown: int) -> str:
-    return f", the {shown} weakest of {count} raters" if count > shown else ""
 
 
 def _words(right: pd.DataFrame) -> str:

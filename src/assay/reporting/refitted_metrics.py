@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from assay.comparison.views import CHANGES
 from assay.comparison.words import Line
 from assay.reporting.page import Block, Callout, table_of
-from assay.words import UNDEFINED, interval, lines_of
+from assay.words import UNDEFINED, estimand_words, interval, lines_of
 
 KERNEL = "kernel"
 
@@ -30,14 +31,13 @@ def metrics_blocks(table: pd.DataFrame, ran: pd.DataFrame, reference: str) -> li
     if len(kernel):
         shown[KERNEL] = _heading(str(kernel.iloc[0]))
     shown |= {"range": "Estimates of the refits", "most": "Moved most by"}
-    estimands = ", ".join(e for e in dict.fromkeys(ran["estimand"]) if e)
     numbers = table_of(
         "stability_metrics",
         "Each metric as fitted, and under other assumptions",
         frame,
         shown,
         under="" if "metric" in shown else "metric",
-        note=f"Estimand {estimands}. Reference: {reference}. All refits: tables=.",
+        note=f"Estimand {estimand_words(ran)}. Reference: {reference}. All refits: tables=.",
         export=table,
     )
     left = leaving(ran)
@@ -49,7 +49,7 @@ def metrics_blocks(table: pd.DataFrame, ran: pd.DataFrame, reference: str) -> li
 
 def leaving(ran: pd.DataFrame) -> list[str]:
     """Say which refits move an estimate out of its interval as fitted."""
-    changed = ran[ran["changes"].str.startswith("changes")]
+    changed = ran[ran["changes"].str.startswith(CHANGES)]
     return [
         f"{line['metric']}{f' of {line["system"]}' if line['system'] else ''}, {line['variant']}: "
         f"{line['mean']:z.2f} {line['changes'][line['changes'].index('(') :]}"

@@ -4,16 +4,17 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from assay.comparison.robustness import FAILED
 from assay.comparison.settled import pair_conclusion, sign
+from assay.comparison.views import CHANGES
 from assay.comparison.words import Line
 from assay.plurals import counted, does, some
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Gap, Section, prose, table_of
 from assay.reporting.refitted_metrics import leaving, metrics_blocks, moved_most
-from assay.words import gap, lines_of
+from assay.words import estimand_words, gap, lines_of
 
 WEIGHT, WEIGHT_OF_NUMBERS = 55.0, 35.0
-FAILED = "could not run"
 ROUGH = "effective sample size|chains do not agree"
 """What warnings of few draws say; others are of the design, whatever the number of draws."""
 NOT_ASKED = Gap(
@@ -53,7 +54,7 @@ def _ran(table: pd.DataFrame) -> pd.DataFrame:
 
 def _changed(ran: pd.DataFrame) -> list[str]:
     """Say which conclusions change."""
-    changed = ran[ran["changes"].str.startswith("changes")]
+    changed = ran[ran["changes"].str.startswith(CHANGES)]
     return [
         f"{line.metric}, {line.a} − {line.b}, {line.variant}: {line.changes}"
         for line in changed.itertuples()
@@ -130,14 +131,13 @@ def _contrasts(ran: pd.DataFrame, reference: str, *, export: pd.DataFrame) -> Bl
         "most": "Moved most by",
         "conclusion": "Conclusion",
     }
-    estimands = ", ".join(e for e in dict.fromkeys(ran["estimand"]) if e)
     return table_of(
         "stability",
         "Each contrast as fitted, and under other assumptions",
         frame,
         shown,
         under="" if one else "metric",
-        note=f"Estimand {estimands}. Reference: {reference}. All refits: tables=.",
+        note=f"Estimand {estimand_words(ran)}. Reference: {reference}. All refits: tables=.",
         export=export,
     )
 

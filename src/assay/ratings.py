@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from assay.errors import ArgumentError, RatingsError
 from assay.plurals import counted
-from assay.states import Vectors
+from assay.states import MISSING, Vectors
 from assay.task import Task
 
 Partial = Literal["lost", "draft"]
@@ -192,6 +192,17 @@ class Ratings:
             raise RatingsError(f"sessions does not list {', '.join(unlisted)}")
 
     @property
+    def answered(self) -> NDArray[np.bool_]:
+        """Which ratings say anything, an answer or a score: (rating,)."""
+        said = (self.answers != MISSING) | np.isfinite(self.scores)
+        return np.asarray(said.any(axis=1))
+
+    @property
+    def has_truth(self) -> NDArray[np.bool_]:
+        """Of which items the truth is known, at least in part: (item,)."""
+        return np.asarray((self.truth != MISSING).any(axis=1))
+
+    @property
     def systems(self) -> list[str]:
         """Names of the systems, sorted; empty if there are none."""
         return sorted(set(pd.unique(self.panels["system"])) - {""})
@@ -274,7 +285,9 @@ def audited_ratings(ratings: Ratings) -> NDArray[np.int8]:
     Returns
     -------
     ndarray of int8 (rating,)
-        1 every answer was checked and is right, 0 some answer is wrong, -1 else.
+        1 all answers are right, 0 some answer is wrong, -1 not all of them were checked: whether a
+        rating is right throughout cannot be told from some of its answers, and to count only
+        those that are wrong would make raters worse than they are.
 
     Examples
     --------
@@ -284,7 +297,7 @@ def audited_ratings(ratings: Ratings) -> NDArray[np.int8]:
     128
     """
     given = ratings.answers >= 0
-    right = given.any(axis=1) & (~given | (ratings.audit == AUDITED_RIGHT)).all(axis=1)
+    whole = given.any(axis=1) & (~given | (ratings.audit != NOT_AUDITED)).all(axis=1)
     wrong = np.isin(ratings.audit, (AUDITED_WRONG, SOME_WRONG)).any(axis=1)
-    found = np.where(right, AUDITED_RIGHT, NOT_AUDITED)
-    return np.where(wrong, AUDITED_WRONG, found).astype(np.int8)
+    verdict = np.where(wrong, AUDITED_WRONG, AUDITED_RIGHT)
+    return np.where(whole, verdict, NOT_AUDITED).astype(np.int8)

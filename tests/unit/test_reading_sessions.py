@@ -152,6 +152,14 @@ class TestAudits:
         assert "1 rating of several answers was audited and found wrong" in notes(ratings)
         assert 'audit={"topically_relevant": "..."}' in notes(ratings)
 
+    def test_a_rating_checked_in_part_is_neither_right_nor_wrong_as_a_whole(self) -> None:
+        table = table_of(
+            misleading_audit=["right", "wrong", "wrong", "right"],
+            topically_relevant_audit=["", "", "right", "right"],
+            topically_relevant=["yes", "yes", "no", "no"],
+        )
+        assert audited_ratings(read(table)).tolist() == [-1, -1, 0, 1]
+
     def test_audits_of_answers_that_are_not_there_are_left_out_and_counted(self) -> None:
         table = pd.DataFrame(
             {

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.agreements.tallies import Tally
+from assay.quotients import divided
 
 Floats = NDArray[np.float64]
 
@@ -26,12 +27,6 @@ CERTAIN = 1 - 1e-12
 """Chance agreement from which on nothing is left to agree on beyond chance."""
 
 
-def divide(top: Floats, bottom: Floats) -> Floats:
-    """Divide, with NaN where the denominator is 0."""
-    blank = np.full(np.shape(bottom), np.nan)
-    return np.asarray(np.divide(top, bottom, out=blank, where=bottom != 0))
-
-
 def statistics(tally: Tally, sums: Mapping[str, Floats]) -> dict[str, Floats]:
     """Return each statistic that suits the column, (sample,); NaN where it is undefined.
 
@@ -41,7 +36,7 @@ def statistics(tally: Tally, sums: Mapping[str, Floats]) -> dict[str, Floats]:
     sums : mapping of str to ndarray (size, sample)
         The sums of the tally's blocks.
     """
-    observed = divide(sums["agree"][0], sums["pairable"][0])
+    observed = divided(sums["agree"][0], sums["pairable"][0])
     _, _, kappa = pair_agreement(tally, sums)
     found = {
         "percent": observed,
@@ -69,31 +64,31 @@ def pair_agreement(tally: Tally, sums: Mapping[str, Floats]) -> tuple[Floats, Fl
     gather = sparse.csr_matrix(
         (np.ones(keys), (tally.pair_of_key, np.arange(keys))), shape=(len(shared), keys)
     )
-    chance = divide(gather @ (sums["left"] * sums["right"]), shared**2)
-    percent = divide(sums["matched"], shared)
+    chance = divided(gather @ (sums["left"] * sums["right"]), shared**2)
+    percent = divided(sums["matched"], shared)
     return shared, percent, _beyond_chance(percent, chance)
 
 
 def _beyond_chance(observed: Floats, chance: Floats) -> Floats:
-    return divide(observed - chance, np.where(chance < CERTAIN, 1 - chance, 0.0))
+    return divided(observed - chance, np.where(chance < CERTAIN, 1 - chance, 0.0))
 
 
 def _weighted_mean(values: Floats, weights: Floats) -> Floats:
     """Mean over the first axis, without what is undefined."""
     known = ~np.isnan(values)
-    return divide(np.where(known, values * weights, 0).sum(axis=0), (weights * known).sum(axis=0))
+    return divided(np.where(known, values * weights, 0).sum(axis=0), (weights * known).sum(axis=0))
 
 
 def _fleiss_chance(sums: Mapping[str, Floats]) -> Floats:
     """Sum of the squared shares of the classes among the answers to items with two or more."""
     marginal = sums["marginal"]
-    return divide((marginal**2).sum(axis=0), marginal.sum(axis=0) ** 2)
+    return divided((marginal**2).sum(axis=0), marginal.sum(axis=0) ** 2)
 
 
 def _gwet_chance(sums: Mapping[str, Floats], scale: int) -> Floats:
     r""":math:`\sum_k \pi_k (1 - \pi_k) / (K - 1)`, :math:`\pi_k` the mean share of items."""
     share, rated = sums["share"], sums["rated"][0]
-    squares = divide((share**2).sum(axis=0), rated**2)
+    squares = divided((share**2).sum(axis=0), rated**2)
     # With one class to choose from, all agreement is by chance.
     return (1 - squares) / (scale - 1) if scale > 1 else np.ones_like(squares)
 
@@ -102,7 +97,7 @@ def _alpha_nominal(sums: Mapping[str, Floats]) -> Floats:
     r""":math:`1 - (n - 1) (n - \sum_c o_{cc}) / (n^2 - \sum_c n_c^2)`, o the coincidences."""
     marginal = sums["marginal"]
     n = marginal.sum(axis=0)
-    return 1 - divide((n - 1) * (n - sums["same"][0]), n**2 - (marginal**2).sum(axis=0))
+    return 1 - divided((n - 1) * (n - sums["same"][0]), n**2 - (marginal**2).sum(axis=0))
 
 
 def _alpha_ordinal(sums: Mapping[str, Floats], classes: int) -> Floats:
@@ -114,4 +109,4 @@ def _alpha_ordinal(sums: Mapping[str, Floats], classes: int) -> Floats:
     crossed = sums["crossed"].reshape(classes, classes, -1)
     apart = 2 * (crossed * distance).sum(axis=(0, 1))
     spread = (marginal[:, None] * marginal[None] * distance).sum(axis=(0, 1))
-    return 1 - divide((n - 1) * apart, spread)
+    return 1 - divided((n - 1) * apart, spread)

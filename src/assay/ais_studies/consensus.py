@@ -6,9 +6,9 @@ from numpy.typing import NDArray
 
 from assay.agreements.bootstrap import times_drawn
 from assay.agreements.design import Design
-from assay.agreements.statistics import divide
 from assay.intervals import interval_ends
 from assay.majority import close_gates, majority_labels
+from assay.quotients import divided
 from assay.ratings import Ratings, take_ratings
 from assay.states import MISSING, Vectors
 
@@ -107,4 +107,4 @@ def _by_cluster(answers: Codes, consensus: Codes, design: Design) -> Floats:
 
 def _f1(counts: Floats) -> Floats:
     """F1 of counts (3, sample); NaN where neither side says yes."""
-    return divide(2 * counts[0], 2 * counts[0] + counts[1] + counts[2])
+    return divided(2 * counts[0], 2 * counts[0] + counts[1] + counts[2])

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from assay.checking.result import Finding, Part
+from assay.checking.result import Finding, Part, findings_on
 from assay.ratings import (
     AUDITED_RIGHT,
     AUDITED_WRONG,
@@ -12,6 +12,8 @@ from assay.ratings import (
     Ratings,
     audited_ratings,
 )
+
+_finding = findings_on("audits")
 
 
 def check_audits(ratings: Ratings) -> Part:
@@ -27,24 +29,21 @@ def check_audits(ratings: Ratings) -> Part:
             f"; {right} of the {known} that were judged as a whole are right ({right / known:.1%})"
         )
     table = _table(ratings)
-    found = [_finding(text), *_labels(table)]
+    found = [_finding("note", text), *_labels(table)]
     vague = int((ratings.audit == SOME_WRONG).any(axis=1).sum())
     if vague:
         text = (
             f"{vague} of them are wrong somewhere, it is not said in which answer: shares by label "
             "leave them out, and are too high for it"
         )
-        found.append(_finding(text, warn=True))
+        found.append(_finding("warning", text))
     raters = len(np.unique(ratings.rater[audited]))
     text = (
         f"the audits are of {raters} of {len(ratings.raters)} raters; nothing says how they were "
+        "chosen: at random, or for a doubt about them"
     )
-    found.append(_finding(text + "chosen: at random, or for a doubt about them"))
+    found.append(_finding("note", text))
     return Part(findings=tuple(found), tables={"audits": table})
-
-
-def _finding(text: str, *, warn: bool = False) -> Finding:
-    return Finding(level="warning" if warn else "note", topic="audits", text=text)
 
 
 def _table(ratings: Ratings) -> pd.DataFrame:
@@ -68,4 +67,4 @@ def _labels(table: pd.DataFrame) -> list[Finding]:
     ]
     if len(table) == 1 or not shares:
         return []
-    return [_finding(f"right answers among the audited: {', '.join(shares)}")]
+    return [_finding("note", f"right answers among the audited: {', '.join(shares)}")]

@@ -8,7 +8,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay.ratings import Ratings
-from assay.states import MISSING
 
 Counts = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -54,15 +53,14 @@ def checked_items(ratings: Ratings, systems: Sequence[str], judge: Flags) -> Cou
     """
     place = _own_system(ratings, systems)
     mine, item = _answered(ratings, place)
-    known = (ratings.truth != MISSING).any(axis=1)
+    known = ratings.has_truth
     known[item[~judge[mine]]] = True
     return np.bincount(place[known & (place >= 0)], minlength=len(systems))
 
 
 def _answered(ratings: Ratings, place: Counts) -> tuple[Counts, Counts]:
     """Return the unit and the item of each rating that says something, of items of one system."""
-    says = (ratings.answers >= 0).any(axis=1) | np.isfinite(ratings.scores).any(axis=1)
-    used = says & (place[ratings.item] >= 0)
+    used = ratings.answered & (place[ratings.item] >= 0)
     return units(ratings)[0][ratings.rater[used]], ratings.item[used]
 
 

@@ -4,15 +4,16 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.checking.result import Finding, Level, Part
+from assay.checking.result import Finding, Level, Part, findings_on
 from assay.plurals import counted, does, some
 from assay.ratings import Ratings
-from assay.states import MISSING
+
+_finding = findings_on("items")
 
 FEW_CLUSTERS = 20
 
 
-def answered_items(ratings: Ratings) -> NDArray[np.int64]:
+def raters_of_items(ratings: Ratings) -> NDArray[np.int64]:
     """Return the number of different raters who answered each item."""
     answered, raters = ~ratings.abstained, max(len(ratings.raters), 1)
     pairs = np.sort(ratings.item[answered] * raters + ratings.rater[answered])
@@ -22,14 +23,14 @@ def answered_items(ratings: Ratings) -> NDArray[np.int64]:
 
 def telling_items(ratings: Ratings) -> NDArray[np.bool_]:
     """Return which items two raters answered, or of which some truth is known."""
-    raters, known = answered_items(ratings), (ratings.truth != MISSING).any(axis=1)
-    return np.asarray((raters >= 2) | (known & (raters >= 1)))
+    raters = raters_of_items(ratings)
+    return np.asarray((raters >= 2) | (ratings.has_truth & (raters >= 1)))
 
 
 def check_items(ratings: Ratings) -> Part:
     """Say how many ratings items have."""
     counts = np.bincount(ratings.item[~ratings.abstained], minlength=len(ratings.items))
-    raters = answered_items(ratings)
+    raters = raters_of_items(ratings)
     findings = []
     none, once = int((counts == 0).sum()), int((raters == 1).sum())
     if none:
@@ -47,10 +48,6 @@ def check_items(ratings: Ratings) -> Part:
         text = f"{counted(again, 'replicate')}: the same rater on the same item again"
         findings.append(_finding("note", text))
     return Part(findings=tuple(findings), tables={"ratings_per_item": _histogram(counts)})
-
-
-def _finding(level: Level, text: str) -> Finding:
-    return Finding(level=level, topic="items", text=text)
 
 
 def _shared(raters: NDArray[np.int64], telling: int) -> Finding:
@@ -87,7 +84,7 @@ def check_clusters(ratings: Ratings) -> Part:
     if len(incomplete) and len(table) < len(ratings.panels):
         text = f"{len(incomplete)} of {len(table)} panels hold items without an answer"
         found.append(Finding(level="note", topic="clusters", text=text))
-    known = int((ratings.truth != MISSING).any(axis=1).sum())
+    known = int(ratings.has_truth.sum())
     text = (
         f"the truth of {known} of {len(ratings.items)} items is known, at least in part; from 30 "
         "or more, reference='gold' learns how often raters err together"
@@ -116,7 +113,7 @@ def _systems(ratings: Ratings) -> list[Finding]:
         )
     level: Level = "ok" if paired == len(per_cluster) else "warning"
     found = [Finding(level=level, topic="systems", text=text)]
-    known = (answered_items(ratings) > 0) | (ratings.truth != MISSING).any(axis=1)
+    known = (raters_of_items(ratings) > 0) | ratings.has_truth
     heard = set(panels.loc[known[panels["item"].to_numpy()], "system"])
     if silent := [name for name in ratings.systems if name not in heard]:
         text = f"no item of {some(silent)} was rated: its numbers are predicted from other items"

@@ -4,10 +4,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.checking.items import answered_items, telling_items
-from assay.checking.result import Finding, Level, Part
+from assay.checking.items import raters_of_items, telling_items
+from assay.checking.result import Finding, Part, findings_on
 from assay.plurals import some
 from assay.ratings import Ratings
+
+_finding = findings_on("what leans on the prior")
 
 FEW_ITEMS = 20
 FEW_SHARED = 10
@@ -34,13 +36,9 @@ def check_leaning(ratings: Ratings) -> Part:
     return Part(findings=tuple(found), tables={"telling_items": classes, "shared_items": raters})
 
 
-def _finding(level: Level, text: str) -> Finding:
-    return Finding(level=level, topic="what leans on the prior", text=text)
-
-
 def _once(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
     """Say what the labels of items with one rater rest on; a warning if they are most items."""
-    raters = answered_items(ratings)
+    raters = raters_of_items(ratings)
     rated = int((raters > 0).sum())
     once = int(((raters == 1) & ~telling).sum())
     if not once:

@@ -9,11 +9,13 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from assay.checking.items import telling_items
-from assay.checking.result import Finding, Level, Part
+from assay.checking.result import Level, Part, findings_on
 from assay.plurals import counted, does, some
 from assay.ratings import Ratings
 from assay.reading.ids import unique_rows
 from assay.states import MISSING
+
+_finding = findings_on("raters")
 
 FEW_RATINGS = 10
 TWIN_ITEMS = 20
@@ -21,10 +23,6 @@ TWIN_AGREEMENT = 0.98
 LONG_AGREEMENT = 100
 CHANCE_LIMIT = 0.9
 PAIR_LIMIT = 200_000_000
-
-
-def _finding(level: Level, text: str) -> Finding:
-    return Finding(level=level, topic="raters", text=text)
 
 
 def _part(level: Level, text: str, **tables: pd.DataFrame) -> Part:
@@ -39,7 +37,7 @@ def components(ratings: Ratings) -> NDArray[np.int64]:
     """
     answered = ~ratings.abstained
     n_raters, n_items = len(ratings.raters), len(ratings.items)
-    known = np.flatnonzero((ratings.truth != MISSING).any(axis=1))
+    known = np.flatnonzero(ratings.has_truth)
     size = n_raters + n_items + 1
     ends = (
         np.append(ratings.rater[answered], np.full(len(known), size - 1)),
@@ -60,7 +58,7 @@ def check_overlap(ratings: Ratings) -> Part:
     active = int((part >= 0).sum())
     told = bool(telling_items(ratings).any())
     if len(sizes) == 1 and active > 1:
-        known = " or known truth" * bool((ratings.truth != MISSING).any())
+        known = " or known truth" * bool(ratings.has_truth.any())
         text = f"all {active} raters are connected by items in common{known}"
         return _part("ok", text)
     if active == 1 and told:

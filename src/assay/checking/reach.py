@@ -1,8 +1,10 @@
 """What the data can answer, what they cannot, and what would unlock it."""
 
-from assay.checking.items import answered_items, telling_items
-from assay.checking.result import Finding, Level, Part
+from assay.checking.items import raters_of_items, telling_items
+from assay.checking.result import Finding, Part, findings_on
 from assay.ratings import Ratings
+
+_finding = findings_on("what can be answered")
 
 RANKED_METRICS = frozenset({
     "topical_precision_at_k", "sufficiency_hit_at_k", "sufficiency_rate_at_k",
@@ -15,10 +17,6 @@ def check_reach(ratings: Ratings) -> Part:
     """Say which questions the data can answer."""
     found = [_comparison(ratings), *_lists(ratings), *_reliability(ratings), *_groups(ratings)]
     return Part(findings=tuple(found))
-
-
-def _finding(level: Level, text: str) -> Finding:
-    return Finding(level=level, topic="what can be answered", text=text)
 
 
 def _comparison(ratings: Ratings) -> Finding:
@@ -56,7 +54,7 @@ def _lists(ratings: Ratings) -> list[Finding]:
 
 
 def _reliability(ratings: Ratings) -> list[Finding]:
-    several = int((answered_items(ratings) >= 2).sum())
+    several = int((raters_of_items(ratings) >= 2).sum())
     telling, size = int(telling_items(ratings).sum()), len(ratings.items)
     wanted = max(int(WANTED_SHARE * size), 1)
     known = telling - several

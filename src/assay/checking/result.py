@@ -1,7 +1,7 @@
 """Findings about ratings, and the report that collects them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Literal
 
@@ -22,6 +22,21 @@ class Finding:
 
     def __str__(self) -> str:
         return f"[{self.level}] {self.text}"
+
+
+def findings_on(topic: str) -> Callable[[Level, str], Finding]:
+    """Return what makes findings about a topic, of a level and a text.
+
+    Examples
+    --------
+    >>> print(findings_on("rows")("note", "all used"))
+    [note] all used
+    """
+
+    def finding(level: Level, text: str) -> Finding:
+        return Finding(level=level, topic=topic, text=text)
+
+    return finding
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pandas as pd
 
-from assay.checking.result import Finding, Part
+from assay.checking.result import Finding, Part, findings_on
 from assay.plurals import counted, does, some
 from assay.ratings import Ratings
+
+_finding = findings_on("scores")
 
 FEW_VALUES = 5
 FEW_SCORES = 10
@@ -25,10 +27,6 @@ def check_scores(ratings: Ratings) -> Part:
     found = [text for label, part in given.groupby("label", sort=False) for text in _label(part)]
     found += [*_raters(table), *_beside_answers(ratings), _reader(ratings)]
     return Part(findings=tuple(found), tables={"scores": table})
-
-
-def _finding(text: str, *, warn: bool = False) -> Finding:
-    return Finding(level="warning" if warn else "note", topic="scores", text=text)
 
 
 def _given(ratings: Ratings) -> pd.DataFrame:
@@ -64,7 +62,7 @@ def _label(part: pd.DataFrame) -> list[Finding]:
     if len(counts) > HEAPS and top.sum() > HEAPED:
         shown = ", ".join(f"{value:.3g} ({share:.0%})" for value, share in top.items())
         text += f"; they heap: {shown}"
-    return [_finding(text)]
+    return [_finding("note", text)]
 
 
 def _raters(table: pd.DataFrame) -> list[Finding]:
@@ -77,11 +75,13 @@ def _raters(table: pd.DataFrame) -> list[Finding]:
         text = (
             f"{counted(len(constant), 'rater')} always {does(len(constant), 'give')} the same score"
         )
-        found.append(_finding(f"{text}: {some(constant)}", warn=True))
+        found.append(_finding("warning", f"{text}: {some(constant)}"))
     if len(few):
         names = list(dict.fromkeys(few["rater"]))
         give = f"{counted(len(names), 'rater')} {does(len(names), 'give')}"
-        found.append(_finding(f"{give} {FEW_VALUES} different scores or fewer: {some(names)}"))
+        found.append(
+            _finding("note", f"{give} {FEW_VALUES} different scores or fewer: {some(names)}")
+        )
     return found
 
 
@@ -93,7 +93,9 @@ def _reader(ratings: Ratings) -> Finding:
     others = [g for g in dict.fromkeys(groups) if g not in who]
     recipes = dict.fromkeys(who, "scored") | dict.fromkeys(others, "hierarchical")
     raters = json.dumps(recipes, ensure_ascii=False) if others else "'scored'"
-    return _finding(f"a fit reads scores with raters={raters}; other families read answers alone")
+    return _finding(
+        "note", f"a fit reads scores with raters={raters}; other families read answers alone"
+    )
 
 
 def _beside_answers(ratings: Ratings) -> list[Finding]:
@@ -107,7 +109,7 @@ def _beside_answers(ratings: Ratings) -> list[Finding]:
             f"{counted(alone, 'rating', 'have')} scores and no answer: families that read answers "
             "alone learn nothing from them"
         )
-        found.append(_finding(text))
+        found.append(_finding("note", text))
     binary = np.array([len(label.classes) == 2 for label in ratings.task.labels])
     both = scored & answered & binary & (ratings.scores != 0.5)
     against = int((both & ((ratings.scores > 0.5) != (ratings.answers == 1))).sum())
@@ -116,5 +118,5 @@ def _beside_answers(ratings: Ratings) -> list[Finding]:
             f"{against} of {int(both.sum())} scores lie on the other side of 1/2 than the answer "
             "(a confidence below 1/2 says that the other class is likelier)"
         )
-        found.append(_finding(text, warn=against > 0.05 * both.sum()))
+        found.append(_finding("warning" if against > 0.05 * both.sum() else "note", text))
     return found

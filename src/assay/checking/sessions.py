@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.checking.result import Finding, Part
+from assay.checking.result import Finding, Part, findings_on
 from assay.plurals import some
 from assay.ratings import Ratings
+
+_finding = findings_on("sessions")
 
 FEW_RATINGS = 10
 
@@ -22,15 +24,13 @@ def check_sessions(ratings: Ratings) -> Part:
         f"{len(table)} sessions, from {table['session'].iloc[0]} to {table['session'].iloc[-1]}, "
         f"with {sizes.min()} to {sizes.max()} ratings each: {shown}"
     )
-    found = [_finding(text), _drift(ratings)]
+    found = [_finding("note", text), _drift(ratings)]
     unknown = int((ratings.session == "").sum())
     if unknown:
-        found.append(_finding(f"{unknown} ratings have no session: they tell nothing of drift"))
+        found.append(
+            _finding("note", f"{unknown} ratings have no session: they tell nothing of drift")
+        )
     return Part(findings=tuple(found), tables={"sessions": table})
-
-
-def _finding(text: str, *, warn: bool = False) -> Finding:
-    return Finding(level="warning" if warn else "note", topic="sessions", text=text)
 
 
 def session_codes(ratings: Ratings) -> NDArray[np.int64]:
@@ -67,7 +67,7 @@ def _drift(ratings: Ratings) -> Finding:
         f"{able} of {shape[0]} raters have {FEW_RATINGS} ratings or more in each of two sessions: "
     )
     text += "their drift can be asked about" if able else "drift would come from the prior alone"
-    return _finding(text, warn=not able)
+    return _finding("note" if able else "warning", text)
 
 
 def check_times(ratings: Ratings) -> Part:

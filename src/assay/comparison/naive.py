@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from assay.evaluation.baseline import VOTE, resampled, vote_totals
 from assay.evaluation.choosing import choose_metrics
-from assay.evaluation.draws import ratio
 from assay.evaluation.panels import panel_layout
+from assay.quotients import divided
 from assay.ratings import Ratings
 
 SAMPLES = 2000
@@ -47,4 +47,4 @@ def vote_metrics(
         attributes = {"estimand": "population", "reference": VOTE}
         return xr.Dataset(variables, {"system": list(layout.systems)}, attributes)
 
-    return dataset(ratio(totals.sum(axis=2))[None]), dataset(samples)
+    return dataset(divided(*totals.sum(axis=2))[None]), dataset(samples)

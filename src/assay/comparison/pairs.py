@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from assay.arguments import is_number, written
 from assay.errors import ArgumentError, ModelError, UnknownNameError, suggest
 from assay.intervals import tails
+from assay.quotients import divided
 from assay.summary import summarize
 
 Values = NDArray[np.float64]
@@ -188,7 +189,7 @@ def _extra(
     a: Values, b: Values, *, level: float, rope: tuple[float, float] | None
 ) -> dict[str, float]:
     """Ratio and probabilities of one pair, over the draws in which they are defined."""
-    ratio = np.divide(a, b, out=np.full_like(a, np.nan), where=b != 0)
+    ratio = divided(a, b)
     ratio = ratio[~np.isnan(ratio)]
     defined = (a - b)[~np.isnan(a - b)]
     ends = np.quantile(ratio, (0.5, *tails(level))) if ratio.size else [np.nan] * 3

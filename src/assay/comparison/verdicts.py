@@ -14,7 +14,7 @@ from assay.comparison.words import about, chance, left_out, with_interval
 from assay.errors import UnknownNameError, suggest
 from assay.evaluation import metrics
 from assay.evaluation.estimands import Estimand, is_modelled
-from assay.evaluation.panels import By, Incomplete, PanelLayout, answered_ratings, panel_layout
+from assay.evaluation.panels import By, Incomplete, PanelLayout, panel_layout
 from assay.fit_data import ratings_of
 from assay.intervals import interval_ends, require_level, tails
 from assay.ratings import Ratings
@@ -236,7 +236,7 @@ def _spread(values: Values, fixed: Values, ratings: Ratings, layout: PanelLayout
     """Split the variance: what is left with the clusters held fixed is labels and parameters."""
     variance = float(np.nanvar(values))
     labels = float(np.nanvar(fixed)) if (~np.isnan(fixed)).any() else 0.0
-    answered = ratings.item[answered_ratings(ratings)]
+    answered = ratings.item[ratings.answered]
     answered = answered[np.isin(answered, layout.item[layout.mask])]
     return Spread(
         mean=float(np.nanmean(values)),

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from assay.arguments import require_count
 from assay.evaluation.choosing import choose_metrics
-from assay.evaluation.draws import ratio
 from assay.evaluation.known import known_totals
 from assay.evaluation.panels import PanelLayout, panel_layout
 from assay.evaluation.registry import Metric
 from assay.intervals import interval_ends, require_level
 from assay.majority import majority_labels
+from assay.quotients import divided
 from assay.ratings import Ratings, require_ratings
 from assay.seeds import generator_of
 
@@ -75,7 +75,7 @@ def majority_metrics(
         {
             "metric": np.repeat([m.name for m in chosen], len(layout.systems)),
             "system": list(layout.systems) * len(chosen),
-            "value": ratio(totals.sum(axis=2)).ravel(),
+            "value": divided(*totals.sum(axis=2)).ravel(),
         }
     )
     lower, upper = interval_ends(samples.reshape(draws, -1), level, axis=0)
@@ -103,7 +103,7 @@ def resampled(
     for start in range(0, draws, step):
         run = slice(start, min(start + step, draws))
         sums[run] = _times_drawn(layout.stratum, run.stop - run.start, rng) @ columns
-    return ratio(sums.reshape(draws, parts, metrics, systems).swapaxes(0, 1))
+    return divided(*sums.reshape(draws, parts, metrics, systems).swapaxes(0, 1))
 
 
 def _times_drawn(

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from assay.arguments import names_given, written
 from assay.errors import ModelError, UnknownNameError, suggest
-from assay.evaluation.draws import Labels, ratio, weighted_totals
+from assay.evaluation.draws import Labels, weighted_totals
 from assay.evaluation.estimands import cluster_weights
 from assay.evaluation.panels import PanelLayout
 from assay.evaluation.registry import Metric
+from assay.quotients import divided
 from assay.task import Task
 
 SETS = 4
@@ -110,7 +111,7 @@ def paired_values(
     for y, mine in zip(pair, seeds, strict=True):
         weights = [None if s is None else cluster_weights(layout, s) for s in mine]
         kept = weights if seed is not None else [None]
-        found.append(ratio(weighted_totals(chosen, task, y, layout, kept)))
+        found.append(divided(*weighted_totals(chosen, task, y, layout, kept)))
     return found[0], found[1]
 
 
@@ -148,8 +149,7 @@ def defined_mean(values: Values, axis: int = 1) -> Values:
     array([ 2., nan])
     """
     some = ~np.isnan(values)
-    total = np.where(some, values, 0.0).sum(axis=axis)
-    return np.asarray(total / np.where(some.any(axis=axis), some.sum(axis=axis), np.nan))
+    return divided(np.where(some, values, 0.0).sum(axis=axis), some.sum(axis=axis))
 
 
 def defined_variance(values: Values) -> Values:

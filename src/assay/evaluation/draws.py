@@ -13,6 +13,7 @@ from assay.errors import ModelError
 from assay.evaluation.item_weights import weighed_layout
 from assay.evaluation.panels import PanelLayout
 from assay.evaluation.registry import Metric
+from assay.quotients import divided
 from assay.reading.ids import unique_rows
 from assay.task import Task
 
@@ -101,7 +102,7 @@ def metric_draws(
     ndarray of float (metric, draw, system)
         NaN where the denominator is 0.
     """
-    return ratio(metric_totals(chosen, task, y, layout, weights))
+    return divided(*metric_totals(chosen, task, y, layout, weights))
 
 
 def metric_totals(
@@ -158,19 +159,6 @@ def _totals_on(
             totals[k, run] = _by_system(values, kind, None if w is None else w[run], layout)
     parts = totals.reshape(*totals.shape[:-1], 2, len(chosen))
     return np.ascontiguousarray(np.moveaxis(parts, (3, 4), (0, 2)))
-
-
-def ratio(totals: Values) -> Values:
-    """Divide numerators by denominators (first axis); NaN where the denominator is 0.
-
-    Examples
-    --------
-    >>> ratio(np.array([[1.0, 0.0], [4.0, 0.0]]))
-    array([0.25,  nan])
-    """
-    values = np.full(totals.shape[1:], np.nan)
-    np.divide(totals[0], totals[1], out=values, where=totals[1] != 0)
-    return values
 
 
 def panel_totals(metric: Metric, y: Codes, mask: NDArray[np.bool_]) -> tuple[Values, Values]:

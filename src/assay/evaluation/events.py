@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.evaluation.draws import ratio
 from assay.evaluation.known import known_totals
-from assay.evaluation.panels import PanelLayout, answered_ratings
+from assay.evaluation.panels import PanelLayout
 from assay.evaluation.registry import Metric
+from assay.quotients import divided
 from assay.ratings import Ratings
 from assay.states import MISSING, Vectors
 
@@ -45,14 +45,14 @@ def without_event(
     for answers in recorded_answers(ratings):
         for m in map(int, np.flatnonzero(stuck.any(axis=(1, 2)))):
             totals = known_totals(chosen[m], ratings.task, answers, layout).sum(axis=1)
-            stuck[m] &= _at_ends(ratio(totals), ends[m])
+            stuck[m] &= _at_ends(divided(*totals), ends[m])
     quiet = (stuck | np.stack(drawn))[..., _rated(ratings, layout)]
     return np.asarray(quiet.any(axis=(1, 2)))
 
 
 def _rated(ratings: Ratings, layout: PanelLayout) -> Flags:
     """Whether each system has a rating."""
-    items = ratings.item[answered_ratings(ratings)]
+    items = ratings.item[ratings.answered]
     panels = (np.isin(layout.item, items) & layout.mask).any(axis=1)
     return np.array([part.any() for part in np.split(panels, layout.bounds[1:-1])])
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from assay.arguments import require_choice, require_count
 from assay.evaluation.choosing import choose_metrics
-from assay.evaluation.draws import Codes, LabelDraws, metric_draws, metric_totals, ratio
+from assay.evaluation.draws import Codes, LabelDraws, metric_draws, metric_totals
 from assay.evaluation.estimands import (
     ESTIMANDS,
     MIN_CLUSTERS,
@@ -26,6 +26,7 @@ from assay.evaluation.panels import By, Incomplete, PanelLayout, panel_layout
 from assay.evaluation.registry import Metric
 from assay.evaluation.stream import posterior_labels, predicted_labels
 from assay.fit_data import group, ratings_of
+from assay.quotients import divided
 from assay.ratings import Ratings
 from assay.task import Task
 
@@ -238,7 +239,7 @@ def _predictive(
         for y in predicted_labels(fit, replicates):
             changed = _changed(y, change)
             totals += metric_totals(lacking, ratings.task, changed, layout, even)
-        return ratio(totals)
+        return divided(*totals)
 
     if change is not None:
         return compute(chosen)

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from assay.errors import RatingsError
 from assay.evaluation.choosing import choose_metrics
-from assay.evaluation.draws import panel_totals, ratio
+from assay.evaluation.draws import panel_totals
 from assay.evaluation.item_weights import weighed_layout
 from assay.evaluation.panels import PanelLayout, panel_layout
 from assay.evaluation.registry import Metric
+from assay.quotients import divided
 from assay.ratings import Ratings
 from assay.states import MISSING, Vectors
 from assay.task import Task
@@ -57,7 +58,7 @@ def metrics_of_labels(
         {
             "metric": np.repeat([m.name for m in chosen], len(layout.systems)),
             "system": list(layout.systems) * len(chosen),
-            "value": np.concatenate([ratio(t.sum(axis=1)) for t in totals]),
+            "value": np.concatenate([divided(*t.sum(axis=1)) for t in totals]),
             "estimand": "finite",
             "reference": GIVEN,
         }

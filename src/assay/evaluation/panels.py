@@ -12,7 +12,6 @@ from assay.arguments import require_choice
 from assay.errors import Problem, RatingsError
 from assay.plurals import counted
 from assay.ratings import Ratings
-from assay.states import MISSING
 
 By = Literal["system"]
 Incomplete = Literal["predict", "drop"]
@@ -273,14 +272,8 @@ def first_stage(cluster: Positions, stratum: Positions) -> Positions:
         joined = wider
 
 
-def answered_ratings(ratings: Ratings) -> NDArray[np.bool_]:
-    """Which ratings say anything, an answer or a score: (rating,)."""
-    said = (ratings.answers != MISSING) | np.isfinite(ratings.scores)
-    return np.asarray(said.any(axis=1))
-
-
 def _answered(ratings: Ratings) -> NDArray[np.bool_]:
     """Which items have at least one rating that says anything: (item,)."""
     answered = np.zeros(len(ratings.items), bool)
-    answered[ratings.item[answered_ratings(ratings)]] = True
+    answered[ratings.item[ratings.answered]] = True
     return answered

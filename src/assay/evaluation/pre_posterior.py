@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from assay.answer_draws import draw_answers
 from assay.evaluation.components import Components, Contrast, columns_of, defined_mean
 from assay.evaluation.draws import LabelDraws, metric_draws
-from assay.evaluation.panels import PanelLayout, answered_ratings
+from assay.evaluation.panels import PanelLayout
 from assay.evaluation.registry import Metric
 from assay.evaluation.stream import posterior_labels
 from assay.fit_data import parameter_draws, ratings_of, spec_of
@@ -82,7 +82,7 @@ def planned_ratings(ratings: Ratings, share: float, rng: np.random.Generator) ->
     A typical rater is the rater of a rating drawn at random, one that has not rated the item if
     there is any among a few tries. The answers are still those of the rating drawn.
     """
-    chosen = np.flatnonzero(answered_ratings(ratings))
+    chosen = np.flatnonzero(ratings.answered)
     count = len(ratings.items)
     items = rng.permutation(count)[: max(1, round(share * count))]
     taken = set(zip(ratings.item.tolist(), ratings.rater.tolist(), strict=True))

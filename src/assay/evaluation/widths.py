@@ -17,13 +17,13 @@ from assay.evaluation.components import (
 )
 from assay.evaluation.estimands import Estimand, is_modelled
 from assay.evaluation.fitted import metrics
-from assay.evaluation.panels import By, Incomplete, answered_ratings, panel_layout
+from assay.evaluation.panels import By, Incomplete, panel_layout
 from assay.evaluation.pre_posterior import expected_components
 from assay.fit_data import ratings_of
 from assay.intervals import interval_ends, require_level
+from assay.quotients import divided
 from assay.ratings import Ratings
 from assay.seeds import generator_of
-from assay.states import MISSING
 
 MORE_CLUSTERS = 10
 BUYS = {"one_more_rating": "ratings", "ten_more_clusters": "clusters", "one_more_rater": "raters"}
@@ -204,9 +204,7 @@ def _variance_left(
 
 def _left(after: Values, before: Values) -> Values:
     """Share of the variance that is left, at most 1; NaN where there is none to begin with."""
-    share = np.full_like(before, np.nan)
-    np.divide(after, before, out=share, where=before > 0)
-    return share.clip(min=0.0, max=1.0)
+    return divided(after, before.clip(min=0.0)).clip(min=0.0, max=1.0)
 
 
 def evidence_share(ratings: Ratings, share: float) -> float:
@@ -221,10 +219,10 @@ def evidence_share(ratings: Ratings, share: float) -> float:
     >>> evidence_share(simulate("single", n_items=10, ratings_per_item=3), 1.0)
     0.5
     """
-    answered = answered_ratings(ratings)
+    answered = ratings.answered
     both = np.column_stack([ratings.item[answered], ratings.rater[answered]])
     count = np.bincount(np.unique(both, axis=0)[:, 0], minlength=len(ratings.items))
-    count = count + (ratings.truth != MISSING).any(axis=1)
+    count = count + ratings.has_truth
     pairs = float((count * (count - 1) / 2).sum())
     return pairs / (pairs + share * float(count.sum())) if pairs else float("nan")
 

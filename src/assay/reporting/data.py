@@ -26,7 +26,7 @@ WEIGHT = 80.0
 def data_section(material: Material) -> Section:
     """Say what was read, what was used, what was set aside and why, and what data can tell."""
     ratings, accounting = material.ratings, material.ratings.accounting
-    blocks: list[Block] = [prose(_sizes(ratings, material.answered), _rows(accounting))]
+    blocks: list[Block] = [prose(_sizes(ratings), _rows(accounting))]
     if len(accounting.set_aside):
         blocks.append(_set_aside_table(accounting))
     blocks += bullets(accounting.notes, "What the reader of the file decided:")
@@ -77,9 +77,9 @@ def _sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-def _sizes(ratings: Ratings, answered: np.ndarray) -> str:
+def _sizes(ratings: Ratings) -> str:
     """Count ratings, items, raters, clusters and systems."""
-    per_item = np.bincount(ratings.item[answered], minlength=len(ratings.items))
+    per_item = np.bincount(ratings.item[ratings.answered], minlength=len(ratings.items))
     clusters, systems = ratings.items["cluster"].nunique(), ratings.systems
     parts = [f"{counted(len(ratings.answers), 'rating')} of {counted(len(ratings.items), 'item')}"]
     parts.append(f"by {counted(len(ratings.raters), 'rater')}")

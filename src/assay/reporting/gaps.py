@@ -12,7 +12,7 @@ def gaps_of(material: Material) -> list[Gap]:
     """Return what the input of this fit cannot answer, whatever is asked of the report."""
     ratings = material.ratings
     found = []
-    if not (ratings.truth >= 0).any():
+    if not ratings.has_truth.any():
         found.append(
             Gap(
                 what="Calibration against known truth",

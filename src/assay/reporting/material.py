@@ -5,10 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
 from assay.abstentions import abstention_sensitivity
 from assay.agreements import Agreement, agreement
@@ -28,7 +26,6 @@ from assay.comparison.views import Of
 from assay.consensus import consensus_sensitivity
 from assay.evaluation import expected_width, majority_metrics, metrics, variance_budget
 from assay.evaluation.estimands import ESTIMANDS
-from assay.evaluation.panels import answered_ratings
 from assay.fit_data import ratings_of, spec_of
 from assay.frames import labels_frame, reliability_frame
 from assay.kinds import rater_kinds
@@ -36,7 +33,6 @@ from assay.posterior_checks import predictive_checks
 from assay.ratings import Ratings
 from assay.sessions import drift_table
 from assay.spec import Spec
-from assay.states import MISSING
 from assay.summary import summarize
 
 ABSTENTION_DRAWS = 1000
@@ -83,7 +79,7 @@ class Material:
     @property
     def n_known(self) -> int:
         """Number of items whose truth is known, at least in part."""
-        return int((self.ratings.truth != MISSING).any(axis=1).sum())
+        return int(self.ratings.has_truth.sum())
 
     @cached_property
     def spec(self) -> Spec:
@@ -210,8 +206,3 @@ class Material:
         """Return an attribute of the fit that is JSON; None if an older fit lacks it."""
         text = self.fit.attrs.get(name)
         return None if text is None else json.loads(text)
-
-    @cached_property
-    def answered(self) -> NDArray[np.bool_]:
-        """Whether each rating says anything, an answer or a score: (rating,)."""
-        return answered_ratings(self.ratings)

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.quotients import divided
 from assay.scoring.calibration import equal_mass_edges, equal_width_edges
 from assay.scoring.correlation import kendall_tau
 from assay.scoring.rankings import OverOrders, average_precisions, ndcg
@@ -151,9 +152,8 @@ class Block:
         """Average (draw, ranking) over the rankings in which it is defined; NaN if in none."""
         defined = ~np.isnan(values)
         weight = defined * (1.0 if self.ranking_weight is None else self.ranking_weight)
-        total = weight.sum(axis=-1)
         filled = np.where(defined, values, 0.0)
-        return (filled * weight).sum(axis=-1) / np.where(total == 0, np.nan, total)
+        return divided((filled * weight).sum(axis=-1), weight.sum(axis=-1))
 
     def _levels(self, values: Values) -> tuple[Values, Values]:
         """Numbers (level, draw, run) of the items of each distinct value, and the values."""

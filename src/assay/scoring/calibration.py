@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.scoring.decisions import share
+from assay.quotients import divided
 
 Values = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ def brier(yes: Values, no: Values, score: Values) -> Values:
     >>> float(brier(np.array([1.0, 0.0]), np.array([0.0, 1.0]), np.array([0.5, 0.25])))
     0.15625
     """
-    return share(yes @ (1 - score) ** 2 + no @ score**2, (yes + no).sum(axis=-1))
+    return divided(yes @ (1 - score) ** 2 + no @ score**2, (yes + no).sum(axis=-1))
 
 
 def calibration_error(yes: Values, no: Values, score: Values, edges: Values) -> Values:
@@ -73,7 +73,7 @@ def calibration_error(yes: Values, no: Values, score: Values, edges: Values) -> 
     """
     inside = (np.searchsorted(edges, score)[:, None] == np.arange(len(edges))).astype(float)
     excess = yes - (yes + no) * score
-    return share(np.abs(excess @ inside).sum(axis=-1), (yes + no).sum(axis=-1))
+    return divided(np.abs(excess @ inside).sum(axis=-1), (yes + no).sum(axis=-1))
 
 
 def equal_width_edges(bins: int) -> Values:

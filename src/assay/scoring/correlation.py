@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.quotients import divided
 from assay.scoring.runs import Runs, ahead, ranking_totals
 
 Values = NDArray[np.float64]
@@ -37,7 +38,8 @@ def kendall_tau(counts: Values, size: Values, runs: Runs) -> Values:
 
     Examples
     --------
-    >>> from assay.scoring.runs import run_totals, tied_runs
+    >>> from assay.quotients import divided
+    from assay.scoring.runs import run_totals, tied_runs
     >>> runs = tied_runs(np.array([0.9, 0.5, 0.1]))
     >>> truth = np.array([1, 0, 0])
     >>> counts = run_totals(np.stack([truth == 0, truth == 1]), runs)
@@ -50,7 +52,7 @@ def kendall_tau(counts: Values, size: Values, runs: Runs) -> Values:
     untied = _pairs(everything) - ranking_totals(_pairs(size), runs)
     graded = _pairs(everything) - _pairs(within).sum(axis=0)
     scale = np.sqrt(untied) * np.sqrt(graded)
-    return np.asarray(surplus / np.where(scale == 0, np.nan, scale))
+    return divided(surplus, scale)
 
 
 def _surplus(lower: Values, level: Values, runs: Runs) -> Values:

@@ -3,30 +3,26 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.quotients import divided
+
 Values = NDArray[np.float64]
-
-
-def share(numerator: Values, denominator: Values) -> Values:
-    """Divide, NaN where there is nothing to divide by."""
-    bottom = np.where(denominator == 0, np.nan, denominator)
-    return np.asarray(numerator / bottom)
 
 
 def accuracy(hit: Values, false_alarm: Values, miss: Values, rejection: Values) -> Values:
     """Share of guesses that are right."""
-    return share(hit + rejection, hit + false_alarm + miss + rejection)
+    return divided(hit + rejection, hit + false_alarm + miss + rejection)
 
 
 def precision(hit: Values, false_alarm: Values) -> Values:
     """Share of the positive guesses that are right; NaN if there is no positive guess."""
-    return share(hit, hit + false_alarm)
+    return divided(hit, hit + false_alarm)
 
 
 def recall(hit: Values, miss: Values) -> Values:
     """Share of the positive items that are guessed; NaN if no item is positive."""
-    return share(hit, hit + miss)
+    return divided(hit, hit + miss)
 
 
 def f1(hit: Values, false_alarm: Values, miss: Values) -> Values:
     """Harmonic mean of precision and recall; NaN if nothing is positive, in truth or guess."""
-    return share(2 * hit, 2 * hit + false_alarm + miss)
+    return divided(2 * hit, 2 * hit + false_alarm + miss)

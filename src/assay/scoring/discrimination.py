@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.scoring.decisions import share
+from assay.quotients import divided
 
 Values = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ def auroc(yes: Values, no: Values) -> Values:
     total = no.sum(axis=-1)
     below = total[..., None] - np.cumsum(no, axis=-1)
     wins = (yes * (below + no / 2)).sum(axis=-1)
-    return share(wins, yes.sum(axis=-1) * total)
+    return divided(wins, yes.sum(axis=-1) * total)
 
 
 def average_precision(yes: Values, no: Values) -> Values:
@@ -70,4 +70,4 @@ def average_precision(yes: Values, no: Values) -> Values:
     hits = np.cumsum(yes, axis=-1)
     seen = hits + np.cumsum(no, axis=-1)
     precision = hits / np.where(seen == 0, 1.0, seen)
-    return share((yes * precision).sum(axis=-1), hits[..., -1])
+    return divided((yes * precision).sum(axis=-1), hits[..., -1])

@@ -38,8 +38,7 @@ def kendall_tau(counts: Values, size: Values, runs: Runs) -> Values:
 
     Examples
     --------
-    >>> from assay.quotients import divided
-    from assay.scoring.runs import run_totals, tied_runs
+    >>> from assay.scoring.runs import run_totals, tied_runs
     >>> runs = tied_runs(np.array([0.9, 0.5, 0.1]))
     >>> truth = np.array([1, 0, 0])
     >>> counts = run_totals(np.stack([truth == 0, truth == 1]), runs)

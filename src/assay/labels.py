@@ -24,6 +24,19 @@ def state_probabilities(fit: xr.DataTree) -> xr.DataArray:
     xarray.DataArray
         (item, state), in [0, 1], adding up to 1 over ``state``; averaged exactly over the draws
         of the parameters.
+
+    Raises
+    ------
+    FitError
+        If the tree is not a fit.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("single", n_items=20, n_raters=3, classes=["a", "b"], rng=1)
+    >>> tree = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    >>> state_probabilities(tree).sizes["state"]
+    2
     """
     table = group(fit, "labels")["state_probability"].rename(state_name="state")
     return table.rename("state_probability").assign_attrs(reference=fit.attrs["reference"])
@@ -49,6 +62,19 @@ def label_probabilities(fit: xr.DataTree) -> xr.DataArray:
     xarray.DataArray
         (item, label, class), in [0, 1], adding up to 1 over ``class``; NaN where a label does not
         have the class. Gated labels have the class "not asked".
+
+    Raises
+    ------
+    FitError
+        If the tree is not a fit.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("single", n_items=20, n_raters=3, classes=["a", "b"], rng=1)
+    >>> tree = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    >>> label_probabilities(tree).sel(item="item_1", label="label")["class"].values.tolist()
+    ['a', 'b']
     """
     states = state_probabilities(fit)
     task = task_from_json(fit.attrs["task"])
@@ -84,6 +110,19 @@ def label_draws(fit: xr.DataTree) -> xr.DataArray:
     xarray.DataArray
         (chain, draw, item, label), class codes: 0, 1, ... in the order of the label's classes,
         -2 where the label does not apply. The draws are those that all metrics use.
+
+    Raises
+    ------
+    FitError
+        If the tree is not a fit.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("single", n_items=20, n_raters=3, classes=["a", "b"], rng=1)
+    >>> tree = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    >>> dict(label_draws(tree).sizes)
+    {'chain': 1, 'draw': 20, 'item': 20, 'label': 1}
     """
     states, data = group(fit, "labels")["state"], group(fit, "constant_data")
     return xr.DataArray(

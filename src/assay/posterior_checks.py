@@ -115,6 +115,14 @@ def predictive_checks(
     ----------
     Gelman, A., Meng, X.-L. & Stern, H. (1996). Posterior predictive assessment of model fitness via
     realized discrepancies. Statistica Sinica 6, 733-807.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("single", n_items=20, n_raters=3, classes=["a", "b"], rng=1)
+    >>> tree = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    >>> predictive_checks(tree, draws=20)["check"].unique().tolist()
+    ['agreement', 'answers']
     """
     require_level(level)
     require_count("patterns", patterns, least=0)

@@ -53,6 +53,14 @@ def rater_reliability(
     .. math:: P(y_l = k' \mid s_l = k) =
               \frac{\sum_{s: s_l = k} \pi(s) \sum_{y: y_l = k'} p(y \mid s)}
                    {\sum_{s: s_l = k} \pi(s) \sum_{y: y_l \ne \emptyset} p(y \mid s)}
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("single", n_items=20, n_raters=3, classes=["a", "b"], rng=1)
+    >>> tree = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    >>> rater_reliability(tree).sel(rater="rater_1", true_class="a", reported_class="a").dims
+    ('chain', 'draw', 'label')
     """
     require_choice("kind", kind, KINDS)
     structure = structure_of(fit)

@@ -1,7 +1,6 @@
 """save and load: one netCDF or Zarr file holds a fit and all that is needed to go on."""
 
 from pathlib import Path
-from typing import Any
 
 import xarray as xr
 
@@ -11,6 +10,8 @@ from assay.files import draft
 from assay.fit_data import require_fit
 
 ZARR = ".zarr"
+LATER = "log_likelihood"
+"""The group that is read when it is used: 8 bytes for each draw of each cluster or item."""
 
 
 def save(fit: xr.DataTree, path: str | Path) -> Path:
@@ -32,6 +33,16 @@ def save(fit: xr.DataTree, path: str | Path) -> Path:
     ------
     FitError
         If the tree is not a fit, or the path cannot be written.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import assay
+    >>> ratings = assay.simulate("single", n_items=20, n_raters=3, classes=["a", "b"], rng=1)
+    >>> tree = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    >>> with TemporaryDirectory() as folder:
+    ...     load(save(tree, Path(folder) / "fit.nc")).attrs["method"]
+    'map'
     """
     require_fit(fit)
     target = path_given("path", path)
@@ -56,10 +67,13 @@ def load(path: str | Path) -> xr.DataTree:
     Parameters
     ----------
     path : str or path
+        Of a ``.nc`` file, or a ``.zarr`` folder.
 
     Returns
     -------
     xarray.DataTree
+        Of a Zarr folder, the log-likelihood is read when it is used: few questions need it, and it
+        is larger than all else.
 
     Raises
     ------
@@ -70,11 +84,20 @@ def load(path: str | Path) -> xr.DataTree:
     if not source.exists():
         raise FitError(f"there is no file {source}; write one with assay.save(fit, 'fit.nc')")
     try:
-        engine = "zarr" if source.is_dir() else "h5netcdf"
-        options: dict[str, Any] = {"consolidated": False} if engine == "zarr" else {}
-        with xr.open_datatree(source, engine=engine, **options) as opened:
-            fit = opened.load()
+        if source.is_dir():
+            fit = _open_folder(source)
+        else:
+            with xr.open_datatree(source, engine="h5netcdf") as opened:
+                fit = opened.load()
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise FitError(f"{source} is not a fit that assay wrote: {error}") from None
     require_fit(fit)
+    return fit
+
+
+def _open_folder(source: Path) -> xr.DataTree:
+    fit = xr.open_datatree(source, engine="zarr", consolidated=False, chunks=None)
+    for name, node in fit.children.items():
+        if name != LATER:
+            node.load()
     return fit

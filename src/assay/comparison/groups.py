@@ -88,6 +88,20 @@ def group_contrasts(
     and pooled by the normal-normal model of :func:`assay.comparison.pooling.pool`. The fit has
     shrunk the strata's prevalences towards each other already; what is pooled here is the
     contrast of systems, which the fit lets differ between strata through the labels alone.
+
+    Examples
+    --------
+    >>> import assay
+    >>> from dataclasses import replace
+    >>> ratings = assay.simulate("generation", n_items=80, n_systems=2, n_clusters=40, rng=1)
+    >>> items = ratings.items.assign(stratum=["de", "en"] * 40)
+    >>> ratings = replace(ratings, items=items)
+    >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
+    >>> group_contrasts(tree, metric="helpfulness_rate", estimand="finite")[["group", "clusters"]]
+                      group  clusters
+    0                    de        20
+    1                    en        20
+    2  (mean of the groups)        40
     """
     require_level(level)
     require_number("scale", scale, lambda x: 0 < x < np.inf, allowed="a number above 0")

@@ -94,6 +94,16 @@ def stability(
     mean leaves the interval as fitted. Refits take the fit's seed and its clusters' weights, so
     that most of what moves is due to the variant; what is left is Monte Carlo error of the few
     draws.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("generation", n_items=60, n_systems=2, n_clusters=30, rng=1)
+    >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
+    >>> which = {"raters": False, "priors": False, "rules": False, "kernel": False}
+    >>> table = stability(tree, metric="helpfulness_rate", draws=20, progress=False, **which)
+    >>> table["variant"].tolist()
+    ['as fitted', 'raters err together on hard items']
     """
     if of is not None:
         require_choice("of", of, OF)

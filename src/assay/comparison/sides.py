@@ -117,6 +117,14 @@ def side_by_side(
     ``naive`` is what most tools report: the majority vote of all raters, taken for the truth,
     with a percentile interval over resampled clusters. Its interval holds the error of sampling
     clusters only, not that of the raters.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("generation", n_items=60, n_systems=2, n_clusters=30, rng=1)
+    >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
+    >>> side_by_side(tree, metric="helpfulness_rate").table["approach"].unique().tolist()
+    ['naive', 'corrected']
     """
     require_choice("human_by", human_by, HUMAN_BY)
     require_choice("estimand", estimand, ESTIMANDS)

@@ -49,6 +49,7 @@ def variance_budget(
     by : {"system", None}
         A line per system, or all panels pooled.
     estimand : {"population", "finite"}
+        As for :func:`assay.metrics`.
     contrast : tuple of str, optional
         Two systems: the budget of the first's metric less the second's, in place of each one's.
     incomplete : {"predict", "drop"}
@@ -88,6 +89,16 @@ def variance_budget(
     no clusters. Where the population is the model's own (fewer than 20 clusters, or hardly an
     event), the metric hangs on the parameters alone. A component that is 0 comes out within a few
     ``mcse`` of it, on either side.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("generation", n_items=60, n_systems=2, n_clusters=30, rng=1)
+    >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
+    >>> table = variance_budget(tree, metric="helpfulness_rate", contrast=("system_1", "system_2"))
+    >>> table[["system", "estimand"]]
+                    system    estimand
+    0  system_1 - system_2  population
     """
     draws = metrics(fit, estimand=estimand, by=by, incomplete=incomplete, metric=metric)
     names, systems, values = metric_columns(draws, contrast)

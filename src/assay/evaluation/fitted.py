@@ -100,6 +100,15 @@ def metrics(
 
     The labels are decoded a run of draws at a time: beside the fit, memory does not grow with
     the number of draws.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("generation", n_items=60, n_systems=2, n_clusters=30, rng=1)
+    >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
+    >>> found = metrics(tree, metric="helpfulness_rate", estimand="finite")
+    >>> found["helpfulness_rate"].dims, found.attrs["reference"]
+    (('chain', 'draw', 'system'), 'consensus of all raters')
     """
     return metrics_if(
         fit, None, estimand=estimand, by=by, incomplete=incomplete, metric=metric,

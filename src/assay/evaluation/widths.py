@@ -57,6 +57,7 @@ def expected_width(
     by : {"system", None}
         A line per system, or all panels pooled.
     estimand : {"population", "finite"}
+        As for :func:`assay.metrics`.
     contrast : tuple of str, optional
         Two systems: the width for the first's metric less the second's.
     incomplete : {"predict", "drop"}
@@ -119,6 +120,15 @@ def expected_width(
 
     These are first-order approximations, no promise: a fit on the data to come may show another
     mode.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("single", n_items=30, n_raters=3, classes=["a", "b"], rng=1)
+    >>> tree = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    >>> table = expected_width(tree)
+    >>> bool((table["ten_more_clusters"] < table["width"]).all())
+    True
     """
     require_level(level)
     ratings = ratings_of(fit)

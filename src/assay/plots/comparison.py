@@ -38,6 +38,11 @@ def plot_comparison(found: Comparison | xr.DataTree, *, width: float = WIDTH) ->
     -------
     matplotlib.figure.Figure
         A density per pair and metric, at most 24, with the interval of the comparison's level.
+
+    Raises
+    ------
+    ModelError, FitError
+        If it is given anything else, or a fit of fewer than two systems.
     """
     import matplotlib as mpl
 

@@ -34,6 +34,11 @@ def plot_labels(fit: xr.DataTree, *, count: int = COUNT, width: float = WIDTH) -
     -------
     matplotlib.figure.Figure
         A bar per label of an item, cut in proportion to the classes' probabilities.
+
+    Raises
+    ------
+    ModelError
+        If ``count`` is no whole number above 0.
     """
     require_count("count", count)
     return draw_labels(least_certain(labels_frame(fit), count), width=width)

@@ -35,6 +35,11 @@ def plot_metrics(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH)
     -------
     matplotlib.figure.Figure
         Posterior means with intervals, and the vote with its cluster bootstrap.
+
+    Raises
+    ------
+    FitError
+        If ``level`` is out of range, or the tree is not a fit.
     """
     require_level(level)
     summaries: dict[str, pd.DataFrame] = {

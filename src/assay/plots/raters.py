@@ -57,6 +57,13 @@ def plot_raters(
     -------
     matplotlib.figure.Figure
         Those raters who have the lowest chances: 24, or fewer where there are many classes.
+
+    Raises
+    ------
+    ModelError
+        If ``kind`` is none of the two.
+    FitError
+        If ``level`` is out of range, or the tree is not a fit.
     """
     return draw_raters(reliability_frame(fit, kind, level), ratings_of(fit).task, width=width)
 

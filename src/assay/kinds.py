@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from assay.fit_data import parameter_draws, ratings_of, structure_of
 from assay.intervals import interval_ends, require_level
+from assay.parts.scores import ScorePart
 from assay.reliability import rater_reliability
+from assay.score_bins import score_codes
 from assay.states import MISSING
 
 Floats = NDArray[np.float64]
@@ -157,11 +159,12 @@ def rater_consistency(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        A line per rater with replicates: ``rater``, ``pairs`` (pairs of its ratings of one item),
-        ``same`` (share of the pairs that agree on every label), and of its part of the model
+        A line per rater with replicates: ``rater``, ``pairs`` (of its ratings of one item, which
+        both answer some label), ``same`` (share of the pairs that agree on every label that both
+        answer; scores that lie in one bin do), and of its part of the model
         ``consistency``, ``lower``, ``upper``: the chance that a repeated rating is the earlier one
-        again instead of a fresh one; NaN if ratings were taken for independent. Empty without
-        replicates.
+        again instead of a fresh one; NaN if ratings were taken for independent, as those of
+        different labels always are. Empty without replicates.
 
     Raises
     ------
@@ -178,8 +181,10 @@ def rater_consistency(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
         if kappa is not None:
             ends = interval_ends(kappa, level)
             bounds = [float(kappa.mean()), *(float(end) for end in ends)]
+        scored = isinstance(part, ScorePart)
+        said = score_codes(ratings, part.family.layout) if scored else ratings.answers
         for member in part.members:
-            pairs, same = _repeated_pairs(ratings.answers, ratings.item, ratings.rater == member)
+            pairs, same = _repeated_pairs(said, ratings.item, ratings.rater == member)
             if pairs:
                 line = [str(ratings.raters.index[member]), pairs, same / pairs, *bounds]
                 rows.append(line)
@@ -188,12 +193,16 @@ def rater_consistency(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
 
 
 def _repeated_pairs(
-    answers: NDArray[np.int16], item: NDArray[np.int64], mine: NDArray[np.bool_]
+    said: NDArray[np.integer], item: NDArray[np.int64], mine: NDArray[np.bool_]
 ) -> tuple[int, int]:
-    """Count pairs of ratings of one item by one rater, and those that agree on all labels."""
-    here = np.flatnonzero(mine & (answers != MISSING).any(axis=1))
-    frame = pd.DataFrame({"item": item[here], "answer": [a.tobytes() for a in answers[here]]})
-    by_item = frame.groupby("item").size()
-    by_answer = frame.groupby(["item", "answer"]).size()
-    pairs = int((by_item * (by_item - 1) // 2).sum())
-    return pairs, int((by_answer * (by_answer - 1) // 2).sum())
+    """Count pairs of ratings of one item by one rater, and those that agree on what both answer."""
+    here = np.flatnonzero(mine & (said != MISSING).any(axis=1))
+    order = here[np.argsort(item[here], kind="stable")]
+    pairs = same = 0
+    for apart in range(1, int(np.bincount(item[here]).max(initial=0))):
+        one, other = order[:-apart], order[apart:]
+        both = (said[one] != MISSING) & (said[other] != MISSING)
+        paired = (item[one] == item[other]) & both.any(axis=1)
+        pairs += int(paired.sum())
+        same += int((paired & (~both | (said[one] == said[other])).all(axis=1)).sum())
+    return pairs, same

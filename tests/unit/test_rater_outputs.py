@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from assay.errors import FitError, FitWarning
 from assay.fit_data import parameter_draws, posterior_dataset, structure_of
 from assay.kinds import rater_consistency, rater_kinds
 from assay.ratings import Ratings
+from assay.score_bins import score_codes, score_layout
 from assay.sessions import drift_table, reliability_by_session
 
 
@@ -115,6 +117,40 @@ def test_bounds_of_two_classes(right, kind):
     """Informedness of -0.12, -0.08, 0.08 and 0.12."""
     table = np.array([[[right, 1 - right], [1 - right, right]]] * 2)
     assert (kinds_at(table)["kind"] == kind).all()
+
+
+def test_consistency_looks_at_what_both_ratings_answer():
+    """A lost answer is no disagreement, and two ratings without a common label are no pair."""
+    ratings = assay.simulate(
+        "grounding", n_items=3, n_raters=1, ratings_per_item=1, replicates=3, rng=1
+    )
+    answers = np.full_like(ratings.answers, -1)
+    answers[:, :2] = [[1, 1], [1, -1], [-1, 1], [1, 0], [1, -1], [0, -1], [1, 1], [-1, -1], [1, 1]]
+    (line,) = rater_consistency(
+        at_the_truth(replace(ratings, answers=answers), replicates="independent")
+    ).itertuples()
+    assert line.pairs == 2 + 3 + 1
+    assert line.same == (2 + 1 + 1) / 6
+
+
+def test_consistency_of_scores_is_that_of_their_bins():
+    ratings = assay.simulate(
+        "relevance",
+        raters="scored",
+        n_items=30,
+        n_raters=2,
+        ratings_per_item=2,
+        replicates=2,
+        rng=1,
+    )
+    scores_alone = replace(ratings, answers=np.full_like(ratings.answers, -1))
+    table = rater_consistency(at_the_truth(scores_alone, raters="scored"))
+    bins = score_codes(scores_alone, score_layout(ratings.task))[:, 0].reshape(-1, 2)
+    by_rater = ratings.rater[::2] == np.arange(2)[:, None]
+    for line, mine in zip(table.itertuples(), by_rater, strict=True):
+        assert line.pairs == mine.sum()
+        assert line.same == (bins[mine, 0] == bins[mine, 1]).mean()
+        assert 0 < line.consistency < 1
 
 
 def test_consistency_counts_pairs_and_learns_the_urn():

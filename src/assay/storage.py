@@ -6,7 +6,7 @@ import xarray as xr
 
 from assay.arguments import path_given
 from assay.errors import FitError
-from assay.files import draft
+from assay.files import draft, require_place
 from assay.fit_data import require_fit
 
 ZARR = ".zarr"
@@ -46,10 +46,7 @@ def save(fit: xr.DataTree, path: str | Path) -> Path:
     """
     require_fit(fit)
     target = path_given("path", path)
-    if not target.parent.is_dir():
-        raise FitError(f"cannot write {target}: the folder {target.parent} does not exist")
-    if target.is_dir() and target.suffix != ZARR:
-        raise FitError(f"cannot write {target}: it is a folder; give a file name, e.g. fit.nc")
+    require_place(target, example="fit.nc", may_be_folder=target.suffix == ZARR)
     try:
         with draft(target) as unfinished:
             if target.suffix == ZARR:

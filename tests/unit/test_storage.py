@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+import zarr
 
 import assay
 from assay.errors import FitError, FitWarning
@@ -124,6 +125,31 @@ def test_saving_again_replaces(fitted: tuple[Ratings, xr.DataTree], tmp_path: Pa
         assay.save(changed, tmp_path / name)
     assert assay.load(tmp_path / name).attrs["seed"] == 2
     assert [p.name for p in tmp_path.iterdir()] == [name]
+
+
+def test_the_log_likelihood_of_a_folder_is_read_when_it_is_used(
+    fitted: tuple[Ratings, xr.DataTree], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """It is larger than all else, and metrics, raters and labels need none of it."""
+    assay.save(fitted[1], tmp_path / "fit.zarr")
+    read: list[str] = []
+    original = zarr.Array.__getitem__
+
+    def seen(array: zarr.Array, key: object) -> object:
+        read.append(array.path)
+        return original(array, key)
+
+    monkeypatch.setattr(zarr.Array, "__getitem__", seen)
+    fit = assay.load(tmp_path / "fit.zarr")
+    for question in (assay.metrics, assay.rater_reliability, assay.label_probabilities):
+        question(fit)
+    assert "labels/state" in read
+    assert "log_likelihood/ratings" not in read
+    there = fit["log_likelihood"]["ratings"].to_numpy()
+    assert np.array_equal(there, fitted[1]["log_likelihood"]["ratings"])
+    read.clear()
+    assay.metrics(fit)
+    assert read == []
 
 
 @pytest.mark.parametrize("name", ["fit.nc", "fit.zarr"])

@@ -122,6 +122,18 @@ class Parameter:
         constant = gammaln(counts.sum(-1)) - gammaln(counts).sum(-1) + np.log(self.shape[-1])
         return xp.exp(logs), ((logs * counts).sum(axis=-1) + constant)[..., None]
 
+    def wanted(self, value: Floats) -> str:
+        """Say what numbers have to be that lie outside the support, whose ends belong to it."""
+        fine, words = True, "they have to be finite"
+        if self.prior.name in POSITIVE:
+            fine, words = bool((value >= 0).all()), "they have to be 0 or more"
+        elif self.prior.name == "Beta":
+            fine, words = bool(((value >= 0) & (value <= 1)).all()), "they have to lie in [0, 1]"
+        elif self.prior.name == "Dirichlet":
+            fine = bool((value >= 0).all() and np.allclose(value.sum(axis=-1), 1))
+            words = f"along {self.dims[-1]} they have to be chances that add up to 1"
+        return "" if fine and np.isfinite(value).all() else words
+
     def draw(self, rng: np.random.Generator) -> Floats:
         """Draw once from the prior: ndarray of ``shape``."""
         values = [np.asarray(v, float) for v in self.prior.values]

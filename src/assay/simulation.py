@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,6 +132,30 @@ def _check_interface(missing: float, gold: float, partial: str, resolve: str) ->
     require_choice("resolve", resolve, RESOLVE)
 
 
+def _given_values(structure: Structure, values: Mapping[str, Any]) -> dict[str, Floats]:
+    """Return parameters that are given, as arrays; refuse what the model does not have."""
+    known = {p.name: p for p in structure.parameters()}
+    unknown = set(values) - set(known)
+    if unknown:
+        raise ModelError(
+            f"values has {', '.join(sorted(unknown))}; the model has {', '.join(known)}"
+        )
+    found = {}
+    for name, given in values.items():
+        try:
+            value = np.asarray(given, float)
+        except (TypeError, ValueError):
+            raise ModelError(f"values: {name} has to be an array of numbers") from None
+        if value.shape != known[name].shape:
+            raise ModelError(
+                f"values: {name} has shape {value.shape}; the model's has {known[name].shape}"
+            )
+        if wanted := known[name].wanted(value):
+            raise ModelError(f"values: {name} has numbers that it cannot have; {wanted}")
+        found[name] = value
+    return found
+
+
 def simulate_answers(
     structure: Structure,
     values: Mapping[str, Floats],
@@ -156,18 +181,7 @@ def simulate_answers(
     """
     ratings = structure.ratings
     every = {p.name: p.draw(rng) for p in structure.parameters()}
-    unknown = set(values) - set(every)
-    if unknown:
-        raise ModelError(
-            f"values has {', '.join(sorted(unknown))}; the model has {', '.join(every)}"
-        )
-    given = {k: np.asarray(v, float) for k, v in values.items()}
-    for name, value in given.items():
-        if value.shape != np.shape(every[name]):
-            raise ModelError(
-                f"values: {name} has shape {value.shape}; the model's has {np.shape(every[name])}"
-            )
-    every |= given
+    every |= _given_values(structure, values)
     one = {k: v[None] for k, v in every.items()}
     states = predict_states(structure, running_prevalence(structure, one), rng)[0]
     answered = _answered(ratings, missing, rng)

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -117,6 +119,25 @@ def test_gates_close_questions():
 def test_sizes_that_do_not_fit_are_said_in_words(options: dict[str, object]):
     with pytest.raises(ModelError, match=r"cannot be|too few|values has|whole number"):
         assay.simulate("retrieval", **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("spamming", [0.1], r"spamming has shape \(1,\); the model's has \(3,\)"),
+        ("spamming", ["a", "b", "c"], "spamming has to be an array of numbers"),
+        ("spamming", [0.5, 1.5, 0.5], r"lie in \[0, 1\]"),
+        ("spamming", [0.5, np.nan, 0.5], r"lie in \[0, 1\]"),
+        ("strategy_relevance", np.full((3, 3), 0.5), "along class_of_relevance .* add up to 1"),
+        ("drift_sd", [[-0.1]], "0 or more"),
+        ("main", [np.inf, 0.0], "finite"),
+    ],
+)
+def test_values_that_a_parameter_cannot_have_are_refused(name: str, value: Any, words: str):
+    sizes = {"n_items": 5, "n_raters": 3, "sessions": 2, "rng": 1}
+    with pytest.raises(ModelError, match=f"values: .*{words}"):
+        assay.simulate("relevance", raters="mace + drift", values={name: value}, **sizes)
+    assay.simulate("relevance", raters="mace + drift", values={"drift_sd": [[0.0]]}, **sizes)
 
 
 @pytest.mark.parametrize(

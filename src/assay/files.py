@@ -1,5 +1,6 @@
 """Files that appear whole or not at all, and tables in the formats that others read."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -7,10 +8,35 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from assay.errors import FitError
+
 if TYPE_CHECKING:
     import pandas as pd
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".json")
+
+
+def require_place(path: Path, *, example: str, may_be_folder: bool = False) -> None:
+    """Refuse a path that cannot be written to, before whatever is to be written is computed.
+
+    Parameters
+    ----------
+    path : path
+    example : str
+        A file name of the kind that is wanted.
+    may_be_folder : bool
+        Whether a folder that stands there is replaced.
+
+    Raises
+    ------
+    FitError
+    """
+    if path.is_dir() and not may_be_folder:
+        raise FitError(f"cannot write {path}: it is a folder; give a file name, e.g. {example}")
+    if not path.parent.is_dir():
+        raise FitError(f"cannot write {path}: the folder {path.parent} does not exist")
+    if not os.access(path.parent, os.W_OK):
+        raise FitError(f"cannot write {path}: no permission to write in {path.parent}")
 
 
 @contextmanager

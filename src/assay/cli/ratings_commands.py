@@ -11,8 +11,9 @@ from assay.cli.app import command
 from assay.cli.fitting import Fitting
 from assay.cli.options import Json, Level, Quiet, Source, Table, TaskName
 from assay.cli.reading import Reading
-from assay.cli.shell import end_with, open_fit, require_place, show, warn
+from assay.cli.shell import end_with, open_fit, show, warn
 from assay.cli.tables import deliver
+from assay.files import require_place
 from assay.option_words import in_options
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def fit(
     import assay
 
     fitting.checked()
-    require_place(output)
+    require_place(output, example="fit.nc", may_be_folder=output.suffix == ".zarr")
     if fitting.dask is not None and source.is_dir() and any(source.glob("*.parquet")):
         tree = fitting.fit_dataset(source, task, reading, output, progress=not quiet)
     else:

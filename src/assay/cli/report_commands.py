@@ -12,8 +12,9 @@ from assay.cli.fitting import Fitting
 from assay.cli.metric_options import MetricFiles, register, say_unsuited
 from assay.cli.options import Json, Level, Quiet, Seed
 from assay.cli.reading import Reading
-from assay.cli.shell import require_place, say, say_doubts, show, this_command
+from assay.cli.shell import say, say_doubts, show, this_command
 from assay.cli.tables import records_of
+from assay.files import require_place
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -1,7 +1,6 @@
-"""How a command speaks and how it ends: errors in words, interrupts, places to write to."""
+"""How a command speaks and how it ends: errors in words, interrupts."""
 
 import functools
-import os
 import shlex
 import sys
 from collections.abc import Callable
@@ -122,13 +121,3 @@ def in_words[**P](command: Callable[P, None]) -> Callable[P, None]:
             fail("not enough memory; take fewer draws or chains")
 
     return run
-
-
-def require_place(path: Path, *, example: str = "fit.nc") -> None:
-    """Refuse a path that cannot be written before hours of sampling, not after."""
-    if path.suffix != ".zarr" and path.is_dir():
-        fail(f"cannot write {path}: it is a folder; give a file name, e.g. {example}")
-    if not path.parent.is_dir():
-        fail(f"cannot write {path}: the folder {path.parent} does not exist")
-    if not os.access(path.parent, os.W_OK):
-        fail(f"cannot write {path}: no permission to write in {path.parent}")

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli.shell import require_place, say
+from assay.cli.shell import say
+from assay.files import TABLE_SUFFIXES, require_place, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,8 +43,6 @@ def records_of(frame: "pd.DataFrame") -> str:
 
 
 def _write(frame: "pd.DataFrame", path: Path) -> None:
-    from assay.files import TABLE_SUFFIXES, write_table
-
     if path.suffix not in TABLE_SUFFIXES:
         raise typer.BadParameter(
             f"{path}: a table ends in {', '.join(TABLE_SUFFIXES)}", param_hint="--output"

@@ -7,7 +7,8 @@ from typing import get_args
 import xarray as xr
 
 from assay.arguments import names_given, path_given, require_choice
-from assay.errors import AssayError, FitError
+from assay.errors import AssayError
+from assay.files import require_place
 from assay.fit_data import require_fit
 from assay.intervals import require_level
 from assay.kept import computed_once
@@ -176,17 +177,10 @@ def write_page(
     """Write a report of some material, and return its page; arguments as for :func:`report`."""
     require_fit(material.fit)
     require_level(material.level, above=0.5)
-    _require_folder(path)
+    require_place(path, example="report.html")
     page = make_page(material, title=title, notice=notice)
     to_html(page, path)
     return page
-
-
-def _require_folder(path: Path) -> None:
-    if not path.parent.is_dir():
-        raise FitError(f"cannot write {path}: the folder {path.parent} does not exist")
-    if path.is_dir():
-        raise FitError(f"cannot write {path}: it is a folder; give a file name, e.g. report.html")
 
 
 def make_page(material: Material, *, title: str | None = None, notice: str = "") -> Page:

@@ -3,9 +3,10 @@
 import pandas as pd
 from rich.console import Group
 
+from assay.fit_words import KIND_WORDS
 from assay.task import Task
 from assay.terminal import make_table
-from assay.words import KIND_WORDS, binary_heading, intervals, lines_of, percent
+from assay.words import binary_heading, intervals, lines_of, percent
 
 
 def rater_tables(frame: pd.DataFrame, accuracy: pd.DataFrame, task: Task) -> list[Group]:

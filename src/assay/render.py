@@ -13,18 +13,9 @@ from assay.agreements import Agreement
 from assay.checking.result import Check
 from assay.comparison import Comparison
 from assay.comparison.pairs import contrast
+from assay.fit_words import estimand_words, estimands_said
 from assay.terminal import frame_table, indented, make_table
-from assay.words import (
-    estimand_words,
-    estimands_said,
-    fixed,
-    gap,
-    interval,
-    lines_of,
-    percent,
-    printable,
-    probability,
-)
+from assay.words import fixed, gap, interval, lines_of, percent, printable, probability
 
 
 def metrics_table(
@@ -39,7 +30,7 @@ def metrics_table(
     weights : sequence of float
         Design weights of the items.
     panels : str
-        What :func:`assay.words.panels_said` says of them.
+        What :func:`assay.fit_words.panels_said` says of them.
     """
     first = next(iter(summaries.values()))
     notes: dict[str, str] = {}

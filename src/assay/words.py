@@ -1,15 +1,11 @@
-"""Numbers and findings in words: what the terminal and the report say alike."""
+"""Numbers in words: what the terminal and the report say alike."""
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
-from assay.diagnostics import fit_warnings
-from assay.plurals import counted
 from assay.task import Label
 
 UNDEFINED = "undefined"
@@ -17,56 +13,6 @@ LEAST_DECIMALS, MOST_DECIMALS = 2, 4
 ROUNDING = 1e-12
 """What sums in another order may differ by."""
 MOST_CERTAIN = 0.9995
-LISTED = 3
-"""So many metrics of the commonest estimand are named; of more, they are all others."""
-ESTIMAND_WORDS = {"finite": "these items", "population": "clusters like these"}
-KIND_WORDS = {
-    "recorded": "of what ends up in the data",
-    "raw": "before the interface blocks contradictions",
-}
-
-
-def estimands_said(names: Iterable[str], weights: Sequence[float] = ()) -> str:
-    """Say what estimands are about, and where design weights differ which of them they count in.
-
-    Examples
-    --------
-    >>> estimands_said(["finite", "population"])
-    'finite: these items; population: clusters like these'
-    >>> estimands_said(["finite", "population"], weights=[0.5, 2.0])
-    'finite: these items, all alike; population: clusters like these, by their design weights'
-    """
-    weighed = {"finite": ", all alike", "population": ", by their design weights"}
-    uneven = len(set(weights)) > 1
-    return "; ".join(f"{n}: {ESTIMAND_WORDS[n]}{weighed[n] if uneven else ''}" for n in names)
-
-
-def panels_said(draws: xr.Dataset) -> str:
-    """Say what became of items without a rating, and of panels on which a metric is undefined.
-
-    Parameters
-    ----------
-    draws : xarray.Dataset
-        From :func:`assay.metrics`.
-
-    Examples
-    --------
-    >>> panels_said(xr.Dataset(attrs={"n_items_unrated": 3, "n_panels_dropped": 0}))
-    ' 3 items have no rating: the model predicts their labels.'
-    """
-    unrated, dropped = draws.attrs["n_items_unrated"], draws.attrs["n_panels_dropped"]
-    said = []
-    if dropped:
-        said.append(f"{counted(dropped, 'panel', 'are')} left out for items without a rating")
-    if unrated:
-        whose = "its" if unrated == 1 else "their"
-        said.append(
-            f"{counted(unrated, 'item', 'have')} no rating: the model predicts {whose} labels"
-        )
-    for name, metric in draws.data_vars.items():
-        if share := metric.attrs.get("undefined_panels", 0.0):
-            said.append(f"{name} is undefined on {share:.1%} of the panels, and leaves them out")
-    return "".join(f" {text}." for text in said)
 
 
 def printable(value: object) -> str:
@@ -223,67 +169,6 @@ def binary_heading(label: Label) -> str:
     """
     positive = label.classes[1]
     return label.name if positive == "yes" else f"{label.name} (positive: {positive})"
-
-
-def estimand_words(table: pd.DataFrame) -> str:
-    """Say which estimand the lines of a table have, and which metrics another than most.
-
-    Parameters
-    ----------
-    table : DataFrame
-        With the columns ``metric`` and ``estimand``.
-
-    Examples
-    --------
-    >>> estimand_words(pd.DataFrame({"metric": ["a", "b"], "estimand": "finite"}))
-    'finite'
-    >>> estimand_words(pd.DataFrame({"metric": ["a", "b"], "estimand": ["model", "population"]}))
-    'model of a; population of b'
-    >>> estimands = ["population", "model", "population", "population", "population"]
-    >>> estimand_words(pd.DataFrame({"metric": list("abcde"), "estimand": estimands}))
-    'model of b; population of all others'
-    """
-    pairs = table[["metric", "estimand"]].drop_duplicates()
-    groups = [(str(e), list(part["metric"])) for e, part in pairs.groupby("estimand", sort=False)]
-    if len(groups) < 2:
-        return "".join(e for e, _ in groups)
-    *few, (most, names) = sorted(groups, key=lambda one: len(one[1]))
-    last = ", ".join(names) if len(names) <= LISTED else "all others"
-    return "; ".join([*(f"{e} of {', '.join(own)}" for e, own in few), f"{most} of {last}"])
-
-
-def convergence_words(fit: xr.DataTree) -> list[str]:
-    """Say how a fit was made and whether its draws can be trusted, in sentences."""
-    numbers, sizes = json.loads(fit.attrs["diagnostics"]), fit["posterior"].sizes
-    words = f"{sizes['chain']} chains of {sizes['draw']} draws: "
-    match fit.attrs["method"]:
-        case "nuts":
-            words += (
-                f"largest R-hat {_number(numbers['r_hat_max'], 3)}, smallest effective sample "
-                f"size {_number(numbers['ess_min'], 0)}, {numbers['divergences']} divergences."
-            )
-        case "laplace":
-            words = (
-                f"Laplace's approximation at the mode: PSIS k-hat {_number(numbers['k_hat'], 2)}"
-            )
-            worth = numbers.get("draws_worth")
-            words += "." if worth is None else f", a draw is worth {worth:.2g} of the posterior's."
-        case _:
-            words = "The mode alone: intervals leave out the uncertainty of the parameters."
-    return [words, *fit_warnings(fit)]
-
-
-def _number(value: float | None, decimals: int) -> str:
-    """Write a diagnostic; one chain has no R-hat."""
-    return UNDEFINED if value is None else f"{value:.{decimals}f}"
-
-
-def doubts(fit: xr.DataTree) -> list[str]:
-    """Return the warnings of a fit that is not to be trusted as it is; empty if it can be.
-
-    A further mode of negligible weight is worth a line, and no reason to distrust the draws.
-    """
-    return [text for text in fit_warnings(fit) if not text.endswith("its weight is negligible.")]
 
 
 def lines_of(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -13,11 +13,11 @@ from assay.checking import Check, Finding, check
 from assay.checking.double_sampling import MEASURED, RECIPE, TOPIC, double_sampling
 from assay.diagnostics import fit_warnings
 from assay.errors import FitWarning
+from assay.fit_words import doubts
 from assay.fitting import fit
 from assay.option_words import in_options
 from assay.ratings import Ratings
 from assay.reading import read_ratings
-from assay.words import doubts
 
 SIZE = 60
 SYSTEMS = ("one", "two")

@@ -13,7 +13,7 @@ from assay.diagnostics import (
     laplace_warnings,
     nuts_warnings,
 )
-from assay.words import convergence_words
+from assay.fit_words import convergence_words
 
 
 @pytest.fixture(scope="module")

@@ -16,10 +16,10 @@ from assay.evaluation.draws import metric_draws, metric_totals
 from assay.evaluation.estimands import cluster_weights
 from assay.evaluation.panels import panel_layout
 from assay.evaluation.stream import LabelDraws, posterior_labels
+from assay.fit_words import panels_said
 from assay.ratings import Ratings
 from assay.states import MISSING, state_space
 from assay.task_files import load_task
-from assay.words import panels_said
 
 
 def paired_ratings(task_name="retrieval", clusters=30, places=3, seed=1):

@@ -11,7 +11,7 @@ import xarray as xr
 from rich.console import Console
 
 import assay
-from assay import frames, rater_tables, render, words
+from assay import fit_words, frames, rater_tables, render, words
 from assay.checking import check
 from assay.comparison import compare_draws
 from assay.diagnostics import mode_warnings
@@ -136,7 +136,7 @@ def test_check_shows_each_finding_and_cuts_long_tables() -> None:
 
 
 def test_convergence_says_what_the_method_leaves_out(retrieval: xr.DataTree) -> None:
-    told, *warned = words.convergence_words(retrieval)
+    told, *warned = fit_words.convergence_words(retrieval)
     assert told.startswith("The mode alone")
     assert warned == assay.diagnostics.fit_warnings(retrieval)
 
@@ -157,7 +157,7 @@ def test_a_negligible_mode_is_no_reason_for_doubt(other: Mode, count: int) -> No
     assert len(notes) == 1
     tree = xr.DataTree()
     tree.attrs["warnings"] = json.dumps(notes)
-    assert len(words.doubts(tree)) == count
+    assert len(fit_words.doubts(tree)) == count
 
 
 def test_a_best_system_is_shown_where_metrics_have_a_direction() -> None:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from assay.words import UNDEFINED, estimand_words, interval, percent
+from assay.fit_words import estimand_words
+from assay.words import UNDEFINED, interval, percent
 
 ENDS = ("lower", "upper")
 SHARED = ("estimand", "reference", "shift")

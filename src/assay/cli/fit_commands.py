@@ -58,8 +58,8 @@ def metrics(
 
     def show() -> None:
         from assay.fit_data import ratings_of
+        from assay.fit_words import panels_said
         from assay.render import metrics_table
-        from assay.words import panels_said
 
         weights = ratings_of(tree).items["weight"].tolist()
         show_parts(metrics_table(summaries, weights, panels_said(draws[chosen[0]])))

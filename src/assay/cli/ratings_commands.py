@@ -106,7 +106,7 @@ def fit(
 
 def _report_fit(tree: "xr.DataTree", output: Path, as_json: bool) -> None:
     """Say what was written, and whether it can be trusted."""
-    from assay.words import convergence_words
+    from assay.fit_words import convergence_words
 
     words, *notes = convergence_words(tree)
     if as_json:

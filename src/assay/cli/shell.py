@@ -72,7 +72,7 @@ def open_fit(path: Path) -> "xr.DataTree":
 def say_doubts(tree: "xr.DataTree") -> None:
     """Say what is wrong with a fit, and that intervals of a mode alone leave something out."""
     from assay.fit_arguments import MODES_ALONE
-    from assay.words import convergence_words, doubts
+    from assay.fit_words import convergence_words, doubts
 
     mode_alone = convergence_words(tree)[:1] if tree.attrs["method"] in MODES_ALONE else []
     for note in [*mode_alone, *doubts(tree)]:
@@ -84,7 +84,7 @@ def end_with(tree: "xr.DataTree | None") -> None:
 
     Every command that makes or reads a fit ends so, after its results are out.
     """
-    from assay.words import doubts
+    from assay.fit_words import doubts
 
     if tree is not None and doubts(tree):
         raise typer.Exit(DOUBTED)

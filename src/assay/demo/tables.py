@@ -22,11 +22,12 @@ from assay.demo.studies import (
     covered,
 )
 from assay.evaluation.estimands import ESTIMANDS
+from assay.fit_words import ESTIMAND_WORDS, KIND_WORDS, convergence_words
 from assay.frames import least_certain
 from assay.rater_tables import class_tables
 from assay.ratings import Ratings
 from assay.terminal import indented, make_table
-from assay.words import ESTIMAND_WORDS, KIND_WORDS, convergence_words, interval, lines_of
+from assay.words import interval, lines_of
 
 UNCERTAIN = 6
 

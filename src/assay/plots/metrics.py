@@ -9,11 +9,12 @@ import xarray as xr
 from assay.evaluation import majority_metrics, metrics
 from assay.evaluation.estimands import ESTIMANDS, is_modelled
 from assay.fit_data import ratings_of
+from assay.fit_words import ESTIMAND_WORDS
 from assay.intervals import require_level
 from assay.plots.forest import Series, forest
 from assay.plots.style import WIDTH
 from assay.summary import summarize
-from assay.words import ESTIMAND_WORDS, percent
+from assay.words import percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

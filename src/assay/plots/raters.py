@@ -10,11 +10,12 @@ import xarray as xr
 from assay.arguments import names_given
 from assay.errors import UnknownNameError, suggest
 from assay.fit_data import ratings_of
+from assay.fit_words import KIND_WORDS
 from assay.frames import Kind, reliability_frame
 from assay.plots.forest import Series, forest
 from assay.plots.style import COLOURS, LETTERS, RC, WIDTH, new_figure, require_width, short
 from assay.task import Task
-from assay.words import KIND_WORDS, binary_heading, percent
+from assay.words import binary_heading, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -2,10 +2,11 @@
 
 import pandas as pd
 
+from assay.fit_words import estimand_words
 from assay.plurals import counted, does
 from assay.reporting.material import Material
 from assay.reporting.page import Section, prose, table_of
-from assay.words import estimand_words, interval, percent
+from assay.words import interval, percent
 
 KEYS = ["metric", "system"]
 

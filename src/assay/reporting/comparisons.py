@@ -7,6 +7,7 @@ import pandas as pd
 
 from assay.comparison.settled import sign
 from assay.comparison.sides import CHANGED, CORRECTED, NAIVE
+from assay.fit_words import estimand_words
 from assay.plots.comparison import plot_comparison
 from assay.reporting.material import Material
 from assay.reporting.page import (
@@ -20,7 +21,7 @@ from assay.reporting.page import (
     table_of,
 )
 from assay.reporting.svg import WIDTH, to_svg
-from assay.words import estimand_words, fixed, gap, interval, lines_of, percent, probability
+from assay.words import fixed, gap, interval, lines_of, percent, probability
 
 TURNED, CLEAR, BARELY = 50.0, 20.0, 5.0
 """Weights: a conclusion other than the vote's, a clear one, one that is another by a hair."""

@@ -4,9 +4,9 @@ from assay.checking.double_sampling import TURNS
 from assay.diagnostics import convergence_table
 from assay.fit_arguments import MODES_ALONE
 from assay.fit_data import group
+from assay.fit_words import convergence_words, doubts
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Section, prose, table_of
-from assay.words import convergence_words, doubts
 
 WORST = 5
 DOUBT_WEIGHT = 100.0

@@ -4,11 +4,12 @@ import numpy as np
 import pandas as pd
 
 from assay.fit_arguments import MODES_ALONE
+from assay.fit_words import estimands_said, panels_said
 from assay.plots.metrics import draw_metrics
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, prose, table_of
 from assay.reporting.svg import WIDTH, to_svg
-from assay.words import estimands_said, interval, intervals, lines_of, panels_said, percent
+from assay.words import interval, intervals, lines_of, percent
 
 WEIGHT = 1.0
 

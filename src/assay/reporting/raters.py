@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from assay.fit_words import KIND_WORDS
 from assay.plots.raters import (
     SHOWN_RATERS,
     draw_confusions,
@@ -16,7 +17,7 @@ from assay.reporting.page import Block, Finding, Picture, Section, bullets, pros
 from assay.reporting.spamming import spamming_blocks, spamming_findings, spamming_frame
 from assay.reporting.svg import WIDTH, to_svg
 from assay.reporting.talks import Talk, talks
-from assay.words import KIND_WORDS, interval, intervals, lines_of, percent
+from assay.words import interval, intervals, lines_of, percent
 
 WEIGHT = 10.0
 

@@ -6,8 +6,9 @@ import pandas as pd
 
 from assay.comparison.views import CHANGES
 from assay.comparison.words import Line
+from assay.fit_words import estimand_words
 from assay.reporting.page import Block, Callout, table_of
-from assay.words import UNDEFINED, estimand_words, interval, lines_of
+from assay.words import UNDEFINED, interval, lines_of
 
 KERNEL = "kernel"
 

@@ -8,11 +8,12 @@ from assay.comparison.robustness import FAILED
 from assay.comparison.settled import pair_conclusion, sign
 from assay.comparison.views import CHANGES
 from assay.comparison.words import Line
+from assay.fit_words import estimand_words
 from assay.plurals import counted, does, some
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Gap, Section, prose, table_of
 from assay.reporting.refitted_metrics import leaving, metrics_blocks, moved_most
-from assay.words import estimand_words, gap, lines_of
+from assay.words import gap, lines_of
 
 WEIGHT, WEIGHT_OF_NUMBERS = 55.0, 35.0
 ROUGH = "effective sample size|chains do not agree"

@@ -1,9 +1,10 @@
 """Section: what the metrics become if the consensus is wrong."""
 
+from assay.fit_words import estimand_words
 from assay.reporting.material import Material
 from assay.reporting.page import Gap, Section, prose, table_of
 from assay.spec import CONSENSUS
-from assay.words import estimand_words, intervals, percent
+from assay.words import intervals, percent
 
 NOT_A_CONSENSUS = Gap(
     what="What the metrics become if the consensus is wrong",

@@ -113,18 +113,6 @@ def test_a_walk_starts_at_nothing_and_adds_up():
     assert part.unit_rater.tolist() == np.repeat(np.arange(5), 4).tolist()
 
 
-def test_drift_with_one_session_changes_nothing():
-    plain = structure_of()
-    with_session = replace(
-        plain.ratings,
-        session=np.full(len(plain.ratings.item), "only", object),
-        sessions=("only",),
-    )
-    drifting = build_structure(with_session, make_spec("drift"))
-    values = values_of(drifting)
-    assert drifting.log_likelihood(values) == plain.log_likelihood(values)
-
-
 def test_drift_needs_the_session_of_every_rating():
     with pytest.raises(ModelError, match="drift needs the session of every rating; 120 ratings"):
         structure_of(raters="drift")
@@ -133,6 +121,9 @@ def test_drift_needs_the_session_of_every_rating():
     session[:3] = ""
     with pytest.raises(ModelError, match="3 ratings have none"):
         build_structure(replace(ratings, session=session), make_spec("pooled + drift"))
+    once = replace(ratings, session=np.full_like(session, "May"), sessions=("May",))
+    with pytest.raises(ModelError, match="two sessions; these are of 'May' alone"):
+        build_structure(once, make_spec("hierarchical + drift"))
 
 
 def test_guesses_at_classes_without_order_are_not_for_raters_of_scores():

@@ -73,7 +73,7 @@ class Drift:
         steps = values["drift_sd"][..., self._group, :, None] * values["drift_step"]
         count = len(self.sessions)
         # Column t adds up the steps before session t; the first session is where the walk starts.
-        adds = np.triu(np.ones((count - 1, count)), 1) if count > 1 else np.zeros((0, 1))
+        adds = np.triu(np.ones((count - 1, count)), 1)
         return xp.matmul(steps, adds)
 
     def tilt(self, values: Mapping[str, Any], xp: Any) -> Any:

@@ -47,7 +47,7 @@ def find_units(
     row = np.zeros(owners, np.int64) if shared else np.arange(owners)
     session = _sessions(ratings, here) if "drift" in recipe.layers else np.zeros_like(owner)
     system = _systems(ratings) if "system_bias" in recipe.layers else np.zeros_like(owner)
-    sessions = max(len(ratings.sessions), 1) if "drift" in recipe.layers else 1
+    sessions = len(ratings.sessions) if "drift" in recipe.layers else 1
     # The last system stands for items of several systems, or of none.
     systems = len(ratings.systems) + 1 if "system_bias" in recipe.layers else 1
     unit = np.where(here, (owner * sessions + session) * systems + system, -1)
@@ -72,6 +72,11 @@ def _sessions(ratings: Ratings, here: NDArray[np.bool_]) -> Ints:
         raise ModelError(
             f"drift needs the session of every rating; {unknown} ratings have none. Read with "
             "session=, or leave the layer out"
+        )
+    if len(codes) < 2:
+        raise ModelError(
+            "drift needs ratings of at least two sessions; these are of "
+            f"{', '.join(map(repr, codes)) or 'no session'} alone. Leave the layer out"
         )
     return session
 

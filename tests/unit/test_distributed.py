@@ -544,6 +544,45 @@ def test_a_class_that_only_the_known_truth_has_is_one(client: Any, tmp_path: Pat
     assert "z" in classes
 
 
+def test_a_scheduler_without_workers_is_not_waited_for_forever(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(connection, "FIRST_WORKER", 0.5)
+    with LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty:
+        given: dict[str, Any] = {"task": "retrieval", "client": empty.scheduler_address, **QUICK}
+        with pytest.raises(
+            FitError, match=r"no worker has come to the Dask scheduler at .* in 0 seconds; start"
+        ):
+            assay.fit_dataset(folder, out=folder.parent / "f.zarr", **given)
+
+
+def test_a_scheduler_that_is_lost_is_said_in_words(client: Any) -> None:
+    from distributed.client import FutureCancelledError
+    from distributed.comm.core import CommClosedError
+
+    for lost in (CommClosedError("gone"), FutureCancelledError("add-1", "gone")):
+        with pytest.raises(FitError, match="scheduler was lost"), connection.connected(client):
+            raise lost
+
+
+def test_a_worker_that_cannot_write_names_the_store(
+    client: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    out = folder.parent / "f.zarr"
+    monkeypatch.setattr(writing, "write_partition", full)
+    with pytest.raises(FitError, match=r"cannot write .*f.zarr: No space left on device; it has"):
+        assay.fit_dataset(
+            folder, task="retrieval", out=out, client=client, **QUICK | {"method": "map"}
+        )
+    assert not list(folder.parent.glob("*.zarr"))
+    assert not list(folder.parent.glob(".assay-*"))
+
+
 # -- data in memory --------------------------------------------------------------------
 
 

@@ -5,22 +5,33 @@ from contextlib import contextmanager
 from typing import Any
 
 from assay.errors import FitError
+from assay.progress import waiting
 
 PATIENCE = 20.0
 """Seconds in which a scheduler has to answer."""
+FIRST_WORKER = 300.0
+"""Seconds in which a worker has to be there: a cluster that grows with its work starts machines."""
 
 
 @contextmanager
-def connected(client: Any) -> Iterator[Any]:
+def connected(client: Any, *, show: bool = False) -> Iterator[Any]:
     """Yield a client: the one that is given, or one of the scheduler at an address.
+
+    Parameters
+    ----------
+    client : distributed.Client or str
+    show : bool
+        Whether to say that the cluster has no worker yet.
 
     Raises
     ------
     FitError
-        If there is no Dask, no scheduler, or a task that no worker survives.
+        If there is no Dask, no scheduler, no worker, or a task that no worker survives.
     """
     try:
         from distributed import Client, KilledWorker
+        from distributed.client import FutureCancelledError
+        from distributed.comm.core import CommClosedError
     except ImportError:
         raise FitError("a Dask cluster needs the extra: pip install 'assay[dask]'") from None
     try:
@@ -28,7 +39,11 @@ def connected(client: Any) -> Iterator[Any]:
     except (OSError, TimeoutError, ValueError) as error:
         raise FitError(f"no Dask scheduler answers at {client}: {error}") from None
     try:
+        with waiting("waiting for a worker", show=show):
+            require_worker(found)
         yield found
+    except (CommClosedError, FutureCancelledError) as error:
+        raise FitError(f"the Dask scheduler was lost on the way: {error}") from None
     except KilledWorker as error:
         raise FitError(
             f"several workers died of one task ({error.task}), most often for want of memory: "
@@ -37,3 +52,28 @@ def connected(client: Any) -> Iterator[Any]:
     finally:
         if found is not client:
             found.close()
+
+
+def require_worker(client: Any) -> None:
+    """Have some worker do nothing, so that a cluster that grows with its work starts one.
+
+    Workers that are busy are waited for.
+
+    Raises
+    ------
+    FitError
+        If there is none in time.
+    """
+    done = client.submit(bool, pure=False)
+    while True:
+        try:
+            done.result(timeout=FIRST_WORKER)
+            return
+        except TimeoutError:
+            if not client.scheduler_info()["workers"]:
+                break
+    address = client.scheduler.address
+    raise FitError(
+        f"no worker has come to the Dask scheduler at {address} in {FIRST_WORKER:.0f} seconds; "
+        f"start some: dask worker {address}"
+    )

@@ -6,7 +6,8 @@ states of its own items and writes them into its region of one store.
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
@@ -102,7 +103,8 @@ def fit_dataset(
     RatingsError
         If the folder holds no partition.
     FitError
-        If a file cannot be used, a cluster stands in two files, or an argument is out of range.
+        If a file cannot be used, a cluster stands in two files, an argument is out of range, the
+        cluster is lost or has no worker, or the store cannot be written.
     ModelError, UnknownNameError
         If the specification does not fit the catalogue or the data.
 
@@ -127,7 +129,7 @@ def fit_dataset(
         raise FitError(f"out={str(out)!r}; name a .zarr store in a folder that exists")
     spec = make_spec(raters, prevalence, reference, priors, None, replicates, gold_chosen)
     paths = [path.absolute() for path in list_partitions(folder)]
-    with connected(client) as cluster:
+    with connected(client, show=progress) as cluster:
         held = hold_dataset(cluster, paths, task, dict(reading or {}), spec, show=progress)
         refuse_idle(held.structure, priors)
         check_arguments(
@@ -138,13 +140,30 @@ def fit_dataset(
             density, modes = seek_modes(held, search, seed, starts=starts)
         effort = Effort(draws=draws, chains=chains, progress=progress)
         x, stats, _ = RUNS[method](held.structure, density, modes[0], inference, effort)
-        notes = write_fit(
-            held, density, modes, np.array(x), stats, target.absolute(),
-            method=method, seed=seed, starts=starts, show=progress,
-        )  # fmt: skip
+        with in_place(target):
+            notes = write_fit(
+                held, density, modes, np.array(x), stats, target.absolute(),
+                method=method, seed=seed, starts=starts, show=progress,
+            )  # fmt: skip
     for note in notes:
         warnings.warn(note, FitWarning, stacklevel=2)
     return xr.open_datatree(target, engine="zarr", consolidated=False, chunks=None)
+
+
+@contextmanager
+def in_place(target: Path) -> Iterator[None]:
+    """Say which store it is that cannot be written, here or on a worker."""
+    from distributed.comm.core import CommClosedError
+
+    try:
+        yield
+    except CommClosedError:
+        raise  # the network's, not the disk's
+    except OSError as error:
+        raise FitError(
+            f"cannot write {target}: {error.strerror or error}; it has to stand in a place that "
+            "all workers can write"
+        ) from None
 
 
 def seek_modes(

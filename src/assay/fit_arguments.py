@@ -36,9 +36,13 @@ def check_arguments(ratings: Ratings, method: str, target_accept: float, **count
 
 
 def check_sampler(
-    sampler: str, checkpoint: str | Path | None, keep_interrupted: bool, client: Any
+    method: str,
+    sampler: str,
+    checkpoint: str | Path | None,
+    keep_interrupted: bool,
+    client: Any,
 ) -> None:
-    """Refuse a sampler that there is not, and what a sampler cannot do.
+    """Refuse a sampler that there is not, and what a sampler or another method cannot do.
 
     Raises
     ------
@@ -47,6 +51,11 @@ def check_sampler(
     require_choice("sampler", sampler, SAMPLERS)
     if checkpoint is not None:
         path_given("checkpoint", checkpoint)
+    if method != "nuts" and (checkpoint is not None or keep_interrupted):
+        raise FitError(
+            f"checkpoint= and keep_interrupted= are of method='nuts'; {method} has neither: it "
+            "has nothing to go on from before it ends"
+        )
     if sampler != "nutpie" and (checkpoint is not None or keep_interrupted):
         raise FitError(f"checkpoint= and keep_interrupted= are nutpie's; {sampler} has neither")
     if client is not None and (sampler != "nutpie" or checkpoint is not None or keep_interrupted):

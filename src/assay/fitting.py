@@ -148,7 +148,7 @@ def fit(
     check_arguments(
         ratings, method, target_accept, draws=draws, tune=tune, chains=chains, starts=starts
     )
-    check_sampler(sampler, checkpoint, keep_interrupted, client)
+    check_sampler(method, sampler, checkpoint, keep_interrupted, client)
     spec = make_spec(raters, prevalence, reference, priors, formula, replicates, gold_chosen)
     check_reference(ratings, reference)
     structure = build_structure(ratings, spec)

@@ -606,6 +606,22 @@ def test_clients_and_checkpoints_exclude_each_other(tmp_path: Path) -> None:
         assay.fit(simulated(), client=object(), checkpoint=tmp_path)
 
 
+@pytest.mark.parametrize("option", ["--keep-interrupted", "--checkpoint=ck", "--formula=~ a"])
+def test_command_line_refuses_what_partitions_do_not_have(option: str, folder: Path) -> None:
+    from typer.testing import CliRunner
+
+    from assay.cli.app import app
+
+    out = folder.parent / "fit.zarr"
+    done = CliRunner().invoke(
+        app,
+        ["fit", str(folder), "--task", "retrieval", "-o", str(out), "--dask", "tcp://127.0.0.1:9",
+         "--method", "map", option],
+    )  # fmt: skip
+    assert done.exit_code != 0
+    assert "not available for a folder of partitions" in " ".join(done.output.split())
+
+
 def test_command_line_takes_a_folder_and_a_scheduler(cluster: Any, folder: Path) -> None:
     from typer.testing import CliRunner
 

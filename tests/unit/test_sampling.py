@@ -66,6 +66,14 @@ def test_a_checkpoint_of_another_run_is_not(density, tmp_path):
     assert len(list(tmp_path.glob("chain-*.npz"))) == 6
 
 
+@pytest.mark.parametrize("asked", [{"checkpoint": "ck"}, {"keep_interrupted": True}])
+def test_methods_without_chains_have_no_checkpoint(asked, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ratings = assay.simulate("single", n_items=20, n_raters=3, rng=1)
+    with pytest.raises(FitError, match=r"are of method='nuts'; laplace has neither"):
+        assay.fit(ratings, method="laplace", progress=False, **asked)
+
+
 @pytest.mark.parametrize("other", [{"rng": 2}, {"draws": 21}, {"raters": "mace"}])
 def test_a_folder_of_other_runs_is_refused(tmp_path, other):
     ratings = assay.simulate("single", n_items=20, n_raters=3, rng=1)

@@ -110,7 +110,7 @@ class Fitting:
 
         ratings = reading.read(source, task, self.covariates())
         say_notes(ratings.accounting)
-        with warnings.catch_warnings(), self._cluster() as client:
+        with warnings.catch_warnings(), self._cluster(progress) as client:
             warnings.simplefilter("ignore", FitWarning)
             tree = assay.fit(
                 ratings, tune=self.tune, target_accept=self.target_accept, progress=progress,
@@ -134,6 +134,11 @@ class Fitting:
 
         if self.formula is not None:
             raise ModelError("--formula is not available for a folder of partitions")
+        if self.checkpoint is not None or self.keep_interrupted:
+            raise ModelError(
+                "--checkpoint and --keep-interrupted keep chains of NUTS, which is not available "
+                "for a folder of partitions"
+            )
         from assay.errors import FitWarning
 
         with warnings.catch_warnings():
@@ -155,7 +160,7 @@ class Fitting:
             "draws": self.draws, "chains": self.chains, "rng": self.seed,
         }  # fmt: skip
 
-    def _cluster(self) -> Any:
+    def _cluster(self, show: bool) -> Any:
         """Open the cluster, if one is named."""
         from contextlib import nullcontext
 
@@ -163,7 +168,7 @@ class Fitting:
             return nullcontext()
         from assay.distributed.connection import connected
 
-        return connected(self.dask)
+        return connected(self.dask, show=show)
 
     def _families(self) -> str | dict[str, str]:
         """Return one family for all, or one for each rater group."""

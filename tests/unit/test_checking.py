@@ -7,7 +7,10 @@ import pandas as pd
 import pytest
 
 from assay.checking import Check, check
+from assay.checking.items import FEW_CLUSTERS
 from assay.checking.model_families import family_of
+from assay.evaluation.estimands import MIN_CLUSTERS
+from assay.layers.perception import ENOUGH
 from assay.reading import read_ratings
 
 
@@ -540,3 +543,12 @@ class TestLeaning:
         report = check(read_ratings(pd.concat([others, alone]), task="retrieval"))
         assert "1 of 7 raters share fewer than 10 items" in texts(report, "note")
         assert "lonely (0 of 30)" in texts(report, "note")
+
+
+def test_what_a_check_promises_is_what_a_fit_asks_for() -> None:
+    """A check comes before all that fits, and names its numbers without importing them."""
+    assert FEW_CLUSTERS == MIN_CLUSTERS
+    known = pd.DataFrame({"item": range(5), "label": ["x"] * 5})
+    table = pd.DataFrame(BALANCED, columns=["item", "rater", "label"])
+    told = texts(check(read_ratings(table, task="single", truth=known)), "note")
+    assert f"from {ENOUGH} or more, reference='gold' learns" in told

@@ -5,7 +5,7 @@ import pandas as pd
 from assay.fit_words import estimand_words
 from assay.plurals import counted, does
 from assay.reporting.material import Material
-from assay.reporting.page import Section, prose, table_of
+from assay.reporting.page import Section, by_metric, prose, table_of
 from assay.words import interval, percent
 
 KEYS = ["metric", "system"]
@@ -18,9 +18,8 @@ def abstaining_section(material: Material) -> Section | None:
         return None
     table = material.abstaining
     cells = _furthest(table)
-    pooled = bool(cells["system"].eq("").all())
-    columns = {"metric": "Metric"} if pooled else {"system": "System"}
-    columns |= {"fitted": "At random", "lowest": "Lowest", "highest": "Highest"}
+    ends = {"fitted": "At random", "lowest": "Lowest", "highest": "Highest"}
+    shown, under = by_metric(cells, ends)
     count = int(ratings.abstained.sum())
     return Section(
         key="abstaining",
@@ -37,8 +36,8 @@ def abstaining_section(material: Material) -> Section | None:
                 "abstaining",
                 f"If abstaining tells: posterior mean ({percent(material.level)} interval)",
                 cells,
-                columns,
-                under="" if pooled else "metric",
+                shown,
+                under=under,
                 note=f"Estimand {estimand_words(table)}. Reference: {material.reference}.",
                 export=table,
             ),

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from assay.layers.perception import ENOUGH
 from assay.ratings import Ratings
 from assay.reporting.material import Material
 from assay.reporting.page import Section, bullets
@@ -55,7 +56,7 @@ def _truth(material: Material) -> list[str]:
         text += (
             f", but for the {material.n_known} of {items} items whose truth is known: how often "
             "all raters err together is not carried over from these to the others "
-            f"(reference='gold' does, from 30 known items on)."
+            f"(reference='gold' does, from {ENOUGH} known items on)."
         )
     return [text]
 

@@ -7,7 +7,7 @@ from assay.fit_arguments import MODES_ALONE
 from assay.fit_words import estimands_said, panels_said
 from assay.plots.metrics import draw_metrics
 from assay.reporting.material import Material
-from assay.reporting.page import Block, Finding, Picture, Section, prose, table_of
+from assay.reporting.page import Block, Finding, Picture, Section, by_metric, prose, table_of
 from assay.reporting.svg import WIDTH, to_svg
 from assay.words import interval, intervals, lines_of, percent
 
@@ -60,9 +60,8 @@ def _table(
     told = {name: _cells(frame.set_index(keys)) for name, frame in summaries.items()}
     naive = _cells(vote.rename(columns={"value": "mean"}).set_index(keys))
     joined = pd.DataFrame(told | {"naive": naive}).reset_index()
-    pooled = joined["system"].eq("").all()
-    columns = {"metric" if pooled else "system": "Metric" if pooled else "System"}
-    columns |= {name: f"Model, {name}" for name in summaries} | {"naive": "Majority vote"}
+    heads = {name: f"Model, {name}" for name in summaries} | {"naive": "Majority vote"}
+    shown, under = by_metric(joined, heads)
     others = _other_estimands(summaries)
     export = pd.concat(
         [*summaries.values(), vote.rename(columns={"value": "mean"}).assign(estimand="vote")]
@@ -71,8 +70,8 @@ def _table(
         "metrics",
         f"Metrics: posterior mean ({percent(level)} interval)",
         joined,
-        columns,
-        under="" if pooled else "metric",
+        shown,
+        under=under,
         note=f"{note}{others}",
         export=export,
     )

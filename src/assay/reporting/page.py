@@ -191,6 +191,32 @@ def table_of(
     )
 
 
+def by_metric(cells: pd.DataFrame, shown: Mapping[str, str]) -> tuple[dict[str, str], str]:
+    """Say what names the lines of a table by metric and system: the columns, and the headings.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        With ``metric`` and ``system``, which is ``""`` throughout where there are none.
+    shown : mapping of str to str
+        The other columns to show and their headings.
+
+    Returns
+    -------
+    shown, under
+        As :func:`table_of` takes them: lines of systems under their metric, else the metrics.
+
+    Examples
+    --------
+    >>> lines = pd.DataFrame({"metric": ["flag_rate"], "system": [""], "told": ["0.2"]})
+    >>> by_metric(lines, {"told": "Posterior"})
+    ({'metric': 'Metric', 'told': 'Posterior'}, '')
+    """
+    if cells["system"].eq("").all():
+        return {"metric": "Metric", **shown}, ""
+    return {"system": "System", **shown}, "metric"
+
+
 def cell_text(cell: Any) -> str:
     r"""Write a cell.
 

@@ -2,7 +2,7 @@
 
 from assay.fit_words import estimand_words
 from assay.reporting.material import Material
-from assay.reporting.page import Gap, Section, prose, table_of
+from assay.reporting.page import Gap, Section, by_metric, prose, table_of
 from assay.spec import CONSENSUS
 from assay.words import intervals, percent
 
@@ -23,10 +23,8 @@ def wrong_section(material: Material) -> Section | Gap:
     cells = named.pivot_table(
         index=["metric", "system"], columns="share", values="told", aggfunc="first", sort=False
     ).reset_index()
-    pooled = bool(cells["system"].eq("").all())
-    columns = {"metric": "Metric"} if pooled else {"system": "System"}
-    columns |= {share: f"Wrong on {share}" for share in dict.fromkeys(named["share"])}
-    estimands = estimand_words(table)
+    shares = {share: f"Wrong on {share}" for share in dict.fromkeys(named["share"])}
+    shown, under = by_metric(cells, shares)
     return Section(
         key="wrong",
         title="If the consensus is wrong",
@@ -39,9 +37,9 @@ def wrong_section(material: Material) -> Section | Gap:
                 "wrong",
                 f"If the consensus is wrong: posterior mean ({percent(material.level)} interval)",
                 cells,
-                columns,
-                under="" if pooled else "metric",
-                note=f"Estimand {estimands}. Reference: {material.reference}.",
+                shown,
+                under=under,
+                note=f"Estimand {estimand_words(table)}. Reference: {material.reference}.",
                 export=table,
             ),
         ),

@@ -143,9 +143,10 @@ def recipes(spec: Spec, groups: tuple[str, ...]) -> dict[str, Recipe]:
             f"{suggest(unknown[0], list(groups))}"
         )
     if left_out:
+        every = {**spec.raters, **dict.fromkeys(left_out, "hierarchical")}
         raise ModelError(
             f"raters= says nothing of the rater groups {', '.join(left_out)}; give each group a "
-            f"family, e.g. {{{left_out[0]!r}: 'hierarchical'}}"
+            f"family, e.g. raters={every}"
         )
     return {name: parse_recipe(spec.raters[name]) for name in groups}
 

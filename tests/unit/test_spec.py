@@ -68,7 +68,10 @@ def test_each_group_of_the_data_has_one_recipe():
     ("groups", "words"),
     [
         (("experts",), r"names a group 'expert' that no rater is in; did you mean experts"),
-        (("crowd", "expert"), r"says nothing of the rater groups crowd"),
+        (
+            ("crowd", "expert"),
+            r"says nothing of the rater groups crowd.* raters={'expert': 'pooled', 'crowd': 'hier",
+        ),
     ],
 )
 def test_groups_that_do_not_fit_the_data_are_said_in_words(groups: tuple[str, ...], words: str):

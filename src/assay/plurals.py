@@ -17,6 +17,17 @@ def some(names: Sequence[str], limit: int = 5) -> str:
     return ", ".join(str(n) for n in names[:limit]) + more
 
 
+def listed(names: Sequence[str], limit: int = 20) -> str:
+    """List the first of some names, and say that there are more.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], limit=2)
+    'a, b, ...'
+    """
+    return ", ".join(names[:limit]) + (", ..." if len(names) > limit else "")
+
+
 def counted(count: int, word: str, verb: str = "") -> str:
     """Write a number of things, and what they do.
 

@@ -7,7 +7,8 @@ import numpy as np
 import pandas as pd
 
 from assay.errors import suggest
-from assay.reading.columns import ColumnFinder, listed
+from assay.plurals import listed
+from assay.reading.columns import ColumnFinder
 from assay.reading.ids import Codes
 from assay.reading.ledger import Ledger
 from assay.reading.names import (

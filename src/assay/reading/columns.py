@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from assay.errors import suggest
+from assay.plurals import listed
 from assay.reading.ids import joined_ids, unique_rows
 from assay.reading.item_columns import (
     ONE_NAME,
@@ -21,9 +22,6 @@ from assay.task import Task
 ColumnArg = str | Sequence[str] | None
 BESIDE = ("rater", "replicate", "session")
 """Roles that tell ratings of one item apart."""
-
-LISTED = 20
-"""Columns that a message lists, at most."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,17 +223,6 @@ def _several(half: Sequence[str], finder: ColumnFinder, task: Task) -> str:
     if not half or not cluster:
         return ""
     return f", or several: item={[*cluster, *half]!r}; {half[0]} alone if it tells items apart"
-
-
-def listed(columns: Sequence[str]) -> str:
-    """List the first columns of a table.
-
-    Examples
-    --------
-    >>> listed(["id", "text"])
-    'id, text'
-    """
-    return ", ".join(columns[:LISTED]) + (", ..." if len(columns) > LISTED else "")
 
 
 def roles_table(

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay.plurals import listed
 from assay.reading.ids import Codes
 from assay.reading.ledger import Ledger
 from assay.states import MISSING
@@ -152,7 +153,7 @@ def _short(value: str) -> str:
 
 def allowed_values(label: Label) -> str:
     """Say which values a label takes."""
-    names = ", ".join(label.classes[:SHOWN]) + (", ..." if len(label.classes) > SHOWN else "")
+    names = listed(label.classes, SHOWN)
     extra = " (also y/n, true/false, 1/0)" if label.classes == ("no", "yes") else ""
     return f"{names}{extra}, or empty"
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from assay.plurals import listed
 from assay.reading.ledger import Ledger
 from assay.reading.names import COUNT_NAMES, squash
 from assay.reading.values import EMPTY, canonical, spellings
@@ -47,7 +48,7 @@ def report_wide(task: Task, ledger: Ledger) -> bool:
         return False
     ledger.problem(
         f"no column names the rater, and {len(columns)} columns hold classes of {label.name}: "
-        f"{_some(columns)}",
+        f"{listed(columns, SHOWN)}",
         allowed="a row for each rating: the item, the rater, the answer",
         mend="if these columns are raters, turn the table round, in Python: "
         + _turned(frame, columns, label.name),
@@ -72,7 +73,3 @@ def _turned(frame: pd.DataFrame, columns: Sequence[str], label: str) -> str:
     return (
         f"{start}.melt({rest!r}, var_name='rater', value_name={label!r}).dropna(subset={label!r})"
     )
-
-
-def _some(columns: Sequence[str]) -> str:
-    return ", ".join(columns[:SHOWN]) + (", ..." if len(columns) > SHOWN else "")

@@ -12,6 +12,8 @@ from assay.fit_data import require_fit
 ZARR = ".zarr"
 LATER = "log_likelihood"
 """The group that is read when it is used: 8 bytes for each draw of each cluster or item."""
+LARGE = 2**30
+"""Bytes from which on the draws of the states are not held in memory either."""
 
 
 def save(fit: xr.DataTree, path: str | Path) -> Path:
@@ -70,7 +72,8 @@ def load(path: str | Path) -> xr.DataTree:
     -------
     xarray.DataTree
         Of a Zarr folder, the log-likelihood is read when it is used: few questions need it, and it
-        is larger than all else.
+        is larger than all else. Draws of states of more than 1 GiB are so too, and metrics read
+        them some draws at a time.
 
     Raises
     ------
@@ -95,6 +98,7 @@ def load(path: str | Path) -> xr.DataTree:
 def _open_folder(source: Path) -> xr.DataTree:
     fit = xr.open_datatree(source, engine="zarr", consolidated=False, chunks=None)
     for name, node in fit.children.items():
-        if name != LATER:
-            node.load()
+        for variable in node.to_dataset(inherit=False).variables.values():
+            if name != LATER and variable.nbytes <= LARGE:
+                variable.load()
     return fit

@@ -24,6 +24,8 @@ GROWING = ("rating", "item", "place", "cluster")
 """Dims whose length is the data's."""
 BLOCK = 32_000_000
 """States that are drawn before they are written."""
+TOGETHER = 256_000_000
+"""States of all items in a row of chunks, which whoever reads a draw of all of them holds."""
 UNKNOWN = {
     "rating_session": -1,
     "rating_audit": -1,
@@ -75,7 +77,9 @@ def make_regions(sizes: Sequence[Mapping[str, int]], draws: int) -> Regions:
         for dim in GROWING
     }
     chunks = {dim: max(1, -(-ends[-1] // len(sizes))) for dim, ends in starts.items()}
-    chunks["draw"] = max(1, min(draws, BLOCK // chunks["item"]))
+    chunks["draw"] = max(
+        1, min(draws, BLOCK // chunks["item"], TOGETHER // max(1, starts["item"][-1]))
+    )
     unit = "item" if starts["cluster"][-1] == starts["item"][-1] else "cluster"
     return Regions(starts=starts, chunks=chunks, unit=unit)
 

@@ -13,6 +13,7 @@ from assay.errors import ModelError
 from assay.evaluation.item_weights import weighed_layout
 from assay.evaluation.panels import PanelLayout
 from assay.evaluation.registry import Metric
+from assay.evaluation.stored import StoredStates
 from assay.quotients import divided
 from assay.reading.ids import unique_rows
 from assay.task import Task
@@ -45,7 +46,7 @@ class LabelDraws:
 
     Attributes
     ----------
-    states : ndarray of int16 (draw, item)
+    states : ndarray of int16 (draw, item), or StoredStates
         Positions in ``codes``; chains and draws are merged.
     codes : ndarray of int16 (state, label)
         Class codes of each state.
@@ -62,7 +63,7 @@ class LabelDraws:
     [[[1, 0], [1, 0]]]
     """
 
-    states: Codes
+    states: Codes | StoredStates
     codes: Codes
 
     @property

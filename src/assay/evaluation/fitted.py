@@ -257,7 +257,7 @@ def _predictive(
 
 
 def _changed(y: LabelDraws, change: Change | None) -> LabelDraws:
-    return y if change is None else replace(y, states=change(y.states))
+    return y if change is None else replace(y, states=change(y.states[:]))
 
 
 def undefined_panels(

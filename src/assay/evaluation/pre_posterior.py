@@ -67,7 +67,9 @@ def expected_components(
     found = []
     for d in rng.choice(total, size=min(sets, total), replace=False):
         truth = {name: draw[[d]] for name, draw in values.items()}
-        more = build_structure(_answered(planned, ratings, truth, y.states[d], rng), spec)
+        more = build_structure(
+            _answered(planned, ratings, truth, y.states[d : d + 1][0], rng), spec
+        )
         pair = [LabelDraws(states=recover(more, some, rng).states, codes=y.codes) for _ in range(2)]
         drawn = [metric_draws(chosen, ratings.task, part, layout, even)[None] for part in pair]
         first, second = (columns_of(part, layout.systems, contrast) for part in drawn)

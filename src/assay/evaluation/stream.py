@@ -5,7 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
+from assay import storage
 from assay.evaluation.draws import Codes, LabelDraws
+from assay.evaluation.stored import StoredStates
 from assay.fit_data import group, parameter_draws, structure_of
 from assay.recovery import predict_states, recover, running_prevalence
 
@@ -14,8 +16,14 @@ SECOND_STREAM = 5
 
 
 def posterior_labels(fit: xr.DataTree) -> LabelDraws:
-    """Return the label draws of a fit, those of :func:`assay.label_draws`, not yet decoded."""
-    states = group(fit, "labels")["state"].transpose("chain", "draw", "item").to_numpy()
+    """Return the label draws of a fit, those of :func:`assay.label_draws`, not yet decoded.
+
+    Those of a large fit are read as they are asked for.
+    """
+    stored = group(fit, "labels")["state"]
+    if stored.nbytes > storage.LARGE:
+        return LabelDraws(states=StoredStates(stored), codes=_codes(fit))
+    states = stored.transpose("chain", "draw", "item").to_numpy()
     return LabelDraws(states=states.reshape(-1, states.shape[2]), codes=_codes(fit))
 
 

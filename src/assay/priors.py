@@ -4,7 +4,7 @@ A :class:`Prior` is a name and numbers, read from text, written as text, and put
 another; what a model makes of it is :mod:`assay.parameters`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -167,7 +167,7 @@ def write_prior(value: Any, *, where: str = "prior") -> str:
     """
     if isinstance(value, str | Prior):
         return str(value)
-    if np.ndim(value) == 0 and not isinstance(value, Mapping):
+    if not isinstance(value, Mapping | Sequence) and np.ndim(value) == 0:
         raise ModelError(f"{where}: {value!r} is no prior; write it as text, e.g. 'Normal(0, 1)'")
     return str(Prior(name="Counts", values=(read_counts(value, where),)))
 

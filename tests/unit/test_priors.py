@@ -93,8 +93,9 @@ def test_arrays_are_written_as_counts():
     for value in (3, None):
         with pytest.raises(ModelError, match=r"x: .* is no prior; write it as text"):
             write_prior(value, where="x")
-    with pytest.raises(ModelError, match="square table"):
-        write_prior(np.ones(3))
+    for counts in (np.ones(3), [[8, 2], [1]], {"a": [[8, 2], [1]]}, [[[8, 2], [1, 9]], [[8, 2]]]):
+        with pytest.raises(ModelError, match="square table"):
+            write_prior(counts)
 
 
 def test_an_opinion_takes_the_place_of_a_probability():

@@ -1,9 +1,11 @@
-"""What may be given as an argument: choices, counts, numbers, names; all else is refused."""
+"""What may be given as an argument: choices, counts, flags, numbers, names; all else is refused."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from assay.errors import ArgumentError, suggest
 
@@ -84,6 +86,24 @@ def require_count(name: str, given: Any, *, least: int = 1, otherwise: str = "")
         allowed = f"a whole number of at least {least}" + (otherwise and f", or {otherwise}")
         raise ArgumentError(f"{name}={written(given)}; it must be {allowed}")
     return int(given)
+
+
+def require_flag(name: str, given: object) -> bool:
+    """Return true or false; refuse all else: ``"no"`` would count as true.
+
+    Raises
+    ------
+    ArgumentError
+
+    Examples
+    --------
+    >>> require_flag("budget", "no")
+    Traceback (most recent call last):
+    assay.errors.ArgumentError: budget='no'; it must be True or False
+    """
+    if not isinstance(given, bool | np.bool_):
+        raise ArgumentError(f"{name}={written(given)}; it must be True or False")
+    return bool(given)
 
 
 def require_number(name: str, given: Any, suits: Callable[[float], bool], *, allowed: str) -> float:

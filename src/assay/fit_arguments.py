@@ -5,7 +5,13 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from assay.arguments import path_given, require_choice, require_count, require_number
+from assay.arguments import (
+    path_given,
+    require_choice,
+    require_count,
+    require_flag,
+    require_number,
+)
 from assay.effort import Sampler
 from assay.errors import FitError
 from assay.ratings import Ratings, require_ratings
@@ -49,6 +55,7 @@ def check_sampler(
     ModelError, FitError
     """
     require_choice("sampler", sampler, SAMPLERS)
+    require_flag("keep_interrupted", keep_interrupted)
     if checkpoint is not None:
         path_given("checkpoint", checkpoint)
     if method != "nuts" and (checkpoint is not None or keep_interrupted):

@@ -51,11 +51,11 @@ OF_FIT = {
     "rater_kinds": ("level",),
     "rater_reliability": ("kind",),
     "reliability_by_session": (),
-    "report": ("path", "claims", "human", "level", "table_format"),
+    "report": ("path", "claims", "human", "level", "table_format", "stability", "budget"),
     "save": ("path",),
     "score_calibration": ("level",),
     "side_by_side": ("human", "human_by", "metric", "estimand", "level", "baseline", "rng"),
-    "stability": ("of", "metric", "estimand", "level", "incomplete", "baseline"),
+    "stability": ("of", "metric", "estimand", "level", "incomplete", "baseline", "raters"),
     "state_probabilities": (),
     "variance_budget": ("metric", "by", "estimand", "contrast", "incomplete"),
 }
@@ -66,7 +66,7 @@ OF_RATINGS = {
     "check": ("ratings",),
     "fit": (
         "ratings", "raters", "prevalence", "reference", "priors", "replicates", "gold_chosen",
-        "method", "target_accept", "rng", "sampler",
+        "method", "target_accept", "rng", "sampler", "keep_interrupted",
     ),
     "prior_metrics": ("ratings", "raters", "prevalence", "metric", "by", "draws", "rng"),
 }  # fmt: skip
@@ -75,7 +75,7 @@ OF_NEITHER = {
     "load": ({}, ("path",)),
     "load_metrics": ({}, ("path",)),
     "load_task": ({}, ("task",)),
-    "metric": ({"name": "of a test"}, ("kind", "better", "limits", "task")),
+    "metric": ({"name": "of a test"}, ("kind", "better", "limits", "task", "additive")),
     "parse_claim": ({}, ("text",)),
     "plot_agreement": ({}, ("found",)),
     "plot_budget": ({}, ("found",)),
@@ -96,7 +96,7 @@ OF_NEITHER = {
         {"task": "single"}, ("n_items", "n_raters", "n_systems", "missing", "gold", "partial"),
     ),
     "summarize": ({}, ("dataset",)),
-    "threshold_sweep": ({"truth": TRUTH, "scores": SCORES}, ("label", "positive")),
+    "threshold_sweep": ({"truth": TRUTH, "scores": SCORES}, ("label", "positive", "informed")),
 }  # fmt: skip
 ALLOWED = {
     ("label", "text"), ("threshold", "negative"), ("gains", "nothing"), ("rope", "fraction"),

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pandas as pd
 import xarray as xr
 
-from assay.arguments import require_choice
+from assay.arguments import require_choice, require_flag
 from assay.comparison.comparing import compare
 from assay.comparison.refitting import SHORT, refit
 from assay.comparison.variants import Variant, variants_of
@@ -108,9 +108,14 @@ def stability(
     if of is not None:
         require_choice("of", of, OF)
     require_level(level)
+    require_flag("progress", progress)
     kinds = {
-        "rater": raters, "prior": priors, "rule": rules, "kernel": kernel, "dependence": dependence,
-    }  # fmt: skip
+        "rater": require_flag("raters", raters),
+        "prior": require_flag("priors", priors),
+        "rule": require_flag("rules", rules),
+        "kernel": require_flag("kernel", kernel),
+        "dependence": require_flag("dependence", dependence),
+    }
     effort = Effort(draws=draws, tune=tune, chains=chains)
     chosen = of or ("contrasts" if _has_contrasts(fit) else "systems")
     views = _views(

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.arguments import names_given, require_choice, written
+from assay.arguments import names_given, require_choice, require_flag, written
 from assay.errors import ModelError, UnknownNameError, suggest
 from assay.task import Task
 
@@ -140,6 +140,7 @@ def metric(
     'Share of queries whose first chunk suffices.'
     """
     _check(name, task, kind, limits, better)
+    require_flag(f"metric {name!r}: additive", additive)
     seen = None if labels is None else tuple(names_given("labels", labels, what="label"))
 
     def register(function: MetricFunction) -> MetricFunction:

@@ -6,7 +6,7 @@ from typing import get_args
 
 import xarray as xr
 
-from assay.arguments import names_given, path_given, require_choice
+from assay.arguments import names_given, path_given, require_choice, require_flag
 from assay.errors import AssayError
 from assay.files import require_place
 from assay.fit_data import require_fit
@@ -151,10 +151,10 @@ def report(
         level=level,
         claims=_several("claims", claims, "claim"),
         human=_several("human", human, "rater or rater group"),
-        stability=stability,
-        budget=budget,
+        stability=require_flag("stability", stability),
+        budget=require_flag("budget", budget),
         command=command,
-        progress=progress,
+        progress=require_flag("progress", progress),
     )
     page = write_page(material, target, title=title, notice=notice)
     if tables is not None:

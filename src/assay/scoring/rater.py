@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.arguments import require_choice, require_count
+from assay.arguments import require_choice, require_count, require_flag
 from assay.evaluation.estimands import Estimand
 from assay.scoring.block import Block, Setting
 from assay.scoring.classes import class_gains, class_grades, positive_classes
@@ -127,6 +127,7 @@ def score_rater(
     >>> found["auroc"].item(), round(found["brier"].item(), 4)
     (0.75, 0.1767)
     """
+    require_flag("informed", informed)
     known = read_truth(truth, label=label, clusters=clusters)
     chosen = positive_classes(known, positive)
     scored = read_scores(scores, known, chosen, threshold)

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.arguments import numbers_given
+from assay.arguments import numbers_given, require_flag
 from assay.scoring import decisions
 from assay.scoring.block import Setting
 from assay.scoring.classes import class_grades, positive_classes
@@ -58,6 +58,7 @@ def threshold_sweep(
     >>> found["threshold"].values, found["precision"].values.ravel()
     (array([0.4, 0.9]), array([0.5, 1. ]))
     """
+    require_flag("informed", informed)
     known = read_truth(truth, label=label)
     chosen = positive_classes(known, positive)
     scored = read_scores(scores, known, chosen, 0.5)

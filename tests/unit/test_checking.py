@@ -12,6 +12,7 @@ from assay.checking.model_families import family_of
 from assay.evaluation.estimands import MIN_CLUSTERS
 from assay.layers.perception import ENOUGH
 from assay.reading import read_ratings
+from assay.task import Label, Task
 
 
 def single(rows: list[tuple[Any, str, str]], **columns: Any) -> Check:
@@ -365,6 +366,16 @@ class TestScores:
         report = check(read_ratings(table, task="retrieval"))
         said = 'raters={"llm": "scored", "people": "hierarchical"}; other families'
         assert said in texts(report, "note")
+
+    def test_the_family_is_not_proposed_for_classes_without_order(self) -> None:
+        kind = Label(name="kind", classes=("x", "y", "z"))
+        task = Task(name="both", labels=(Label(name="safe"), kind))
+        table = scored().rename(columns=lambda name: name.replace("misleading", "safe"))
+        said = "these raters answer kind too"
+        for kinds, level in ((["x", "y"], "warning"), ([None, None], "note")):
+            report = check(read_ratings(table.assign(kind=kinds * 40), task=task))
+            assert "a fit reads scores with raters='scored'" in texts(report, level)
+            assert (said in texts(report, "warning")) == (level == "warning")
 
     def test_without_scores_nothing_is_said(self) -> None:
         report = single(BALANCED)

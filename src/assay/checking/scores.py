@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from assay.checking.result import Finding, Part, findings_on
 from assay.plurals import counted, does, some
@@ -93,9 +94,24 @@ def _reader(ratings: Ratings) -> Finding:
     others = [g for g in dict.fromkeys(groups) if g not in who]
     recipes = dict.fromkeys(who, "scored") | dict.fromkeys(others, "hierarchical")
     raters = json.dumps(recipes, ensure_ascii=False) if others else "'scored'"
-    return _finding(
-        "note", f"a fit reads scores with raters={raters}; other families read answers alone"
-    )
+    text = f"a fit reads scores with raters={raters}; other families read answers alone"
+    named = _without_order(ratings, np.isin(groups, who))
+    if named:
+        text += (
+            ". That family takes binary labels and ordered classes alone, and these raters answer "
+            f"{', '.join(named)} too: write `ordered = true` in the task file if its classes are"
+        )
+    return _finding("warning" if named else "note", text)
+
+
+def _without_order(ratings: Ratings, rows: NDArray[np.bool_]) -> list[str]:
+    """Name the labels of three classes or more without order that some ratings answer."""
+    answered = (ratings.answers[rows] >= 0).any(axis=0)
+    return [
+        label.name
+        for label, some_answer in zip(ratings.task.labels, answered, strict=True)
+        if some_answer and len(label.classes) > 2 and not label.ordered
+    ]
 
 
 def _beside_answers(ratings: Ratings) -> list[Finding]:

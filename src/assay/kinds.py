@@ -181,8 +181,9 @@ def rater_consistency(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
         if kappa is not None:
             ends = interval_ends(kappa, level)
             bounds = [float(kappa.mean()), *(float(end) for end in ends)]
-        scored = isinstance(part, ScorePart)
-        said = score_codes(ratings, part.family.layout) if scored else ratings.answers
+        said: NDArray[np.integer] = ratings.answers
+        if isinstance(part, ScorePart):
+            said = score_codes(ratings, part.family.layout)
         for member in part.members:
             pairs, same = _repeated_pairs(said, ratings.item, ratings.rater == member)
             if pairs:

@@ -297,7 +297,7 @@ def test_consensus_sensitivity_refuses_a_known_reference():
     with pytest.raises(FitError, match="perception_table"):
         consensus_sensitivity(fit)
     plain = at_the_truth(assay.simulate("single", n_items=20, rng=1))
-    with pytest.raises(FitError, match=r"wrong=1\.5"):
+    with pytest.raises(FitError, match=r"wrong=\(1\.5,\); they must be shares"):
         consensus_sensitivity(plain, wrong=(1.5,))
 
 

@@ -109,6 +109,18 @@ def test_a_fit_says_how_far_its_search_and_its_labels_are(monkeypatch) -> None:
     assert "/60 draws" in said
 
 
+@pytest.mark.filterwarnings("ignore::assay.FitWarning")
+def test_metrics_say_how_many_draws_they_have_read(monkeypatch) -> None:
+    ratings = assay.simulate("retrieval", n_items=40, n_raters=4, n_systems=2, rng=1)
+    fit = assay.fit(ratings, method="map", draws=30, chains=2, rng=1, progress=False)
+    stream = shown(monkeypatch)
+    with waiting("computing metrics", show=True, unit="draws"):
+        assay.metrics(fit, estimand="finite")
+        time.sleep(0.3)
+    # All for the values, and some for the panels on which they are undefined.
+    assert "80 draws, " in plain(stream)
+
+
 def test_an_interrupt_in_compiled_code_is_an_interrupt(monkeypatch) -> None:
     """Python wraps it where it comes while a compiled function hands over its result."""
 

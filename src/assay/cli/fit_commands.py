@@ -11,6 +11,7 @@ from assay.cli.options import Estimands, FitFile, Incomplete, Json, Level, Table
 from assay.cli.shell import end_with, open_fit, say
 from assay.cli.shell import show as show_parts
 from assay.cli.tables import deliver
+from assay.progress import waiting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -42,16 +43,17 @@ def metrics(
     say_unsuited(own, tree)
     every: tuple[Literal["finite", "population"], ...] = ("finite", "population")
     chosen = every if estimand == "both" else (estimand,)
-    draws = {
-        name: assay.metrics(
-            tree,
-            estimand=name,
-            by=None if by == "none" else by,
-            incomplete=incomplete,
-            metric=metric or None,
-        )
-        for name in chosen
-    }
+    with waiting("computing metrics", show=True, unit="draws"):
+        draws = {
+            name: assay.metrics(
+                tree,
+                estimand=name,
+                by=None if by == "none" else by,
+                incomplete=incomplete,
+                metric=metric or None,
+            )
+            for name in chosen
+        }
     summaries: dict[str, pd.DataFrame] = {
         name: assay.summarize(found, level=level) for name, found in draws.items()
     }
@@ -101,20 +103,21 @@ def compare(
     limits = rope_of(rope)
     tree = open_fit(fit_file)
     say_unsuited(own, tree)
-    with computed_once(tree):
+    with computed_once(tree), waiting("comparing", show=True, unit="draws"):
         results = [
             check_claim(tree, text, estimand=estimand, level=level, incomplete=incomplete)
             for text in claim or ()
         ]
-        if results and len(ratings_of(tree).systems) < 2:
-            # They are about metrics, and need nothing to compare.
-            deliver("claims", claims_frame(results), as_json, output, lambda: None)
-            _end_with(tree, results, as_json)
-            return
-        found = compare_systems(
+        # Claims are about metrics, and need nothing to compare.
+        alone = bool(results) and len(ratings_of(tree).systems) < 2
+        found = None if alone else compare_systems(
             tree, by=by, metric=metric or None, estimand=estimand, level=level, rope=limits,
             incomplete=incomplete, baseline=baseline,
         )  # fmt: skip
+    if found is None:
+        deliver("claims", claims_frame(results), as_json, output, lambda: None)
+        _end_with(tree, results, as_json)
+        return
 
     def show() -> None:
         from assay.render import comparison_parts

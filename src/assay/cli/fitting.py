@@ -8,6 +8,7 @@ import typer
 
 from assay.cli.options import pairs
 from assay.cli.shell import say_notes, this_command
+from assay.progress import waiting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -108,7 +109,8 @@ class Fitting:
         import assay
         from assay.errors import FitWarning
 
-        ratings = reading.read(source, task, self.covariates())
+        with waiting(f"reading {source.name}", show=progress):
+            ratings = reading.read(source, task, self.covariates())
         say_notes(ratings.accounting)
         with warnings.catch_warnings(), self._cluster(progress) as client:
             warnings.simplefilter("ignore", FitWarning)

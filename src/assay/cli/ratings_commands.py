@@ -15,6 +15,7 @@ from assay.cli.shell import end_with, open_fit, show, warn
 from assay.cli.tables import deliver
 from assay.files import require_place
 from assay.option_words import in_options
+from assay.progress import waiting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -100,7 +101,8 @@ def fit(
         tree = fitting.fit_dataset(source, task, reading, output, progress=not quiet)
     else:
         tree = fitting.fit(source, task, reading, progress=not quiet)
-        assay.save(tree, output)
+        with waiting(f"writing {output.name}", show=not quiet):
+            assay.save(tree, output)
     _report_fit(tree, output, as_json)
 
 

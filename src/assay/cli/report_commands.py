@@ -15,6 +15,7 @@ from assay.cli.reading import Reading
 from assay.cli.shell import say, say_doubts, show, this_command
 from assay.cli.tables import records_of
 from assay.files import require_place
+from assay.progress import waiting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -105,7 +106,8 @@ def _fit_of(
     if source.suffix in FIT_SUFFIXES or _starts_as_netcdf(source):
         from assay import load
 
-        return load(source)
+        with waiting(f"reading {source.name}", show=not quiet):
+            return load(source)
     if task is None:
         raise typer.BadParameter(
             f"{source} is no fit ({', '.join(FIT_SUFFIXES)}); ratings need the name of a task",

@@ -11,7 +11,7 @@ import typer
 
 from assay.errors import ArgumentError, AssayError
 from assay.option_words import in_options
-from assay.progress import interruptible
+from assay.progress import interruptible, waiting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -64,7 +64,8 @@ def open_fit(path: Path) -> "xr.DataTree":
     """
     from assay import load
 
-    tree = load(path)
+    with waiting(f"reading {path.name}", show=True):
+        tree = load(path)
     say_doubts(tree)
     return tree
 

@@ -14,6 +14,7 @@ from assay.evaluation.item_weights import weighed_layout
 from assay.evaluation.panels import PanelLayout
 from assay.evaluation.registry import Metric
 from assay.evaluation.stored import StoredStates
+from assay.progress import steps
 from assay.quotients import divided
 from assay.reading.ids import unique_rows
 from assay.task import Task
@@ -151,13 +152,14 @@ def _totals_on(
     """Totals of metrics that weigh panels alike: (2, weights, metric, draw, system)."""
     draws = y.shape[0]
     totals = np.empty((len(weights), draws, len(layout.systems), 2 * len(chosen)))
-    step = max(1, CELLS // max(1, layout.item.size))
+    step, told = max(1, CELLS // max(1, layout.item.size)), steps()
     for start in range(0, draws, step):
         run = slice(start, min(start + step, draws))
         kinds, kind = _kinds_of_panels(*_states(y, run), layout)
         values = _values_of_kinds(chosen, task, kinds)
         for k, w in enumerate(weights):
             totals[k, run] = _by_system(values, kind, None if w is None else w[run], layout)
+        told(run.stop - run.start)
     parts = totals.reshape(*totals.shape[:-1], 2, len(chosen))
     return np.ascontiguousarray(np.moveaxis(parts, (3, 4), (0, 2)))
 

@@ -1,7 +1,6 @@
 """check_claim: a claim is supported, contradicted or undecided, with what that rests on."""
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -13,6 +12,7 @@ from assay.comparison.settled import Verdict, settled
 from assay.comparison.words import about, chance, left_out, with_interval
 from assay.errors import UnknownNameError, suggest
 from assay.evaluation import metrics
+from assay.evaluation.effective import effective_draws
 from assay.evaluation.estimands import Estimand, is_modelled
 from assay.evaluation.panels import By, Incomplete, PanelLayout, panel_layout
 from assay.fit_data import ratings_of
@@ -249,11 +249,4 @@ def _spread(values: Values, fixed: Values, ratings: Ratings, layout: PanelLayout
 
 def _mc_error(holds: Values) -> float:
     """Return the standard error of the mean of correlated draws (chain, draw)."""
-    spread = float(holds.std())
-    if not spread > 0:
-        return 0.0
-    from arviz_stats.base.array import BaseArray
-
-    statistics: Any = BaseArray()
-    size = float(statistics.ess(holds, chain_axis=0, draw_axis=1, method="mean"))
-    return float(spread / np.sqrt(size))
+    return float(holds.std() / np.sqrt(effective_draws(holds)))

@@ -6,8 +6,9 @@ says where each item stands, ``estimands`` how much each cluster weighs, ``event
 data can tell, ``draws`` joins them on arrays. ``fitted`` is for a fit (its draws come from
 ``stream``), ``prior`` for what is believed before, ``known`` for labels that are known,
 ``baseline`` for the majority vote. ``metric_files`` reads metrics of the user's own. ``budget``
-says where the variance of a metric comes from (``components``), ``widths`` what more data would
-make of it (``pre_posterior``). ``kept_draws`` holds draws of a fit while a report is made of it.
+says where the variance of a metric comes from (``components``), ``effective`` how many draws
+correlated ones are worth, ``widths`` what more data would make of it (``pre_posterior``).
+``kept_draws`` holds draws of a fit while a report is made of it.
 """
 
 from assay.evaluation import ais, generation, grounding, retrieval

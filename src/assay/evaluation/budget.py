@@ -1,7 +1,6 @@
 """Where the variance of a metric comes from: parameters, labels, clusters."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +17,7 @@ from assay.evaluation.components import (
     metric_columns,
     paired_values,
 )
+from assay.evaluation.effective import effective_draws
 from assay.evaluation.estimands import WEIGHTS_SEED, Estimand, is_modelled
 from assay.evaluation.fitted import metrics
 from assay.evaluation.kept_draws import draws_once
@@ -168,16 +168,6 @@ def _all_parameters(parts: Components, m: int, values: Values) -> None:
 
 
 def _ess(values: Values, chains: int) -> Values:
-    """Effective number of draws for the mean; draws that are undefined count as the mean."""
-    from arviz_stats.base.array import BaseArray
-
-    statistics: Any = BaseArray()
-    some = ~np.isnan(values)
-    centre = np.nan_to_num(defined_mean(values))
-    filled = np.where(some, values, centre[:, None])
-    draws = filled.swapaxes(1, 2).reshape(*centre.shape, chains, -1)
-    constant = np.ptp(draws, axis=(2, 3)) < 1e-12
-    ess = np.full(centre.shape, float(values.shape[1]))
-    if not constant.all():
-        ess[~constant] = statistics.ess(draws[~constant], chain_axis=1, draw_axis=2, method="mean")
-    return np.where(some.any(axis=1), ess * some.mean(axis=1), np.nan)
+    """Effective number of draws of (metric, draw, column), chain by chain: (metric, column)."""
+    draws = values.swapaxes(1, 2)
+    return effective_draws(draws.reshape(*draws.shape[:2], chains, -1))

@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.model import Structure
+from assay.plurals import counted
 from assay.prior_use import idle_priors
+from assay.reading.ids import all_apart, unique_rows
 from assay.states import MISSING
 
 PRIOR_DRIVEN = 0.8
@@ -75,6 +77,26 @@ def independent_replicates(structure: Structure) -> list[str]:
         f"{count} ratings repeat a rater's rating of the same item and are taken for independent "
         "given the truth (replicates='independent'): they count as if other raters had given "
         "them. replicates='together' learns how far they repeat themselves."
+    ]
+
+
+def replicates_apart(structure: Structure) -> list[str]:
+    """Say how many replicates no urn joins: of another session of drifting raters, or label."""
+    ratings = structure.ratings
+    keys = ratings.rater, ratings.item
+    if structure.spec.replicates == "independent" or all_apart(*keys, at=~ratings.abstained):
+        return []
+    count = 0
+    for part in structure.parts:
+        here = np.flatnonzero(part.repeats.row >= 0)
+        once, joined = (key[here] for key in keys), (key[here] for key in (*keys, part.repeats.row))
+        count += len(unique_rows(*joined)[0]) - len(unique_rows(*once)[0])
+    if not count:
+        return []
+    return [
+        f"{counted(count, 'rating', 'repeat')} a rater's rating of the same item "
+        "on other labels, or in another session of a rater who drifts: such ratings are taken for "
+        "independent given the truth, as if other raters had given them."
     ]
 
 

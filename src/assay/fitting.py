@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from assay.assumptions import (
     independent_replicates,
     learned_assumptions,
+    replicates_apart,
     stated_assumptions,
 )
 from assay.centring import find_centred_modes
@@ -203,7 +204,11 @@ def fit(
     for note in [*notes, *independent_replicates(structure)]:
         warnings.warn(note, FitWarning, stacklevel=2)
     tree = assemble(structure, posterior, recovered, stats, len(x))
-    stated = [*stated_assumptions(structure), *learned_assumptions(structure, values)]
+    stated = [
+        *stated_assumptions(structure),
+        *replicates_apart(structure),
+        *learned_assumptions(structure, values),
+    ]
     tree.attrs = attributes(
         structure, modes, notes, stated, numbers, method=method, seed=seed, tune=tune,
         target_accept=target_accept, starts=starts,

@@ -182,6 +182,29 @@ def test_independent_replicates_are_stated_and_warned_of():
     assert any("60 ratings repeat" in text for text in json.loads(fit.attrs["assumptions"]))
 
 
+def test_replicates_that_no_urn_joins_are_stated():
+    """Of other sessions where raters drift, or of other labels; the urn joins the rest."""
+    ratings = assay.simulate(
+        "retrieval", n_items=20, n_raters=3, ratings_per_item=2, replicates=2, rng=1
+    )
+    fitted = {"method": "map", "draws": 1, "chains": 1, "starts": 1}
+
+    def said(ratings: Ratings, **options: str) -> list[str]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FitWarning)
+            fit = assay.fit(ratings, **fitted, **options)
+        return [t for t in json.loads(fit.attrs["assumptions"]) if "in another session" in t]
+
+    session = np.array(["May", "June"], object)[ratings.replicate]
+    again = replace(ratings, session=session, sessions=("May", "June"))
+    answers = ratings.answers.copy()
+    answers[ratings.replicate == 1, 2] = -1
+    answers[:4] = ratings.answers[:4]  # of two raters, whole
+    assert said(ratings) == said(again) == []
+    assert said(again, raters="pooled + drift")[0].startswith("40 ratings repeat a rater's")
+    assert said(replace(ratings, answers=answers))[0].startswith("38 ratings repeat a rater's")
+
+
 # -- dependence --------------------------------------------------------------------------------
 
 

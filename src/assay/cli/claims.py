@@ -22,6 +22,15 @@ Claims = Annotated[
 ]
 
 
+def read_claims(texts: Sequence[str] | None) -> tuple[str, ...]:
+    """Return the claims; one that cannot be read is said before anything is loaded or fitted."""
+    from assay.comparison import parse_claim
+
+    for text in texts or ():
+        parse_claim(text)
+    return tuple(texts or ())
+
+
 def claims_frame(results: "Sequence[ClaimResult]") -> "pd.DataFrame":
     """Return a line per claim."""
     import pandas as pd

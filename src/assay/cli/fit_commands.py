@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from assay.cli.app import command
-from assay.cli.claims import Claims, claims_frame, end_with_claims
+from assay.cli.claims import Claims, claims_frame, end_with_claims, read_claims
 from assay.cli.metric_options import MetricFiles, Metrics, register, rope_of, say_unsuited
 from assay.cli.options import Estimands, FitFile, Incomplete, Json, Level, Table
 from assay.cli.shell import end_with, open_fit, say
@@ -100,13 +100,13 @@ def compare(
     from assay.kept import computed_once
 
     own = register(metric_file)
-    limits = rope_of(rope)
+    limits, claims = rope_of(rope), read_claims(claim)
     tree = open_fit(fit_file)
     say_unsuited(own, tree)
     with computed_once(tree), waiting("comparing", show=True, unit="draws"):
         results = [
             check_claim(tree, text, estimand=estimand, level=level, incomplete=incomplete)
-            for text in claim or ()
+            for text in claims
         ]
         # Claims are about metrics, and need nothing to compare.
         alone = bool(results) and len(ratings_of(tree).systems) < 2

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from assay.cli.app import command
-from assay.cli.claims import Claims, claims_frame, end_with_claims
+from assay.cli.claims import Claims, claims_frame, end_with_claims, read_claims
 from assay.cli.fitting import Fitting
 from assay.cli.metric_options import MetricFiles, register, say_unsuited
 from assay.cli.options import Json, Level, Quiet, Seed
@@ -61,17 +61,15 @@ def report(
     quiet: Quiet = False,
 ) -> None:
     """Write what a fit means as one HTML file; status 3 if a claim does not hold."""
-    from assay.comparison import parse_claim
     from assay.reporting.export import export_tables
     from assay.reporting.material import Material
     from assay.reporting.writing import write_page
 
     own = register(metric_file)
-    for text in claim or ():
-        parse_claim(text)  # one that cannot be read is said before hours of sampling
+    claims = read_claims(claim)
     require_place(output, example="report.html")
     material = Material(
-        fit=_fit_of(source, task, fitting, reading, quiet), claims=tuple(claim or ()),
+        fit=_fit_of(source, task, fitting, reading, quiet), claims=claims,
         human=tuple(human or ()), stability=stability, budget=budget, level=level,
         command=this_command(), progress=not quiet,
     )  # fmt: skip

@@ -162,7 +162,7 @@ def test_a_rater_or_group_can_have_a_prior_of_its_own(ratings: Ratings):
     [
         ("one_coin", "sd", "is not used"),
         ("one_coin", "human.sd", "is not used"),
-        ("one_coin", "nobody.accuracy", "is not used"),
+        ("one_coin", "nobody.accuracy", "there is no rater and no rater group .nobody."),
         ("one_coin", "misperceived", "is not used"),
         ("hierarchical", "human.sdd", "is not used"),
         ("hierarchical", "human.consistency", "no prior 'consistency' that one rater group"),

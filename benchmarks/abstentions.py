@@ -36,8 +36,8 @@ GOOD = {
 def reluctant(items: int, often: float, rng: np.random.Generator) -> tuple[Ratings, float]:
     """Simulate ratings, and the share of the rarer class among the items."""
     ratings = assay.simulate(
-        "single", classes=("a", "b"), n_items=items, n_raters=6, ratings_per_item=3,
-        prevalence="dirichlet", values=GOOD, rng=rng,
+        "single", raters="hierarchical", classes=("a", "b"), n_items=items, n_raters=6,
+        ratings_per_item=3, prevalence="dirichlet", values=GOOD, rng=rng,
     )  # fmt: skip
     assert ratings.simulated is not None
     rarer = ratings.simulated.truth[:, 0] == 1
@@ -53,8 +53,8 @@ def run_design(items: int, often: float, sets: int, seed: int) -> pd.DataFrame:
     for number in range(sets):
         ratings, truth = reluctant(items, often, np.random.default_rng([seed, items, number]))
         fit = assay.fit(
-            ratings, prevalence="dirichlet", method="laplace", draws=500, chains=2, starts=1,
-            rng=number, progress=False,
+            ratings, raters="hierarchical", prevalence="dirichlet", method="laplace", draws=500,
+            chains=2, starts=1, rng=number, progress=False,
         )  # fmt: skip
         table = assay.abstention_sensitivity(
             fit, when="label == b", odds_ratio=ASSUMED, metric=METRIC

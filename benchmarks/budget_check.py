@@ -57,6 +57,7 @@ def draw_ratings(kind: str, rng: np.random.Generator) -> Ratings:
     count = CLUSTERS * SYSTEMS * PLACES
     skeleton = assay.simulate(
         "retrieval",
+        raters="hierarchical",
         n_items=count,
         n_clusters=CLUSTERS,
         n_systems=SYSTEMS,
@@ -120,7 +121,7 @@ def model_set(kind: str, number: int, seed: int) -> pd.DataFrame:
     ratings = draw_ratings(kind, rng)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", assay.FitWarning)
-        fit = assay.fit(ratings, rng=number, progress=False, **NUTS)
+        fit = assay.fit(ratings, raters="hierarchical", rng=number, progress=False, **NUTS)
     known = under_truth(ratings, rng)
     names = [m.name for m in choose_metrics(ratings.task, None)]
     index = pd.MultiIndex.from_product([names, COLUMNS])
@@ -176,7 +177,14 @@ def sampling_set(design: str, number: int, seed: int) -> dict[str, object]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", assay.FitWarning)
         fit = assay.fit(
-            ratings, method="laplace", draws=400, chains=1, starts=1, rng=number, progress=False
+            ratings,
+            raters="hierarchical",
+            method="laplace",
+            draws=400,
+            chains=1,
+            starts=1,
+            rng=number,
+            progress=False,
         )
     line = variance_budget(fit, metric=METRIC).iloc[0]
     mean = float(assay.metrics(fit, metric=METRIC)[METRIC].mean())

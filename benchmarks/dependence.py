@@ -60,6 +60,7 @@ def run(world_name: str, number: int, seed: int) -> Iterator[Line]:
             warnings.simplefilter("ignore")
             fit = assay.fit(
                 world.ratings(**data),
+                raters="hierarchical",
                 reference=reference,
                 rng=int(rng.integers(2**31)),
                 **SAMPLER,

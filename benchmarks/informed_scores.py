@@ -59,7 +59,7 @@ def one_set(number: int, seed: int) -> pd.DataFrame:
     ratings = assay.read_ratings(table, task="single", cluster="query", labels=["relevant"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", assay.FitWarning)
-        fit = assay.fit(ratings, rng=number, progress=False, **NUTS)
+        fit = assay.fit(ratings, raters="hierarchical", rng=number, progress=False, **NUTS)
     question = dict(zip(table["item"], table["query"], strict=True))
     found = []
     for kind, informed in product(BOLDNESS, (False, True)):

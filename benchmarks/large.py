@@ -84,7 +84,14 @@ def run(path: Path, folder: Path, draws: int, seed: int) -> pd.DataFrame:
     tree = stage(
         "fit",
         lambda: assay.fit(
-            ratings, method="laplace", draws=draws, chains=1, starts=2, rng=seed, progress=False
+            ratings,
+            raters="hierarchical",
+            method="laplace",
+            draws=draws,
+            chains=1,
+            starts=2,
+            rng=seed,
+            progress=False,
         ),
     )
     stage("save", lambda: assay.save(tree, folder / "fit.zarr"))

@@ -39,6 +39,7 @@ def made_up_fit(items: int, draws: int, rng: np.random.Generator) -> xr.DataTree
     """Return a tree with the groups that metrics read, and states at random."""
     ratings = assay.simulate(
         "generation",
+        raters="hierarchical",
         n_items=items,
         n_clusters=items // 2,
         n_systems=2,

@@ -55,7 +55,10 @@ def studies(path: Path | None, seed: int) -> Iterator[tuple[str, Ratings]]:
     """Yield the ratings of each posterior."""
     yield "anesthesia", anesthesia_ratings()
     sizes = {"n_items": 300, "n_raters": 6, "n_clusters": 30, "n_systems": 2}
-    yield "retrieval, simulated", assay.simulate("retrieval", rng=seed, **sizes)
+    yield (
+        "retrieval, simulated",
+        assay.simulate("retrieval", raters="hierarchical", rng=seed, **sizes),
+    )
     if path is not None:
         yield path.parent.name, assay.read_ratings(path, task="single")
 
@@ -109,7 +112,9 @@ def fit(ratings: Ratings, method: str, seed: int) -> tuple[xr.DataTree, float]:
     chains = {"draws": DRAWS // 2, "chains": 2} if method == "laplace" else {"chains": 4}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", assay.FitWarning)
-        found = assay.fit(ratings, method=method, rng=seed, progress=False, **chains)
+        found = assay.fit(
+            ratings, raters="hierarchical", method=method, rng=seed, progress=False, **chains
+        )
     return found, time.perf_counter() - started
 
 

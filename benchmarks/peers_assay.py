@@ -48,6 +48,7 @@ def run(ratings: "Ratings", orders: Orders, **changed: Any) -> "xr.DataTree":
         warnings.simplefilter("ignore", assay.FitWarning)
         return assay.fit(
             ratings,
+            raters="hierarchical",
             prevalence="dirichlet",
             rng=orders.seed,
             progress=False,

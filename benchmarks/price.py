@@ -60,7 +60,7 @@ class Design:
         """Simulate the ratings of one seed."""
         asked = {"classes": ("no", "yes")} if self.task == "single" else {}
         asked |= {"n_items": 200, "n_raters": 6, "ratings_per_item": 3} | dict(self.simulate)
-        return assay.simulate(self.task, rng=seed, **asked)
+        return assay.simulate(self.task, raters="hierarchical", rng=seed, **asked)
 
 
 COIN: Mapping[str, Any] = {"raters": "one_coin", "prevalence": "dirichlet"}
@@ -113,7 +113,14 @@ def fit(ratings: Ratings, design: Design, method: str) -> tuple[xr.DataTree, flo
     started = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", assay.FitWarning)
-        found = assay.fit(ratings, method=method, rng=1, progress=False, **DRAWS, **design.model)
+        found = assay.fit(
+            ratings,
+            method=method,
+            rng=1,
+            progress=False,
+            **DRAWS,
+            **{"raters": "hierarchical", **design.model},
+        )
     return found, time.perf_counter() - started
 
 

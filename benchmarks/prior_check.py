@@ -59,8 +59,10 @@ def free_states(task: Task, states: np.ndarray, label: int) -> np.ndarray:
 
 def label_rows(name: str, draws: int, seed: int, **design: int) -> list[dict[str, object]]:
     """Prior mass of each label's free prevalence near the ends, for each class."""
-    ratings = assay.simulate(name, n_items=40, n_raters=2, ratings_per_item=1, rng=1, **design)
-    structure = build_structure(ratings, make_spec())
+    ratings = assay.simulate(
+        name, raters="hierarchical", n_items=40, n_raters=2, ratings_per_item=1, rng=1, **design
+    )
+    structure = build_structure(ratings, make_spec(raters="hierarchical"))
     prevalence = structure.prevalence
     marginal = prevalence.marginal(prevalence.table(prior_values(structure, draws, seed), np), np)
     marginal = marginal if marginal.ndim == 2 else marginal[:, 0]
@@ -94,9 +96,15 @@ def metric_rows(name: str, draws: int, seed: int) -> list[dict[str, object]]:
     """Prior distribution of each metric over 40 panels of 5 places (1 without ranks)."""
     places = 5 if name == "retrieval" else 1
     ratings = assay.simulate(
-        name, n_items=40 * places, n_raters=2, ratings_per_item=1, n_clusters=40, rng=1
+        name,
+        raters="hierarchical",
+        n_items=40 * places,
+        n_raters=2,
+        ratings_per_item=1,
+        n_clusters=40,
+        rng=1,
     )
-    structure = build_structure(ratings, make_spec())
+    structure = build_structure(ratings, make_spec(raters="hierarchical"))
     values = prior_values(structure, draws, seed)
     states = predict_states(
         structure, running_prevalence(structure, values), np.random.default_rng(seed)

@@ -58,7 +58,7 @@ def fit_export(
     with warnings.catch_warnings():
         # What they say stands in the columns r_hat, ess and k_hat.
         warnings.simplefilter("ignore", assay.errors.FitWarning)
-        fit = assay.fit(ratings, rng=seed, progress=False, **options)
+        fit = assay.fit(ratings, raters="hierarchical", rng=seed, progress=False, **options)
     return ratings, fit, time.perf_counter() - start
 
 

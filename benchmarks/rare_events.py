@@ -45,6 +45,7 @@ def one_sample(share: float, number: int, seed: int) -> dict[str, Any]:
         warnings.simplefilter("ignore", assay.FitWarning)
         fit = assay.fit(
             assay.read_ratings(table, task=task),
+            raters="hierarchical",
             prevalence="dirichlet",
             rng=int(rng.integers(2**31)),
             progress=False,

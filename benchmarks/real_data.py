@@ -158,7 +158,7 @@ def convabuse(data: Path, seed: int) -> Iterator[Line]:
     for reason, count in accounting.reasons.items():
         yield {"quantity": f"rows set aside: {reason}", "value": count}
     yield {"quantity": "ratings that repeat a rater's own", "value": (ratings.replicate > 0).sum()}
-    fit, said = fit_timed(ratings, rng=seed, **LAPLACE)
+    fit, said = fit_timed(ratings, raters="hierarchical", rng=seed, **LAPLACE)
     probability = assay.label_probabilities(fit).mean("item")
     reliability = assay.rater_reliability(fit).mean(("chain", "draw", "rater"))
     for label in ratings.task.labels:

@@ -55,7 +55,7 @@ GOLD_RECIPES = (
     "one_coin",
     "dawid_skene",
 )
-SAMPLED = ("hierarchical", "dawid_skene", "one_coin")
+SAMPLED = ("hierarchical + item_difficulty", "hierarchical", "dawid_skene", "one_coin")
 SAMPLED_GOLD = ("hierarchical + item_difficulty_continuous",)
 SAMPLED_GOLD_SETS = ("sentiment_sp_amt", "snow_rte", "dogs")
 ENOUGH_GOLD = 30

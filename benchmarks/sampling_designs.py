@@ -108,7 +108,14 @@ def one_set(design: str, number: int, seed: int) -> dict[str, object]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", assay.FitWarning)
         fit = assay.fit(
-            ratings, method="laplace", draws=400, chains=1, starts=1, rng=number, progress=False
+            ratings,
+            raters="hierarchical",
+            method="laplace",
+            draws=400,
+            chains=1,
+            starts=1,
+            rng=number,
+            progress=False,
         )
     line = assay.summarize(assay.metrics(fit, metric=METRIC)).iloc[0]
     return {

@@ -94,7 +94,7 @@ def measure_worker(design: str, ratings: int, seed: int) -> dict[str, Any]:
         before = resident()
         reset_peak()
         reading, data = seconds_of(lambda: assay.read_ratings(path, task=design))
-    spec = make_spec()
+    spec = make_spec(raters="hierarchical")
     showing, skeleton = seconds_of(lambda: make_skeleton(data, spec))
     _, numbering = number(skeleton, spec)
     numbering_time, numbered = seconds_of(lambda: number_partition(data, numbering))
@@ -141,7 +141,7 @@ def measure_evaluation(partitions: int, seed: int) -> dict[str, Any]:
     from assay.model import build_structure
 
     data = assay.read_ratings(make_table("single", 0, 4000, seed), task="single")
-    structure = build_structure(data, make_spec())
+    structure = build_structure(data, make_spec(raters="hierarchical"))
     density = make_density(structure)
     pattern, _ = take_clusters(structure.pattern, np.arange(20))
 
@@ -185,8 +185,8 @@ def measure_fit(design: str, ratings: int, workers: int, seed: int) -> dict[str,
             SpreadDensity.__call__ = counted  # type: ignore[method-assign]
             start = time.perf_counter()
             tree = assay.fit_dataset(
-                folder, task=design, out=out, client=client, draws=FIT_DRAWS, chains=1, rng=seed,
-                starts=1,
+                folder, raters="hierarchical", task=design, out=out, client=client,
+                draws=FIT_DRAWS, chains=1, rng=seed, starts=1,
             )  # fmt: skip
             seconds = time.perf_counter() - start
             return {

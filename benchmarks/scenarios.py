@@ -2,15 +2,15 @@
 
 Ratings come from a generator of its own, not from the package's model: labels follow one another
 (relevance, then sufficiency, then misleading), a query effect shifts them, raters answer until the
-interface accepts (or repair their answer, or override a warning). Each run is fitted with the
-default model; 95 % intervals of the six metrics by system are held against the values of these
-items (finite) and of the superpopulation (population), beside majority vote with a cluster
-bootstrap.
+interface accepts (or repair their answer, or override a warning). 95 % intervals of the six
+metrics by system are held against the values of these items (finite) and of the superpopulation
+(population), beside majority vote with a cluster bootstrap.
 
     python benchmarks/scenarios.py --runs 20 --seed 1
+    python benchmarks/scenarios.py --runs 20 --seed 1 --raters "hierarchical + item_difficulty"
 
-writes ``docs/calibration/scenarios.csv`` (a line per run, metric and method) and
-``scenarios_summary.csv``.
+add their lines to ``docs/calibration/scenarios.csv`` (a line per run, metric and method), in the
+place of older ones of the same recipe and worlds, and make ``scenarios_summary.csv`` anew.
 """
 
 import argparse
@@ -49,10 +49,15 @@ SCENARIOS = (
     Scenario(name="interface warns", interface="warn", response="warn"),
     Scenario(name="repaired, fitted as retry", interface="repair", right=False),
     Scenario(name="response process off", response="off", right=False),
+    Scenario(name="three ratings an item", often=1.0),
+    Scenario(name="items differ in difficulty", hardness=1.0),
+    Scenario(name="items differ in difficulty, three ratings an item", hardness=1.0, often=1.0),
 )
 
 
-def run(world: Scenario, number: int, seed: int, population: pd.Series) -> list[dict[str, object]]:
+def run(
+    world: Scenario, number: int, seed: int, population: pd.Series, raters: str
+) -> list[dict[str, object]]:
     """One run of a scenario: a line per metric, system, estimand and method."""
     rng = np.random.default_rng([seed, number])
     table, truth = draw_ratings(world, rng)
@@ -67,14 +72,21 @@ def run(world: Scenario, number: int, seed: int, population: pd.Series) -> list[
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fit = assay.fit(
-            ratings, draws=300, tune=300, chains=2, starts=2, rng=number, progress=False
+            ratings,
+            raters=raters,
+            draws=300,
+            tune=300,
+            chains=2,
+            starts=2,
+            rng=number,
+            progress=False,
         )
     rows = []
     for estimand, known in (("finite", finite), ("population", population)):
         found = assay.summarize(assay.metrics(fit, estimand=estimand))
         for row in found.itertuples():
             rows.append(
-                ("assay", estimand, row.metric, row.system, row.mean, row.lower, row.upper, known)
+                (raters, estimand, row.metric, row.system, row.mean, row.lower, row.upper, known)
             )
         for row in majority_metrics(ratings, rng=number).itertuples():
             rows.append(
@@ -123,22 +135,35 @@ def summary(table: pd.DataFrame) -> pd.DataFrame:
     return found.assign(worst_metric_coverage=worst).round(4).reset_index()
 
 
+def merged(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines of both; a newer run of a scenario takes the place of an older one."""
+    keys = ["scenario", "run", "method", "estimand", "metric", "system"]
+    both = pd.concat([old, new]).drop_duplicates(keys, keep="last")
+    place = {world.name: k for k, world in enumerate(SCENARIOS)}
+    return both.sort_values(keys, key=lambda c: c.map(place) if c.name == "scenario" else c)
+
+
 def main() -> None:
     """Read the command line; write each scenario as it is done."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--raters", default="hierarchical")
+    parser.add_argument("--only", default=None, help="part of the names of the scenarios to run")
+    parser.add_argument("--folder", type=Path, default=FOLDER)
     chosen = parser.parse_args()
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    rows: list[dict[str, object]] = []
-    populations = {world.name: population_values(world) for world in SCENARIOS}
+    chosen.folder.mkdir(parents=True, exist_ok=True)
+    path = chosen.folder / "scenarios.csv"
+    table = pd.read_csv(path) if path.exists() else pd.DataFrame()
+    worlds = [w for w in SCENARIOS if chosen.only is None or chosen.only in w.name]
+    populations = {world.name: population_values(world) for world in worlds}
     for number in range(chosen.first, chosen.first + chosen.runs):
-        for world in SCENARIOS:
-            rows += run(world, number, chosen.seed, populations[world.name])
-        table = pd.DataFrame(rows)
-        table.round(5).to_csv(FOLDER / "scenarios.csv", index=False)
-        summary(table).to_csv(FOLDER / "scenarios_summary.csv", index=False)
+        for world in worlds:
+            rows = run(world, number, chosen.seed, populations[world.name], chosen.raters)
+            table = merged(table, pd.DataFrame(rows).round(5))
+        table.to_csv(path, index=False)
+        summary(table).to_csv(chosen.folder / "scenarios_summary.csv", index=False)
 
 
 if __name__ == "__main__":

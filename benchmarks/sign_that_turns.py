@@ -78,7 +78,10 @@ def fitted_lines(ratings: Ratings, name: str, seed: int) -> Iterator[Line]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
         fit = assay.fit(
-            rated_by(ratings, list(approach.who)), rng=seed, **SAMPLER, **approach.options
+            rated_by(ratings, list(approach.who)),
+            rng=seed,
+            **SAMPLER,
+            **{"raters": "hierarchical", **approach.options},
         )
     found = json.loads(fit.attrs["diagnostics"])
     for estimand in ESTIMANDS:

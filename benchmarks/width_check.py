@@ -62,7 +62,14 @@ def fit_of(table: pd.DataFrame, number: int) -> xr.DataTree:
         warnings.simplefilter("ignore")
         ratings = assay.read_ratings(table, task="retrieval")
         return assay.fit(
-            ratings, draws=300, tune=300, chains=2, starts=2, rng=number, progress=False
+            ratings,
+            raters="hierarchical",
+            draws=300,
+            tune=300,
+            chains=2,
+            starts=2,
+            rng=number,
+            progress=False,
         )
 
 

@@ -46,7 +46,9 @@ class World:
     """What a world and its interface are like.
 
     ``base`` is the log odds of each label for an average query, rank 1 and an average system;
-    ``pull`` how strongly (ease, system, rank) move it, label by label.
+    ``pull`` how strongly (ease, system, rank) move it, label by label. ``hardness`` is the SD
+    over items of what all raters' log odds of a right answer share, ``often`` the share of the
+    items that are rated three times; the others are rated once.
     """
 
     name: str
@@ -60,6 +62,8 @@ class World:
     clusters: int = 80
     places: int = 5
     raters: int = 6
+    hardness: float = 0.0
+    often: float = 0.1
 
 
 WORLDS = {
@@ -143,15 +147,21 @@ def draw_skill(world: World, rng: np.random.Generator) -> np.ndarray:
 
 
 def draw_ratings(world: World, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
-    """Ratings as a table, and the truth: 10 % of the items rated three times, the rest once."""
+    """Ratings as a table, and the truth."""
     truth = draw_truth(world, world.clusters, rng)
     skill = draw_skill(world, rng)
     rows = []
     for index in np.ndindex(*truth.shape[:3]):
-        often = 3 if rng.random() < 0.1 else 1
-        for rater in rng.permutation(world.raters)[:often]:
-            rows.append(rating_row(world, index, rater, truth, skill, rng))
+        times = 3 if rng.random() < world.often else 1
+        seen = hardened(skill, rng.normal(0, world.hardness)) if world.hardness else skill
+        for rater in rng.permutation(world.raters)[:times]:
+            rows.append(rating_row(world, index, rater, truth, seen, rng))
     return pd.DataFrame(rows), truth
+
+
+def hardened(skill: np.ndarray, hardness: float) -> np.ndarray:
+    """Chances of a right answer where their log odds are lower by ``hardness``."""
+    return 1 / (1 + np.exp(hardness) * (1 - skill) / skill)
 
 
 def rating_row(

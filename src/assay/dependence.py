@@ -51,7 +51,7 @@ def effective_raters(fit: xr.DataTree) -> xr.DataArray:
     --------
     >>> import assay
     >>> ratings = assay.simulate("single", n_items=40, n_raters=5, rng=2)
-    >>> fit = assay.fit(ratings, method="map", draws=2, chains=1, rng=1)
+    >>> fit = assay.fit(ratings, raters="hierarchical", method="map", draws=2, chains=1, rng=1)
     >>> float(effective_raters(fit).mean())
     5.0
     """

@@ -46,7 +46,7 @@ from assay.progress import waiting
 from assay.ratings import Ratings
 from assay.recovery import Recovered, recover
 from assay.seeds import seed_of
-from assay.spec import GoldChosen, Replicates, make_spec
+from assay.spec import DEFAULT_RATERS, GoldChosen, Replicates, make_spec
 
 Floats = NDArray[np.float64]
 
@@ -54,7 +54,7 @@ Floats = NDArray[np.float64]
 def fit(
     ratings: Ratings,
     *,
-    raters: str | Mapping[str, str] = "hierarchical",
+    raters: str | Mapping[str, str] = DEFAULT_RATERS,
     prevalence: str = "loglinear",
     reference: str | None = None,
     priors: Priors = None,

@@ -23,7 +23,7 @@ def used_priors(structure: Structure) -> dict[str, Prior]:
     >>> from assay.model import build_structure
     >>> from assay.spec import make_spec
     >>> ratings = assay.simulate("single", n_items=40, n_raters=4, rng=1)
-    >>> list(used_priors(build_structure(ratings, make_spec())))
+    >>> list(used_priors(build_structure(ratings, make_spec("hierarchical"))))
     ['main', 'mean_correct', 'mean_other', 'sd']
     """
     read = (block.prior for block in structure.parameters() if 0 not in block.shape)

@@ -8,7 +8,7 @@ from assay.model import Structure, build_structure
 from assay.prior_files import Priors
 from assay.prior_use import refuse_idle
 from assay.ratings import Ratings
-from assay.spec import Replicates, make_spec
+from assay.spec import DEFAULT_RATERS, Replicates, make_spec
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def build_model(
     ratings: Ratings,
     *,
-    raters: str | Mapping[str, str] = "hierarchical",
+    raters: str | Mapping[str, str] = DEFAULT_RATERS,
     prevalence: str = "loglinear",
     reference: str | None = None,
     priors: Priors = None,

@@ -16,6 +16,8 @@ REPLICATES = ("together", "independent")
 GoldChosen = Literal["random", "recorded"]
 GOLD_CHOSEN = ("random", "recorded")
 CONSENSUS = "consensus of all raters"
+DEFAULT_RATERS = "hierarchical + item_difficulty"
+"""Items always differ in how hard they are; who leaves that out is too sure of split votes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +60,7 @@ class Spec:
         recorded.
     """
 
-    raters: str | Mapping[str, str] = "hierarchical"
+    raters: str | Mapping[str, str] = DEFAULT_RATERS
     prevalence: str = "loglinear"
     reference: str | None = None
     replicates: Replicates = "together"
@@ -152,7 +154,7 @@ def recipes(spec: Spec, groups: tuple[str, ...]) -> dict[str, Recipe]:
 
 
 def make_spec(
-    raters: str | Mapping[str, str] = "hierarchical",
+    raters: str | Mapping[str, str] = DEFAULT_RATERS,
     prevalence: str = "loglinear",
     reference: str | None = None,
     priors: Priors = None,

@@ -27,7 +27,8 @@ RECIPES: dict[str, dict] = {
     "continuous": {"raters": "one_coin + item_difficulty_continuous"},
     "drift": {"raters": "pooled + drift"},
     "bias": {"raters": "dawid_skene + system_bias"},
-    "gold": {"reference": "gold"},
+    "gold": {"raters": "hierarchical", "reference": "gold"},
+    "default, gold": {"reference": "gold"},
     "group": {"reference": "human", "raters": "class_conditional + item_difficulty + drift"},
     "mixed": {
         "reference": "human",
@@ -198,7 +199,7 @@ def test_pymc_agrees_without_compiling():
     _against_pymc(build_structure(ratings, make_spec()), _interpreted())
 
 
-@pytest.mark.parametrize("recipe", ["easy and hard", "gold"])
+@pytest.mark.parametrize("recipe", ["easy and hard", "gold", "default, gold"])
 def test_pymc_agrees_with_layers(recipe: str):
     _against_pymc(structure_with_layers("ais", recipe, items=5), _interpreted())
 

@@ -33,7 +33,8 @@ def ratings_of(name: str, *, scores: bool = False, again: bool = False) -> Ratin
 
 
 def both(ratings: Ratings, plain: dict, richer: dict) -> tuple[Structure, Structure]:
-    return tuple(build_structure(ratings, make_spec(**spec)) for spec in (plain, richer))
+    specs = [make_spec(**{"raters": "hierarchical"} | spec) for spec in (plain, richer)]
+    return tuple(build_structure(ratings, spec) for spec in specs)
 
 
 def at(structure: Structure, values: dict, point: dict[str, float]) -> float:
@@ -82,7 +83,7 @@ def test_who_misperceives_nothing_sees_the_truth(name: str, reference: str, rate
 @pytest.mark.parametrize("name", TASKS)
 def test_who_misperceives_everything_tells_nothing(name: str):
     """With every item misperceived, ratings have a probability of their own, whatever is true."""
-    structure = build_structure(ratings_of(name), make_spec(reference="human"))
+    structure = build_structure(ratings_of(name), make_spec("hierarchical", reference="human"))
     values = draw_values(structure, 8) | {"misperceived": np.ones(1)}
     # What a misperceived item is taken for would tell something about it.
     values |= {k: np.zeros_like(v) for k, v in values.items() if k == "appearance_by_state"}
@@ -120,7 +121,7 @@ def test_full_consistency_counts_each_rater_once():
         audit=np.full((len(again), 3), -1, np.int8),
         seconds=np.full(len(again), np.nan),
     )
-    once, twice = (build_structure(r, make_spec()) for r in (ratings, doubled))
+    once, twice = (build_structure(r, make_spec("hierarchical")) for r in (ratings, doubled))
     values = draw_values(twice, 3) | {"consistency": np.array(1 - 1e-13)}
     assert twice.log_likelihood(values) == pytest.approx(once.log_likelihood(values), abs=1e-9)
 
@@ -134,7 +135,7 @@ def test_joint_without_association_is_hierarchical(name: str):
 @pytest.mark.parametrize("name", TASKS)
 def test_one_recipe_for_each_group_is_one_recipe_for_all(name: str):
     """Where parameters are by group and rater alone, parts are only another way to write it."""
-    plain = build_structure(ratings_of(name), make_spec())
+    plain = build_structure(ratings_of(name), make_spec("hierarchical"))
     apart = build_structure(
         plain.ratings, make_spec({"human": "hierarchical", "model": "hierarchical"})
     )

@@ -41,7 +41,7 @@ def study(task, raters: int = 1, **options: object) -> Ratings:
 def simulated(
     task, missing: float = 0.0, raters: int = 1, **options: object
 ) -> tuple[Structure, Ratings, dict]:
-    structure = build_structure(study(task, raters, **options), make_spec())
+    structure = build_structure(study(task, raters, **options), make_spec("hierarchical"))
     values = draw_values(structure, 2)
     rng = np.random.default_rng(7)
     return structure, simulate_answers(structure, values, rng, missing=missing), values
@@ -136,6 +136,6 @@ def test_ratings_of_an_item_are_independent_given_its_state():
 def test_the_test_has_power():
     """The other kernel's probabilities do not fit the answers."""
     structure, ratings, values = simulated(task_named("retrieval"), resolve="retry")
-    other = build_structure(replace(structure.ratings, resolve="repair"), make_spec())
+    other = build_structure(replace(structure.ratings, resolve="repair"), make_spec("hierarchical"))
     patterns = np.concatenate([ratings.simulated.truth, ratings.answers], axis=1)
     assert p_value(patterns, exact(other, values, 0.0)) < 1e-6

@@ -137,7 +137,9 @@ def test_one_system_has_the_three_sides_without_a_contrast():
         "single", n_items=60, n_raters=4, classes=("no", "yes"), groups={"person": 2, "llm": 2},
         rng=1,
     )  # fmt: skip
-    alone = assay.fit(ratings, method="map", draws=20, chains=1, progress=False)
+    alone = assay.fit(
+        ratings, raters="hierarchical", method="map", draws=20, chains=1, progress=False
+    )
     found = side_by_side(alone, human="person", draws=20, chains=1)
     assert found.table["approach"].tolist() == ["naive", "corrected", "human-only"]
     vote = majority_metrics(ratings)
@@ -190,7 +192,7 @@ def test_variants_of_each_kind(retrieval_fit):
     assert len(names["prior"]) == 4
     assert len(names["rule"]) == 4
     assert names["kernel"] == ["blocked answers resolved by repair"]
-    assert names["dependence"] == ["raters err together on hard items"]
+    assert names["dependence"] == ["all items are equally hard"]
 
 
 def test_variants_change_what_they_say(retrieval_fit):
@@ -210,7 +212,19 @@ def test_variants_change_what_they_say(retrieval_fit):
     assert twice["mean_binary"] == "Normal(1.8, 1.6)"
     assert "main" not in twice
     (dependent,) = variants_of(retrieval_fit, kinds("dependence"))
-    assert dependent.changes == {"raters": "hierarchical + item_difficulty"}
+    assert dependent.changes == {"raters": "hierarchical", "priors": {"sd": "HalfNormal(0.5)"}}
+
+
+def test_dependence_is_added_or_taken_away():
+    hard = small_fit(priors={"hard_share": "Beta(1, 9)", "sd": "HalfNormal(0.5)"})
+    (without,) = variants_of(hard, kinds("dependence"))
+    assert without.changes == {"raters": "hierarchical", "priors": {"sd": "HalfNormal(0.5)"}}
+    groups = small_fit(raters={"person": "pooled", "llm": "one_coin"})
+    (added,) = variants_of(groups, kinds("dependence"))
+    assert added.name == "raters err together on hard items"
+    assert added.changes == {
+        "raters": {"person": "pooled + item_difficulty", "llm": "one_coin + item_difficulty"}
+    }
 
 
 def test_no_kernel_without_a_blocked_rule(fit):
@@ -248,7 +262,7 @@ def test_stability_has_a_line_per_variant_and_contrast(retrieval_fit, capsys):
     assert table["variant"].tolist() == [
         *["as fitted"] * 2,
         *["blocked answers resolved by repair"] * 2,
-        *["raters err together on hard items"] * 2,
+        *["all items are equally hard"] * 2,
     ]
     assert table["metric"].tolist() == names * 3
     pairs = compare(retrieval_fit, metric=names).pairs

@@ -28,7 +28,7 @@ def structure_of(task: str = "retrieval", sessions: int = 1, **spec: object) -> 
         sessions=sessions,
         rng=1,
     )
-    return build_structure(ratings, make_spec(**spec))
+    return build_structure(ratings, make_spec(**{"raters": "hierarchical"} | spec))
 
 
 def values_of(structure: Structure, **given: float) -> dict[str, np.ndarray]:

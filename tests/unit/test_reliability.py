@@ -20,7 +20,8 @@ OPTIONS = {
 def quick(ratings: Ratings, **options: object) -> xr.DataTree:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
-        return assay.fit(ratings, method="map", draws=1, chains=1, starts=1, **options)
+        plain = {"raters": "hierarchical", "method": "map", "draws": 1, "chains": 1, "starts": 1}
+        return assay.fit(ratings, **plain | options)
 
 
 def by_hand(fit: xr.DataTree) -> np.ndarray:

@@ -21,8 +21,9 @@ def test_a_recipe_is_a_family_and_its_layers(text: str, written: str):
     assert parse_recipe(written) == parse_recipe(text)
 
 
-def test_the_default_recipe_is_the_default_family():
-    assert Recipe() == parse_recipe("hierarchical") == parse_recipe(make_spec().raters)
+def test_the_default_recipe_is_the_default_family_with_hard_items():
+    assert Recipe() == parse_recipe("hierarchical")
+    assert parse_recipe(make_spec().raters) == Recipe(layers=("item_difficulty",))
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ class Fitting:
         list[str] | None,
         _fitting(
             "Rater family, with layers: 'pooled + item_difficulty'. GROUP=FAMILY gives a rater "
-            "group its own; repeat. hierarchical if not given.",
+            "group its own; repeat. 'hierarchical + item_difficulty' if not given.",
             metavar="FAMILY",
         ),
     ] = None
@@ -175,7 +175,9 @@ class Fitting:
     def _families(self) -> str | dict[str, str]:
         """Return one family for all, or one for each rater group."""
         if not self.raters:
-            return "hierarchical"
+            from assay.spec import DEFAULT_RATERS
+
+            return DEFAULT_RATERS
         if len(self.raters) == 1 and "=" not in self.raters[0]:
             return self.raters[0]
         # A group's name may hold an equals sign, and that of a family does not.

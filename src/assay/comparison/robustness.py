@@ -67,7 +67,8 @@ def stability(
     kernel : bool
         Resolve blocked answers the other way (``retry`` or ``repair``), where a rule blocks.
     dependence : bool
-        Add a latent class of hard items, on which raters err together, where there is none.
+        Add a latent class of hard items, on which raters err together; where there is a
+        difficulty, leave it out.
     draws, tune, chains : int
         Effort of each refit: less than a fit of its own takes by default.
     progress : bool

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from assay.catalogue import catalogue_entry
 from assay.comparison.refitting import rated_by
 from assay.fit_data import ratings_of, spec_of, structure_of
 from assay.prevalence import default_priors as prevalence_priors
@@ -149,20 +150,30 @@ def _other_kernel(ratings: Ratings) -> Iterator[Variant]:
 
 
 def _dependence(ratings: Ratings, spec: Spec) -> Iterator[Variant]:
-    """Let raters err together on hard items, where the model does not let them already."""
-    layered = (
-        _with_difficulty(spec.raters)
+    """Let raters err together on hard items, or independently where the model has hard items."""
+    has = any(part.startswith(DIFFICULTY) for part in spec.rater_parts)
+    changed = _without_difficulty if has else _with_difficulty
+    raters = (
+        changed(spec.raters)
         if isinstance(spec.raters, str)
-        else {group: _with_difficulty(recipe) for group, recipe in spec.raters.items()}
+        else {group: changed(recipe) for group, recipe in spec.raters.items()}
     )
-    if layered != spec.raters:
-        name = "raters err together on hard items"
-        yield Variant(kind="dependence", name=name, ratings=ratings, changes={"raters": layered})
+    changes: dict[str, Any] = {"raters": raters}
+    if has:
+        idle = catalogue_entry("raters", DIFFICULTY, called="layer")["priors"]
+        changes["priors"] = {k: v for k, v in spec.priors.items() if k not in idle}
+    name = "all items are equally hard" if has else "raters err together on hard items"
+    yield Variant(kind="dependence", name=name, ratings=ratings, changes=changes)
 
 
 def _with_difficulty(recipe: str) -> str:
-    has = any(layer.startswith(DIFFICULTY) for layer in parse_recipe(recipe).layers)
-    return recipe if has else f"{recipe} + {DIFFICULTY}"
+    return f"{recipe} + {DIFFICULTY}"
+
+
+def _without_difficulty(recipe: str) -> str:
+    parsed = parse_recipe(recipe)
+    layers = tuple(name for name in parsed.layers if not name.startswith(DIFFICULTY))
+    return str(replace(parsed, layers=layers))
 
 
 def _divided(counts: Any, by: float) -> Any:

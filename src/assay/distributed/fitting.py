@@ -44,7 +44,7 @@ from assay.prior_use import refuse_idle
 from assay.progress import waiting
 from assay.ratings import Ratings
 from assay.seeds import seed_of
-from assay.spec import GoldChosen, Replicates, make_spec
+from assay.spec import DEFAULT_RATERS, GoldChosen, Replicates, make_spec
 from assay.task import Task
 
 METHODS = ("laplace", "map", "em")
@@ -57,7 +57,7 @@ def fit_dataset(
     out: str | Path,
     client: Any,
     reading: Mapping[str, Any] | None = None,
-    raters: str | Mapping[str, str] = "hierarchical",
+    raters: str | Mapping[str, str] = DEFAULT_RATERS,
     prevalence: str = "loglinear",
     reference: str | None = None,
     priors: Priors = None,

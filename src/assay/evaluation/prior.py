@@ -16,13 +16,13 @@ from assay.prior_use import refuse_idle
 from assay.ratings import Ratings
 from assay.recovery import predict_states, running_prevalence
 from assay.seeds import generator_of
-from assay.spec import make_spec
+from assay.spec import DEFAULT_RATERS, make_spec
 
 
 def prior_metrics(
     ratings: Ratings,
     *,
-    raters: str | Mapping[str, str] = "hierarchical",
+    raters: str | Mapping[str, str] = DEFAULT_RATERS,
     prevalence: str = "loglinear",
     priors: Priors = None,
     formula: str | None = None,

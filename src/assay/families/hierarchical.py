@@ -1,4 +1,4 @@
-"""Partial pooling of confusions within groups of raters (Paun et al. 2018); the default."""
+"""Partial pooling of confusions within groups of raters (Paun et al. 2018)."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar

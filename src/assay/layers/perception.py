@@ -146,7 +146,8 @@ class Perception:
         for name in self.groups:
             looks = self.looks(values, name, tilted, xp)
             chance = self.chances(values, name, xp)[..., None, :, None]
-            blank = xp.zeros_like(looks[..., :1, :]) + np.zeros((classes, 1))
+            # An index and a new axis, where a slice would not tell PyTensor that its size is one.
+            blank = xp.zeros_like(looks[..., 0, :])[..., None, :] + np.zeros((classes, 1))
             kinds.append(xp.concatenate([blank + chance, looks], axis=-2))
         return kinds[0] if len(kinds) == 1 else xp.concatenate(kinds, axis=-3)
 

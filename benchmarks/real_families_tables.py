@@ -25,10 +25,9 @@ from family_sets import SETS, GoldSet, read_gold_set
 from numpy.typing import NDArray
 from real_families import KEPT, PROJECT, recall
 
-from assay.spec import DEFAULT_RATERS
-
 Floats = NDArray[np.float64]
 Line = dict[str, Any]
+DEFAULT = "hierarchical"
 SCORES = ("accuracy", "log_loss", "brier", "ece", "ece_excess")
 LOSSES = SCORES[1:]
 FIT = (
@@ -100,7 +99,7 @@ def over_splits(lines: pd.DataFrame) -> pd.DataFrame:
 
 def target_line(gold_set: GoldSet, stage: str, seed: int) -> Line | None:
     """Hold the default against the best aggregators, on the same items."""
-    ours = {m: f for m, _, f in kept(gold_set.name, stage)}.get(DEFAULT_RATERS)
+    ours = {m: f for m, _, f in kept(gold_set.name, stage)}.get(DEFAULT)
     others = {m: f for m, _, f in kept(gold_set.name, "without_gold") if m in AGGREGATORS}
     if ours is None or not others:
         return None

@@ -105,7 +105,7 @@ def abstention_sensitivity(
     --------
     >>> import assay
     >>> ratings = assay.simulate("ais", n_items=30, n_raters=4, missing=0.1, rng=1)
-    >>> fit = assay.fit(ratings, raters="pooled", method="map", draws=50, chains=1, rng=1)
+    >>> fit = assay.fit(ratings, raters="hierarchical", method="map", draws=50, chains=1, rng=1)
     >>> table = abstention_sensitivity(fit, when="flagged", odds_ratio=(1, 4), estimand="finite")
     >>> list(table.columns[:3])
     ['when', 'odds_ratio', 'metric']

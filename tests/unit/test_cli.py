@@ -260,7 +260,9 @@ def test_compare_shows_each_pair_and_its_estimand(fit_file: Path) -> None:
 def test_claims_about_a_metric_need_no_systems(tmp_path: Path) -> None:
     said = pd.DataFrame([(n, r, ("yes", "no", "no")[n % 3]) for n in range(60) for r in "abc"])
     ratings = assay.read_ratings(said.set_axis(["item", "rater", "label"], axis=1), task="single")
-    fit = assay.fit(ratings, raters="pooled", method="map", draws=20, chains=1, progress=False)
+    fit = assay.fit(
+        ratings, raters="hierarchical", method="map", draws=20, chains=1, progress=False
+    )
     path = assay.save(fit, tmp_path / "one.nc")
     done = run("compare", path, "--claim", "prevalence[label=yes] < 1.5")
     assert done.exit_code == 0

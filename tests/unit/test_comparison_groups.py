@@ -59,7 +59,9 @@ def test_one_system_has_no_contrasts():
     ratings = assay.simulate("generation", n_items=40, n_clusters=40, rng=6)
     stratum = np.where(np.arange(40) < 20, "de", "en")
     ratings = replace(ratings, items=ratings.items.assign(stratum=stratum))
-    fit = assay.fit(ratings, method="map", draws=5, chains=1, starts=1, rng=1)
+    fit = assay.fit(
+        ratings, raters="hierarchical", method="map", draws=5, chains=1, starts=1, rng=1
+    )
     with pytest.raises(ModelError, match="at least two systems, and the ratings name none"):
         group_contrasts(fit)
 

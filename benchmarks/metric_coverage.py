@@ -3,12 +3,12 @@
 ``--truth fixed``: queries from a superpopulation with a query SD of 1.5 and two systems that
 differ, labels and raters from a generator of its own (``worlds.py``). ``--truth prior``: parameters
 from the prior of the model that is fitted, labels and ratings from the model, so that coverage
-averaged over the sets has to be nominal; the population value is that of many new clusters under the same
-parameters. Ratings go through the interface; 10 % of the items are rated three times, the others
-once. Each set is fitted with ``hierarchical``; 95 % intervals are held against the value of these
-items (``finite``) and of the superpopulation (``population``), and so are the difference of the two
-systems and P(B > A). Beside them stands majority vote with a cluster bootstrap and, for rates, with
-Wilson's interval.
+averaged over the sets has to be nominal; the population value is that of many new clusters under
+the same parameters. Ratings go through the interface; 10 % of the items are rated three times, the
+others once. Each set is fitted with ``hierarchical``; 95 % intervals are held against the value of
+these items (``finite``) and of the superpopulation (``population``), and so are the difference of
+the two systems and P(B > A). Beside them stands majority vote with a cluster bootstrap and, for
+rates, with Wilson's interval.
 
     python benchmarks/metric_coverage.py --world retrieval --truth fixed --sets 400 --seed 1
 

@@ -364,9 +364,7 @@ class TestScores:
             }
         )  # fmt: skip
         report = check(read_ratings(table, task="retrieval"))
-        said = (
-            'raters={"llm": "scored", "people": "hierarchical + item_difficulty"}; other families'
-        )
+        said = 'raters={"llm": "scored", "people": "hierarchical"}; other families'
         assert said in texts(report, "note")
 
     def test_the_family_is_not_proposed_for_classes_without_order(self) -> None:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from assay.checking.result import Finding, Part, findings_on
 from assay.plurals import counted, does, some
 from assay.ratings import Ratings
-from assay.spec import DEFAULT_RATERS
 
 _finding = findings_on("scores")
 
@@ -93,7 +92,7 @@ def _reader(ratings: Ratings) -> Finding:
     groups = ratings.raters["group"].to_numpy(object)[ratings.rater]
     who = list(dict.fromkeys(groups[scored]))
     others = [g for g in dict.fromkeys(groups) if g not in who]
-    recipes = dict.fromkeys(who, "scored") | dict.fromkeys(others, DEFAULT_RATERS)
+    recipes = dict.fromkeys(who, "scored") | dict.fromkeys(others, "hierarchical")
     raters = json.dumps(recipes, ensure_ascii=False) if others else "'scored'"
     text = f"a fit reads scores with raters={raters}; other families read answers alone"
     named = _without_order(ratings, np.isin(groups, who))

@@ -27,7 +27,8 @@ def at_the_truth(ratings: Ratings, **options: object) -> xr.DataTree:
     """A fit whose only draw of the parameters is the truth that made the ratings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
-        fit = assay.fit(ratings, method="map", draws=1, chains=1, starts=1, **options)
+        plain = {"raters": "hierarchical", "method": "map", "draws": 1, "chains": 1, "starts": 1}
+        fit = assay.fit(ratings, **plain | options)
     truth = {name: np.asarray(value)[None] for name, value in ratings.simulated.values.items()}
     fit["posterior"] = xr.DataTree(posterior_dataset(structure_of(fit), truth, 1))
     return fit

@@ -104,7 +104,7 @@ def stability(
     >>> which = {"raters": False, "priors": False, "rules": False, "kernel": False}
     >>> table = stability(tree, metric="helpfulness_rate", draws=20, progress=False, **which)
     >>> table["variant"].tolist()
-    ['as fitted', 'raters err together on hard items']
+    ['as fitted', 'all items are equally hard']
     """
     if of is not None:
         require_choice("of", of, OF)

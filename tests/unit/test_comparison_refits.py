@@ -16,6 +16,7 @@ from assay.comparison.views import contrast_changes
 from assay.effort import Effort
 from assay.errors import ModelError, RatingsError, UnknownNameError
 from assay.evaluation import majority_metrics
+from assay.fit_data import spec_of
 from assay.priors import parse_prior
 
 KINDS = ("rater", "prior", "rule", "kernel", "dependence")
@@ -219,6 +220,8 @@ def test_dependence_is_added_or_taken_away():
     hard = small_fit(priors={"hard_share": "Beta(1, 9)", "sd": "HalfNormal(0.5)"})
     (without,) = variants_of(hard, kinds("dependence"))
     assert without.changes == {"raters": "hierarchical", "priors": {"sd": "HalfNormal(0.5)"}}
+    again, _ = refit(hard, without.ratings, Effort(draws=5, chains=1), without.changes)
+    assert spec_of(again).priors == {"sd": "HalfNormal(0.5)"}
     groups = small_fit(raters={"person": "pooled", "llm": "one_coin"})
     (added,) = variants_of(groups, kinds("dependence"))
     assert added.name == "raters err together on hard items"

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from assay.checking.result import Finding, Part
 from assay.ratings import Ratings
-from assay.states import MISSING
 from assay.task import Label, Task
 
 Floats = NDArray[np.float64]
@@ -120,14 +119,14 @@ def unlike(task: Task, sums: Sums, squared: Floats) -> str:
     """Say what differs clearly, from sums over all data and their squared errors (value,)."""
     from scipy.stats import t
 
-    fewest = sums.clusters.min(axis=1)
+    fewest, names = sums.clusters.min(axis=1), _names(task)
     found = []
     for n in np.flatnonzero(fewest >= FEWEST):
         inside, outside = sums.means[n]
         if abs(inside - outside) > ROUNDING:
             score = abs(inside - outside) / max(np.sqrt(squared[n]), ROUNDING)
             tail = 2 * float(t.sf(score, fewest[n] - 1))
-            found.append((tail, f"{_names(task)[n]} {inside:.2f} against {outside:.2f}"))
+            found.append((tail, f"{names[n]} {inside:.2f} against {outside:.2f}"))
     compared = max(1, int((fewest >= FEWEST).sum()))
     clear = [text for tail, text in sorted(found) if tail < UNLIKE / compared]
     if not clear:
@@ -140,8 +139,7 @@ def unlike(task: Task, sums: Sums, squared: Floats) -> str:
 
 def _sides(ratings: Ratings) -> tuple[Bools, NDArray[np.int64]]:
     """Whether the truth of each item is known, and the number of its cluster: (item,)."""
-    known = (ratings.truth != MISSING).any(axis=1)
-    return known, pd.factorize(ratings.items["cluster"])[0].astype(np.int64)
+    return ratings.has_truth, pd.factorize(ratings.items["cluster"])[0].astype(np.int64)
 
 
 def _shown(label: Label) -> range:

@@ -80,4 +80,4 @@ def split_empty(client: Any, paths: Sequence[Path]) -> tuple[list[Path], list[Pa
     full = [path for path, count in zip(paths, rows, strict=True) if count]
     if not full:
         raise RatingsError("none of the files has a row", str(paths[0].parent))
-    return full, [path for path in paths if path not in set(full)]
+    return full, [path for path, count in zip(paths, rows, strict=True) if not count]

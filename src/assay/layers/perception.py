@@ -15,7 +15,6 @@ from assay.prevalence import Prevalence
 from assay.prevalence.coding import main_columns
 from assay.priors import Prior
 from assay.ratings import Ratings
-from assay.states import MISSING
 
 Floats = NDArray[np.float64]
 ENOUGH = 30
@@ -248,7 +247,7 @@ def telling_items(ratings: Ratings, reference: str) -> NDArray[np.bool_]:
     It has gold; or two ratings of the reference group or more, and one of somebody else.
     """
     if reference == "gold":
-        return np.asarray((ratings.truth != MISSING).any(axis=1))
+        return ratings.has_truth
     mine = (ratings.raters["group"].to_numpy(object) == reference)[ratings.rater]
     rated, items = ~ratings.abstained, len(ratings.items)
     inside = np.bincount(ratings.item[mine & rated], minlength=items)

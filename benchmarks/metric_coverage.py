@@ -5,10 +5,10 @@ differ, labels and raters from a generator of its own (``worlds.py``). ``--truth
 from the prior of the model that is fitted, labels and ratings from the model, so that coverage
 averaged over the sets has to be nominal; the population value is that of many new clusters under
 the same parameters. Ratings go through the interface; 10 % of the items are rated three times, the
-others once. Each set is fitted with ``hierarchical``; 95 % intervals are held against the value of
-these items (``finite``) and of the superpopulation (``population``), and so are the difference of
-the two systems and P(B > A). Beside them stands majority vote with a cluster bootstrap and, for
-rates, with Wilson's interval.
+others once. Each set is fitted with ``--raters``, by default those of ``fit``; 95 % intervals are
+held against the value of these items (``finite``) and of the superpopulation (``population``), and
+so are the difference of the two systems and P(B > A). Beside them stands majority vote with a
+cluster bootstrap and, for rates, with Wilson's interval.
 
     python benchmarks/metric_coverage.py --world retrieval --truth fixed --sets 400 --seed 1
 
@@ -44,6 +44,7 @@ from worlds import (
 
 import assay
 from assay.evaluation import majority_metrics, metrics_of_labels
+from assay.spec import DEFAULT_RATERS
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "calibration"
 ESTIMANDS = ("finite", "population")
@@ -53,13 +54,13 @@ CONTRAST = "second - first"
 RANKED = ("sufficiency_hit_at_k", "mean_reciprocal_rank_at_k", "ndcg_at_k")
 
 
-def draw_set(world: World, truth: str, rng: np.random.Generator):
+def draw_set(world: World, truth: str, raters: str, rng: np.random.Generator):
     """Ratings of one set, and the true values: (ratings, finite, population)."""
     if truth == "fixed":
         table, labels = draw_ratings(world, rng)
         ratings = assay.read_ratings(table, task=world.task)
         return ratings, metric_values(world, labels), superpopulation(world.name)
-    sizes = {"raters": "hierarchical", "n_raters": world.raters, "n_systems": len(SYSTEMS)}
+    sizes = {"raters": raters, "n_raters": world.raters, "n_systems": len(SYSTEMS)}
     count = world.clusters * len(SYSTEMS) * world.places
     ratings = assay.simulate(
         world.task,
@@ -93,16 +94,16 @@ def known_values(ratings: assay.Ratings) -> pd.Series:
     return table.set_index(["metric", "system"])["value"]
 
 
-def run(number: int, *, world: World, truth: str, seed: int) -> pd.DataFrame:
+def run(number: int, *, world: World, truth: str, raters: str, seed: int) -> pd.DataFrame:
     """One set: a line per estimand, method, metric and system or contrast."""
     rng = np.random.default_rng([seed, number, list(WORLDS).index(world.name)])
-    ratings, finite, population = draw_set(world, truth, rng)
+    ratings, finite, population = draw_set(world, truth, raters, rng)
     started = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fit = assay.fit(
             ratings,
-            raters="hierarchical",
+            raters=raters,
             draws=400,
             tune=200,
             chains=1,
@@ -116,7 +117,7 @@ def run(number: int, *, world: World, truth: str, seed: int) -> pd.DataFrame:
     table = pd.concat(parts, ignore_index=True)
     known = {"finite": with_contrast(finite), "population": with_contrast(population)}
     table["truth"] = [known[row.estimand][(row.metric, row.system)] for row in table.itertuples()]
-    return table.assign(set=number, seconds=seconds)
+    return table.assign(set=number, seconds=seconds, raters=raters)
 
 
 def with_contrast(values: pd.Series) -> pd.Series:
@@ -172,7 +173,7 @@ def wilson(share: np.ndarray, count: np.ndarray) -> tuple[np.ndarray, np.ndarray
 
 def summary(table: pd.DataFrame) -> pd.DataFrame:
     """Coverage with the region that nominal coverage stays in with 99 %, and interval scores."""
-    keys = ["truth_from", "world", "estimand", "method", "metric", "system"]
+    keys = ["truth_from", "world", "estimand", "method", "raters", "metric", "system"]
     scored = interval_scores(table[table["truth"].notna()], LEVEL)
     found = scored.groupby(keys, sort=False).agg(
         sets=("set", "nunique"),
@@ -204,7 +205,7 @@ def summarize_all(folder: Path) -> None:
     parts = []
     for path in sorted(folder.glob("coverage_*_*.csv.gz")):
         _, truth, world = path.name.removesuffix(".csv.gz").split("_", 2)
-        parts.append(pd.read_csv(path).assign(truth_from=truth, world=world))
+        parts.append(votes_once(pd.read_csv(path), truth).assign(truth_from=truth, world=world))
     if not parts:
         return
     found = summary(pd.concat(parts))
@@ -213,10 +214,17 @@ def summarize_all(folder: Path) -> None:
     draw(found[found["method"] == "assay"]).savefig(folder / "coverage.png", dpi=130)
 
 
+def votes_once(table: pd.DataFrame, truth: str) -> pd.DataFrame:
+    """Keep the votes of a fixed world once: every recipe is given the same ratings there."""
+    if truth == "fixed":
+        table = table.assign(raters=table["raters"].where(table["method"] == "assay", "-"))
+    return table.drop_duplicates(["set", "raters", "estimand", "method", "metric", "system"])
+
+
 def by_world(found: pd.DataFrame) -> pd.DataFrame:
     """Return means over the metrics and systems of a world, contrasts apart."""
     kind = np.where(found["system"] == CONTRAST, "difference", "value")
-    keys = ["truth_from", "world", "estimand", "of", "method"]
+    keys = ["truth_from", "world", "estimand", "of", "method", "raters"]
     groups = found.assign(of=kind).groupby(keys, sort=False)
     table = groups.agg(
         sets=("sets", "min"),
@@ -267,13 +275,20 @@ def _draw_world(axes: Axes, own: pd.DataFrame) -> None:
     axes.set_xlim(0.85, 1.005)
 
 
-def run_all(world: World, truth: str, numbers: list[int], seed: int, workers: int, path: Path):
+def run_all(work: partial[pd.DataFrame], numbers: list[int], workers: int, path: Path) -> None:
     """Run the sets in processes of their own, and write each as it is done."""
-    work = partial(run, world=world, truth=truth, seed=seed)
     # A worker that grew over hundreds of fits would hold its memory: each is renewed.
     with get_context("spawn").Pool(workers, maxtasksperchild=50) as pool:
         for lines in pool.imap_unordered(work, numbers):
             lines.round(6).to_csv(path, mode="a", header=not path.exists(), index=False)
+
+
+def sets_done(path: Path, raters: str) -> set[int]:
+    """Return the sets that a file has of a recipe."""
+    if not path.exists():
+        return set()
+    table = pd.read_csv(path)
+    return set(table.loc[table["raters"] == raters, "set"])
 
 
 def main() -> None:
@@ -281,6 +296,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--world", choices=sorted(WORLDS), default="retrieval")
     parser.add_argument("--truth", choices=("fixed", "prior"), default="fixed")
+    parser.add_argument("--raters", default=DEFAULT_RATERS)
     parser.add_argument("--sets", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=1)
@@ -290,10 +306,10 @@ def main() -> None:
     chosen.folder.mkdir(parents=True, exist_ok=True)
     if not chosen.summarize:
         path = chosen.folder / f"coverage_{chosen.truth}_{chosen.world}.csv.gz"
-        done = set(pd.read_csv(path)["set"]) if path.exists() else set()
+        done = sets_done(path, chosen.raters)
         numbers = [n for n in range(chosen.sets) if n not in done]
-        world = WORLDS[chosen.world]
-        run_all(world, chosen.truth, numbers, chosen.seed, chosen.workers, path)
+        sizes = {"world": WORLDS[chosen.world], "truth": chosen.truth, "raters": chosen.raters}
+        run_all(partial(run, seed=chosen.seed, **sizes), numbers, chosen.workers, path)
     summarize_all(chosen.folder)
 
 

@@ -27,6 +27,35 @@ def telling_items(ratings: Ratings) -> NDArray[np.bool_]:
     return np.asarray((raters >= 2) | (ratings.has_truth & (raters >= 1)))
 
 
+def settling_items(ratings: Ratings) -> NDArray[np.bool_]:
+    """Return which items three raters answered, or of which some truth is known.
+
+    Where no item has more than two raters, a family of models gives the same chances to all pairs
+    of answers, with other rates and other errors (``tests/exact/test_two_ratings.py``).
+    """
+    raters = raters_of_items(ratings)
+    return np.asarray((raters >= 3) | (ratings.has_truth & (raters >= 1)))
+
+
+def other_witnesses(ratings: Ratings) -> list[str]:
+    """Name what tells of an item's truth besides its own answers to the same question.
+
+    Populations whose rates differ tell two raters' errors if these are the same in both [1]_; a
+    label that hangs together with another is a witness of it, and so are items of one cluster.
+
+    References
+    ----------
+    .. [1] Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of diagnostic tests.
+       Biometrics 36, 167-171.
+    """
+    found = {
+        "labels that hang together": len(ratings.task.labels) > 1,
+        "systems that differ": len(ratings.systems) > 1,
+        "items of one cluster": ratings.items["cluster"].nunique() < len(ratings.items),
+    }
+    return [words for words, there in found.items() if there]
+
+
 def check_items(ratings: Ratings) -> Part:
     """Say how many ratings items have."""
     counts = np.bincount(ratings.item[~ratings.abstained], minlength=len(ratings.items))

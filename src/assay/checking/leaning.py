@@ -4,9 +4,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.checking.items import raters_of_items, telling_items
+from assay.checking.items import (
+    other_witnesses,
+    raters_of_items,
+    settling_items,
+    telling_items,
+)
 from assay.checking.result import Finding, Part, findings_on
-from assay.plurals import some
+from assay.plurals import counted, does, some
 from assay.ratings import Ratings
 
 _finding = findings_on("what leans on the prior")
@@ -26,8 +31,8 @@ def check_leaning(ratings: Ratings) -> Part:
     telling = telling_items(ratings)
     classes = _class_table(ratings, telling)
     raters = _rater_table(ratings, telling)
-    found = [*_once(ratings, telling), *_classes(classes), *_raters(raters)]
-    found += _systems(ratings, telling)
+    found = [*_once(ratings, telling), *_twice(ratings, telling), *_classes(classes)]
+    found += [*_raters(raters), *_systems(ratings, telling)]
     if not found:
         text = "no class, rater or system has so few items in common that its numbers lean on it"
         silent = classes.loc[~classes["answered"], "label"].unique()
@@ -54,6 +59,23 @@ def _once(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
         "metrics over all items are no surer than those reliabilities, however many items there are"
     )
     return [_finding("warning", text)]
+
+
+def _twice(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
+    """Say what two raters an item leave open; a warning if nothing else tells a little of it."""
+    settled = int(settling_items(ratings).sum())
+    pairs = int(telling.sum()) - settled
+    if settled >= FEW_ITEMS or not pairs:
+        return []
+    text = (
+        f"{counted(pairs, 'item', 'have')} two raters and no more, {settled or 'none'} "
+        f"{does(settled, 'have')} three or a known truth: two answers tell how often raters agree, "
+        "and neither how common a class is nor which way raters err, however many items there are"
+    )
+    others = other_witnesses(ratings)
+    text += "; that leans on the prior" + f", and on {' and '.join(others)}" * bool(others)
+    text += f". A third rater, or the truth, of {FEW_ITEMS - settled} more items would tell"
+    return [_finding("note" if others else "warning", text)]
 
 
 def _class_table(ratings: Ratings, telling: NDArray[np.bool_]) -> pd.DataFrame:

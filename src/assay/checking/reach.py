@@ -1,6 +1,11 @@
 """What the data can answer, what they cannot, and what would unlock it."""
 
-from assay.checking.items import raters_of_items, telling_items
+from assay.checking.items import (
+    other_witnesses,
+    raters_of_items,
+    settling_items,
+    telling_items,
+)
 from assay.checking.result import Finding, Part, findings_on
 from assay.ratings import Ratings
 
@@ -60,6 +65,10 @@ def _reliability(ratings: Ratings) -> list[Finding]:
     known = telling - several
     if telling >= wanted:
         where = " and ".join(["items they share"] * (several > 0) + ["known truth"] * (known > 0))
+        if not settling_items(ratings).any() and not other_witnesses(ratings):
+            return [
+                _finding("note", "how often raters agree can be learned, which way they err not")
+            ]
         return [_finding("ok", f"the raters' reliability can be learned from {where}")]
     more = f", and the truth of {known} others is known" if known else ""
     text = (

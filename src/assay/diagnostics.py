@@ -14,6 +14,7 @@ from assay.checking.double_sampling import Design, danger
 from assay.laplace import laplace_log_density
 from assay.model import Structure
 from assay.peaks import Mode
+from assay.plurals import counted
 from assay.spec import Spec
 
 R_HAT_LIMIT = 1.01
@@ -33,6 +34,16 @@ BETTER_MISNAMED = (
     "hard they are may hide behind a name that is seldom given. The truth of some items (truth=) "
     "would tell."
 )
+WHICH_HOLDS = (
+    " The truth of some items (truth=) would tell which holds, and priors= say which is to be "
+    "believed without it."
+)
+ENOUGH = 1.25
+"""How many times the draws that would just do are proposed: efficiency differs from run to run."""
+STEP = 500
+"""Draws are proposed in multiples of it."""
+FAR = 10
+"""Times the draws beyond which none are proposed: more of the same would take too long."""
 CLEARLY_OF_TWO = 9.0
 """The same of two classes: that raters miss many of one of them is nothing unusual."""
 LOOKED_AT = 100
@@ -98,8 +109,19 @@ def entry_names(name: str, variable: xr.DataArray) -> list[str]:
     return [f"{name}[{', '.join(entry)}]" for entry in product(*words)]
 
 
-def nuts_warnings(table: pd.DataFrame, stats: Mapping[str, NDArray[Any]]) -> list[str]:
-    """Say what a reader must know before using the draws, in sentences."""
+def nuts_warnings(
+    table: pd.DataFrame, stats: Mapping[str, NDArray[Any]], *, draws: int
+) -> list[str]:
+    """Say what a reader must know before using the draws, in sentences.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From :func:`convergence_table`.
+    stats : mapping of str to ndarray (chain, draw)
+    draws : int
+        Of each chain.
+    """
     found = []
     worst = table.iloc[int(table["r_hat"].fillna(0).argmax())]
     if worst["r_hat"] > R_HAT_LIMIT:
@@ -114,15 +136,21 @@ def nuts_warnings(table: pd.DataFrame, stats: Mapping[str, NDArray[Any]]) -> lis
         name = table["parameter"].iloc[int(ess.argmin())]
         found.append(
             f"The effective sample size is as low as {ess.min():.0f} ({name}); below {ESS_LIMIT} "
-            "the ends of intervals are rough. Take more draws (draws=)."
+            f"the ends of intervals are rough. Take more draws (draws={_enough(draws, ess.min())})."
         )
     diverged = int(np.sum(stats.get("diverging", 0)))
     if diverged:
         found.append(
-            f"{diverged} transitions diverged: the sampler may have missed a corner of the "
-            "posterior. Take smaller steps (target_accept=0.98), or use tighter priors."
+            f"{counted(diverged, 'transition')} diverged: the sampler may have missed a corner of "
+            "the posterior. Take smaller steps (target_accept=0.98), or use tighter priors."
         )
     return found
+
+
+def _enough(draws: int, ess: float) -> str:
+    """Propose draws of each chain that would bring an effective sample size to its limit."""
+    wanted = ENOUGH * draws * ESS_LIMIT / ess if ess > 0 else np.inf
+    return str(int(np.ceil(wanted / STEP)) * STEP) if wanted <= FAR * draws else ""
 
 
 class ImportanceCheck(NamedTuple):
@@ -201,11 +229,13 @@ def mode_warnings(modes: list[Mode]) -> list[str]:
     found = []
     for mode in modes[1:]:
         if mode.visited == 0 and (mode.mirrored or mode.weight > MODE_LIMIT):
-            share = "not negligible" if mode.weight > MODE_LIMIT else "negligible"
-            why = BETTER_MISNAMED if mode.misnamed and mode.weight > modes[0].weight else ""
+            weighty = mode.weight > MODE_LIMIT
+            better = mode.misnamed and mode.weight > modes[0].weight
+            why = BETTER_MISNAMED if better else WHICH_HOLDS if weighty else ""
             found.append(
-                f"Another mode was seen, and is not part of the result: {mode}; its weight is "
-                f"{share}.{why}"
+                "The answers can be explained in another way (another mode of the posterior), "
+                f"which is not part of the result: {mode}; its weight is "
+                f"{'not ' * weighty}negligible.{why}"
             )
     if modes[0].mirrored:
         found.append(

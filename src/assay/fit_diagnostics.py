@@ -23,7 +23,7 @@ def diagnose_nuts(posterior: xr.Dataset, stats: Mapping[str, NDArray[Any]]) -> D
         "ess_min": _number(table[["ess_bulk", "ess_tail"]].min().min()),
         "divergences": int(np.sum(stats.get("diverging", 0))),
     }
-    return numbers, nuts_warnings(table, stats)
+    return numbers, nuts_warnings(table, stats, draws=posterior.sizes["draw"])
 
 
 def diagnose_laplace(mode: Mode, x: Floats, lp: Floats) -> Diagnosis:

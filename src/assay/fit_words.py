@@ -95,9 +95,10 @@ def convergence_words(fit: xr.DataTree) -> list[str]:
     words = f"{sizes['chain']} chains of {sizes['draw']} draws: "
     match fit.attrs["method"]:
         case "nuts":
+            diverged = counted(numbers["divergences"], "divergence")
             words += (
                 f"largest R-hat {_number(numbers['r_hat_max'], 3)}, smallest effective sample "
-                f"size {_number(numbers['ess_min'], 0)}, {numbers['divergences']} divergences."
+                f"size {_number(numbers['ess_min'], 0)}, {diverged}."
             )
         case "laplace":
             words = (

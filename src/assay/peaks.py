@@ -91,7 +91,7 @@ class Mode:
         """Say what the mode is and how much it weighs."""
         kind = "raters are mostly right"
         if self.misnamed:
-            kind = "raters mostly call a class by the name of another"
+            kind = "raters mostly call a class, or its hard items, by the name of another"
         if self.mirrored:
             kind = "raters are mostly wrong (a mirror image)"
         evidence = "" if np.isnan(self.evidence) else f"log evidence {self.evidence:.1f}, "

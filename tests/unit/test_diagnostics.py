@@ -1,6 +1,7 @@
 """Convergence in words: which parameter is meant."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -34,11 +35,28 @@ def posterior() -> xr.Dataset:
 
 
 def test_a_warning_names_the_entry_by_its_coordinates(posterior: xr.Dataset) -> None:
-    said = nuts_warnings(convergence_table(posterior), {})
+    said = nuts_warnings(convergence_table(posterior), {}, draws=400)
     name = "logit_mean[group person, cell misleading: no -> no]"
     assert len(said) == 2
     assert all(name in text for text in said)
     assert "for 1 of 5 parameters" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("worth", "advice"), [(300, "(draws=2000)"), (80, "(draws=6500)"), (40, "(draws=)")]
+)
+def test_as_many_draws_are_proposed_as_would_do(worth: float, advice: str) -> None:
+    """In proportion and a quarter more, of 1,000 draws; of a tenth of what is needed, none."""
+    table = pd.DataFrame({"parameter": ["main"], "r_hat": 1.0, "ess_bulk": worth, "ess_tail": 900})
+    (said,) = nuts_warnings(table, {}, draws=1000)
+    assert said.endswith(f"Take more draws {advice}.")
+
+
+def test_one_divergence_is_singular(posterior: xr.Dataset) -> None:
+    stats = {"diverging": np.eye(4, 400, dtype=int)[:1]}
+    table = convergence_table(posterior[["system_sd"]])
+    (said,) = nuts_warnings(table, stats, draws=400)
+    assert said.startswith("1 transition diverged")
 
 
 def test_each_line_has_the_numbers_of_its_own_entry(posterior: xr.Dataset) -> None:

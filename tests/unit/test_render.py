@@ -158,6 +158,8 @@ def test_a_negligible_mode_is_no_reason_for_doubt(other: Mode, count: int) -> No
     tree = xr.DataTree()
     tree.attrs["warnings"] = json.dumps(notes)
     assert len(fit_words.doubts(tree)) == count
+    assert notes[0].endswith("its weight is negligible.") == (not count)
+    assert ("The truth of some items (truth=) would tell" in notes[0]) == bool(count)
 
 
 def test_a_best_system_is_shown_where_metrics_have_a_direction() -> None:

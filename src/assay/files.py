@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import FitError
+from assay.interrupts import unbroken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,18 +40,47 @@ def require_place(path: Path, *, example: str, may_be_folder: bool = False) -> N
         raise FitError(f"cannot write {path}: no permission to write in {path.parent}")
 
 
+class Unwritten(KeyboardInterrupt):
+    """Ctrl-C before a file stood in its place."""
+
+
 @contextmanager
 def draft(path: Path) -> Iterator[Path]:
     """Give a path to write to that takes the place of ``path`` at once, when all went well.
 
     A folder that stands there is moved away first: only an empty one could be replaced.
+
+    Raises
+    ------
+    Unwritten
+        At Ctrl-C while it is written to; at Ctrl-C after that a plain KeyboardInterrupt.
     """
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".assay-") as folder:
-        unfinished = Path(folder) / path.name
-        yield unfinished
-        if path.is_dir():
-            shutil.move(path, Path(folder) / "old")
-        unfinished.replace(path)
+    written = False
+    try:
+        with _folder_beside(path) as folder:
+            unfinished = folder / path.name
+            yield unfinished
+            with unbroken():
+                if path.is_dir():
+                    shutil.move(path, folder / "old")
+                unfinished.replace(path)
+                written = True
+    except KeyboardInterrupt:
+        if written:
+            raise KeyboardInterrupt(f"{path} was written") from None
+        old = "; the old one is as it was" if path.exists() else ""
+        raise Unwritten(f"{path} was not written{old}") from None
+
+
+@contextmanager
+def _folder_beside(path: Path) -> Iterator[Path]:
+    """Make a folder on the same disk, gone at the end whatever happens."""
+    folder = tempfile.TemporaryDirectory(dir=path.parent, prefix=".assay-")
+    try:
+        yield Path(folder.name)
+    finally:
+        with unbroken():
+            folder.cleanup()
 
 
 def write_table(frame: "pd.DataFrame", path: Path) -> None:

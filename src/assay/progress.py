@@ -8,6 +8,8 @@ from contextvars import ContextVar
 from threading import Lock, Timer
 from typing import Any
 
+from assay.interrupts import interruptible
+
 PATIENCE = 1.0
 """Seconds after which a wait is explained."""
 PAUSE = 0.1
@@ -37,20 +39,6 @@ def waiting(what: str, *, show: bool, total: float | None = None, unit: str = ""
     shown = show and sys.stderr.isatty()
     with interruptible(), _shown(what, total, unit) if shown else nullcontext():
         yield
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Raise KeyboardInterrupt for Ctrl-C that came while a compiled function gave its result back.
-
-    Python calls that a SystemError.
-    """
-    try:
-        yield
-    except SystemError as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):
-            raise KeyboardInterrupt from None
-        raise
 
 
 def steps() -> Step:

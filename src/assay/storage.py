@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+import numpy as np
 import xarray as xr
 
 from assay.arguments import path_given
 from assay.errors import FitError
 from assay.files import draft, require_place
 from assay.fit_data import require_fit
+from assay.interrupts import unbroken
 
 ZARR = ".zarr"
 LATER = "log_likelihood"
@@ -35,6 +37,8 @@ def save(fit: xr.DataTree, path: str | Path) -> Path:
     ------
     FitError
         If the tree is not a fit, or the path cannot be written.
+    KeyboardInterrupt
+        At Ctrl-C, once the group that is being written is done; it says whether the file stands.
 
     Examples
     --------
@@ -51,10 +55,9 @@ def save(fit: xr.DataTree, path: str | Path) -> Path:
     require_place(target, example="fit.nc", may_be_folder=target.suffix == ZARR)
     try:
         with draft(target) as unfinished:
-            if target.suffix == ZARR:
-                fit.to_zarr(unfinished, mode="w", consolidated=False)
-            else:
-                fit.to_netcdf(unfinished, engine="h5netcdf")
+            for node in fit.subtree:
+                with unbroken():
+                    _write(node, unfinished)
     except OSError as error:
         raise FitError(f"cannot write {target}: {error.strerror or error}") from None
     return target
@@ -84,21 +87,38 @@ def load(path: str | Path) -> xr.DataTree:
     if not source.exists():
         raise FitError(f"there is no file {source}; write one with assay.save(fit, 'fit.nc')")
     try:
+        with unbroken():
+            fit = _open(source)
         if source.is_dir():
-            fit = _open_folder(source)
+            _read(fit, LATER, largest=LARGE)
         else:
-            with xr.open_datatree(source, engine="h5netcdf") as opened:
-                fit = opened.load()
+            with fit:
+                _read(fit)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise FitError(f"{source} is not a fit that assay wrote: {error}") from None
     require_fit(fit)
     return fit
 
 
-def _open_folder(source: Path) -> xr.DataTree:
-    fit = xr.open_datatree(source, engine="zarr", consolidated=False, chunks=None)
+def _write(node: xr.DataTree, target: Path) -> None:
+    """Add a group to what is written of a fit."""
+    group = node.to_dataset(inherit=False)
+    if target.suffix == ZARR:
+        group.to_zarr(target, group=node.path, mode="a", consolidated=False)
+    else:
+        group.to_netcdf(target, group=node.path, mode="a", engine="h5netcdf")
+
+
+def _open(source: Path) -> xr.DataTree:
+    if source.is_dir():
+        return xr.open_datatree(source, engine="zarr", consolidated=False, chunks=None)
+    return xr.open_datatree(source, engine="h5netcdf")
+
+
+def _read(fit: xr.DataTree, later: str = "", largest: float = np.inf) -> None:
+    """Read a fit into memory, without the group that is read later and larger variables."""
     for name, node in fit.children.items():
         for variable in node.to_dataset(inherit=False).variables.values():
-            if name != LATER and variable.nbytes <= LARGE:
-                variable.load()
-    return fit
+            if name != later and variable.nbytes <= largest:
+                with unbroken():
+                    variable.load()

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -581,6 +582,36 @@ def test_a_worker_that_cannot_write_names_the_store(
         )
     assert not list(folder.parent.glob("*.zarr"))
     assert not list(folder.parent.glob(".assay-*"))
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals are sent otherwise here")
+def test_an_interrupt_leaves_no_store_that_workers_still_write(
+    client: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(_numbered: Any, _piece: Any, _number: int, store: Path, *_: Any) -> None:
+        (store.parents[1] / "begun").touch()
+        time.sleep(2)
+        store.mkdir(parents=True, exist_ok=True)  # as Zarr does
+        (store / "late").touch()
+
+    def press() -> None:
+        while not (folder.parent / "begun").exists():
+            time.sleep(0.05)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    monkeypatch.setattr(writing, "write_partition", slow)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    threading.Thread(target=press, daemon=True).start()
+    out = folder.parent / "f.zarr"
+    try:
+        with pytest.raises(KeyboardInterrupt, match=r"f\.zarr was not written"):
+            assay.fit_dataset(
+                folder, task="retrieval", out=out, client=client, **QUICK | {"method": "map"}
+            )
+    finally:
+        signal.signal(signal.SIGINT, before)
+    client.run(time.sleep, 3)
+    assert sorted(path.name for path in folder.parent.iterdir()) == ["begun", "ratings"]
 
 
 # -- data in memory --------------------------------------------------------------------

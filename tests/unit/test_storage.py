@@ -163,7 +163,7 @@ def test_a_failed_write_leaves_the_old_fit(
         raise OSError(28, "No space left on device")
 
     for method in ("to_netcdf", "to_zarr"):
-        monkeypatch.setattr(xr.DataTree, method, full)
+        monkeypatch.setattr(xr.Dataset, method, full)
     with pytest.raises(FitError, match="No space left"):
         assay.save(fit, tmp_path / name)
     assert assay.load(tmp_path / name).attrs == fit.attrs

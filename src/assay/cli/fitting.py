@@ -153,6 +153,13 @@ class Fitting:
         say_notes(accounting_of(tree.attrs["accounting"]))
         return tree
 
+    def draws_left(self) -> str:
+        """Say what is left of the draws of a fit whose file was not written."""
+        if self.checkpoint is not None:
+            return f"the draws are finished and in {self.checkpoint}: the same command takes them"
+        keep = " (--checkpoint FOLDER keeps them)" if self.method == "nuts" else ""
+        return f"the draws were finished, and are lost{keep}"
+
     def _arguments(self) -> dict[str, Any]:
         """Return what fits of all sizes of data have in common."""
         return {

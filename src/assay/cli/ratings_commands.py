@@ -13,7 +13,7 @@ from assay.cli.options import Json, Level, Quiet, Source, Table, TaskName
 from assay.cli.reading import Reading
 from assay.cli.shell import end_with, open_fit, show, warn
 from assay.cli.tables import deliver
-from assay.files import require_place
+from assay.files import Unwritten, require_place
 from assay.option_words import in_options
 from assay.progress import waiting
 
@@ -102,7 +102,10 @@ def fit(
     else:
         tree = fitting.fit(source, task, reading, progress=not quiet)
         with waiting(f"writing {output.name}", show=not quiet):
-            assay.save(tree, output)
+            try:
+                assay.save(tree, output)
+            except Unwritten as error:
+                raise Unwritten(f"{error}; {fitting.draws_left()}") from None
     _report_fit(tree, output, as_json)
 
 

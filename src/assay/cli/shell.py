@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from assay.errors import ArgumentError, AssayError
+from assay.interrupts import interruptible
 from assay.option_words import in_options
-from assay.progress import interruptible, waiting
+from assay.progress import waiting
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -111,8 +112,8 @@ def in_words[**P](command: Callable[P, None]) -> Callable[P, None]:
             fail(in_options(str(error)), WRONG_USAGE)
         except AssayError as error:
             fail(in_options(str(error)))
-        except KeyboardInterrupt:
-            say("interrupted")
+        except KeyboardInterrupt as error:
+            say(f"interrupted{f': {error}' if str(error) else ''}")
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
             raise  # the reader of our output has gone: typer ends without a word

@@ -1,10 +1,14 @@
 """What workers did, brought here: counted as it comes, and called off if nobody waits for it."""
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from assay.progress import steps
+
+PAUSE = 0.1
+"""Seconds between two looks at what a worker does."""
 
 
 @contextmanager
@@ -18,6 +22,19 @@ def called_off(client: Any, futures: Sequence[Any]) -> Iterator[None]:
     except BaseException:
         client.cancel(futures)
         raise
+
+
+def until_ended(client: Any, futures: Sequence[Any]) -> None:
+    """Wait until no worker is at work on any of some futures.
+
+    What has begun when it is called off goes on to its end.
+    """
+    client.run(_until_ended, {future.key for future in futures})
+
+
+async def _until_ended(keys: set[str], dask_worker: Any) -> None:
+    while any(task.key in keys for task in dask_worker.state.executing):
+        await asyncio.sleep(PAUSE)
 
 
 def gather(client: Any, futures: Sequence[Any]) -> list[Any]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from assay.assumptions import learned_assumptions, stated_assumptions
 from assay.cluster_loadings import align_loadings
 from assay.diagnostics import design_warnings, gold_warnings, mode_warnings, name_warnings
-from assay.distributed.gathering import gather
+from assay.distributed.gathering import gather, until_ended
 from assay.distributed.holding import Held
 from assay.distributed.instruments import double_sampling_on_workers, unlike_gold_on_workers
 from assay.distributed.spreading import SpreadDensity, same, sending
@@ -29,6 +29,7 @@ from assay.fit_attributes import attributes
 from assay.fit_data import posterior_dataset
 from assay.fit_diagnostics import diagnose_laplace
 from assay.fit_tree import assemble
+from assay.interrupts import unbroken
 from assay.model import Structure
 from assay.peaks import Mode
 from assay.progress import waiting
@@ -64,7 +65,8 @@ def write_fit(
     numbers: dict[str, Any] = {}
     notes: list[str] = []
     with draft(target) as store:
-        lay_out(store, template, regions)
+        with unbroken():
+            lay_out(store, template, regions)
         with waiting("drawing labels", show=show, total=len(held.numbered), unit="files"):
             likelihood = write_labels(held, store, regions, density, modes[0], x, seed)
         if method == "laplace":
@@ -78,13 +80,12 @@ def write_fit(
         notes += gold_warnings(structure.spec, partial(unlike_gold_on_workers, held))
         stated = [*_stated(structure), *learned_assumptions(structure, values)]
         whole = replace(structure, ratings=replace(structure.ratings, accounting=held.accounting))
-        write_statistics(store, stats)
-        annotate(
-            store,
-            attributes(
-                whole, modes, notes, stated, numbers, method=method, seed=seed, starts=starts
-            ),
+        told = attributes(
+            whole, modes, notes, stated, numbers, method=method, seed=seed, starts=starts
         )
+        with unbroken():
+            write_statistics(store, stats)
+            annotate(store, told)
     return notes
 
 
@@ -118,7 +119,11 @@ def write_labels(
             )
             for n in wave
         ]
-        total += sum(gather(held.client, found))
+        try:
+            total += sum(gather(held.client, found))
+        except (KeyboardInterrupt, OSError):
+            until_ended(held.client, found)  # workers make the store anew if it is gone
+            raise
     return total
 
 

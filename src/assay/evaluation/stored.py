@@ -6,6 +6,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from assay.interrupts import unbroken
+
 Codes = NDArray[np.int16]
 BLOCK = 64
 """Draws that are read at a time where the store does not say how many it keeps together."""
@@ -52,7 +54,8 @@ class StoredStates:
             self._held = None  # two blocks never stand in memory
             draws = slice(number * self._step, (number + 1) * self._step)
             block = self._states.isel(chain=chain, draw=draws).transpose("draw", "item")
-            self._held = (chain, number), block.to_numpy()
+            with unbroken():
+                self._held = (chain, number), block.to_numpy()
         return self._held[1]
 
 

@@ -8,6 +8,7 @@ import xarray as xr
 
 from assay.diagnostics import FEW_FOR_PSIS
 from assay.fit_data import group
+from assay.interrupts import unbroken
 from assay.plurals import counted
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Gap, Section, prose, table_of
@@ -77,7 +78,9 @@ def loo_of(fit: xr.DataTree) -> "ELPDData":
     from arviz_stats.loo import loo
 
     leave_out: Any = loo
-    _ = group(fit, "log_likelihood")
+    stored = group(fit, "log_likelihood")
+    with unbroken():
+        stored.load()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         found: ELPDData = leave_out(fit, pointwise=True)

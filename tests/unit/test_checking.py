@@ -9,8 +9,9 @@ import pytest
 from assay.checking import Check, check
 from assay.checking.items import FEW_CLUSTERS
 from assay.checking.model_families import family_of
+from assay.errors import ModelError
 from assay.evaluation.estimands import MIN_CLUSTERS
-from assay.layers.perception import ENOUGH
+from assay.layers.perception import ENOUGH, check_reference
 from assay.reading import read_ratings
 from assay.task import Label, Task
 
@@ -384,7 +385,25 @@ class TestScores:
         assert not topics & {"scores", "sessions", "times", "audits", "replicates"}
 
 
+def test_a_group_that_a_fit_takes_for_the_reference_is_offered() -> None:
+    """What check offers a fit takes, and nothing else."""
+    table = pd.DataFrame(BALANCED, columns=["item", "rater", "label"])
+    table["group"] = table["rater"].map({"a": "person", "b": "person", "c": "llm"})
+    ratings = read_ratings(table, task="single")
+    assert "counts as the truth: reference='person' (30 items)" in texts(check(ratings), "note")
+    check_reference(ratings, "person")
+    few = read_ratings(table[table["item"] > 0], task="single")
+    assert "no group has two ratings each on 30 items" in texts(check(few), "note")
+    for group in ("person", "llm"):
+        with pytest.raises(ModelError, match="needs at least 30 items"):
+            check_reference(few, group)
+
+
 class TestSessions:
+    def test_sessions_of_one_size_have_one_number(self) -> None:
+        report = single(BALANCED, session=["s1"] * 45 + ["s2"] * 45)
+        assert "from s1 to s2, with 45 ratings each: s1 45, s2 45" in texts(report, "note")
+
     def test_sizes_and_drift(self) -> None:
         report = single(BALANCED, session=["s1"] * 60 + ["s2"] * 30)
         said = texts(report, "note")

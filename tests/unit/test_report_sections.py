@@ -156,6 +156,19 @@ def test_truth_that_is_known_is_not_asked_for() -> None:
     assert told == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("raters", "said"),
+    [
+        ("hierarchical + item_difficulty", "err together only on items that are hard for all"),
+        ("hierarchical", "That raters err independently of each other."),
+    ],
+)
+def test_what_the_model_takes_for_independent_is_said(raters: str, said: str) -> None:
+    ratings = assay.simulate("single", n_items=30, n_raters=3, rng=1)
+    fit = assay.fit(ratings, raters=raters, method="map", draws=5, chains=1, starts=1, rng=1)
+    assert said in texts(limits_section(Material(fit=fit)))
+
+
 def test_a_missing_label_is_told_among_what_is_assumed() -> None:
     ratings = assay.simulate("retrieval", n_items=30, n_raters=3, rng=1)
     answers = ratings.answers.copy()

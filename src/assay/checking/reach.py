@@ -1,5 +1,8 @@
 """What the data can answer, what they cannot, and what would unlock it."""
 
+import numpy as np
+from numpy.typing import NDArray
+
 from assay.checking.items import (
     other_witnesses,
     raters_of_items,
@@ -7,6 +10,7 @@ from assay.checking.items import (
     telling_items,
 )
 from assay.checking.result import Finding, Part, findings_on
+from assay.plurals import some
 from assay.ratings import Ratings
 
 _finding = findings_on("what can be answered")
@@ -16,6 +20,8 @@ RANKED_METRICS = frozenset({
     "misleading_context_rate_at_k", "mean_reciprocal_rank_at_k", "ndcg_at_k",
 })  # fmt: skip
 WANTED_SHARE = 0.1
+ENOUGH = 30
+"""Items that a reference has to tell of, as a fit asks for."""
 
 
 def check_reach(ratings: Ratings) -> Part:
@@ -80,10 +86,32 @@ def _reliability(ratings: Ratings) -> list[Finding]:
 
 
 def _groups(ratings: Ratings) -> list[Finding]:
-    if ratings.raters["group"].nunique() > 1:
-        return []
+    """Say whether it can be asked if a group errs together, and of whose consensus."""
+    names = list(dict.fromkeys(map(str, ratings.raters["group"])))
+    if len(names) < 2:
+        text = (
+            "all raters are one group: whether a group (e.g. models) errs together cannot be "
+            "asked; unlock it with group="
+        )
+        return [_finding("note", text)]
+    told = {name: int(_twice_and_by_others(ratings, name).sum()) for name in names}
+    able = [f"reference={name!r} ({n} items)" for name, n in told.items() if n >= ENOUGH]
     text = (
-        "all raters are one group: whether a group (e.g. models) errs together cannot be asked; "
-        "unlock it with group="
+        "whether a group errs together can be asked where the consensus of another, with two "
+        f"ratings an item, counts as the truth: {some(able)}"
     )
+    if not able:
+        text = (
+            "whether a group errs together can hardly be asked: no group has two ratings each on "
+            f"{ENOUGH} items that others rated too"
+        )
     return [_finding("note", text)]
+
+
+def _twice_and_by_others(ratings: Ratings, group: str) -> NDArray[np.bool_]:
+    """Whether each item has two ratings or more of a group, and one of others: (item,)."""
+    mine = (ratings.raters["group"].to_numpy(object) == group)[ratings.rater]
+    rated, size = ~ratings.abstained, len(ratings.items)
+    inside = np.bincount(ratings.item[mine & rated], minlength=size)
+    outside = np.bincount(ratings.item[~mine & rated], minlength=size)
+    return np.asarray((inside >= 2) & (outside >= 1))

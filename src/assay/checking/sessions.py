@@ -19,10 +19,11 @@ def check_sessions(ratings: Ratings) -> Part:
         return Part()
     table = _session_table(ratings)
     sizes = table["ratings"]
+    spread = f"{sizes.min()} to {sizes.max()}" if sizes.nunique() > 1 else sizes.iloc[0]
     shown = some([f"{line.session} {line.ratings}" for line in table.itertuples()])
     text = (
         f"{len(table)} sessions, from {table['session'].iloc[0]} to {table['session'].iloc[-1]}, "
-        f"with {sizes.min()} to {sizes.max()} ratings each: {shown}"
+        f"with {spread} ratings each: {shown}"
     )
     found = [_finding("note", text), _drift(ratings)]
     unknown = int((ratings.session == "").sum())

@@ -9,8 +9,9 @@ from assay.reporting.page import Section, bullets
 from assay.spec import CONSENSUS
 from assay.states import MISSING
 
-DEPENDENT = {"perception", "item_difficulty", "item_difficulty_continuous", "joint"}
-"""Parts of a model that let raters err together."""
+DIFFICULTY = {"item_difficulty", "item_difficulty_continuous"}
+DEPENDENT = {"perception", "joint"}
+"""Parts of a model that let raters err together, whether an item is hard for all or not."""
 
 NOT_A_CAUSE = (
     "Why a system or a rater does better: differences are described, and nothing was assigned at "
@@ -70,6 +71,13 @@ def _assumed(material: Material) -> list[str]:
 def _dependence(material: Material) -> list[str]:
     if not DEPENDENT.isdisjoint(material.spec.rater_parts):
         return []
+    if not DIFFICULTY.isdisjoint(material.spec.rater_parts):
+        return [
+            "That raters err together only on items that are hard for all of them. Some who "
+            "misread an item alike, such as language models of one family, count as independent "
+            "witnesses of it; known truth, or a group whose consensus counts as the truth "
+            "(reference=), would show it."
+        ]
     return [
         "That raters err independently of each other. The model takes their errors to be "
         "independent given the truth; where items differ in difficulty, or raters are models of "

@@ -2,7 +2,8 @@
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -113,11 +114,11 @@ def fit(
         One that holds chains of other calls alone is refused.
     keep_interrupted : bool
         Whether Ctrl-C returns the draws so far, with a warning, instead of nothing.
-    client : distributed.Client, optional
-        Of a Dask cluster (extra ``assay[dask]``) that does the work: the chains of nutpie run on
-        its workers, and so do the passes over the data and the label draws of ``laplace``,
-        ``map`` and ``em``, which then climbs. :func:`assay.fit_dataset` is for data that one
-        machine cannot hold.
+    client : distributed.Client or str, optional
+        Of a Dask cluster that does the work, or the address of its scheduler (extra
+        ``assay[dask]``): the chains of nutpie run on its workers, and so do the passes over the
+        data and the label draws of ``laplace``, ``map`` and ``em``, which then climbs.
+        :func:`assay.fit_dataset` is for data that one machine cannot hold.
 
     Returns
     -------
@@ -131,7 +132,7 @@ def fit(
     ModelError, UnknownNameError
         If the specification does not fit the catalogue or the data.
     FitError
-        If the arguments of the method are out of range.
+        If the arguments of the method are out of range, or the cluster is lost or has no worker.
 
     Warns
     -----
@@ -156,16 +157,7 @@ def fit(
     refuse_idle(structure, priors)
     density = make_density(structure, threads=cores())
     seed = seed_of(rng)
-    search, inference, labels = np.random.default_rng(seed).spawn(3)
     form = closed_form(structure) if method == "em" and client is None else None
-    spread = None if method == "nuts" else _on_workers(client, structure, density)
-    with waiting("seeking modes", show=progress, unit="passes"):
-        density, modes = _seek(
-            structure, density, search, starts=starts, form=form, sampler=sampler, spread=spread
-        )
-    require_density(density, modes[0])
-    if method == "em":
-        density = replace(density)  # without the copy of the data that threads have
     effort = Effort(
         draws=draws,
         chains=chains,
@@ -177,14 +169,13 @@ def fit(
         keep_interrupted=keep_interrupted,
         client=client,
     )
-    x, stats, notes = RUNS[method](structure, density, modes[0], inference, effort)
-    values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
+    with _cluster(client, show=progress) as workers:
+        drawn = _draw(
+            structure, density, replace(effort, client=workers), seed,
+            method=method, starts=starts, form=form,
+        )  # fmt: skip
+    modes, x, stats, values = drawn.modes, drawn.x, drawn.stats, drawn.values
     posterior = posterior_dataset(structure, values, len(x))
-    with waiting("drawing labels", show=progress, total=draws * chains, unit="draws"):
-        if spread is None:
-            recovered = recover(structure, values, labels)
-        else:
-            recovered = spread.recover(values, seed)
     numbers: dict[str, Any] = {}
     found: list[str] = []
     if method == "nuts":
@@ -192,18 +183,18 @@ def fit(
         numbers, found = diagnose_nuts(posterior, stats)
         found += diagnose_interruption(x, chains=chains, draws=draws)
     elif method == "laplace":
-        stats["lp"] = _log_density(density, x, recovered)
+        stats["lp"] = _log_density(drawn)
         with waiting("checking the approximation", show=progress):
             numbers, found = diagnose_laplace(modes[0], x, stats["lp"])
     elif method == "em":
         numbers = {"optimiser": "climb" if form is None else "em"}
-    notes = [*notes, *found, *mode_warnings(modes), *name_warnings(structure, values)]
+    notes = [*drawn.notes, *found, *mode_warnings(modes), *name_warnings(structure, values)]
     notes += design_warnings(spec, double_sampling(ratings)) + gold_warnings(
         spec, partial(unlike_gold, ratings)
     )
     for note in [*notes, *independent_replicates(structure)]:
         warnings.warn(note, FitWarning, stacklevel=2)
-    tree = assemble(structure, posterior, recovered, stats, len(x))
+    tree = assemble(structure, posterior, drawn.recovered, stats, len(x))
     stated = [
         *stated_assumptions(structure),
         *replicates_apart(structure),
@@ -214,6 +205,70 @@ def fit(
         target_accept=target_accept, starts=starts,
     )  # fmt: skip
     return tree
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Drawn:
+    """What a method found.
+
+    Attributes
+    ----------
+    density : Density
+        In the coordinates that suit the data.
+    modes : list of Mode
+    x : ndarray (chain, draw, value)
+        Draws of the parameters, unconstrained.
+    stats : dict of str to object
+        What the sampler says of them.
+    notes : list of str
+    values : dict of str to ndarray (draw of all chains, ...)
+        The parameters by name.
+    recovered : Recovered
+        The states.
+    """
+
+    density: Density
+    modes: list[Mode]
+    x: Floats
+    stats: dict[str, Any]
+    notes: list[str]
+    values: dict[str, Floats]
+    recovered: Recovered
+
+
+def _draw(
+    structure: Structure,
+    density: Density,
+    effort: Effort,
+    seed: int,
+    *,
+    method: Method,
+    starts: int,
+    form: Maximisation | None,
+) -> _Drawn:
+    """Seek the modes, and draw the parameters and the states."""
+    search, inference, labels = np.random.default_rng(seed).spawn(3)
+    client, show = effort.client, effort.progress
+    spread = None if method == "nuts" else _on_workers(client, structure, density)
+    with waiting("seeking modes", show=show, unit="passes"):
+        density, modes = _seek(
+            structure, density, search,
+            starts=starts, form=form, sampler=effort.sampler, spread=spread,
+        )  # fmt: skip
+    require_density(density, modes[0])
+    if method == "em":
+        density = replace(density)  # without the copy of the data that threads have
+    x, stats, notes = RUNS[method](structure, density, modes[0], inference, effort)
+    values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
+    with waiting("drawing labels", show=show, total=effort.draws * effort.chains, unit="draws"):
+        if spread is None:
+            recovered = recover(structure, values, labels)
+        else:
+            recovered = spread.recover(values, seed)
+    return _Drawn(
+        density=density, modes=modes, x=x, stats=stats, notes=notes, values=values,
+        recovered=recovered,
+    )  # fmt: skip
 
 
 def _seek(
@@ -239,10 +294,19 @@ def _seek(
     return find_centred_modes(structure, density, rng, starts=starts)
 
 
-def _log_density(density: Density, x: Floats, recovered: Recovered) -> Floats:
-    """Log posterior density of draws (chain, draw, value), from likelihoods that are there."""
-    likelihood = recovered.log_likelihood.sum(axis=1).reshape(x.shape[:2])
-    return np.asarray(density.log_prior(x) + likelihood)
+def _log_density(drawn: _Drawn) -> Floats:
+    """Log posterior density of draws (chain, draw), from likelihoods that are there."""
+    likelihood = drawn.recovered.log_likelihood.sum(axis=1).reshape(drawn.x.shape[:2])
+    return np.asarray(drawn.density.log_prior(drawn.x) + likelihood)
+
+
+def _cluster(client: Any, *, show: bool) -> AbstractContextManager[Any]:
+    """Open the Dask cluster that is to do the work, if there is one."""
+    if client is None:
+        return nullcontext()
+    from assay.distributed.connection import connected
+
+    return connected(client, show=show)
 
 
 def _on_workers(client: Any, structure: Structure, density: Density) -> Any:

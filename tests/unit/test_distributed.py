@@ -1,5 +1,6 @@
 """Fits on a Dask cluster are those of one machine."""
 
+import asyncio
 import json
 import os
 import signal
@@ -24,7 +25,7 @@ from assay.distributed.skeleton import make_skeleton, number, number_partition
 from assay.distributed.spreading import cut_clusters
 from assay.distributed.store import make_regions, waves
 from assay.distributed.subsets import join_ratings, take_items
-from assay.errors import AssayError, FitError, ModelError, RatingsError
+from assay.errors import ArgumentError, AssayError, FitError, ModelError, RatingsError
 from assay.model import build_structure
 from assay.ratings import Ratings
 from assay.spec import make_spec
@@ -630,6 +631,46 @@ def test_chains_on_workers_have_the_same_bits(client: Any) -> None:
     here, there = assay.fit(ratings, **effort), assay.fit(ratings, client=client, **effort)
     assert here["posterior"].to_dataset().identical(there["posterior"].to_dataset())
     assert here["labels"].to_dataset().identical(there["labels"].to_dataset())
+
+
+def test_what_is_no_client_is_refused(
+    client: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from distributed import Client, LocalCluster
+
+    ratings, out = simulated(), folder.parent / "f.zarr"
+    allowed = "it must be a distributed.Client, or the address of a scheduler"
+    for given, said in (
+        (3, "client=3; "),
+        (client.cluster, "client=a LocalCluster; "),
+        ({}, "client={}; "),
+    ):
+        for method in ("nuts", "map"):
+            with pytest.raises(ArgumentError, match=f"{said}.*{allowed}"):
+                assay.fit(ratings, client=given, method=method)
+        with pytest.raises(ArgumentError, match=f"{said}.*{allowed}"):
+            assay.fit_dataset(folder, task="retrieval", out=out, client=given, **QUICK)
+    gone = Client(client.scheduler.address)
+    gone.close()
+    with pytest.raises(ArgumentError, match="it is closed: connect it again"):
+        assay.fit(ratings, client=gone, method="map")
+    monkeypatch.setattr(connection, "FIRST_WORKER", 0.5)
+    with (
+        LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
+        pytest.raises(FitError, match="no worker has come to the Dask scheduler"),
+    ):
+        assay.fit(ratings, client=empty.scheduler_address, method="map")
+
+
+def test_an_asynchronous_client_is_refused(cluster: Any) -> None:
+    from distributed import Client
+
+    async def fitted() -> None:
+        async with Client(cluster.scheduler_address, asynchronous=True) as waits:
+            assay.fit(simulated(), client=waits, method="map")
+
+    with pytest.raises(ArgumentError, match="it is asynchronous"):
+        asyncio.run(fitted())
 
 
 def test_clients_and_checkpoints_exclude_each_other(tmp_path: Path) -> None:

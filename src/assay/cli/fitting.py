@@ -112,12 +112,12 @@ class Fitting:
         with waiting(f"reading {source.name}", show=progress):
             ratings = reading.read(source, task, self.covariates())
         say_notes(ratings.accounting)
-        with warnings.catch_warnings(), self._cluster(progress) as client:
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore", FitWarning)
             tree = assay.fit(
                 ratings, tune=self.tune, target_accept=self.target_accept, progress=progress,
                 sampler=self.sampler, checkpoint=self.checkpoint,
-                keep_interrupted=self.keep_interrupted, client=client, formula=self.formula,
+                keep_interrupted=self.keep_interrupted, client=self.dask, formula=self.formula,
                 **self._arguments(),
             )  # fmt: skip
         tree.attrs["command"] = this_command()
@@ -168,16 +168,6 @@ class Fitting:
             "replicates": self.replicates, "priors": self._priors(), "method": self.method,
             "draws": self.draws, "chains": self.chains, "rng": self.seed,
         }  # fmt: skip
-
-    def _cluster(self, show: bool) -> Any:
-        """Open the cluster, if one is named."""
-        from contextlib import nullcontext
-
-        if self.dask is None:
-            return nullcontext()
-        from assay.distributed.connection import connected
-
-        return connected(self.dask, show=show)
 
     def _families(self) -> str | dict[str, str]:
         """Return one family for all, or one for each rater group."""

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from assay.errors import FitError
+from assay.arguments import written
+from assay.errors import ArgumentError, FitError
 from assay.progress import waiting
 
 PATIENCE = 20.0
@@ -25,6 +26,8 @@ def connected(client: Any, *, show: bool = False) -> Iterator[Any]:
 
     Raises
     ------
+    ArgumentError
+        If it is neither.
     FitError
         If there is no Dask, no scheduler, no worker, or a task that no worker survives.
     """
@@ -34,6 +37,8 @@ def connected(client: Any, *, show: bool = False) -> Iterator[Any]:
         from distributed.comm.core import CommClosedError
     except ImportError:
         raise FitError("a Dask cluster needs the extra: pip install 'assay[dask]'") from None
+    if not isinstance(client, str):
+        _require_client(client)
     try:
         found = Client(client, timeout=PATIENCE) if isinstance(client, str) else client
     except (OSError, TimeoutError, ValueError) as error:
@@ -52,6 +57,24 @@ def connected(client: Any, *, show: bool = False) -> Iterator[Any]:
     finally:
         if found is not client:
             found.close()
+
+
+def _require_client(given: Any) -> None:
+    """Refuse what is no client, or one that cannot be waited for here."""
+    from distributed import Client
+
+    if not isinstance(given, Client):
+        raise ArgumentError(
+            f"client={written(given)}; it must be a distributed.Client, or the address of a "
+            "scheduler, such as 'tcp://10.0.0.1:8786'"
+        )
+    if given.asynchronous:
+        raise ArgumentError(
+            f"client={written(given)}; it is asynchronous, and nothing here awaits it: make one "
+            "without asynchronous=True"
+        )
+    if given.status != "running":
+        raise ArgumentError(f"client={written(given)}; it is {given.status}: connect it again")
 
 
 def require_worker(client: Any) -> None:

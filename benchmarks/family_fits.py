@@ -23,7 +23,7 @@ from assay.spreads import settle_spreads
 
 Floats = NDArray[np.float64]
 Line = dict[str, Any]
-NUTS: Line = {"draws": 300, "tune": 300, "chains": 2, "starts": 1}
+NUTS: Line = {"draws": 300, "tune": 300, "chains": 2}
 BAD_K = 0.7
 NAMED = ("misperceived", "hard_share", "difficulty_loading")
 """Parameters that are told beside the scores."""

@@ -2,17 +2,21 @@ r"""Coordinates of hierarchical blocks that suit the data.
 
 An offset of a block :math:`\mu + \sigma z_j` can stand in the vector of unknowns as it is, good
 where data say little, or with its SD and mean, good where they pin the rater down. In the wrong
-coordinates samplers crawl, and the joint mode of large data has an SD far from that of most of the
-posterior. In between stands
+coordinates samplers crawl, and a normal approximation has the wrong width. Here it stands as its
+distance from what is expected of it, in SDs of what is known of it. Data whose likelihood is that
+of one observation :math:`t_j` of :math:`\mu + \sigma z_j` with variance :math:`\tau_j^2` leave
 
-.. math:: y_j = \sigma^{w_j} z_j + w_j \hat\sigma^{w_j - 1} \mu, \qquad
-          w_j = 1 - \mathrm{Var}(z_j \mid y, \sigma),
+.. math:: z_j \mid \mu, \sigma, y \sim \mathrm{Normal}(m_j, 1 / p_j), \qquad
+          p_j = 1 + \frac{\sigma^2}{\tau_j^2}, \qquad
+          m_j = \frac{\sigma (t_j - \mu)}{\tau_j^2 p_j},
 
-where :math:`w_j` is the share of what is known of the offset that comes from the data. As the
-data's estimate of :math:`\sigma z_j` is drawn to 0 by the share :math:`1 - w_j`, the expectation of
-:math:`y_j` given :math:`\mu` does not depend on :math:`\mu` at :math:`\sigma = \hat\sigma`, the
-mode of the SD: many offsets do not pull at the mean together. The model is the same, and so are the
-parameters that a fit reports.
+and :math:`\sqrt{p_j} (z_j - m_j)` is a standard normal whatever the mean and the SD are: there is
+no funnel, and no ridge between mean and offsets. Where the SD is next to 0 this is :math:`z_j`,
+where it is large :math:`(\mu + \sigma z_j - t_j) / \tau_j`. What the data tell is taken from the
+curvature at a mode with the SD :math:`\hat\sigma`,
+:math:`\hat\sigma^2 / \tau_j^2 = 1 / \mathrm{Var}(z_j \mid \mu, \hat\sigma, y) - 1`, and from the
+mode itself, :math:`m_j = \hat z_j`. The model is the same, and so are the parameters that a fit
+reports.
 
 References
 ----------
@@ -41,13 +45,12 @@ from assay.modes import (
     seek_modes,
     starting_points,
 )
+from assay.offset_slopes import carry, offset_places, offset_values
 from assay.peaks import Mode
+from assay.precision import Dense, Precision, Regressed
 from assay.spreads import Spreads
 
 Floats = NDArray[np.float64]
-SURE = 0.3
-"""SD of the logarithm of an SD up to which its offsets are centred: a less certain one may be next
-to 0, and what is centred on it then hangs in a funnel."""
 
 
 def find_centred_modes(
@@ -74,15 +77,52 @@ def find_centred_modes(
     modes : list of Mode
     """
     samples = samples_of(density, rng)
+    whole = times == len(samples) == 1
+    grown = times * mass(density.data) / mass(samples[0].data)
+    moved, modes = seek_centred_modes(
+        structure, samples[0], rng, starts=starts, times=grown, rival=RIVAL if whole else FORGOTTEN
+    )
+    moved = replace(moved, data=density.data)
+    if len(samples) == 1:
+        return moved, modes
+    modes = follow_modes(structure, moved, samples, modes)
+    if not isinstance(width_given_spreads(modes[0]), Dense):
+        return moved, modes
+    again = centre_informed(structure, moved, modes[0])
+    return again, [in_coordinates(structure, moved, again, mode) for mode in modes]
+
+
+def seek_centred_modes(
+    structure: Structure,
+    density: Density,
+    rng: np.random.Generator,
+    *,
+    starts: int,
+    times: float,
+    rival: float,
+) -> tuple[Density, list[Mode]]:
+    """Seek the modes of a sample, and stand them in coordinates that suit ``times`` its data.
+
+    Parameters
+    ----------
+    density : Density
+        Of the sample; nothing is centred on it.
+    starts : int
+    times : float
+        How many times larger all data are.
+    rival : float
+        As in :func:`assay.modes.seek_modes`.
+
+    Returns
+    -------
+    density : Density
+        Of the sample.
+    modes : list of Mode
+    """
     points = starting_points(prior_centre(density), rng, starts)
-    rival = RIVAL if times == len(samples) == 1 else FORGOTTEN
-    modes = seek_modes(structure, samples[0], points, rival=rival)
-    times = times * mass(density.data) / mass(samples[0].data)
+    modes = seek_modes(structure, density, points, rival=rival)
     moved = centre_informed(structure, density, modes[0], times=times)
-    if times == 1:
-        return moved, [in_coordinates(structure, density, moved, mode) for mode in modes]
-    there = [replace(mode, x=unconstrain(moved, density.constrain(mode.x))) for mode in modes]
-    return moved, follow_modes(structure, moved, samples, there)
+    return moved, [in_coordinates(structure, density, moved, mode) for mode in modes]
 
 
 def centre_informed(
@@ -93,7 +133,6 @@ def centre_informed(
     Parameters
     ----------
     density : Density
-        On which nothing is centred.
     mode : Mode
         Of the density, or of a sample of its data.
     times : float
@@ -102,43 +141,50 @@ def centre_informed(
     if mode.spreads is None:
         return density
     centred = informed(density, mode.x, mode.spreads, times)
-    if not centred:
-        return density
-    return make_density(structure, threads=density.threads, centred=centred)
+    moved = make_density(structure, threads=density.threads, centred=centred)
+    return replace(moved, data=density.data)
 
 
 def in_coordinates(structure: Structure, density: Density, moved: Density, mode: Mode) -> Mode:
     """Return a mode of one density as it stands in the coordinates of another."""
-    if not moved.centred:
+    if moved is density:
         return mode
     x = unconstrain(moved, density.constrain(mode.x))
     if mode.spreads is None:
         return replace(mode, x=x, height=moved(x)[0], precision=None)
-    return at_spreads(structure, moved, mode, x, mode.spreads)
+    given = width_given_spreads(mode)
+    given = carry(density, mode.x, given, mode.held, moved, x) if isinstance(given, Dense) else None
+    return at_spreads(structure, moved, mode, x, mode.spreads, given)
+
+
+def width_given_spreads(mode: Mode) -> Precision | None:
+    """Return the precision of a mode given its SDs; None where there is none."""
+    if mode.spreads is None or not isinstance(mode.precision, Regressed):
+        return None
+    return mode.precision.given
 
 
 def informed(
     density: Density, x: Floats, spreads: Spreads, times: float = 1.0
 ) -> Mapping[str, Centring]:
-    """Say how each block of offsets is to be centred.
-
-    Blocks of which nothing is to be centred are left out.
-    """
+    """Say what the data tell of each block of offsets."""
     at = spreads.scores.at
-    covariance = np.linalg.inv(spreads.information)
-    slope, _ = spreads.scores.slopes(spreads.scores.scores(x[at]))
-    sure = slope * np.sqrt(np.diag(covariance) / times) < SURE
-    # The prior of an offset, a standard normal, has an information of 1.
-    data = times * np.maximum(1 / spreads.variance - 1, 0)
-    scale, location = np.zeros((2, density.size))
-    share = data / (1 + data) * sure[spreads.owner]
-    scale[spreads.offset] = share
-    location[spreads.offset] = share * np.exp((share - 1) * x[at][spreads.owner])
+    offset, owner, mean = offset_places(density, at)
+    told, pull, sd = np.empty((3, density.size))
+    told[offset] = np.maximum(1 / spreads.variance - 1, 0)
+    sd[offset] = np.exp(x[at][owner])
+    beside = np.where(mean < 0, 0, x[mean])
+    pull[offset] = (1 + told[offset]) * offset_values(density, x)
+    pull[offset] += told[offset] * beside / sd[offset]
     found = {}
     for n, parameter in enumerate(density.parameters):
-        block = slice(density.starts[n], density.starts[n + 1])
-        if parameter.spread and scale[block].any():
-            found[parameter.name] = Centring(
-                scale[block].reshape(parameter.shape), location[block].reshape(parameter.shape)
+        if not parameter.spread:
+            continue
+        own = slice(density.starts[n], density.starts[n + 1])
+        found[parameter.name] = Centring(
+            *(
+                (f * v[own]).reshape(parameter.shape)
+                for f, v in ((times, told), (times, pull), (1, sd))
             )
+        )
     return found

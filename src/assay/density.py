@@ -31,19 +31,24 @@ NOT_FINITE = (
 
 
 class Centring(NamedTuple):
-    r"""How far the offsets of a block stand in the vector with their SD and mean.
+    r"""What the data tell of the offsets of a block, by which they stand in the vector.
 
-    In the place of :math:`z_j` stands :math:`\sigma^{scale_j} z_j + location_j\, \mu`.
+    In the place of :math:`z_j` stands :math:`\sqrt{p_j}\,(z_j - m_j)`
+    (:mod:`assay.centring`).
 
     Attributes
     ----------
-    scale, location : ndarray
-        In the shape of the block; 0 and 0 leave an offset as it is, 1 and 1 make it :math:`\mu +
-        \sigma z_j`.
+    information : ndarray
+        What the data tell of each offset where its SD is ``sd``, in units of its prior's.
+    pull : ndarray
+        The same times the value of :math:`\mu / sd + z_j` that they point to.
+    sd : ndarray
+        All in the shape of the block.
     """
 
-    scale: Floats
-    location: Floats
+    information: Floats
+    pull: Floats
+    sd: Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -125,8 +130,8 @@ class Density:
             piece = x[..., self.starts[n] : self.starts[n + 1]]
             free = piece.reshape((*x.shape[:-1], *parameter.free_shape))
             if parameter.name in self.centred:
-                mean, logs = _centre(n, self.parameters, self.starts, x, self.centred)
-                free = (free - mean) * np.exp(-logs)
+                mean, logs = given_data(n, self.parameters, self.starts, x, self.centred)
+                free = free * np.exp(-0.5 * logs) + mean
             found[parameter.name] = np.asarray(parameter.constrain(free, np)[0])
         return found
 
@@ -143,19 +148,40 @@ class Density:
         return found
 
 
-def _centre(
-    n: int, parameters: Sequence[Parameter], starts: Ints, x: Any, centred: Mapping[str, Centring]
+def given_data(
+    n: int,
+    parameters: Sequence[Parameter],
+    starts: Ints,
+    x: Any,
+    centred: Mapping[str, Centring],
+    xp: Any = np,
 ) -> tuple[Any, Any]:
-    """Mean and log SD that turn the offsets of a block into its numbers in the vector; else 0."""
+    """Mean of the offsets of a block given the data, and the log of their precision.
+
+    Parameters
+    ----------
+    n : int
+        Number of the block.
+    x : ndarray or Symbol (..., value)
+    xp : module
+        Whose functions ``x`` takes.
+
+    Returns
+    -------
+    mean, log_precision : ndarray or Symbol (..., *block)
+    """
     parameter, names = parameters[n], [p.name for p in parameters]
-    at = np.broadcast_to(parameter.spread_at, parameter.shape)
-    mean_at = np.broadcast_to(parameter.mean_at, parameter.shape)
     chosen = centred[parameter.name]
+    at = np.broadcast_to(parameter.spread_at, parameter.shape)
     # An SD stands in the vector as its logarithm, a mean as it is.
-    logs = x[..., starts[names.index(parameter.spread)] + at] * chosen.scale
-    if not parameter.location:
-        return logs * 0.0, logs
-    return x[..., starts[names.index(parameter.location)] + mean_at] * chosen.location, logs
+    grown = x[..., starts[names.index(parameter.spread)] + at] + -np.log(chosen.sd)
+    log_precision = xp.log1p(xp.exp(grown * 2.0) * chosen.information)
+    pull = chosen.pull
+    if parameter.location:
+        at = np.broadcast_to(parameter.mean_at, parameter.shape)
+        mean = x[..., starts[names.index(parameter.location)] + at]
+        pull = mean * (-chosen.information / chosen.sd) + pull
+    return xp.exp(grown + log_precision * -1.0) * pull, log_precision
 
 
 def make_density(
@@ -191,9 +217,9 @@ def make_density(
     for n, parameter in enumerate(parameters):
         free = x[starts[n] : starts[n + 1]].reshape(parameter.free_shape)
         if parameter.name in centred:
-            mean, logs = _centre(n, parameters, starts, x, centred)
-            free = (free + mean * -1.0) * tape.exp(logs * -1.0)
-            terms.append((logs * -1.0).at.ravel())
+            mean, logs = given_data(n, parameters, starts, x, centred, tape)
+            free = free * tape.exp(logs * -0.5) + mean
+            terms.append((logs * -0.5).at.ravel())
         values[parameter.name], density = parameter.constrain(free, tape)
         terms.append(density.at.ravel())
     tables = [tape.symbol(table) for table in structure.tables(values, tape).by_state()]
@@ -212,19 +238,12 @@ def make_density(
 
 def unconstrain(density: Density, values: Mapping[str, Floats]) -> Floats:
     """Return the vector of unconstrained values of parameters: the inverse of ``constrain``."""
-    pieces = []
-    for parameter in density.parameters:
+    x = np.empty(density.size)
+    for n, parameter in enumerate(density.parameters):
         value = np.asarray(values[parameter.name], float)
         match parameter.prior.name:
             case "Normal":
                 free = value if parameter.basis is None else value @ parameter.basis.T
-                if parameter.name in density.centred:
-                    chosen = density.centred[parameter.name]
-                    sd = np.asarray(values[parameter.spread], float).reshape(-1)
-                    free = value * sd[parameter.spread_at] ** chosen.scale
-                    if parameter.location:
-                        mean = np.asarray(values[parameter.location], float).reshape(-1)
-                        free = free + mean[parameter.mean_at] * chosen.location
             case "Beta":
                 free = np.log(value) - np.log1p(-value)
             case "Dirichlet":
@@ -232,5 +251,10 @@ def unconstrain(density: Density, values: Mapping[str, Floats]) -> Floats:
                 free = (logs - logs.mean(axis=-1, keepdims=True))[..., :-1]
             case _:
                 free = np.log(value)
-        pieces.append(free.ravel())
-    return np.concatenate(pieces)
+        x[density.starts[n] : density.starts[n + 1]] = free.ravel()
+    for n, parameter in enumerate(density.parameters):
+        if parameter.name in density.centred:
+            mean, logs = given_data(n, density.parameters, density.starts, x, density.centred)
+            own = slice(density.starts[n], density.starts[n + 1])
+            x[own] = ((x[own].reshape(parameter.shape) - mean) * np.exp(0.5 * logs)).ravel()
+    return x

@@ -290,7 +290,8 @@ def _seek(
     if sampler == "numpyro":
         return density, find_modes(structure, density, rng, starts=starts)
     if spread is not None and is_large(density):
-        return density, spread.modes(rng, starts=starts)
+        found: tuple[Density, list[Mode]] = spread.modes(rng, starts=starts)
+        return found
     return find_centred_modes(structure, density, rng, starts=starts)
 
 

@@ -36,7 +36,7 @@ from assay.model import Structure
 from assay.partition import bundle_sizes, take_bundles
 from assay.peaks import Mode, alike, distance, distinct, labels_at, standing
 from assay.precision import Precision, Regressed
-from assay.spreads import Spreads, precision_with_spreads, settle_spreads
+from assay.spreads import Spreads, precision_with_spreads, settle_again, settle_spreads
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -233,7 +233,9 @@ def follow_modes(
     ascend: Climb | None = None,
     widths: bool = True,
 ) -> list[Mode]:
-    """Follow modes of the first sample on growing samples; SDs that it settled stay as they are.
+    """Follow modes of the first sample on growing samples, with the SDs that it settled.
+
+    These move at the end alone, and only where every block of offsets is centred.
 
     Parameters
     ----------
@@ -267,12 +269,16 @@ def follow_modes(
 def _with_spreads(
     structure: Structure, density: Density, mode: Mode, before: Sequence[Mode], still: Ints
 ) -> Mode:
-    """Give a mode back what a sample settled of its SDs, and the width that goes with them."""
+    """Give a mode back what a sample settled of its SDs, moved to where all data have them."""
     gaps = [np.abs(other.x[still] - mode.x[still]).max() for other in before]
     spreads = before[int(np.argmin(gaps))].spreads
     if spreads is None or not isinstance(mode.precision, Regressed):
         return replace(mode, spreads=spreads, precision=None)
-    return at_spreads(structure, density, mode, mode.x, spreads, mode.precision.given)
+    given = mode.precision.given
+    if not density.centred:
+        return at_spreads(structure, density, mode, mode.x, spreads, given)
+    x, spreads, given = settle_again(density, mode.x, spreads, given)
+    return at_spreads(structure, density, mode, x, spreads, given)
 
 
 def samples_of(density: Density, rng: np.random.Generator) -> list[Density]:

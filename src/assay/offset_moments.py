@@ -23,7 +23,7 @@ BLOCK = 500
 
 
 def offset_moments(
-    given: Precision, place: Ints, z: Floats, member: csr_array
+    given: Precision, slopes: csr_array, z: Floats, member: csr_array
 ) -> tuple[Floats, Floats]:
     r"""Variances of the offsets, and the covariance of the sums of squares of each SD's.
 
@@ -31,8 +31,8 @@ def offset_moments(
     ----------
     given : Precision
         Of all unknowns but the SDs.
-    place : ndarray of int (offset,)
-        Positions of the offsets among these.
+    slopes : sparse array (offset, other)
+        Of the offsets by these.
     z : ndarray (offset,)
         Their means.
     member : sparse array (sd, offset)
@@ -49,22 +49,25 @@ def offset_moments(
     :math:`2 V_{ij}^2 + 4 z_i V_{ij} z_j`.
     """
     if isinstance(given, Dense):
-        return _exact(given, place, z, member)
-    return _probed(given, place, z, member)
+        return _exact(given, slopes, z, member)
+    return _probed(given, slopes, z, member)
 
 
-def _exact(given: Dense, place: Ints, z: Floats, member: csr_array) -> tuple[Floats, Floats]:
+def _exact(given: Dense, slopes: csr_array, z: Floats, member: csr_array) -> tuple[Floats, Floats]:
     """Return the moments from the whole covariance."""
-    covariance = given.covariance()
-    missing = np.zeros((member.shape[0],) * 2)
-    for some in np.array_split(np.arange(len(place)), len(place) // BLOCK + 1):
-        part = covariance[np.ix_(place[some], place)]
+    right = (slopes @ given.covariance()).T
+    variance, missing = np.empty(len(z)), np.zeros((member.shape[0],) * 2)
+    for some in np.array_split(np.arange(len(z)), len(z) // BLOCK + 1):
+        part = slopes[some] @ right
+        variance[some] = part[np.arange(len(some)), some]
         part = 2 * part**2 + 4 * z[some, None] * part * z
         missing += member[:, some] @ part @ member.T
-    return covariance[place, place], missing
+    return variance, missing
 
 
-def _probed(given: Precision, place: Ints, z: Floats, member: csr_array) -> tuple[Floats, Floats]:
+def _probed(
+    given: Precision, slopes: csr_array, z: Floats, member: csr_array
+) -> tuple[Floats, Floats]:
     r"""Return the moments from solutions for a few vectors.
 
     For random signs s on the offsets of one SD, the expectation of :math:`(V s)_i^2` is
@@ -72,16 +75,47 @@ def _probed(given: Precision, place: Ints, z: Floats, member: csr_array) -> tupl
     one by one.
     """
     rng = np.random.default_rng(0)
-    variance, missing = np.zeros(len(place)), np.zeros((member.shape[0],) * 2)
+    variance, missing = np.zeros(len(z)), np.zeros((member.shape[0],) * 2)
     for k in range(member.shape[0]):
         mine = member[[k]].indices
         if len(mine) <= FEW:
             probes = np.eye(len(mine))
         else:
             probes = rng.choice([-1.0, 1.0], size=(PROBES, len(mine))) / np.sqrt(PROBES)
-        right = np.zeros((1 + len(probes), given.size))
-        right[:, place[mine]] = np.concatenate([z[None, mine], probes])
-        whole, *seen = given.solve(right)[:, place]
+        right = np.concatenate([z[None, mine], probes]) @ slopes[mine]
+        whole, *seen = given.solve(right) @ slopes.T
         variance[mine] = np.maximum((probes * np.stack(seen)[:, mine]).sum(axis=0), SURELY)
         missing[:, k] = member @ (2 * np.square(seen).sum(axis=0) + 4 * z * whole)
     return variance, (missing + missing.T) / 2
+
+
+def given_means(given: Precision, slopes: csr_array, mean: Ints, variance: Floats) -> Floats:
+    r"""Variances of offsets where the means that they stand beside are known.
+
+    Parameters
+    ----------
+    given : Precision
+        Of all unknowns but the SDs.
+    slopes : sparse array (offset, other)
+        Of the offsets by these.
+    mean : ndarray of int (offset,)
+        Position of each offset's mean among these; -1 where there is none.
+    variance : ndarray (offset,)
+        Where means are not known.
+
+    Notes
+    -----
+    :math:`\mathrm{Var}(z \mid \mu) = \mathrm{Var}(z) - \mathrm{Cov}(z, \mu)^2 / \mathrm{Var}(\mu)`.
+    """
+    means, code = np.unique(mean[mean >= 0], return_inverse=True)
+    if not len(means):
+        return variance
+    unit = np.zeros((len(means), given.size))
+    unit[np.arange(len(means)), means] = 1
+    solved = given.solve(unit)
+    some = np.flatnonzero(mean >= 0)
+    shared = (solved @ slopes.T)[code, some]
+    known = shared**2 / solved[np.arange(len(means)), means][code]
+    found = variance.copy()
+    found[some] = np.maximum(variance[some] - known, SURELY * variance[some])
+    return found

@@ -32,8 +32,9 @@ from assay.climbs import Held, climb, spreads_of
 from assay.curvature import bend_rows, curvature
 from assay.density import Density
 from assay.normal_scores import NormalScores, normal_scores
-from assay.offset_moments import offset_moments
-from assay.precision import Precision, Regressed, dense
+from assay.offset_moments import given_means, offset_moments
+from assay.offset_slopes import carry, offset_places, offset_slopes, offset_values
+from assay.precision import Dense, Precision, Regressed, beside, dense
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -64,7 +65,7 @@ class Spreads:
     owner : ndarray of int (offset,)
         Which SD is each offset's.
     variance : ndarray (offset,)
-        Of each offset, given the SDs; that of its prior is 1.
+        Of each offset, given the SDs and its mean; that of its prior is 1.
     """
 
     scores: NormalScores
@@ -88,12 +89,15 @@ class _Look(NamedTuple):
         About the scores of the SDs.
     evidence : float
         Log of the posterior density of the scores, up to a constant: all else integrated out.
+    alone : ndarray (offset,)
+        Variances of the offsets, given the SDs and their means.
     """
 
     known: Floats
     bends: Floats
     information: Floats
     evidence: float
+    alone: Floats
 
 
 def settle_spreads(
@@ -117,45 +121,86 @@ def settle_spreads(
     spreads : Spreads
         None in the place of both if there is no peak with the SDs held.
     """
-    still = spreads_of(density)
-    scores = normal_scores(density, still)
-    offset, owner = _offsets(density, still)
-    look = _look(density, x, scores, offset, owner)
+    scores = normal_scores(density, spreads_of(density))
+    look = _look(density, x, scores)
     if look is None:
         return None
     reach = REACH
     for _ in range(LOOKS):
-        moved = _steps(density, x, scores, offset, owner, look, reach)
+        moved = _steps(density, x, scores, look, reach)
         if moved is x:
             break
-        again = _look(density, moved, scores, offset, owner) if kept(moved) else None
+        again = _look(density, moved, scores) if kept(moved) else None
         if again is None or again.evidence < look.evidence - SLACK:
             reach /= 4
             continue
         if again.evidence > look.evidence:
             reach = min(REACH, 2 * reach)
         x, look = moved, again
-    found = Spreads(
+    return x, _found(density, scores, look)
+
+
+def settle_again(
+    density: Density, x: Floats, before: Spreads, given: Precision
+) -> tuple[Floats, Spreads, Precision]:
+    """Move SDs that a sample settled to their mode given all data, and all else with them.
+
+    The curvature is not computed again. As one matrix it is known with other SDs
+    (:func:`assay.offset_slopes.carry`); in centred coordinates it hardly hangs on them.
+
+    Parameters
+    ----------
+    density : Density
+        Of all data, every block of offsets centred.
+    x : ndarray (value,)
+        A mode of it with the SDs held.
+    before : Spreads
+        Of the sample.
+    given : Precision
+        The negative Hessian there of all unknowns but the SDs.
+
+    Returns
+    -------
+    x : ndarray (value,)
+    spreads : Spreads
+    given : Precision
+        With the SDs where they are now.
+    """
+    scores = before.scores
+    look = _look(density, x, scores, given)
+    assert look is not None
+    for _ in range(LOOKS):
+        moved = _steps(density, x, scores, look, REACH, beside(given, scores.at))
+        if moved is x:
+            break
+        if isinstance(given, Dense):
+            given = carry(density, x, given, scores.at, density, moved)
+        x, look = moved, _look(density, moved, scores, given) or look
+    return x, _found(density, scores, look), given
+
+
+def _found(density: Density, scores: NormalScores, look: _Look) -> Spreads:
+    offset, owner, _ = offset_places(density, scores.at)
+    return Spreads(
         scores=scores,
         information=look.information,
         offset=offset,
         owner=owner,
-        variance=1 / (1 + look.known),
+        variance=look.alone,
     )
-    return x, found
 
 
 def _steps(
     density: Density,
     x: Floats,
     scores: NormalScores,
-    offset: Ints,
-    owner: Ints,
     look: _Look,
     reach: float,
+    near: Precision | None = None,
 ) -> Floats:
     """Go Newton's steps with the curvature of one look; ``x`` itself if there is no way to go."""
     still, start = scores.at, x
+    _, owner, _ = offset_places(density, still)
     first = scores.scores(start[still])
     damping, last = 1.0, np.zeros(len(still))
     for _ in range(STEPS):
@@ -163,7 +208,7 @@ def _steps(
         slope, _ = scores.slopes(score)
         # What data tell of an offset grows with the square of its SD.
         known = look.known * np.exp(2 * (x[still] - start[still]))[owner]
-        surplus = x[offset] ** 2 + 1 / (1 + known) - 1
+        surplus = offset_values(density, x) ** 2 + 1 / (1 + known) - 1
         gain = np.bincount(owner, surplus, len(still))
         step = np.linalg.solve(look.bends, slope * gain - score)
         # Steps back and forth are too long.
@@ -172,24 +217,26 @@ def _steps(
         step = np.clip(score + damping * step, first - reach, first + reach) - score
         if (np.abs(step) * np.sqrt(np.diag(look.information)) < NEAR * damping).all():
             break
-        x = _with_spreads(x, scores.logs(score + step), still, offset, owner)
-        x, _ = climb(Held(density, still), x)
+        x = _with_spreads(density, x, scores.logs(score + step), still)
+        x, _ = climb(Held(density, still), x, near)
     return x
 
 
 def _look(
-    density: Density, x: Floats, scores: NormalScores, offset: Ints, owner: Ints
+    density: Density, x: Floats, scores: NormalScores, given: Precision | None = None
 ) -> _Look | None:
-    """Compute the curvature with the SDs held, and Louis's information about their scores."""
+    """Compute Louis's information about the scores of SDs, and the curvature if not ``given``."""
     still = scores.at
-    given = curvature(density, x, still)
+    given = curvature(density, x, still) if given is None else given
     if given is None:
         return None
-    place = np.searchsorted(np.delete(np.arange(density.size), still), offset)
-    shape = len(still), len(owner)
-    member = csr_array((np.ones(len(owner)), (owner, np.arange(len(owner)))), shape=shape)
-    z = x[offset]
-    variance, missing = offset_moments(given, place, z, member)
+    _, owner, mean = offset_places(density, still)
+    slopes = offset_slopes(density, x, still)
+    member = csr_array(
+        (np.ones(len(owner)), (owner, np.arange(len(owner)))), shape=(len(still), len(owner))
+    )
+    z = offset_values(density, x)
+    variance, missing = offset_moments(given, slopes, z, member)
     complete = np.diag(2 * (member @ (z**2 + variance)))
     slope, bend = scores.slopes(scores.scores(x[still]))
     information = slope[:, None] * (complete - missing) * slope
@@ -197,11 +244,13 @@ def _look(
     values, vectors = np.linalg.eigh((information + information.T) / 2)
     # Data do not make an SD less certain than its prior.
     steep, known = np.maximum(np.abs(values), 1.0), np.maximum(values, 1.0)
+    other = np.where(mean < 0, -1, mean - np.searchsorted(still, mean))
     return _Look(
         known=1 / variance - 1,
         bends=(vectors * steep) @ vectors.T,
         information=(vectors * known) @ vectors.T,
         evidence=density(x)[0] - given.log_determinant / 2 + float(np.log(slope).sum()),
+        alone=given_means(given, slopes, other, variance),
     )
 
 
@@ -240,22 +289,11 @@ def with_spreads(x: Floats, spreads: Spreads, given: Precision, cross: Floats) -
     return Regressed(first=still, own=own, slopes=slopes, given=given)
 
 
-def _offsets(density: Density, still: Ints) -> tuple[Ints, Ints]:
-    """Positions of all offsets, and which of the SDs is each one's."""
-    names = [parameter.name for parameter in density.parameters]
-    offset, owner = [], []
-    for n, parameter in enumerate(density.parameters):
-        if parameter.spread:
-            first = density.starts[names.index(parameter.spread)]
-            at = np.broadcast_to(parameter.spread_at, parameter.shape).ravel()
-            offset.append(np.arange(*density.starts[n : n + 2]))
-            owner.append(np.searchsorted(still, first + at))
-    return np.concatenate(offset), np.concatenate(owner)
-
-
-def _with_spreads(x: Floats, logs: Floats, still: Ints, offset: Ints, owner: Ints) -> Floats:
-    """Give the SDs other values; offsets keep what they add to their means."""
+def _with_spreads(density: Density, x: Floats, logs: Floats, still: Ints) -> Floats:
+    """Give the SDs other values; offsets that stand as they are keep what they add to means."""
     moved = x.copy()
-    moved[offset] *= np.exp(x[still] - logs)[owner]
+    if not density.centred:
+        offset, owner, _ = offset_places(density, still)
+        moved[offset] *= np.exp(x[still] - logs)[owner]
     moved[still] = logs
     return moved

@@ -8,12 +8,10 @@ import pandas as pd
 import pytest
 
 import assay
-from assay import centring
 from assay.centring import find_centred_modes, informed
-from assay.climbs import spreads_of
+from assay.climbs import Held, climb, spreads_of
 from assay.density import Centring, Density, make_density, unconstrain
 from assay.errors import FitWarning
-from assay.laplace import mode_scale
 from assay.model import Structure, build_structure
 from assay.modes import find_modes
 from assay.spec import make_spec
@@ -35,7 +33,11 @@ def studied(request: pytest.FixtureRequest) -> tuple[Structure, Density, Density
     plain = make_density(structure)
     rng = np.random.default_rng(2)
     centred = {
-        p.name: Centring(*rng.choice([0.0, 0.4, 1.0], size=(2, *p.shape)))
+        p.name: Centring(
+            rng.choice([0.0, 0.7, 30.0], size=p.shape),
+            rng.normal(0, 2, size=p.shape),
+            rng.uniform(0.3, 2, size=p.shape),
+        )
         for p in plain.parameters
         if p.spread
     }
@@ -51,7 +53,8 @@ def test_density_changes_by_the_jacobian(studied):
     for p in density.parameters:
         if p.name in density.centred:
             sd = values[p.spread].reshape(-1)[np.broadcast_to(p.spread_at, p.shape)]
-            jacobian -= (np.log(sd) * density.centred[p.name].scale).sum()
+            chosen = density.centred[p.name]
+            jacobian -= 0.5 * np.log1p(chosen.information * (sd / chosen.sd) ** 2).sum()
     assert density(x)[0] == pytest.approx(plain(unconstrain(plain, values))[0] + jacobian)
 
 
@@ -89,27 +92,35 @@ def many(items: int) -> assay.Ratings:
     return assay.read_ratings(pd.DataFrame(columns | {"label": answer.ravel()}), task="single")
 
 
-def test_offsets_are_centred_as_far_as_data_tell_of_them():
+def test_more_items_tell_more_of_each_offset():
     rng = np.random.default_rng(1)
-    density, _ = find_centred_modes(*study(30), rng)
-    assert not density.centred
+    few, _ = find_centred_modes(*study(30), rng)
+    assert np.median(few.centred["logit_offset"].information) < 1
     density, modes = find_centred_modes(*study(5000), rng)
-    share = density.centred["logit_offset"].scale
-    assert np.median(share) > 0.9
-    assert ((share > 0.8) & (share < 1)).all()
+    known = density.centred["logit_offset"].information
+    assert np.median(known) > 9
+    assert (known > 4).all()
     assert np.abs(np.delete(density(modes[0].x)[1], spreads_of(density))).max() < 1e-2
 
 
-def test_of_two_samples_the_larger_tells_more():
+def test_a_sample_tells_of_the_whole():
     structure, density = study(300)
     mode = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
     once, again = (
-        informed(density, mode.x, mode.spreads, times)["logit_offset"].scale
-        for times in (1.0, 20.0)
+        informed(density, mode.x, mode.spreads, times)["logit_offset"] for times in (1.0, 20.0)
     )
-    assert (again > once).all()
-    data = once / (1 - once)
-    np.testing.assert_allclose(again, 20 * data / (1 + 20 * data))
+    np.testing.assert_allclose(again.information, 20 * once.information)
+    # Data of the same kind point to the same place, however many they are.
+    np.testing.assert_allclose(again.pull / again.information, once.pull / once.information)
+
+
+def test_what_stands_for_an_offset_is_0_at_the_mode():
+    structure, density = study(300)
+    mode = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
+    moved = make_density(structure, centred=informed(density, mode.x, mode.spreads))
+    x = unconstrain(moved, density.constrain(mode.x))
+    first = moved.starts[[p.name for p in moved.parameters].index("logit_offset")]
+    np.testing.assert_allclose(x[first : first + 80], 0, atol=1e-9)
 
 
 def test_the_mean_does_not_pull_at_what_stands_for_the_offsets():
@@ -157,19 +168,33 @@ def test_main_effects_do_not_pull_at_systems_that_many_items_tell_of():
             assert abs(share) < 0.35
 
 
-def test_an_sd_that_may_be_next_to_nothing_has_nothing_centred_on_it():
-    """Raters who do not differ: their offsets would hang in a funnel."""
-    equal = np.full((1, 12), 0.8)
-    ratings = assay.simulate(
-        "single", raters="one_coin", classes=("no", "yes"), n_items=400, n_raters=12,
-        ratings_per_item=6, values={"accuracy": equal[0]}, prevalence="dirichlet", rng=1,
-    )  # fmt: skip
+@pytest.mark.parametrize("differ", [False, True], ids=["equal raters", "raters who differ"])
+def test_offsets_hang_in_no_funnel(differ):
+    """What stands for an offset has an SD of about 1, whatever the SD of the raters is."""
+    if differ:
+        ratings = many(400)
+    else:
+        ratings = assay.simulate(
+            "single", raters="one_coin", classes=("no", "yes"), n_items=400, n_raters=12,
+            ratings_per_item=6, values={"accuracy": np.full(12, 0.8)}, prevalence="dirichlet",
+            rng=1,
+        )  # fmt: skip
     structure = build_structure(ratings, make_spec("hierarchical", "dirichlet"))
     density, modes = find_centred_modes(
         structure, make_density(structure), np.random.default_rng(1)
     )
-    assert (mode_scale(modes[0])[spreads_of(density)] > centring.SURE).all()
-    assert not density.centred
+    spread = spreads_of(density)
+    first = density.starts[[p.name for p in density.parameters].index("logit_offset")]
+    own, step = np.arange(first, first + 12), 1e-4
+    for times in (0.1, 0.5, 1.0, 2.0):
+        x = modes[0].x.copy()
+        x[spread] += np.log(times)
+        x = climb(Held(density, spread), x)[0]
+        bends = [
+            (density(x - step * e)[1] - density(x + step * e)[1])[k] / (2 * step)
+            for k, e in zip(own, np.eye(density.size)[own], strict=True)
+        ]
+        np.testing.assert_allclose(bends, 1, atol=0.4)
 
 
 def test_large_data_are_followed_in_the_coordinates_of_their_sample(monkeypatch):
@@ -178,7 +203,7 @@ def test_large_data_are_followed_in_the_coordinates_of_their_sample(monkeypatch)
     for module in ("climbs", "curvature"):
         monkeypatch.setattr(f"assay.{module}.LARGE", 1000)
     found, modes = find_centred_modes(structure, density, np.random.default_rng(1))
-    assert (found.centred["logit_offset"].scale > 0).all()
+    assert (found.centred["logit_offset"].information > 0).all()
     assert modes[0].precision is not None
     values, other = found.constrain(modes[0].x), density.constrain(plain.x)
     np.testing.assert_allclose(np.log(values["logit_sd"]), np.log(other["logit_sd"]), atol=0.4)
@@ -200,3 +225,25 @@ def test_laplace_is_right_where_data_are_plenty():
     nuts, _ = run("nuts")
     assert k_hat < 0.7
     assert sd == pytest.approx(nuts, rel=0.05)
+
+
+def test_laplace_does_not_hang_on_the_sample_that_modes_were_sought_on(monkeypatch):
+    """Prevalences of labels in common with one SD of theirs, and raters who hardly differ."""
+    ratings = assay.simulate("retrieval", n_items=4000, n_raters=15, ratings_per_item=3, rng=5)
+    for module in ("climbs", "curvature"):
+        monkeypatch.setattr(f"assay.{module}.LARGE", 2000)
+    monkeypatch.setattr("assay.climbs.EACH", 5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        one, two = (
+            assay.fit(
+                ratings, raters="hierarchical", method="laplace", starts=1, draws=1000, rng=rng,
+                progress=False,
+            )["posterior"]
+            for rng in (1, 2)
+        )  # fmt: skip
+    for name in ("main", "logit_mean", "logit_sd", "prevalence", "interaction_sd"):
+        means, others = (f[name].mean(["chain", "draw"]).to_numpy() for f in (one, two))
+        widths, theirs = (f[name].std(["chain", "draw"]).to_numpy() for f in (one, two))
+        np.testing.assert_allclose(widths, theirs, rtol=0.15, err_msg=name)
+        assert (np.abs(means - others) < 0.25 * widths).all(), name

@@ -7,16 +7,18 @@ import pytest
 from scipy import stats
 
 import assay
+from assay.centring import informed
 from assay.climbs import Held, climb, hold, prior_centre, spreads_of
 from assay.curvature import curvature
-from assay.density import Density, make_density
+from assay.density import Density, make_density, unconstrain
 from assay.laplace import laplace_draws, laplace_log_density, mode_scale
 from assay.model import Structure, build_structure
 from assay.modes import find_modes
 from assay.normal_scores import NormalScores, normal_scores
+from assay.offset_slopes import carry, offset_places, offset_slopes
 from assay.peaks import laplace_evidence
 from assay.spec import make_spec
-from assay.spreads import settle_spreads
+from assay.spreads import settle_again, settle_spreads
 
 PRIORS = {
     "HalfNormal(0.7)": stats.halfnorm(scale=0.7),
@@ -145,8 +147,76 @@ def test_the_rest_is_at_its_mode_given_the_sds() -> None:
     x, spreads = settle_spreads(density, hold(density, prior_centre(density))[0])
     assert np.abs(np.delete(density(x)[1], spreads.scores.at)).max() < 1e-3
     covariance = curvature(density, x, spreads.scores.at).covariance()
-    rows = np.searchsorted(np.delete(np.arange(density.size), spreads.scores.at), spreads.offset)
-    np.testing.assert_allclose(spreads.variance, np.diag(covariance)[rows], rtol=1e-6)
+    other = np.delete(np.arange(density.size), spreads.scores.at)
+    _, _, mean = offset_places(density, spreads.scores.at)
+    assert (mean >= 0).all()
+    for variance, *pair in zip(spreads.variance, spreads.offset, mean, strict=True):
+        rows = np.searchsorted(other, pair)
+        alone = 1 / np.linalg.inv(covariance[np.ix_(rows, rows)])[0, 0]
+        assert variance == pytest.approx(alone, rel=1e-6)
+
+
+def test_what_is_known_of_the_sds_does_not_hang_on_the_coordinates() -> None:
+    structure, density = study()
+    x, spreads = settle_spreads(density, hold(density, prior_centre(density))[0])
+    moved = make_density(structure, centred=informed(density, x, spreads))
+    there = unconstrain(moved, density.constrain(x))
+    given = curvature(moved, there, spreads.scores.at)
+    again, found, _ = settle_again(moved, there, spreads, given)
+    np.testing.assert_array_equal(again, there)
+    np.testing.assert_allclose(found.information, spreads.information, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(found.variance, spreads.variance, rtol=1e-5)
+
+
+def test_sds_of_a_sample_go_where_all_data_have_them() -> None:
+    structure, density = study()
+    x, spreads = settle_spreads(density, hold(density, prior_centre(density))[0])
+    still = spreads.scores.at
+    width = np.sqrt(np.diag(np.linalg.inv(spreads.information)))
+    moved = make_density(structure, centred=informed(density, x, spreads))
+    for shift in (-0.5, 0.3):
+        start = unconstrain(moved, density.constrain(x))
+        start[still] += shift
+        start, _ = climb(Held(moved, still), start)
+        given = curvature(moved, start, still)
+        again, found, _ = settle_again(moved, start, spreads, given)
+        gap = spreads.scores.scores(again[still]) - spreads.scores.scores(x[still])
+        assert (np.abs(gap) < 0.25 * width).all()
+        told = np.diag(found.information) / np.diag(spreads.information)
+        np.testing.assert_allclose(told, 1, atol=0.2)
+        assert np.abs(np.delete(moved(again)[1], still)).max() < 1e-2
+
+
+def test_the_curvature_is_carried_to_other_sds() -> None:
+    """In whatever coordinates it is known, and near what differences of gradients say there."""
+    structure, density = study()
+    x, spreads = settle_spreads(density, hold(density, prior_centre(density))[0])
+    still = spreads.scores.at
+    moved = make_density(structure, centred=informed(density, x, spreads))
+    there = unconstrain(moved, density.constrain(x))
+    given = curvature(moved, there, still)
+    stays = carry(moved, there, given, still, moved, there)
+    np.testing.assert_allclose(stays.covariance(), given.covariance(), rtol=1e-8, atol=1e-10)
+    other = carry(moved, there, given, still, density, x).covariance()
+    known = curvature(density, x, still).covariance()
+    np.testing.assert_allclose(other, known, rtol=1e-4, atol=1e-6)
+    for shift in (-0.7, 0.5):
+        away = there.copy()
+        away[still] += shift
+        away, _ = climb(Held(moved, still), away)
+        plain = unconstrain(density, moved.constrain(away))
+        carried = carry(density, x, curvature(density, x, still), still, density, plain)
+        again = carry(moved, there, given, still, moved, away)
+        for one, two, here, at in (
+            (carried, curvature(density, plain, still), density, plain),
+            (again, curvature(moved, away, still), moved, away),
+        ):
+            np.testing.assert_allclose(one.variances, two.variances, rtol=0.25)
+            slopes = offset_slopes(here, at, still)
+            variance = np.diag(slopes @ one.covariance() @ slopes.T)
+            if here is density:
+                known = variance
+        np.testing.assert_allclose(variance, known, rtol=1e-6)
 
 
 def test_draws_have_the_widths_and_the_density_that_they_say() -> None:

@@ -23,13 +23,10 @@ from assay.distributed.connection import connected
 from assay.distributed.gathering import gather
 from assay.distributed.holding import Held, hold_dataset
 from assay.distributed.partitions import list_partitions
-from assay.distributed.pieces import in_coordinates, without_clusters
 from assay.distributed.skeleton import Numbered, number_partition
 from assay.distributed.spreading import (
     SpreadDensity,
     follow_on_workers,
-    same,
-    sending,
     spread_density,
 )
 from assay.distributed.subsets import join_ratings, take_items
@@ -179,12 +176,8 @@ def seek_modes(
     here, rough = find_centred_modes(
         sample.structure, make_density(sample.structure), rng, starts=starts, times=1 / share
     )
-    with sending():
-        coordinates = client.submit(same, without_clusters(here), pure=False)
-    pieces = client.map(attrgetter("piece"), held.numbered)
-    pieces = client.map(in_coordinates, pieces, [coordinates] * count, pure=False)
-    density = spread_density(client, here, pieces)
-    return density, follow_on_workers(sample.structure, here, density, rough)
+    density = spread_density(client, here, client.map(attrgetter("piece"), held.numbered))
+    return follow_on_workers(sample.structure, here, density, rough)
 
 
 def take_sample(numbered: Numbered, share: float, seed: Sequence[int]) -> Ratings:

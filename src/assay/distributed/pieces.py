@@ -106,7 +106,7 @@ def make_piece(frame: Piece, pattern: Pattern) -> Piece:
     )
 
 
-def in_coordinates(piece: Piece, density: Density) -> Piece:
+def put_in_coordinates(piece: Piece, density: Density) -> Piece:
     """Return a piece on other unconstrained values: those of a density of the same model."""
     return replace(piece, density=replace(density, data=piece.density.data))
 

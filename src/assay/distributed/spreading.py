@@ -9,23 +9,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.climbs import Held, climb, prior_centre
+from assay.centring import (
+    centre_informed,
+    in_coordinates,
+    seek_centred_modes,
+    width_given_spreads,
+)
+from assay.climbs import Held, climb
 from assay.curvature import bend_row, curvature
 from assay.density import Density
 from assay.distributed.pieces import (
     Piece,
     make_frame,
     make_piece,
+    put_in_coordinates,
     take_clusters,
     without_clusters,
 )
 from assay.likelihood import Pattern
 from assay.model import Structure
-from assay.modes import FORGOTTEN, mass, samples_of, seek_modes, starting_points
+from assay.modes import FORGOTTEN, at_spreads, mass, samples_of
 from assay.peaks import Mode, by_evidence, laplace_evidence, same_peak, standing
-from assay.precision import beside, dense
+from assay.precision import Dense, beside, dense
 from assay.recovery import Recovered, recover
-from assay.spreads import with_spreads
+from assay.spreads import settle_again, with_spreads
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -107,18 +114,20 @@ class SpreadDensity(Density):
         return np.asarray((hessian + hessian.T) / 2)
 
 
-def spread_density(client: Any, density: Density, held: Sequence[Any]) -> SpreadDensity:
-    """Make the density of pieces that workers hold.
+def spread_density(client: Any, density: Density, pieces: Sequence[Any]) -> SpreadDensity:
+    """Make the density of pieces that workers hold, in the coordinates of one that is here.
 
     Parameters
     ----------
     density : Density
         Of the same model; its data do not matter.
-    held : sequence of distributed.Future
-        The pieces.
+    pieces : sequence of distributed.Future
     """
     prior = without_clusters(density)
     own = {field.name: getattr(prior, field.name) for field in fields(prior)}
+    with sending():
+        coordinates = client.submit(same, prior, pure=False)
+    held = client.map(put_in_coordinates, pieces, [coordinates] * len(pieces), pure=False)
     return SpreadDensity(client=client, held=tuple(held), **own)
 
 
@@ -141,12 +150,15 @@ class Spread:
     whole: Density
     runs: list[Ints]
 
-    def modes(self, rng: np.random.Generator, *, starts: int) -> list[Mode]:
+    def modes(self, rng: np.random.Generator, *, starts: int) -> tuple[SpreadDensity, list[Mode]]:
         """Seek modes on a sample here, then follow them on all data."""
-        samples = samples_of(self.whole, rng)
-        points = starting_points(prior_centre(self.whole), rng, starts)
-        rough = seek_modes(self.structure, samples[0], points, rival=FORGOTTEN)
-        return follow_on_workers(self.structure, samples[0], self.density, rough)
+        sample = samples_of(self.whole, rng)[0]
+        times = mass(self.whole.data) / mass(sample.data)
+        here, rough = seek_centred_modes(
+            self.structure, sample, rng, starts=starts, times=times, rival=FORGOTTEN
+        )
+        density = spread_density(self.density.client, here, self.density.held)
+        return follow_on_workers(self.structure, here, density, rough)
 
     def recover(self, values: Mapping[str, Floats], seed: int) -> Recovered:
         """Draw the states of all items where they are, and bring them here."""
@@ -210,8 +222,8 @@ def sending() -> Iterator[None]:
 
 def follow_on_workers(
     structure: Structure, sample: Density, density: SpreadDensity, rough: Sequence[Mode]
-) -> list[Mode]:
-    """Follow the modes of a sample on the data of all workers, with the SDs that it settled.
+) -> tuple[SpreadDensity, list[Mode]]:
+    """Follow the modes of a sample on the data of all workers, and settle their SDs again there.
 
     Parameters
     ----------
@@ -223,10 +235,16 @@ def follow_on_workers(
         Of all of them.
     rough : sequence of Mode
         Of the sample.
+
+    Returns
+    -------
+    density : SpreadDensity
+        In the coordinates that suit all data.
+    modes : list of Mode
     """
     grown = float(density.add_up(weigh, np.zeros(0))[0] / mass(sample.data))
     if rough[0].spreads is not None and grown == 1:
-        return list(rough)
+        return density, list(rough)
     still = rough[0].held
     followed: list[Mode] = []
     for n, mode in enumerate(rough):
@@ -237,7 +255,12 @@ def follow_on_workers(
             _take_in(followed, replace(mode, x=x, height=height))
     modes = [_at_peak(structure, density, mode, still) for mode in followed]
     # Without a proper peak a point is a saddle, and its evidence means nothing beside a mode's.
-    return by_evidence([mode for mode in modes if mode.precision is not None] or modes)
+    modes = by_evidence([mode for mode in modes if mode.precision is not None] or modes)
+    if not isinstance(width_given_spreads(modes[0]), Dense):
+        return density, modes
+    again = centre_informed(structure, density, modes[0])
+    moved = spread_density(density.client, again, density.held)
+    return moved, [in_coordinates(structure, density, moved, mode) for mode in modes]
 
 
 def _take_in(modes: list[Mode], mode: Mode) -> None:
@@ -260,8 +283,11 @@ def _at_peak(structure: Structure, density: SpreadDensity, mode: Mode, still: In
         return mode
     if mode.spreads is None:
         return replace(mode, precision=beside(given, still))
-    cross = hessian[np.ix_(still, moving)]
-    return replace(mode, precision=with_spreads(mode.x, mode.spreads, given, cross))
+    if not density.centred:
+        cross = hessian[np.ix_(still, moving)]
+        return replace(mode, precision=with_spreads(mode.x, mode.spreads, given, cross))
+    x, spreads, there = settle_again(density, mode.x, mode.spreads, given)
+    return at_spreads(structure, density, mode, x, spreads, there)
 
 
 def draw_states(piece: Piece, values: Mapping[str, Floats], seed: Sequence[int]) -> Recovered:

@@ -190,6 +190,11 @@ class TestValues:
         assert ratings.task.classes["label"] == ("x", "other")
         assert "every answer to label is 'x'" in notes(ratings)
 
+    def test_no_stands_before_yes_where_the_alphabet_has_it_after(self) -> None:
+        """The second class of two is the one that sensitivity is about."""
+        table = frame("item rater label\n1 a ja\n2 a nein\n3 a ja")
+        assert read_ratings(table, task="single").task.classes["label"] == ("nein", "ja")
+
     def test_ordered_classes_by_name(self) -> None:
         table = frame("item rater relevance\n1 a Partially\n2 a YES\n3 a no")
         assert read_ratings(table, task="relevance").answers.ravel().tolist() == [1, 2, 0]
@@ -378,6 +383,21 @@ class TestTruth:
         table = frame("item rater label\n1 a x\n2 b y")
         assert read_ratings(table, task="single", truth=path).truth.ravel().tolist() == [1, MISSING]
         assert read_ratings(table, task="single", truth=str(path)).truth[0, 0] == 1
+
+    def test_a_file_whose_column_is_called_gold(self) -> None:
+        table = frame("item rater label\n1 a x\n2 b y")
+        gold = frame("item gold note\n1 y sure")
+        ratings = read_ratings(table, task="single", truth=gold)
+        assert ratings.truth.ravel().tolist() == [1, MISSING]
+        several = frame("item gold truth\n1 y x")
+        with pytest.raises(RatingsError, match="the truth has no column for a label"):
+            read_ratings(table, task="single", truth=several)
+
+    def test_gold_of_one_column_is_not_that_of_several_labels(self) -> None:
+        with pytest.raises(RatingsError, match="the truth has no column for a label"):
+            read_ratings(
+                frame(self.TABLE + self.ROWS), task="retrieval", truth=frame("item gold\n1 yes")
+            )
 
 
 class TestPanels:

@@ -181,7 +181,7 @@ def test_no_and_yes_of_other_languages_are_read_and_noted(no: str, yes: str) -> 
 def test_classes_of_another_label_keep_their_words() -> None:
     table = pd.DataFrame({"item": [1, 2], "rater": "a", "label": ["ja", "nein"]})
     ratings = read_ratings(table, task="single")
-    assert ratings.task.labels[0].classes == ("ja", "nein")
+    assert ratings.task.labels[0].classes == ("nein", "ja")
     assert ratings.accounting.notes == ()
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.evaluation.registry import Metric
+from assay.reading.values import no_before_yes
 from assay.task import Task
 
 Counts = NDArray[np.int64]
@@ -62,8 +63,10 @@ def prevalence_metrics(task: Task, *, other: bool = False) -> list[Metric]:
 
 
 def telling_shares(task: Task) -> list[Metric]:
-    """Shares of all classes but a plain no, which says again what yes says."""
+    """Shares of all classes but a plain no, or 0, which says again what yes says."""
     plain = {
-        f"prevalence[{label.name}=no]" for label in task.labels if label.classes == ("no", "yes")
+        f"prevalence[{label.name}={label.classes[0]}]"
+        for label in task.labels
+        if no_before_yes(label.classes)
     }
     return [one for one in prevalence_metrics(task) if one.name not in plain]

@@ -16,7 +16,7 @@ from assay.reading.gates import admitted, apply_gates
 from assay.reading.ids import Codes, codes_of, first_rows, joined_ids
 from assay.reading.label_columns import column_of_each
 from assay.reading.ledger import Ledger
-from assay.reading.names import RECOGNISED
+from assay.reading.names import RECOGNISED, TRUTH_NAMES, squash
 from assay.reading.table import Table, as_pandas, read_beside
 from assay.reading.values import decode
 from assay.reading.words import Words, apply_words
@@ -95,6 +95,7 @@ def _from_table(
     rest = replace(side, frame=side.frame[[c for c in finder.columns if c not in keys]])
     usual = labels if _all_there(labels, ColumnFinder(list(rest.frame.columns))) else None
     columns = find_answers(rest, task, labels=usual, label=None, value=None, ledger=aside)
+    columns = columns if columns.by_label else _named_truth(rest, task)
     if columns.question or not columns.by_label:
         ledger.problem(
             f"the truth has no column for a label of task {task.name}",
@@ -104,6 +105,16 @@ def _from_table(
         return None
     return TruthSource(
         table=side, names=joined_ids(side.frame, keys), columns=columns, ledger=aside
+    )
+
+
+def _named_truth(rest: Table, task: Task) -> AnswerColumns:
+    """Take a column that is called gold, truth or the like for the truth of the only label."""
+    named = [column for column in rest.frame.columns if squash(column) in TRUTH_NAMES]
+    if len(named) != 1 or len(task.labels) != 1:
+        return AnswerColumns()
+    return AnswerColumns(
+        by_label={task.labels[0].name: named[0]}, evidence="its name is recognised"
     )
 
 

@@ -163,9 +163,9 @@ def classes_from_data(
 ) -> tuple[str, ...]:
     """Return the distinct values of a label whose task leaves its classes to the data.
 
-    Sorted as numbers if all are numbers, else alphabetically, class 2 before class 10. Equal
-    numbers are one class, and so are spellings that differ in case only: the commonest of them
-    names it.
+    Sorted as numbers if all are numbers, else alphabetically, class 2 before class 10, and no
+    before yes in any spelling. Equal numbers are one class, and so are spellings that differ in
+    case only: the commonest of them names it.
     """
     counts = pd.concat([column.str.strip() for column in columns]).value_counts()
     counts = counts[[canonical(v) not in EMPTY for v in counts.index]]
@@ -180,6 +180,8 @@ def classes_from_data(
         )
         return ("no", "yes")
     classes = sorted(names, key=float if numeric else _as_people_count)
+    if no_before_yes(classes[::-1]):
+        classes.reverse()
     _note_twice_binary(classes, label, ledger)
     if len(classes) == 1:
         ledger.note(
@@ -188,6 +190,18 @@ def classes_from_data(
         )
         classes.append("other" if classes[0] != "other" else "another")
     return tuple(classes)
+
+
+def no_before_yes(classes: Sequence[str]) -> bool:
+    """Whether two classes are no and yes in some spelling, in this order.
+
+    Examples
+    --------
+    >>> [no_before_yes(pair) for pair in (("0", "1"), ("nein", "ja"), ("ja", "nein"), ("a", "b"))]
+    [True, True, False, False]
+    """
+    codes = [(FOREIGN | BINARY_SPELLINGS).get(canonical(name)) for name in classes]
+    return codes == [0, 1]
 
 
 def _as_people_count(name: str) -> list[str | int]:

@@ -507,6 +507,69 @@ def test_a_file_without_rows_is_counted_and_left_out(client: Any, folder: Path) 
         assay.fit_dataset(folder, task="retrieval", out=folder / "f.zarr", client=client, **QUICK)
 
 
+def unanswered(table: pd.DataFrame) -> pd.DataFrame:
+    return table.assign(**dict.fromkeys(assay.load_task("retrieval").label_names, ""))
+
+
+def unrated(table: pd.DataFrame) -> pd.DataFrame:
+    return unanswered(table).assign(rater=None)
+
+
+@pytest.mark.parametrize("emptied", [unanswered, unrated])
+def test_files_in_which_nobody_answered_are_taken_as_on_one_machine(
+    client: Any, folder: Path, emptied: Any
+) -> None:
+    lacking = [folder / "part-1.parquet", folder / "part-2.parquet"]
+    for path in lacking:
+        emptied(pd.read_parquet(path)).to_parquet(path)
+    fit = assay.fit_dataset(
+        folder, task="retrieval", out=folder.parent / "f.zarr", client=client, **QUICK
+    )
+    here = assay.fit(assay.read_ratings(together(folder), task="retrieval"), **QUICK)
+    np.testing.assert_allclose(by_item(fit), by_item(here), atol=1e-4)
+    np.testing.assert_allclose(
+        fit["posterior"]["prevalence"], here["posterior"]["prevalence"], atol=1e-4
+    )
+    told, known = (json.loads(tree.attrs["accounting"]) for tree in (fit, here))
+    assert {name: told[name] for name in ("rows_read", "rows_used")} == {
+        name: known[name] for name in ("rows_read", "rows_used")
+    }
+    said = "2 files have no answer: part-1.parquet, part-2.parquet"
+    assert told["notes"] == [said, *known["notes"]]
+
+
+@pytest.mark.parametrize("task", ["retrieval", "single"])
+def test_files_of_which_none_has_an_answer_are_refused(
+    client: Any, tmp_path: Path, task: str
+) -> None:
+    ratings = assay.simulate(task, n_items=40, n_raters=3, n_clusters=20, rng=1)
+    table = table_of(ratings)
+    blank = table.assign(**dict.fromkeys(ratings.task.label_names, ""))
+    folder = write_partitions(blank, tmp_path / "r", (1, 1))
+    with pytest.raises(FitError, match="no rating in any of the files has an answer"):
+        assay.fit_dataset(folder, task=task, out=tmp_path / "f.zarr", client=client, **QUICK)
+
+
+def test_a_rater_who_abstains_in_one_file_alone_is_not_silent(client: Any, folder: Path) -> None:
+    def silence(path: Path, rater: str) -> None:
+        table = pd.read_parquet(path)
+        their = table["rater"] == rater
+        table.loc[their] = unanswered(table.loc[their])
+        table.to_parquet(path)
+
+    first, *others = sorted(folder.glob("*.parquet"))
+    silence(first, "rater_1")
+    for path in (first, *others):
+        silence(path, "rater_2")
+    fit = assay.fit_dataset(
+        folder, task="retrieval", out=folder.parent / "f.zarr", client=client,
+        **QUICK | {"method": "map", "draws": 2},
+    )  # fmt: skip
+    here = assay.read_ratings(together(folder), task="retrieval").accounting.notes
+    assert "1 rater only abstained: rater_2" in here
+    assert json.loads(fit.attrs["accounting"])["notes"] == list(here)
+
+
 def test_a_file_that_was_mended_is_read_anew(client: Any, folder: Path) -> None:
     given: dict[str, Any] = {
         "task": "retrieval", "out": folder.parent / "f.zarr", "client": client,

@@ -1,6 +1,6 @@
 """A data set in partitions: a folder of Parquet files, each with whole clusters."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,13 @@ from assay.errors import FitError
 from assay.plurals import counted, some
 from assay.ratings import Accounting, Ratings
 from assay.reading import read_ratings
+from assay.reading.silence import Silence, find_silence
 from assay.task import Task
 from assay.task_files import load_task
 
 BUCKET = 10_000_000
 """Names that are compared at a time."""
+NOTHING = "no rating in any of the files has an answer; there is nothing to learn from"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,11 +35,13 @@ class Facts:
         Length of each dim that grows with the data; ``cluster`` counts distinct clusters.
     sessions : bool
         Whether ratings have sessions.
+    silence : Silence
     accounting : Accounting
     """
 
     sizes: Mapping[str, int]
     sessions: bool
+    silence: Silence
     accounting: Accounting
 
 
@@ -49,7 +53,45 @@ def describe(ratings: Ratings) -> Facts:
         "place": len(ratings.panels),
         "cluster": int(ratings.items["cluster"].nunique()),
     }
-    return Facts(sizes=sizes, sessions=bool(ratings.sessions), accounting=ratings.accounting)
+    silence = find_silence(
+        ratings.item, ratings.rater, ratings.abstained,
+        items=len(ratings.items), raters=ratings.raters.index,
+    )  # fmt: skip
+    return Facts(
+        sizes=sizes, sessions=bool(ratings.sessions), silence=silence,
+        accounting=ratings.accounting,
+    )  # fmt: skip
+
+
+def not_silent(ratings: Ratings, names: Collection[str]) -> set[str]:
+    """On a worker: those of some raters who answer something."""
+    spoke = np.unique(ratings.rater[~ratings.abstained])
+    return set(names) & set(ratings.raters.index[spoke])
+
+
+def silence_of(client: Any, parts: Sequence[Any], facts: Sequence[Facts]) -> Silence:
+    """Add up what partitions lack: a rater who only abstains in some may answer in others.
+
+    Raises
+    ------
+    FitError
+        If no rating of any partition has an answer.
+    """
+    each = [fact.silence for fact in facts]
+    names = list(dict.fromkeys(name for found in each for name in found.raters))
+    spoke: set[str] = set()
+    if names:
+        spoke = spoke.union(*gather(client, client.map(not_silent, parts, [names] * len(parts))))
+    found = Silence(
+        ratings=sum(one.ratings for one in each),
+        abstentions=sum(one.abstentions for one in each),
+        items=sum(one.items for one in each),
+        unanswered=sum(one.unanswered for one in each),
+        raters=tuple(name for name in names if name not in spoke),
+    )
+    if found.abstentions == found.ratings:
+        raise FitError(NOTHING)
+    return found
 
 
 def words_seen(ratings: Ratings) -> dict[str, list[str]]:
@@ -72,6 +114,8 @@ def complete_task(
         label.name: sorted({word for found in seen for word in found[label.name]})
         for label in task.labels
     }
+    if not any(words.values()):
+        raise FitError(NOTHING)
     table = pd.DataFrame({name: pd.Series(found, dtype="str") for name, found in words.items()})
     table = table.fillna("").assign(item=[str(n) for n in range(len(table))], rater="any")
     return read_ratings(table, task=task, item="item", rater="rater").task
@@ -148,7 +192,9 @@ def require_whole_clusters(
             )
 
 
-def account_for(facts: Sequence[Facts], paths: Sequence[Path], empty: Sequence[Path]) -> Accounting:
+def account_for(
+    facts: Sequence[Facts], paths: Sequence[Path], empty: Sequence[Path], silence: Silence
+) -> Accounting:
     """Add up what became of the rows of all partitions; of the files, some were ``empty``."""
     each = [fact.accounting for fact in facts]
     aside = [
@@ -156,16 +202,23 @@ def account_for(facts: Sequence[Facts], paths: Sequence[Path], empty: Sequence[P
         for found, path in zip(each, paths, strict=True)
         if len(found.set_aside)
     ]
-    without_rows = []
-    if empty:
-        names = some([path.name for path in empty])
-        without_rows.append(f"{counted(len(empty), 'file', 'have')} no rows: {names}")
+    mute = [
+        path
+        for path, fact in zip(paths, facts, strict=True)
+        if fact.silence.abstentions == fact.silence.ratings
+    ]
+    lacking = [
+        f"{counted(len(files), 'file', 'have')} no {what}: {some([path.name for path in files])}"
+        for files, what in ((empty, "rows"), (mute, "answer"))
+        if files
+    ]
+    notes = [*lacking, *(note for found in each for note in found.notes), *silence.notes()]
     return replace(
         each[0],
         rows_read=sum(found.rows_read for found in each),
         rows_used=sum(found.rows_used for found in each),
         set_aside=pd.concat([each[0].set_aside.head(0), *aside], ignore_index=True),
-        notes=tuple(dict.fromkeys([*without_rows, *(n for found in each for n in found.notes)])),
+        notes=tuple(dict.fromkeys(notes)),
         source=str(paths[0].parent),
         sha256=",".join(found.sha256 for found in each),
     )

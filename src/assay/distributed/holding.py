@@ -110,7 +110,8 @@ def read_alike(
     dataset.check_sessions(facts, reading)
     with waiting("looking for split clusters", show=show):
         dataset.require_whole_clusters(client, parts, paths, facts)
-    return parts, facts, dataset.account_for(facts, paths, empty)
+    silence = dataset.silence_of(client, parts, facts)
+    return parts, facts, dataset.account_for(facts, paths, empty, silence)
 
 
 def join_skeletons(client: Any, parts: Sequence[Any], spec: Spec) -> Ratings:

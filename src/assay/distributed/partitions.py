@@ -8,6 +8,7 @@ from assay.distributed.gathering import gather
 from assay.errors import AssayError, FitError, RatingsError
 from assay.ratings import Ratings
 from assay.reading import read_ratings
+from assay.reading.table import Part
 from assay.task import Task
 
 
@@ -41,7 +42,7 @@ def read_partition(path: Path, task: Task, reading: Mapping[str, Any]) -> Rating
         With every problem of the file; unlike other errors it travels as it is.
     """
     try:
-        return read_ratings(path, task=task, **reading)
+        return read_ratings(Part(path), task=task, **reading)
     except AssayError as error:
         raise FitError(str(error)) from None
 

@@ -7,18 +7,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.plurals import counted, does, some
+from assay.plurals import counted
 from assay.ratings import Partial, Ratings, Resolve
 from assay.reading.columns import ColumnArg, ColumnFinder, find_roles
 from assay.reading.covariates import with_covariates
 from assay.reading.extras import RowExtras, rating_extras
-from assay.reading.ids import Codes, first_rows, joined_ids
+from assay.reading.ids import Codes, joined_ids
 from assay.reading.items import item_table, rater_table
 from assay.reading.layout import Layout, account_for
-from assay.reading.ledger import Ledger, Mask
+from assay.reading.ledger import Ledger
 from assay.reading.panels import Places, clusters_of, panel_table
 from assay.reading.repeats import Joined, number_replicates
 from assay.reading.rows import Rows
+from assay.reading.silence import find_silence
 from assay.reading.table import Table
 from assay.reading.truth import TruthSource, known_truth
 from assay.states import MISSING
@@ -45,7 +46,8 @@ def assemble(
     kept = ledger.kept[joined.first_row]
     row, answers, scores = joined.first_row[kept], joined.answers[kept], joined.scores[kept]
     abstained = (answers == MISSING).all(axis=1) & ~np.isfinite(scores).any(axis=1)
-    _check_any_answer(ledger, abstained)
+    if abstained.all() and not layout.table.part:
+        _refuse_silence(ledger)
     item = rows.item
     rater, raters, rater_rows = _kept_raters(rows, row)
     own = Places(table=layout.table, roles=roles, item=item)
@@ -57,7 +59,9 @@ def assemble(
     ranked = "rank" in task.columns
     panels = panel_table(places, items, item_frame["cluster"], ledger, ranked=ranked)
     truth = known_truth(gold, names=items, task=task, ledger=ledger)
-    _note_silent(ledger, items, item[row], raters, rater, abstained)
+    if not layout.table.part:
+        silent = find_silence(item[row], rater, abstained, items=len(items), raters=raters)
+        ledger.notes += silent.notes()
     replicate = number_replicates(item[row], rater, _rating_order(layout, row))
     if layout.told_apart == "session" and replicate.any():
         ledger.note("a rater's ratings of one item in several sessions are replicates, in order")
@@ -84,12 +88,7 @@ def _rating_order(layout: Layout, row: Codes) -> NDArray[Any]:
     return np.arange(len(row)) if layout.by_row else layout.order[row]
 
 
-def _check_any_answer(ledger: Ledger, abstained: Mask) -> None:
-    if not abstained.all():
-        if abstained.any():
-            total = int(abstained.sum())
-            ledger.note(f"{counted(total, 'rating', 'answer')} no label: an abstention each")
-        return
+def _refuse_silence(ledger: Ledger) -> None:
     reasons = pd.unique(ledger.aside(*[pd.Series([""] * len(ledger.kept))] * 2)["reason"])
     because = f"; rows were set aside: {', '.join(reasons)}" if len(reasons) else ""
     ledger.problem(
@@ -161,23 +160,3 @@ def _places_of(
     everything = items.append(listed[~listed.isin(items)])
     codes = everything.get_indexer(pd.Index(names)).astype(np.int64)
     return Places(table=side, roles=roles, item=codes), everything
-
-
-def _note_silent(
-    ledger: Ledger,
-    items: "pd.Index[str]",
-    item: Codes,
-    raters: "pd.Index[str]",
-    rater: Codes,
-    abstained: Mask,
-) -> None:
-    """Note items without any answer and raters who only abstained: both are kept."""
-    unrated = int((first_rows(item[~abstained], len(items)) < 0).sum())
-    if unrated:
-        ledger.note(
-            f"{unrated} of {counted(len(items), 'item')} {does(unrated, 'have')} no answer; "
-            f"{'it keeps its place' if unrated == 1 else 'they keep their places'}"
-        )
-    silent = raters[first_rows(rater[~abstained], len(raters)) < 0]
-    if len(silent):
-        ledger.note(f"{counted(len(silent), 'rater')} only abstained: {some(list(silent))}")

@@ -22,6 +22,10 @@ SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 SHOWN = 5
 
 
+class Part(Path):
+    """A file of a data set in several: what it lacks, such as any answer, others may have."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Table:
     """Rows of the input: strings (``""`` is an empty cell) and the place of each row.
@@ -29,7 +33,8 @@ class Table:
     ``unit`` says what ``lines`` counts: a ``line`` of a file (the header is line 1) or a ``row``
     (of Parquet, from 1; of a DataFrame, its index label). ``ordered`` has the categories, in
     order, of the columns that are ordered categoricals. A table ``beside`` the ratings names
-    itself with each place, since problems are told under the name of the ratings.
+    itself with each place, since problems are told under the name of the ratings. A ``part`` is
+    one file of a data set in several.
     """
 
     frame: pd.DataFrame
@@ -41,6 +46,7 @@ class Table:
     notes: tuple[str, ...] = ()
     ordered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     beside: bool = False
+    part: bool = False
 
     def where(self, rows: NDArray[Any], column: str = "") -> str:
         """Name the first few of some rows (a mask or positions), and a column."""
@@ -98,7 +104,7 @@ def read_table(source: object, *, name: str = "", what: str = "the ratings") -> 
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise RatingsError(f"the file cannot be read: {reason}", str(source)) from None
-    return _from_bytes(data, path, folder)
+    return replace(_from_bytes(data, path, folder), part=isinstance(source, Part))
 
 
 def as_pandas(source: Any) -> Any:

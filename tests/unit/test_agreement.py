@@ -14,7 +14,6 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
 from assay.agreements import WHOLE, agreement
-from assay.agreements.bootstrap import times_drawn
 from assay.errors import FitError, ModelError, UnknownNameError
 from assay.grammar import NOT_ASKED
 from assay.ratings import Ratings
@@ -204,17 +203,6 @@ def test_strata_keep_their_size():
     stratum = np.where(table[:, 0] == table[:, 1], "same", "apart")
     row = agreement(replace(ratings, items=ratings.items.assign(stratum=stratum))).table.iloc[0]
     assert row[["value", "lower", "upper"]].tolist() == pytest.approx([0.5, 0.5, 0.5])
-
-
-@pytest.mark.parametrize("sizes", [(7,), (2, 2, 2, 2), (2, 3, 20)])
-def test_a_mean_of_few_clusters_varies_as_sampling_has_it(sizes):
-    """Of a total: sum_h n_h s_h^2; n_h draws of n_h clusters leave (n_h - 1) / n_h of it."""
-    stratum = np.repeat(np.arange(len(sizes)), sizes)
-    value = np.random.default_rng(1).normal(size=len(stratum))
-    times = times_drawn(stratum, 40_000, np.random.default_rng(2))
-    expected = sum(n * value[stratum == h].var(ddof=1) for h, n in enumerate(sizes))
-    assert (value @ times).var() == pytest.approx(expected, rel=0.05)
-    assert times.sum(axis=0) == pytest.approx(len(stratum))
 
 
 def test_a_gated_label_counts_among_those_who_were_asked():

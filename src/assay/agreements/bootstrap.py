@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from assay.agreements.design import Design
 from assay.agreements.statistics import statistics
 from assay.agreements.tallies import Block, Tally
+from assay.resampling import times_drawn
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 NUMBERS = 4_000_000
 """Numbers held at a time: bounds the memory of the bootstrap."""
@@ -49,28 +49,3 @@ def _by_cluster(block: Block, design: Design) -> Any:
     matrix = sparse.csr_matrix((block.value, where), shape=(block.size, len(design.stratum)))
     cells = matrix.shape[0] * matrix.shape[1]
     return matrix.toarray() if FULL * cells < matrix.nnz and cells < 5 * NUMBERS else matrix
-
-
-def times_drawn(stratum: Ints, draws: int, rng: np.random.Generator) -> Floats:
-    r"""How much each cluster counts: (cluster, draw). Each stratum keeps its size.
-
-    Notes
-    -----
-    Of the :math:`n` clusters of a stratum :math:`n - 1` are drawn with replacement, and count
-    :math:`n / (n - 1)` each: then a mean varies as sampling has it, where :math:`n` draws would
-    leave :math:`(n - 1) / n` of that, in strata of two clusters a half.
-
-    References
-    ----------
-    Rao, J. N. K. & Wu, C. F. J. (1988). Resampling inference with complex survey data. Journal of
-    the American Statistical Association 83, 231-241.
-    """
-    times = np.empty((len(stratum), draws))
-    for one in np.unique(stratum):
-        inside = np.flatnonzero(stratum == one)
-        size = len(inside)
-        drawn = max(size - 1, 1)
-        picked = rng.integers(size, size=(draws, drawn)) + size * np.arange(draws)[:, None]
-        counts = np.bincount(picked.ravel(), minlength=size * draws) * (size / drawn)
-        times[inside] = counts.reshape(draws, size).T
-    return times

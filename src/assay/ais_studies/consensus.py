@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.agreements.bootstrap import times_drawn
 from assay.agreements.design import Design
 from assay.intervals import interval_ends
 from assay.majority import close_gates, majority_labels
 from assay.quotients import divided
 from assay.ratings import Ratings, take_ratings
+from assay.resampling import times_drawn
 from assay.states import MISSING, Vectors
 
 Floats = NDArray[np.float64]

@@ -15,6 +15,7 @@ from assay.intervals import interval_ends, require_level
 from assay.majority import majority_labels
 from assay.quotients import divided
 from assay.ratings import Ratings, require_ratings
+from assay.resampling import times_drawn
 from assay.seeds import generator_of
 
 VOTE = "majority vote, taken for the truth"
@@ -61,8 +62,14 @@ def majority_metrics(
 
     Notes
     -----
-    Clusters are drawn with replacement within strata, the same for all systems; panels count
-    their design weight.
+    Clusters are drawn with replacement within strata, the same for all systems: one less than a
+    stratum has, each counting the more, so that means of few clusters vary as sampling has it
+    (Rao and Wu 1988). Panels count their design weight.
+
+    References
+    ----------
+    Rao, J. N. K. & Wu, C. F. J. (1988). Resampling inference with complex survey data. Journal of
+    the American Statistical Association 83, 231-241.
     """
     require_ratings("majority_metrics", ratings)
     require_level(level)
@@ -102,17 +109,5 @@ def resampled(
     step = max(1, WEIGHTS // clusters)
     for start in range(0, draws, step):
         run = slice(start, min(start + step, draws))
-        sums[run] = _times_drawn(layout.stratum, run.stop - run.start, rng) @ columns
+        sums[run] = times_drawn(layout.stratum, run.stop - run.start, rng).T @ columns
     return divided(*sums.reshape(draws, parts, metrics, systems).swapaxes(0, 1))
-
-
-def _times_drawn(
-    stratum: NDArray[np.int64], draws: int, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    """How often each cluster is drawn, (draw, cluster): its stratum's size stays."""
-    times = np.empty((draws, len(stratum)))
-    for one in np.unique(stratum):
-        inside = np.flatnonzero(stratum == one)
-        even = np.full(len(inside), 1 / len(inside))
-        times[:, inside] = rng.multinomial(len(inside), even, size=draws)
-    return times

@@ -17,6 +17,7 @@ from assay.errors import FitWarning
 from assay.reporting import report
 from assay.reporting.abstaining import abstaining_section
 from assay.reporting.asked import asked_section
+from assay.reporting.card import card_section
 from assay.reporting.comparisons import (
     CLEAR,
     _best,
@@ -167,6 +168,25 @@ def test_what_the_model_takes_for_independent_is_said(raters: str, said: str) ->
     ratings = assay.simulate("single", n_items=30, n_raters=3, rng=1)
     fit = assay.fit(ratings, raters=raters, method="map", draws=5, chains=1, starts=1, rng=1)
     assert said in texts(limits_section(Material(fit=fit)))
+
+
+@pytest.mark.filterwarnings("ignore::assay.errors.FitWarning")
+def test_a_reference_brings_a_layer_and_its_truth_is_told_once() -> None:
+    rng = np.random.default_rng(1)
+    said = rng.choice(["no", "yes"], (40, 3), p=[0.6, 0.4])
+    table = pd.DataFrame(said, columns=["ann", "ben", "gpt-4"]).rename_axis("item").reset_index()
+    long = table.melt("item", var_name="rater", value_name="label")
+    long["group"] = np.where(long["rater"] == "gpt-4", "llm", "person")
+    ratings = assay.read_ratings(long, task="single")
+    fit = assay.fit(ratings, reference="person", method="map", draws=5, chains=1, starts=1, rng=1)
+    material = Material(fit=fit)
+    limits = texts(limits_section(material))
+    assert limits.count("by definition") == 1
+    assert "it is the truth here by definition" in limits
+    assert "err together only" not in limits
+    card = card_section(material)
+    assert "Perception: A layer: what an item looks like to a group" in texts(card)
+    assert any("misperceived" in name for name in table_of(card, "priors").frame["parameter"])
 
 
 def test_a_missing_label_is_told_among_what_is_assumed() -> None:

@@ -63,8 +63,12 @@ def _process(ratings: Ratings) -> list[Block]:
 
 
 def _entries(spec: Spec) -> list[dict[str, Any]]:
-    """Return the catalogue entries of the parts of a model, each once."""
-    found = [catalogue_entry("raters", name, called="family") for name in spec.rater_parts]
+    """Return the catalogue entries of the parts of a model, each once.
+
+    A reference brings perception layers that no recipe names.
+    """
+    names = dict.fromkeys([*spec.rater_parts, *(["perception"] if spec.reference else [])])
+    found = [catalogue_entry("raters", name, called="family") for name in names]
     return [catalogue_entry("prevalence", spec.prevalence, called="prevalence"), *found]
 
 

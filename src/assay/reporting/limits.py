@@ -1,5 +1,7 @@
 """Section: what the report does not establish."""
 
+import re
+
 import numpy as np
 
 from assay.layers.perception import ENOUGH
@@ -10,9 +12,7 @@ from assay.spec import CONSENSUS
 from assay.states import MISSING
 
 DIFFICULTY = {"item_difficulty", "item_difficulty_continuous"}
-DEPENDENT = {"perception", "joint"}
-"""Parts of a model that let raters err together, whether an item is hard for all or not."""
-
+WHOSE_TRUTH = re.compile(r"^The truth is|is the truth by definition\.$")
 NOT_A_CAUSE = (
     "Why a system or a rater does better: differences are described, and nothing was assigned at "
     "random here unless whoever collected the ratings did so."
@@ -65,11 +65,11 @@ def _truth(material: Material) -> list[str]:
 def _assumed(material: Material) -> list[str]:
     """Repeat what the fit says it takes for granted; whose truth it is stands before."""
     said = material.attribute("assumptions") or []
-    return [text for text in said if not text.startswith("The truth is")]
+    return [text for text in said if not WHOSE_TRUTH.search(text)]
 
 
 def _dependence(material: Material) -> list[str]:
-    if not DEPENDENT.isdisjoint(material.spec.rater_parts):
+    if material.spec.reference:  # what an item looks like to a whole group is part of the model
         return []
     if not DIFFICULTY.isdisjoint(material.spec.rater_parts):
         return [

@@ -40,6 +40,7 @@ class Plan:
 PLANS: Mapping[str, Plan] = {
     "hierarchical": Plan(experts=False, raters="hierarchical"),
     "dawid_skene": Plan(experts=False, raters="dawid_skene"),
+    "hierarchical + item_difficulty": Plan(experts=False, raters="hierarchical + item_difficulty"),
     "hierarchical + item_difficulty_continuous": Plan(
         experts=False, raters="hierarchical + item_difficulty_continuous"
     ),
@@ -56,6 +57,9 @@ PLANS: Mapping[str, Plan] = {
         vendors=True,
     ),
     "experts and hierarchical": Plan(experts=True, raters="hierarchical"),
+    "experts and hierarchical + item_difficulty": Plan(
+        experts=True, raters="hierarchical + item_difficulty"
+    ),
     "experts and hierarchical + item_difficulty_continuous": Plan(
         experts=True, raters="hierarchical + item_difficulty_continuous"
     ),

@@ -39,9 +39,9 @@ def texts(report: Check) -> str:
 
 @pytest.mark.parametrize("raters", [1, 3])
 def test_known_truth_tells_errors_where_no_item_has_two_raters(raters: int) -> None:
-    report = checked(raters=raters, known=40)
+    report = checked(raters=raters, known=100)
     assert not report.at_least("problem")
-    assert "errors are learned from 40 items of known truth" in texts(report)
+    assert "errors are learned from 100 items of known truth" in texts(report)
     assert "the raters' reliability can be learned from known truth" in texts(report)
     connected = "there is one rater: errors are learned from the items of known truth"
     if raters > 1:
@@ -52,7 +52,16 @@ def test_known_truth_tells_errors_where_no_item_has_two_raters(raters: int) -> N
 def test_little_known_truth_counts_towards_what_is_wanted() -> None:
     report = checked(raters=3, known=5)
     assert "0 of 120 items have two raters, and the truth of 5 others is known" in texts(report)
-    assert "second ratings, or the truth, of 7 more items (10% in all)" in texts(report)
+    assert "second ratings, or the truth, of 95 more items would change that" in texts(report)
+
+
+@pytest.mark.parametrize("size", [300, 3000])
+def test_how_many_items_tell_counts_and_not_their_share(size: int) -> None:
+    rows = [(n, r) for n in range(size) for r in ("ab" if n < 110 else "a")]
+    table = pd.DataFrame(rows, columns=["item", "rater"]).assign(label="no")
+    table.loc[table["item"] % 3 == 0, "label"] = "yes"
+    report = assay.check(read_ratings(table, task="single"))
+    assert "reliabilities will lean" not in texts(report)
 
 
 def test_without_it_nothing_tells_errors() -> None:

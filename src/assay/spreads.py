@@ -60,18 +60,12 @@ class Spreads:
     scores : NormalScores
     information : ndarray (sd, sd)
         About the scores of the SDs, their prior's included.
-    offset : ndarray of int (offset,)
-        Positions of the offsets among the unknowns.
-    owner : ndarray of int (offset,)
-        Which SD is each offset's.
     variance : ndarray (offset,)
         Of each offset, given the SDs and its mean; that of its prior is 1.
     """
 
     scores: NormalScores
     information: Floats
-    offset: Ints
-    owner: Ints
     variance: Floats
 
 
@@ -91,6 +85,8 @@ class _Look(NamedTuple):
         Log of the posterior density of the scores, up to a constant: all else integrated out.
     alone : ndarray (offset,)
         Variances of the offsets, given the SDs and their means.
+    given : Precision
+        Of all unknowns but the SDs.
     """
 
     known: Floats
@@ -98,6 +94,7 @@ class _Look(NamedTuple):
     information: Floats
     evidence: float
     alone: Floats
+    given: Precision
 
 
 def settle_spreads(
@@ -125,19 +122,12 @@ def settle_spreads(
     look = _look(density, x, scores)
     if look is None:
         return None
-    reach = REACH
-    for _ in range(LOOKS):
-        moved = _steps(density, x, scores, look, reach)
-        if moved is x:
-            break
-        again = _look(density, moved, scores) if kept(moved) else None
-        if again is None or again.evidence < look.evidence - SLACK:
-            reach /= 4
-            continue
-        if again.evidence > look.evidence:
-            reach = min(REACH, 2 * reach)
-        x, look = moved, again
-    return x, _found(density, scores, look)
+
+    def again(_: Floats, moved: Floats, look: _Look) -> _Look | None:
+        return _look(density, moved, scores) if kept(moved) else None
+
+    x, look = _rise(density, x, scores, look, again)
+    return x, Spreads(scores=scores, information=look.information, variance=look.alone)
 
 
 def settle_again(
@@ -169,25 +159,50 @@ def settle_again(
     scores = before.scores
     look = _look(density, x, scores, given)
     assert look is not None
-    for _ in range(LOOKS):
-        moved = _steps(density, x, scores, look, REACH, beside(given, scores.at))
-        if moved is x:
-            break
+
+    def again(x: Floats, moved: Floats, look: _Look) -> _Look | None:
+        given = look.given
         if isinstance(given, Dense):
             given = carry(density, x, given, scores.at, density, moved)
-        x, look = moved, _look(density, moved, scores, given) or look
-    return x, _found(density, scores, look), given
+        return _look(density, moved, scores, given)
+
+    x, look = _rise(density, x, scores, look, again, quick=True)
+    spreads = Spreads(scores=scores, information=look.information, variance=look.alone)
+    return x, spreads, look.given
 
 
-def _found(density: Density, scores: NormalScores, look: _Look) -> Spreads:
-    offset, owner, _ = offset_places(density, scores.at)
-    return Spreads(
-        scores=scores,
-        information=look.information,
-        offset=offset,
-        owner=owner,
-        variance=look.alone,
-    )
+def _rise(
+    density: Density,
+    x: Floats,
+    scores: NormalScores,
+    look: _Look,
+    again: Callable[[Floats, Floats, _Look], _Look | None],
+    *,
+    quick: bool = False,
+) -> tuple[Floats, _Look]:
+    """Go from look to look, never to where there is less evidence.
+
+    Parameters
+    ----------
+    again : callable
+        Looks where a step has led, from a point and the look there; None if that is out of bounds.
+    quick : bool
+        Whether climbs on the way are guided by the curvature, which pays where data are large.
+    """
+    reach = REACH
+    for _ in range(LOOKS):
+        near = beside(look.given, scores.at) if quick else None
+        moved = _steps(density, x, scores, look, reach, near)
+        if moved is x:
+            break
+        there = again(x, moved, look)
+        if there is None or there.evidence < look.evidence - SLACK:
+            reach /= 4
+            continue
+        if there.evidence > look.evidence:
+            reach = min(REACH, 2 * reach)
+        x, look = moved, there
+    return x, look
 
 
 def _steps(
@@ -251,6 +266,7 @@ def _look(
         information=(vectors * known) @ vectors.T,
         evidence=density(x)[0] - given.log_determinant / 2 + float(np.log(slope).sum()),
         alone=given_means(given, slopes, other, variance),
+        given=given,
     )
 
 

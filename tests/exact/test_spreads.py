@@ -148,9 +148,9 @@ def test_the_rest_is_at_its_mode_given_the_sds() -> None:
     assert np.abs(np.delete(density(x)[1], spreads.scores.at)).max() < 1e-3
     covariance = curvature(density, x, spreads.scores.at).covariance()
     other = np.delete(np.arange(density.size), spreads.scores.at)
-    _, _, mean = offset_places(density, spreads.scores.at)
+    offset, _, mean = offset_places(density, spreads.scores.at)
     assert (mean >= 0).all()
-    for variance, *pair in zip(spreads.variance, spreads.offset, mean, strict=True):
+    for variance, *pair in zip(spreads.variance, offset, mean, strict=True):
         rows = np.searchsorted(other, pair)
         alone = 1 / np.linalg.inv(covariance[np.ix_(rows, rows)])[0, 0]
         assert variance == pytest.approx(alone, rel=1e-6)

@@ -11,23 +11,23 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.errors import ModelError, suggest
+from assay.errors import ModelError
 from assay.families import default_priors
 from assay.kernels.marginal_likelihood import value_and_gradient
 from assay.known_truth import truth_masks
 from assay.layers import Difficulty, Perception, difficulty_of
 from assay.layers.difficulty import DIFFICULTIES
-from assay.layers.perception import layered_groups
 from assay.likelihood import Pattern, collapse
 from assay.parameters import Parameter
 from assay.parts import Part, build_parts
-from assay.parts.priors import PartPriors, known_priors, owner_of, part_priors
+from assay.parts.priors import PartPriors, part_priors
 from assay.prevalence import Prevalence, build_design, prevalence_class
 from assay.prevalence import default_priors as prevalence_priors
+from assay.prior_names import recipes_of, refuse_unknown, with_perception
 from assay.priors import override
 from assay.ratings import Ratings, require_ratings
 from assay.reading.ids import sorted_rows
-from assay.spec import Recipe, Spec, recipes
+from assay.spec import Recipe, Spec
 from assay.states import state_space
 
 
@@ -141,11 +141,9 @@ def build_structure(ratings: Ratings, spec: Spec) -> Structure:
     if not len(ratings.items):
         raise ModelError("there are no items; a model needs at least one")
     space = state_space(ratings.task)
-    groups = tuple(str(g) for g in np.unique(ratings.raters["group"].astype(str)))
-    by_group = recipes(spec, groups)
-    named = {name for name, recipe in by_group.items() if "perception" in recipe.layers}
-    layered = layered_groups(spec.reference, named, groups)
-    _check_priors(ratings, spec, by_group, layered)
+    by_group = recipes_of(ratings, spec)
+    layered = with_perception(spec, by_group)
+    refuse_unknown(ratings, spec)
     design = build_design(ratings, spec.formula)
     prevalence = prevalence_class(spec.prevalence)(
         task=ratings.task,
@@ -176,32 +174,6 @@ def build_structure(ratings: Ratings, spec: Spec) -> Structure:
         ),
         pattern=_pattern(ratings, prevalence, parts, layered),
     )
-
-
-def _check_priors(
-    ratings: Ratings, spec: Spec, by_group: Mapping[str, Recipe], layered: tuple[str, ...]
-) -> None:
-    """Refuse a prior that nothing in the model reads."""
-    owners = (*by_group, *(str(name) for name in ratings.raters.index))
-    known = {k for recipe in by_group.values() for k in known_priors(recipe)}
-    valid = sorted(known | set(prevalence_priors(spec.prevalence)))
-    if layered:
-        valid += list(default_priors("perception"))
-    for key in spec.priors:
-        owner = owner_of(key, owners)
-        name = key if owner is None else key[len(owner) + 1 :]
-        if name not in valid:
-            who, _, rest = name.rpartition(".")
-            if owner is None and rest in valid:
-                raise ModelError(
-                    f"prior {key!r}: there is no rater and no rater group {who!r}; "
-                    f"{suggest(who, owners)}"
-                )
-            written = "; ".join(dict.fromkeys(str(recipe) for recipe in by_group.values()))
-            raise ModelError(
-                f"prior {key!r} is not used by raters={written!r} with "
-                f"prevalence={spec.prevalence!r}; {suggest(name, valid)}"
-            )
 
 
 def _priors_of_parts(

@@ -213,13 +213,27 @@ def test_variants_change_what_they_say(retrieval_fit):
     assert twice["mean_binary"] == "Normal(1.8, 1.6)"
     assert "main" not in twice
     (dependent,) = variants_of(retrieval_fit, kinds("dependence"))
-    assert dependent.changes == {"raters": "hierarchical", "priors": {"sd": "HalfNormal(0.5)"}}
+    assert dependent.changes == {"raters": "hierarchical"}
+
+
+def test_a_refit_leaves_out_the_priors_that_its_model_does_not_know(tmp_path):
+    """Those of difficulty, of all or of a group, go with it; those of a group go with the group."""
+    file = tmp_path / "priors.toml"
+    known = '"person.hard_share" = "Beta(1, 9)"\nhard_share = "Beta(1, 8)"\n'
+    file.write_text(f'[priors]\n{known}"llm.accuracy" = "Beta(3, 2)"\n', encoding="utf-8")
+    recipes = {"person": "pooled + item_difficulty", "llm": "one_coin + item_difficulty"}
+    hard = small_fit(raters=recipes, priors=file)
+    (without,) = variants_of(hard, kinds("dependence"))
+    again, _ = refit(hard, without.ratings, Effort(draws=5, chains=1), without.changes)
+    assert spec_of(again).priors == {"llm.accuracy": "Beta(3, 2)"}
+    people, _ = refit(hard, rated_by(without.ratings, ["person"]), Effort(draws=5, chains=1))
+    assert set(spec_of(people).priors) == {"person.hard_share"}
 
 
 def test_dependence_is_added_or_taken_away():
     hard = small_fit(priors={"hard_share": "Beta(1, 9)", "sd": "HalfNormal(0.5)"})
     (without,) = variants_of(hard, kinds("dependence"))
-    assert without.changes == {"raters": "hierarchical", "priors": {"sd": "HalfNormal(0.5)"}}
+    assert without.changes == {"raters": "hierarchical"}
     again, _ = refit(hard, without.ratings, Effort(draws=5, chains=1), without.changes)
     assert spec_of(again).priors == {"sd": "HalfNormal(0.5)"}
     groups = small_fit(raters={"person": "pooled", "llm": "one_coin"})

@@ -14,6 +14,7 @@ from assay.errors import FitWarning, RatingsError, UnknownNameError, suggest
 from assay.fit_data import spec_of
 from assay.fitting import fit as fit_model
 from assay.model import build_structure
+from assay.prior_names import prior_names
 from assay.prior_use import used_priors
 from assay.ratings import Ratings, take_ratings
 from assay.spec import Spec
@@ -48,15 +49,15 @@ def refit(
     Raters without a rating are left out, which changes no posterior but their own: given all else
     their numbers have their prior, which a sampler would have to explore.
     """
-    ratings, spec = _rated(ratings, spec_of(fit))
+    other = dict(changes or {})
+    specified = {f.name: other.pop(f.name) for f in fields(Spec) if f.name in other}
+    ratings, spec = _rated(ratings, replace(spec_of(fit), **specified))
+    spec = _with_use(ratings, spec)
     arguments = {field.name: getattr(spec, field.name) for field in fields(spec)}
     arguments |= {"draws": effort.draws, "tune": effort.tune, "chains": effort.chains}
     arguments["starts"] = json.loads(fit.attrs["effort"]).get("starts", 4)
     arguments |= {"method": fit.attrs["method"], "rng": int(fit.attrs["seed"]), "progress": False}
-    arguments |= changes or {}
-    arguments["priors"] = _used(
-        ratings, {field.name: arguments[field.name] for field in fields(spec)}
-    )
+    arguments |= other
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         tree = fit_model(ratings, **arguments)
@@ -64,36 +65,32 @@ def refit(
     return tree, said
 
 
-def _used(ratings: Ratings, spec: Mapping[str, Any]) -> dict[str, str]:
-    """Return the priors that the model still has a use for: of other ratings it may be fewer."""
-    used = used_priors(build_structure(ratings, Spec(**spec)))
-    return {name: prior for name, prior in spec["priors"].items() if name in used}
+def _with_use(ratings: Ratings, spec: Spec) -> Spec:
+    """Leave out priors that the model does not know, or has no use for with these ratings."""
+    known = prior_names(ratings, spec)
+    spec = replace(spec, priors={k: prior for k, prior in spec.priors.items() if k in known})
+    used = used_priors(build_structure(ratings, spec))
+    return replace(spec, priors={k: prior for k, prior in spec.priors.items() if k in used})
 
 
 def _rated(ratings: Ratings, spec: Spec) -> tuple[Ratings, Spec]:
-    """Leave out raters without a rating, and what is said of them and of groups of them alone."""
+    """Leave out raters without a rating, and the recipes of groups of them alone."""
     groups = ratings.raters["group"].astype(str)
     keep = np.isin(np.arange(len(groups)), ratings.rater) | (groups == spec.reference).to_numpy()
     # Counts may be a table for each rater, by place.
     if keep.all() or any(text.startswith("Counts") for text in map(str, spec.priors.values())):
         return ratings, spec
-    left = set(groups[keep]) | set(ratings.raters.index[keep].astype(str))
-    gone = (set(groups) | set(ratings.raters.index.astype(str))) - left
     places = np.cumsum(keep) - 1
     fewer = replace(
         ratings,
         raters=ratings.raters[keep],
         rater=places[ratings.rater].astype(ratings.rater.dtype),
     )
-    priors = {
-        name: prior
-        for name, prior in spec.priors.items()
-        if not any(name.startswith(f"{owner}.") for owner in gone)
-    }
     recipes = spec.raters
     if not isinstance(recipes, str):
+        left = set(groups[keep])
         recipes = {group: recipe for group, recipe in recipes.items() if group in left}
-    return fewer, replace(spec, raters=recipes, priors=priors)
+    return fewer, replace(spec, raters=recipes)
 
 
 def rated_by(ratings: Ratings, names: list[str]) -> Ratings:

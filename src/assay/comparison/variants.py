@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from assay.catalogue import catalogue_entry
 from assay.comparison.refitting import rated_by
 from assay.fit_data import ratings_of, spec_of, structure_of
 from assay.prevalence import default_priors as prevalence_priors
@@ -158,12 +157,8 @@ def _dependence(ratings: Ratings, spec: Spec) -> Iterator[Variant]:
         if isinstance(spec.raters, str)
         else {group: changed(recipe) for group, recipe in spec.raters.items()}
     )
-    changes: dict[str, Any] = {"raters": raters}
-    if has:
-        idle = catalogue_entry("raters", DIFFICULTY, called="layer")["priors"]
-        changes["priors"] = {k: v for k, v in spec.priors.items() if k not in idle}
     name = "all items are equally hard" if has else "raters err together on hard items"
-    yield Variant(kind="dependence", name=name, ratings=ratings, changes=changes)
+    yield Variant(kind="dependence", name=name, ratings=ratings, changes={"raters": raters})
 
 
 def _with_difficulty(recipe: str) -> str:

@@ -1,0 +1,103 @@
+"""Which priors a specification knows by name: of all raters, or of one group or rater."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.errors import ModelError, suggest
+from assay.families import default_priors
+from assay.layers.perception import layered_groups
+from assay.parts.priors import known_priors, owner_of
+from assay.prevalence import default_priors as prevalence_priors
+from assay.ratings import Ratings
+from assay.spec import Recipe, Spec, recipes
+
+
+@dataclass(frozen=True, kw_only=True)
+class PriorNames:
+    """Names that a specification knows: ``name``, or ``owner.name``.
+
+    Whether the data have a use for one is another question (:mod:`assay.prior_use`).
+
+    Attributes
+    ----------
+    names : tuple of str
+        Without owner.
+    owners : tuple of str
+        Rater groups and raters.
+    """
+
+    names: tuple[str, ...]
+    owners: tuple[str, ...]
+
+    def __contains__(self, key: str) -> bool:
+        """Whether a name is known."""
+        return self.without_owner(key) in self.names
+
+    def without_owner(self, key: str) -> str:
+        """Return a name without the group or rater that it begins with."""
+        owner = owner_of(key, self.owners)
+        return key if owner is None else key[len(owner) + 1 :]
+
+
+def prior_names(ratings: Ratings, spec: Spec) -> PriorNames:
+    """Return the names of priors that a specification knows, with the raters of some ratings.
+
+    Raises
+    ------
+    ModelError
+        If the specification names groups that are not there, or leaves some out.
+
+    Examples
+    --------
+    >>> import assay
+    >>> from assay.spec import make_spec
+    >>> known = prior_names(assay.simulate("single", n_raters=4, rng=1), make_spec("one_coin"))
+    >>> [name in known for name in ("accuracy", "rater_3.accuracy", "rater_9.accuracy", "sd")]
+    [True, True, False, False]
+    """
+    by_group = recipes_of(ratings, spec)
+    names = sorted({name for recipe in by_group.values() for name in known_priors(recipe)})
+    names += sorted(set(prevalence_priors(spec.prevalence)) - set(names))
+    if with_perception(spec, by_group):
+        names += default_priors("perception")
+    return PriorNames(
+        names=tuple(names), owners=(*by_group, *(str(name) for name in ratings.raters.index))
+    )
+
+
+def recipes_of(ratings: Ratings, spec: Spec) -> dict[str, Recipe]:
+    """Return the recipe of each rater group of some ratings."""
+    groups = np.unique(ratings.raters["group"].astype(str))
+    return recipes(spec, tuple(str(group) for group in groups))
+
+
+def with_perception(spec: Spec, by_group: Mapping[str, Recipe]) -> tuple[str, ...]:
+    """Return the rater groups that have a perception layer."""
+    named = {name for name, recipe in by_group.items() if "perception" in recipe.layers}
+    return layered_groups(spec.reference, named, tuple(by_group))
+
+
+def refuse_unknown(ratings: Ratings, spec: Spec) -> None:
+    """Refuse priors whose names nothing in the specification knows.
+
+    Raises
+    ------
+    ModelError
+        With the nearest names.
+    """
+    known = prior_names(ratings, spec)
+    for key in (key for key in spec.priors if key not in known):
+        name = known.without_owner(key)
+        who, _, rest = key.rpartition(".")
+        if name == key and rest in known.names:
+            raise ModelError(
+                f"prior {key!r}: there is no rater and no rater group {who!r}; "
+                f"{suggest(who, known.owners)}"
+            )
+        written = "; ".join(dict.fromkeys(map(str, recipes_of(ratings, spec).values())))
+        raise ModelError(
+            f"prior {key!r} is not used by raters={written!r} with "
+            f"prevalence={spec.prevalence!r}; {suggest(name, known.names)}"
+        )

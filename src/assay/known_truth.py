@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.checking.audits import against_gold
 from assay.errors import ModelError
 from assay.ratings import AUDITED_RIGHT, AUDITED_WRONG, SOME_WRONG, Ratings
 from assay.reading.ids import sorted_rows
@@ -41,9 +42,11 @@ def truth_masks(
     masks = np.unpackbits(packed.astype(np.uint8), axis=1, count=possible.shape[1])
     none = np.flatnonzero(~possible.any(axis=1))
     if len(none):
+        if against := against_gold(ratings):
+            raise ModelError(against)
         names = ", ".join(str(ratings.items.index[n]) for n in none[:5])
         raise ModelError(
             "what is known of the truth of some items is no state that the task's rules admit, or "
-            f"their audits contradict it: {names}"
+            f"their audits contradict it or each other: {names}"
         )
     return mask, np.where(masks, 0.0, -np.inf)

@@ -12,7 +12,9 @@ from assay.checking.model_families import family_of
 from assay.errors import ModelError
 from assay.evaluation.estimands import MIN_CLUSTERS
 from assay.layers.perception import ENOUGH, check_reference
+from assay.model import build_structure
 from assay.reading import read_ratings
+from assay.spec import make_spec
 from assay.task import Label, Task
 
 
@@ -447,6 +449,51 @@ class TestAudits:
         assert "1 of them are wrong somewhere" in texts(report, "warning")
         assert "topically_relevant 1 of 1, misleading 1 of 1" in texts(report, "note")
         assert report.tables["audits"]["wrong_somewhere"].tolist() == [1, 0, 1]
+
+    @pytest.mark.parametrize(
+        ("audit", "gold", "said"),
+        [
+            (["wrong", "", ""], ["yes", "yes"], "topically_relevant 'yes' was found wrong"),
+            (["", "right", ""], ["yes", "yes"], "misleading 'no' was found right"),
+            (["", "", "wrong"], ["yes", "no"], "'yes', misleading 'no' was found wrong"),
+            (["right", "wrong", ""], ["yes", "yes"], ""),
+            (["", "", "right"], ["", "no"], ""),
+            (["", "", "wrong"], ["yes", ""], ""),
+        ],
+    )
+    def test_audits_that_contradict_the_known_truth(
+        self, audit: list[str], gold: list[str], said: str
+    ) -> None:
+        """Rater b on item 2: relevant and not misleading. The model refuses what check names."""
+        count = 40
+        table = pd.DataFrame(
+            {
+                "item": np.repeat(np.arange(count), 2), "rater": ["a", "b"] * count,
+                "topically_relevant": "yes", "misleading": "no",
+            }
+        )  # fmt: skip
+        names = ["audit_t", "audit_m", "audit"]
+        row = table.index == 5
+        marks = {n: np.where(row, mark, "") for n, mark in zip(names, audit, strict=True) if mark}
+        table = table.assign(**marks)
+        for name, truth in zip(("gold_t", "gold_m"), gold, strict=True):
+            table[name] = np.where(table["item"] == 2, truth, "")
+        columns = dict(zip(("topically_relevant", "misleading"), names[:2], strict=True))
+        ratings = read_ratings(
+            table,
+            task="retrieval",
+            truth={"topically_relevant": "gold_t", "misleading": "gold_m"},
+            audit="audit" if audit[2] else {k: v for k, v in columns.items() if v in marks},
+        )
+        problems = texts(check(ratings), "problem")
+        assert problems.count("contradict") == bool(said)
+        if not said:
+            build_structure(ratings, make_spec())
+            return
+        assert "1 audit contradicts the known truth: it is that of rater b on item 2" in problems
+        assert said in problems
+        with pytest.raises(ModelError, match="1 audit contradicts the known truth"):
+            build_structure(ratings, make_spec())
 
 
 class TestReplicates:

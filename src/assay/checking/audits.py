@@ -1,9 +1,11 @@
-"""Audits: how many ratings were checked, and how many were found right."""
+"""Audits: how many ratings were checked, how many were found right, and whether gold agrees."""
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from assay.checking.result import Finding, Part, findings_on
+from assay.plurals import counted
 from assay.ratings import (
     AUDITED_RIGHT,
     AUDITED_WRONG,
@@ -12,6 +14,7 @@ from assay.ratings import (
     Ratings,
     audited_ratings,
 )
+from assay.states import MISSING
 
 _finding = findings_on("audits")
 
@@ -30,6 +33,8 @@ def check_audits(ratings: Ratings) -> Part:
         )
     table = _table(ratings)
     found = [_finding("note", text), *_labels(table)]
+    if against := against_gold(ratings):
+        found.append(_finding("problem", against))
     vague = int((ratings.audit == SOME_WRONG).any(axis=1).sum())
     if vague:
         text = (
@@ -44,6 +49,42 @@ def check_audits(ratings: Ratings) -> Part:
     )
     found.append(_finding("note", text))
     return Part(findings=tuple(found), tables={"audits": table})
+
+
+def against_gold(ratings: Ratings) -> str:
+    """Say how many audits contradict the known truth, with the first of them; ``""`` if none does.
+
+    An answer that was found right is not the item's truth, or one that was found wrong is; or a
+    rating was found wrong somewhere whose answers are all the truth.
+    """
+    given, truth = ratings.answers >= 0, ratings.truth[ratings.item]
+    same, known = ratings.answers == truth, truth != MISSING
+    right = (ratings.audit == AUDITED_RIGHT) & given & known & ~same
+    wrong = (ratings.audit == AUDITED_WRONG) & given & same
+    vague = (ratings.audit == SOME_WRONG).any(axis=1) & given.any(axis=1)
+    vague &= (same | ~given).all(axis=1)
+    count = int((right | wrong).sum() + vague.sum())
+    if not count:
+        return ""
+    row = int(np.flatnonzero((right | wrong).any(axis=1) | vague)[0])
+    places = np.flatnonzero(given[row] if vague[row] else (right | wrong)[row])
+    places = places if vague[row] else places[:1]
+    verdict = "right" if right[row, places].any() else "wrong"
+    said, is_so = (_classes_said(ratings, codes[row], places) for codes in (ratings.answers, truth))
+    rater, item = ratings.raters.index[ratings.rater[row]], ratings.items.index[ratings.item[row]]
+    which = "it is that of" if count == 1 else "the first is that of"
+    return (
+        f"{counted(count, 'audit', 'contradict')} the known truth: {which} rater {rater} on item "
+        f"{item}, where {said} was found {verdict} and the truth is {is_so}. No model can take "
+        "both; mend one of them, or leave it out"
+    )
+
+
+def _classes_said(ratings: Ratings, codes: NDArray[np.int16], labels: NDArray[np.int64]) -> str:
+    """Name classes with their labels."""
+    of = ratings.task.labels
+    names = (of[n].classes[codes[n]] if codes[n] >= 0 else "not asked" for n in labels)
+    return ", ".join(f"{of[n].name} {name!r}" for n, name in zip(labels, names, strict=True))
 
 
 def _table(ratings: Ratings) -> pd.DataFrame:

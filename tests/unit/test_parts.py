@@ -189,7 +189,7 @@ def test_audits_that_contradict_each_other_name_the_item(ratings: Ratings):
     answers[same] = 1
     audit = np.full(answers.shape, -1, np.int8)
     audit[same[0]], audit[same[1]] = 1, 0
-    with pytest.raises(ModelError, match="contradict it: item_4"):
+    with pytest.raises(ModelError, match="contradict it or each other: item_4"):
         structure_of(replace(ratings, answers=answers, audit=audit))
 
 

@@ -138,11 +138,12 @@ def nuts_warnings(
             f"The effective sample size is as low as {ess.min():.0f} ({name}); below {ESS_LIMIT} "
             f"the ends of intervals are rough. Take more draws (draws={_enough(draws, ess.min())})."
         )
-    diverged = int(np.sum(stats.get("diverging", 0)))
-    if diverged:
+    flags = np.asarray(stats.get("diverging", 0))
+    if flags.any():
         found.append(
-            f"{counted(diverged, 'transition')} diverged: the sampler may have missed a corner of "
-            "the posterior. Take smaller steps (target_accept=0.98), or use tighter priors."
+            f"{flags.sum()} of {counted(flags.size, 'transition')} diverged: the sampler may have "
+            "missed a corner of the posterior. Take smaller steps (target_accept=0.98), or use "
+            "tighter priors."
         )
     return found
 

@@ -51,7 +51,9 @@ def test_known_truth_tells_errors_where_no_item_has_two_raters(raters: int) -> N
 
 def test_little_known_truth_counts_towards_what_is_wanted() -> None:
     report = checked(raters=3, known=5)
-    assert "0 of 120 items have two raters, and the truth of 5 others is known" in texts(report)
+    assert "0 of 120 items have two raters or more, and the truth of 5 others is known" in texts(
+        report
+    )
     assert "second ratings, or the truth, of 95 more items would change that" in texts(report)
 
 

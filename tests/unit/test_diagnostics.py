@@ -52,11 +52,11 @@ def test_as_many_draws_are_proposed_as_would_do(worth: float, advice: str) -> No
     assert said.endswith(f"Take more draws {advice}.")
 
 
-def test_one_divergence_is_singular(posterior: xr.Dataset) -> None:
+def test_divergences_are_told_with_what_they_are_of(posterior: xr.Dataset) -> None:
     stats = {"diverging": np.eye(4, 400, dtype=int)[:1]}
     table = convergence_table(posterior[["system_sd"]])
     (said,) = nuts_warnings(table, stats, draws=400)
-    assert said.startswith("1 transition diverged")
+    assert said.startswith("1 of 400 transitions diverged")
 
 
 def test_each_line_has_the_numbers_of_its_own_entry(posterior: xr.Dataset) -> None:

@@ -81,8 +81,8 @@ def _reliability(ratings: Ratings) -> list[Finding]:
         return [_finding("ok", f"the raters' reliability can be learned from {where}")]
     more = f", and the truth of {known} others is known" if known else ""
     text = (
-        f"{several} of {size} items have two raters{more}: reliabilities will lean on the prior; "
-        f"second ratings, or the truth, of {wanted - telling} more items would change that"
+        f"{several} of {size} items have two raters or more{more}: reliabilities will lean on the "
+        f"prior; second ratings, or the truth, of {wanted - telling} more items would change that"
     )
     return [_finding("warning", text)]
 

@@ -246,7 +246,7 @@ CALLS: dict[str, tuple[dict[str, Any], type[AssayError], str]] = {
         "no column item",
     ),
     "truth without labels": (
-        {"truth": pd.DataFrame({"item": [1], "gold": ["x"]})},
+        {"truth": pd.DataFrame({"item": [1], "remark": ["x"]})},
         RatingsError,
         "no column for a label",
     ),

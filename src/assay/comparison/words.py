@@ -8,7 +8,7 @@ import pandas as pd
 
 from assay.comparison.pairs import contrast
 from assay.comparison.settled import sign
-from assay.words import MOST_CERTAIN, UNDEFINED, decimals_beside, lines_of, percent, rounded
+from assay.words import UNDEFINED, decimals_beside, lines_of, percent, probability, rounded
 
 Line = Mapping[str, Any]
 """A line of a table: column names to cells."""
@@ -45,20 +45,19 @@ def with_interval(
 
 
 def chance(p: float) -> str:
-    """Write a probability; draws cannot tell the last thousandth from certainty.
+    """Write what a probability is in a sentence: two decimals, but near 0 and 1 as in tables.
 
     Examples
     --------
-    >>> [chance(p) for p in (0.5, 0.987, 1.0, 0.0)]
-    ['= 0.50', '= 0.987', '> 0.999', '< 0.001']
+    >>> [chance(p) for p in (0.5, 0.987, 1.0, 0.0, float("nan"))]
+    ['= 0.50', '= 0.987', '> 0.999', '< 0.001', 'is undefined']
     """
-    if np.isnan(p):
-        return "is undefined"
-    if p > MOST_CERTAIN:
-        return "> 0.999"
-    if p < 1 - MOST_CERTAIN:
-        return "< 0.001"
-    return f"= {p:.2f}" if 0.055 <= p <= 0.945 else f"= {p:.3f}"
+    text = probability(p)
+    if text == UNDEFINED:
+        return f"is {text}"
+    if text[0] in "<>":
+        return f"{text[0]} {text[1:]}"
+    return f"= {p:.2f}" if 0.055 <= p <= 0.945 else f"= {text}"
 
 
 def about(line: Line) -> str:

@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.checking.double_sampling import Design, danger
+from assay.errors import Aside
 from assay.laplace import laplace_log_density
 from assay.model import Structure
 from assay.peaks import Mode
@@ -233,11 +234,12 @@ def mode_warnings(modes: list[Mode]) -> list[str]:
             weighty = mode.weight > MODE_LIMIT
             better = mode.misnamed and mode.weight > modes[0].weight
             why = BETTER_MISNAMED if better else WHICH_HOLDS if weighty else ""
-            found.append(
+            text = (
                 "The answers can be explained in another way (another mode of the posterior), "
                 f"which is not part of the result: {mode}; its weight is "
                 f"{'not ' * weighty}negligible.{why}"
             )
+            found.append(text if why else Aside(text))
     if modes[0].mirrored:
         found.append(
             "In the heaviest mode raters are wrong more often than by guessing: labels may be "

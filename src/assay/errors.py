@@ -99,3 +99,9 @@ def suggest(name: object, valid: Sequence[str], limit: int = 12) -> str:
 
 class FitWarning(UserWarning):
     """Something about a fit that its reader must know."""
+
+
+class Aside(str):
+    """A sentence about a fit that is worth a line, and no reason to distrust the fit."""
+
+    __slots__ = ()

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from assay.errors import Aside
 from assay.fit_data import accounting_json
 from assay.model import Structure
 from assay.peaks import Mode
@@ -41,11 +42,23 @@ def attributes(
         "resolve": ratings.resolve,
         "versions": json.dumps(_versions()),
         "accounting": accounting_json(ratings.accounting),
-        "warnings": json.dumps(notes),
+        **said(notes),
         "assumptions": json.dumps(stated),
         "diagnostics": json.dumps(diagnostics),
         "modes": json.dumps([str(mode) for mode in modes]),
     }
+
+
+def said(notes: list[str]) -> dict[str, str]:
+    """Return what a fit says of itself, and which of it is no reason to distrust the fit.
+
+    Examples
+    --------
+    >>> said(["Chains differ.", Aside("A mode has no weight.")])["asides"]
+    '["A mode has no weight."]'
+    """
+    asides = [note for note in notes if isinstance(note, Aside)]
+    return {"warnings": json.dumps(notes), "asides": json.dumps(asides)}
 
 
 def _versions() -> dict[str, str]:

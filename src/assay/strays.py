@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from assay.climbs import hold, spreads_of
 from assay.density import Density
+from assay.errors import Aside
 from assay.model import Structure
 from assay.peaks import Mode, distance, labels_at, weigh
 
@@ -54,7 +55,7 @@ def without_strays(
         A sentence for each chain that was made again.
     """
     x, stats = chains[0].copy(), {name: values.copy() for name, values in chains[1].items()}
-    notes = []
+    notes: list[str] = []
     home = labels_at(structure, density, mode.x[None])
     tries = 0
     for n in range(len(x)):
@@ -65,8 +66,10 @@ def without_strays(
             for name, values in fresh.items():
                 stats[name][n] = values[0]
             notes.append(
-                f"Chain {n + 1} went to another mode in its warm-up, and was made again: {other}; "
-                "its weight is negligible."
+                Aside(
+                    f"Chain {n + 1} went to another mode in its warm-up, and was made again: "
+                    f"{other}; its weight is negligible."
+                )
             )
     return (x, stats), notes
 

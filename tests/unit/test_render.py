@@ -1,6 +1,5 @@
 """Tables and words: what a reader of a terminal sees."""
 
-import json
 from io import StringIO
 from typing import Any
 
@@ -15,6 +14,8 @@ from assay import fit_words, frames, rater_tables, render, words
 from assay.checking import check
 from assay.comparison import compare_draws
 from assay.diagnostics import mode_warnings
+from assay.errors import Aside
+from assay.fit_attributes import said
 from assay.peaks import Mode
 from assay.simulation import simulate
 from assay.terminal import make_table
@@ -156,10 +157,17 @@ def test_a_negligible_mode_is_no_reason_for_doubt(other: Mode, count: int) -> No
     notes = mode_warnings([mode(accuracy=0.8, weight=0.9), other])
     assert len(notes) == 1
     tree = xr.DataTree()
-    tree.attrs["warnings"] = json.dumps(notes)
+    tree.attrs |= said(notes)
     assert len(fit_words.doubts(tree)) == count
     assert notes[0].endswith("its weight is negligible.") == (not count)
     assert ("The truth of some items (truth=) would tell" in notes[0]) == bool(count)
+
+
+def test_what_is_said_aside_is_no_reason_for_doubt_whatever_its_words() -> None:
+    tree = xr.DataTree()
+    notes = ["Chains differ, and its weight is negligible.", Aside("Chain 3 was made again.")]
+    tree.attrs |= said(notes)
+    assert fit_words.doubts(tree) == notes[:1]
 
 
 def test_a_best_system_is_shown_where_metrics_have_a_direction() -> None:

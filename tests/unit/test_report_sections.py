@@ -171,6 +171,20 @@ def test_what_the_model_takes_for_independent_is_said(raters: str, said: str) ->
 
 
 @pytest.mark.filterwarnings("ignore::assay.errors.FitWarning")
+def test_findings_that_lean_on_the_prior_are_limits_whatever_their_words() -> None:
+    ratings = assay.simulate("single", n_items=15, n_raters=3, ratings_per_item=2, rng=1)
+    fit = assay.fit(ratings, raters="pooled", method="map", draws=5, chains=1, starts=1, rng=1)
+    material = Material(fit=fit)
+    limits = texts(limits_section(material))
+    findings = material.data_check.at_least("note")
+    leaning = [finding for finding in findings if finding.leans]
+    assert len(leaning) == 3
+    assert {f.text for f in findings if f"the prior: {f.text}." in limits} == {
+        finding.text for finding in leaning
+    }
+
+
+@pytest.mark.filterwarnings("ignore::assay.errors.FitWarning")
 def test_a_reference_brings_a_layer_and_its_truth_is_told_once() -> None:
     rng = np.random.default_rng(1)
     said = rng.choice(["no", "yes"], (40, 3), p=[0.6, 0.4])

@@ -75,7 +75,7 @@ def _twice(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
     others = other_witnesses(ratings)
     text += "; that leans on the prior" + f", and on {' and '.join(others)}" * bool(others)
     text += f". A third rater, or the truth, of {FEW_ITEMS - settled} more items would tell"
-    return [_finding("note" if others else "warning", text)]
+    return [_finding("note" if others else "warning", text, leans=True)]
 
 
 def _class_table(ratings: Ratings, telling: NDArray[np.bool_]) -> pd.DataFrame:
@@ -119,7 +119,7 @@ def _classes(table: pd.DataFrame) -> list[Finding]:
         f"({'; '.join(said)}): these reliabilities lean on the prior, and with them the rates of "
         "those labels and every metric that counts them"
     )
-    return [_finding("note", text)]
+    return [_finding("note", text, leans=True)]
 
 
 def _reliability(name: str, items: int, *, binary: bool) -> str:
@@ -155,7 +155,7 @@ def _raters(table: pd.DataFrame) -> list[Finding]:
         f"{len(few)} of {len(table)} raters share fewer than {FEW_SHARED} items with another rater "
         f"or the truth: their reliability is that of their group and the prior: {some(names)}"
     )
-    return [_finding("note", text)]
+    return [_finding("note", text, leans=True)]
 
 
 def _systems(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:

@@ -84,7 +84,7 @@ def _reliability(ratings: Ratings) -> list[Finding]:
         f"{several} of {size} items have two raters or more{more}: reliabilities will lean on the "
         f"prior; second ratings, or the truth, of {wanted - telling} more items would change that"
     )
-    return [_finding("warning", text)]
+    return [_finding("warning", text, leans=True)]
 
 
 def _groups(ratings: Ratings) -> list[Finding]:

@@ -1,9 +1,9 @@
 """Findings about ratings, and the report that collects them."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 import pandas as pd
 
@@ -14,17 +14,32 @@ TABLE_LINES = 12
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One thing found: how serious it is, what it is about, and what it says."""
+    """One thing found: how serious it is, what it is about, and what it says.
+
+    Attributes
+    ----------
+    level, topic, text : str
+    leans : bool
+        Whether it says that numbers will lean on the prior.
+    """
 
     level: Level
     topic: str
     text: str
+    leans: bool = False
 
     def __str__(self) -> str:
         return f"[{self.level}] {self.text}"
 
 
-def findings_on(topic: str) -> Callable[[Level, str], Finding]:
+class MakesFinding(Protocol):
+    """Makes findings about a topic."""
+
+    def __call__(self, level: Level, text: str, *, leans: bool = False) -> Finding:
+        """Make one of a level and a text."""
+
+
+def findings_on(topic: str) -> MakesFinding:
     """Return what makes findings about a topic, of a level and a text.
 
     Examples
@@ -33,8 +48,8 @@ def findings_on(topic: str) -> Callable[[Level, str], Finding]:
     [note] all used
     """
 
-    def finding(level: Level, text: str) -> Finding:
-        return Finding(level=level, topic=topic, text=text)
+    def finding(level: Level, text: str, *, leans: bool = False) -> Finding:
+        return Finding(level=level, topic=topic, text=text, leans=leans)
 
     return finding
 

@@ -99,7 +99,7 @@ def _leaning(material: Material) -> list[str]:
     return [
         f"Numbers that lean on the prior: {finding.text}."
         for finding in material.data_check.at_least("note")
-        if "on the prior" in finding.text
+        if finding.leans
     ]
 
 

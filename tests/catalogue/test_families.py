@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import assay
 from assay.catalogue import catalogue_entry, catalogue_names, catalogue_path
@@ -123,6 +124,21 @@ def test_simulates_and_has_a_finite_density(task: str, name: str):
         assert {p.name: p.shape for p in structure.parameters()} == {
             k: v.shape for k, v in drawn.items()
         }
+
+
+@pytest.mark.parametrize(("task", "name"), EVERYWHERE)
+def test_arviz_takes_its_parameters(task: str, name: str):
+    """ArviZ gives names of its own to dims that it makes, and refuses data that have them."""
+    import arviz
+
+    ratings = simulated(task, name)
+    structure = build_structure(ratings, make_spec(**spec_of(name)))
+    drawn = {k: np.asarray(v) for k, v in ratings.simulated.values.items()}
+    values = {k: np.broadcast_to(v, (2, 4, *v.shape)) for k, v in drawn.items()}
+    dims = {p.name: ["chain", "draw", *p.dims] for p in structure.parameters()}
+    posterior = xr.Dataset({k: (dims[k], v) for k, v in values.items()})
+    table = arviz.summary(posterior, kind="stats")
+    assert len(table) == sum(v.size for v in drawn.values())
 
 
 def another(prior: Prior) -> str:

@@ -55,7 +55,7 @@ class Ordinal(Family):
         """Places of the classes by group; slope, shift and widths by group and rater."""
         names = self.layout.task.label_names
         gaps, widths = self._names()
-        coords = self.rater_coords() | {"label": names, "gap": gaps, "threshold_gap": widths}
+        coords = self.rater_coords() | {"label_name": names, "gap": gaps, "threshold_gap": widths}
 
         def block(name: str, *dims: str) -> Parameter:
             prior = self.joined(name, axes=len(dims) - 1)
@@ -68,10 +68,10 @@ class Ordinal(Family):
         found = [
             block("spacing", "group", "gap"),
             block("slope_sd", "group"),
-            by_rater("slope_offset", "label", "slope_sd"),
-            block("shift_mean", "group", "label"),
+            by_rater("slope_offset", "label_name", "slope_sd"),
+            block("shift_mean", "group", "label_name"),
             block("shift_sd", "group"),
-            by_rater("shift_offset", "label", "shift_sd"),
+            by_rater("shift_offset", "label_name", "shift_sd"),
         ]
         if widths:
             found += [

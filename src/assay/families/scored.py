@@ -45,7 +45,7 @@ class Scored:
             "group": self.raters.groups,
             "score_bin": self.layout.bin_names,
             "score_step": self.layout.step_names,
-            "label": self.layout.task.label_names,
+            "label_name": self.layout.task.label_names,
         }
         rise = self.priors["rise_mean"]
         centre, spread = rise.values
@@ -68,7 +68,7 @@ class Scored:
             block("rise_sd", "group"),
             by_rater("rise_offset", "score_step", "rise_sd"),
             block("strength_sd", "group"),
-            by_rater("strength_offset", "label", "strength_sd"),
+            by_rater("strength_offset", "label_name", "strength_sd"),
         ]
 
     def log_scores(self, values: Mapping[str, Any], unit_rater: Ints, tilt: Any, xp: Any) -> Any:

@@ -52,11 +52,11 @@ class Drift:
         coords = {
             "walker": names,
             "walker_group": groups,
-            "label": self.layout.task.label_names,
+            "label_name": self.layout.task.label_names,
             "step": self.sessions[1:],
         }
-        dims, by_group = ("walker", "label", "step"), ("walker_group", "label")
-        labels = len(coords["label"])
+        dims, by_group = ("walker", "label_name", "step"), ("walker_group", "label_name")
+        labels = len(coords["label_name"])
         at = self._group[:, None] * labels + np.arange(labels)
         return [
             Parameter(name="drift_sd", dims=by_group, prior=self.priors["drift_sd"], coords=coords),

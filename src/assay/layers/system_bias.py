@@ -53,13 +53,13 @@ class SystemBias:
         coords = {
             "biased": names,
             "biased_group": groups,
-            "label": self.layout.task.label_names,
+            "label_name": self.layout.task.label_names,
             "row": tuple(self.layout.row_names),
             "biased_system": self.systems,
         }
-        sd, by_group = self.priors["system_bias_sd"], ("biased_group", "label")
+        sd, by_group = self.priors["system_bias_sd"], ("biased_group", "label_name")
         dims = ("biased", "row", "biased_system")
-        at = self._group[:, None] * len(coords["label"]) + np.array(self.layout.labels)
+        at = self._group[:, None] * len(coords["label_name"]) + np.array(self.layout.labels)
         return [
             Parameter(name="system_bias_sd", dims=by_group, prior=sd, coords=coords),
             offsets("system_bias_offset", dims, coords, spread="system_bias_sd", at=at[:, :, None]),

@@ -165,12 +165,12 @@ class Part(ABC):
         if self.bias is not None:
             found += self.bias.parameters()
         if self.loading is not None:
-            coords = {"group": self.raters.groups, "label": self.labels}
+            coords = {"group": self.raters.groups, "label_name": self.labels}
             found.append(
                 Parameter(
                     name="difficulty_loading",
                     prior=self.loading,
-                    dims=("group", "label"),
+                    dims=("group", "label_name"),
                     coords=coords,
                 )
             )

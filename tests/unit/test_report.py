@@ -395,6 +395,9 @@ def test_agreement_that_is_not_expected_is_told_with_its_level(
     said = texts(agreement_section(Material(fit=fit)))
     assert f"Outside the 95% interval that the model expects: {table['statistic'][0]} of" in said
     assert f"Of {len(table)} coefficients" in said
+    table["note"] = ["pairs share few items", "all alike", "all alike"] + [""] * (len(table) - 3)
+    (shown,) = (b for b in agreement_section(Material(fit=fit)).blocks if isinstance(b, Table))
+    assert shown.note.endswith(" samples. Pairs share few items. All alike.")
 
 
 @pytest.mark.parametrize(

@@ -105,7 +105,8 @@ def _table(table: pd.DataFrame, level: float, draws: int) -> Block:
         "model": "Expected by the model",
         "n_items": "Items",
     }
-    notes = "; ".join(dict.fromkeys(text for text in table["note"] if text))
+    said = dict.fromkeys(text for text in table["note"] if text)
+    notes = " ".join(f"{text[0].upper()}{text[1:]}." for text in said)
     return table_of(
         "agreement",
         f"Agreement between raters ({percent(level)} interval)",

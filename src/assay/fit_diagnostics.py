@@ -15,7 +15,9 @@ Diagnosis = tuple[dict[str, Any], list[str]]
 """Numbers by name, and what is to be said of them."""
 
 
-def diagnose_nuts(posterior: xr.Dataset, stats: Mapping[str, NDArray[Any]]) -> Diagnosis:
+def diagnose_nuts(
+    posterior: xr.Dataset, stats: Mapping[str, NDArray[Any]], *, target_accept: float
+) -> Diagnosis:
     """Diagnose chains by their parameters and the sampler's statistics."""
     table = convergence_table(posterior.drop_vars("prevalence"))
     numbers = {
@@ -23,7 +25,9 @@ def diagnose_nuts(posterior: xr.Dataset, stats: Mapping[str, NDArray[Any]]) -> D
         "ess_min": _number(table[["ess_bulk", "ess_tail"]].min().min()),
         "divergences": int(np.sum(stats.get("diverging", 0))),
     }
-    return numbers, nuts_warnings(table, stats, draws=posterior.sizes["draw"])
+    return numbers, nuts_warnings(
+        table, stats, draws=posterior.sizes["draw"], target_accept=target_accept
+    )
 
 
 def diagnose_laplace(mode: Mode, x: Floats, lp: Floats) -> Diagnosis:

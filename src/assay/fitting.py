@@ -180,7 +180,7 @@ def fit(
     found: list[str] = []
     if method == "nuts":
         modes = visits(modes, x)
-        numbers, found = diagnose_nuts(posterior, stats)
+        numbers, found = diagnose_nuts(posterior, stats, target_accept=target_accept)
         found += diagnose_interruption(x, chains=chains, draws=draws)
     elif method == "laplace":
         stats["lp"] = _log_density(drawn)

@@ -544,7 +544,7 @@ def test_a_fit_that_is_not_to_be_trusted_is_written_and_exits_1(
     done = run("fit", ratings_file, "--task", "retrieval", "-o", path, *size)
     assert done.exit_code == 1
     assert "warning: The effective sample size is as low as" in done.stderr
-    assert "Take more draws (--draws)." in done.stderr
+    assert "more draws, in smaller steps (--draws, --target-accept 0.95)." in done.stderr
     assert "Traceback" not in done.output
     assert assay.load(path)["posterior"].sizes["draw"] == 20
     agreement = ["agreement", ratings_file, "--task", "retrieval", "--fit", path]

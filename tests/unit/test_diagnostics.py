@@ -35,7 +35,7 @@ def posterior() -> xr.Dataset:
 
 
 def test_a_warning_names_the_entry_by_its_coordinates(posterior: xr.Dataset) -> None:
-    said = nuts_warnings(convergence_table(posterior), {}, draws=400)
+    said = nuts_warnings(convergence_table(posterior), {}, draws=400, target_accept=0.95)
     name = "logit_mean[group person, cell misleading: no -> no]"
     assert len(said) == 2
     assert all(name in text for text in said)
@@ -48,14 +48,22 @@ def test_a_warning_names_the_entry_by_its_coordinates(posterior: xr.Dataset) -> 
 def test_as_many_draws_are_proposed_as_would_do(worth: float, advice: str) -> None:
     """In proportion and a quarter more, of 1,000 draws; of a tenth of what is needed, none."""
     table = pd.DataFrame({"parameter": ["main"], "r_hat": 1.0, "ess_bulk": worth, "ess_tail": 900})
-    (said,) = nuts_warnings(table, {}, draws=1000)
+    (said,) = nuts_warnings(table, {}, draws=1000, target_accept=0.95)
     assert said.endswith(f"Take more draws {advice}.")
+
+
+def test_smaller_steps_are_proposed_where_they_were_large(posterior: xr.Dataset) -> None:
+    table = convergence_table(posterior)
+    for aim, proposed in ((0.85, True), (0.98, False)):
+        said = nuts_warnings(table, {}, draws=400, target_accept=aim)
+        assert ["in smaller steps (draws=" in text for text in said] == [proposed] * 2
+        assert [", target_accept=0.95)" in text for text in said] == [proposed] * 2
 
 
 def test_divergences_are_told_with_what_they_are_of(posterior: xr.Dataset) -> None:
     stats = {"diverging": np.eye(4, 400, dtype=int)[:1]}
     table = convergence_table(posterior[["system_sd"]])
-    (said,) = nuts_warnings(table, stats, draws=400)
+    (said,) = nuts_warnings(table, stats, draws=400, target_accept=0.95)
     assert said.startswith("1 of 400 transitions diverged")
 
 

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 
+from assay.fit_data import parameter_draws, structure_of
 from assay.layers.perception import ENOUGH
 from assay.ratings import Ratings
 from assay.reporting.material import Material
@@ -12,6 +13,12 @@ from assay.spec import CONSENSUS
 from assay.states import MISSING
 
 DIFFICULTY = {"item_difficulty", "item_difficulty_continuous"}
+HARD = 1.0
+"""Where hard items stand on the scale of difficulty."""
+GUESSING = 0.5
+BOTH = 0.05
+"""Share of the draws from which on a reading of hard items counts."""
+LOOKED_AT = 400
 WHOSE_TRUTH = re.compile(r"^The truth is|is the truth by definition\.$")
 NOT_A_CAUSE = (
     "Why a system or a rater does better: differences are described, and nothing was assigned at "
@@ -33,6 +40,7 @@ def limits_section(material: Material) -> Section:
         *_truth(material),
         *_assumed(material),
         *_dependence(material),
+        *_turned_round(material),
         *_interface(material),
         *_leaning(material),
         *_many(material),
@@ -82,6 +90,37 @@ def _dependence(material: Material) -> list[str]:
         "That raters err independently of each other. The model takes their errors to be "
         "independent given the truth; where items differ in difficulty, or raters are models of "
         "one family, it is too sure of itself (raters='hierarchical + item_difficulty')."
+    ]
+
+
+def _turned_round(material: Material) -> list[str]:
+    """Say of which binary labels draws have hard items near guessing, and others turned round.
+
+    Few ratings an item hardly tell the two apart, and rates differ much between them.
+    """
+    structure = structure_of(material.fit)
+    if structure.difficulty.kind != "classes":
+        return []
+    values = parameter_draws(material.fit)
+    count = len(next(iter(values.values())))
+    some = {name: value[:: max(1, count // LOOKED_AT)] for name, value in values.items()}
+    table = np.concatenate([part.reliability(some, HARD) for part in structure.parts], axis=1)
+    right = np.diagonal(table, axis1=-2, axis2=-1)
+    found = []
+    for n, label in enumerate(structure.ratings.task.labels):
+        if len(label.classes) > 2:
+            continue
+        turned = (np.nanmean(right[:, :, n, :2], axis=1).min(axis=1) < GUESSING).mean()
+        if BOTH < turned < 1 - BOTH:
+            found.append(f"{label.name} {turned:.0%}")
+    if not found:
+        return []
+    return [
+        "Whether hard items are near guessing or turned round. In a share of the draws raters are "
+        f"more often wrong than right on hard items of some class ({', '.join(found)}), in the "
+        "others not: intervals hold both, and the ratings hardly tell. More raters on some items, "
+        "or known truth, would; who believes in guessing can say so by a prior, such as "
+        "difficulty_loading = HalfNormal(1)."
     ]
 
 

@@ -36,8 +36,8 @@ BETTER_MISNAMED = (
     "would tell."
 )
 WHICH_HOLDS = (
-    " The truth of some items (truth=) would tell which holds, and priors= say which is to be "
-    "believed without it."
+    " The truth of some items (truth=) would tell which holds; a prior (priors=) can say which is "
+    "to be believed without it."
 )
 ENOUGH = 1.25
 """How many times the draws that would just do are proposed: efficiency differs from run to run."""

@@ -34,7 +34,7 @@ from assay.kernels.data import Data
 from assay.label_switching import put_right
 from assay.model import Structure
 from assay.partition import bundle_sizes, take_bundles
-from assay.peaks import Mode, alike, distance, distinct, labels_at, standing
+from assay.peaks import Mode, alike, distance, distinct, in_order, labels_at, standing
 from assay.precision import Precision, Regressed
 from assay.spreads import Spreads, precision_with_spreads, settle_again, settle_spreads
 
@@ -145,7 +145,13 @@ def seek_modes(
     for n, mode in enumerate(modes):
         weighty = n == 0 or mode.weight > rival
         _take_in(structure, density, found, settled(structure, density, mode) if weighty else mode)
-    return found
+    # Raters may call a class otherwise now that SDs have moved: then another mode comes first.
+    for _ in modes:
+        found = in_order(found)
+        if found[0].spreads is not None:
+            break
+        _take_in(structure, density, found, settled(structure, density, found.pop(0)))
+    return in_order(found)
 
 
 def require_density(density: Density, mode: Mode) -> None:

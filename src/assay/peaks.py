@@ -171,13 +171,17 @@ def weigh(structure: Structure, density: Density, peaks: Sequence[Peak], still: 
     return by_evidence(modes or saddles)
 
 
-def by_evidence(modes: Sequence[Mode]) -> list[Mode]:
-    """Order modes by falling evidence, and say what share of it each has.
+def in_order(modes: Sequence[Mode]) -> list[Mode]:
+    """Order modes by falling evidence, those with a misnamed class last.
 
-    Those with a misnamed class come last: what the answers tell apart is a class, and its name is
-    what raters mostly call it.
+    What the answers tell apart is a class, and its name is what raters mostly call it.
     """
-    ordered = sorted(modes, key=lambda mode: (mode.misnamed, -mode.evidence))
+    return sorted(modes, key=lambda mode: (mode.misnamed, -mode.evidence))
+
+
+def by_evidence(modes: Sequence[Mode]) -> list[Mode]:
+    """Order modes, and say what share of the evidence of all each has."""
+    ordered = in_order(modes)
     evidence = np.array([mode.evidence for mode in ordered])
     weights = np.exp(evidence - evidence.max())
     weights = weights / weights.sum()

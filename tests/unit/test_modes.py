@@ -11,7 +11,7 @@ from assay.climbs import climb, hold, prior_centre, spreads_of
 from assay.curvature import curvature
 from assay.density import Density, make_density, unconstrain
 from assay.errors import FitWarning
-from assay.label_switching import put_right
+from assay.label_switching import is_misnamed, put_right
 from assay.laplace import laplace_draws, laplace_log_density, mode_scale
 from assay.model import Structure, build_structure
 from assay.modes import RIVAL, find_modes, seek_modes, starting_points
@@ -265,3 +265,23 @@ def test_raters_may_all_be_wrong_where_truth_is_known(gold: float):
     best = find_modes(structure, density, np.random.default_rng(1))[0]
     assert best.mirrored is (gold > 0)
     assert not best.misnamed
+
+
+@pytest.mark.parametrize(
+    ("layer", "accuracy", "misnamed"),
+    [
+        ("item_difficulty_continuous", 0.65, False),
+        ("item_difficulty_continuous", 0.2, True),
+        # Hard items are a class of their own there, and all raters turn it round.
+        ("item_difficulty", 0.65, True),
+        ("item_difficulty", 0.95, False),
+    ],
+)
+def test_a_class_is_misnamed_if_its_items_are_called_otherwise(layer, accuracy, misnamed):
+    """Not if those are that are harder than most, where difficulty has no classes."""
+    ratings = assay.simulate("single", classes=("no", "yes"), n_items=20, n_raters=3, rng=1)
+    structure = build_structure(ratings, make_spec(f"one_coin + {layer}", "dirichlet"))
+    values = {p.name: p.centre[None] for p in structure.parameters()}
+    values["accuracy"] = np.full_like(values["accuracy"], accuracy)
+    values["difficulty_loading"] = np.full_like(values["difficulty_loading"], 2.0)
+    assert is_misnamed(structure, values) is misnamed

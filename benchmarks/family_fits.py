@@ -24,6 +24,8 @@ from assay.spreads import settle_spreads
 Floats = NDArray[np.float64]
 Line = dict[str, Any]
 NUTS: Line = {"draws": 300, "tune": 300, "chains": 2}
+FEW = 500
+"""Items up to which a set is sampled as ``fit`` does by default: four chains of 1,000 draws."""
 BAD_K = 0.7
 NAMED = ("misperceived", "hard_share", "difficulty_loading")
 """Parameters that are told beside the scores."""
@@ -76,10 +78,11 @@ def at_mode(ratings: Ratings, recipe: str, reference: str | None = None) -> Foun
 def by_nuts(ratings: Ratings, recipe: str, seed: int, reference: str | None = None) -> Found:
     """Posterior probabilities of the classes, and leave-one-out by item."""
     start = time.perf_counter()
+    effort = {} if len(ratings.items) <= FEW else NUTS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
         fit = assay.fit(
-            ratings, raters=recipe, reference=reference, rng=seed, progress=False, **NUTS
+            ratings, raters=recipe, reference=reference, rng=seed, progress=False, **effort
         )
     said = json.loads(fit.attrs["diagnostics"])
     line: Line = {

@@ -25,9 +25,11 @@ from family_sets import SETS, GoldSet, read_gold_set
 from numpy.typing import NDArray
 from real_families import KEPT, PROJECT, recall
 
+from assay.spec import DEFAULT_RATERS
+
 Floats = NDArray[np.float64]
 Line = dict[str, Any]
-DEFAULT = "hierarchical"
+DEFAULT = DEFAULT_RATERS
 SCORES = ("accuracy", "log_loss", "brier", "ece", "ece_excess")
 LOSSES = SCORES[1:]
 FIT = (

@@ -15,6 +15,7 @@ from assay.arguments import (
 from assay.effort import Sampler
 from assay.errors import FitError
 from assay.ratings import Ratings, require_ratings
+from assay.spec import Spec
 
 Method = Literal["nuts", "laplace", "map", "em"]
 METHODS = ("nuts", "laplace", "map", "em")
@@ -39,6 +40,21 @@ def check_arguments(ratings: Ratings, method: str, target_accept: float, **count
         require_count(name, value)
     if not (ratings.answers >= 0).any() and not np.isfinite(ratings.scores).any():
         raise FitError("no rating has an answer; there is nothing to learn from")
+
+
+def check_read(ratings: Ratings, spec: Spec) -> None:
+    """Refuse ratings of scores alone where no rater's family reads scores.
+
+    Raises
+    ------
+    FitError
+    """
+    if (ratings.answers >= 0).any() or "scored" in spec.rater_parts:
+        return
+    raise FitError(
+        "the ratings have scores and no answers, and no family of the model reads scores: there is "
+        "nothing to learn from. raters='scored' reads them"
+    )
 
 
 def check_sampler(

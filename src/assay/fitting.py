@@ -28,7 +28,7 @@ from assay.diagnostics import design_warnings, gold_warnings, mode_warnings, nam
 from assay.effort import Effort, Sampler
 from assay.em import closed_form, find_em_modes
 from assay.errors import FitWarning
-from assay.fit_arguments import Method, check_arguments, check_sampler
+from assay.fit_arguments import Method, check_arguments, check_read, check_sampler
 from assay.fit_attributes import attributes
 from assay.fit_data import posterior_dataset
 from assay.fit_diagnostics import diagnose_interruption, diagnose_laplace, diagnose_nuts
@@ -152,6 +152,7 @@ def fit(
     )
     check_sampler(method, sampler, checkpoint, keep_interrupted, client)
     spec = make_spec(raters, prevalence, reference, priors, formula, replicates, gold_chosen)
+    check_read(ratings, spec)
     check_reference(ratings, reference)
     structure = build_structure(ratings, spec)
     refuse_idle(structure, priors)

@@ -3,6 +3,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -166,6 +167,16 @@ def test_ratings_without_an_answer():
     empty = assay.simulate("single", n_items=5, n_raters=2, ratings_per_item=0, rng=1)
     with pytest.raises(FitError, match="no rating has an answer"):
         assay.fit(empty)
+
+
+def test_scores_that_no_family_reads_are_no_ratings() -> None:
+    table = pd.DataFrame({"item": [1, 2, 3] * 2, "rater": list("aaabbb"), "score": [0.1, 0.9] * 3})
+    ratings = assay.read_ratings(table, task="single")
+    for raters in ("hierarchical + item_difficulty", {"all": "pooled"}):
+        with pytest.raises(FitError, match="raters='scored' reads them"):
+            assay.fit(ratings, raters=raters, method="map", draws=5, chains=1, rng=1)
+    fit = assay.fit(ratings, raters="scored", method="map", draws=5, chains=1, starts=1, rng=1)
+    assert fit["posterior"].sizes["draw"] == 5
 
 
 def test_warnings_are_sentences_and_stand_in_the_fit(ratings: Ratings):

@@ -27,6 +27,7 @@ from machine import write_machine
 from peak_memory import peak, reset_peak
 
 import assay
+from assay.spec import DEFAULT_RATERS
 from assay.states import state_space
 
 DOCS = Path(__file__).resolve().parents[1] / "docs" / "speed"
@@ -67,7 +68,7 @@ def write_ratings(path: Path, items: int, *, clusters: bool, seed: int) -> None:
     pq.write_table(pa.table(columns), path)
 
 
-def run(path: Path, folder: Path, draws: int, seed: int) -> pd.DataFrame:
+def run(path: Path, folder: Path, raters: str, draws: int, seed: int) -> pd.DataFrame:
     """Take the whole way from the file to the metrics: a line per stage."""
     lines: list[dict[str, Any]] = []
 
@@ -85,7 +86,7 @@ def run(path: Path, folder: Path, draws: int, seed: int) -> pd.DataFrame:
         "fit",
         lambda: assay.fit(
             ratings,
-            raters="hierarchical",
+            raters=raters,
             method="laplace",
             draws=draws,
             chains=1,
@@ -104,6 +105,7 @@ def main() -> None:
     """Run one size and add it to the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--items", type=int, default=1_000_000)
+    parser.add_argument("--raters", default=DEFAULT_RATERS)
     parser.add_argument("--draws", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--clusters", action="store_true")
@@ -113,10 +115,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         path = Path(temporary) / "ratings.parquet"
         write_ratings(path, chosen.items, clusters=chosen.clusters, seed=chosen.seed)
-        table = run(path, Path(temporary), chosen.draws, chosen.seed)
+        table = run(path, Path(temporary), chosen.raters, chosen.draws, chosen.seed)
     whole = {"stage": "all", "seconds": table["seconds"].sum()}
     table.loc[len(table)] = whole | {"peak_gigabytes": table["peak_gigabytes"].max()}
-    design = {"items": chosen.items, "clusters": chosen.clusters, "draws": chosen.draws}
+    design = {
+        "items": chosen.items,
+        "clusters": chosen.clusters,
+        "raters": chosen.raters,
+        "draws": chosen.draws,
+    }
     table = table.assign(**design, seed=chosen.seed)
     file = chosen.folder / "large.csv"
     if file.exists():

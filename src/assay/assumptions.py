@@ -5,10 +5,12 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.errors import Aside
 from assay.model import Structure
 from assay.plurals import counted
 from assay.prior_use import idle_priors
 from assay.reading.ids import all_apart, unique_rows
+from assay.spec import recipes
 from assay.states import MISSING
 
 PRIOR_DRIVEN = 0.8
@@ -78,6 +80,30 @@ def independent_replicates(structure: Structure) -> list[str]:
         "given the truth (replicates='independent'): they count as if other raters had given "
         "them. replicates='together' learns how far they repeat themselves."
     ]
+
+
+def unread_scores(structure: Structure) -> list[str]:
+    """Say how many ratings have scores alone, of raters whose family reads answers alone."""
+    ratings = structure.ratings
+    alone = np.isfinite(ratings.scores).any(axis=1) & ~(ratings.answers >= 0).any(axis=1)
+    if not alone.any():
+        return []
+    groups = ratings.raters["group"].to_numpy(object)[ratings.rater]
+    families = recipes(structure.spec, tuple(dict.fromkeys(groups)))
+    count = {
+        group: int((alone & (groups == group)).sum())
+        for group, recipe in families.items()
+        if recipe.family != "scored"
+    }
+    if not any(count.values()):
+        return []
+    who = " and ".join(repr(group) for group, n in count.items() if n)
+    text = (
+        f"{counted(sum(count.values()), 'rating', 'have')} scores and no answer, and the family of "
+        f"{who} reads answers alone: they tell the model nothing. raters='scored', for all "
+        "raters or that group, reads them."
+    )
+    return [Aside(text)]
 
 
 def replicates_apart(structure: Structure) -> list[str]:

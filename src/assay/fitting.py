@@ -17,6 +17,7 @@ from assay.assumptions import (
     learned_assumptions,
     replicates_apart,
     stated_assumptions,
+    unread_scores,
 )
 from assay.centring import find_centred_modes
 from assay.checking.double_sampling import double_sampling
@@ -193,6 +194,7 @@ def fit(
     notes += design_warnings(spec, double_sampling(ratings)) + gold_warnings(
         spec, partial(unlike_gold, ratings)
     )
+    notes += unread_scores(structure)
     for note in [*notes, *independent_replicates(structure)]:
         warnings.warn(note, FitWarning, stacklevel=2)
     tree = assemble(structure, posterior, drawn.recovered, stats, len(x))

@@ -169,6 +169,27 @@ def test_ratings_without_an_answer():
         assay.fit(empty)
 
 
+def test_scores_that_a_group_gives_in_vain_are_told() -> None:
+    """Nothing is wrong with the fit: what it did not read is said, and no reason for doubt."""
+    rows = [
+        (item, rater, said, None)
+        for item in range(8)
+        for rater, said in (("a", "yes"), ("b", "no"))
+    ]
+    rows += [(item, "m", None, 0.9) for item in range(8)]
+    table = pd.DataFrame(rows, columns=["item", "rater", "label", "score"])
+    table["group"] = np.where(table["rater"] == "m", "llm", "people")
+    ratings = assay.read_ratings(table, task="single")
+    options = {"method": "map", "draws": 5, "chains": 1, "starts": 1, "rng": 1, "progress": False}
+    with pytest.warns(
+        FitWarning, match="8 ratings have scores and no answer, and the family of 'llm'"
+    ):
+        fit = assay.fit(ratings, **options)
+    assert "tell the model nothing" in fit.attrs["asides"]
+    read = assay.fit(ratings, raters={"people": "hierarchical", "llm": "scored"}, **options)
+    assert "tell the model nothing" not in read.attrs["warnings"]
+
+
 def test_scores_that_no_family_reads_are_no_ratings() -> None:
     table = pd.DataFrame({"item": [1, 2, 3] * 2, "rater": list("aaabbb"), "score": [0.1, 0.9] * 3})
     ratings = assay.read_ratings(table, task="single")

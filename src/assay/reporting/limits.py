@@ -119,8 +119,8 @@ def _turned_round(material: Material) -> list[str]:
         "Whether hard items are near guessing or turned round. In a share of the draws raters are "
         f"more often wrong than right on hard items of some class ({', '.join(found)}), in the "
         "others not: intervals hold both, and the ratings hardly tell. More raters on some items, "
-        "or known truth, would; who believes in guessing can say so by a prior, such as "
-        "difficulty_loading = HalfNormal(1)."
+        "or known truth, would; a prior can say which is to be believed, difficulty_loading = "
+        "HalfNormal(0.5) guessing, HalfNormal(2) turned round."
     ]
 
 

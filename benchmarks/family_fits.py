@@ -24,7 +24,7 @@ from assay.spreads import settle_spreads
 Floats = NDArray[np.float64]
 Line = dict[str, Any]
 NUTS: Line = {"draws": 300, "tune": 300, "chains": 2}
-FEW = 500
+FEW = 400
 """Items up to which a set is sampled as ``fit`` does by default: four chains of 1,000 draws."""
 BAD_K = 0.7
 NAMED = ("misperceived", "hard_share", "difficulty_loading")

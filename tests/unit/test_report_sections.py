@@ -220,6 +220,7 @@ def test_a_reference_brings_a_layer_and_its_truth_is_told_once() -> None:
     assert any("misperceived" in name for name in table_of(card, "priors").frame["parameter"])
 
 
+@pytest.mark.filterwarnings("ignore::assay.errors.FitWarning")
 def test_a_missing_label_is_told_among_what_is_assumed() -> None:
     ratings = assay.simulate("retrieval", n_items=30, n_raters=3, rng=1)
     answers = ratings.answers.copy()

@@ -85,7 +85,7 @@ def independent_replicates(structure: Structure) -> list[str]:
 def unread_scores(structure: Structure) -> list[str]:
     """Say how many ratings have scores alone, of raters whose family reads answers alone."""
     ratings = structure.ratings
-    alone = np.isfinite(ratings.scores).any(axis=1) & ~(ratings.answers >= 0).any(axis=1)
+    alone = ratings.scores_alone
     if not alone.any():
         return []
     groups = ratings.raters["group"].to_numpy(object)[ratings.rater]

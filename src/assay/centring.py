@@ -47,7 +47,7 @@ from assay.modes import (
 )
 from assay.offset_slopes import carry, offset_places, offset_values
 from assay.peaks import Mode
-from assay.precision import Dense, Precision, Regressed
+from assay.precision import Dense
 from assay.spreads import Spreads
 
 Floats = NDArray[np.float64]
@@ -86,7 +86,7 @@ def find_centred_modes(
     if len(samples) == 1:
         return moved, modes
     modes = follow_modes(structure, moved, samples, modes)
-    if not isinstance(width_given_spreads(modes[0]), Dense):
+    if not isinstance(modes[0].given_spreads, Dense):
         return moved, modes
     again = centre_informed(structure, moved, modes[0])
     return again, [in_coordinates(structure, moved, again, mode) for mode in modes]
@@ -152,16 +152,9 @@ def in_coordinates(structure: Structure, density: Density, moved: Density, mode:
     x = unconstrain(moved, density.constrain(mode.x))
     if mode.spreads is None:
         return replace(mode, x=x, height=moved(x)[0], precision=None)
-    given = width_given_spreads(mode)
+    given = mode.given_spreads
     given = carry(density, mode.x, given, mode.held, moved, x) if isinstance(given, Dense) else None
     return at_spreads(structure, moved, mode, x, mode.spreads, given)
-
-
-def width_given_spreads(mode: Mode) -> Precision | None:
-    """Return the precision of a mode given its SDs; None where there is none."""
-    if mode.spreads is None or not isinstance(mode.precision, Regressed):
-        return None
-    return mode.precision.given
 
 
 def informed(

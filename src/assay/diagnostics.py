@@ -39,6 +39,8 @@ WHICH_HOLDS = (
     " The truth of some items (truth=) would tell which holds; a prior (priors=) can say which is "
     "to be believed without it."
 )
+FEW_DIVERGED = 1e-3
+"""Share of diverging transitions up to which they are told, and no reason to distrust a fit."""
 ENOUGH = 1.25
 """How many times the draws that would just do are proposed: efficiency differs from run to run."""
 STEP = 500
@@ -157,10 +159,17 @@ def _divergences(stats: Mapping[str, NDArray[Any]]) -> list[str]:
     flags = np.asarray(stats.get("diverging", 0))
     if not flags.any():
         return []
+    said = f"{flags.sum()} of {counted(flags.size, 'transition')} diverged"
+    if flags.mean() <= FEW_DIVERGED:
+        return [
+            Aside(
+                f"{said}: so few seldom matter. Another run in smaller steps "
+                "(target_accept=0.98) would show whether numbers hang on them."
+            )
+        ]
     return [
-        f"{flags.sum()} of {counted(flags.size, 'transition')} diverged: the sampler may have "
-        "missed a corner of the posterior. Take smaller steps (target_accept=0.98), or use "
-        "tighter priors."
+        f"{said}: the sampler may have missed a corner of the posterior. Take smaller steps "
+        "(target_accept=0.98), or use tighter priors."
     ]
 
 

@@ -114,7 +114,7 @@ def convergence_words(fit: xr.DataTree) -> list[str]:
 def doubts(fit: xr.DataTree) -> list[str]:
     """Return the warnings of a fit that is not to be trusted as it is; empty if it can be.
 
-    A further mode of negligible weight is worth a line, and no reason to distrust the draws.
+    A further mode of negligible weight, say, is worth a line, and no reason to distrust the draws.
     """
     aside = json.loads(fit.attrs.get("asides", "[]"))  # older fits do not tell them apart
     return [text for text in fit_warnings(fit) if text not in aside]

@@ -12,7 +12,7 @@ References
 Stephens, M. (2000). Dealing with label switching in mixture models. JRSS B 62, 795-809.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +31,6 @@ CLEARLY = 2.0
 """How many times as often as its own name raters call a class by another one."""
 GAIN = 0.1
 """By how much the chances of right answers, added up over classes, rise with other names."""
-NODES = 5
-"""At how many difficulties the mean over items of continuous difficulty is taken."""
 LEFT_OPEN = 1e-3
 """Probability of what is taken for a class, where another is the true one."""
 
@@ -142,7 +140,7 @@ def _drifted(structure: Structure, values: Values) -> NDArray[np.bool_]:
     found = np.zeros(len(states), bool)
     if _is_anchored(structure):
         return found
-    for kind in _kinds_of_items(structure.difficulty.kind):
+    for kind in structure.difficulty.kinds_of_items:
         for n, table in enumerate(_mean_tables(structure, values, kind)):
             if table is not None:
                 for k in np.flatnonzero(_called_otherwise(table)):
@@ -150,23 +148,8 @@ def _drifted(structure: Structure, values: Values) -> NDArray[np.bool_]:
     return found
 
 
-def _kinds_of_items(difficulty: str) -> list[list[tuple[float, float]]]:
-    """Where items of one kind stand on the scale of difficulty, with their shares.
-
-    Hard items are a kind of their own where there are classes of difficulty: they may be called
-    otherwise by most, as a mirror image within the model. Where difficulty is continuous, all items
-    are one kind.
-    """
-    if difficulty == "none":
-        return [[(0.0, 1.0)]]
-    if difficulty == "classes":
-        return [[(0.0, 1.0)], [(1.0, 1.0)]]
-    nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
-    return [list(zip(nodes, weights / weights.sum(), strict=True))]
-
-
 def _mean_tables(
-    structure: Structure, values: Values, kind: list[tuple[float, float]]
+    structure: Structure, values: Values, kind: Sequence[tuple[float, float]]
 ) -> list[Floats | None]:
     """Return the mean confusion of all raters on items of a kind, label by label."""
     found: list[Floats | None] = [None] * len(structure.ratings.task.labels)

@@ -35,7 +35,7 @@ from assay.label_switching import put_right
 from assay.model import Structure
 from assay.partition import bundle_sizes, take_bundles
 from assay.peaks import Mode, alike, distance, distinct, in_order, labels_at, standing
-from assay.precision import Precision, Regressed
+from assay.precision import Precision
 from assay.spreads import Spreads, precision_with_spreads, settle_again, settle_spreads
 
 Floats = NDArray[np.float64]
@@ -278,9 +278,10 @@ def _with_spreads(
     """Give a mode back what a sample settled of its SDs, moved to where all data have them."""
     gaps = [np.abs(other.x[still] - mode.x[still]).max() for other in before]
     spreads = before[int(np.argmin(gaps))].spreads
-    if spreads is None or not isinstance(mode.precision, Regressed):
-        return replace(mode, spreads=spreads, precision=None)
-    given = mode.precision.given
+    mode = replace(mode, spreads=spreads)
+    given = mode.given_spreads
+    if spreads is None or given is None:
+        return replace(mode, precision=None)
     if not density.centred:
         return at_spreads(structure, density, mode, mode.x, spreads, given)
     x, spreads, given = settle_again(density, mode.x, spreads, given)

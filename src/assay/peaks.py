@@ -15,7 +15,7 @@ from assay.curvature import curvature
 from assay.density import Density
 from assay.label_switching import is_misnamed
 from assay.model import Structure
-from assay.precision import Precision, beside
+from assay.precision import Precision, Regressed, beside
 from assay.recovery import recover
 from assay.spreads import Spreads
 
@@ -81,6 +81,13 @@ class Mode:
     def held(self) -> Ints:
         """Positions of its SDs among the unknowns, where they were settled; none elsewhere."""
         return NONE if self.spreads is None else self.spreads.scores.at
+
+    @property
+    def given_spreads(self) -> Precision | None:
+        """Precision of all else given its settled SDs; None where there is none."""
+        if self.spreads is None or not isinstance(self.precision, Regressed):
+            return None
+        return self.precision.given
 
     @property
     def mirrored(self) -> bool:

@@ -198,6 +198,12 @@ class Ratings:
         return np.asarray(said.any(axis=1))
 
     @property
+    def scores_alone(self) -> NDArray[np.bool_]:
+        """Which ratings have a score and no answer: (rating,)."""
+        scored = np.isfinite(self.scores).any(axis=1)
+        return np.asarray(scored & ~(self.answers >= 0).any(axis=1))
+
+    @property
     def has_truth(self) -> NDArray[np.bool_]:
         """Of which items the truth is known, at least in part: (item,)."""
         return np.asarray((self.truth != MISSING).any(axis=1))

@@ -14,6 +14,7 @@ from assay.diagnostics import (
     laplace_warnings,
     nuts_warnings,
 )
+from assay.errors import Aside
 from assay.fit_words import convergence_words
 
 
@@ -64,7 +65,17 @@ def test_divergences_are_told_with_what_they_are_of(posterior: xr.Dataset) -> No
     stats = {"diverging": np.eye(4, 400, dtype=int)[:1]}
     table = convergence_table(posterior[["system_sd"]])
     (said,) = nuts_warnings(table, stats, draws=400, target_accept=0.95)
-    assert said.startswith("1 of 400 transitions diverged")
+    assert said.startswith("1 of 400 transitions diverged: the sampler may")
+    assert not isinstance(said, Aside)
+
+
+def test_so_few_divergences_as_one_in_a_thousand_are_an_aside(posterior: xr.Dataset) -> None:
+    table = convergence_table(posterior[["system_sd"]])
+    for count, alone in ((4, True), (5, False)):
+        flags = np.arange(4000).reshape(4, 1000) < count
+        (said,) = nuts_warnings(table, {"diverging": flags}, draws=1000, target_accept=0.95)
+        assert said.startswith(f"{count} of 4000 transitions diverged")
+        assert isinstance(said, Aside) == alone
 
 
 def test_each_line_has_the_numbers_of_its_own_entry(posterior: xr.Dataset) -> None:

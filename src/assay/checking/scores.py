@@ -118,7 +118,7 @@ def _beside_answers(ratings: Ratings) -> list[Finding]:
     """Say how scores and answers go together."""
     scored = np.isfinite(ratings.scores)
     answered = ratings.answers >= 0
-    alone = int((scored.any(axis=1) & ~answered.any(axis=1)).sum())
+    alone = int(ratings.scores_alone.sum())
     found = []
     if alone:
         text = (

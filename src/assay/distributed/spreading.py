@@ -13,7 +13,6 @@ from assay.centring import (
     centre_informed,
     in_coordinates,
     seek_centred_modes,
-    width_given_spreads,
 )
 from assay.climbs import Held, climb
 from assay.curvature import bend_row, curvature
@@ -256,7 +255,7 @@ def follow_on_workers(
     modes = [_at_peak(structure, density, mode, still) for mode in followed]
     # Without a proper peak a point is a saddle, and its evidence means nothing beside a mode's.
     modes = by_evidence([mode for mode in modes if mode.precision is not None] or modes)
-    if not isinstance(width_given_spreads(modes[0]), Dense):
+    if not isinstance(modes[0].given_spreads, Dense):
         return density, modes
     again = centre_informed(structure, density, modes[0])
     moved = spread_density(density.client, again, density.held)

@@ -16,6 +16,10 @@ Floats = NDArray[np.float64]
 STEP = 0.3
 """Of the quadrature: 33 nodes. With loadings of 2, an item with ten answers has its log-likelihood
 to 1e-6; Gauss and Hermite's rule needs sixty nodes for five answers, a hundred for ten."""
+NODES = 5
+"""At how many difficulties the mean over items of continuous difficulty is taken."""
+HARD = 1.0
+"""Where hard items stand on the scale of difficulty; easy ones stand at 0."""
 DIFFICULTIES = ("item_difficulty", "item_difficulty_continuous")
 
 
@@ -47,12 +51,25 @@ class Difficulty:
         """Return :math:`x_d`: (difficulty,)."""
         if self.kind == "none":
             return np.zeros(1)
-        return np.arange(2.0) if self.kind == "classes" else normal_quadrature(step=STEP)[0]
+        return np.array([0, HARD]) if self.kind == "classes" else normal_quadrature(step=STEP)[0]
 
     @property
     def classes(self) -> int:
         """Number of classes, or of quadrature nodes."""
         return len(self.positions)
+
+    @property
+    def kinds_of_items(self) -> list[list[tuple[float, float]]]:
+        """Positions of the items of each kind, with their shares.
+
+        Hard items are a kind of their own where there are classes of difficulty: they may be called
+        otherwise by most, as a mirror image within the model. Where difficulty is continuous, all
+        items are one kind.
+        """
+        if self.kind != "continuous":
+            return [[(float(position), 1.0)] for position in self.positions]
+        nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
+        return [list(zip(nodes, weights / weights.sum(), strict=True))]
 
     def parameters(self) -> list[Parameter]:
         """Share of the hard items, if there are classes."""

@@ -5,6 +5,7 @@ import re
 import numpy as np
 
 from assay.fit_data import parameter_draws, structure_of
+from assay.layers.difficulty import HARD
 from assay.layers.perception import ENOUGH
 from assay.ratings import Ratings
 from assay.reporting.material import Material
@@ -13,8 +14,6 @@ from assay.spec import CONSENSUS
 from assay.states import MISSING
 
 DIFFICULTY = {"item_difficulty", "item_difficulty_continuous"}
-HARD = 1.0
-"""Where hard items stand on the scale of difficulty."""
 GUESSING = 0.5
 BOTH = 0.05
 """Share of the draws from which on a reading of hard items counts."""

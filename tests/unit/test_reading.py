@@ -248,7 +248,7 @@ class TestOneLabelARow:
         assert ratings.answers.tolist() == [
             [YES, MISSING, NO],
             [NO, MISSING, MISSING],
-            [MISSING, YES, MISSING],
+            [YES, YES, MISSING],  # what is evidence is relevant
         ]
         assert ratings.item.tolist() == [0, 0, 1]
         assert ratings.rater.tolist() == [0, 1, 0]

@@ -20,6 +20,7 @@ from assay.reading.lists import require_single, single_elements
 from assay.reading.repeats import BY_ROW
 from assay.reading.rows import apply_export, decode_rows, join_ratings
 from assay.reading.score_columns import find_scores
+from assay.reading.settled import fill_settled
 from assay.reading.truth import TruthArg, find_truth
 from assay.reading.words import apply_words, check_words
 from assay.task import Task
@@ -120,7 +121,10 @@ def read_ratings(
     response : mapping of str to str, optional
         What the interface did with answers that break a rule: ``{rule: "block" | "warn" | "off"}``.
     partial : {"lost", "draft"}
-        How partly answered ratings came about.
+        How partly answered ratings came about: answers lost after they were submitted, or drafts
+        and forms that ask one question at a time. A lost answer that can only have been one, since
+        the interface blocks the rest beside the rater's other answers, is that one where a form
+        left such questions out; a note says so.
     resolve : {"retry", "repair"}
         How a rater resolves a blocked answer.
 
@@ -201,6 +205,8 @@ def read_ratings(
     extras = read_extras(layout, rows.question, base)
     ledger.raise_problems()
     joined = join_ratings(layout, base, rows, discarded)
+    if partial == "lost" and not table.part:
+        joined = fill_settled(joined, base, ledger)
     ledger.raise_problems()
     return assemble(
         layout, base, rows, joined, extras, side=side, gold=gold, group=group, asked=asked,

@@ -39,6 +39,8 @@ WHICH_HOLDS = (
     " The truth of some items (truth=) would tell which holds; a prior (priors=) can say which is "
     "to be believed without it."
 )
+MOST = 0.5
+"""Share of the draws at a mode from which the result is of that mode."""
 FEW_DIVERGED = 1e-3
 """Share of diverging transitions up to which they are told, and no reason to distrust a fit."""
 ENOUGH = 1.25
@@ -264,6 +266,13 @@ def mode_warnings(modes: list[Mode]) -> list[str]:
                 f"{'not ' * weighty}negligible.{why}"
             )
             found.append(text if why else Aside(text))
+        if mode.visited > MOST and mode.misnamed and not modes[0].misnamed:
+            found.append(
+                "The chains left the mode that was chosen for its names, and "
+                f"{mode.visited:.0%} of the draws lie nearer to another: {mode}. Classes of "
+                "this fit may not be what their names say: hold the prevalence against the shares "
+                "of the answers. The truth of some items (truth=) would tell what the classes are."
+            )
     if modes[0].mirrored:
         found.append(
             "In the heaviest mode raters are wrong more often than by guessing: labels may be "

@@ -142,11 +142,26 @@ def test_convergence_says_what_the_method_leaves_out(retrieval: xr.DataTree) -> 
     assert warned == assay.diagnostics.fit_warnings(retrieval)
 
 
-def mode(*, accuracy: float, weight: float) -> Mode:
+def mode(*, accuracy: float, weight: float, misnamed: bool = False, visited: float = 0.0) -> Mode:
     return Mode(
         x=np.zeros(1), height=0.0, precision=None, evidence=0.0, accuracy=accuracy, chance=0.5,
-        weight=weight,
+        weight=weight, misnamed=misnamed, visited=visited,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("first", "visited", "count"), [(False, 0.9, 1), (False, 0.1, 0), (True, 0.9, 0)]
+)
+def test_draws_at_a_mode_with_other_names_are_a_reason_for_doubt(
+    first: bool, visited: float, count: int
+) -> None:
+    chosen = mode(accuracy=0.8, weight=1e-9, misnamed=first, visited=1 - visited)
+    other = mode(accuracy=0.6, weight=1.0, misnamed=True, visited=visited)
+    notes = mode_warnings([chosen, other])
+    tree = xr.DataTree()
+    tree.attrs |= said(notes)
+    assert len(fit_words.doubts(tree)) == len(notes) == count
+    assert all("90% of the draws lie nearer to another" in note for note in notes)
 
 
 @pytest.mark.parametrize(

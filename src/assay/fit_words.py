@@ -7,7 +7,9 @@ import pandas as pd
 import xarray as xr
 
 from assay.diagnostics import fit_warnings
-from assay.plurals import counted
+from assay.plurals import counted, some
+from assay.ratings import Ratings
+from assay.score_bins import raters_of_scores
 from assay.words import UNDEFINED
 
 LISTED = 3
@@ -32,6 +34,19 @@ def estimands_said(names: Iterable[str], weights: Sequence[float] = ()) -> str:
     weighed = {"finite": ", all alike", "population": ", by their design weights"}
     uneven = len(set(weights)) > 1
     return "; ".join(f"{n}: {ESTIMAND_WORDS[n]}{weighed[n] if uneven else ''}" for n in names)
+
+
+def scores_said(ratings: Ratings) -> str:
+    """Say what the answers of raters are who gave scores alone; ``""`` if nobody did."""
+    names = [str(name) for name in ratings.raters.index[raters_of_scores(ratings)]]
+    if not names:
+        return ""
+    return (
+        f"Scores alone came from {some(names)}: what counts as an answer there is the part of 0 to "
+        "1, one of equal parts for each class, in which the score lies. Scores that all lie in one "
+        "part can tell a lot all the same: 'What the scores mean' in the report, or "
+        "assay.score_calibration."
+    )
 
 
 def panels_said(draws: xr.Dataset) -> str:

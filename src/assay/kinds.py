@@ -9,7 +9,7 @@ from assay.fit_data import parameter_draws, ratings_of, structure_of
 from assay.intervals import interval_ends, require_level
 from assay.parts.scores import ScorePart
 from assay.reliability import rater_reliability
-from assay.score_bins import score_codes
+from assay.score_bins import raters_of_scores, score_codes
 from assay.states import MISSING
 
 Floats = NDArray[np.float64]
@@ -39,7 +39,8 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
         ``informedness`` with ``lower`` and ``upper``, ``p_adversarial`` (reliably wrong: right
         less than 0.9 times as often as by guessing), ``p_spammer`` (informedness of at most 0.1
         and not adversarial, and the answers hardly depend on the truth), and ``kind``: what has a
-        probability of at least 0.95, else ``""``.
+        probability of at least 0.95, else ``""``. A rater of scores alone has none: scores that all
+        lie on one side of a half can tell a lot (:func:`assay.score_calibration`).
 
     Raises
     ------
@@ -82,6 +83,7 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     require_level(level)
     ratings, tables = ratings_of(fit), _confusions(fit)
     given = (ratings.answers >= 0) | np.isfinite(ratings.scores)
+    scoring = raters_of_scores(ratings)
     kinds = {label: _kinds_of(table) for label, table in tables.items()}
     rows = []
     for j, rater in enumerate(ratings.raters.index):
@@ -100,7 +102,9 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
                     "lower": float(lower),
                     "upper": float(upper),
                     **{f"p_{kind}": chance for kind, chance in chances.items()},
-                    "kind": next((kind for kind, p in chances.items() if p >= SURE), ""),
+                    "kind": ""
+                    if scoring[j]
+                    else next((kind for kind, p in chances.items() if p >= SURE), ""),
                 }
             )
     return pd.DataFrame(rows)

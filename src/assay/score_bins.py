@@ -128,3 +128,28 @@ def _by_quantile(count: Ints, parts: int) -> Ints:
 def bin_middle(code: Ints, classes: int, parts: int = PARTS) -> Floats:
     """Score in the middle of a bin of equal width."""
     return (code + 0.5) / (classes * parts)
+
+
+def raters_of_scores(ratings: Ratings) -> NDArray[np.bool_]:
+    """Whether each rater gave scores and no answer: what it "answers" is where its scores lie.
+
+    Returns
+    -------
+    ndarray of bool
+        (rater,)
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from assay.reading import read_ratings
+    >>> said = {"label": ["no", "yes", ""], "p": ["", "0.9", "0.8"]}
+    >>> table = pd.DataFrame({"item": [1, 1, 1], "rater": list("abc"), **said})
+    >>> ratings = read_ratings(table, task="relevance", labels={"relevance": "label"}, score="p")
+    >>> raters_of_scores(ratings).tolist()
+    [False, False, True]
+    """
+    scored, answered = np.isfinite(ratings.scores), ratings.answers >= 0
+    found = np.zeros((2, len(ratings.raters)), bool)
+    for line, cells in zip(found, (scored, answered), strict=True):
+        line[ratings.rater[cells.any(axis=1)]] = True
+    return np.asarray(found[0] & ~found[1])

@@ -12,7 +12,6 @@ UNDEFINED = "undefined"
 LEAST_DECIMALS, MOST_DECIMALS = 2, 4
 ROUNDING = 1e-12
 """What sums in another order may differ by."""
-MOST_CERTAIN = 0.9995
 
 
 def printable(value: object) -> str:
@@ -147,14 +146,12 @@ def probability(p: float) -> str:
 
     Examples
     --------
-    >>> [probability(p) for p in (0.5, 1.0, 0.0002, float("nan"))]
+    >>> [probability(p) for p in (0.5, 0.9995, 0.0002, float("nan"))]
     ['0.500', '>0.999', '<0.001', 'undefined']
     """
     if not np.isfinite(p):
         return UNDEFINED
-    if p > MOST_CERTAIN:
-        return ">0.999"
-    return "<0.001" if p < 1 - MOST_CERTAIN else f"{p:.3f}"
+    return {"1.000": ">0.999", "0.000": "<0.001"}.get(words := f"{p:.3f}", words)
 
 
 def binary_heading(label: Label) -> str:

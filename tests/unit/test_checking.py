@@ -256,8 +256,13 @@ def test_what_would_unlock_metrics_and_comparisons_is_said() -> None:
 
 def test_systems_that_lack_clusters_are_a_warning() -> None:
     table = ranked(query=np.arange(24) // 2, system=["s", "t"] * 11 + ["s", "s"])
-    assert "11 of 12 clusters have all of them" in texts(
-        check(read_ratings(table, task="retrieval")), "warning"
+    said = texts(check(read_ratings(table, task="retrieval")), "warning")
+    assert "11 of 12 clusters have all of them: differences are paired on those alone" in said
+    assert "cluster= pairs them" not in said
+    few = ranked(query=["q", "q", *range(22)], system=["s", "t"] * 12)
+    said = texts(check(read_ratings(few, task="retrieval")), "warning")
+    assert (
+        "1 of 23 clusters have all of them: differences are paired on those alone; if the" in said
     )
 
 

@@ -289,6 +289,8 @@ def test_names_are_checked(draws):
     fit = draws(shares(1.0))
     with pytest.raises(UnknownNameError, match="'C' is no system; valid: A, B"):
         check_claim(fit, "C > A on m")
+    with pytest.raises(UnknownNameError, match=r"a bound is written 'm of B > 0\.5'"):
+        check_claim(fit, "B > 0,5 on m")
     with pytest.raises(FitError, match=r"above 0\.5"):
         check_claim(fit, "B > A on m", level=0.4)
 

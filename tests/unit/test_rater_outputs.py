@@ -3,6 +3,7 @@
 import json
 import warnings
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,10 @@ from assay.consensus import consensus_sensitivity
 from assay.dependence import appearance_chances, effective_raters, perception_table
 from assay.errors import FitError, FitWarning
 from assay.fit_data import parameter_draws, posterior_dataset, structure_of
+from assay.fit_words import scores_said
 from assay.kinds import rater_consistency, rater_kinds
 from assay.ratings import Ratings
+from assay.reporting.talks import talks
 from assay.score_bins import score_codes, score_layout
 from assay.sessions import drift_table, reliability_by_session
 
@@ -67,6 +70,34 @@ def test_adversaries_and_spammers_are_found():
     assert (table.loc[[f"good {n}" for n in range(4)], "kind"] == "").all()
     assert (table.loc[[f"good {n}" for n in range(4)], "informedness"] > 0.6).all()
     assert (table["n_ratings"] == 200).all()
+
+
+TOLD = """
+name = "told"
+description = "Is it so?"
+metrics = []
+[[labels]]
+name = "so"
+ordered = true
+description = "It is so."
+"""
+
+
+def test_scores_that_all_lie_on_one_side_of_a_half_make_no_spammer(tmp_path: Path):
+    (tmp_path / "told.toml").write_text(TOLD, encoding="utf-8")
+    table = pd.DataFrame({"item": np.repeat(np.arange(100), 5), "rater": [*"abcd", "model"] * 100})
+    model, true = table["rater"] == "model", table["item"] % 2
+    wrong = np.random.default_rng(3).random(len(table)) < 0.1
+    table["so"] = np.where(model, "", np.where((true == 1) ^ wrong, "yes", "no"))
+    table["p"] = np.where(model, (0.6 + 0.3 * true).astype(str), "")
+    table["group"] = np.where(model, "models", "people")
+    ratings = assay.read_ratings(table, task=tmp_path / "told.toml", score="p")
+    fit = quick(ratings, raters={"models": "scored", "people": "hierarchical"})
+    line = rater_kinds(fit).set_index("rater").loc["model"]
+    assert abs(line["informedness"]) < 0.1 < 0.95 < line["p_spammer"]
+    assert line["kind"] == ""
+    assert "model" not in {talk.rater for talk in talks(fit, ratings)}
+    assert scores_said(ratings).startswith("Scores alone came from model: what counts")
 
 
 def test_informedness_is_youdens():

@@ -380,6 +380,8 @@ def test_a_misfit_is_named(monkeypatch: pytest.MonkeyPatch, fit: xr.DataTree) ->
     monkeypatch.setattr(Material, "predictive", pd.DataFrame(lines))
     found = misfit_section(Material(fit=fit))
     assert "percent of misleading." in texts(found)
+    (table,) = (block for block in found.blocks if isinstance(block, Table))
+    assert [row.cells[-1] for row in table.rows] == ["<0.01", "0.500"]
     assert "percent of other" not in texts(found)
     assert len(found.findings) == 1
 

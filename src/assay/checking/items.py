@@ -136,10 +136,10 @@ def _systems(ratings: Ratings) -> list[Finding]:
     several = int((per_cluster > 1).sum())
     if not paired and several:
         text += f", {several} have several: differences are paired between systems that share some"
-    elif not paired:
-        text += (
-            ": differences are not paired; if the systems had the same queries, cluster= pairs them"
-        )
+    elif several == paired < len(per_cluster):
+        text += f": differences are {'paired on those alone' if paired else 'not paired'}"
+        if 2 * paired < len(per_cluster):
+            text += "; if the systems had the same queries, cluster= pairs them"
     level: Level = "ok" if paired == len(per_cluster) else "warning"
     found = [Finding(level=level, topic="systems", text=text)]
     known = (raters_of_items(ratings) > 0) | ratings.has_truth

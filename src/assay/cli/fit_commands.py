@@ -158,14 +158,17 @@ def raters(
     frame, accuracy = reliability_frame(tree, kind, level), accuracy_frame(tree, kind, level)
 
     def show() -> None:
+        from assay.fit_words import scores_said
         from assay.rater_tables import class_tables, rater_tables
 
-        task = ratings_of(tree).task
-        if by_class:
-            show_parts(*class_tables(frame, task))
-            return
-        show_parts(*rater_tables(frame, accuracy, task))
-        if any(len(label.classes) > 2 for label in task.labels):
+        ratings = ratings_of(tree)
+        tables = (
+            class_tables(frame, ratings.task)
+            if by_class
+            else rater_tables(frame, accuracy, ratings.task)
+        )
+        show_parts(*tables, *filter(None, [scores_said(ratings)]))
+        if not by_class and any(len(label.classes) > 2 for label in ratings.task.labels):
             say("each true class: --by-class; whole confusions: -o raters.csv")
 
     deliver("raters", frame, as_json, output, show, extra={"accuracy": accuracy})

@@ -1,5 +1,6 @@
 """check_claim: a claim is supported, contradicted or undecided, with what that rests on."""
 
+import re
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -209,6 +210,11 @@ def _check_systems(claim: Claim, ratings: Ratings) -> None:
         if name is not None and name not in ratings.systems:
             known = ratings.systems
             hint = suggest(name, known) if known else "the ratings name no system"
+            if name == claim.other and re.fullmatch(r"[\d.,]+", name):
+                bound = (
+                    f"{claim.metric} of {claim.system} {claim.relation} {name.replace(',', '.')}"
+                )
+                hint = f"a bound is written {bound!r}"
             raise UnknownNameError(f"claim {claim.text!r}: {name!r} is no system; {hint}")
 
 

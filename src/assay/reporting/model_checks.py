@@ -50,7 +50,7 @@ def _table(table: pd.DataFrame, level: float) -> Block:
     words = shown.assign(
         model=intervals(shown, ["expected", "lower", "upper"]),
         observed=shown["observed"].map("{:.3f}".format),
-        tail=shown["tail"].map("{:.3f}".format),
+        tail=shown["tail"].map(lambda p: f"<{LIMIT}" if p < LIMIT else f"{p:.3f}"),
         whose=shown["group"].replace("", "all"),
     )
     columns = {

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from assay.fit_words import KIND_WORDS
+from assay.fit_words import KIND_WORDS, scores_said
 from assay.plots.raters import (
     SHOWN_RATERS,
     draw_confusions,
@@ -34,6 +34,7 @@ def raters_section(material: Material) -> Section:
     count = right["rater"].nunique()
     blocks: list[Block] = [
         prose(f"How often each rater gives the right answer, {KIND_WORDS['recorded']}."),
+        *(prose(words) for words in [scores_said(material.ratings)] if words),
         Picture(
             svg=to_svg(forest, name="raters", words=_words(right)),
             caption=f"Posterior means with {percent(material.level)} intervals"

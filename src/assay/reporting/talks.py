@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from assay.labels import label_probabilities
 from assay.ratings import Ratings
 from assay.reliability import rater_reliability
+from assay.score_bins import raters_of_scores
 from assay.words import lines_of
 
 SURE = 0.9
@@ -63,11 +64,13 @@ def talks(fit: xr.DataTree, ratings: Ratings) -> list[Talk]:
         The five largest errors whose probability, as recorded, exceeds the mean of the other
         raters' by more than 0.05 in the posterior mean and by more than 0 with probability 0.9.
         Of an answer that a rater gives too often whatever is true, the true class where it shows
-        most.
+        most. Raters of scores alone answer nothing: they are neither named nor among the others.
     """
-    if len(ratings.raters) < 2:
+    answering = ~raters_of_scores(ratings)
+    if answering.sum() < 2:
         return []
-    excess = _excess(rater_reliability(fit)).sort_values("gap", ascending=False, kind="stable")
+    reliability = rater_reliability(fit).isel(rater=np.flatnonzero(answering))
+    excess = _excess(reliability).sort_values("gap", ascending=False, kind="stable")
     table = excess.drop_duplicates(["rater", "label", "reported_class"]).head(MOST_TALKS)
     chance = label_probabilities(fit)
     return [_talk(line, ratings, chance) for line in lines_of(table)]

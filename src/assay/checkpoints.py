@@ -24,7 +24,9 @@ def chain_file(folder: Path, walk: Walk, seed: int) -> Path:
     density = walk.density
     for array in (*density.tape, *density.places, density.log_weight, *density.data):
         mark.update(np.ascontiguousarray(array).tobytes())
-    mark.update(walk.start.centre.tobytes() + walk.start.scale.tobytes())
+    root = walk.start.root
+    for array in (walk.start.centre, root.data, root.indices, root.indptr):
+        mark.update(array.tobytes())
     mark.update(repr((walk.draws, walk.tune, walk.target_accept, seed)).encode())
     return folder / f"chain-{mark.hexdigest()[:24]}.npz"
 

@@ -10,7 +10,7 @@ from assay.checkpoints import require_own
 from assay.density import Density
 from assay.effort import Effort
 from assay.errors import FitError
-from assay.laplace import laplace_draws, mode_scale
+from assay.laplace import laplace_draws, mode_root
 from assay.model import Structure
 from assay.peaks import Mode
 from assay.progress import waiting
@@ -35,7 +35,7 @@ def run_nuts(
     FitError
         If the folder of checkpoints holds other runs alone.
     """
-    start = Start(centre=mode.x, scale=mode_scale(mode))
+    start = Start(centre=mode.x, root=mode_root(density, mode))
     seed = int(rng.integers(2**31))
     if effort.client is not None:
         from assay.distributed.chains import sample_chains

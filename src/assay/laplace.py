@@ -4,10 +4,18 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
 
+from assay.density import Density
 from assay.peaks import Mode
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+WIDEST = 100
+"""Unknowns of a block of which the covariances are looked at: more would make steps slow."""
+SLIGHT = 0.05
+"""Entry of a block's root, in SDs of its unknown, below which it is left out."""
 
 
 def laplace_draws(mode: Mode, count: int, rng: np.random.Generator) -> Floats:
@@ -38,6 +46,49 @@ def mode_scale(mode: Mode) -> Floats:
         scores = mode.spreads.scores
         scale[scores.at] *= scores.slopes(scores.scores(mode.x[scores.at]))[0]
     return np.asarray(scale)
+
+
+def mode_root(density: Density, mode: Mode) -> csr_array:
+    """Return a root of the normal approximation's covariance, by blocks.
+
+    What data say of one number of a rater hangs on the rater's others: of three or more classes
+    they know the differences of a row's logits, and their common shift from the prior alone. A
+    rater's offsets are one block, and what raters share is one.
+
+    Returns
+    -------
+    csr_array (value, value)
+        Lower triangular within blocks; of the scale alone where covariances are not known.
+    """
+    scale = mode_scale(mode)
+    covariance = None if mode.precision is None else mode.precision.covariance()
+    if covariance is None:
+        return csr_array(diags_array(scale))
+    by_scale = scale / np.sqrt(np.diag(covariance))
+    rows, columns, entries = [], [], []
+    for block in _blocks(density):
+        root = np.diag(scale[block])
+        if 1 < len(block) <= WIDEST:
+            root = np.linalg.cholesky(covariance[np.ix_(block, block)]) * by_scale[block][:, None]
+            root[np.abs(root) < SLIGHT * scale[block][:, None]] = 0
+        row, column = np.nonzero(root)
+        rows.append(block[row])
+        columns.append(block[column])
+        entries.append(root[row, column])
+    places = np.concatenate(rows), np.concatenate(columns)
+    return csr_array((np.concatenate(entries), places), shape=covariance.shape)
+
+
+def _blocks(density: Density) -> list[Ints]:
+    """Positions of what raters share, and of the offsets of each rater."""
+    shared, blocks = [], []
+    for n, parameter in enumerate(density.parameters):
+        own = np.arange(*density.starts[n : n + 2])
+        if parameter.spread:
+            blocks += list(own.reshape(len(parameter.coords[parameter.dims[0]]), -1))
+        else:
+            shared.append(own)
+    return [np.concatenate(shared), *blocks] if shared else blocks
 
 
 def visits(modes: list[Mode], x: Floats) -> list[Mode]:

@@ -53,13 +53,14 @@ def sample_nuts(
     Examples
     --------
     >>> import assay
+    >>> from scipy.sparse import csr_array
     >>> from assay.effort import Effort
     >>> from assay.jax_density import make_jax_density
     >>> from assay.model import build_structure
     >>> from assay.spec import make_spec
     >>> ratings = assay.simulate("single", n_items=9, n_raters=3, rng=1)
     >>> density = make_jax_density(build_structure(ratings, make_spec("pooled", "dirichlet")))
-    >>> start = Start(centre=np.zeros(density.size), scale=np.ones(density.size))
+    >>> start = Start(centre=np.zeros(density.size), root=csr_array(np.eye(density.size)))
     >>> x, stats = sample_nuts(density, start, Effort(draws=5, tune=20, chains=1), seed=1)
     >>> x.shape == (1, 5, density.size)
     True

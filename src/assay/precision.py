@@ -66,6 +66,10 @@ class Precision(ABC):
     def times(self, factor: float) -> Self:
         """Multiply the precision by a number."""
 
+    @abstractmethod
+    def covariance(self) -> Floats | None:
+        """Return the inverse of the matrix; None if it is too large to be held as one."""
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Dense(Precision):
@@ -111,8 +115,7 @@ class Dense(Precision):
     def times(self, factor: float) -> Self:  # noqa: D102
         return replace(self, factor=self.factor * np.sqrt(factor))
 
-    def covariance(self) -> Floats:
-        """Inverse of the matrix."""
+    def covariance(self) -> Floats:  # noqa: D102
         found = dpotri(self.factor, lower=0)[0]
         for n in range(1, len(found)):
             found[n, :n] = found[:n, n]
@@ -183,6 +186,18 @@ class Regressed(Precision):
 
     def times(self, factor: float) -> Self:  # noqa: D102
         return replace(self, own=self.own.times(factor), given=self.given.times(factor))
+
+    def covariance(self) -> Floats | None:  # noqa: D102
+        own, given = self.own.covariance(), self.given.covariance()
+        if given is None:
+            return None
+        passed_on = own @ self.slopes.T
+        found = np.empty((self.size, self.size))
+        found[np.ix_(self.first, self.first)] = own
+        found[np.ix_(self.first, self.others)] = passed_on
+        found[np.ix_(self.others, self.first)] = passed_on.T
+        found[np.ix_(self.others, self.others)] = given + self.slopes @ passed_on
+        return found
 
     def _join(self, first: Floats, rest: Floats) -> Floats:
         found = np.empty((*first.shape[:-1], self.size))

@@ -115,6 +115,9 @@ class RaterBlocks(Precision):
         root = csr_array(self.root / np.sqrt(factor))
         return replace(self, product=lambda v: factor * product(v), root=root)
 
+    def covariance(self) -> None:  # noqa: D102
+        return None
+
     def _of_blocks(self, vectors: Floats) -> Floats:
         """Solve with the blocks alone: (vector, value)."""
         return np.asarray((self.root.T @ (self.root @ vectors.T)).T)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
 
 from assay.density import Density
 from assay.effort import Effort
@@ -22,21 +23,27 @@ class Start:
     ----------
     centre : ndarray (value,)
         The mode.
-    scale : ndarray (value,)
-        Standard deviations of the approximation at the mode; chains start that far around it.
+    root : csr_array (value, value)
+        Of the covariance of the approximation at the mode: it makes steps of the unknowns of
+        numbers that are about standard normal. Chains start that far around the centre.
     """
 
     centre: Floats
-    scale: Floats
+    root: csr_array
+
+    @property
+    def scale(self) -> Floats:
+        """Standard deviation of each unknown: (value,)."""
+        return np.sqrt(np.asarray(self.root.power(2).sum(axis=1)))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Walk:
     """What the chains of a run have in common.
 
-    They walk in units of the scale around the centre. Positive unknowns, of which the density has
-    the logarithms, stand there by their scores: where an SD may be next to 0, chains would lose
-    themselves in the long tail of its logarithm.
+    They walk around the centre, in the coordinates of the root. Positive unknowns, of which the
+    density has the logarithms, stand there by their scores: where an SD may be next to 0, chains
+    would lose themselves in the long tail of its logarithm.
     """
 
     density: Density
@@ -51,17 +58,18 @@ class Walk:
         return exponential_scores(self.density)
 
     @cached_property
-    def units(self) -> tuple[Floats, Floats]:
-        """Centre and scale; those of positive unknowns by their scores."""
-        centre, scale, at = self.start.centre.copy(), self.start.scale.copy(), self.scores.at
+    def units(self) -> tuple[Floats, csr_array]:
+        """Centre and root; those of positive unknowns by their scores."""
+        centre, at = self.start.centre.copy(), self.scores.at
         centre[at] = self.scores.scores(self.start.centre[at])
-        scale[at] /= self.scores.slopes(centre[at])[0]
-        return centre, scale
+        by_score = np.ones(len(centre))
+        by_score[at] = 1 / self.scores.slopes(centre[at])[0]
+        return centre, csr_array(diags_array(by_score) @ self.start.root)
 
     def points(self, z: Floats) -> tuple[Floats, Floats]:
         """Return the unknowns at points (draw, value) of a chain, and the log Jacobian there."""
-        centre, scale = self.units
-        x, at = centre + z * scale, self.scores.at
+        centre, root = self.units
+        x, at = centre + (root @ z.T).T, self.scores.at
         slope, _ = self.scores.slopes(x[:, at])
         x[:, at] = self.scores.logs(x[:, at])
         return x, np.log(slope).sum(axis=1)
@@ -81,7 +89,9 @@ def walk_of(density: Density, start: Start, effort: Effort) -> Walk:
 def arrays_of(walk: Walk) -> list[NDArray[Any]]:
     """Return what the compiled density takes, in the order of its cards."""
     density, prior = walk.density, np.array([walk.density.places.prior])
-    needed: tuple[Any, ...] = (*walk.units, *density.tape, prior)
+    centre, root = walk.units
+    needed: tuple[Any, ...] = (centre, root.data, *density.tape, prior)
     needed += (*density.places[1:], density.log_weight, *density.data)
     needed += (walk.scores.at, -np.log(walk.scores.rate))
+    needed += (root.indptr.astype(np.int64), root.indices.astype(np.int64))
     return [np.ascontiguousarray(array) for array in needed]

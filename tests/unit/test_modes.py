@@ -12,7 +12,7 @@ from assay.curvature import curvature
 from assay.density import Density, make_density, unconstrain
 from assay.errors import FitWarning
 from assay.label_switching import is_misnamed, put_right
-from assay.laplace import laplace_draws, laplace_log_density, mode_scale
+from assay.laplace import SLIGHT, laplace_draws, laplace_log_density, mode_root, mode_scale
 from assay.model import Structure, build_structure
 from assay.modes import RIVAL, find_modes, seek_modes, starting_points
 from assay.peaks import distance, labels_at, standing
@@ -97,6 +97,29 @@ def test_laplace_is_the_normal_with_the_curvature(weak: assay.Ratings):
     expected = stats.multivariate_normal(mode.x, covariance).logpdf(x[:5])
     np.testing.assert_allclose(laplace_log_density(mode, x[:5]), expected, rtol=1e-8)
     np.testing.assert_allclose(mode_scale(mode) ** 2, np.diag(covariance), rtol=1e-8)
+
+
+def test_steps_of_one_rater_go_along_what_the_data_tell_of_them_together():
+    ratings = assay.simulate("single", n_items=60, n_raters=5, ratings_per_item=3, rng=1)
+    structure = build_structure(ratings, make_spec("hierarchical", "dirichlet"))
+    density = make_density(structure)
+    mode = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
+    covariance = mode.precision.covariance()
+    np.testing.assert_allclose(mode.precision.solve(np.eye(density.size)), covariance, atol=1e-10)
+    root, scale = mode_root(density, mode).toarray(), mode_scale(mode)
+    names = [p.name for p in density.parameters]
+    first = density.starts[names.index("logit_offset")]
+    offsets = first + np.arange(5 * 9)
+    rater = (offsets - first) // 9
+    by_rater = rater[:, None] == rater
+    found = root[np.ix_(offsets, offsets)]
+    assert (found[~by_rater] == 0).all()
+    expected = np.where(by_rater, covariance[np.ix_(offsets, offsets)], 0)
+    size = np.outer(scale[offsets], scale[offsets])
+    np.testing.assert_allclose((found @ found.T) / size, expected / size, atol=4 * SLIGHT)
+    correlation = expected / np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
+    assert np.abs(correlation - np.eye(45)).max() > 0.3
+    np.testing.assert_allclose(np.diag(found @ found.T), scale[offsets] ** 2, rtol=0.05)
 
 
 def test_the_first_start_has_raters_better_than_chance(weak: assay.Ratings):

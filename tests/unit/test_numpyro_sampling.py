@@ -12,7 +12,7 @@ from assay import numpyro_sampling, sampling
 from assay.density import Density, make_density
 from assay.effort import Effort
 from assay.jax_density import make_jax_density
-from assay.laplace import mode_scale
+from assay.laplace import mode_root
 from assay.model import build_structure
 from assay.modes import find_modes
 from assay.numpyro_sampling import CHUNK, sample_nuts
@@ -37,7 +37,7 @@ class Small:
         self.density: Density = make_density(structure)
         self.jax = make_jax_density(structure)
         self.mode: Mode = find_modes(structure, self.density, np.random.default_rng(0), starts=1)[0]
-        self.start = Start(centre=self.mode.x, scale=mode_scale(self.mode))
+        self.start = Start(centre=self.mode.x, root=mode_root(self.density, self.mode))
 
     def draws(self, seed: int = SEED, *, together: bool | None = None, **changes: Any) -> Draws:
         effort = replace(EFFORT, **changes)

@@ -5,7 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 import assay
 from assay import sampling
@@ -27,7 +29,7 @@ def density() -> Density:
 
 
 def run(density: Density, seed: int = 1, **options: object) -> tuple[np.ndarray, dict]:
-    start = Start(centre=np.zeros(density.size), scale=np.full(density.size, 0.5))
+    start = Start(centre=np.zeros(density.size), root=csr_array(0.5 * np.eye(density.size)))
     return sample_nuts(density, start, replace(EFFORT, **options), seed)
 
 
@@ -40,6 +42,38 @@ def test_the_same_seed_gives_the_same_bits(density, monkeypatch):
     assert x.shape == (3, 30, density.size)
     assert not np.array_equal(x[0], x[1])
     assert not np.array_equal(x, run(density, seed=2)[0])
+
+
+def test_trajectories_are_made_of_rotations(density, monkeypatch):
+    """Where nutpie calls the setting otherwise, or takes no notice of it, this is to be seen."""
+    from nutpie.compile_pymc import CompiledPyMCModel
+
+    found, make = [], CompiledPyMCModel._make_sampler
+
+    def look(self, settings, *others):
+        found.append(settings.as_dict()["settings"])
+        return make(self, settings, *others)
+
+    monkeypatch.setattr(CompiledPyMCModel, "_make_sampler", look)
+    run(density)
+    assert {settings["trajectory_kind"] for settings in found} == {"ExactNormal"}
+    assert {(settings["num_draws"], settings["num_tune"]) for settings in found} == {(30, 40)}
+
+
+@pytest.mark.filterwarnings("ignore::assay.FitWarning")
+def test_steps_are_long_where_much_is_known():
+    """A leapfrog's are 0.46 long."""
+    rng = np.random.default_rng(1)
+    truth, item = rng.integers(2, size=400), np.repeat(np.arange(400), 10)
+    raters = [f"rater {n}" for _ in range(400) for n in rng.permutation(40)[:10]]
+    answer = np.where(rng.random(4000) < 0.8, truth[item], 1 - truth[item])
+    ratings = assay.read_ratings(
+        pd.DataFrame({"item": item, "rater": raters, "label": answer}), task="single"
+    )
+    fit = assay.fit(
+        ratings, raters="hierarchical", draws=50, tune=150, chains=2, rng=1, progress=False
+    )
+    assert fit["sample_stats"]["step_size"].mean() > 0.58
 
 
 def test_log_density_of_the_draws_is_reported(density):

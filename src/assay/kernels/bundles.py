@@ -3,6 +3,7 @@
 import numpy as np
 
 from assay.kernels.compiling import compiled
+from assay.kernels.positions import at
 
 RESCALE_AFTER = 8
 """Factors of at least 1e-300 relative to their largest; products of so few stay useful numbers."""
@@ -24,7 +25,7 @@ def cell_chances(prevalence, evidence, height, data):  # type: ignore[no-untyped
     cells, states, nodes = evidence.shape[0], prevalence.shape[1], prevalence.shape[2]
     chance, shrink = np.empty((cells, nodes)), np.empty(cells)
     for cell in range(cells):
-        g = data.cell_context[cell]
+        g = at(data.cell_context[cell])
         total = 1e-300
         if nodes == 1:  # as below, without the cost of loops over one node
             for s in range(states):
@@ -58,7 +59,7 @@ def bundle_shares(log_weight, chance, height, data):  # type: ignore[no-untyped-
             shares[b, q] = weight[q]
         scale, since = 0.0, 0
         for k in range(data.bundle_start[b], data.bundle_start[b + 1]):
-            cell, n = data.bundle_cells[k], data.bundle_counts[k]
+            cell, n = at(data.bundle_cells[k]), data.bundle_counts[k]
             scale += n * height[cell]
             for _ in range(n):
                 for q in range(nodes):

@@ -16,12 +16,13 @@ from numba.extending import intrinsic
 from assay.kernels.compiling import kept_on_disk
 from assay.kernels.data import Data
 from assay.kernels.density import Places, log_density
+from assay.kernels.positions import at
 from assay.kernels.scores import log_of_score
 from assay.kernels.tape import TapeArrays
 
 CARD = 4
 """Integers of a card: the address of an array, and its shape, up to three axes."""
-CARDS = 24
+CARDS = 26
 
 
 @cache
@@ -48,20 +49,23 @@ def cards(*arrays: np.ndarray) -> np.ndarray:
 
 
 def _log_density_from_cards(dim: Any, z_: Any, gradient_: Any, value_: Any, table_: Any) -> int:
-    """Log density and gradient at ``centre + scale * z``; 0, or 3 or 4 where they are not finite.
+    """Log density and gradient at ``centre + root @ z``; 0, or 3 or 4 where they are not finite.
 
-    The cards are those of the centre, the scale, the tape, its places, the log weights of the
-    nodes, the data, the positions of unknowns that stand by their scores, and their log scales, in
-    this order.
+    The cards are those of the centre, the entries of the root, the tape, its places, the log
+    weights of the nodes, the data, the positions of unknowns that stand by their scores, their log
+    scales, and where the root's rows begin and in which columns its entries stand, in this order.
     """
     size = np.int64(dim)
     table: Any = carray(table_, (CARDS * CARD,))
     z: Any = carray(z_, (size,))
     out: Any = carray(gradient_, (size,))
-    centre, scale = _floats(table, 0), _floats(table, 1)
+    centre, root = _floats(table, 0), _floats(table, 1)
+    begin, column = _integers(table, 24), _integers(table, 25)
     x = np.empty(size)
     for n in range(size):
-        x[n] = centre[n] + scale[n] * z[n]
+        x[n] = centre[n]
+        for k in range(at(begin[n]), at(begin[n + 1])):
+            x[n] += root[k] * z[at(column[k])]
     scored, log_size = _integers(table, 22), _floats(table, 23)
     slope, bend = np.empty(len(scored)), np.empty(len(scored))
     for k, n in enumerate(scored):
@@ -93,9 +97,13 @@ def _log_density_from_cards(dim: Any, z_: Any, gradient_: Any, value_: Any, tabl
     for k, n in enumerate(scored):
         gradient[n] = gradient[n] * slope[k] + bend[k]
         value += math.log(slope[k])
+    for n in range(size):
+        out[n] = 0.0
+    for n in range(size):
+        for k in range(at(begin[n]), at(begin[n + 1])):
+            out[at(column[k])] += root[k] * gradient[n]
     finite = True
     for n in range(size):
-        out[n] = scale[n] * gradient[n]
         finite &= np.isfinite(out[n])
     carray(value_, (1,))[0] = value
     if not finite:

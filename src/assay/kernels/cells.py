@@ -37,17 +37,17 @@ def cell_evidence(rows, difficulty, layer, data):  # type: ignore[no-untyped-def
     parts : ndarray (cell, difficulty * state)
         Its terms.
     height : ndarray (cell,)
-        Logarithm of the largest likelihood.
+        Logarithm of the largest likelihood, the heights of its rows left out.
     vanished : ndarray of bool (cell,)
         Whether the cell was done by logarithms.
     """
-    chance, log_chance, row_height = rows
+    chance, log_chance, _ = rows
     cells, classes, states = data.cell_context.shape[0], difficulty.shape[0], data.masks.shape[1]
     length = classes * states
     evidence, parts = np.zeros((cells, states)), np.empty((cells, length))
     height, vanished = np.empty(cells), np.zeros(cells, np.bool_)
     looks, highs, afresh = np.empty(length), np.empty(classes), np.empty(states)
-    start = _start(difficulty, data.masks)
+    start = evidence_without_ratings(difficulty, data.masks)
     for cell in range(cells):
         mask = data.cell_mask[cell]
         for k in range(length):
@@ -76,10 +76,6 @@ def cell_evidence(rows, difficulty, layer, data):  # type: ignore[no-untyped-def
             if top == 0.0:  # no state is possible
                 top = 1.0
         height[cell] += np.log(top)
-        begin = data.row_start[data.view_start[cell]]
-        end = data.row_start[data.view_start[cell + 1]]
-        for r in range(begin, end):
-            height[cell] += row_height[data.rows[r]]
         shrink = 1 / top
         for s in range(states):
             evidence[cell, s] *= shrink
@@ -89,7 +85,7 @@ def cell_evidence(rows, difficulty, layer, data):  # type: ignore[no-untyped-def
 
 
 @compiled()
-def _start(difficulty, masks):  # type: ignore[no-untyped-def]
+def evidence_without_ratings(difficulty, masks):  # type: ignore[no-untyped-def]
     """Parts of a cell without ratings: (mask, difficulty * state)."""
     classes, (known, states) = difficulty.shape[0], masks.shape
     start = np.empty((known, classes * states))

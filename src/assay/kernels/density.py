@@ -6,6 +6,7 @@ import numpy as np
 
 from assay.kernels.compiling import compiled
 from assay.kernels.marginal_likelihood import value_and_gradient
+from assay.kernels.positions import at
 from assay.kernels.tape import play_backwards, play_forwards
 
 
@@ -47,7 +48,7 @@ def tables_at(x, tape, places):  # type: ignore[no-untyped-def]
     _gather(buffer, places.response, response)
     _gather(buffer, places.layer, layer)
     for n in range(difficulty.shape[0]):
-        difficulty[n] = buffer[places.difficulty[n]]
+        difficulty[n] = buffer[at(places.difficulty[n])]
     return buffer, prevalence, response, difficulty, layer
 
 
@@ -62,7 +63,7 @@ def carry_back(  # type: ignore[no-untyped-def]
     _scatter(adjoint, places.response, by_response)
     _scatter(adjoint, places.layer, by_layer)
     for n in range(by_difficulty.shape[0]):
-        adjoint[places.difficulty[n]] += by_difficulty[n]
+        adjoint[at(places.difficulty[n])] += by_difficulty[n]
     play_backwards(buffer, adjoint, tape.operations, tape.positions)
     gradient = np.empty(size)
     for n in range(size):
@@ -71,18 +72,18 @@ def carry_back(  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _gather(buffer, at, table):  # type: ignore[no-untyped-def]
+def _gather(buffer, places, table):  # type: ignore[no-untyped-def]
     """Fill a table of three axes with the numbers that stand at given places."""
-    for a in range(at.shape[0]):
-        for b in range(at.shape[1]):
-            for c in range(at.shape[2]):
-                table[a, b, c] = buffer[at[a, b, c]]
+    for a in range(places.shape[0]):
+        for b in range(places.shape[1]):
+            for c in range(places.shape[2]):
+                table[a, b, c] = buffer[at(places[a, b, c])]
 
 
 @compiled()
-def _scatter(target, at, table):  # type: ignore[no-untyped-def]
+def _scatter(target, places, table):  # type: ignore[no-untyped-def]
     """Add the numbers of a table of three axes at given places."""
-    for a in range(at.shape[0]):
-        for b in range(at.shape[1]):
-            for c in range(at.shape[2]):
-                target[at[a, b, c]] += table[a, b, c]
+    for a in range(places.shape[0]):
+        for b in range(places.shape[1]):
+            for c in range(places.shape[2]):
+                target[at(places[a, b, c])] += table[a, b, c]

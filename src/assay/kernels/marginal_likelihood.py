@@ -6,7 +6,8 @@ from assay.kernels.bundles import bundle_shares, cell_chances
 from assay.kernels.cells import cell_evidence, cell_evidence_back
 from assay.kernels.compiling import compiled
 from assay.kernels.plain_cells import plain_value_and_gradient
-from assay.kernels.rows import row_chances
+from assay.kernels.positions import at
+from assay.kernels.rows import row_chances, value_of_heights
 
 
 @compiled(fastmath={"reassoc", "contract"})
@@ -37,12 +38,12 @@ def value_and_gradient(prevalence, response, difficulty, layer, log_weight, data
     """
     by_layer = np.zeros(layer.shape)
     rows = row_chances(response)
-    if log_weight.shape[0] == 1 and response.shape[0] == 1 and layer.shape[0] == 0:
-        plain, by_prevalence, by_rows, weight = plain_value_and_gradient(prevalence, rows, data)
+    if log_weight.shape[0] == 1 and layer.shape[0] == 0:
+        plain, by_prevalence, by_rows, by_part = plain_value_and_gradient(
+            prevalence, rows, difficulty, data
+        )
         by_response = _by_class(by_rows, response.shape)
-        by_difficulty = np.empty(1)
-        by_difficulty[0] = weight
-        return plain, by_prevalence, by_response, by_difficulty, by_layer
+        return plain, by_prevalence, by_response, _sums(by_part, difficulty.shape[0]), by_layer
     evidence, parts, height, vanished = cell_evidence(rows, difficulty, layer, data)
     chance, shrink = cell_chances(prevalence, evidence, height, data)
     value, shares = bundle_shares(log_weight, chance, height, data)
@@ -52,7 +53,7 @@ def value_and_gradient(prevalence, response, difficulty, layer, log_weight, data
     for b in range(value.shape[0]):
         total += data.bundle_weight[b] * value[b]
         for k in range(data.bundle_start[b], data.bundle_start[b + 1]):
-            cell = data.bundle_cells[k]
+            cell = at(data.bundle_cells[k])
             scale = data.bundle_counts[k] * data.bundle_weight[b]
             for q in range(nodes):
                 pull[cell, q] += scale * shares[b, q]
@@ -60,7 +61,7 @@ def value_and_gradient(prevalence, response, difficulty, layer, log_weight, data
     by_rows, by_part = np.zeros(rows[0].shape), np.zeros(parts.shape[1])
     along = np.empty(parts.shape[1])
     for cell in range(cells):
-        g = data.cell_context[cell]
+        g = at(data.cell_context[cell])
         for q in range(nodes):
             pull[cell, q] /= chance[cell, q]
         for s in range(states):
@@ -74,10 +75,18 @@ def value_and_gradient(prevalence, response, difficulty, layer, log_weight, data
             parts[cell, k] *= along[k]
             by_part[k] += parts[cell, k]
     cell_evidence_back(parts, rows, layer, data, vanished, by_rows, by_layer)
-    by_difficulty = np.zeros(difficulty.shape)
-    for k in range(by_part.shape[0]):
-        by_difficulty[k // states] += by_part[k]
+    total += value_of_heights(by_rows, rows[2])
+    by_difficulty = _sums(by_part, difficulty.shape[0])
     return total, by_prevalence, _by_class(by_rows, response.shape), by_difficulty, by_layer
+
+
+@compiled()
+def _sums(by_part, classes):  # type: ignore[no-untyped-def]
+    """Add up numbers (difficulty * state,) over the states: (difficulty,)."""
+    found, states = np.zeros(classes), by_part.shape[0] // classes
+    for k in range(by_part.shape[0]):
+        found[k // states] += by_part[k]
+    return found
 
 
 @compiled()
@@ -108,7 +117,13 @@ def bundle_nodes(prevalence, response, difficulty, layer, log_weight, data):  # 
         Likelihood of the cell's ratings given state and difficulty, times the probability of the
         difficulty, up to a factor of the cell.
     """
-    evidence, parts, height, _ = cell_evidence(row_chances(response), difficulty, layer, data)
+    rows = row_chances(response)
+    evidence, parts, height, _ = cell_evidence(rows, difficulty, layer, data)
+    for cell in range(height.shape[0]):
+        begin = data.row_start[at(data.view_start[cell])]
+        end = data.row_start[at(data.view_start[cell + 1])]
+        for r in range(at(begin), at(end)):
+            height[cell] += rows[2][at(data.rows[r])]
     chance, _ = cell_chances(prevalence, evidence, height, data)
     value, shares = bundle_shares(log_weight, chance, height, data)
     return value, shares, parts.reshape((parts.shape[0], difficulty.shape[0], evidence.shape[1]))

@@ -1,25 +1,32 @@
-"""The marginal likelihood where nothing but the states is summed out.
+"""The marginal likelihood where cells are independent: without cluster effects and perception.
 
-Without difficulty, perception and cluster effects cells are independent, so that one loop gathers
-a cell's evidence and spreads its gradient while its rows are at hand.
+One loop gathers a cell's evidence and spreads its gradient while its rows are at hand.
 """
 
 import numpy as np
 
-from assay.kernels.cells import VANISHED
+from assay.kernels.cells import VANISHED, evidence_without_ratings
 from assay.kernels.compiling import compiled
-from assay.kernels.rows import add_rows, exponentiate, multiply_rows, spread_rows
+from assay.kernels.positions import at
+from assay.kernels.rows import (
+    add_rows,
+    exponentiate,
+    multiply_rows,
+    spread_rows,
+    value_of_heights,
+)
 
 
 @compiled()
-def plain_value_and_gradient(prevalence, rows, data):  # type: ignore[no-untyped-def]
+def plain_value_and_gradient(prevalence, rows, difficulty, data):  # type: ignore[no-untyped-def]
     """Log-likelihood and its gradients, as ``value_and_gradient`` has them for one node.
 
     Parameters
     ----------
     prevalence : ndarray (context, state, 1)
     rows : tuple
-        From :func:`~assay.kernels.rows.row_chances`, of one class of difficulty.
+        From :func:`~assay.kernels.rows.row_chances`.
+    difficulty : ndarray (difficulty,)
     data : Data
         Without layers of perception.
 
@@ -28,44 +35,74 @@ def plain_value_and_gradient(prevalence, rows, data):  # type: ignore[no-untyped
     value : float
     by_prevalence, by_rows : ndarray
         Like the tables.
-    weight : float
-        Of all cells: the gradient by the log probability of the one class of difficulty.
+    by_part : ndarray (difficulty * state,)
+        Gradient by the log weight of each class of difficulty and state.
     """
     chance, log_chance, row_height = rows
     weight = cell_weights(data)
-    by_prevalence, by_rows = np.zeros(prevalence.shape), np.zeros(chance.shape)
-    states = chance.shape[1]
-    parts, known = np.empty(states), np.exp(data.masks)
-    value, all_cells = 0.0, 0.0
+    by_rows, length = np.zeros(chance.shape), chance.shape[1]
+    before = _for_each_difficulty(prevalence, length)
+    by_before, by_part, parts = np.zeros(before.shape), np.zeros(length), np.empty(length)
+    start = evidence_without_ratings(difficulty, data.masks)
+    value = 0.0
     for cell in range(weight.shape[0]):
-        g, mask = data.cell_context[cell], data.cell_mask[cell]
-        begin = data.row_start[data.view_start[cell]]
-        end = data.row_start[data.view_start[cell + 1]]
-        for s in range(states):
-            parts[s] = known[mask, s]
+        g, mask = at(data.cell_context[cell]), at(data.cell_mask[cell])
+        begin = data.row_start[at(data.view_start[cell])]
+        end = data.row_start[at(data.view_start[cell + 1])]
+        for k in range(length):
+            parts[k] = start[mask, k]
         multiply_rows(parts, chance, data.rows, begin, end)
-        top, height = 0.0, 0.0
-        for s in range(states):
-            top = max(top, parts[s])
-        if top < VANISHED:
-            for s in range(states):
-                parts[s] = data.masks[mask, s]
-            add_rows(parts, log_chance, data.rows, begin, end)
-            height = exponentiate(parts, 0, states)
-        for r in range(begin, end):
-            height += row_height[data.rows[r]]
-        total = 1e-300
-        for s in range(states):
-            total += prevalence[g, s, 0] * parts[s]
+        height, total = 0.0, _weigh(parts, before, g)
+        if total < VANISHED:
+            height = _by_logarithms(
+                parts, difficulty, data.masks[mask], log_chance, data.rows, begin, end
+            )
+            total = 1e-300 + _weigh(parts, before, g)
         value += weight[cell] * (height + np.log(total))
-        all_cells += weight[cell]
         pull = weight[cell] / total
-        for s in range(states):
-            part = pull * parts[s]
-            by_prevalence[g, s, 0] += part
-            parts[s] = part * prevalence[g, s, 0]
+        for k in range(length):
+            part = pull * parts[k]
+            by_before[g, k] += part
+            parts[k] = part * before[g, k]
+            by_part[k] += parts[k]
         spread_rows(parts, by_rows, data.rows, begin, end)
-    return value, by_prevalence, by_rows, all_cells
+    value += value_of_heights(by_rows, row_height)
+    by_prevalence, states = np.zeros(prevalence.shape), prevalence.shape[1]
+    for g in range(by_before.shape[0]):
+        for k in range(length):
+            by_prevalence[g, k % states, 0] += by_before[g, k]
+    return value, by_prevalence, by_rows, by_part
+
+
+@compiled()
+def _for_each_difficulty(prevalence, length):  # type: ignore[no-untyped-def]
+    """Repeat the probabilities of the states for each class of difficulty: (context, length)."""
+    contexts, states, _ = prevalence.shape
+    found = np.empty((contexts, length))
+    for g in range(contexts):
+        for k in range(length):
+            found[g, k] = prevalence[g, k % states, 0]
+    return found
+
+
+@compiled(inline="always")
+def _weigh(parts, before, context):  # type: ignore[no-untyped-def]
+    """Likelihood of a cell, from its parts (difficulty * state,)."""
+    total = 0.0
+    for k in range(parts.shape[0]):
+        total += before[context, k] * parts[k]
+    return total
+
+
+@compiled()
+def _by_logarithms(parts, difficulty, mask, log_chance, rows, begin, end):  # type: ignore[no-untyped-def]
+    """Fill the parts (difficulty * state,) of a cell; return the logarithm of their factor."""
+    states = mask.shape[0]
+    for d in range(difficulty.shape[0]):
+        for s in range(states):
+            parts[d * states + s] = difficulty[d] + mask[s]
+    add_rows(parts, log_chance, rows, begin, end)
+    return exponentiate(parts, 0, parts.shape[0])
 
 
 @compiled()
@@ -74,5 +111,5 @@ def cell_weights(data):  # type: ignore[no-untyped-def]
     weight = np.zeros(data.cell_context.shape[0])
     for b in range(data.bundle_weight.shape[0]):
         for k in range(data.bundle_start[b], data.bundle_start[b + 1]):
-            weight[data.bundle_cells[k]] += data.bundle_counts[k] * data.bundle_weight[b]
+            weight[at(data.bundle_cells[k])] += data.bundle_counts[k] * data.bundle_weight[b]
     return weight

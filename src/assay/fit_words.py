@@ -107,7 +107,7 @@ def estimand_words(table: pd.DataFrame) -> str:
 def convergence_words(fit: xr.DataTree) -> list[str]:
     """Say how a fit was made and whether its draws can be trusted, in sentences."""
     numbers, sizes = json.loads(fit.attrs["diagnostics"]), fit["posterior"].sizes
-    words = f"{sizes['chain']} chains of {sizes['draw']} draws: "
+    words = f"{counted(sizes['chain'], 'chain')} of {counted(sizes['draw'], 'draw')}: "
     match fit.attrs["method"]:
         case "nuts":
             diverged = counted(numbers["divergences"], "divergence")
@@ -115,6 +115,8 @@ def convergence_words(fit: xr.DataTree) -> list[str]:
                 f"largest R-hat {_number(numbers['r_hat_max'], 3)}, smallest effective sample "
                 f"size {_number(numbers['ess_min'], 0)}, {diverged}."
             )
+            if sizes["chain"] == 1:
+                words += " One chain has no other to agree with: it may have missed a mode."
         case "laplace":
             words = (
                 f"Laplace's approximation at the mode: PSIS k-hat {_number(numbers['k_hat'], 2)}"

@@ -85,7 +85,10 @@ def load(path: str | Path) -> xr.DataTree:
     """
     source = path_given("path", path)
     if not source.exists():
-        raise FitError(f"there is no file {source}; write one with assay.save(fit, 'fit.nc')")
+        raise FitError(
+            f"there is no file {source}; write one with assay.save(fit, 'fit.nc') or "
+            "assay fit ratings.csv -o fit.nc"
+        )
     try:
         with unbroken():
             fit = _open(source)

@@ -504,7 +504,8 @@ PROBLEMS: dict[str, tuple[list[str], str]] = {
         ["check", "RATINGS", "--task", "retrieval", "--response", "a -> b=warn"],
         "is no rule of task retrieval",
     ),
-    "missing fit": (["metrics", "nowhere.nc"], "there is no file nowhere.nc"),
+    "standard input": (["check", "-", "--task", "single"], "standard input is /dev/stdin"),
+    "missing fit": (["metrics", "nowhere.nc"], "assay fit ratings.csv -o fit.nc"),
     "not a fit": (["labels", "RATINGS"], "is not a fit"),
     "folder": (["raters", "FOLDER"], "is not a fit"),
     "output is a folder": (

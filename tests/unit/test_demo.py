@@ -150,3 +150,12 @@ def test_data_of_the_demo_are_json(study: studies.SimulatedStudy) -> None:
     assert len(found["real"]["labels"]) == 45
     shares = [line["mean"] for line in found["real"]["prevalence"] if line["estimand"] == "finite"]
     assert sum(shares) == pytest.approx(1)
+
+
+def test_a_place_that_takes_no_report_is_refused_before_the_fits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / run.REPORTS["simulated"]).mkdir()
+    monkeypatch.setattr(run, "real_study", lambda *_, **__: pytest.fail("it was fitted"))
+    with pytest.raises(assay.AssayError, match=r"SIMULATED\.html: it is a folder"):
+        run.run_demo(Console(file=StringIO()), keep=tmp_path, progress=False)

@@ -611,3 +611,15 @@ def test_only_metrics_with_a_direction_have_a_best_system() -> None:
     assert [row.cells[0] for row in shown.rows] == ["n", "A", "B", "C"]
     assert len(shown.frame) == 6
     assert _best(systems[systems["metric"] == "m"]) == []
+
+
+def test_one_chain_is_no_proof_that_chains_agree() -> None:
+    ratings = assay.read_ratings(rated().drop(columns=["score", "session"]), task="single")
+    fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1, progress=False)
+    fit.attrs["method"], fit.attrs["warnings"] = "nuts", "[]"
+    numbers = {"r_hat_max": None, "ess_min": 500.0, "divergences": 0}
+    fit.attrs["diagnostics"] = json.dumps(numbers)
+    said = texts(convergence_section(Material(fit=fit)))
+    assert "1 chain of 20 draws: largest R-hat undefined" in said
+    assert "One chain has no other to agree with" in said
+    assert "No reason for doubt" not in said

@@ -166,7 +166,7 @@ def test_gains_default_to_the_order_of_the_classes() -> None:
         ),
         (RatingsError, "not in the truth: 'z'", {"z": 0.1}, {}),
         (RatingsError, "no item has a score", {"a": None}, {}),
-        (RatingsError, "Unable to parse", {"a": "high"}, {}),
+        (RatingsError, "'high' is no number", {"a": "high"}, {}),
         (RatingsError, "infinite", {"a": np.inf}, {}),
         (RatingsError, "two scores, e.g. 'a'", pd.Series([0.1, 0.2], index=["a", "a"]), {}),
         (RatingsError, "no column 'score'", pd.DataFrame({"guess": [1]}, index=["a"]), {}),

@@ -11,6 +11,7 @@ from rich.text import Text
 from assay.demo.studies import EFFORTS, QUICK, real_study, simulated_study
 from assay.demo.tables import demo_data, show_real, show_simulated
 from assay.errors import FitError
+from assay.files import require_place
 from assay.storage import save
 
 FILES = {"real": "demo_anesthesia.nc", "simulated": "demo_SIMULATED.nc"}
@@ -56,6 +57,9 @@ def run_demo(
     """
     if keep is not None:
         _make_folder(keep)
+    if report:
+        for name in REPORTS.values():
+            require_place((keep or Path()) / name, example=name)
     efforts = dict.fromkeys(EFFORTS, QUICK) if quick else EFFORTS
     real = real_study(efforts["real"], seed=seed, progress=progress)
     _keep(real.fit, keep, FILES["real"])

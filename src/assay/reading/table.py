@@ -103,7 +103,8 @@ def read_table(source: object, *, name: str = "", what: str = "the ratings") -> 
         raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise RatingsError(f"the file cannot be read: {reason}", str(source)) from None
+        hint = "; standard input is /dev/stdin" if str(source) == "-" else ""
+        raise RatingsError(f"the file cannot be read: {reason}{hint}", str(source)) from None
     return replace(_from_bytes(data, path, folder), part=isinstance(source, Part))
 
 

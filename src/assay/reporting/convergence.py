@@ -20,9 +20,13 @@ def convergence_section(material: Material) -> Section:
     alone = material.fit.attrs["method"] in MODES_ALONE
     # What was asked for is no fault of the fit, but its intervals are not what they look like.
     found = [*map(_finding, (t for t in distrust if TURNS not in t)), *([_too_narrow()] * alone)]
-    verdict = "Trust with care" if distrust or alone else "No reason for doubt"
+    sizes = group(material.fit, "posterior").sizes
+    # One chain agrees with itself.
+    single = material.fit.attrs["method"] == "nuts" and sizes["chain"] == 1
+    doubtful = bool(distrust) or alone or single
+    verdict = "Trust with care" if doubtful else "No reason for doubt"
     blocks: list[Block] = [
-        Callout(word=verdict, text=words, level="doubt" if distrust or alone else "good"),
+        Callout(word=verdict, text=words, level="doubt" if doubtful else "good"),
         *(Callout(word="Warning", text=text, level="doubt") for text in warnings),
     ]
     if material.fit.attrs["method"] == "nuts":

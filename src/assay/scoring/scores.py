@@ -114,10 +114,17 @@ def _table(scores: pd.Series | pd.DataFrame | Mapping[Any, Any]) -> pd.DataFrame
 
 
 def _numbers(column: pd.Series, name: str) -> pd.Series:
-    try:
-        numbers = pd.to_numeric(column)
-    except (TypeError, ValueError) as error:
-        raise RatingsError([Problem(what=f"{error}", where=f"column {name!r}")]) from None
+    numbers = pd.to_numeric(column, errors="coerce")
+    words = column[numbers.isna() & column.notna()]
+    if len(words):
+        problem = Problem(
+            what=f"{words.iloc[0]!r} is no number ({counted(len(words), 'cell')} like it)",
+            where=f"column {name!r}",
+            allowed="numbers that are higher where the class is more likely, or nothing",
+            mend="classes that a rater named stand in a column guess beside its scores; of a rater "
+            "who gives classes alone, fit(...) and rater_reliability say how good they are",
+        )
+        raise RatingsError([problem])
     if np.isinf(numbers.to_numpy(float)).any():
         raise RatingsError([Problem(what="a number is infinite", where=f"column {name!r}")])
     return numbers

@@ -64,6 +64,15 @@ def test_expected_agreement_is_that_of_the_parameters():
     assert line["expected_lower"] < line["value"] < line["expected_upper"]
 
 
+def test_checks_of_the_same_seed_expect_the_same(gated: xr.DataTree):
+    columns = ["expected", "lower", "upper"]
+    checks = predictive_checks(gated).query("check == 'agreement'")
+    checks = checks.set_index(["label", "quantity"])[columns].sort_index()
+    table = agreement(ratings_of(gated), fit=gated).table.set_index(["label", "statistic"])
+    same = table[["expected", "expected_lower", "expected_upper"]].loc[checks.index]
+    np.testing.assert_allclose(same, checks, rtol=1e-12)
+
+
 def test_expectations_stand_beside_every_statistic(gated: xr.DataTree):
     table = agreement(ratings_of(gated), fit=gated, draws=40).table
     numbers = table[["expected_lower", "expected", "expected_upper"]].to_numpy()

@@ -279,6 +279,16 @@ def test_letters_stand_out_from_what_is_behind_them(theme: int) -> None:
             assert (bright + 0.05) / (dark + 0.05) >= 4.5, (name, behind)
 
 
+def test_no_page_ends_between_a_head_and_its_rows() -> None:
+    from importlib.resources import files
+
+    css = (files("assay.reporting") / "report.css").read_text(encoding="utf-8")
+    (kept,) = (line for line in css.splitlines() if "break-after: avoid" in line)
+    assert {"caption", "thead", 'tr:has(> th[scope="rowgroup"])'} <= set(
+        kept.partition("{")[0].strip().split(", ")
+    )
+
+
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
 def test_tables_are_exported(form: str, page: Page, tmp_path: Path) -> None:
     from assay.reporting.export import export_tables

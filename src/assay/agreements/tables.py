@@ -149,7 +149,8 @@ def agreement(
     replicates: list[dict[str, Floats]] = [{} for _ in names]
     if fit is not None:
         require_same_ratings(fit, ratings)
-        answers = predict_answers(fit, draws=min(draws, REPLICATES), rng=generator)
+        # From the seed again, so that predictive_checks of this seed has the same numbers.
+        answers = predict_answers(fit, draws=min(draws, REPLICATES), rng=rng)
         replicates = replicated_statistics(ratings.task, design, answers, names)
     lines = [
         line

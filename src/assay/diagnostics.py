@@ -1,12 +1,10 @@
-"""Convergence in words: R-hat, effective sample size, divergences, modes."""
+"""Whether a fit can be trusted, in words: Laplace's approximation, modes, names of classes."""
 
 import json
 from collections.abc import Callable, Mapping
-from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
@@ -15,11 +13,10 @@ from assay.errors import Aside
 from assay.laplace import laplace_log_density
 from assay.model import Structure
 from assay.peaks import Mode
-from assay.plurals import counted
 from assay.spec import Spec
 
-R_HAT_LIMIT = 1.01
-ESS_LIMIT = 400
+Floats = NDArray[np.float64]
+
 MODE_LIMIT = 0.01
 K_HAT_LIMIT = 0.7
 SAME = 1e-9
@@ -41,144 +38,12 @@ WHICH_HOLDS = (
 )
 MOST = 0.5
 """Share of the draws at a mode from which the result is of that mode."""
-FEW_DIVERGED = 1e-3
-"""Share of diverging transitions up to which they are told, and no reason to distrust a fit."""
-ENOUGH = 1.25
-"""How many times the draws that would just do are proposed: efficiency differs from run to run."""
-STEP = 500
-"""Draws are proposed in multiples of it."""
-SMALLER = 0.95
-"""Aim at which chains find the way between two readings of the answers that 0.85 often misses."""
-FAR = 10
-"""Times the draws beyond which none are proposed: more of the same would take too long."""
 CLEARLY_OF_TWO = 9.0
 """The same of two classes: that raters miss many of one of them is nothing unusual."""
 LOOKED_AT = 100
 """Draws that are looked at where a mean is wanted."""
 FEW_FOR_PSIS = 25
 """Draws of which a fifth, the tail, is too few to fit a distribution to."""
-
-
-def convergence_table(posterior: xr.Dataset) -> pd.DataFrame:
-    """R-hat and effective sample sizes of every parameter entry.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns ``parameter`` (as :func:`entry_names` has it), ``r_hat``, ``ess_bulk``,
-        ``ess_tail``.
-
-    References
-    ----------
-    Vehtari et al. (2021). Rank-normalization, folding, and localization: an improved R-hat.
-    Bayesian Analysis 16(2), 667-718.
-    """
-    from arviz_stats.base.array import BaseArray
-
-    names, columns = [], []
-    for name, variable in posterior.data_vars.items():
-        names += entry_names(str(name), variable)
-        columns.append(variable.values.reshape(*variable.shape[:2], -1))
-    draws = np.moveaxis(np.concatenate(columns, axis=2), 2, 0)
-    table = pd.DataFrame({"parameter": names})
-    statistics: Any = BaseArray()
-    with np.errstate(all="ignore"):
-        table["r_hat"] = statistics.rhat(draws, chain_axis=1, draw_axis=2)
-        table["ess_bulk"] = statistics.ess(draws, chain_axis=1, draw_axis=2, method="bulk")
-        table["ess_tail"] = statistics.ess(
-            draws, chain_axis=1, draw_axis=2, method="tail", prob=(0.05, 0.95)
-        )
-    return table
-
-
-def entry_names(name: str, variable: xr.DataArray) -> list[str]:
-    """Name each entry of a parameter by its coordinates, in the order of its values.
-
-    Parameters
-    ----------
-    name : str
-    variable : xarray.DataArray
-        (chain, draw, ...).
-
-    Examples
-    --------
-    >>> dims, cells = ("chain", "draw", "group", "cell"), ["spam: no -> no", "spam: yes -> yes"]
-    >>> draws = xr.DataArray(
-    ...     np.zeros((1, 1, 1, 2)), dims=dims, coords={"group": ["person"], "cell": cells}
-    ... )
-    >>> entry_names("logit_mean", draws)[1]
-    'logit_mean[group person, cell spam: yes -> yes]'
-    """
-    dims = variable.dims[2:]
-    if not dims:
-        return [name]
-    words = [[f"{dim} {value}" for value in variable[dim].to_numpy()] for dim in dims]
-    return [f"{name}[{', '.join(entry)}]" for entry in product(*words)]
-
-
-def nuts_warnings(
-    table: pd.DataFrame,
-    stats: Mapping[str, NDArray[Any]],
-    *,
-    draws: int,
-    target_accept: float,
-) -> list[str]:
-    """Say what a reader must know before using the draws, in sentences.
-
-    Parameters
-    ----------
-    table : DataFrame
-        From :func:`convergence_table`.
-    stats : mapping of str to ndarray (chain, draw)
-    draws : int
-        Of each chain.
-    target_accept : float
-        What the sampler aimed at: where steps were large, smaller ones are proposed.
-    """
-    found = []
-    large = target_accept < SMALLER
-    more, aim = "Take more draws", f", target_accept={SMALLER}" * large
-    more += ", in smaller steps" * large
-    worst = table.iloc[int(table["r_hat"].fillna(0).argmax())]
-    if worst["r_hat"] > R_HAT_LIMIT:
-        many = int((table["r_hat"] > R_HAT_LIMIT).sum())
-        found.append(
-            f"The chains do not agree: R-hat is above {R_HAT_LIMIT} for {many} of {len(table)} "
-            f"parameters (largest {worst['r_hat']:.4f}, {worst['parameter']}). {more} "
-            f"(draws=, tune={aim}), or look whether the data can tell the parameters apart (check)."
-        )
-    ess = table[["ess_bulk", "ess_tail"]].min(axis=1)
-    if ess.min() < ESS_LIMIT:
-        name = table["parameter"].iloc[int(ess.argmin())]
-        found.append(
-            f"The effective sample size is as low as {ess.min():.0f} ({name}); below {ESS_LIMIT} "
-            f"the ends of intervals are rough. {more} (draws={_enough(draws, ess.min())}{aim})."
-        )
-    return found + _divergences(stats)
-
-
-def _divergences(stats: Mapping[str, NDArray[Any]]) -> list[str]:
-    flags = np.asarray(stats.get("diverging", 0))
-    if not flags.any():
-        return []
-    said = f"{flags.sum()} of {counted(flags.size, 'transition')} diverged"
-    if flags.mean() <= FEW_DIVERGED:
-        return [
-            Aside(
-                f"{said}: so few seldom matter. Another run in smaller steps "
-                "(target_accept=0.98) would show whether numbers hang on them."
-            )
-        ]
-    return [
-        f"{said}: the sampler may have missed a corner of the posterior. Take smaller steps "
-        "(target_accept=0.98), or use tighter priors."
-    ]
-
-
-def _enough(draws: int, ess: float) -> str:
-    """Propose draws of each chain that would bring an effective sample size to its limit."""
-    wanted = ENOUGH * draws * ESS_LIMIT / ess if ess > 0 else np.inf
-    return str(int(np.ceil(wanted / STEP)) * STEP) if wanted <= FAR * draws else ""
 
 
 class ImportanceCheck(NamedTuple):

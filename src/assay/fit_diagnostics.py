@@ -7,7 +7,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.diagnostics import check_importance, convergence_table, laplace_warnings, nuts_warnings
+from assay.convergence import convergence_table, nuts_warnings
+from assay.diagnostics import check_importance, laplace_warnings
 from assay.peaks import Mode
 
 Floats = NDArray[np.float64]

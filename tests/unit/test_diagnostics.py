@@ -6,13 +6,12 @@ import pytest
 import xarray as xr
 
 import assay
+from assay.convergence import convergence_table, nuts_warnings
 from assay.diagnostics import (
     FEW_FOR_PSIS,
     ImportanceCheck,
     check_importance,
-    convergence_table,
     laplace_warnings,
-    nuts_warnings,
 )
 from assay.errors import Aside
 from assay.fit_words import convergence_words
@@ -59,6 +58,41 @@ def test_smaller_steps_are_proposed_where_they_were_large(posterior: xr.Dataset)
         said = nuts_warnings(table, {}, draws=400, target_accept=aim)
         assert ["in smaller steps (draws=" in text for text in said] == [proposed] * 2
         assert [", target_accept=0.95)" in text for text in said] == [proposed] * 2
+
+
+def chains_that_agree(rng: np.random.Generator, entries: int) -> np.ndarray:
+    """Four chains of 500 draws (chain, draw, entry), some 1,000 of them effective."""
+    noise = rng.standard_normal((4, 600, entries))
+    for n in range(1, 600):
+        noise[:, n] += 0.4 * noise[:, n - 1]
+    return noise[:, 100:]
+
+
+def told(draws: np.ndarray) -> list[str]:
+    dims = ("chain", "draw", "entry")
+    posterior = xr.Dataset({"main": (dims, draws)}, coords={"entry": np.arange(draws.shape[2])})
+    return nuts_warnings(convergence_table(posterior), {}, draws=500, target_accept=0.95)
+
+
+def test_the_largest_r_hat_of_many_parameters_is_above_its_limit_by_chance() -> None:
+    """An aside: of twenty runs of chains that agree none is said not to."""
+    rng = np.random.default_rng(1)
+    said = [text for _ in range(20) for text in told(chains_that_agree(rng, 200))]
+    above = [text for text in said if "no more than chance makes" in text]
+    assert len(above) > 5
+    assert all(isinstance(text, Aside) for text in above)
+    assert not any("do not agree" in text for text in said)
+
+
+@pytest.mark.parametrize("apart", ["in place", "in width"])
+def test_one_of_many_parameters_of_which_chains_do_not_agree_is_told(apart: str) -> None:
+    draws = chains_that_agree(np.random.default_rng(2), 200)
+    if apart == "in place":
+        draws[0, :, 7] += 1.2 * draws[:, :, 7].std()
+    else:
+        draws[0, :, 7] *= 3
+    (text,) = [text for text in told(draws) if "do not agree" in text]
+    assert "main[entry 7]" in text
 
 
 def test_divergences_are_told_with_what_they_are_of(posterior: xr.Dataset) -> None:

@@ -1,7 +1,7 @@
 """Section: convergence in words."""
 
 from assay.checking.double_sampling import TURNS
-from assay.diagnostics import convergence_table
+from assay.convergence import convergence_table
 from assay.fit_arguments import MODES_ALONE
 from assay.fit_data import group
 from assay.fit_words import convergence_words, doubts
@@ -55,9 +55,10 @@ def _too_narrow() -> Finding:
 
 def _explanation() -> Block:
     return prose(
-        "R-hat compares chains that started apart: at most 1.01 means that they agree. The "
-        "effective sample size says how many independent draws the chains are worth: with 400 or "
-        "more, means and ends of intervals are stable to the digits shown."
+        "R-hat compares chains that started apart: at most 1.01 means that they agree, and of many "
+        "parameters the largest may be a little above by chance. The effective sample size says "
+        "how many independent draws the chains are worth: with 400 or more, means and ends of "
+        "intervals are stable to the digits shown."
     )
 
 

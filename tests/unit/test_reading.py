@@ -392,6 +392,9 @@ class TestTruth:
         several = frame("item gold truth\n1 y x")
         with pytest.raises(RatingsError, match="the truth has no column for a label"):
             read_ratings(table, task="single", truth=several)
+        said = table.rename(columns={"label": "said"})
+        with pytest.raises(RatingsError, match="allowed: said, label; of one label also one"):
+            read_ratings(said, task="single", labels="said", truth=several)
 
     def test_gold_of_one_column_is_not_that_of_several_labels(self) -> None:
         with pytest.raises(RatingsError, match="the truth has no column for a label"):

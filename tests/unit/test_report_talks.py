@@ -6,7 +6,9 @@ import xarray as xr
 
 import assay
 from assay.ratings import Ratings
-from assay.reporting.talks import talks
+from assay.reporting.material import Material
+from assay.reporting.raters import raters_section
+from assay.reporting.talks import MOST_TALKS, talks
 from assay.simulation import simulate
 
 
@@ -49,3 +51,16 @@ def test_the_largest_differences_come_first(fit: xr.DataTree, ratings: Ratings) 
     found = talks(fit, ratings)
     gaps = [talk.rate - talk.others for talk in found]
     assert gaps == sorted(gaps, reverse=True)
+
+
+def test_the_heading_says_that_there_may_be_more(
+    fit: xr.DataTree, ratings: Ratings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def said() -> str:
+        return "\n".join(str(block) for block in raters_section(Material(fit=fit)).blocks)
+
+    few = len(talks(fit, ratings))
+    assert 0 < few < MOST_TALKS
+    assert "Who to talk to, and about what:" in said()
+    monkeypatch.setattr("assay.reporting.raters.MOST_TALKS", few)
+    assert f"Who to talk to, and about what (the {few} largest differences):" in said()

@@ -26,6 +26,8 @@ def fill_settled(joined: Joined, task: Task, ledger: Ledger) -> Joined:
     A label is filled if most of its answers that are settled are empty and hardly any others are:
     answers lost here and there stay lost.
     """
+    if not state_space(task).blocked.any():
+        return joined
     given = (joined.answers != MISSING) | np.isfinite(joined.scores)
     kept = ledger.kept[joined.first_row] & (joined.answers != MISSING).any(axis=1)
     answers = joined.answers.copy()

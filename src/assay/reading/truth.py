@@ -96,11 +96,13 @@ def _from_table(
     usual = labels if _all_there(labels, ColumnFinder(list(rest.frame.columns))) else None
     columns = find_answers(rest, task, labels=usual, label=None, value=None, ledger=aside)
     columns = columns if columns.by_label else _named_truth(rest, task)
+    one = len(task.labels) == 1
     if columns.question or not columns.by_label:
         ledger.problem(
             f"the truth has no column for a label of task {task.name}",
             where=f"{side.source}: {', '.join(finder.columns)}",
-            allowed=", ".join(task.label_names),
+            allowed=", ".join(dict.fromkeys([*_columns_of(labels), *task.label_names]))
+            + ("; of one label also one column called gold, truth or the like" if one else ""),
         )
         return None
     return TruthSource(
@@ -119,11 +121,15 @@ def _named_truth(rest: Table, task: Task) -> AnswerColumns:
 
 
 def _all_there(labels: LabelsArg, finder: ColumnFinder) -> bool:
-    if not labels:
-        return False
-    names = [labels] if isinstance(labels, str) else labels
-    columns = list(names.values()) if isinstance(names, Mapping) else list(names)
-    return all(isinstance(c, str) and finder.get(c) is not None for c in columns)
+    columns = _columns_of(labels)
+    return bool(columns) and all(finder.get(column) is not None for column in columns)
+
+
+def _columns_of(labels: LabelsArg) -> list[str]:
+    """Return the columns that were named for labels; what is no text cannot be one."""
+    names = [labels] if isinstance(labels, str) else labels or []
+    listed = list(names.values()) if isinstance(names, Mapping) else list(names)
+    return [column for column in listed if isinstance(column, str)]
 
 
 def known_truth(

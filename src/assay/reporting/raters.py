@@ -16,7 +16,7 @@ from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, bullets, prose, table_of
 from assay.reporting.spamming import spamming_blocks, spamming_findings, spamming_frame
 from assay.reporting.svg import WIDTH, to_svg
-from assay.reporting.talks import Talk, talks
+from assay.reporting.talks import MOST_TALKS, Talk, talks
 from assay.words import interval, intervals, lines_of, percent
 
 WEIGHT = 10.0
@@ -41,7 +41,7 @@ def raters_section(material: Material) -> Section:
             + weakest_words(shown_raters(right), count, ", ")
             + f". {note}",
         ),
-        *bullets([str(talk) for talk in found], "Who to talk to, and about what:"),
+        *bullets([str(talk) for talk in found], _talks_heading(len(found))),
         *([] if found else [prose("No rater clearly errs more often than the others.")]),
         *bullets(_kinds(material.kinds), "Raters whose answers mislead, or say next to nothing:"),
         *spamming_blocks(spam, material.level),
@@ -55,6 +55,12 @@ def raters_section(material: Material) -> Section:
     ]
     findings = (*spamming_findings(spam), *_findings(found))
     return Section(key="raters", title="Raters", blocks=tuple(blocks), findings=findings)
+
+
+def _talks_heading(count: int) -> str:
+    """Say that there may be more, where as many are named as ever are."""
+    largest = f" (the {MOST_TALKS} largest differences)" if count == MOST_TALKS else ""
+    return f"Who to talk to, and about what{largest}:"
 
 
 def _findings(found: list[Talk]) -> tuple[Finding, ...]:

@@ -163,7 +163,7 @@ def _recover_piece(
     first: int,
 ) -> None:
     """Fill the draws from ``first`` on, for the items of one piece."""
-    uniform = np.empty(len(found.probabilities))
+    uniform, items = np.empty(len(found.probabilities)), np.sort(piece.members)
     before = None
     for d, by_state in enumerate(tables, start=first):
         if by_state is not before:
@@ -172,7 +172,7 @@ def _recover_piece(
             before = by_state
         found.log_likelihood[d, piece.clusters] = value[piece.cluster_bundle]
         by_cluster = rng.random(len(piece.clusters))
-        uniform[np.sort(piece.members)] = rng.random(len(piece.members))
+        uniform[items] = rng.random(len(piece.members))
         recover_draw(
             by_state[0],
             share,

@@ -3,6 +3,7 @@
 import numpy as np
 
 from assay.kernels.compiling import compiled
+from assay.kernels.positions import at
 
 
 @compiled()
@@ -31,12 +32,12 @@ def recover_draw(  # type: ignore[no-untyped-def]
     node, pull = np.empty(nodes), np.empty(nodes)
     for c in range(cluster_bundle.shape[0]):
         for q in range(nodes):
-            node[q] = shares[cluster_bundle[c], q]
+            node[q] = shares[at(cluster_bundle[c]), q]
         drawn = _pick(node, by_cluster[c])
-        for k in range(start[c], start[c + 1]):
-            item = members[k]
-            cell = item_cell[item]
-            g = data.cell_context[cell]
+        for k in range(at(start[c]), at(start[c + 1])):
+            item = at(members[k])
+            cell = at(item_cell[item])
+            g = at(data.cell_context[cell])
             for q in range(nodes):
                 pull[q] = 1e-300
             for s in range(count):

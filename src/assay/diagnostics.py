@@ -42,6 +42,10 @@ CLEARLY_OF_TWO = 9.0
 """The same of two classes: that raters miss many of one of them is nothing unusual."""
 LOOKED_AT = 100
 """Draws that are looked at where a mean is wanted."""
+FEW_VOTES = 2
+"""Raters of a reference who say the same of an item, from which on that is their consensus."""
+FEW_ITEMS = 10
+"""Items with such a consensus, from which on it is asked whether a fit agrees."""
 FEW_FOR_PSIS = 25
 """Draws of which a fifth, the tail, is too few to fit a distribution to."""
 
@@ -175,6 +179,42 @@ def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> l
                 f"({own.mean():.2f}): raters may avoid that answer, or the class has drifted from "
                 "its name. Look at its most certain items; known truth of some (truth=), "
                 "raters='dawid_skene' or prior counts hold it in its place."
+            )
+    return found
+
+
+def reference_warnings(structure: Structure, probabilities: Floats) -> list[str]:
+    """Say if the labels of a fit are not those of the group whose consensus is the truth.
+
+    Its raters may err one by one. But a class that is not what most of them call so has drifted
+    from its name, whatever else holds its items together.
+
+    Parameters
+    ----------
+    structure : Structure
+    probabilities : ndarray (item, state)
+        Posterior probabilities of the states.
+    """
+    ratings, reference = structure.ratings, structure.spec.reference
+    mine = ratings.raters["group"].to_numpy(object)[ratings.rater] == reference
+    states, found = structure.prevalence.space.states, []
+    for n, label in enumerate(ratings.task.labels):
+        count = len(label.classes)
+        told = mine & (ratings.answers[:, n] >= 0)
+        votes = np.zeros((len(ratings.items), count))
+        np.add.at(votes, (ratings.item[told], ratings.answers[told, n]), 1)
+        clear = (votes.max(axis=1) >= FEW_VOTES) & (votes.max(axis=1) > votes.sum(axis=1) / 2)
+        for k, name in enumerate(label.classes):
+            here = clear & (votes.argmax(axis=1) == k)
+            share = probabilities[np.ix_(here, states[:, n] == k)].sum(axis=1)
+            if here.sum() < FEW_ITEMS or share.mean() >= 0.5:
+                continue
+            found.append(
+                f"The consensus of {reference} is the truth by definition, but of the "
+                f"{here.sum()} items that most of its raters call {name!r} ({label.name}) this fit "
+                f"takes {share.mean():.0%} for it: what holds its classes together is something "
+                "else. The truth of some items (truth=) tells the model what is meant; a recipe "
+                f"for {reference} without layers, or prior counts, hold names in their place."
             )
     return found
 

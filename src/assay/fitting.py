@@ -25,7 +25,13 @@ from assay.checking.gold_choice import unlike_gold
 from assay.climbs import is_large
 from assay.cluster_loadings import align_loadings
 from assay.density import Density, make_density
-from assay.diagnostics import design_warnings, gold_warnings, mode_warnings, name_warnings
+from assay.diagnostics import (
+    design_warnings,
+    gold_warnings,
+    mode_warnings,
+    name_warnings,
+    reference_warnings,
+)
 from assay.effort import Effort, Sampler
 from assay.em import closed_form, find_em_modes
 from assay.errors import FitWarning
@@ -194,6 +200,7 @@ def fit(
     notes += design_warnings(spec, double_sampling(ratings)) + gold_warnings(
         spec, partial(unlike_gold, ratings)
     )
+    notes += reference_warnings(structure, drawn.recovered.probabilities)
     notes += unread_scores(structure)
     for note in [*notes, *independent_replicates(structure)]:
         warnings.warn(note, FitWarning, stacklevel=2)

@@ -1,10 +1,11 @@
 """A class whose items mostly get the answer of another is named; the others are not."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import assay
-from assay.diagnostics import name_warnings
+from assay.diagnostics import name_warnings, reference_warnings
 from assay.model import Structure, build_structure
 from assay.spec import make_spec
 
@@ -40,3 +41,36 @@ def test_two_classes_are_left_alone(sensitivity: float) -> None:
     table = np.array([[0.9, 0.1], [1 - sensitivity, sensitivity]])
     values[name][:] = table.reshape(shape)
     assert name_warnings(structure, values) == []
+
+
+def with_reference(reference: str | None) -> tuple[Structure, np.ndarray]:
+    """Thirty items that three people rate, and all of them alike; and two models, at random."""
+    rng = np.random.default_rng(1)
+    truth = np.arange(30) % 2
+    table = pd.DataFrame(
+        {
+            "item": np.tile(np.arange(30), 5),
+            "rater": np.repeat(["a", "b", "c", "x", "y"], 30),
+            "kind": np.repeat(["person"] * 3 + ["llm"] * 2, 30),
+            "label": np.concatenate([np.tile(truth, 3), rng.integers(2, size=60)]),
+        }
+    )
+    ratings = assay.read_ratings(table, task="single", group="kind")
+    raters = {"person": "hierarchical", "llm": "hierarchical"}
+    return build_structure(ratings, make_spec(raters, "dirichlet", reference)), truth
+
+
+def test_a_reference_whose_consensus_is_not_the_fit_s_is_told() -> None:
+    structure, truth = with_reference("person")
+    share = np.where(truth == 1, 0.9, 0.1)
+    probabilities = np.stack([1 - share, share], axis=1)
+    assert reference_warnings(structure, probabilities) == []
+    probabilities[truth == 1] = [0.8, 0.2]
+    (said,) = reference_warnings(structure, probabilities)
+    assert "of the 15 items that most of its raters call '1' (label) this fit takes 20%" in said
+
+
+def test_without_a_reference_raters_may_be_wrong_together() -> None:
+    structure, truth = with_reference(None)
+    share = np.where(truth == 1, 0.2, 0.8)
+    assert reference_warnings(structure, np.stack([1 - share, share], axis=1)) == []

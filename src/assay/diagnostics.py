@@ -45,7 +45,7 @@ LOOKED_AT = 100
 FEW_VOTES = 2
 """Raters of a reference who say the same of an item, from which on that is their consensus."""
 FEW_ITEMS = 10
-"""Items with such a consensus, from which on it is asked whether a fit agrees."""
+"""Items with such a consensus, or answers of a class, from which on a fit is held against them."""
 FEW_FOR_PSIS = 25
 """Draws of which a fifth, the tail, is too few to fit a distribution to."""
 
@@ -199,23 +199,33 @@ def reference_warnings(structure: Structure, probabilities: Floats) -> list[str]
     mine = ratings.raters["group"].to_numpy(object)[ratings.rater] == reference
     states, found = structure.prevalence.space.states, []
     for n, label in enumerate(ratings.task.labels):
-        count = len(label.classes)
         told = mine & (ratings.answers[:, n] >= 0)
-        votes = np.zeros((len(ratings.items), count))
+        votes = np.zeros((len(ratings.items), len(label.classes)))
         np.add.at(votes, (ratings.item[told], ratings.answers[told, n]), 1)
         clear = (votes.max(axis=1) >= FEW_VOTES) & (votes.max(axis=1) > votes.sum(axis=1) / 2)
         for k, name in enumerate(label.classes):
-            here = clear & (votes.argmax(axis=1) == k)
-            share = probabilities[np.ix_(here, states[:, n] == k)].sum(axis=1)
-            if here.sum() < FEW_ITEMS or share.mean() >= 0.5:
-                continue
-            found.append(
-                f"The consensus of {reference} is the truth by definition, but of the "
-                f"{here.sum()} items that most of its raters call {name!r} ({label.name}) this fit "
-                f"takes {share.mean():.0%} for it: what holds its classes together is something "
-                "else. The truth of some items (truth=) tells the model what is meant; a recipe "
-                f"for {reference} without layers, or prior counts, hold names in their place."
-            )
+            held = probabilities[:, states[:, n] == k].sum(axis=1)
+            given, here = held @ votes, clear & (votes.argmax(axis=1) == k)
+            most = int(given.argmax())
+            seen = ""
+            if given.sum() >= FEW_ITEMS and given[most] > CLEARLY * given[k]:
+                seen = (
+                    f"items that are {name!r} by this fit ({label.name}) get the answer "
+                    f"{label.classes[most]!r} from it more often than their own "
+                    f"({given[most] / given.sum():.0%} and {given[k] / given.sum():.0%})"
+                )
+            elif here.sum() >= FEW_ITEMS and held[here].mean() < 0.5:
+                seen = (
+                    f"of the {here.sum()} items that most of its raters call {name!r} "
+                    f"({label.name}) this fit takes {held[here].mean():.0%} for it"
+                )
+            if seen:
+                found.append(
+                    f"The consensus of {reference} is the truth by definition, but {seen}: what "
+                    "holds classes together is something else. The truth of some items (truth=) "
+                    f"tells the model what is meant; a recipe for {reference} without layers, or "
+                    "prior counts, hold names in their place."
+                )
     return found
 
 

@@ -70,6 +70,15 @@ def test_a_reference_whose_consensus_is_not_the_fit_s_is_told() -> None:
     assert "of the 15 items that most of its raters call '1' (label) this fit takes 20%" in said
 
 
+def test_a_class_that_a_reference_calls_otherwise_is_told() -> None:
+    structure, truth = with_reference("person")
+    share = np.where(truth == 1, 0.0, 0.95)
+    said = reference_warnings(structure, np.stack([1 - share, share], axis=1))
+    assert "items that are '0' by this fit (label) get the answer '1' from it" in said[0]
+    assert "(95% and 5%)" in said[0]
+    assert "(100% and 0%)" in said[1]
+
+
 def test_without_a_reference_raters_may_be_wrong_together() -> None:
     structure, truth = with_reference(None)
     share = np.where(truth == 1, 0.2, 0.8)

@@ -342,8 +342,8 @@ def test_of_few_clusters_the_population_moves_with_a_wrong_consensus(monkeypatch
     # A tilt this strong makes of an item that is misjudged either class with a chance near 1/2.
     assert wrong == pytest.approx(0.5 * untouched + 0.5 * 0.5, abs=0.04)
     assert abs(wrong - untouched) > 0.1
-    width = table["upper"] - table["lower"]
-    assert width[1] > width[0]
+    # Ends of intervals of so few draws would hang on the seed.
+    assert table["sd"][1] > 1.2 * table["sd"][0]
 
 
 def test_consensus_sensitivity_refuses_a_known_reference():

@@ -114,7 +114,10 @@ def _table(scores: pd.Series | pd.DataFrame | Mapping[Any, Any]) -> pd.DataFrame
 
 
 def _numbers(column: pd.Series, name: str) -> pd.Series:
-    numbers = pd.to_numeric(column, errors="coerce")
+    try:
+        numbers = pd.to_numeric(column, errors="coerce")
+    except (TypeError, ValueError) as error:
+        raise RatingsError([Problem(what=f"{error}", where=f"column {name!r}")]) from None
     words = column[numbers.isna() & column.notna()]
     if len(words):
         problem = Problem(

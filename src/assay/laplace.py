@@ -1,5 +1,6 @@
 """The normal approximation to the posterior at a mode: its draws, density and widths."""
 
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -69,8 +70,11 @@ def mode_root(density: Density, mode: Mode) -> csr_array:
     for block in _blocks(density):
         root = np.diag(scale[block])
         if 1 < len(block) <= WIDEST:
-            root = np.linalg.cholesky(covariance[np.ix_(block, block)]) * by_scale[block][:, None]
-            root[np.abs(root) < SLIGHT * scale[block][:, None]] = 0
+            # What rounding leaves of a matrix that is nearly singular may have no root.
+            with suppress(np.linalg.LinAlgError):
+                lower = np.linalg.cholesky(covariance[np.ix_(block, block)])
+                root = lower * by_scale[block][:, None]
+                root[np.abs(root) < SLIGHT * scale[block][:, None]] = 0
         row, column = np.nonzero(root)
         rows.append(block[row])
         columns.append(block[column])

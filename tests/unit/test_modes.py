@@ -122,6 +122,17 @@ def test_steps_of_one_rater_go_along_what_the_data_tell_of_them_together():
     np.testing.assert_allclose(np.diag(found @ found.T), scale[offsets] ** 2, rtol=0.05)
 
 
+def test_a_covariance_without_a_root_leaves_the_scale(
+    weak: assay.Ratings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    structure, density = parts(weak)
+    mode = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
+    flat = np.ones((density.size, density.size))
+    flat[0, 1] = flat[1, 0] = 1.5
+    monkeypatch.setattr(Dense, "covariance", lambda self: flat)
+    np.testing.assert_array_equal(mode_root(density, mode).toarray(), np.diag(mode_scale(mode)))
+
+
 def test_the_first_start_has_raters_better_than_chance(weak: assay.Ratings):
     _, density = parts(weak)
     values = density.constrain(prior_centre(density))

@@ -42,11 +42,16 @@ def mode_scale(mode: Mode) -> Floats:
     """Return the SDs of the normal approximation; 0.1 where there is no proper peak."""
     if mode.precision is None:
         return np.full(len(mode.x), 0.1)
-    scale = np.sqrt(mode.precision.variances)
+    return np.asarray(np.sqrt(mode.precision.variances) * _slopes(mode))
+
+
+def _slopes(mode: Mode) -> Floats:
+    """Slopes of the unknowns by what the precision is of: of SDs by their scores, of all else 1."""
+    found = np.ones(len(mode.x))
     if mode.spreads is not None:
         scores = mode.spreads.scores
-        scale[scores.at] *= scores.slopes(scores.scores(mode.x[scores.at]))[0]
-    return np.asarray(scale)
+        found[scores.at] = scores.slopes(scores.scores(mode.x[scores.at]))[0]
+    return found
 
 
 def mode_root(density: Density, mode: Mode) -> csr_array:
@@ -61,19 +66,19 @@ def mode_root(density: Density, mode: Mode) -> csr_array:
     csr_array (value, value)
         Lower triangular within blocks; of the scale alone where covariances are not known.
     """
-    scale = mode_scale(mode)
     covariance = None if mode.precision is None else mode.precision.covariance()
     if covariance is None:
-        return csr_array(diags_array(scale))
-    by_scale = scale / np.sqrt(np.diag(covariance))
+        return csr_array(diags_array(mode_scale(mode)))
+    slopes = _slopes(mode)
+    covariance = covariance * slopes * slopes[:, None]
+    scale = np.sqrt(np.diag(covariance))
     rows, columns, entries = [], [], []
     for block in _blocks(density):
         root = np.diag(scale[block])
         if 1 < len(block) <= WIDEST:
             # What rounding leaves of a matrix that is nearly singular may have no root.
             with suppress(np.linalg.LinAlgError):
-                lower = np.linalg.cholesky(covariance[np.ix_(block, block)])
-                root = lower * by_scale[block][:, None]
+                root = np.linalg.cholesky(covariance[np.ix_(block, block)])
                 root[np.abs(root) < SLIGHT * scale[block][:, None]] = 0
         row, column = np.nonzero(root)
         rows.append(block[row])

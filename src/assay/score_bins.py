@@ -148,8 +148,7 @@ def raters_of_scores(ratings: Ratings) -> NDArray[np.bool_]:
     >>> raters_of_scores(ratings).tolist()
     [False, False, True]
     """
-    scored, answered = np.isfinite(ratings.scores), ratings.answers >= 0
-    found = np.zeros((2, len(ratings.raters)), bool)
-    for line, cells in zip(found, (scored, answered), strict=True):
-        line[ratings.rater[cells.any(axis=1)]] = True
-    return np.asarray(found[0] & ~found[1])
+    found = np.zeros(len(ratings.raters), bool)
+    found[ratings.rater[ratings.scores_alone]] = True
+    found[ratings.rater[(ratings.answers >= 0).any(axis=1)]] = False
+    return found

@@ -127,8 +127,8 @@ def test_a_covariance_without_a_root_leaves_the_scale(
 ) -> None:
     structure, density = parts(weak)
     mode = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
-    flat = np.ones((density.size, density.size))
-    flat[0, 1] = flat[1, 0] = 1.5
+    flat = np.outer(mode_scale(mode), mode_scale(mode))
+    flat[0, 1] = flat[1, 0] = 1.5 * flat[0, 1]
     monkeypatch.setattr(Dense, "covariance", lambda self: flat)
     np.testing.assert_array_equal(mode_root(density, mode).toarray(), np.diag(mode_scale(mode)))
 

@@ -87,13 +87,22 @@ def cell_evidence(rows, difficulty, layer, data):  # type: ignore[no-untyped-def
 @compiled()
 def evidence_without_ratings(difficulty, masks):  # type: ignore[no-untyped-def]
     """Parts of a cell without ratings: (mask, difficulty * state)."""
-    classes, (known, states) = difficulty.shape[0], masks.shape
-    start = np.empty((known, classes * states))
+    known, states = masks.shape
+    start = np.empty((known, difficulty.shape[0] * states))
     for mask in range(known):
-        for d in range(classes):
-            for s in range(states):
-                start[mask, d * states + s] = np.exp(difficulty[d] + masks[mask, s])
+        logs_without_ratings(start[mask], difficulty, masks[mask])
+        for k in range(start.shape[1]):
+            start[mask, k] = np.exp(start[mask, k])
     return start
+
+
+@compiled()
+def logs_without_ratings(parts, difficulty, mask):  # type: ignore[no-untyped-def]
+    """Fill the logarithms of the parts (difficulty * state,) of a cell without ratings."""
+    states = mask.shape[0]
+    for d in range(difficulty.shape[0]):
+        for s in range(states):
+            parts[d * states + s] = difficulty[d] + mask[s]
 
 
 @compiled(inline="always")
@@ -117,10 +126,7 @@ def _by_logarithms(  # type: ignore[no-untyped-def]
 ):
     """Fill the parts (difficulty * state,) of a cell; return the logarithm of their factor."""
     classes, states = difficulty.shape[0], data.masks.shape[1]
-    mask = data.cell_mask[cell]
-    for d in range(classes):
-        for s in range(states):
-            parts[d * states + s] = difficulty[d] + data.masks[mask, s]
+    logs_without_ratings(parts, difficulty, data.masks[data.cell_mask[cell]])
     for view in range(data.view_start[cell], data.view_start[cell + 1]):
         kind = data.view_layer[view]
         begin, end = data.row_start[view], data.row_start[view + 1]

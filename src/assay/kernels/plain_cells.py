@@ -5,7 +5,7 @@ One loop gathers a cell's evidence and spreads its gradient while its rows are a
 
 import numpy as np
 
-from assay.kernels.cells import VANISHED, evidence_without_ratings
+from assay.kernels.cells import VANISHED, evidence_without_ratings, logs_without_ratings
 from assay.kernels.compiling import compiled
 from assay.kernels.positions import at
 from assay.kernels.rows import (
@@ -54,9 +54,9 @@ def plain_value_and_gradient(prevalence, rows, difficulty, data):  # type: ignor
         multiply_rows(parts, chance, data.rows, begin, end)
         height, total = 0.0, _weigh(parts, before, g)
         if total < VANISHED:
-            height = _by_logarithms(
-                parts, difficulty, data.masks[mask], log_chance, data.rows, begin, end
-            )
+            logs_without_ratings(parts, difficulty, data.masks[mask])
+            add_rows(parts, log_chance, data.rows, begin, end)
+            height = exponentiate(parts, 0, length)
             total = 1e-300 + _weigh(parts, before, g)
         value += weight[cell] * (height + np.log(total))
         pull = weight[cell] / total
@@ -92,17 +92,6 @@ def _weigh(parts, before, context):  # type: ignore[no-untyped-def]
     for k in range(parts.shape[0]):
         total += before[context, k] * parts[k]
     return total
-
-
-@compiled()
-def _by_logarithms(parts, difficulty, mask, log_chance, rows, begin, end):  # type: ignore[no-untyped-def]
-    """Fill the parts (difficulty * state,) of a cell; return the logarithm of their factor."""
-    states = mask.shape[0]
-    for d in range(difficulty.shape[0]):
-        for s in range(states):
-            parts[d * states + s] = difficulty[d] + mask[s]
-    add_rows(parts, log_chance, rows, begin, end)
-    return exponentiate(parts, 0, parts.shape[0])
 
 
 @compiled()

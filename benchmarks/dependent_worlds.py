@@ -55,17 +55,17 @@ class World:
     def ratings(self, *, gold: bool = False, people: bool = False) -> Ratings:
         """Read the judges' answers, with gold or people's answers on a random share of items."""
         items = len(self.truth)
-        tables = [_long(self.judged, np.arange(items), "judge")]
+        tables = [long_table(self.judged, np.arange(items), "judge")]
         if people:
             rated = self.chosen[: round(PEOPLE_SHARE * items)]
-            tables.append(_long(self.people[rated], rated, "person"))
+            tables.append(long_table(self.people[rated], rated, "person"))
         table = pd.concat(tables, ignore_index=True)
         known = self.chosen[: round(GOLD_SHARE * items)]
         truth = pd.DataFrame({"item": known, "label": self.truth[known]}) if gold else None
         return assay.read_ratings(table, task="single", group="group", truth=truth)
 
 
-def _long(answers: Codes, items: Codes, group: str) -> pd.DataFrame:
+def long_table(answers: Codes, items: Codes, group: str) -> pd.DataFrame:
     """Return a line per rating."""
     count = answers.shape[1]
     return pd.DataFrame(
@@ -80,16 +80,12 @@ def _long(answers: Codes, items: Codes, group: str) -> pd.DataFrame:
 
 def shared_misperception(items: int, rng: np.random.Generator) -> World:
     """With some chance all judges see the same wrong picture; given the picture they are alone."""
-    truth = (rng.random(items) < PREVALENCE).astype(int)
-    misperceived = rng.random(items) < misperception_chance()
-    afresh = (rng.random(items) < LOOKS_POSITIVE).astype(int)
-    looks = np.where(misperceived, afresh, truth)
-    right = 1 / (1 + np.exp(-(RIGHT + SPREAD * rng.standard_normal((2, JUDGES)))))
-    judged = _answers(looks, right, rng)
+    truth = true_classes(items, rng)
+    looks = misperceived(truth, rng)
     return World(
         truth=truth,
         looks=looks,
-        judged=judged,
+        judged=answers_of(looks, chances_right(RIGHT, JUDGES, rng), rng),
         people=_people(truth, rng),
         chosen=rng.permutation(items),
     )
@@ -97,27 +93,48 @@ def shared_misperception(items: int, rng: np.random.Generator) -> World:
 
 def copula_of_errors(items: int, rng: np.random.Generator) -> World:
     """Errors of the judges on an item are thresholds of correlated normals."""
-    truth = (rng.random(items) < PREVALENCE).astype(int)
-    shared = np.sqrt(copula_correlation())
-    normal = shared * rng.standard_normal((items, 1))
-    normal = normal + np.sqrt(1 - shared**2) * rng.standard_normal((items, JUDGES))
-    wrong = normal < norm.ppf(np.array([FALSE_POSITIVE, FALSE_NEGATIVE]))[truth][:, None]
+    truth = true_classes(items, rng)
     return World(
         truth=truth,
         looks=None,
-        judged=np.where(wrong, 1 - truth[:, None], truth[:, None]),
+        judged=answers_by_copula(truth, JUDGES, rng),
         people=_people(truth, rng),
         chosen=rng.permutation(items),
     )
 
 
+def true_classes(items: int, rng: np.random.Generator) -> Codes:
+    """Classes (item,), positive with the prevalence."""
+    return (rng.random(items) < PREVALENCE).astype(int)
+
+
+def misperceived(truth: Codes, rng: np.random.Generator) -> Codes:
+    """Return what items look like: now and then not what they are."""
+    wrong = rng.random(len(truth)) < misperception_chance()
+    afresh = (rng.random(len(truth)) < LOOKS_POSITIVE).astype(int)
+    return np.where(wrong, afresh, truth)
+
+
+def chances_right(mean: float, raters: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Chances (class, rater) of right answers, whose log odds have a mean."""
+    return np.asarray(1 / (1 + np.exp(-(mean + SPREAD * rng.standard_normal((2, raters))))))
+
+
+def answers_by_copula(truth: Codes, judges: int, rng: np.random.Generator) -> Codes:
+    """Answers (item, judge) whose errors are thresholds of correlated normals."""
+    shared = np.sqrt(copula_correlation())
+    normal = shared * rng.standard_normal((len(truth), 1))
+    normal = normal + np.sqrt(1 - shared**2) * rng.standard_normal((len(truth), judges))
+    wrong = normal < norm.ppf(np.array([FALSE_POSITIVE, FALSE_NEGATIVE]))[truth][:, None]
+    return np.where(wrong, 1 - truth[:, None], truth[:, None])
+
+
 def _people(truth: Codes, rng: np.random.Generator) -> Codes:
     """People err independently of each other and of the judges."""
-    right = 1 / (1 + np.exp(-(PEOPLE_RIGHT + SPREAD * rng.standard_normal((2, PEOPLE)))))
-    return _answers(truth, right, rng)
+    return answers_of(truth, chances_right(PEOPLE_RIGHT, PEOPLE, rng), rng)
 
 
-def _answers(seen: Codes, right: NDArray[np.float64], rng: np.random.Generator) -> Codes:
+def answers_of(seen: Codes, right: NDArray[np.float64], rng: np.random.Generator) -> Codes:
     """Answers (item, rater) of raters who are right with the chances (class, rater)."""
     hit = rng.random((len(seen), right.shape[1])) < right[seen]
     return np.where(hit, seen[:, None], 1 - seen[:, None])

@@ -56,6 +56,21 @@ PLANS: Mapping[str, Plan] = {
         reference="gpt",
         vendors=True,
     ),
+    "vendors as groups, hierarchical": Plan(
+        experts=False, raters="hierarchical", reference="groups", vendors=True
+    ),
+    "vendors as groups, hierarchical + item_difficulty": Plan(
+        experts=False, raters="hierarchical + item_difficulty", reference="groups", vendors=True
+    ),
+    "vendors as groups, hierarchical + item_difficulty_continuous": Plan(
+        experts=False,
+        raters="hierarchical + item_difficulty_continuous",
+        reference="groups",
+        vendors=True,
+    ),
+    "vendors as groups, scored": Plan(
+        experts=False, raters="scored", reference="groups", vendors=True
+    ),
     "experts and hierarchical": Plan(experts=True, raters="hierarchical"),
     "experts and hierarchical + item_difficulty": Plan(
         experts=True, raters="hierarchical + item_difficulty"

@@ -68,6 +68,16 @@ STUDIES = {name: Study(raters=name) for name in catalogue_names("raters")} | {
         gold=0.5,
         sizes={"n_items": 60, "n_clusters": 12},
     ),
+    "perception_groups": Study(
+        raters="hierarchical + item_difficulty",
+        reference="groups",
+        sizes={
+            "n_items": 60,
+            "n_clusters": 12,
+            "groups": {"a": 2, "b": 2, "c": 1},
+            "ratings_per_item": 5,
+        },
+    ),
     "covariates": Study(raters="hierarchical", formula="~ length * language + (1 | source)"),
     "replicates": Study(raters="hierarchical", sizes={"replicates": 2}),
     "mixed": Study(

@@ -10,7 +10,7 @@ from assay.model import Structure
 from assay.plurals import counted
 from assay.prior_use import idle_priors
 from assay.reading.ids import all_apart, unique_rows
-from assay.spec import recipes
+from assay.spec import GOLD, GROUPS, recipes
 from assay.states import MISSING
 
 PRIOR_DRIVEN = 0.8
@@ -36,8 +36,13 @@ def stated_assumptions(structure: Structure) -> list[str]:
                 "cannot be told from these data (assay.consensus_sensitivity says what follows if "
                 "they are)."
             )
-    elif spec.reference == "gold":
+    elif spec.reference == GOLD:
         found.append(CHOSEN[spec.gold_chosen])
+    elif spec.reference == GROUPS:
+        found.append(
+            "The truth is what the rater groups agree on: each is taken to misperceive items on "
+            "its own, and how often all of them are wrong together cannot be told from these data."
+        )
     else:
         found.append(f"The consensus of {spec.reference} is the truth by definition.")
     found += [*doubted_alike(structure), *independent_replicates(structure)]

@@ -16,7 +16,7 @@ from assay.fit_data import parameter_draws, require_fit, structure_of
 from assay.intervals import require_level
 from assay.prevalence.coding import main_columns
 from assay.seeds import seed_of
-from assay.spec import CONSENSUS
+from assay.spec import CONSENSUSES
 from assay.summary import summarize
 
 Floats = NDArray[np.float64]
@@ -41,7 +41,7 @@ def consensus_sensitivity(
     Parameters
     ----------
     fit : xarray.DataTree
-        Whose truth is the consensus of all raters.
+        Whose truth is the consensus of all raters, or of the rater groups.
     wrong : float or sequence of float
         Shares of the items on which the truth differs from what raters agree on, in [0, 1).
     metric : str or sequence of str, optional
@@ -80,7 +80,7 @@ def consensus_sensitivity(
     [0.0, 0.1]
     """
     require_fit(fit)
-    if fit.attrs["reference"] != CONSENSUS:
+    if fit.attrs["reference"] not in CONSENSUSES:
         raise FitError(
             f"the truth of this fit is {fit.attrs['reference']}: how often raters are wrong about "
             "it is learned; see assay.perception_table(fit)"

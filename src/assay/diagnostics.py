@@ -13,7 +13,7 @@ from assay.errors import Aside
 from assay.laplace import laplace_log_density
 from assay.model import Structure
 from assay.peaks import Mode
-from assay.spec import Spec
+from assay.spec import GOLD, Spec
 
 Floats = NDArray[np.float64]
 
@@ -243,7 +243,7 @@ def gold_warnings(spec: Spec, unlike: Callable[[], str]) -> list[str]:
     ``unlike`` says how, and is asked only if gold is taken for one.
     """
     told = ""
-    if spec.reference == "gold" and spec.gold_chosen == "random":
+    if spec.reference == GOLD and spec.gold_chosen == "random":
         told = unlike()
     if not told:
         return []

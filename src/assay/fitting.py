@@ -42,7 +42,7 @@ from assay.fit_diagnostics import diagnose_interruption, diagnose_laplace, diagn
 from assay.fit_tree import assemble
 from assay.inference import RUNS
 from assay.laplace import visits
-from assay.layers.perception import check_reference
+from assay.layers.reference import check_reference
 from assay.maximisation import Maximisation
 from assay.model import Structure, build_structure
 from assay.modes import find_modes, require_density

@@ -126,7 +126,7 @@ def _names(structure: Structure, values: Values) -> list[Ints]:
 def _is_anchored(structure: Structure) -> bool:
     """Whether known truth or a reference says what classes are."""
     known = np.isneginf(structure.pattern.data.masks).any()
-    return structure.spec.reference is not None or bool(known)
+    return structure.spec.anchored or bool(known)
 
 
 def _called_otherwise(table: Floats) -> NDArray[np.bool_]:

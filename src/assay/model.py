@@ -142,7 +142,7 @@ def build_structure(ratings: Ratings, spec: Spec) -> Structure:
         raise ModelError("there are no items; a model needs at least one")
     space = state_space(ratings.task)
     by_group = recipes_of(ratings, spec)
-    layered = with_perception(spec, by_group)
+    layered = with_perception(ratings, spec, by_group)
     refuse_unknown(ratings, spec)
     design = build_design(ratings, spec.formula)
     prevalence = prevalence_class(spec.prevalence)(

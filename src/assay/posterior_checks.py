@@ -1,6 +1,6 @@
 """predictive_checks: does the fitted model produce answers like those that were given?"""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from assay.agreements.columns import WHOLE, column_names
 from assay.agreements.design import build_design
 from assay.agreements.expected import replicated_statistics
+from assay.agreements.within_groups import GroupMeetings, build_meetings
 from assay.arguments import require_count
 from assay.fit_data import ratings_of
 from assay.intervals import interval_ends, require_level
@@ -22,6 +23,7 @@ from assay.states import MISSING, Vectors, vector_name
 Floats = NDArray[np.float64]
 
 CHECKED = ("percent", "krippendorff_alpha")
+WITHIN, ACROSS = "percent_within_groups", "percent_across_groups"
 OTHER = "any other answer"
 
 Line = tuple[str, str, str, str, Floats]
@@ -86,8 +88,9 @@ def predictive_checks(
     -------
     pandas.DataFrame
         ``check`` (``"agreement"`` or ``"answers"``), ``group`` (of raters; ``""`` for all),
-        ``label``, ``quantity`` (percent agreement, Krippendorff's alpha, or an answer vector whose
-        share it is), ``observed``, ``expected``, ``lower``, ``upper`` (of the replicates),
+        ``label``, ``quantity`` (percent agreement, of all, within rater groups or across them;
+        Krippendorff's alpha; or an answer vector whose share it is), ``observed``, ``expected``,
+        ``lower``, ``upper`` (of the replicates),
         ``tail``. Lines are sorted by ``tail`` within a check: the worst misfit stands first.
 
     Raises
@@ -109,7 +112,8 @@ def predictive_checks(
     hardly any of at most 0.05 (``benchmarks/claims.py --study checks``). A small one is a gross
     misfit, a large one is no proof: that three items in ten are hard for all five raters does not
     show, since average agreement and shares of answers fit all the same. Models that say so are
-    compared by leaving clusters out.
+    compared by leaving clusters out. Raters of a group who agree more with each other than the
+    model expects err together (``reference="groups"``, or known truth, would tell how often).
 
     References
     ----------
@@ -127,11 +131,17 @@ def predictive_checks(
     require_level(level)
     require_count("patterns", patterns, least=0)
     ratings = ratings_of(fit)
-    common = _common(ratings, patterns)
+    common, meetings = _common(ratings, patterns), build_meetings(ratings)
     shares: list[Floats] = []
-    every = chain([ratings.answers], predict_answers(fit, draws=draws, rng=rng))
-    found = _agreement(ratings, _noted(every, common, shares))
-    lines = [*found, *_answers(ratings, common, np.stack(shares))]
+    alike: list[Floats] = []
+    every: Iterable[Vectors] = chain([ratings.answers], predict_answers(fit, draws=draws, rng=rng))
+    every = _noted(every, common.shares, shares)
+    if meetings is not None:
+        every = _noted(every, meetings.percent, alike)
+    lines = _agreement(ratings, every)
+    if meetings is not None:
+        lines += _by_group(ratings, meetings, np.stack(alike))
+    lines += _answers(ratings, common, np.stack(shares))
     table = pd.DataFrame(
         [
             {"check": check, "group": group, "label": label, "quantity": quantity}
@@ -142,10 +152,12 @@ def predictive_checks(
     return table.sort_values(["check", "tail"], kind="stable", ignore_index=True)
 
 
-def _noted(every: Iterable[Vectors], common: Patterns, shares: list[Floats]) -> Iterator[Vectors]:
-    """Pass replicates on, noting their patterns: so that only one is held at a time."""
+def _noted(
+    every: Iterable[Vectors], what: Callable[[Vectors], Floats], notes: list[Floats]
+) -> Iterator[Vectors]:
+    """Pass replicates on, noting something of each: so that only one is held at a time."""
     for answers in every:
-        shares.append(common.shares(answers))
+        notes.append(what(answers))
         yield answers
 
 
@@ -157,6 +169,16 @@ def _agreement(ratings: Ratings, every: Iterable[Vectors]) -> list[Line]:
         ("agreement", "", label, statistic, column[statistic])
         for label, column in zip(names, columns, strict=True)
         for statistic in CHECKED
+    ]
+
+
+def _by_group(ratings: Ratings, meetings: GroupMeetings, alike: Floats) -> list[Line]:
+    """Agreement within rater groups and across them, in the data and in each replicate."""
+    names = [*((group, WITHIN) for group in meetings.groups), ("", WITHIN), ("", ACROSS)]
+    return [
+        ("agreement", group, label, quantity, alike[:, kind, n])
+        for kind, (group, quantity) in enumerate(names)
+        for n, label in enumerate(ratings.task.label_names)
     ]
 
 

@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from assay.errors import ModelError, suggest
 from assay.families import default_priors
-from assay.layers.perception import layered_groups
+from assay.layers.reference import group_sizes, layered_groups
 from assay.parts.priors import known_priors, owner_of
 from assay.prevalence import default_priors as prevalence_priors
 from assay.ratings import Ratings
@@ -60,7 +58,7 @@ def prior_names(ratings: Ratings, spec: Spec) -> PriorNames:
     by_group = recipes_of(ratings, spec)
     names = sorted({name for recipe in by_group.values() for name in known_priors(recipe)})
     names += sorted(set(prevalence_priors(spec.prevalence)) - set(names))
-    if with_perception(spec, by_group):
+    if with_perception(ratings, spec, by_group):
         names += default_priors("perception")
     return PriorNames(
         names=tuple(names), owners=(*by_group, *(str(name) for name in ratings.raters.index))
@@ -69,14 +67,15 @@ def prior_names(ratings: Ratings, spec: Spec) -> PriorNames:
 
 def recipes_of(ratings: Ratings, spec: Spec) -> dict[str, Recipe]:
     """Return the recipe of each rater group of some ratings."""
-    groups = np.unique(ratings.raters["group"].astype(str))
-    return recipes(spec, tuple(str(group) for group in groups))
+    return recipes(spec, tuple(group_sizes(ratings)))
 
 
-def with_perception(spec: Spec, by_group: Mapping[str, Recipe]) -> tuple[str, ...]:
+def with_perception(
+    ratings: Ratings, spec: Spec, by_group: Mapping[str, Recipe]
+) -> tuple[str, ...]:
     """Return the rater groups that have a perception layer."""
     named = {name for name, recipe in by_group.items() if "perception" in recipe.layers}
-    return layered_groups(spec.reference, named, tuple(by_group))
+    return layered_groups(spec.reference, named, group_sizes(ratings))
 
 
 def refuse_unknown(ratings: Ratings, spec: Spec) -> None:

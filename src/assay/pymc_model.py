@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from assay.layers.perception import check_reference
+from assay.layers.reference import check_reference
 from assay.model import Structure, build_structure
 from assay.prior_files import Priors
 from assay.prior_use import refuse_idle
@@ -35,9 +35,10 @@ def build_model(
         ``{"person": "hierarchical", "llm": "scored"}``.
     prevalence : str
         ``loglinear`` or ``dirichlet``.
-    reference : None, "gold" or str
+    reference : None, "gold", "groups" or str
         Whose truth is meant: one consensus of all raters; known truth, each rater group with a
-        perception layer of its own; or the consensus of this rater group, with a layer for each
+        perception layer of its own; what three rater groups or more agree on, with a layer for
+        each of two raters or more; or the consensus of this rater group, with a layer for each
         other group.
     priors : mapping of str to str, or path, or sequence of these, optional
         Priors by name in place of the catalogue's, e.g. ``{"main": "Normal(0, 1)"}``; of one rater

@@ -16,6 +16,11 @@ REPLICATES = ("together", "independent")
 GoldChosen = Literal["random", "recorded"]
 GOLD_CHOSEN = ("random", "recorded")
 CONSENSUS = "consensus of all raters"
+CONSENSUS_OF_GROUPS = "consensus of the rater groups"
+CONSENSUSES = (CONSENSUS, CONSENSUS_OF_GROUPS)
+"""Truths of which the ratings cannot tell how often they are wrong."""
+GOLD, GROUPS = "gold", "groups"
+"""References that are no rater group."""
 DEFAULT_RATERS = "hierarchical + item_difficulty"
 """Items always differ in how hard they are; who leaves that out is too sure of split votes."""
 
@@ -49,7 +54,8 @@ class Spec:
         A recipe for all raters, or one for each rater group.
     prevalence : str
     reference : str or None
-        Whose truth is meant: None (one consensus of all raters), ``gold``, or a rater group.
+        Whose truth is meant: None (one consensus of all raters), ``gold``, ``groups`` (what rater
+        groups agree on), or a rater group.
     replicates : {"together", "independent"}
         Whether ratings of one item by one rater share what is peculiar to the two.
     priors : mapping of str to str
@@ -73,9 +79,16 @@ class Spec:
         """Say in words whose truth is meant."""
         if self.reference is None:
             return CONSENSUS
-        if self.reference == "gold":
-            return "gold"
+        if self.reference == GOLD:
+            return GOLD
+        if self.reference == GROUPS:
+            return CONSENSUS_OF_GROUPS
         return f"consensus of {self.reference}"
+
+    @property
+    def anchored(self) -> bool:
+        """Whether gold, or one group, says what classes are."""
+        return self.reference not in (None, GROUPS)
 
     @property
     def rater_parts(self) -> tuple[str, ...]:
@@ -165,7 +178,7 @@ def make_spec(
     """Check the names of a specification and make it a value."""
     given = given_priors(priors)
     require_choice("gold_chosen", gold_chosen, GOLD_CHOSEN)
-    if gold_chosen != "random" and reference != "gold":
+    if gold_chosen != "random" and reference != GOLD:
         raise ModelError(
             f"gold_chosen={gold_chosen!r} says how the items of reference='gold' were chosen; "
             f"with reference={reference!r} it says nothing. Leave it out"
@@ -178,7 +191,8 @@ def make_spec(
     catalogue_entry("prevalence", prevalence, called="prevalence")
     if reference is not None and not isinstance(reference, str):
         raise ModelError(
-            f"reference={written(reference)}; it must be 'gold', or the name of a rater group"
+            f"reference={written(reference)}; it must be 'gold', 'groups', or the name of a rater "
+            "group"
         )
     if formula is not None and prevalence != "loglinear":
         raise ModelError(

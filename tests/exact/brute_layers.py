@@ -50,9 +50,13 @@ def system_of(structure: Structure, item: int) -> int:
 
 def layered(structure: Structure) -> list[str]:
     """Rater groups that do not see the truth itself, in order."""
-    groups = sorted(set(structure.ratings.raters["group"]))
+    members = list(structure.ratings.raters["group"])
     reference = structure.spec.reference
-    return [] if reference is None else [name for name in groups if name != reference]
+    if reference is None:
+        return []
+    fewest = 2 if reference == "groups" else 1
+    groups = sorted(name for name in set(members) if members.count(name) >= fewest)
+    return [name for name in groups if name != reference]
 
 
 def misperceiving(structure: Structure, values: dict, layer: int, position: float) -> float:

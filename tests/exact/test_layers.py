@@ -98,6 +98,17 @@ def test_perception(name: str, reference: str, clusters: int | None):
     assert structure.perception.groups == layers
 
 
+@pytest.mark.parametrize("raters", ["hierarchical", "hierarchical + item_difficulty"])
+@pytest.mark.parametrize("name", TASKS)
+def test_perception_of_groups_without_a_reference_among_them(name: str, raters: str):
+    ratings = ratings_of(name, 5, clusters=5)
+    groups = [("a", "a", "b", "c")[j % 4] for j in range(len(ratings.raters))]
+    ratings = replace(ratings, raters=ratings.raters.assign(group=groups))
+    structure = check(ratings, 5, raters=raters, reference="groups")
+    twice = {name for name in groups if groups.count(name) > 1}
+    assert set(structure.perception.groups) == twice
+
+
 @pytest.mark.parametrize("raters", ["pooled", "dawid_skene + item_difficulty", "mace", "scored"])
 def test_perception_with_other_families(raters: str):
     ratings = ratings_of("retrieval", 6, scores=True)

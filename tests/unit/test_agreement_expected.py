@@ -1,6 +1,7 @@
 """What a fitted model expects: replicates of the answers, and checks against them."""
 
 import warnings
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import assay
 from assay.agreements import WHOLE, agreement
 from assay.errors import FitError, FitWarning, ModelError
 from assay.fit_data import ratings_of
-from assay.posterior_checks import OTHER, predictive_checks
+from assay.posterior_checks import ACROSS, CHECKED, OTHER, WITHIN, predictive_checks
 from assay.predictive import predict_answers
 from assay.ratings import Ratings, take_ratings
 from assay.states import MISSING, state_space
@@ -66,7 +67,8 @@ def test_expected_agreement_is_that_of_the_parameters():
 
 def test_checks_of_the_same_seed_expect_the_same(gated: xr.DataTree):
     columns = ["expected", "lower", "upper"]
-    checks = predictive_checks(gated).query("check == 'agreement'")
+    checks = predictive_checks(gated)
+    checks = checks[(checks["check"] == "agreement") & checks["quantity"].isin(CHECKED)]
     checks = checks.set_index(["label", "quantity"])[columns].sort_index()
     table = agreement(ratings_of(gated), fit=gated).table.set_index(["label", "statistic"])
     same = table[["expected", "expected_lower", "expected_upper"]].loc[checks.index]
@@ -101,6 +103,38 @@ def test_common_patterns_and_the_rest_add_up_to_one(gated: xr.DataTree):
     shares = table[table["check"] == "answers"].groupby("group")[["observed", "expected"]]
     np.testing.assert_allclose(shares.sum(), 1, atol=1e-12)
     assert shares.size().tolist() == [4, 4]
+
+
+def test_agreement_within_groups_and_across_them_is_that_of_all_pairs(gated: xr.DataTree):
+    ratings = ratings_of(gated)
+    group = ratings.raters["group"].to_numpy()[ratings.rater]
+    rows = [
+        (label, group[i], group[j], float(ratings.answers[i, n] == ratings.answers[j, n]))
+        for n, label in enumerate(ratings.task.label_names)
+        for i, j in combinations(range(len(ratings.item)), 2)
+        if ratings.item[i] == ratings.item[j]
+        and min(ratings.answers[i, n], ratings.answers[j, n]) > MISSING
+    ]
+    pairs = pd.DataFrame(rows, columns=["label", "one", "other", "alike"])
+    same = pairs["one"] == pairs["other"]
+    expected = {
+        ("a", WITHIN): pairs[same & (pairs["one"] == "a")],
+        ("b", WITHIN): pairs[same & (pairs["one"] == "b")],
+        ("", WITHIN): pairs[same],
+        ("", ACROSS): pairs[~same],
+    }
+    checks = predictive_checks(gated, draws=2).set_index(["group", "quantity", "label"])
+    found = checks["observed"].sort_index()
+    for key, part in expected.items():
+        shares = part.groupby("label")["alike"].mean()
+        assert len(shares) == 3
+        np.testing.assert_allclose(found.loc[key].loc[shares.index], shares, rtol=1e-12)
+
+
+def test_one_group_has_no_agreement_across_groups():
+    fit = quick(assay.simulate("single", n_items=20, n_raters=3, rng=1), draws=5)
+    table = predictive_checks(fit, draws=5)
+    assert set(table[table["check"] == "agreement"]["quantity"]) == set(CHECKED)
 
 
 def test_errors_on_all_labels_at_once_are_found():

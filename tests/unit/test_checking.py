@@ -11,7 +11,7 @@ from assay.checking.items import FEW_CLUSTERS
 from assay.checking.model_families import family_of
 from assay.errors import ModelError
 from assay.evaluation.estimands import MIN_CLUSTERS
-from assay.layers.perception import ENOUGH, check_reference
+from assay.layers.reference import ENOUGH, check_reference
 from assay.model import build_structure
 from assay.reading import read_ratings
 from assay.spec import make_spec

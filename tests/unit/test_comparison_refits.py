@@ -230,6 +230,15 @@ def test_a_refit_leaves_out_the_priors_that_its_model_does_not_know(tmp_path):
     assert set(spec_of(people).priors) == {"person.hard_share"}
 
 
+@pytest.mark.parametrize(("sizes", "told"), [((2, 1, 1), True), ((2, 2), False)])
+def test_groups_that_err_together_are_a_variant_where_three_tell(sizes, told):
+    groups = dict(zip("abc", sizes, strict=False))
+    ratings = assay.simulate("single", n_items=40, groups=groups, ratings_per_item=4, rng=1)
+    fit = assay.fit(ratings, method="map", draws=2, chains=1, rng=1)
+    _, *more = variants_of(fit, kinds("dependence"))
+    assert [variant.changes for variant in more] == [{"reference": "groups"}] * told
+
+
 def test_dependence_is_added_or_taken_away():
     hard = small_fit(priors={"hard_share": "Beta(1, 9)", "sd": "HalfNormal(0.5)"})
     (without,) = variants_of(hard, kinds("dependence"))

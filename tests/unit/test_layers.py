@@ -10,7 +10,6 @@ import assay
 from assay.assumptions import stated_assumptions
 from assay.errors import ModelError
 from assay.layers import difficulty_of
-from assay.layers.perception import ENOUGH, check_reference, layered_groups
 from assay.model import Structure, build_structure
 from assay.priors import Prior
 from assay.spec import make_spec
@@ -187,56 +186,6 @@ def test_without_tilt_misperception_does_not_move_the_prevalence():
         np.testing.assert_allclose(here @ gamma(structure, values, kind), here, atol=1e-12)
     tilted = values_of(structure, **untilted | {"appearance_tilt": 1.0})
     assert np.abs(share[0] @ gamma(structure, tilted, 0) - share[0]).max() > 0.01
-
-
-@pytest.mark.parametrize(
-    ("reference", "named", "groups"),
-    [
-        (None, set(), ()),
-        ("gold", set(), ("crowd", "expert")),
-        ("gold", {"crowd"}, ("crowd", "expert")),
-        ("expert", set(), ("crowd",)),
-    ],
-)
-def test_which_groups_have_a_layer(reference: str | None, named: set[str], groups: tuple):
-    assert layered_groups(reference, named, ("crowd", "expert")) == groups
-
-
-@pytest.mark.parametrize(
-    ("reference", "named", "words"),
-    [
-        (None, {"crowd"}, "perception needs to know whose truth is meant"),
-        ("experts", set(), "no rater group; did you mean expert"),
-        ("expert", {"expert"}, "its consensus is the truth by definition"),
-    ],
-)
-def test_layers_that_data_cannot_tell_are_refused(
-    reference: str | None, named: set[str], words: str
-):
-    with pytest.raises(ModelError, match=words):
-        layered_groups(reference, named, ("crowd", "expert"))
-
-
-def test_gold_has_to_be_known_of_enough_items():
-    ratings = assay.simulate("retrieval", n_items=60, gold=0.5, rng=1)
-    assert ENOUGH == 30
-    check_reference(ratings, "gold")
-    truth = ratings.truth.copy()
-    truth[np.flatnonzero((truth != -1).any(axis=1))[0]] = -1
-    with pytest.raises(ModelError, match="at least 30 items; 29 have it"):
-        check_reference(replace(ratings, truth=truth), "gold")
-
-
-def test_a_reference_group_has_to_rate_enough_items_twice_that_others_rate():
-    options = {"n_items": 30, "groups": {"human": 2, "model": 1}, "rng": 1}
-    check_reference(assay.simulate("retrieval", ratings_per_item=3, **options), "human")
-    fewer = assay.simulate("retrieval", ratings_per_item=[3] * 29 + [2], **options)
-    with pytest.raises(ModelError, match="there are 29"):
-        check_reference(fewer, "human")
-    with pytest.raises(ModelError, match="there are 0"):
-        check_reference(fewer, "model")
-    with pytest.raises(ModelError, match=r"'Human' is no rater group; did you mean human\?"):
-        check_reference(fewer, "Human")
 
 
 @pytest.mark.parametrize(

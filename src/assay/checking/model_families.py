@@ -62,8 +62,9 @@ def check_model_families(ratings: Ratings) -> Part:
     text = (
         f"raters whose names are those of one family of language models: {'; '.join(told)}: models "
         "of one family err together, and may not be independent witnesses; agreement between them "
-        "cannot show it, but gold (reference='gold'), or a group of people whose consensus is the "
-        "truth (reference=) can"
+        "cannot show it, but gold (reference='gold'), a group of people whose consensus is the "
+        "truth (reference=), or a rater group for each family where there are three "
+        "(group=, reference='groups') can"
     )
     table = table.sort_values("family", kind="stable", ignore_index=True)
     finding = Finding(level="note", topic="raters", text=text)

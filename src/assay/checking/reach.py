@@ -23,8 +23,8 @@ WANTED = 100
 """Items that tell of errors, from which on they tell more than the prior does: a number and not a
 share, since a reliability of 0.9 is known to within 0.03 (an SD) from 100 ratings, of few or many.
 """
-ENOUGH = 30
-"""Items that a reference has to tell of, as a fit asks for."""
+ENOUGH, WITNESSES = 30, 3
+"""Items that a reference has to tell of, and groups that have to look at one, as a fit asks for."""
 
 
 def check_reach(ratings: Ratings) -> Part:
@@ -107,7 +107,24 @@ def _groups(ratings: Ratings) -> list[Finding]:
             "whether a group errs together can hardly be asked: no group has two ratings each on "
             f"{ENOUGH} items that others rated too"
         )
-    return [_finding("note", text)]
+    found = [_finding("note", text)]
+    seen = int((_groups_of_items(ratings) >= WITNESSES).sum())
+    if seen >= ENOUGH and ratings.raters["group"].duplicated().any():
+        text = (
+            f"{seen} items were rated by {WITNESSES} groups or more: reference='groups' learns "
+            "from what these agree on how often the raters of a group err together; without a "
+            "reference all raters count as independent witnesses"
+        )
+        found.append(_finding("note", text))
+    return found
+
+
+def _groups_of_items(ratings: Ratings) -> NDArray[np.int64]:
+    """Return how many rater groups rated each item: (item,)."""
+    names, group = np.unique(ratings.raters["group"].astype(str), return_inverse=True)
+    rated = ~ratings.abstained
+    looked = ratings.item[rated].astype(np.int64) * len(names) + group[ratings.rater[rated]]
+    return np.bincount(np.unique(looked) // len(names), minlength=len(ratings.items))
 
 
 def _twice_and_by_others(ratings: Ratings, group: str) -> NDArray[np.bool_]:

@@ -34,7 +34,8 @@ class Fitting:
     ] = None
     prevalence: Annotated[str, _fitting("loglinear or dirichlet.")] = "loglinear"
     reference: Annotated[
-        str | None, _fitting("Whose truth is meant: a rater group, or gold; else a consensus.")
+        str | None,
+        _fitting("Whose truth is meant: a rater group, gold, or groups; else one consensus."),
     ] = None
     gold_chosen: Annotated[
         Literal["random", "recorded"],

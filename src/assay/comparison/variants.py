@@ -9,11 +9,12 @@ import xarray as xr
 
 from assay.comparison.refitting import rated_by
 from assay.fit_data import ratings_of, spec_of, structure_of
+from assay.layers.reference import groups_tell
 from assay.prevalence import default_priors as prevalence_priors
 from assay.prior_use import used_priors
 from assay.priors import Prior
 from assay.ratings import Ratings
-from assay.spec import Spec, parse_recipe
+from assay.spec import GROUPS, Spec, parse_recipe
 
 DIFFICULTY = "item_difficulty"
 OTHER_KERNEL = {"retry": "repair", "repair": "retry"}
@@ -149,7 +150,7 @@ def _other_kernel(ratings: Ratings) -> Iterator[Variant]:
 
 
 def _dependence(ratings: Ratings, spec: Spec) -> Iterator[Variant]:
-    """Let raters err together on hard items, or independently where the model has hard items."""
+    """Let raters err together on hard items, or not where the model has them; and by group."""
     has = any(part.startswith(DIFFICULTY) for part in spec.rater_parts)
     changed = _without_difficulty if has else _with_difficulty
     raters = (
@@ -159,6 +160,9 @@ def _dependence(ratings: Ratings, spec: Spec) -> Iterator[Variant]:
     )
     name = "all items are equally hard" if has else "raters err together on hard items"
     yield Variant(kind="dependence", name=name, ratings=ratings, changes={"raters": raters})
+    if spec.reference is None and groups_tell(ratings):
+        name = "raters of a group err together"
+        yield Variant(kind="dependence", name=name, ratings=ratings, changes={"reference": GROUPS})
 
 
 def _with_difficulty(recipe: str) -> str:

@@ -14,7 +14,7 @@ from assay.distributed.skeleton import Numbering, make_skeleton, number, number_
 from assay.distributed.spreading import same, sending
 from assay.distributed.subsets import join_ratings
 from assay.errors import FitError, ModelError
-from assay.layers.perception import check_reference
+from assay.layers.reference import check_reference
 from assay.model import Structure
 from assay.progress import waiting
 from assay.ratings import Accounting, Ratings

@@ -18,12 +18,12 @@ from assay.density import make_density
 from assay.distributed.pieces import Piece, make_frame, make_piece, take_clusters
 from assay.distributed.subsets import join_ratings, take_items, with_raters
 from assay.errors import FitError
-from assay.layers.perception import ENOUGH, telling_items
+from assay.layers.reference import ENOUGH, telling_items
 from assay.likelihood import Pattern
 from assay.model import Structure, build_structure
 from assay.prevalence.design import MIN_CLUSTERS, count_places
 from assay.ratings import NOT_AUDITED, Ratings
-from assay.spec import Spec
+from assay.spec import GOLD, Spec
 
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
@@ -109,7 +109,7 @@ def _evidence(ratings: Ratings, spec: Spec) -> Iterator[Ints]:
     """Find the items that a reference needs, as many as are asked for."""
     if spec.reference is None:
         return
-    for reference in ("gold", spec.reference):
+    for reference in (GOLD, spec.reference):
         yield np.flatnonzero(telling_items(ratings, reference))[:ENOUGH]
 
 

@@ -8,17 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.arrays import softmax
-from assay.errors import ModelError, suggest
 from assay.layers.difficulty import Difficulty
 from assay.parameters import Parameter
 from assay.prevalence import Prevalence
 from assay.prevalence.coding import main_columns
 from assay.priors import Prior
-from assay.ratings import Ratings
 
 Floats = NDArray[np.float64]
-ENOUGH = 30
-"""Items with gold, or with two ratings of the reference group, that a reference needs."""
 FEW_STATES = 8
 """Up to so many states, from three on, what a misperceived item looks like hangs on what it is: of
 more, gold tells too little for a table of both."""
@@ -35,10 +31,10 @@ class Perception:
         \operatorname{logit} \epsilon_{gx} = \operatorname{logit} \epsilon_g + \kappa_g x, \\
         \tilde\pi_g(a \mid s) &\propto \pi(a) \exp(x_a \cdot \tau_g + B_g[s, a])
 
-    A misperceived item is drawn afresh from the prevalence of its context, tilted as far as gold
-    or the reference group tell. Where items have a difficulty :math:`x`, it says how often they
-    are misperceived: raters who disagree about an item are the sign of a hard one, so a split
-    vote is doubted more than a clear one. :math:`B` is there for three to eight states.
+    A misperceived item is drawn afresh from the prevalence of its context, tilted as far as gold,
+    the reference group or the other groups tell. Where items have a difficulty :math:`x`, it says
+    how often they are misperceived: raters who disagree about an item are the sign of a hard one,
+    so a split vote is doubted more than a clear one. :math:`B` is there for three to eight states.
 
     Attributes
     ----------
@@ -166,90 +162,3 @@ class Perception:
             np.broadcast_to(chance, (len(chance), self.difficulty.classes)),
             np.broadcast_to(looks, (*looks.shape[:2], states, states)),
         )
-
-
-def layered_groups(
-    reference: str | None, named: set[str], groups: tuple[str, ...]
-) -> tuple[str, ...]:
-    """Return the rater groups that have a layer.
-
-    Parameters
-    ----------
-    reference : str or None
-        Whose truth is meant.
-    named : set of str
-        Groups whose recipe names ``perception``.
-    groups : tuple of str
-        All rater groups.
-
-    Raises
-    ------
-    ModelError
-        If the layer cannot be told from the data: no reference, or an unknown one.
-    """
-    if reference is None:
-        if named:
-            raise ModelError(
-                "perception needs to know whose truth is meant: without it, what a group "
-                "misperceives cannot be told from what is true. Give reference='gold' (known truth "
-                "of some items), or the name of a rater group whose consensus counts as the truth"
-            )
-        return ()
-    if reference == "gold":
-        return groups
-    _require_group(reference, groups)
-    if reference in named:
-        raise ModelError(
-            f"the reference {reference!r} cannot have a perception layer: its consensus is the "
-            "truth by definition"
-        )
-    return tuple(name for name in groups if name != reference)
-
-
-def _require_group(reference: str, groups: tuple[str, ...]) -> None:
-    if reference not in groups:
-        raise ModelError(
-            f"reference={reference!r} is no rater group; {suggest(reference, ['gold', *groups])}"
-        )
-
-
-def check_reference(ratings: Ratings, reference: str | None) -> None:
-    """Refuse a reference that does not exist, or that too few items tell of.
-
-    Raises
-    ------
-    ModelError
-        If it is no rater group, or fewer than 30 items have gold (or two ratings of the reference
-        group besides a rating of somebody else).
-    """
-    if reference is None:
-        return
-    if reference == "gold":
-        known = int(telling_items(ratings, reference).sum())
-        if known < ENOUGH:
-            raise ModelError(
-                f"reference='gold' needs the known truth of at least {ENOUGH} items; {known} have "
-                "it. Give it by truth= when reading, or use reference=None"
-            )
-        return
-    _require_group(reference, tuple(dict.fromkeys(map(str, ratings.raters["group"]))))
-    enough = int(telling_items(ratings, reference).sum())
-    if enough < ENOUGH:
-        raise ModelError(
-            f"reference={reference!r} needs at least {ENOUGH} items that this group rated twice or "
-            f"more and others rated too; there are {enough}. Use reference=None (one consensus)"
-        )
-
-
-def telling_items(ratings: Ratings, reference: str) -> NDArray[np.bool_]:
-    """Whether each item tells what others misperceive: (item,).
-
-    It has gold; or two ratings of the reference group or more, and one of somebody else.
-    """
-    if reference == "gold":
-        return ratings.has_truth
-    mine = (ratings.raters["group"].to_numpy(object) == reference)[ratings.rater]
-    rated, items = ~ratings.abstained, len(ratings.items)
-    inside = np.bincount(ratings.item[mine & rated], minlength=items)
-    outside = np.bincount(ratings.item[~mine & rated], minlength=items)
-    return np.asarray((inside >= 2) & (outside >= 1))

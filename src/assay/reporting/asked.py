@@ -5,7 +5,7 @@ import pandas as pd
 from assay.plurals import counted
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Section, prose, table_of
-from assay.spec import CONSENSUS
+from assay.spec import CONSENSUSES
 from assay.task import Task
 
 TRUTH_WORDS = {
@@ -23,7 +23,7 @@ RESPONSE_WORDS = {
 def asked_section(material: Material) -> Section:
     """Say which questions raters answered, under which rules, and what the numbers are about."""
     task = material.ratings.task
-    with_gold = material.n_known and material.reference == CONSENSUS
+    with_gold = material.n_known and material.reference in CONSENSUSES
     known = f"; that of {counted(material.n_known, 'item')} is known" if with_gold else ""
     blocks: list[Block] = [
         prose(

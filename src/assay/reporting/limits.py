@@ -6,11 +6,11 @@ import numpy as np
 
 from assay.fit_data import parameter_draws, structure_of
 from assay.layers.difficulty import HARD
-from assay.layers.perception import ENOUGH
+from assay.layers.reference import ENOUGH
 from assay.ratings import Ratings
 from assay.reporting.material import Material
 from assay.reporting.page import Section, bullets
-from assay.spec import CONSENSUS
+from assay.spec import CONSENSUS_OF_GROUPS, CONSENSUSES
 from assay.states import MISSING
 
 DIFFICULTY = {"item_difficulty", "item_difficulty_continuous"}
@@ -51,8 +51,14 @@ def limits_section(material: Material) -> Section:
 
 
 def _truth(material: Material) -> list[str]:
-    if material.reference != CONSENSUS:
+    if material.reference not in CONSENSUSES:
         return [f"That {material.reference} is right: it is the truth here by definition."]
+    if material.reference == CONSENSUS_OF_GROUPS:
+        return [
+            "That what the rater groups agree on is right: each is taken to misperceive items on "
+            "its own, and a misunderstanding that several share cannot be seen in their ratings. "
+            "Known truth of some items would show it."
+        ]
     items = len(material.ratings.items)
     text = "That the raters' consensus is right. The truth here is the consensus of all raters"
     if not material.n_known:
@@ -82,8 +88,8 @@ def _dependence(material: Material) -> list[str]:
         return [
             "That raters err together only on items that are hard for all of them. Some who "
             "misread an item alike, such as language models of one family, count as independent "
-            "witnesses of it; known truth, or a group whose consensus counts as the truth "
-            "(reference=), would show it."
+            "witnesses of it; known truth, a group whose consensus counts as the truth "
+            "(reference=), or three rater groups (reference='groups') would show it."
         ]
     return [
         "That raters err independently of each other. The model takes their errors to be "

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from assay.posterior_checks import WITHIN
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Section, prose, table_of
 from assay.words import intervals, percent
@@ -24,6 +25,7 @@ def misfit_section(material: Material) -> Section:
             "proof: that raters err together on hard items hardly shows here."
         ),
         _verdict(odd, len(table)),
+        *_together(odd),
         _table(table, material.level),
     ]
     text = f"The model does not reproduce {len(odd)} of {len(table)} features of the answers."
@@ -43,6 +45,24 @@ def _verdict(odd: pd.DataFrame, count: int) -> Callout:
     lines = zip(odd["quantity"], odd["label"], odd["group"], strict=True)
     names = "; ".join(f"{q} of {la}{f' ({g})' if g else ''}" for q, la, g in lines)
     return Callout(word="Misfit", text=f"Below {LIMIT}: {names}.", level="doubt")
+
+
+def _together(odd: pd.DataFrame) -> list[Block]:
+    """Say what would help where raters of a group agree more than the model expects."""
+    more = odd[(odd["quantity"] == WITHIN) & (odd["observed"] > odd["expected"])]
+    if more.empty:
+        return []
+    groups = [name for name in dict.fromkeys(more["group"]) if name]
+    who = f"the raters of {', '.join(groups)}" if groups else "raters of one group"
+    return [
+        prose(
+            f"That {who} agree with each other more than the model expects says that they err "
+            "together, and are fewer independent witnesses than they are raters. A perception "
+            "layer takes that into account; known truth (reference='gold'), a group whose "
+            "consensus is the truth (reference=), or three groups (reference='groups') tell it "
+            "how often."
+        )
+    ]
 
 
 def _table(table: pd.DataFrame, level: float) -> Block:

@@ -1,0 +1,149 @@
+"""Whose truth is meant: which rater groups then have a perception layer, and what data it needs."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.errors import ModelError, suggest
+from assay.plurals import counted
+from assay.ratings import Ratings
+from assay.spec import GOLD, GROUPS
+
+ENOUGH = 30
+"""Items with gold, with two ratings of the reference group, or rated by three groups, that a
+reference needs."""
+WITNESSES = 3
+"""Groups that have to look at an item for what they agree on to tell what each misperceives: of
+two, either may be the one that is wrong."""
+
+
+def layered_groups(
+    reference: str | None, named: set[str], sizes: Mapping[str, int]
+) -> tuple[str, ...]:
+    """Return the rater groups that have a layer.
+
+    Parameters
+    ----------
+    reference : str or None
+        Whose truth is meant.
+    named : set of str
+        Groups whose recipe names ``perception``.
+    sizes : mapping of str to int
+        How many raters each rater group has.
+
+    Raises
+    ------
+    ModelError
+        If the layer cannot be told from the data: no reference, or an unknown one.
+    """
+    if reference is None:
+        if named:
+            raise ModelError(
+                "perception needs to know whose truth is meant: without it, what a group "
+                "misperceives cannot be told from what is true. Give reference='gold' (known truth "
+                "of some items), the name of a rater group whose consensus counts as the truth, or "
+                "reference='groups' (what three rater groups or more agree on)"
+            )
+        return ()
+    if reference == GOLD:
+        return tuple(sizes)
+    if reference == GROUPS:
+        # What one rater misperceives is no other thing than its errors.
+        alone = sorted(name for name in named if sizes[name] < 2)
+        if alone:
+            raise ModelError(
+                f"the rater group {alone[0]!r} has one rater: with reference={GROUPS!r}, what it "
+                "misperceives cannot be told from its own errors. Leave perception out of its "
+                "recipe"
+            )
+        return tuple(name for name, count in sizes.items() if count > 1)
+    _require_group(reference, sizes)
+    if reference in named:
+        raise ModelError(
+            f"the reference {reference!r} cannot have a perception layer: its consensus is the "
+            "truth by definition"
+        )
+    return tuple(name for name in sizes if name != reference)
+
+
+def check_reference(ratings: Ratings, reference: str | None) -> None:
+    """Refuse a reference that does not exist, or that too few items tell of.
+
+    Raises
+    ------
+    ModelError
+        If it is no rater group, or fewer than 30 items have gold (two ratings of the reference
+        group besides a rating of somebody else; ratings of three groups).
+    """
+    if reference is None:
+        return
+    sizes = group_sizes(ratings)
+    if reference not in (GOLD, GROUPS):
+        _require_group(reference, sizes)
+    enough = int(telling_items(ratings, reference).sum())
+    if reference == GOLD:
+        if enough < ENOUGH:
+            raise ModelError(
+                f"reference={GOLD!r} needs the known truth of at least {ENOUGH} items; {enough} "
+                "have it. Give it by truth= when reading, or use reference=None"
+            )
+        return
+    if reference == GROUPS:
+        if not groups_tell(ratings):
+            raise ModelError(
+                f"reference={GROUPS!r} needs {WITNESSES} rater groups or more, one of them of two "
+                f"raters or more, and {ENOUGH} items that {WITNESSES} groups rated; there are "
+                f"{counted(len(sizes), 'group')}, the largest of "
+                f"{counted(max(sizes.values()), 'rater')}, and {enough} such items. Name the "
+                "groups by group= when reading; of two groups, the one whose consensus counts as "
+                "the truth; or use reference=None (one consensus)"
+            )
+        return
+    if enough < ENOUGH:
+        raise ModelError(
+            f"reference={reference!r} needs at least {ENOUGH} items that this group rated twice or "
+            f"more and others rated too; there are {enough}. Use reference=None (one consensus)"
+        )
+
+
+def groups_tell(ratings: Ratings) -> bool:
+    """Whether what rater groups agree on tells what each of them misperceives."""
+    sizes = group_sizes(ratings)
+    if len(sizes) < WITNESSES or max(sizes.values()) < 2:
+        return False
+    return int(telling_items(ratings, GROUPS).sum()) >= ENOUGH
+
+
+def _require_group(reference: str, sizes: Mapping[str, int]) -> None:
+    if reference not in sizes:
+        raise ModelError(
+            f"reference={reference!r} is no rater group; "
+            f"{suggest(reference, [GOLD, GROUPS, *sizes])}"
+        )
+
+
+def group_sizes(ratings: Ratings) -> dict[str, int]:
+    """Return how many raters each rater group has, by name in order."""
+    names, counts = np.unique(ratings.raters["group"].astype(str), return_counts=True)
+    return {str(name): int(count) for name, count in zip(names, counts, strict=True)}
+
+
+def telling_items(ratings: Ratings, reference: str) -> NDArray[np.bool_]:
+    """Whether each item tells what rater groups misperceive: (item,).
+
+    It has gold; two ratings of the reference group or more, and one of somebody else; or ratings
+    of three groups.
+    """
+    if reference == GOLD:
+        return ratings.has_truth
+    rated, items = ~ratings.abstained, len(ratings.items)
+    names, group = np.unique(ratings.raters["group"].astype(str), return_inverse=True)
+    if reference == GROUPS:
+        looked = ratings.item[rated].astype(np.int64) * len(names) + group[ratings.rater[rated]]
+        seen = np.unique(looked) // len(names)
+        return np.asarray(np.bincount(seen, minlength=items) >= WITNESSES)
+    mine = (names == reference)[group][ratings.rater]
+    inside = np.bincount(ratings.item[mine & rated], minlength=items)
+    outside = np.bincount(ratings.item[~mine & rated], minlength=items)
+    return np.asarray((inside >= 2) & (outside >= 1))

@@ -1,0 +1,191 @@
+"""Whose truth is meant: which groups have a perception layer, and what data a reference needs."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import assay
+from assay.errors import ModelError
+from assay.fit_data import spec_of
+from assay.layers.reference import (
+    ENOUGH,
+    check_reference,
+    groups_tell,
+    layered_groups,
+    telling_items,
+)
+from assay.model import build_structure
+from assay.posterior_checks import WITHIN
+from assay.ratings import Ratings
+from assay.reporting.material import Material
+from assay.reporting.model_checks import misfit_section
+from assay.spec import make_spec
+
+SIZES = {"crowd": 3, "expert": 1}
+
+
+@pytest.mark.parametrize(
+    ("reference", "named", "groups"),
+    [
+        (None, set(), ()),
+        ("gold", set(), ("crowd", "expert")),
+        ("gold", {"crowd"}, ("crowd", "expert")),
+        ("expert", set(), ("crowd",)),
+        ("groups", set(), ("crowd",)),
+        ("groups", {"crowd"}, ("crowd",)),
+    ],
+)
+def test_which_groups_have_a_layer(reference: str | None, named: set[str], groups: tuple):
+    assert layered_groups(reference, named, SIZES) == groups
+
+
+@pytest.mark.parametrize(
+    ("reference", "named", "words"),
+    [
+        (None, {"crowd"}, "perception needs to know whose truth is meant"),
+        ("experts", set(), "no rater group; did you mean expert"),
+        ("expert", {"expert"}, "its consensus is the truth by definition"),
+        ("groups", {"expert"}, "'expert' has one rater"),
+    ],
+)
+def test_layers_that_data_cannot_tell_are_refused(
+    reference: str | None, named: set[str], words: str
+):
+    with pytest.raises(ModelError, match=words):
+        layered_groups(reference, named, SIZES)
+
+
+def test_gold_has_to_be_known_of_enough_items():
+    ratings = assay.simulate("retrieval", n_items=60, gold=0.5, rng=1)
+    assert ENOUGH == 30
+    check_reference(ratings, "gold")
+    truth = ratings.truth.copy()
+    truth[np.flatnonzero((truth != -1).any(axis=1))[0]] = -1
+    with pytest.raises(ModelError, match="at least 30 items; 29 have it"):
+        check_reference(replace(ratings, truth=truth), "gold")
+
+
+def test_a_reference_group_has_to_rate_enough_items_twice_that_others_rate():
+    options = {"n_items": 30, "groups": {"human": 2, "model": 1}, "rng": 1}
+    check_reference(assay.simulate("retrieval", ratings_per_item=3, **options), "human")
+    fewer = assay.simulate("retrieval", ratings_per_item=[3] * 29 + [2], **options)
+    with pytest.raises(ModelError, match="there are 29"):
+        check_reference(fewer, "human")
+    with pytest.raises(ModelError, match="there are 0"):
+        check_reference(fewer, "model")
+    with pytest.raises(ModelError, match=r"'Human' is no rater group; did you mean human\?"):
+        check_reference(fewer, "Human")
+
+
+def in_groups(sizes: dict[str, int], *, three: int = 30, n_items: int = 40) -> Ratings:
+    """All raters answer the first items, and one rater the others."""
+    count = sum(sizes.values())
+    each = [count] * three + [1] * (n_items - three)
+    return assay.simulate("single", n_items=n_items, groups=sizes, ratings_per_item=each, rng=1)
+
+
+def test_three_groups_have_to_rate_enough_items():
+    ratings = in_groups({"a": 2, "b": 1, "c": 1})
+    assert telling_items(ratings, "groups").sum() == ENOUGH
+    check_reference(ratings, "groups")
+    fewer = in_groups({"a": 2, "b": 1, "c": 1}, three=29)
+    with pytest.raises(ModelError, match="3 groups, the largest of 2 raters, and 29 such items"):
+        check_reference(fewer, "groups")
+    with pytest.raises(ModelError, match="there are 2 groups"):
+        check_reference(in_groups({"a": 3, "b": 2}), "groups")
+    with pytest.raises(ModelError, match="the largest of 1 rater"):
+        check_reference(in_groups({"a": 1, "b": 1, "c": 1}), "groups")
+
+
+def test_abstentions_are_no_ratings_of_a_group():
+    ratings = in_groups({"a": 2, "b": 1, "c": 1})
+    mine = (ratings.raters["group"].to_numpy()[ratings.rater] == "c") & (ratings.item == 0)
+    assert groups_tell(ratings)
+    assert not groups_tell(replace(ratings, abstained=ratings.abstained | mine))
+
+
+def test_groups_alone_do_not_say_what_classes_are():
+    assert make_spec(reference="gold").anchored
+    assert make_spec(reference="a").anchored
+    assert not make_spec().anchored
+    assert not make_spec(reference="groups").anchored
+
+
+def test_one_rater_has_no_layer_besides_its_errors():
+    ratings = in_groups({"a": 2, "b": 1, "c": 1})
+    structure = build_structure(ratings, make_spec(reference="groups"))
+    assert structure.perception.groups == ("a",)
+
+
+@pytest.fixture(scope="module")
+def together() -> dict[str | None, object]:
+    """Three families of judges, each of whom misreads a fifth of the items as one."""
+    rng = np.random.default_rng(5)
+    truth = rng.integers(0, 2, 300) * rng.integers(0, 2, 300)
+    raters = [f"{family}{j}" for family in "abc" for j in range(4)]
+    looks = np.stack([np.where(rng.random(300) < 0.2, rng.random(300) < 0.7, truth) for _ in "abc"])
+    answers = np.repeat(looks, 4, axis=0) ^ (rng.random((12, 300)) < 0.08)
+    rows = [
+        (item, name, name[0], int(answers[j, item]))
+        for item in range(300)
+        for j, name in enumerate(raters)
+    ]
+    table = pd.DataFrame(rows, columns=["item", "rater", "group", "label"])
+    ratings = assay.read_ratings(table, task="single", group="group")
+    options = {"draws": 300, "tune": 300, "chains": 1, "rng": 1, "progress": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fits = {ref: assay.fit(ratings, reference=ref, **options) for ref in (None, "groups")}
+    return {"truth": truth, **fits}
+
+
+def test_families_that_err_together_are_not_taken_for_independent(together) -> None:
+    truth = together["truth"].mean()
+    ends = {}
+    for reference in (None, "groups"):
+        share = assay.label_draws(together[reference]).isel(label=0).mean("item")
+        ends[reference] = np.quantile(share, [0.025, 0.975])
+    assert ends["groups"][0] < truth < ends["groups"][1]
+    assert truth < ends[None][0]
+
+
+def test_whose_truth_it_is_is_told(together) -> None:
+    fit = together["groups"]
+    assert fit.attrs["reference"] == "consensus of the rater groups"
+    assert "The truth is what the rater groups agree on" in fit.attrs["assumptions"]
+    assert spec_of(fit).reference == "groups"
+    table = assay.perception_table(fit)
+    assert list(table["group"]) == ["a", "b", "c"]
+    assert ((table["lower"] < 0.2) & (table["upper"] > 0.2)).all()
+    assert not table["prior_driven"].any()
+    worth = assay.effective_raters(fit).mean(("chain", "draw", "label"))
+    assert (worth < 2.5).all()
+
+
+def test_how_often_all_groups_are_wrong_can_be_varied(together) -> None:
+    table = assay.consensus_sensitivity(together["groups"], wrong=(0.0, 0.1))
+    widths = (table["upper"] - table["lower"]).groupby(table["wrong"]).mean()
+    assert widths[0.1] > widths[0.0]
+
+
+def test_a_model_of_one_consensus_expects_less_agreement_within_families(together) -> None:
+    tails = {}
+    for reference in (None, "groups"):
+        table = assay.predictive_checks(together[reference])
+        within = table[(table["quantity"] == WITHIN) & (table["group"] == "")].iloc[0]
+        tails[reference] = within["tail"]
+        if reference is None:
+            assert within["observed"] > within["upper"]
+    assert tails[None] < 0.01 < 0.1 < tails["groups"]
+
+
+def test_the_report_says_that_a_family_errs_together(together) -> None:
+    said = str(misfit_section(Material(fit=together[None])).blocks)
+    assert "fewer independent witnesses" in said
+    assert "reference='groups'" in said
+    assert "fewer independent witnesses" not in str(
+        misfit_section(Material(fit=together["groups"])).blocks
+    )

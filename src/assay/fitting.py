@@ -55,6 +55,7 @@ from assay.ratings import Ratings
 from assay.recovery import Recovered, recover
 from assay.seeds import seed_of
 from assay.spec import DEFAULT_RATERS, GoldChosen, Replicates, make_spec
+from assay.unanimity import unanimity_warnings
 
 Floats = NDArray[np.float64]
 
@@ -201,6 +202,7 @@ def fit(
         spec, partial(unlike_gold, ratings)
     )
     notes += reference_warnings(structure, drawn.recovered.probabilities)
+    notes += unanimity_warnings(structure, drawn.recovered.probabilities)
     notes += unread_scores(structure)
     for note in [*notes, *independent_replicates(structure)]:
         warnings.warn(note, FitWarning, stacklevel=2)

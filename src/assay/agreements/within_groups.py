@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from assay.agreements.design import build_design
 from assay.ratings import Ratings
-from assay.states import MISSING, Vectors
+from assay.states import Vectors
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,7 +33,7 @@ class GroupMeetings:
     kind: Ints
 
     def percent(self, answers: Vectors) -> Floats:
-        """Share of the meetings in which both answered alike: (group + 2, label).
+        """Share of the meetings of two who were asked and answered alike: (group + 2, label).
 
         The last lines are those of meetings within any group, and across groups; NaN where nobody
         met.
@@ -42,7 +42,7 @@ class GroupMeetings:
         found = np.full((groups + 2, labels), np.nan)
         for label in range(labels):
             one, other = answers[self.left, label], answers[self.right, label]
-            both = (one != MISSING) & (other != MISSING)
+            both = (one >= 0) & (other >= 0)
             met = _with_sum(np.bincount(self.kind[both], minlength=groups + 1))
             alike = _with_sum(np.bincount(self.kind[both & (one == other)], minlength=groups + 1))
             np.divide(alike, met, out=found[:, label], where=met > 0)

@@ -1,0 +1,57 @@
+"""Whether a fit takes for true what all raters of an item say, in words.
+
+Raters who all say the same are the best evidence there is without known truth. A fit that takes
+most of such items for something else has found another meaning of its classes that explains the
+answers better, as a recipe can whose errors are too tame for the data: chains agree on it.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.model import Structure
+
+Floats = NDArray[np.float64]
+
+VOTES = 3
+"""Raters who say the same of an item, and none who says otherwise, from which on that counts."""
+ITEMS = 10
+"""Such items of a class, from which on a fit is held against them."""
+MOST = 0.5
+
+
+def unanimity_warnings(structure: Structure, probabilities: Floats) -> list[str]:
+    """Name classes that a fit denies to most of the items of which all raters say so.
+
+    Items whose truth is known are left out. Where a reference says what is true, a whole group may
+    be wrong, and nothing is said.
+
+    Parameters
+    ----------
+    structure : Structure
+    probabilities : ndarray (item, state)
+        Posterior probabilities of the states.
+    """
+    ratings = structure.ratings
+    if structure.spec.reference is not None:
+        return []
+    states, found = structure.prevalence.space.states, []
+    for n, label in enumerate(ratings.task.labels):
+        votes = np.zeros((len(ratings.items), len(label.classes)))
+        told = ratings.answers[:, n] >= 0
+        said = np.stack([ratings.item, ratings.rater, ratings.answers[:, n]], axis=1)[told]
+        item, _, answer = np.unique(said, axis=0).T  # a rater's repeated answer is one vote
+        np.add.at(votes, (item, answer), 1)
+        alike = (votes.max(axis=1) >= VOTES) & (votes.max(axis=1) == votes.sum(axis=1))
+        alike &= ratings.truth[:, n] < 0
+        for k, name in enumerate(label.classes):
+            here = alike & (votes[:, k] > 0)
+            held = probabilities[here][:, states[:, n] == k].sum(axis=1)
+            if here.sum() >= ITEMS and held.mean() < MOST:
+                found.append(
+                    f"All raters of {here.sum()} items, {VOTES} or more of each, say {name!r} "
+                    f"({label.name}), and this fit takes {held.mean():.0%} of these items for it: "
+                    "what its classes stand for is something else than their names, or all raters "
+                    "err alike. Another recipe (raters='hierarchical') may explain the answers as "
+                    "they are meant; the truth of some items (truth=) would tell."
+                )
+    return found

@@ -11,10 +11,10 @@ from claims_raters import LEVEL, Claim, Claims, Study, World, inside
 
 import assay
 from assay.agreements import agreement
-from assay.agreements.design import build_design
 from assay.ais_studies.consensus import consensus_table
 from assay.comparison import group_contrasts
 from assay.evaluation import metrics_of_labels
+from assay.meetings import build_design
 from assay.ratings import AUDITED_RIGHT, AUDITED_WRONG, NOT_AUDITED, Ratings
 
 RATES = ["flag_rate", "interpretable_rate", "attributable_rate"]

@@ -40,6 +40,7 @@ from assay.fit_attributes import attributes
 from assay.fit_data import posterior_dataset
 from assay.fit_diagnostics import diagnose_interruption, diagnose_laplace, diagnose_nuts
 from assay.fit_tree import assemble
+from assay.group_errors import group_error_warnings
 from assay.inference import RUNS
 from assay.laplace import visits
 from assay.layers.reference import check_reference
@@ -203,6 +204,10 @@ def fit(
     )
     notes += reference_warnings(structure, drawn.recovered.probabilities)
     notes += unanimity_warnings(structure, drawn.recovered.probabilities)
+    if method in ("nuts", "laplace"):
+        notes += group_error_warnings(
+            structure, values, drawn.recovered.states, np.random.default_rng(seed)
+        )
     notes += unread_scores(structure)
     for note in [*notes, *independent_replicates(structure)]:
         warnings.warn(note, FitWarning, stacklevel=2)

@@ -10,12 +10,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.agreements.columns import WHOLE, column_names
-from assay.agreements.design import build_design
 from assay.agreements.expected import replicated_statistics
-from assay.agreements.within_groups import GroupMeetings, build_meetings
 from assay.arguments import require_count
 from assay.fit_data import ratings_of
 from assay.intervals import interval_ends, require_level
+from assay.meetings import GroupMeetings, build_design, build_meetings
 from assay.predictive import predict_answers
 from assay.ratings import Ratings
 from assay.states import MISSING, Vectors, vector_name

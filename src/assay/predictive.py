@@ -57,16 +57,17 @@ def predict_answers(
     values = parameter_draws(fit)
     states = group(fit, "labels")["state"].transpose("chain", "draw", "item").to_numpy()
     states = states.reshape(-1, states.shape[-1])
-    return _replicates(structure, values, states, draws, generator_of(rng))
+    return replicates(structure, values, states, draws, generator_of(rng))
 
 
-def _replicates(
+def replicates(
     structure: Structure,
     values: Mapping[str, Floats],
     states: NDArray[np.int16],
     draws: int,
     rng: np.random.Generator,
 ) -> Iterator[Vectors]:
+    """Replicate the answers from draws of the parameters, by name, and of the states."""
     missing = structure.ratings.answers == MISSING
     for n in np.linspace(0, len(states), draws, endpoint=False).astype(int):
         one = {name: value[n : n + 1] for name, value in values.items()}

@@ -96,8 +96,8 @@ def test_alpha_of_bootstrap_samples_is_that_of_the_krippendorff_package(seed, mo
 
     monkeypatch.setattr(module, "times_drawn", whole_clusters)
     from assay.agreements.columns import build_columns
-    from assay.agreements.design import build_design
     from assay.agreements.tallies import build_tally
+    from assay.meetings import build_design
 
     design = build_design(ratings)
     columns = build_columns(ratings.task, ratings.answers[design.first], ["grade"])

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 import assay
+from assay.diagnostics import fit_warnings
 from assay.errors import ModelError
 from assay.fit_data import spec_of
 from assay.layers.reference import (
@@ -180,6 +181,32 @@ def test_a_model_of_one_consensus_expects_less_agreement_within_families(togethe
         if reference is None:
             assert within["observed"] > within["upper"]
     assert tails[None] < 0.01 < 0.1 < tails["groups"]
+
+
+def test_a_fit_of_one_consensus_says_which_families_err_together(together) -> None:
+    said = [text for text in fit_warnings(together[None]) if "err together" in text]
+    assert len(said) == 1
+    assert said[0].startswith("Raters of ")
+    assert "reference='groups'" in said[0]
+    assert not any("err together" in text for text in fit_warnings(together["groups"]))
+
+
+@pytest.mark.parametrize("raters", ["hierarchical", "hierarchical + item_difficulty"])
+def test_groups_whose_raters_err_alone_are_not_said_to_err_together(raters: str) -> None:
+    """Items that are hard for all are no sign of it either."""
+    ratings = assay.simulate(
+        "single",
+        raters="hierarchical + item_difficulty",
+        n_items=200,
+        groups={"a": 3, "b": 3},
+        ratings_per_item=6,
+        values={"hard_share": 0.3, "difficulty_loading": np.full((2, 1), 2.0)},
+        rng=3,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = assay.fit(ratings, raters=raters, draws=200, tune=200, chains=1, rng=1)
+    assert not any("err together" in text for text in fit_warnings(fit))
 
 
 def test_the_report_says_that_a_family_errs_together(together) -> None:

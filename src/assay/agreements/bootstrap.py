@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.agreements.design import Design
 from assay.agreements.statistics import statistics
 from assay.agreements.tallies import Block, Tally
+from assay.meetings import Design
 from assay.resampling import times_drawn
 
 Floats = NDArray[np.float64]

@@ -7,11 +7,11 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.agreements.columns import build_columns
-from assay.agreements.design import Design
 from assay.agreements.statistics import statistics
 from assay.agreements.tallies import build_tally
 from assay.errors import FitError
 from assay.fit_data import ratings_of
+from assay.meetings import Design
 from assay.ratings import Ratings
 from assay.states import Vectors
 from assay.task import Task

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from assay.agreements.bootstrap import bootstrap
 from assay.agreements.columns import build_columns, column_names
-from assay.agreements.design import Design, build_design
 from assay.agreements.expected import replicated_statistics, require_same_ratings
 from assay.agreements.intra_rater import intra_rater_table
 from assay.agreements.statistics import pair_agreement, statistics
 from assay.agreements.tallies import Tally, build_tally
 from assay.arguments import require_count
 from assay.intervals import interval_ends, require_level
+from assay.meetings import Design, build_design
 from assay.predictive import predict_answers
 from assay.ratings import Ratings, require_ratings
 from assay.seeds import generator_of

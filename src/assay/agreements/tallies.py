@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.agreements.columns import Column
-from assay.agreements.design import Design
+from assay.meetings import Design
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

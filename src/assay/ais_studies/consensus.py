@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.agreements.design import Design
 from assay.intervals import interval_ends
 from assay.majority import close_gates, majority_labels
+from assay.meetings import Design
 from assay.quotients import divided
 from assay.ratings import Ratings, take_ratings
 from assay.resampling import times_drawn

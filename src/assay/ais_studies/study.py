@@ -8,7 +8,6 @@ import xarray as xr
 
 from assay.agreements import agreement
 from assay.agreements.columns import WHOLE
-from assay.agreements.design import build_design
 from assay.ais_studies.audits import audit_table
 from assay.ais_studies.consensus import consensus_table
 from assay.ais_studies.times import time_table
@@ -16,6 +15,7 @@ from assay.ais_studies.written import study_text
 from assay.errors import ModelError
 from assay.evaluation import majority_metrics, metrics
 from assay.fit_data import ratings_of
+from assay.meetings import build_design
 from assay.ratings import SOME_WRONG, Ratings
 from assay.seeds import generator_of
 from assay.summary import summarize

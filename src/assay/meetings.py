@@ -1,4 +1,4 @@
-"""Who rated what, and which two raters met on an item."""
+"""Who rated what, and which two raters met on an item: of one rater group, or of two."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.ratings import Ratings
+from assay.states import Vectors
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
@@ -80,3 +82,70 @@ def _clusters(ratings: Ratings, rated: Ints) -> tuple[Ints, Ints]:
     place = np.searchsorted(known, names)
     found = known[np.minimum(place, len(known) - 1)] == names if len(known) else place < 0
     return np.where(found, place, -1), strata[rated[where]].astype(np.int64)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupMeetings:
+    """Which two ratings of an item meet, and whether their raters are of one group.
+
+    Attributes
+    ----------
+    groups : tuple of str
+        Rater groups of whom two raters met.
+    left, right : ndarray of int (meeting,)
+        Positions in the ratings.
+    kind : ndarray of int (meeting,)
+        The group of both, or the number of groups where they are of two.
+    """
+
+    groups: tuple[str, ...]
+    left: Ints
+    right: Ints
+    kind: Ints
+
+    def percent(self, answers: Vectors) -> Floats:
+        """Share of the meetings of two who were asked and answered alike: (group + 2, label).
+
+        The last lines are those of meetings within any group, and across groups; NaN where nobody
+        met.
+        """
+        met, alike = self.counts(answers)
+        share = np.full(met.shape, np.nan)
+        return np.asarray(np.divide(alike, met, out=share, where=met > 0))
+
+    def counts(self, answers: Vectors) -> tuple[Ints, Ints]:
+        """Count meetings of two who were asked, and those in which they answered alike.
+
+        Two of (group + 2, label), as for the percentages.
+        """
+        kinds, found = len(self.groups) + 1, []
+        for label in range(answers.shape[1]):
+            one, other = answers[self.left, label], answers[self.right, label]
+            both = (one >= 0) & (other >= 0)
+            chosen = (both, both & (one == other))
+            found.append([np.bincount(self.kind[rows], minlength=kinds) for rows in chosen])
+        met, alike = np.array(found).transpose(1, 2, 0)
+        return _with_sum(met), _with_sum(alike)
+
+
+def _with_sum(counts: Ints) -> Ints:
+    """Put the sum of all groups before what is across them."""
+    return np.concatenate([counts[:-1], counts[:-1].sum(axis=0, keepdims=True), counts[-1:]])
+
+
+def build_meetings(ratings: Ratings) -> GroupMeetings | None:
+    """Find the meetings of raters; None if all raters are of one group."""
+    design = build_design(ratings)
+    names, group = np.unique(ratings.raters["group"].astype(str), return_inverse=True)
+    left, right = group[design.raters].T
+    same = left == right
+    within = np.unique(left[same])
+    if same.all() or not len(within):
+        return None
+    kind = np.where(same, np.searchsorted(within, left), len(within))
+    return GroupMeetings(
+        groups=tuple(names[within].tolist()),
+        left=design.first[design.left],
+        right=design.first[design.right],
+        kind=kind[design.pair].astype(np.int64),
+    )

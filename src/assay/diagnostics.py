@@ -18,6 +18,9 @@ from assay.spec import GOLD, Spec
 Floats = NDArray[np.float64]
 
 MODE_LIMIT = 0.01
+HEAVY = 0.1
+SELDOM = 0.1
+"""Of the draws that a mode of such weight should have, the share below which they miss it."""
 K_HAT_LIMIT = 0.7
 SAME = 1e-9
 """Spread of log ratios of a posterior that is normal, but for rounding."""
@@ -125,13 +128,14 @@ def mode_warnings(modes: list[Mode]) -> list[str]:
     """Name the modes that were seen besides the one that is reported."""
     found = []
     for mode in modes[1:]:
-        if mode.visited == 0 and (mode.mirrored or mode.weight > MODE_LIMIT):
-            weighty = mode.weight > MODE_LIMIT
+        weighty = mode.weight > MODE_LIMIT
+        missed = mode.visited == 0 and (mode.mirrored or weighty)
+        if missed or (mode.weight > HEAVY and mode.visited < SELDOM * mode.weight):
             better = mode.misnamed and mode.weight > modes[0].weight
             why = BETTER_MISNAMED if better else WHICH_HOLDS if weighty else ""
             text = (
                 "The answers can be explained in another way (another mode of the posterior), "
-                f"which is not part of the result: {mode}; its weight is "
+                f"which is {_part_of_result(mode)}: {mode}; its weight is "
                 f"{'not ' * weighty}negligible.{why}"
             )
             found.append(text if why else Aside(text))
@@ -148,6 +152,13 @@ def mode_warnings(modes: list[Mode]) -> list[str]:
             "turned round. Give the truth of a few items (truth=)."
         )
     return found
+
+
+def _part_of_result(mode: Mode) -> str:
+    """Say how much of the result a mode is that the draws miss or nearly so."""
+    if mode.visited == 0:
+        return "not part of the result"
+    return f"hardly part of the result ({mode.visited:.1%} of the draws)"
 
 
 def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> list[str]:

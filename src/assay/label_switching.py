@@ -20,6 +20,7 @@ from scipy.optimize import linear_sum_assignment
 
 from assay.kernels.data import Data
 from assay.model import Structure
+from assay.parts import Part
 from assay.recovery import recover
 
 Floats = NDArray[np.float64]
@@ -31,6 +32,10 @@ CLEARLY = 2.0
 """How many times as often as its own name raters call a class by another one."""
 GAIN = 0.1
 """By how much the chances of right answers, added up over classes, rise with other names."""
+CAMP = 0.25
+"""The same for one rater and a class, from which on that rater answers another way round."""
+CAMP_RATINGS = 0.25
+"""Share of the ratings from which on those who answer another way round may be right."""
 LEFT_OPEN = 1e-3
 """Probability of what is taken for a class, where another is the true one."""
 
@@ -62,23 +67,98 @@ def put_right(structure: Structure, values: Values) -> Data | None:
         tells nothing.
     """
     states = structure.prevalence.space.states
-    renamed = states.copy()
-    for n, names in enumerate(_names(structure, values)):
-        asked = states[:, n] >= 0
-        renamed[asked, n] = names[states[asked, n]]
+    renamed = _renamed(states, _names(structure, values))
     if (renamed != states).any():
-        same = (renamed[:, None] == states[None]).all(axis=2)
-        # Where the rules forbid what a state becomes, nothing is said of its items.
-        possible = same | ~same.any(axis=1, keepdims=True)
+        possible = _possible(states, renamed)
     else:
         drifted = _drifted(structure, values)
         possible = ~(drifted[:, None] & drifted[None])
+    return _told(structure, values, possible)
+
+
+def other_camp(structure: Structure, values: Values) -> Data | None:
+    """Return the data with what other raters say for the truth, if a point has them mostly wrong.
+
+    Where some raters answer a question the other way round, another mode takes them for right and
+    the others for wrong. With as many raters on each side it weighs the same, and climbs from a few
+    places may all miss it.
+
+    Parameters
+    ----------
+    structure : Structure
+    values : mapping of str to ndarray (1, ...)
+
+    Returns
+    -------
+    Data or None
+        In which each cell's likeliest state, by the names of classes of those who are wrong, is all
+        but known. None if they have less than a quarter of the ratings, or some truth is known.
+    """
+    states = structure.prevalence.space.states
+    if _is_anchored(structure):
+        return None
+    renamed = _renamed(states, _camp_names(structure, values))
+    return _told(structure, values, _possible(states, renamed))
+
+
+def _camp_names(structure: Structure, values: Values) -> list[Ints]:
+    """Say what raters who are clearly wrong call each class, label by label."""
+    by_unit = np.concatenate([part.reliability(values)[0] for part in structure.parts], axis=0)
+    weight = np.concatenate([_ratings_of_units(part) for part in structure.parts])
+    found = []
+    for n, label in enumerate(structure.ratings.task.labels):
+        count = len(label.classes)
+        tables = by_unit[:, n, :count, :count]
+        camp = np.isfinite(tables).all(axis=(1, 2)) & (weight > 0)
+        camp[camp] = [_gain(table) > CAMP * count for table in tables[camp]]
+        names = np.arange(count)
+        if weight[camp].sum() > CAMP_RATINGS * weight.sum():
+            mean = np.average(tables[camp], axis=0, weights=weight[camp])
+            names = linear_sum_assignment(mean, maximize=True)[1]
+        found.append(names)
+    return found
+
+
+def _ratings_of_units(part: Part) -> Floats:
+    """Count the ratings of each unit of a part: (unit,)."""
+    told = part.unit[part.unit >= 0]
+    return np.bincount(told, minlength=len(part.unit_rater)).astype(float)
+
+
+def _gain(table: Floats) -> float:
+    """By how much the chances of right answers, added up, rise with the best names."""
+    return float(table[linear_sum_assignment(table, maximize=True)].sum() - np.trace(table))
+
+
+def _renamed(states: NDArray[np.int16], names: Sequence[Ints]) -> NDArray[np.int16]:
+    """Give the classes of states other names: (state, label)."""
+    renamed = states.copy()
+    for n, other in enumerate(names):
+        asked = states[:, n] >= 0
+        renamed[asked, n] = other[states[asked, n]]
+    return renamed
+
+
+def _possible(states: NDArray[np.int16], renamed: NDArray[np.int16]) -> NDArray[np.bool_]:
+    """Return what each state can be if it was renamed: (state, state).
+
+    Where the rules forbid what a state becomes, nothing is said of its items.
+    """
+    same = (renamed[:, None] == states[None]).all(axis=2)
+    return np.asarray(same | ~same.any(axis=1, keepdims=True))
+
+
+def _told(structure: Structure, values: Values, possible: NDArray[np.bool_]) -> Data | None:
+    """Return the data in which cells are all but known to be what their likeliest state can be."""
+    count = len(possible)
+    if np.array_equal(possible, np.eye(count, dtype=bool)):
+        return None
     if possible.all() or not possible.any(axis=1).all():
         return None
     told = np.where(possible, 0.0, np.log(LEFT_OPEN))
     data = structure.pattern.data
-    masks = (data.masks[:, None] + told[None]).reshape(-1, len(states))
-    mask = data.cell_mask * len(states) + _likeliest(structure, values)
+    masks = (data.masks[:, None] + told[None]).reshape(-1, count)
+    mask = data.cell_mask * count + _likeliest(structure, values)
     return data._replace(cell_mask=mask, masks=masks)
 
 

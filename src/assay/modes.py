@@ -31,7 +31,7 @@ from assay.curvature import curvature
 from assay.density import NOT_FINITE, Density
 from assay.errors import FitError
 from assay.kernels.data import Data
-from assay.label_switching import put_right
+from assay.label_switching import other_camp, put_right
 from assay.model import Structure
 from assay.partition import bundle_sizes, take_bundles
 from assay.peaks import Mode, alike, distance, distinct, in_order, labels_at, standing
@@ -139,6 +139,10 @@ def seek_modes(
         seen += [mode.height for mode in wrong]
         if wrong:
             modes = distinct(structure, density, peaks, still, widths=widths)
+    data = other_camp(structure, density.constrain(modes[0].x[None]))
+    if data is not None:
+        peaks.append((*above(density, _told_start(density, data, above)), 0))
+        modes = distinct(structure, density, peaks, still, widths=widths)
     if not len(still):
         return modes
     found: list[Mode] = []
@@ -182,8 +186,15 @@ def _put_right(
     for mode in modes:
         data = put_right(structure, density.constrain(mode.x[None]))
         if data is not None:
-            told = replace(density, data=data)
-            yield above(told, prior_centre(told))[0]
+            yield _told_start(density, data, above)
+
+
+def _told_start(
+    density: Density, data: Data, above: Callable[[Density, Floats], tuple[Floats, float]]
+) -> Floats:
+    """Return the mode of data in which states are all but known, as a start."""
+    told = replace(density, data=data)
+    return above(told, prior_centre(told))[0]
 
 
 def _take_in(structure: Structure, density: Density, modes: list[Mode], mode: Mode) -> None:

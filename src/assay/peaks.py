@@ -58,7 +58,7 @@ class Mode:
     misnamed : bool
         Whether raters clearly call some class by the name of another.
     starts : int
-        How many starts led here, other than a mode with its names put right.
+        How many starts led here, other than modes whose classes were given other names.
     visited : float
         Share of the posterior draws that are nearer to this mode than to the others.
     spreads : Spreads or None
@@ -102,7 +102,7 @@ class Mode:
         if self.mirrored:
             kind = "raters are mostly wrong (a mirror image)"
         evidence = "" if np.isnan(self.evidence) else f"log evidence {self.evidence:.1f}, "
-        found = f"from {self.starts} of the starts" if self.starts else "by putting names right"
+        found = f"from {self.starts} of the starts" if self.starts else "by other names of classes"
         return (
             f"{kind}: mean accuracy {self.accuracy:.2f}, {evidence}"
             f"weight {self.weight:.2g}, found {found}"

@@ -3,6 +3,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -319,3 +320,23 @@ def test_a_class_is_misnamed_if_its_items_are_called_otherwise(layer, accuracy, 
     values["accuracy"] = np.full_like(values["accuracy"], accuracy)
     values["difficulty_loading"] = np.full_like(values["difficulty_loading"], 2.0)
     assert is_misnamed(structure, values) is misnamed
+
+
+@pytest.mark.parametrize("classes", [("no", "yes"), ("a", "b", "c", "d")])
+def test_a_rater_who_answers_the_other_way_round_may_be_the_one_who_is_right(
+    classes: tuple[str, ...],
+):
+    """Of two raters who read the scale from its two ends, the ratings favour neither."""
+    rng = np.random.default_rng(5)
+    count = len(classes)
+    truth = rng.integers(count, size=80)
+    said = [np.where(rng.random(80) < 0.9, truth, rng.integers(count, size=80)) for _ in range(2)]
+    table = pd.DataFrame({"item": np.tile(np.arange(80), 2), "rater": np.repeat(["x", "y"], 80)})
+    table["label"] = np.array(classes)[np.concatenate([said[0], count - 1 - said[1]])]
+    ratings = assay.read_ratings(table, task="single")
+    structure = build_structure(ratings, make_spec("hierarchical", "loglinear"))
+    density = make_density(structure)
+    modes = find_modes(structure, density, np.random.default_rng(1), starts=1)
+    assert [mode.weight for mode in modes[:2]] == pytest.approx([0.5, 0.5], abs=0.2)
+    labels = [labels_at(structure, density, mode.x[None]).argmax(axis=1) for mode in modes[:2]]
+    assert (labels[0] == count - 1 - labels[1]).mean() > 0.8

@@ -149,6 +149,14 @@ def mode(*, accuracy: float, weight: float, misnamed: bool = False, visited: flo
     )  # fmt: skip
 
 
+def test_a_heavy_mode_that_a_few_draws_alone_lie_near_is_told() -> None:
+    chosen = mode(accuracy=0.8, weight=0.55, visited=0.999)
+    (note,) = mode_warnings([chosen, mode(accuracy=0.8, weight=0.45, visited=0.001)])
+    assert "hardly part of the result (0.1% of the draws)" in note
+    assert "its weight is not negligible" in note
+    assert mode_warnings([chosen, mode(accuracy=0.8, weight=0.45, visited=0.2)]) == []
+
+
 @pytest.mark.parametrize(
     ("first", "visited", "count"), [(False, 0.9, 1), (False, 0.1, 0), (True, 0.9, 0)]
 )

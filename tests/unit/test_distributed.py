@@ -119,6 +119,10 @@ CASES = {
     "clusters": (simulated(), make_spec()),
     "replicates": (simulated(replicates=2, n_items=120), make_spec()),
     "gold": (simulated(gold=0.5), make_spec("pooled + perception", reference="gold")),
+    "groups": (
+        simulated(groups={"a": 2, "b": 2, "c": 1}, ratings_per_item=5),
+        make_spec(reference="groups"),
+    ),
     "bias": (simulated(), make_spec("pooled + system_bias", "dirichlet")),
     "partial": (simulated(missing=0.3), make_spec("dawid_skene + item_difficulty")),
     "drift": (simulated(sessions=3), make_spec("drift")),

@@ -7,6 +7,7 @@ from assay.checking.gold_choice import check_gold_choice
 from assay.checking.items import check_clusters, check_items
 from assay.checking.leaning import check_leaning
 from assay.checking.model_families import check_model_families
+from assay.checking.opposites import check_opposites
 from assay.checking.raters import check_overlap, check_raters, check_twins
 from assay.checking.reach import check_reach
 from assay.checking.replicates import check_replicates
@@ -20,8 +21,8 @@ from assay.ratings import Ratings, require_ratings
 
 PARTS = (
     check_rows, check_items, check_overlap, check_raters, check_slots, check_twins,
-    check_model_families, check_replicates, check_answers, check_scores, check_sessions,
-    check_times, check_audits, check_clusters, check_gold_choice, check_leaning,
+    check_opposites, check_model_families, check_replicates, check_answers, check_scores,
+    check_sessions, check_times, check_audits, check_clusters, check_gold_choice, check_leaning,
     check_double_sampling, check_reach,
 )  # fmt: skip
 
@@ -48,9 +49,11 @@ def check(ratings: Ratings) -> Check:
     Two raters can be compared only if a chain of items that both ends' raters share connects
     them: the connected components of the graph of raters and items. Twins are pairs of raters
     that agree on more than 98 % of at least 20 items in common, while two answers drawn at
-    random agree on less than 90 %. Language models of one family are told by their names alone.
-    Double sampling [1]_, where a group rated all items of several
-    systems and the others a sample of them, is named with the model that it asks for.
+    random agree on less than 90 %. Opposites are pairs that agree, by four standard errors, on less
+    than half the items that they would agree on by chance, of at least 20 in common. Language
+    models of one family are told by their names alone. Double sampling [1]_, where a group rated
+    all items of several systems and the others a sample of them, is named with the model that it
+    asks for.
 
     References
     ----------

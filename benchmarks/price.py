@@ -1,6 +1,6 @@
 """What Laplace's approximation and EM cost in accuracy: their intervals beside those of NUTS.
 
-Ten simulated designs (items, raters, ratings an item, task, poor raters, clusters), the default
+Eleven simulated designs (items, raters, ratings an item, task, poor raters, clusters), the default
 model unless the design names another, and a ladder of simple models on more and more items.
 ``laplace`` against NUTS: widths of the 95 % intervals of the parameters, shifts of their means in
 posterior SDs, and the PSIS k-hat. ``laplace`` and ``em`` against NUTS: the share of each class
@@ -94,6 +94,10 @@ DESIGNS = (
         simulate={"n_items": 150, "n_raters": 10, "ratings_per_item": 10},
     ),
     Design(name="40 raters", simulate={"n_raters": 40}),
+    Design(
+        name="crowd of 200, 5 ratings each",
+        simulate={"n_raters": 200, "ratings_per_item": 5},
+    ),
     Design(name="poor raters", simulate={"priors": POOR}),
     Design(name="five labels", task="generation", simulate={"n_items": 120}),
     Design(

@@ -96,9 +96,10 @@ PLATES: dict[str, Plates] = {
             "bw": (r"$\bar b, \bar w$", 0.4, -0.5),
             "a": (r"$a$", 2.1, 0.15),
             "b": (r"$b, w$", 2.1, -0.75),
+            "lambda": (r"$\lambda$", 0.4, 2.5),
         },
-        "delta>y sd>a bw>b a>y b>y",
-        {"group g": "delta sd bw", "rater j": "a b"},
+        "delta>y sd>a bw>b a>y b>y lambda>y",
+        {"group g": "delta sd bw lambda", "rater j": "a b"},
     ),
     "joint": POOLED_LOGITS.add({"h": (r"$h, v$", 2.4, 1.25)}, "h>y", {"group g, label pair": "h"}),
     "scored": DATA.add(

@@ -26,6 +26,8 @@ SAME = 1e-9
 """Spread of log ratios of a posterior that is normal, but for rounding."""
 WORTH_LIMIT = 0.25
 """What a draw from an approximation has to be worth at least, in draws from the posterior."""
+ROUGH = 0.05
+"""The same, from which on intervals are somewhat too wide; below, single means are far off."""
 SURE = 0.8
 """Share of the draws in which a class looks like another before it is said."""
 CLEARLY = 1.5
@@ -121,6 +123,11 @@ def laplace_warnings(found: ImportanceCheck) -> list[str]:
             "its importance ratios are so far apart that a few draws have all the weight, and no "
             "tail can be fitted to them (PSIS k-hat is infinite)"
         )
+    if np.isfinite(found.k_hat) and found.worth > ROUGH:
+        return [
+            f"Laplace's approximation is rough here, and will do for a first look: {seen}. Report "
+            "what method='nuts' says."
+        ]
     return [f"Laplace's approximation is not to be trusted here: {seen}. Use method='nuts'."]
 
 

@@ -109,7 +109,9 @@ def _ordinal(task: Task, values: dict, j: int, g: int) -> Confusion:
         rows = []
         for where in place:
             below = [_expit(cut - slope * (where - middle)) for cut in own]
-            rows.append([b - a for a, b in zip([0.0, *below], [*below, 1.0], strict=True)])
+            chances = [b - a for a, b in zip([0.0, *below], [*below, 1.0], strict=True)]
+            lapse = values["lapse"][g] if len(chances) > 2 else 0.0
+            rows.append([(1 - lapse) * p + lapse / len(chances) for p in chances])
         table.append(rows)
     return table
 

@@ -176,6 +176,10 @@ def test_ratios_too_far_apart_are_told_from_too_few_draws(
     assert "needs 25 draws or more" in laplace_warnings(few)[0]
     assert laplace_warnings(ImportanceCheck(0.3, 0.5)) == []
     assert "is 0.90, above 0.7" in laplace_warnings(ImportanceCheck(0.9, 0.5))[0]
+    assert "is rough here" in laplace_warnings(ImportanceCheck(0.9, 0.06))[0]
+    assert "is rough here" in laplace_warnings(ImportanceCheck(0.3, 0.2))[0]
+    assert "is not to be trusted here" in laplace_warnings(ImportanceCheck(0.3, 0.04))[0]
+    assert "is not to be trusted here" in laplace_warnings(ImportanceCheck(np.inf, 0.2))[0]
     assert "are worth 4.0% of their number" in laplace_warnings(ImportanceCheck(0.3, 0.04))[0]
 
 

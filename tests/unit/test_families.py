@@ -132,7 +132,8 @@ def ordinal_chance(values: dict, g: int, j: int, label: int, first: int, classes
         thresholds.append(thresholds[-1] + (gaps[k] + gaps[k + 1]) / 2 * math.exp(wider))
     thresholds = np.array(thresholds) - np.mean(thresholds) + shift
     below = [1 / (1 + math.exp(slope * places[true] - c)) for c in thresholds]
-    return np.diff([0.0, *below, 1.0])
+    lapse = values["lapse"][g] if classes > 2 else 0.0
+    return (1 - lapse) * np.diff([0.0, *below, 1.0]) + lapse / classes
 
 
 @pytest.mark.parametrize("task", ["relevance", "generation"])

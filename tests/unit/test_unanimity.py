@@ -73,11 +73,16 @@ def wild_answers(seed: int) -> assay.Ratings:
 
 @pytest.mark.filterwarnings("ignore::assay.FitWarning")
 def test_a_fit_whose_hard_items_are_other_classes_is_no_silent_one() -> None:
-    """Logistic tails have no place for wild answers; hard items, called otherwise, take them in."""
+    """Logistic tails have no place for wild answers: hard items, called otherwise, take them in."""
     ratings = wild_answers(3)
-    found = {}
-    for raters in ("ordinal + item_difficulty", "hierarchical + item_difficulty"):
-        fit = assay.fit(ratings, raters=raters, method="map", draws=50, chains=1, rng=1)
-        found[raters] = [s for s in fit_warnings(fit) if s.startswith("All raters of")]
-    assert found["ordinal + item_difficulty"]
-    assert not found["hierarchical + item_difficulty"]
+    ordinal = {"raters": "ordinal + item_difficulty"}
+    recipes = {
+        "without lapses": ordinal | {"priors": {"lapse": "Beta(1, 100000)"}},
+        "ordinal": ordinal,
+        "default": {},
+    }
+    said = {}
+    for name, recipe in recipes.items():
+        fit = assay.fit(ratings, method="map", draws=50, chains=1, rng=1, **recipe)
+        said[name] = [text for text in fit_warnings(fit) if text.startswith("All raters of")]
+    assert [name for name, told in said.items() if told] == ["without lapses"]

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any, ClassVar
 
+import numpy as np
+
+from assay.arrays import NEVER, logsumexp
 from assay.errors import ModelError
 from assay.families.cumulative import halfway_gaps, log_rows, places
 from assay.families.family import Family, Owner
@@ -28,6 +31,9 @@ class Ordinal(Family):
             \tfrac{1}{2} (\Delta_{glk} + \Delta_{gl,k+1})\, e^{w_{jlk}},
 
     where :math:`b_{jl}` is their mean and :math:`w = 0` puts each half-way between two classes.
+    Of a label with three classes or more, a share :math:`\lambda_g` of the answers are lapses: any
+    class, whatever is true. Logistic tails leave an answer two classes off next to no chance, and a
+    few of them would move classes and thresholds.
     """
 
     name: ClassVar[str] = "ordinal"
@@ -38,6 +44,7 @@ class Ordinal(Family):
         "shift_sd": "group",
         "width_mean": "group",
         "width_sd": "group",
+        "lapse": "group",
     }
 
     def __post_init__(self) -> None:
@@ -78,6 +85,7 @@ class Ordinal(Family):
                 block("width_mean", "group", "threshold_gap"),
                 block("width_sd", "group"),
                 by_rater("width_offset", "threshold_gap", "width_sd"),
+                block("lapse", "group"),
             ]
         return found
 
@@ -98,9 +106,20 @@ class Ordinal(Family):
             if classes > 2:
                 between = xp.matmul(here, halfway_gaps(classes)) * self._stretch(values, n, xp)
             sizes = {"classes": classes, "width": self.layout.width}
-            rows.append(log_rows(shift[..., n], between, score, **sizes, xp=xp))
+            table = log_rows(shift[..., n], between, score, **sizes, xp=xp)
+            if classes > 2:
+                table = self._with_lapses(table, values["lapse"][..., group], classes, xp)
+            rows.append(table)
             first += classes - 1
         return rows[0] if len(rows) == 1 else xp.concatenate(rows, axis=-2)
+
+    def _with_lapses(self, table: Any, lapse: Any, classes: int, xp: Any) -> Any:
+        """Mix the rows of one label (..., rater, true class, class) with answers at random."""
+        blind = np.full(self.layout.width, NEVER)
+        blind[:classes] = -np.log(classes)
+        seen = table + xp.log1p(lapse * -1.0)[..., None, None]
+        lapsed = xp.zeros_like(table) + xp.log(lapse)[..., None, None] + blind
+        return logsumexp(xp.stack([seen, lapsed], axis=-1), xp)
 
     def _stretch(self, values: Mapping[str, Any], label: int, xp: Any) -> Any:
         """How much wider than usual each rater's thresholds stand: (..., rater, threshold gap)."""

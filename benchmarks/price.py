@@ -58,9 +58,10 @@ class Design:
 
     def ratings(self, seed: int) -> Ratings:
         """Simulate the ratings of one seed."""
-        asked = {"classes": ("no", "yes")} if self.task == "single" else {}
+        asked: dict[str, Any] = {"classes": ("no", "yes")} if self.task == "single" else {}
+        asked |= {"raters": "hierarchical"}
         asked |= {"n_items": 200, "n_raters": 6, "ratings_per_item": 3} | dict(self.simulate)
-        return assay.simulate(self.task, raters="hierarchical", rng=seed, **asked)
+        return assay.simulate(self.task, rng=seed, **asked)
 
 
 COIN: Mapping[str, Any] = {"raters": "one_coin", "prevalence": "dirichlet"}

@@ -14,9 +14,11 @@ Floats = NDArray[np.float64]
 
 REPLICATES = 99
 MOST_RATINGS = 20_000
-"""Of more ratings, replicates take longer than people wait: ``predictive_checks`` has them."""
+MOST_MEETINGS = 500_000
+"""Of more ratings, or more meetings of two on an item, replicates take longer than people wait:
+``predictive_checks`` has them."""
 CLEARLY = 0.02
-"""By how much agreement within groups has to be above what is expected."""
+"""By how much agreement within a group has to be above what is expected."""
 
 
 def group_error_warnings(
@@ -27,8 +29,10 @@ def group_error_warnings(
 ) -> list[str]:
     """Say which rater groups err together, though the model takes raters to be independent.
 
-    Agreement within a group minus that across groups is held against replicates of the answers:
-    items that are hard for all raise both. Where the model has perception layers, nothing is said.
+    Agreement within a group, and what it has beyond that across groups, are held against replicates
+    of the answers. The first alone would be more where items are hard for all; the second alone
+    where a group looks at what others disagree on, which replicates do not follow. Where the model
+    has perception layers, nothing is said.
 
     Parameters
     ----------
@@ -41,29 +45,36 @@ def group_error_warnings(
     ratings = structure.ratings
     if structure.spec.reference is not None or len(ratings.item) > MOST_RATINGS:
         return []
+    if (np.bincount(ratings.item).astype(float) ** 2).sum() > 2 * MOST_MEETINGS:
+        return []
     meetings = build_meetings(ratings)
     if meetings is None:
         return []
-    seen = _of_all_labels(meetings.counts(ratings.answers))
-    every = replicates(structure, values, states, REPLICATES, rng)
-    expected = np.stack([_of_all_labels(meetings.counts(answers)) for answers in every])
-    excess, usual = seen[:-1] - seen[-1], expected[:, :-1] - expected[:, -1:]
-    clear = (excess > usual.max(axis=0)) & (excess > usual.mean(axis=0) + CLEARLY)
+    every = [ratings.answers, *replicates(structure, values, states, REPLICATES, rng)]
+    shares = np.stack([_of_all_labels(meetings.counts(answers)) for answers in every])
+    within, across = shares[:, :-1], shares[:, -1:]
+    clear = _is_clear(within) & _is_clear(within - across)
     if not clear.any():
         return []
     names = [name for name, told in zip(meetings.groups, clear[:-1], strict=True) if told]
     line = int(clear.argmax())
     where = f"{names[0]}: " if len(names) > 1 else ""
-    usually = expected[:, line].mean()
     among = "reference='groups' (what the groups agree on), " if groups_tell(ratings) else ""
     return [
         f"Raters of {', '.join(names) or 'one group'} agree with each other more than this model "
-        f"expects ({where}{seen[line]:.0%} of pairs of answers for {usually:.0%}), "
+        f"expects ({where}{within[0, line]:.0%} of pairs of answers for "
+        f"{within[1:, line].mean():.0%}), "
         "beyond how far they agree with others: they err together and count as more witnesses "
         f"than they are, so that intervals are too narrow or miss the truth. {among}"
         "reference='gold' (known truth of some items), or a group whose consensus is the truth "
         "(reference=), would tell how often."
     ]
+
+
+def _is_clear(shares: Floats) -> NDArray[np.bool_]:
+    """Whether the first line, that of the data, is above those of all replicates: (group + 1,)."""
+    usual = shares[1:]
+    return np.asarray((shares[0] > usual.max(axis=0)) & (shares[0] > usual.mean(axis=0) + CLEARLY))
 
 
 def _of_all_labels(counts: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Floats:

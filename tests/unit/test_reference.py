@@ -8,9 +8,11 @@ import pandas as pd
 import pytest
 
 import assay
+from assay import group_errors
 from assay.diagnostics import fit_warnings
 from assay.errors import ModelError
 from assay.fit_data import spec_of
+from assay.group_errors import group_error_warnings
 from assay.layers.reference import (
     ENOUGH,
     check_reference,
@@ -207,6 +209,47 @@ def test_groups_whose_raters_err_alone_are_not_said_to_err_together(raters: str)
         warnings.simplefilter("ignore")
         fit = assay.fit(ratings, raters=raters, draws=200, tune=200, chains=1, rng=1)
     assert not any("err together" in text for text in fit_warnings(fit))
+
+
+def asked_where_others_disagree(seed: int) -> Ratings:
+    """Three of a crowd rate all items, and two experts those on which the three disagree."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, 250)
+    answers = truth ^ (rng.random((5, 250)) < np.array([[0.15], [0.15], [0.15], [0.1], [0.1]]))
+    split = answers[:3].min(axis=0) != answers[:3].max(axis=0)
+    rows = [
+        (item, f"r{j}", "crowd" if j < 3 else "expert", int(answers[j, item]))
+        for j in range(5)
+        for item in range(250)
+        if j < 3 or split[item]
+    ]
+    table = pd.DataFrame(rows, columns=["item", "rater", "group", "label"])
+    return assay.read_ratings(table, task="single", group="group")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_experts_who_look_at_disagreements_are_no_sign_of_errors_together(seed: int) -> None:
+    """They agree with the crowd seldom on such items, and no oftener than expected themselves."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = assay.fit(
+            asked_where_others_disagree(seed),
+            draws=200, tune=200, chains=1, rng=seed, progress=False,
+        )  # fmt: skip
+    assert not any("err together" in text for text in fit_warnings(fit))
+
+
+def test_where_very_many_meet_on_few_items_replicates_are_not_waited_for(monkeypatch) -> None:
+    """Few ratings can have very many meetings."""
+    ratings = assay.simulate(
+        "single", n_items=10, groups={"a": 5, "b": 5}, ratings_per_item=10, rng=1
+    )
+    structure = build_structure(ratings, make_spec())
+    monkeypatch.setattr(group_errors, "MOST_MEETINGS", 499)
+    assert (
+        group_error_warnings(structure, {}, np.zeros((1, 10), np.int16), np.random.default_rng(1))
+        == []
+    )
 
 
 def test_the_report_says_that_a_family_errs_together(together) -> None:

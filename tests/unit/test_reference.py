@@ -103,6 +103,21 @@ def test_three_groups_have_to_rate_enough_items():
         check_reference(in_groups({"a": 1, "b": 1, "c": 1}), "groups")
 
 
+def test_one_group_is_counted_as_one():
+    with pytest.raises(ModelError, match="there is 1 group, the largest of 3 raters"):
+        check_reference(in_groups({"a": 3}), "groups")
+
+
+@pytest.mark.parametrize("reference", ["gold", "groups"])
+def test_a_group_that_has_the_name_of_another_reference_is_told_so(reference: str):
+    ratings = in_groups({reference: 2, "b": 1})
+    with pytest.raises(ModelError, match=f"If the rater group '{reference}' is meant"):
+        check_reference(ratings, reference)
+    with pytest.raises(ModelError) as told:
+        check_reference(ratings, f"{reference}s")
+    assert str(told.value).endswith(f"did you mean {reference}?")
+
+
 def test_abstentions_are_no_ratings_of_a_group():
     ratings = in_groups({"a": 2, "b": 1, "c": 1})
     mine = (ratings.raters["group"].to_numpy()[ratings.rater] == "c") & (ratings.item == 0)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import ModelError, suggest
-from assay.plurals import counted
+from assay.plurals import counted, does
 from assay.ratings import Ratings
 from assay.spec import GOLD, GROUPS
 
@@ -87,17 +87,18 @@ def check_reference(ratings: Ratings, reference: str | None) -> None:
             raise ModelError(
                 f"reference={GOLD!r} needs the known truth of at least {ENOUGH} items; {enough} "
                 "have it. Give it by truth= when reading, or use reference=None"
+                + _namesake(reference, sizes)
             )
         return
     if reference == GROUPS:
         if not groups_tell(ratings):
             raise ModelError(
                 f"reference={GROUPS!r} needs {WITNESSES} rater groups or more, one of them of two "
-                f"raters or more, and {ENOUGH} items that {WITNESSES} groups rated; there are "
-                f"{counted(len(sizes), 'group')}, the largest of "
+                f"raters or more, and {ENOUGH} items that {WITNESSES} groups rated; there "
+                f"{does(len(sizes), 'are')} {counted(len(sizes), 'group')}, the largest of "
                 f"{counted(max(sizes.values()), 'rater')}, and {enough} such items. Name the "
                 "groups by group= when reading; of two groups, the one whose consensus counts as "
-                "the truth; or use reference=None (one consensus)"
+                "the truth; or use reference=None (one consensus)" + _namesake(reference, sizes)
             )
         return
     if enough < ENOUGH:
@@ -105,6 +106,13 @@ def check_reference(ratings: Ratings, reference: str | None) -> None:
             f"reference={reference!r} needs at least {ENOUGH} items that this group rated twice or "
             f"more and others rated too; there are {enough}. Use reference=None (one consensus)"
         )
+
+
+def _namesake(reference: str, sizes: Mapping[str, int]) -> str:
+    """Say that a rater group cannot be meant by a word that stands for something else."""
+    if reference not in sizes:
+        return ""
+    return f". If the rater group {reference!r} is meant, give it another name when reading"
 
 
 def groups_tell(ratings: Ratings) -> bool:
@@ -119,7 +127,7 @@ def _require_group(reference: str, sizes: Mapping[str, int]) -> None:
     if reference not in sizes:
         raise ModelError(
             f"reference={reference!r} is no rater group; "
-            f"{suggest(reference, [GOLD, GROUPS, *sizes])}"
+            f"{suggest(reference, list(dict.fromkeys([GOLD, GROUPS, *sizes])))}"
         )
 
 

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,7 @@ from assay.layers.reference import (
     telling_items,
 )
 from assay.model import build_structure
-from assay.posterior_checks import WITHIN
+from assay.posterior_checks import ACROSS, WITHIN
 from assay.ratings import Ratings
 from assay.reporting.material import Material
 from assay.reporting.model_checks import misfit_section
@@ -274,3 +275,19 @@ def test_the_report_says_that_a_family_errs_together(together) -> None:
     assert "fewer independent witnesses" not in str(
         misfit_section(Material(fit=together["groups"])).blocks
     )
+
+
+def said_of_agreement(reference: str | None, *, across: float) -> str:
+    """What the report says where raters of a group agree more than expected, and others so far."""
+    lines = [("a", WITHIN, 0.9, 0.005), ("", ACROSS, across, 0.005)]
+    table = pd.DataFrame(lines, columns=["group", "quantity", "observed", "tail"])
+    table = table.assign(check="agreement", label="x", expected=0.8, lower=0.78, upper=0.82)
+    spec = make_spec(reference=reference)
+    return str(misfit_section(SimpleNamespace(predictive=table, spec=spec, level=0.95)).blocks)
+
+
+def test_the_report_advises_no_layer_that_the_model_has_or_that_explains_nothing() -> None:
+    advised = "fewer independent witnesses"
+    assert advised in said_of_agreement(None, across=0.7)
+    assert advised not in said_of_agreement(None, across=0.9)
+    assert advised not in said_of_agreement("groups", across=0.7)

@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from assay.posterior_checks import WITHIN
+from assay.posterior_checks import ACROSS, WITHIN
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Section, prose, table_of
 from assay.words import intervals, percent
@@ -25,7 +25,7 @@ def misfit_section(material: Material) -> Section:
             "proof: that raters err together on hard items hardly shows here."
         ),
         _verdict(odd, len(table)),
-        *_together(odd),
+        *([] if material.spec.reference else _together(odd)),
         _table(table, material.level),
     ]
     text = f"The model does not reproduce {len(odd)} of {len(table)} features of the answers."
@@ -48,8 +48,13 @@ def _verdict(odd: pd.DataFrame, count: int) -> Callout:
 
 
 def _together(odd: pd.DataFrame) -> list[Block]:
-    """Say what would help where raters of a group agree more than the model expects."""
-    more = odd[(odd["quantity"] == WITHIN) & (odd["observed"] > odd["expected"])]
+    """Say what would help where raters of a group agree more than the model expects.
+
+    On labels on which raters of two groups do so too, items are hard for all: no group explains it.
+    """
+    more = odd[odd["observed"] > odd["expected"]]
+    everywhere = more.loc[more["quantity"] == ACROSS, "label"]
+    more = more[(more["quantity"] == WITHIN) & ~more["label"].isin(everywhere)]
     if more.empty:
         return []
     groups = [name for name in dict.fromkeys(more["group"]) if name]

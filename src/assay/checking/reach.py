@@ -109,13 +109,14 @@ def _groups(ratings: Ratings) -> list[Finding]:
         )
     found = [_finding("note", text)]
     seen = int((_groups_of_items(ratings) >= WITNESSES).sum())
-    if seen >= ENOUGH and ratings.raters["group"].duplicated().any():
+    if seen >= ENOUGH and able:
         text = (
-            f"{seen} items were rated by {WITNESSES} groups or more: reference='groups' learns "
-            "from what these agree on how often the raters of a group err together; without a "
-            "reference all raters count as independent witnesses"
+            f"{seen} items were rated by {WITNESSES} groups or more: without a reference all "
+            "raters count as independent witnesses, and intervals miss the truth if those of a "
+            "group err together; reference='groups' learns how often from what the groups agree "
+            "on, and costs little if they do not"
         )
-        found.append(_finding("note", text))
+        found.append(_finding("warning", text))
     return found
 
 

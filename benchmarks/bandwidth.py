@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from growth_point import PER_ITEM, make_table
+from growth_point import PER_ITEM, make_table, make_task
 from machine import write_machine
 
 import assay
@@ -101,9 +101,10 @@ def main() -> None:
     chosen = parser.parse_args()
     lines = []
     for ratings in map(int, chosen.ratings.split(",")):
-        table = make_table(ratings // PER_ITEM, 2, RATERS, chosen.seed)
+        task = make_task(2)
+        table = make_table(task, ratings // PER_ITEM, RATERS, chosen.seed)
         structure = build_structure(
-            assay.read_ratings(table, task="single"), make_spec("hierarchical", "dirichlet")
+            assay.read_ratings(table, task=task), make_spec("hierarchical", "dirichlet")
         )
         for threads in sorted({1, os.cpu_count() or 1}):
             lines.append(line(len(table), threads, structure))

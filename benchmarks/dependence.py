@@ -131,26 +131,30 @@ def summary(lines: pd.DataFrame) -> pd.DataFrame:
             targets["consensus prevalence"] = consensus_prevalence(world)
         for target, value in targets.items():
             name = "share" if target == "share" else "prevalence"
-            lower, upper = own[f"{name}_lower"], own[f"{name}_upper"]
-            held = int(((lower <= value) & (value <= upper)).sum())
-            low, high = exact_interval(held, len(own))
             found.append(
                 {
                     "world": world,
                     "model": model,
                     "target": target,
                     "true value": float(np.mean(value)),
-                    "runs": len(own),
-                    "coverage": held / len(own),
-                    "coverage_lower": low,
-                    "coverage_upper": high,
+                    **coverage(own, name, value),
                     "median": own[f"{name}_median"].mean(),
-                    "width": (upper - lower).mean(),
+                    "width": (own[f"{name}_upper"] - own[f"{name}_lower"]).mean(),
                     "judges' worth": own["worth"].mean(),
                     "seed": own["seed"].iloc[0],
                 }
             )
     return pd.DataFrame(found)
+
+
+def coverage(own: pd.DataFrame, name: str, value: Any) -> Line:
+    """Say how often the intervals of a quantity held a value, or one of each run."""
+    held = int(((own[f"{name}_lower"] <= value) & (value <= own[f"{name}_upper"])).sum())
+    low, high = exact_interval(held, len(own))
+    share = held / len(own)
+    return {
+        "runs": len(own), "coverage": share, "coverage_lower": low, "coverage_upper": high,
+    }  # fmt: skip
 
 
 def _by_model(lines: pd.DataFrame) -> Iterator[tuple[tuple[str, str], pd.DataFrame]]:

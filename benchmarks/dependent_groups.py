@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from dependence import exact_interval, intervals
+from dependence import coverage, intervals
 from dependent_worlds import (
     PEOPLE_RIGHT,
     PREVALENCE,
@@ -143,20 +143,14 @@ def summary(lines: pd.DataFrame) -> pd.DataFrame:
     for (world, model), own in lines.groupby(["world", "model"], sort=False):
         for name in SHARES:
             value = own["realised"] if name == "share" else PREVALENCE
-            lower, upper = own[f"{name}_lower"], own[f"{name}_upper"]
-            held = int(((lower <= value) & (value <= upper)).sum())
-            low, high = exact_interval(held, len(own))
             found.append(
                 {
                     "world": world,
                     "model": model,
                     "target": name,
-                    "runs": len(own),
-                    "coverage": held / len(own),
-                    "coverage_lower": low,
-                    "coverage_upper": high,
+                    **coverage(own, name, value),
                     "mean error of the median": (own[f"{name}_median"] - value).mean(),
-                    "width": (upper - lower).mean(),
+                    "width": (own[f"{name}_upper"] - own[f"{name}_lower"]).mean(),
                     "log loss": own["log_loss"].mean(),
                     "misfit within groups": (own["tail"].dropna() < MISFIT).mean(),
                     "seed": own["seed"].iloc[0],

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.layers.reference import groups_tell
-from assay.meetings import build_meetings
+from assay.meetings import build_design, build_meetings, count_pairs
 from assay.model import Structure
 from assay.predictive import replicates
 
@@ -45,9 +45,9 @@ def group_error_warnings(
     ratings = structure.ratings
     if structure.spec.reference is not None or len(ratings.item) > MOST_RATINGS:
         return []
-    if (np.bincount(ratings.item).astype(float) ** 2).sum() > 2 * MOST_MEETINGS:
+    if count_pairs(ratings.item) > 2 * MOST_MEETINGS:
         return []
-    meetings = build_meetings(ratings)
+    meetings = build_meetings(ratings, build_design(ratings))
     if meetings is None:
         return []
     every = [ratings.answers, *replicates(structure, values, states, REPLICATES, rng)]

@@ -14,7 +14,7 @@ from assay.agreements.expected import replicated_statistics
 from assay.arguments import require_count
 from assay.fit_data import ratings_of
 from assay.intervals import interval_ends, require_level
-from assay.meetings import GroupMeetings, build_design, build_meetings
+from assay.meetings import Design, GroupMeetings, build_design, build_meetings
 from assay.predictive import predict_answers
 from assay.ratings import Ratings
 from assay.states import MISSING, Vectors, vector_name
@@ -130,14 +130,15 @@ def predictive_checks(
     require_level(level)
     require_count("patterns", patterns, least=0)
     ratings = ratings_of(fit)
-    common, meetings = _common(ratings, patterns), build_meetings(ratings)
+    design = build_design(ratings)
+    common, meetings = _common(ratings, patterns), build_meetings(ratings, design)
     shares: list[Floats] = []
     alike: list[Floats] = []
     every: Iterable[Vectors] = chain([ratings.answers], predict_answers(fit, draws=draws, rng=rng))
     every = _noted(every, common.shares, shares)
     if meetings is not None:
         every = _noted(every, meetings.percent, alike)
-    lines = _agreement(ratings, every)
+    lines = _agreement(ratings, design, every)
     if meetings is not None:
         lines += _by_group(ratings, meetings, np.stack(alike))
     lines += _answers(ratings, common, np.stack(shares))
@@ -160,10 +161,10 @@ def _noted(
         yield answers
 
 
-def _agreement(ratings: Ratings, every: Iterable[Vectors]) -> list[Line]:
+def _agreement(ratings: Ratings, design: Design, every: Iterable[Vectors]) -> list[Line]:
     """Agreement in the data, then in each replicate."""
     names = column_names(ratings.task, None)
-    columns = replicated_statistics(ratings.task, build_design(ratings), every, names)
+    columns = replicated_statistics(ratings.task, design, every, names)
     return [
         ("agreement", "", label, statistic, column[statistic])
         for label, column in zip(names, columns, strict=True)

@@ -6,7 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from assay.checking.raters import PAIR_LIMIT
 from assay.checking.result import Part, findings_on
+from assay.meetings import count_pairs
 from assay.plurals import counted, does, some
 from assay.ratings import Ratings
 
@@ -18,7 +20,6 @@ HALF = 0.5
 """Share of the agreement expected by chance below which raters answer opposite ways."""
 CLEARLY = 4.0
 """Standard errors by which the agreement is below chance before it is said."""
-PAIR_LIMIT = 200_000_000
 
 
 def check_opposites(ratings: Ratings) -> Part:
@@ -28,7 +29,7 @@ def check_opposites(ratings: Ratings) -> Part:
     for n, label in enumerate(ratings.task.labels):
         told = first & (ratings.answers[:, n] >= 0)
         item, rater = ratings.item[told], ratings.rater[told]
-        if int((np.bincount(item).astype(float) ** 2).sum()) > PAIR_LIMIT:
+        if count_pairs(item) > PAIR_LIMIT:
             continue
         at = (rater, item)
         for one, other, items, same, chance in _pairs(at, ratings.answers[told, n], ratings):

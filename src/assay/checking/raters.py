@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 
 from assay.checking.items import telling_items
 from assay.checking.result import Level, Part, findings_on
+from assay.meetings import count_pairs
 from assay.plurals import counted, does, some
 from assay.ratings import Ratings
 from assay.reading.ids import unique_rows
@@ -144,7 +145,7 @@ def check_twins(ratings: Ratings) -> Part:
     if chance >= CHANCE_LIMIT:
         text = "almost all answers are alike: raters who are not independent cannot be told"
         return _part("note", text)
-    if int((np.bincount(item).astype(float) ** 2).sum()) > PAIR_LIMIT:
+    if count_pairs(item) > PAIR_LIMIT:
         text = "too many raters an item to compare every pair: no search for near-duplicates"
         return _part("note", text)
     table, compared = _twins(item, rater, pattern, ratings)

@@ -1,8 +1,5 @@
 """What the data can answer, what they cannot, and what would unlock it."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from assay.checking.items import (
     other_witnesses,
     raters_of_items,
@@ -10,6 +7,7 @@ from assay.checking.items import (
     telling_items,
 )
 from assay.checking.result import Finding, Part, findings_on
+from assay.meetings import groups_of_items, rated_twice_and_by_others
 from assay.plurals import some
 from assay.ratings import Ratings
 
@@ -96,7 +94,7 @@ def _groups(ratings: Ratings) -> list[Finding]:
             "asked; unlock it with group="
         )
         return [_finding("note", text)]
-    told = {name: int(_twice_and_by_others(ratings, name).sum()) for name in names}
+    told = {name: int(rated_twice_and_by_others(ratings, name).sum()) for name in names}
     able = [f"reference={name!r} ({n} items)" for name, n in told.items() if n >= ENOUGH]
     text = (
         "whether a group errs together can be asked where the consensus of another, with two "
@@ -108,7 +106,7 @@ def _groups(ratings: Ratings) -> list[Finding]:
             f"{ENOUGH} items that others rated too"
         )
     found = [_finding("note", text)]
-    seen = int((_groups_of_items(ratings) >= WITNESSES).sum())
+    seen = int((groups_of_items(ratings) >= WITNESSES).sum())
     if seen >= ENOUGH and able:
         text = (
             f"{seen} items were rated by {WITNESSES} groups or more: without a reference all "
@@ -118,20 +116,3 @@ def _groups(ratings: Ratings) -> list[Finding]:
         )
         found.append(_finding("warning", text))
     return found
-
-
-def _groups_of_items(ratings: Ratings) -> NDArray[np.int64]:
-    """Return how many rater groups rated each item: (item,)."""
-    names, group = np.unique(ratings.raters["group"].astype(str), return_inverse=True)
-    rated = ~ratings.abstained
-    looked = ratings.item[rated].astype(np.int64) * len(names) + group[ratings.rater[rated]]
-    return np.bincount(np.unique(looked) // len(names), minlength=len(ratings.items))
-
-
-def _twice_and_by_others(ratings: Ratings, group: str) -> NDArray[np.bool_]:
-    """Whether each item has two ratings or more of a group, and one of others: (item,)."""
-    mine = (ratings.raters["group"].to_numpy(object) == group)[ratings.rater]
-    rated, size = ~ratings.abstained, len(ratings.items)
-    inside = np.bincount(ratings.item[mine & rated], minlength=size)
-    outside = np.bincount(ratings.item[~mine & rated], minlength=size)
-    return np.asarray((inside >= 2) & (outside >= 1))

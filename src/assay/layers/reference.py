@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import ModelError, suggest
+from assay.meetings import groups_of_items, rated_twice_and_by_others
 from assay.plurals import counted, does
 from assay.ratings import Ratings
 from assay.spec import GOLD, GROUPS
@@ -145,13 +146,6 @@ def telling_items(ratings: Ratings, reference: str) -> NDArray[np.bool_]:
     """
     if reference == GOLD:
         return ratings.has_truth
-    rated, items = ~ratings.abstained, len(ratings.items)
-    names, group = np.unique(ratings.raters["group"].astype(str), return_inverse=True)
     if reference == GROUPS:
-        looked = ratings.item[rated].astype(np.int64) * len(names) + group[ratings.rater[rated]]
-        seen = np.unique(looked) // len(names)
-        return np.asarray(np.bincount(seen, minlength=items) >= WITNESSES)
-    mine = (names == reference)[group][ratings.rater]
-    inside = np.bincount(ratings.item[mine & rated], minlength=items)
-    outside = np.bincount(ratings.item[~mine & rated], minlength=items)
-    return np.asarray((inside >= 2) & (outside >= 1))
+        return groups_of_items(ratings) >= WITNESSES
+    return rated_twice_and_by_others(ratings, reference)

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.layers.reference import groups_tell
 from assay.meetings import build_design, build_meetings, count_pairs
 from assay.model import Structure
 from assay.predictive import replicates
+from assay.witnesses import groups_tell
 
 Floats = NDArray[np.float64]
 

@@ -150,23 +150,6 @@ def build_meetings(ratings: Ratings, design: Design) -> GroupMeetings | None:
     )
 
 
-def groups_of_items(ratings: Ratings) -> Ints:
-    """Count the rater groups that rated each item: (item,)."""
-    names, group = np.unique(ratings.raters["group"].astype(str), return_inverse=True)
-    rated = ~ratings.abstained
-    looked = ratings.item[rated].astype(np.int64) * len(names) + group[ratings.rater[rated]]
-    return np.bincount(np.unique(looked) // len(names), minlength=len(ratings.items))
-
-
-def rated_twice_and_by_others(ratings: Ratings, group: str) -> NDArray[np.bool_]:
-    """Whether each item has two ratings or more of a group, and one of others: (item,)."""
-    mine = (ratings.raters["group"].astype(str) == group).to_numpy()[ratings.rater]
-    rated, size = ~ratings.abstained, len(ratings.items)
-    inside = np.bincount(ratings.item[mine & rated], minlength=size)
-    outside = np.bincount(ratings.item[~mine & rated], minlength=size)
-    return np.asarray((inside >= 2) & (outside >= 1))
-
-
 def count_pairs(item: Ints) -> float:
     """Count the ordered pairs of ratings of one item, each with itself too."""
     return float((np.bincount(item).astype(float) ** 2).sum())

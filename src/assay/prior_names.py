@@ -9,7 +9,8 @@ from assay.layers.reference import group_sizes, layered_groups
 from assay.parts.priors import known_priors, owner_of
 from assay.prevalence import default_priors as prevalence_priors
 from assay.ratings import Ratings
-from assay.spec import Recipe, Spec, recipes
+from assay.spec import GROUPS, Recipe, Spec, recipes
+from assay.witnesses import first_meetings
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +76,8 @@ def with_perception(
 ) -> tuple[str, ...]:
     """Return the rater groups that have a perception layer."""
     named = {name for name, recipe in by_group.items() if "perception" in recipe.layers}
-    return layered_groups(spec.reference, named, group_sizes(ratings))
+    meeting = first_meetings(ratings) if spec.reference == GROUPS else ()
+    return layered_groups(spec.reference, named, tuple(group_sizes(ratings)), meeting)
 
 
 def refuse_unknown(ratings: Ratings, spec: Spec) -> None:

@@ -38,8 +38,8 @@ def build_model(
     reference : None, "gold", "groups" or str
         Whose truth is meant: one consensus of all raters; known truth, each rater group with a
         perception layer of its own; what three rater groups or more agree on, with a layer for
-        each of two raters or more; or the consensus of this rater group, with a layer for each
-        other group.
+        each of whom two raters rated one item; or the consensus of this rater group, with a layer
+        for each other group.
     priors : mapping of str to str, or path, or sequence of these, optional
         Priors by name in place of the catalogue's, e.g. ``{"main": "Normal(0, 1)"}``; of one rater
         group or rater alone as ``{"expert.mean_binary": "Normal(3, 0.3)"}``. Or a TOML file with a

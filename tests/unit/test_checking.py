@@ -11,11 +11,12 @@ from assay.checking.items import FEW_CLUSTERS
 from assay.checking.model_families import family_of
 from assay.errors import ModelError
 from assay.evaluation.estimands import MIN_CLUSTERS
-from assay.layers.reference import ENOUGH, check_reference
+from assay.layers.reference import check_reference
 from assay.model import build_structure
 from assay.reading import read_ratings
 from assay.spec import make_spec
 from assay.task import Label, Task
+from assay.witnesses import ENOUGH
 
 
 def single(rows: list[tuple[Any, str, str]], **columns: Any) -> Check:

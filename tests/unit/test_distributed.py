@@ -152,6 +152,21 @@ def test_partitions_are_numbered_alike_and_their_likelihoods_add_up(case: str) -
     assert value == pytest.approx(whole(x)[0] - whole.log_prior(x), rel=1e-9)
 
 
+def test_a_skeleton_keeps_the_one_item_on_which_raters_of_a_group_meet() -> None:
+    """Else the group would have a perception layer in one partition alone."""
+    ratings, spec = CASES["groups"]
+    b = [name for name, group in ratings.raters["group"].items() if group == "b"]
+    place = ratings.raters.index.get_indexer(b)
+    last = ratings.item.max()
+    apart = np.where(ratings.item % 2 == 0, *place)
+    ratings = assay.take_ratings(
+        ratings, ~np.isin(ratings.rater, place) | (ratings.rater == apart) | (ratings.item == last)
+    )
+    skeleton = make_skeleton(ratings, spec)
+    assert build_structure(ratings, spec).perception.groups == ("a", "b")
+    assert build_structure(skeleton, spec).perception.groups == ("a", "b")
+
+
 def test_a_partition_that_has_grown_since_is_refused() -> None:
     ratings, spec = CASES["clusters"]
     few = ratings.answers[:, 1] == 0

@@ -14,21 +14,17 @@ from assay.diagnostics import fit_warnings
 from assay.errors import ModelError
 from assay.fit_data import spec_of
 from assay.group_errors import group_error_warnings
-from assay.layers.reference import (
-    ENOUGH,
-    check_reference,
-    groups_tell,
-    layered_groups,
-    telling_items,
-)
+from assay.layers.reference import check_reference, layered_groups, telling_items
 from assay.model import build_structure
 from assay.posterior_checks import ACROSS, WITHIN
 from assay.ratings import Ratings
 from assay.reporting.material import Material
 from assay.reporting.model_checks import misfit_section
 from assay.spec import make_spec
+from assay.witnesses import ENOUGH, groups_tell
 
-SIZES = {"crowd": 3, "expert": 1}
+GROUPS = ("crowd", "expert")
+MEETING = {"crowd"}
 
 
 @pytest.mark.parametrize(
@@ -43,7 +39,7 @@ SIZES = {"crowd": 3, "expert": 1}
     ],
 )
 def test_which_groups_have_a_layer(reference: str | None, named: set[str], groups: tuple):
-    assert layered_groups(reference, named, SIZES) == groups
+    assert layered_groups(reference, named, GROUPS, MEETING) == groups
 
 
 @pytest.mark.parametrize(
@@ -52,14 +48,14 @@ def test_which_groups_have_a_layer(reference: str | None, named: set[str], group
         (None, {"crowd"}, "perception needs to know whose truth is meant"),
         ("experts", set(), "no rater group; did you mean expert"),
         ("expert", {"expert"}, "its consensus is the truth by definition"),
-        ("groups", {"expert"}, "'expert' has one rater"),
+        ("groups", {"expert"}, "two raters of the group 'expert'"),
     ],
 )
 def test_layers_that_data_cannot_tell_are_refused(
     reference: str | None, named: set[str], words: str
 ):
     with pytest.raises(ModelError, match=words):
-        layered_groups(reference, named, SIZES)
+        layered_groups(reference, named, GROUPS, MEETING)
 
 
 def test_gold_has_to_be_known_of_enough_items():
@@ -96,16 +92,16 @@ def test_three_groups_have_to_rate_enough_items():
     assert telling_items(ratings, "groups").sum() == ENOUGH
     check_reference(ratings, "groups")
     fewer = in_groups({"a": 2, "b": 1, "c": 1}, three=29)
-    with pytest.raises(ModelError, match="3 groups, the largest of 2 raters, and 29 such items"):
+    with pytest.raises(ModelError, match="there are 29 such items and 1 such group of 3"):
         check_reference(fewer, "groups")
-    with pytest.raises(ModelError, match="there are 2 groups"):
+    with pytest.raises(ModelError, match="there are 0 such items and 2 such groups of 2"):
         check_reference(in_groups({"a": 3, "b": 2}), "groups")
-    with pytest.raises(ModelError, match="the largest of 1 rater"):
+    with pytest.raises(ModelError, match="there are 30 such items and 0 such groups of 3"):
         check_reference(in_groups({"a": 1, "b": 1, "c": 1}), "groups")
 
 
 def test_one_group_is_counted_as_one():
-    with pytest.raises(ModelError, match="there is 1 group, the largest of 3 raters"):
+    with pytest.raises(ModelError, match="there are 0 such items and 1 such group of 1"):
         check_reference(in_groups({"a": 3}), "groups")
 
 
@@ -133,10 +129,18 @@ def test_groups_alone_do_not_say_what_classes_are():
     assert not make_spec(reference="groups").anchored
 
 
-def test_one_rater_has_no_layer_besides_its_errors():
-    ratings = in_groups({"a": 2, "b": 1, "c": 1})
+@pytest.mark.parametrize("together", [0, 1])
+def test_raters_who_never_meet_have_no_layer_besides_their_errors(together: int):
+    """Two of ``b`` share the items, as a crowd of whom one looks at each."""
+    rng = np.random.default_rng(1)
+    rows = [(i, rater, rater[0], rng.integers(2)) for i in range(40) for rater in ("a1", "a2", "c")]
+    rows += [(i, f"b{i % 2}", "b", rng.integers(2)) for i in range(40)]
+    rows += [(i, "b1", "b", 1) for i in range(together)]
+    rows += [(0, "c", "c", 1)]  # again: no second rater
+    table = pd.DataFrame(rows, columns=["item", "rater", "group", "label"])
+    ratings = assay.read_ratings(table, task="single", group="group")
     structure = build_structure(ratings, make_spec(reference="groups"))
-    assert structure.perception.groups == ("a",)
+    assert structure.perception.groups == (("a", "b") if together else ("a",))
 
 
 @pytest.fixture(scope="module")

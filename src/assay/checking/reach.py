@@ -7,9 +7,15 @@ from assay.checking.items import (
     telling_items,
 )
 from assay.checking.result import Finding, Part, findings_on
-from assay.meetings import groups_of_items, rated_twice_and_by_others
 from assay.plurals import some
 from assay.ratings import Ratings
+from assay.witnesses import (
+    ENOUGH,
+    WITNESSES,
+    groups_of_items,
+    groups_tell,
+    rated_twice_and_by_others,
+)
 
 _finding = findings_on("what can be answered")
 
@@ -21,8 +27,6 @@ WANTED = 100
 """Items that tell of errors, from which on they tell more than the prior does: a number and not a
 share, since a reliability of 0.9 is known to within 0.03 (an SD) from 100 ratings, of few or many.
 """
-ENOUGH, WITNESSES = 30, 3
-"""Items that a reference has to tell of, and groups that have to look at one, as a fit asks for."""
 
 
 def check_reach(ratings: Ratings) -> Part:
@@ -106,8 +110,8 @@ def _groups(ratings: Ratings) -> list[Finding]:
             f"{ENOUGH} items that others rated too"
         )
     found = [_finding("note", text)]
-    seen = int((groups_of_items(ratings) >= WITNESSES).sum())
-    if seen >= ENOUGH and able:
+    if groups_tell(ratings):
+        seen = int((groups_of_items(ratings) >= WITNESSES).sum())
         text = (
             f"{seen} items were rated by {WITNESSES} groups or more: without a reference all "
             "raters count as independent witnesses, and intervals miss the truth if those of a "

@@ -9,12 +9,12 @@ import xarray as xr
 
 from assay.comparison.refitting import rated_by
 from assay.fit_data import ratings_of, spec_of, structure_of
-from assay.layers.reference import groups_tell
 from assay.prevalence import default_priors as prevalence_priors
 from assay.prior_use import used_priors
 from assay.priors import Prior
 from assay.ratings import Ratings
 from assay.spec import GROUPS, Spec, parse_recipe
+from assay.witnesses import groups_tell
 
 DIFFICULTY = "item_difficulty"
 OTHER_KERNEL = {"retry": "repair", "repair": "retry"}

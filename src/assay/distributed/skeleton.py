@@ -18,12 +18,13 @@ from assay.density import make_density
 from assay.distributed.pieces import Piece, make_frame, make_piece, take_clusters
 from assay.distributed.subsets import join_ratings, take_items, with_raters
 from assay.errors import FitError
-from assay.layers.reference import ENOUGH, telling_items
+from assay.layers.reference import telling_items
 from assay.likelihood import Pattern
 from assay.model import Structure, build_structure
 from assay.prevalence.design import MIN_CLUSTERS, count_places
 from assay.ratings import NOT_AUDITED, Ratings
 from assay.spec import GOLD, Spec
+from assay.witnesses import ENOUGH, first_meetings
 
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]
@@ -111,6 +112,7 @@ def _evidence(ratings: Ratings, spec: Spec) -> Iterator[Ints]:
         return
     for reference in (GOLD, spec.reference):
         yield np.flatnonzero(telling_items(ratings, reference))[:ENOUGH]
+    yield np.array(list(first_meetings(ratings).values()), np.int64)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

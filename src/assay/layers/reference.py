@@ -1,26 +1,26 @@
 """Whose truth is meant: which rater groups then have a perception layer, and what data it needs."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.errors import ModelError, suggest
-from assay.meetings import groups_of_items, rated_twice_and_by_others
 from assay.plurals import counted, does
 from assay.ratings import Ratings
 from assay.spec import GOLD, GROUPS
-
-ENOUGH = 30
-"""Items with gold, with two ratings of the reference group, or rated by three groups, that a
-reference needs."""
-WITNESSES = 3
-"""Groups that have to look at an item for what they agree on to tell what each misperceives: of
-two, either may be the one that is wrong."""
+from assay.witnesses import (
+    ENOUGH,
+    WITNESSES,
+    first_meetings,
+    groups_of_items,
+    groups_tell,
+    rated_twice_and_by_others,
+)
 
 
 def layered_groups(
-    reference: str | None, named: set[str], sizes: Mapping[str, int]
+    reference: str | None, named: set[str], groups: Collection[str], meeting: Collection[str]
 ) -> tuple[str, ...]:
     """Return the rater groups that have a layer.
 
@@ -30,8 +30,10 @@ def layered_groups(
         Whose truth is meant.
     named : set of str
         Groups whose recipe names ``perception``.
-    sizes : mapping of str to int
-        How many raters each rater group has.
+    groups : collection of str
+        All rater groups, in order.
+    meeting : collection of str
+        Those of whom two raters rated one item.
 
     Raises
     ------
@@ -48,24 +50,25 @@ def layered_groups(
             )
         return ()
     if reference == GOLD:
-        return tuple(sizes)
+        return tuple(groups)
     if reference == GROUPS:
-        # What one rater misperceives is no other thing than its errors.
-        alone = sorted(name for name in named if sizes[name] < 2)
+        # Where no second rater of a group looks, what it misperceives is no other thing than
+        # the rater's own errors.
+        alone = sorted(named.difference(meeting))
         if alone:
             raise ModelError(
-                f"the rater group {alone[0]!r} has one rater: with reference={GROUPS!r}, what it "
-                "misperceives cannot be told from its own errors. Leave perception out of its "
-                "recipe"
+                f"no item has ratings of two raters of the group {alone[0]!r}: with "
+                f"reference={GROUPS!r}, what it misperceives cannot be told from their own errors. "
+                "Leave perception out of its recipe"
             )
-        return tuple(name for name, count in sizes.items() if count > 1)
-    _require_group(reference, sizes)
+        return tuple(name for name in groups if name in meeting)
+    _require_group(reference, groups)
     if reference in named:
         raise ModelError(
             f"the reference {reference!r} cannot have a perception layer: its consensus is the "
             "truth by definition"
         )
-    return tuple(name for name in sizes if name != reference)
+    return tuple(name for name in groups if name != reference)
 
 
 def check_reference(ratings: Ratings, reference: str | None) -> None:
@@ -94,11 +97,11 @@ def check_reference(ratings: Ratings, reference: str | None) -> None:
     if reference == GROUPS:
         if not groups_tell(ratings):
             raise ModelError(
-                f"reference={GROUPS!r} needs {WITNESSES} rater groups or more, one of them of two "
-                f"raters or more, and {ENOUGH} items that {WITNESSES} groups rated; there "
-                f"{does(len(sizes), 'are')} {counted(len(sizes), 'group')}, the largest of "
-                f"{counted(max(sizes.values()), 'rater')}, and {enough} such items. Name the "
-                "groups by group= when reading; of two groups, the one whose consensus counts as "
+                f"reference={GROUPS!r} needs {ENOUGH} items that {WITNESSES} rater groups rated, "
+                "and one group of whom two raters rated one item; there "
+                f"{does(enough, 'are')} {counted(enough, 'such item')} and "
+                f"{counted(len(first_meetings(ratings)), 'such group')} of {len(sizes)}. Name "
+                "the groups by group= when reading; of two, the one whose consensus counts as "
                 "the truth; or use reference=None (one consensus)" + _namesake(reference, sizes)
             )
         return
@@ -116,19 +119,11 @@ def _namesake(reference: str, sizes: Mapping[str, int]) -> str:
     return f". If the rater group {reference!r} is meant, give it another name when reading"
 
 
-def groups_tell(ratings: Ratings) -> bool:
-    """Whether what rater groups agree on tells what each of them misperceives."""
-    sizes = group_sizes(ratings)
-    if len(sizes) < WITNESSES or max(sizes.values()) < 2:
-        return False
-    return int(telling_items(ratings, GROUPS).sum()) >= ENOUGH
-
-
-def _require_group(reference: str, sizes: Mapping[str, int]) -> None:
-    if reference not in sizes:
+def _require_group(reference: str, groups: Collection[str]) -> None:
+    if reference not in groups:
         raise ModelError(
             f"reference={reference!r} is no rater group; "
-            f"{suggest(reference, list(dict.fromkeys([GOLD, GROUPS, *sizes])))}"
+            f"{suggest(reference, list(dict.fromkeys([GOLD, GROUPS, *groups])))}"
         )
 
 

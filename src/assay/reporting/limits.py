@@ -6,12 +6,12 @@ import numpy as np
 
 from assay.fit_data import parameter_draws, structure_of
 from assay.layers.difficulty import HARD
-from assay.layers.reference import ENOUGH
 from assay.ratings import Ratings
 from assay.reporting.material import Material
 from assay.reporting.page import Section, bullets
 from assay.spec import CONSENSUS_OF_GROUPS, CONSENSUSES
 from assay.states import MISSING
+from assay.witnesses import ENOUGH
 
 DIFFICULTY = {"item_difficulty", "item_difficulty_continuous"}
 GUESSING = 0.5

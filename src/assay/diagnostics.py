@@ -180,7 +180,7 @@ def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> l
     """
     draws = len(next(iter(values.values())))
     some = {name: value[:: max(1, draws // LOOKED_AT)] for name, value in values.items()}
-    by_unit = np.concatenate([part.reliability(some) for part in structure.parts], axis=1)
+    by_unit = structure.reliability(some)
     found = []
     for n, label in enumerate(structure.ratings.task.labels):
         count = len(label.classes)

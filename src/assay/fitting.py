@@ -35,6 +35,7 @@ from assay.diagnostics import (
 from assay.effort import Effort, Sampler
 from assay.em import closed_form, find_em_modes
 from assay.errors import FitWarning
+from assay.exchanges import exchange_warnings
 from assay.fit_arguments import Method, check_arguments, check_read, check_sampler
 from assay.fit_attributes import attributes
 from assay.fit_data import posterior_dataset
@@ -192,6 +193,7 @@ def fit(
         modes = visits(modes, x)
         numbers, found = diagnose_nuts(posterior, stats, target_accept=target_accept)
         found += diagnose_interruption(x, chains=chains, draws=draws)
+        found += exchange_warnings(structure, values)
     elif method == "laplace":
         stats["lp"] = _log_density(drawn)
         with waiting("checking the approximation", show=progress):

@@ -112,6 +112,16 @@ class Structure:
         pattern = _pattern(self.ratings, self.prevalence, self.parts, layered, (kind, log_weight))
         return replace(self, pattern=pattern)
 
+    def reliability(
+        self, values: Mapping[str, NDArray[np.float64]], position: float = 0.0
+    ) -> NDArray[np.float64]:
+        """P(reported class | true class): (draw, unit of any part, label, true, reported class).
+
+        As :meth:`assay.parts.Part.reliability`, of all parts.
+        """
+        by_part = [part.reliability(values, position) for part in self.parts]
+        return np.concatenate(by_part, axis=1)
+
     def log_likelihood(self, values: Mapping[str, Any]) -> float:
         """Marginal log-likelihood at one point: the computation that every method shares."""
         tables = [np.ascontiguousarray(table) for table in self.tables(values, np).by_state()]

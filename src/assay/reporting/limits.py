@@ -109,8 +109,7 @@ def _turned_round(material: Material) -> list[str]:
     values = parameter_draws(material.fit)
     count = len(next(iter(values.values())))
     some = {name: value[:: max(1, count // LOOKED_AT)] for name, value in values.items()}
-    table = np.concatenate([part.reliability(some, HARD) for part in structure.parts], axis=1)
-    right = np.diagonal(table, axis1=-2, axis2=-1)
+    right = np.diagonal(structure.reliability(some, HARD), axis1=-2, axis2=-1)
     found = []
     for n, label in enumerate(structure.ratings.task.labels):
         if len(label.classes) > 2:

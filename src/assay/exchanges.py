@@ -1,0 +1,100 @@
+"""Draws in which classes have each other's names: a chain that visits a mirror image, in words.
+
+The posterior of a small crowd may hold a region in which two classes are exchanged, beside the one
+in which they are what raters call them. A chain that goes there for a stretch tells so by its
+effective sample size alone, and means over all draws hold both.
+
+References
+----------
+Stephens, M. (2000). Dealing with label switching in mixture models. JRSS B 62, 795-809.
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from assay.model import Structure
+
+Floats = NDArray[np.float64]
+
+CLEARLY = 0.1
+"""By how much the chances of right answers, added up over classes, rise with other names."""
+LOOKED_AT = 1000
+"""Draws that are looked at."""
+AT_ONCE = 20
+SHARE = (0.01, 0.5)
+"""Of the draws, from which on that is said: fewer do not move a mean, and where it is most of them,
+it is the mode that has other names."""
+
+
+def exchange_warnings(structure: Structure, values: Mapping[str, Floats]) -> list[str]:
+    """Say in which share of the draws raters call classes by each other's names.
+
+    Parameters
+    ----------
+    structure : Structure
+    values : mapping of str to ndarray (draw, ...)
+        The parameters.
+
+    Returns
+    -------
+    list of str
+        A warning for each label of which at least a hundredth of the draws is so.
+    """
+    draws = len(next(iter(values.values())))
+    some = {name: value[:: -(-draws // LOOKED_AT)] for name, value in values.items()}
+    found = []
+    labels = structure.ratings.task.labels
+    for label, tables in zip(labels, _mean_tables(structure, some), strict=True):
+        names = _names(tables)
+        own = np.arange(names.shape[1])
+        other = (names != own).any(axis=1)
+        if not SHARE[0] <= other.mean() < SHARE[1]:
+            continue
+        usual, count = np.unique(names[other], axis=0, return_counts=True)
+        most = usual[count.argmax()]
+        told = ", ".join(
+            f"{label.classes[k]!r} is what raters call {label.classes[most[k]]!r}"
+            for k in np.flatnonzero(most != own)
+        )
+        found.append(
+            f"In {other.mean():.1%} of the draws classes of {label.name} have each other's names "
+            f"({told}), and means and intervals are over both readings. A longer run tells better "
+            "how much weight that one has; the truth of some items (truth=), or prior counts, hold "
+            "names in their place."
+        )
+    return found
+
+
+def _mean_tables(structure: Structure, values: Mapping[str, Floats]) -> Iterator[Floats]:
+    """Yield the mean confusion of all raters, label by label: (draw, true class, reported)."""
+    draws = len(next(iter(values.values())))
+    blocks = []
+    for start in range(0, draws, AT_ONCE):
+        here = {name: value[start : start + AT_ONCE] for name, value in values.items()}
+        by_unit = structure.reliability(here)
+        told = np.isfinite(by_unit)
+        total = np.where(told, by_unit, 0.0).sum(axis=1)
+        blocks.append(total / np.maximum(told.sum(axis=1), 1))
+    tables = np.concatenate(blocks)
+    for n, label in enumerate(structure.ratings.task.labels):
+        count = len(label.classes)
+        yield tables[:, n, :count, :count]
+
+
+def _names(tables: Floats) -> NDArray[np.int64]:
+    """Say what raters mostly call each class, one name for each: (draw, class).
+
+    Of two classes they have each other's names only if raters call either by the other's: that they
+    miss many of one of them is nothing unusual.
+    """
+    count = tables.shape[1]
+    names = np.tile(np.arange(count), (len(tables), 1))
+    doubtful = (tables.argmax(axis=2) != np.arange(count)).sum(axis=1) >= 2
+    for draw in np.flatnonzero(doubtful):
+        classes, best = linear_sum_assignment(tables[draw], maximize=True)
+        if tables[draw, classes, best].sum() - np.trace(tables[draw]) > CLEARLY:
+            names[draw] = best
+    return names

@@ -1,0 +1,81 @@
+"""A fit says in which share of the draws classes have each other's names."""
+
+import warnings
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import assay
+from assay.diagnostics import fit_warnings
+from assay.exchanges import LOOKED_AT, exchange_warnings
+from assay.task import Label
+
+LABELS = (Label(name="grade", classes=("a", "b", "c")), Label(name="seen"))
+RIGHT = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.2, 0.7]])
+EXCHANGED = RIGHT[[0, 2, 1]]
+
+
+def structure_of(tables: np.ndarray) -> Any:
+    """A structure of two raters whose confusion is a table for each draw and label."""
+
+    def reliability(values: dict[str, np.ndarray]) -> np.ndarray:
+        found = tables[values["draw"].astype(int)]
+        apart = np.array([0.05, -0.05])[:, None, None, None]  # one is right more often
+        return found[:, None] + apart * np.eye(3) - apart / 3
+
+    task = SimpleNamespace(labels=LABELS)
+    return SimpleNamespace(ratings=SimpleNamespace(task=task), reliability=reliability)
+
+
+def said_of(grade: list[np.ndarray], seen: list[np.ndarray]) -> list[str]:
+    binary = np.full((len(seen), 3, 3), np.nan)
+    binary[:, :2, :2] = seen
+    tables = np.stack([np.array(grade), binary], axis=1)
+    return exchange_warnings(structure_of(tables), {"draw": np.arange(len(tables), dtype=float)})
+
+
+SURE = np.array([[0.9, 0.1], [0.2, 0.8]])
+TURNED = np.array([[0.1, 0.9], [0.8, 0.2]])
+MISSED = np.array([[0.9, 0.1], [0.8, 0.2]])
+
+
+def test_a_stretch_of_draws_in_which_two_classes_are_exchanged_is_told() -> None:
+    (said,) = said_of([RIGHT] * 97 + [EXCHANGED] * 3, [SURE] * 100)
+    assert said.startswith("In 3.0% of the draws classes of grade have each other's names")
+    assert "'b' is what raters call 'c', 'c' is what raters call 'b'" in said
+
+
+def test_each_label_is_asked_by_itself() -> None:
+    told = said_of([RIGHT] * 9 + [EXCHANGED], [TURNED] * 2 + [SURE] * 8)
+    assert ["grade" in told[0], "seen" in told[1]] == [True, True]
+    assert told[1].startswith("In 20.0% of the draws")
+
+
+@pytest.mark.parametrize("exchanged", [0, 1, 150])
+def test_a_few_draws_are_not_worth_a_word_and_most_of_them_are_the_mode(exchanged: int) -> None:
+    draws = [RIGHT] * (200 - exchanged) + [EXCHANGED] * exchanged
+    assert said_of(draws, [SURE] * 200) == []
+
+
+def test_that_raters_miss_many_of_one_of_two_classes_is_nothing_unusual() -> None:
+    assert said_of([RIGHT] * 10, [MISSED] * 2 + [SURE] * 8) == []
+
+
+def test_stretches_of_long_chains_are_seen() -> None:
+    count = 5 * LOOKED_AT + 7
+    (said,) = said_of([EXCHANGED] * 60 + [RIGHT] * (count - 60), [SURE] * count)
+    assert said.startswith("In 1.2% of the draws")
+
+
+def test_a_fit_of_hardly_any_ratings_says_so() -> None:
+    """What raters call yes is yes only because a wide prior thinks so."""
+    rows = [(i, rater, answer) for i in range(4) for rater, answer in (("a", "yes"), ("b", "no"))]
+    table = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    ratings = assay.read_ratings(table, task="single")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", assay.FitWarning)
+        fit = assay.fit(ratings, raters="one_coin", rng=1, draws=400, tune=200, chains=2)
+    assert any("each other's names" in text for text in fit_warnings(fit))

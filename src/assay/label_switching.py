@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from assay.checking.opposites import opposite_pairs
 from assay.kernels.data import Data
 from assay.model import Structure
 from assay.parts import Part
@@ -101,9 +102,41 @@ def other_camp(structure: Structure, values: Values) -> Data | None:
     return _told(structure, values, _possible(states, renamed))
 
 
+def one_camp(structure: Structure) -> Data | None:
+    """Return the data with what one rater says for the truth, if raters contradict each other.
+
+    Where as many raters answer one way as the other way round, their votes cancel, and climbs from
+    where all are right on average end where everything is of one class.
+
+    Returns
+    -------
+    Data or None
+        In which the states of one rater's items are all but known to be what that rater says: of
+        those who agree with most others less than by chance, the one with most ratings. None if
+        nobody clearly does, or some truth is known.
+    """
+    ratings = structure.ratings
+    pairs = [] if _is_anchored(structure) else opposite_pairs(ratings, share=1.0)
+    if not pairs:
+        return None
+    count = len(ratings.raters)
+    against = np.bincount([rater for pair in pairs for rater in pair[1:3]], minlength=count)
+    rated = np.bincount(ratings.rater, minlength=count)
+    chosen = np.lexsort((rated, against))[-1]
+    rows = np.flatnonzero((ratings.rater == chosen) & (ratings.answers >= 0).any(axis=1))
+    says = ratings.answers[rows][:, None]
+    states = structure.prevalence.space.states
+    possible = ((says < 0) | (says == states[None])).all(axis=2)
+    variants, which = np.unique(possible[possible.any(axis=1)], axis=0, return_inverse=True)
+    pattern = structure.pattern
+    of_cell = np.zeros(len(pattern.data.cell_mask), np.int64)
+    of_cell[pattern.item_cell[ratings.item[rows[possible.any(axis=1)]]]] = 1 + which
+    return _with_masks(pattern.data, np.vstack([np.ones_like(variants[:1]), variants]), of_cell)
+
+
 def _camp_names(structure: Structure, values: Values) -> list[Ints]:
     """Say what raters who are clearly wrong call each class, label by label."""
-    by_unit = np.concatenate([part.reliability(values)[0] for part in structure.parts], axis=0)
+    by_unit = structure.reliability(values)[0]
     weight = np.concatenate([_ratings_of_units(part) for part in structure.parts])
     found = []
     for n, label in enumerate(structure.ratings.task.labels):
@@ -155,11 +188,21 @@ def _told(structure: Structure, values: Values, possible: NDArray[np.bool_]) -> 
         return None
     if possible.all() or not possible.any(axis=1).all():
         return None
+    return _with_masks(structure.pattern.data, possible, _likeliest(structure, values))
+
+
+def _with_masks(data: Data, possible: NDArray[np.bool_], of_cell: Ints) -> Data:
+    """Return data in which each cell is all but known to be in one of some states.
+
+    Parameters
+    ----------
+    possible : ndarray (variant, state)
+    of_cell : ndarray (cell,)
+        The variant of each cell.
+    """
     told = np.where(possible, 0.0, np.log(LEFT_OPEN))
-    data = structure.pattern.data
-    masks = (data.masks[:, None] + told[None]).reshape(-1, count)
-    mask = data.cell_mask * count + _likeliest(structure, values)
-    return data._replace(cell_mask=mask, masks=masks)
+    masks = (data.masks[:, None] + told[None]).reshape(-1, possible.shape[1])
+    return data._replace(cell_mask=data.cell_mask * len(possible) + of_cell, masks=masks)
 
 
 def _likeliest(structure: Structure, values: Values) -> Ints:
@@ -173,8 +216,7 @@ def _likeliest(structure: Structure, values: Values) -> Ints:
 
 def _tables(structure: Structure, values: Values, position: float = 0.0) -> Iterator[Floats | None]:
     """Yield the mean confusion of all raters, label by label: (true class, reported class)."""
-    parts = [part.reliability(values, position)[0] for part in structure.parts]
-    by_unit = np.concatenate(parts, axis=0)
+    by_unit = structure.reliability(values, position)[0]
     for n, label in enumerate(structure.ratings.task.labels):
         count = len(label.classes)
         own = by_unit[:, n, :count, :count]

@@ -4,7 +4,8 @@ With weak data a model of raters has a mirror image in which every rater is wron
 is turned round, and with more classes or labels modes in which classes are not what their names
 say (:mod:`assay.label_switching`). Several starts find such modes, :mod:`assay.peaks` weighs them,
 and the heaviest is the one that a fit reports: of those in which raters call the classes by their
-names, if there is one.
+names, if there is one. Where raters contradict each other, a further start takes one of them at his
+word, and a further one those who are then wrong.
 
 On small data modes are sought and weighed with the SDs of offsets held at the centre of their prior
 (:mod:`assay.climbs`); then the SDs of those that matter are settled (:mod:`assay.spreads`). On
@@ -31,7 +32,7 @@ from assay.curvature import curvature
 from assay.density import NOT_FINITE, Density
 from assay.errors import FitError
 from assay.kernels.data import Data
-from assay.label_switching import other_camp, put_right
+from assay.label_switching import one_camp, other_camp, put_right
 from assay.model import Structure
 from assay.partition import bundle_sizes, take_bundles
 from assay.peaks import Mode, alike, distance, distinct, in_order, labels_at, standing
@@ -126,6 +127,9 @@ def seek_modes(
         return hold(density, point) if ascend is None else ascend(density, point, None)
 
     peaks = [(*above(density, point), 1) for point in points]
+    data = one_camp(structure)
+    if data is not None:
+        peaks.append((*above(density, _told_start(density, data, above)), 1))
     # A climb from where the density is not finite ends where it began.
     peaks = [peak for peak in peaks if peak[1] > NOWHERE] or peaks
     still = spreads_of(density)
@@ -139,9 +143,13 @@ def seek_modes(
         seen += [mode.height for mode in wrong]
         if wrong:
             modes = distinct(structure, density, peaks, still, widths=widths)
-    data = other_camp(structure, density.constrain(modes[0].x[None]))
-    if data is not None:
-        peaks.append((*above(density, _told_start(density, data, above)), 0))
+    camps = [
+        data
+        for mode in _first_and_heaviest(modes)
+        if (data := other_camp(structure, density.constrain(mode.x[None]))) is not None
+    ]
+    if camps:
+        peaks += [(*above(density, _told_start(density, data, above)), 0) for data in camps]
         modes = distinct(structure, density, peaks, still, widths=widths)
     if not len(still):
         return modes
@@ -168,6 +176,12 @@ def require_density(density: Density, mode: Mode) -> None:
     height, gradient = density(mode.x)
     if not height > NOWHERE or not np.isfinite(gradient).all():
         raise FitError(NOT_FINITE)
+
+
+def _first_and_heaviest(modes: Sequence[Mode]) -> list[Mode]:
+    """Return the mode that comes first, and the heaviest one if another is."""
+    heaviest = max(modes, key=lambda mode: mode.weight)
+    return [modes[0]] if heaviest is modes[0] else [modes[0], heaviest]
 
 
 def _misnamed(modes: Sequence[Mode], seen: Sequence[float]) -> list[Mode]:

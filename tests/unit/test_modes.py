@@ -340,3 +340,29 @@ def test_a_rater_who_answers_the_other_way_round_may_be_the_one_who_is_right(
     assert [mode.weight for mode in modes[:2]] == pytest.approx([0.5, 0.5], abs=0.2)
     labels = [labels_at(structure, density, mode.x[None]).argmax(axis=1) for mode in modes[:2]]
     assert (labels[0] == count - 1 - labels[1]).mean() > 0.8
+
+
+@pytest.mark.parametrize("seed", [2, 3, 7])
+@pytest.mark.parametrize("raters", ["hierarchical", "hierarchical + item_difficulty"])
+def test_raters_who_contradict_each_other_are_not_taken_for_right_together(raters: str, seed: int):
+    """Two answer one way, two the other way round, one always alike: their votes cancel.
+
+    Climbs from where all are right on average end where everything is of one class, 10 nats below
+    the two modes that take one pair for right.
+    """
+    rng = np.random.default_rng(seed)
+    truth = rng.random(150) < 0.5
+    right = rng.random((150, 4)) < [0.8, 0.75, 0.2, 0.25]
+    answers = np.column_stack([truth[:, None] == right, np.ones(150, bool)])
+    lines = [(i, f"r{j}", "ny"[int(y)]) for i, row in enumerate(answers) for j, y in enumerate(row)]
+    table = pd.DataFrame(lines, columns=["item", "rater", "answer"])
+    structure = build_structure(assay.read_ratings(table, task="single"), make_spec(raters))
+    density = make_density(structure)
+    modes = find_modes(structure, density, np.random.default_rng(1))
+    heavy = [mode for mode in modes if mode.weight > 0.1]
+    assert len(heavy) == 2
+    assert modes[0] is heavy[0]
+    told = [labels_at(structure, density, mode.x[None])[:, 1] > 0.5 for mode in heavy]
+    one, other = sorted((said == truth).mean() for said in told)
+    assert one < 0.25
+    assert other > 0.75

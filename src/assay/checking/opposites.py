@@ -1,6 +1,6 @@
 """Raters who agree less than by chance: one of them may have the classes the wrong way round."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,22 +22,37 @@ CLEARLY = 4.0
 """Standard errors by which the agreement is below chance before it is said."""
 
 
+class Opposites(NamedTuple):
+    """Two raters who agree on a label far less often than answers at random would.
+
+    Attributes
+    ----------
+    label, one, other : int
+        Positions.
+    items : int
+        That both answered.
+    same : int
+        On how many of them they agree.
+    chance : float
+        On how many they would by chance.
+    """
+
+    label: int
+    one: int
+    other: int
+    items: int
+    same: int
+    chance: float
+
+
 def check_opposites(ratings: Ratings) -> Part:
     """Say which raters agree so seldom that one may have the classes the wrong way round."""
-    first = ratings.replicate == 0
-    pairs: list[str] = []
-    for n, label in enumerate(ratings.task.labels):
-        told = first & (ratings.answers[:, n] >= 0)
-        item, rater = ratings.item[told], ratings.rater[told]
-        if count_pairs(item) > PAIR_LIMIT:
-            continue
-        at = (rater, item)
-        for one, other, items, same, chance in _pairs(at, ratings.answers[told, n], ratings):
-            names = ratings.raters.index[[one, other]]
-            pairs.append(
-                f"{names[0]} and {names[1]} on {label.name} (on {same} of {items} items, "
-                f"{chance:.0f} by chance)"
-            )
+    names, labels = ratings.raters.index, ratings.task.label_names
+    pairs = [
+        f"{names[pair.one]} and {names[pair.other]} on {labels[pair.label]} (on {pair.same} of "
+        f"{pair.items} items, {pair.chance:.0f} by chance)"
+        for pair in opposite_pairs(ratings)
+    ]
     if not pairs:
         return Part(findings=())
     text = (
@@ -48,8 +63,31 @@ def check_opposites(ratings: Ratings) -> Part:
     return Part(findings=(_finding("warning", text),))
 
 
+def opposite_pairs(ratings: Ratings, *, share: float = HALF) -> list[Opposites]:
+    """Return the pairs of raters who clearly agree less than by chance, label by label.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    share : float
+        Of the agreement expected by chance, below which they agree.
+    """
+    first = ratings.replicate == 0
+    found: list[Opposites] = []
+    for n in range(len(ratings.task.labels)):
+        told = first & (ratings.answers[:, n] >= 0)
+        item, rater = ratings.item[told], ratings.rater[told]
+        if count_pairs(item) <= PAIR_LIMIT:
+            pairs = _pairs((rater, item), ratings.answers[told, n], ratings, share)
+            found += [Opposites(n, *pair) for pair in pairs]
+    return found
+
+
 def _pairs(
-    at: tuple[NDArray[np.int64], NDArray[np.int64]], answers: NDArray[np.int16], ratings: Ratings
+    at: tuple[NDArray[np.int64], NDArray[np.int64]],
+    answers: NDArray[np.int16],
+    ratings: Ratings,
+    share: float,
 ) -> list[tuple[int, int, int, int, float]]:
     """Return the pairs of raters: who, items in common, on how many they agree, and by chance."""
     shape = (len(ratings.raters), len(ratings.items))
@@ -72,6 +110,6 @@ def _pairs(
         mine, theirs = given[one, other], given[other, one]
         chance += np.asarray(mine).ravel() * np.asarray(theirs).ravel() / items
     error = np.sqrt(chance * (1 - chance / items))
-    seldom = (same < HALF * chance) & (chance - same > CLEARLY * error)
+    seldom = (same < share * chance) & (chance - same > CLEARLY * error)
     columns = (one, other, items.astype(int), same.astype(int), chance)
     return [tuple(line) for line in zip(*(c[seldom].tolist() for c in columns), strict=True)]

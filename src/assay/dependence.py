@@ -1,6 +1,6 @@
 """How many independent raters a group is worth, and what only the prior says of it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,7 @@ from assay.parts import Part
 from assay.reliability import average_prevalence
 
 Floats = NDArray[np.float64]
+AT_ONCE = 200
 
 
 def effective_raters(fit: xr.DataTree) -> xr.DataArray:
@@ -60,7 +61,8 @@ def effective_raters(fit: xr.DataTree) -> xr.DataArray:
     found, names = [], []
     for part in structure.parts:
         for g, name in enumerate(part.raters.groups):
-            found.append(_group_worth(structure, part, g, values))
+            some = [_group_worth(structure, part, g, v) for v in _at_once(values)]
+            found.append(np.concatenate(some))
             names.append(name)
     order = np.argsort(np.array(names, str), kind="stable")
     table = np.stack(found, axis=1)[:, order]
@@ -77,6 +79,13 @@ def effective_raters(fit: xr.DataTree) -> xr.DataArray:
         name="effective_raters",
         attrs={"reference": fit.attrs["reference"]},
     )
+
+
+def _at_once(values: Mapping[str, Floats]) -> Iterator[dict[str, Floats]]:
+    """Yield the draws in stretches: tables of all of them, for many raters, need gigabytes."""
+    draws = len(next(iter(values.values())))
+    for start in range(0, draws, AT_ONCE):
+        yield {name: value[start : start + AT_ONCE] for name, value in values.items()}
 
 
 def _group_worth(structure: Structure, part: Part, g: int, values: Mapping[str, Floats]) -> Floats:

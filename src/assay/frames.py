@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from assay.dependence import effective_raters
+from assay.fit_data import ratings_of, structure_of
 from assay.intervals import require_level
 from assay.labels import label_probabilities
 from assay.reliability import class_shares, rater_reliability
@@ -83,6 +85,35 @@ def accuracy_frame(fit: xr.DataTree, kind: Kind = "recorded", level: float = 0.9
     front = ["rater", "label", "mean", "sd", "lower", "upper"]
     back = ["true_class", "reported_class", "mistake", "level", "kind", "reference"]
     return lines[[*front, *back]]
+
+
+def worth_frame(fit: xr.DataTree, level: float = 0.95) -> pd.DataFrame:
+    """Return a line per rater group and label: how many independent raters the group is worth.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+    level : float
+        Probability of the intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``group``, ``label``, ``raters`` (how many the group has); ``mean``, ``sd``, ``lower``,
+        ``upper`` of :func:`assay.effective_raters`; ``level``, ``reference``. Groups of one rater,
+        and groups whose raters err independently by assumption, have no line.
+    """
+    require_level(level)
+    structure = structure_of(fit)
+    joined = [name for part in structure.parts for name in part.raters.groups
+              if part.loading is not None or name in structure.perception.groups]  # fmt: skip
+    count = ratings_of(fit).raters["group"].value_counts()
+    chosen = [name for name in joined if count[name] > 1]
+    front = ["group", "label", "raters", "mean", "sd", "lower", "upper", "level", "reference"]
+    if not chosen:
+        return pd.DataFrame(columns=front)
+    lines = summarize(effective_raters(fit).sel(group=sorted(chosen, key=str)), level=level)
+    return lines.assign(raters=lines["group"].map(count))[front]
 
 
 def labels_frame(fit: xr.DataTree) -> pd.DataFrame:

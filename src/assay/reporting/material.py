@@ -24,11 +24,12 @@ from assay.comparison import (
 )
 from assay.comparison.views import Of
 from assay.consensus import consensus_sensitivity
+from assay.dependence import perception_table
 from assay.evaluation import expected_width, majority_metrics, metrics, variance_budget
 from assay.evaluation.estimands import ESTIMANDS
 from assay.fit_data import ratings_of, spec_of
-from assay.frames import labels_frame, reliability_frame
-from assay.kinds import rater_kinds
+from assay.frames import labels_frame, reliability_frame, worth_frame
+from assay.kinds import rater_consistency, rater_kinds
 from assay.posterior_checks import predictive_checks
 from assay.ratings import Ratings
 from assay.sessions import drift_table
@@ -115,6 +116,21 @@ class Material:
     def kinds(self) -> pd.DataFrame:
         """Which raters are adversarial, and which say nothing."""
         return rater_kinds(self.fit, level=self.level)
+
+    @cached_property
+    def consistency(self) -> pd.DataFrame:
+        """How alike a rater's repeated ratings of an item are."""
+        return rater_consistency(self.fit, level=self.level)
+
+    @cached_property
+    def worth(self) -> pd.DataFrame:
+        """How many independent raters each group is worth; empty if all err independently."""
+        return worth_frame(self.fit, self.level)
+
+    @cached_property
+    def misperceived(self) -> pd.DataFrame:
+        """How often groups with a perception layer misperceive items."""
+        return perception_table(self.fit, level=self.level)
 
     @cached_property
     def labels(self) -> pd.DataFrame:

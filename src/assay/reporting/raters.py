@@ -17,6 +17,7 @@ from assay.reporting.page import Block, Finding, Picture, Section, bullets, pros
 from assay.reporting.spamming import spamming_blocks, spamming_findings, spamming_frame
 from assay.reporting.svg import WIDTH, to_svg
 from assay.reporting.talks import MOST_TALKS, Talk, talks
+from assay.reporting.worth import worth_blocks
 from assay.words import interval, intervals, lines_of, percent
 
 WEIGHT = 10.0
@@ -45,6 +46,7 @@ def raters_section(material: Material) -> Section:
         *([] if found else [prose("No rater clearly errs more often than the others.")]),
         *bullets(_kinds(material.kinds), "Raters whose answers mislead, or say next to nothing:"),
         *spamming_blocks(spam, material.level),
+        *worth_blocks(material.worth, material.misperceived, material.level),
         Picture(
             svg=to_svg(maps, name="confusions", words="Confusions; the table below has them."),
             caption="What each rater reports (columns) given the true class (rows)"

@@ -1,0 +1,58 @@
+"""Rater groups: how many independent raters each is worth, and how often it misperceives items."""
+
+import pandas as pd
+
+from assay.reporting.page import Block, prose, table_of
+from assay.words import intervals, percent
+
+TOLD = {False: "the data", True: "the prior alone"}
+"""Who says how often a group misperceives items, by whether its number is the prior's."""
+
+
+def worth_blocks(worth: pd.DataFrame, misperceived: pd.DataFrame, level: float) -> list[Block]:
+    """Say what raters who err together are worth; nothing where the model has nobody do so.
+
+    Parameters
+    ----------
+    worth : DataFrame
+        From :func:`assay.frames.worth_frame`.
+    misperceived : DataFrame
+        From :func:`assay.perception_table`.
+    level : float
+        Probability of the intervals.
+    """
+    if worth.empty:
+        return []
+    blocks: list[Block] = [
+        prose(
+            "Raters who err on the same items are no independent witnesses of them: a group counts "
+            "as many independent raters as the correlation of its errors leaves."
+        ),
+        _worth_table(worth, level),
+    ]
+    return [*blocks, *([] if misperceived.empty else [_misperceived_table(misperceived, level)])]
+
+
+def _worth_table(worth: pd.DataFrame, level: float) -> Block:
+    several = worth["label"].nunique() > 1
+    shown = {"group": "Group", "raters": "Raters", "words": "Independent raters"}
+    return table_of(
+        "worth",
+        f"How many independent raters a group is worth ({percent(level)} interval)",
+        worth.assign(words=intervals(worth)),
+        shown,
+        under="label" if several else "",
+        note=f"By the model, after Kish's design effect. Reference: {worth['reference'].iloc[0]}.",
+        export=worth,
+    )
+
+
+def _misperceived_table(misperceived: pd.DataFrame, level: float) -> Block:
+    told = [TOLD[driven] for driven in misperceived["prior_driven"].tolist()]
+    return table_of(
+        "misperceived",
+        f"How often an item looks to a whole group like another ({percent(level)} interval)",
+        misperceived.assign(words=intervals(misperceived), told=told),
+        {"group": "Group", "words": "Share of the items", "told": "Told by"},
+        export=misperceived,
+    )

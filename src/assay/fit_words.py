@@ -77,6 +77,28 @@ def panels_said(draws: xr.Dataset) -> str:
     return "".join(f" {text}." for text in said)
 
 
+def left_out_words(shares: pd.Series) -> str:
+    """Say in which share of the draws numbers are undefined; ``""`` if in none.
+
+    Parameters
+    ----------
+    shares : Series
+        Of the draws, for each number.
+
+    Examples
+    --------
+    >>> left_out_words(pd.Series([0.0, 0.25]))
+    'undefined in 25.0% of the draws, which are left out'
+    >>> left_out_words(pd.Series([0.0, 0.25, 0.872]))
+    'undefined in 25.0% to 87.2% of the draws, which are left out'
+    """
+    some_are = shares[shares > 0]
+    if some_are.empty:
+        return ""
+    ends = dict.fromkeys(f"{share:.1%}" for share in (some_are.min(), some_are.max()))
+    return f"undefined in {' to '.join(ends)} of the draws, which are left out"
+
+
 def estimand_words(table: pd.DataFrame) -> str:
     """Say which estimand the lines of a table have, and which metrics another than most.
 

@@ -13,7 +13,7 @@ from assay.agreements import Agreement
 from assay.checking.result import Check
 from assay.comparison import Comparison
 from assay.comparison.pairs import contrast
-from assay.fit_words import estimand_words, estimands_said
+from assay.fit_words import estimand_words, estimands_said, left_out_words
 from assay.terminal import frame_table, indented, make_table
 from assay.words import fixed, gap, interval, lines_of, percent, printable, probability
 
@@ -34,8 +34,9 @@ def metrics_table(
     """
     first = next(iter(summaries.values()))
     notes: dict[str, str] = {}
+    share = left_out_words(pd.concat([s["undefined"] for s in summaries.values()]))
     cells = {
-        name: [_metric_cell(line, name, notes) for line in lines_of(summary)]
+        name: [_metric_cell(line, name, notes, share) for line in lines_of(summary)]
         for name, summary in summaries.items()
     }
     rows: list[list[str]] = []
@@ -55,13 +56,13 @@ def metrics_table(
     )
 
 
-def _metric_cell(line: Mapping[str, Any], name: str, notes: dict[str, str]) -> str:
+def _metric_cell(line: Mapping[str, Any], name: str, notes: dict[str, str], share: str) -> str:
     """Write one estimate, marked where its estimand is another or draws are undefined."""
     said = []
     if line["estimand"] != name:
         said.append(str(line["estimand"]))
     if line["undefined"] > 0:
-        said.append("undefined in some draws, which are left out (their share: --json)")
+        said.append(share)
     marks = "".join(notes.setdefault(text, "*" * (len(notes) + 1)) for text in said)
     return interval(line["mean"], line["lower"], line["upper"]) + marks
 
@@ -105,24 +106,32 @@ def check_parts(report: Check) -> list[Text | Padding | Group]:
     return blocks
 
 
-def comparison_parts(found: Comparison) -> list[Group]:
+def comparison_parts(found: Comparison, panels: str = "") -> list[Group]:
     """Return tables of a comparison: the pairs, and the systems where there are more than two.
 
     A metric that is better neither way has no best system, and is not in the second table.
+
+    Parameters
+    ----------
+    found : Comparison
+    panels : str
+        What :func:`assay.fit_words.panels_said` says of the draws.
     """
-    parts = [_pairs_table(found.pairs)]
+    parts = [_pairs_table(found.pairs, panels)]
     systems = found.systems
     if systems["system"].nunique() > 2 and (systems["better"] != "neither").any():
         parts.append(_ranks_table(systems))
     return parts
 
 
-def _pairs_table(pairs: pd.DataFrame) -> Group:
+def _pairs_table(pairs: pd.DataFrame, panels: str) -> Group:
     rows: list[list[str]] = []
+    marked = (pairs["undefined"] > 0).any()
     for metric, part in pairs.groupby("metric", sort=False):
         rows.append([str(metric)])
         for line in lines_of(part):
             size = gap(*(line[f"difference{end}"] for end in ("", "_lower", "_upper")))
+            size += "*" * (line["undefined"] > 0)
             near = [probability(line["p_rope"])] if np.isfinite(line["p_rope"]) else []
             chance = probability(line["p_greater"])
             rows.append([f"  {contrast(line['a'], line['b'])}", size, chance, *near])
@@ -132,7 +141,10 @@ def _pairs_table(pairs: pd.DataFrame) -> Group:
         f"Systems compared: posterior mean ({percent(pairs['level'].iloc[0])} interval)",
         heads,
         rows,
-        caption=f"Estimand {estimand_words(pairs)}. Reference: {pairs['reference'].iloc[0]}.",
+        caption=(
+            f"Estimand {estimand_words(pairs)}. Reference: {pairs['reference'].iloc[0]}.{panels}"
+            + f"\n* {left_out_words(pairs['undefined'])}" * bool(marked)
+        ),
         right=heads[2:],
     )
 

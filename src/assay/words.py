@@ -1,6 +1,6 @@
 """Numbers in words: what the terminal and the report say alike."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -105,6 +105,18 @@ def intervals(
     ['0.58 (0.46 to 0.70)']
     """
     return [interval(*numbers) for numbers in table[list(columns)].to_numpy(float)]
+
+
+def with_undefined(texts: Iterable[str], shares: Iterable[float]) -> list[str]:
+    """Add to each number in which share of the draws it is undefined, unless in none or in all.
+
+    Examples
+    --------
+    >>> with_undefined(["0.58", "0.58", "undefined"], [0.0, 0.125, 1.0])
+    ['0.58', '0.58 [undefined in 12.5%]', 'undefined']
+    """
+    pairs = zip(texts, shares, strict=True)
+    return [f"{text} [undefined in {u:.1%}]" if 0 < u < 1 else text for text, u in pairs]
 
 
 def rounded(value: float, decimals: int) -> str:

@@ -106,7 +106,7 @@ def test_a_metric_of_another_estimand_is_marked() -> None:
     shown = text_of(render.metrics_table({"population": pd.DataFrame([line])}))
     assert "0.50 (0.40 to 0.60)***" in shown
     assert "\n* population (model-based: 5 clusters)" in shown
-    assert "\n** undefined in some draws" in shown
+    assert "\n** undefined in 25.0% of the draws, which are left out" in shown
     assert "90% interval" in shown
 
 
@@ -235,7 +235,22 @@ def test_what_is_undefined_is_called_so() -> None:
     )
     shown = text_of(*render.comparison_parts(compare_draws(data, {"m": "higher"})))
     assert "nan" not in shown
-    assert shown.count("undefined") == 12
+    assert shown.count("undefined") == 13  # each cell, and how many draws
+
+
+def test_a_comparison_says_which_draws_and_which_items_it_has_not_seen() -> None:
+    draws = np.random.default_rng(1).random((1, 8, 3))
+    draws[0, :6, 2] = np.nan
+    data = xr.Dataset(
+        {"m": (("chain", "draw", "system"), draws, {"estimand": "finite"})},
+        {"system": list("ABC")},
+        {"reference": "gold"},
+    )
+    found = compare_draws(data, {"m": "higher"})
+    panels = " 2 items have no rating: the model predicts their labels."
+    shown = text_of(*render.comparison_parts(found, panels), width=200)
+    assert f"Reference: gold.{panels}\n* undefined in 75.0% of the draws" in shown
+    assert shown.count(")*") == 2  # both contrasts with C, and not that of A and B
 
 
 @pytest.mark.parametrize(

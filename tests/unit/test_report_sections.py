@@ -613,6 +613,24 @@ def test_only_metrics_with_a_direction_have_a_best_system() -> None:
     assert _best(systems[systems["metric"] == "m"]) == []
 
 
+def test_a_ratio_says_in_how_many_draws_there_is_none(plain: xr.DataTree) -> None:
+    draws = np.full((2, 10, 2), 0.5)
+    draws[:, :9, 1] = 0.0  # nine draws of ten have nothing to divide by
+    attrs = {"reference": "gold", "n_items_unrated": 3, "n_panels_dropped": 0}
+    data = xr.Dataset(
+        {"m": (("chain", "draw", "system"), draws, {"estimand": "finite"})},
+        {"system": ["A", "B"]},
+        attrs,
+    )
+    material = Material(fit=plain)
+    vars(material)["comparison"] = compare_draws(data, {"m": "higher"})
+    found = comparison_section(material)
+    assert isinstance(found, Section)
+    table = table_of(found, "comparisons")
+    assert any("[undefined in 90.0%]" in cell for row in table.rows for cell in row.cells)
+    assert "3 items have no rating: the model predicts their labels." in table.note
+
+
 def test_one_chain_is_no_proof_that_chains_agree() -> None:
     ratings = assay.read_ratings(rated().drop(columns=["score", "session"]), task="single")
     fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1, progress=False)

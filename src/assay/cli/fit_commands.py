@@ -120,9 +120,10 @@ def compare(
         return
 
     def show() -> None:
+        from assay.fit_words import panels_said
         from assay.render import comparison_parts
 
-        show_parts(*comparison_parts(found))
+        show_parts(*comparison_parts(found, panels_said(found.draws)))
 
     extra = {"systems": found.systems, "claims": claims_frame(results)}
     deliver("pairs", found.pairs, as_json, output, show, extra=extra)
@@ -151,15 +152,19 @@ def raters(
     output: Table = None,
 ) -> None:
     """Report how reliable each rater is, the worst first; -o and --json have whole confusions."""
+    from assay.dependence import perception_table
     from assay.fit_data import ratings_of
-    from assay.frames import accuracy_frame, reliability_frame
+    from assay.frames import accuracy_frame, reliability_frame, worth_frame
+    from assay.kinds import rater_consistency, rater_kinds
 
     tree = open_fit(fit_file)
     frame, accuracy = reliability_frame(tree, kind, level), accuracy_frame(tree, kind, level)
+    kinds, worth = rater_kinds(tree, level=level), worth_frame(tree, level)
+    misperceived = perception_table(tree, level=level)
 
     def show() -> None:
         from assay.fit_words import scores_said
-        from assay.rater_tables import class_tables, rater_tables
+        from assay.rater_tables import class_tables, kinds_said, rater_tables, worth_tables
 
         ratings = ratings_of(tree)
         tables = (
@@ -167,11 +172,20 @@ def raters(
             if by_class
             else rater_tables(frame, accuracy, ratings.task)
         )
-        show_parts(*tables, *filter(None, [scores_said(ratings)]))
+        said = [*kinds_said(kinds), *filter(None, [scores_said(ratings)])]
+        show_parts(*tables, *worth_tables(worth, misperceived), *said)
         if not by_class and any(len(label.classes) > 2 for label in ratings.task.labels):
             say("each true class: --by-class; whole confusions: -o raters.csv")
 
-    deliver("raters", frame, as_json, output, show, extra={"accuracy": accuracy})
+    of_raters = {
+        "kinds": kinds,
+        "misperceived": misperceived,
+        "consistency": rater_consistency(tree, level=level),
+    }
+    about = {"level": level, "reference": tree.attrs["reference"]}
+    extra = {name: table.assign(**about) for name, table in of_raters.items()}
+    extra |= {"accuracy": accuracy, "worth": worth}
+    deliver("raters", frame, as_json, output, show, extra=extra)
     end_with(tree)
 
 

@@ -5,9 +5,10 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
+from assay.comparison import Comparison
 from assay.comparison.settled import sign
 from assay.comparison.sides import CHANGED, CORRECTED, NAIVE
-from assay.fit_words import estimand_words
+from assay.fit_words import estimand_words, panels_said
 from assay.plots.comparison import plot_comparison
 from assay.reporting.material import Material
 from assay.reporting.page import (
@@ -21,7 +22,7 @@ from assay.reporting.page import (
     table_of,
 )
 from assay.reporting.svg import WIDTH, to_svg
-from assay.words import fixed, gap, interval, lines_of, percent, probability
+from assay.words import fixed, gap, interval, lines_of, percent, probability, with_undefined
 
 TURNED, CLEAR, BARELY = 50.0, 20.0, 5.0
 """Weights: a conclusion other than the vote's, a clear one, one that is another by a hair."""
@@ -55,7 +56,7 @@ def comparison_section(material: Material) -> Section | Gap:
             svg=to_svg(plot_comparison(found, width=WIDTH), name="comparison", words=words),
             caption=f"{words} {note}",
         ),
-        _pairs_table(found.pairs, note),
+        _pairs_table(found, note),
         *_best(found.systems),
         *bullets(other, "Where other approaches lead to another conclusion:"),
         *([] if other else [prose("On no metric does another approach conclude otherwise.")]),
@@ -83,11 +84,14 @@ def _people_alone(material: Material) -> Section:
     return Section(key="sides", title="People alone", blocks=blocks, gaps=(NO_SYSTEMS,))
 
 
-def _pairs_table(pairs: pd.DataFrame, note: str) -> Block:
+def _pairs_table(found: Comparison, note: str) -> Block:
+    pairs = found.pairs
+    n_draws = found.draws.sizes["chain"] * found.draws.sizes["draw"]
+    quotients = _intervals(pairs, "ratio", interval)
     words = pairs.assign(
         pair=pairs["a"] + " − " + pairs["b"],
-        gap=_intervals(pairs, "difference", gap),
-        quotient=_intervals(pairs, "ratio", interval),
+        gap=with_undefined(_intervals(pairs, "difference", gap), pairs["undefined"]),
+        quotient=with_undefined(quotients, pairs["ratio_undefined"] / n_draws),
         chance=pairs["p_greater"].map(probability),
     ).head(SHOWN_PAIRS)
     level = pairs["level"].iloc[0]
@@ -105,7 +109,7 @@ def _pairs_table(pairs: pd.DataFrame, note: str) -> Block:
             "better": "Better is",
         },
         under="metric",
-        note=f"Estimand {estimands}. {note}{directions}",
+        note=f"Estimand {estimands}. {note}{panels_said(found.draws)}{directions}",
         export=pairs,
     )
 

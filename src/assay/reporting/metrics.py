@@ -9,7 +9,7 @@ from assay.plots.metrics import draw_metrics
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, by_metric, prose, table_of
 from assay.reporting.svg import WIDTH, to_svg
-from assay.words import interval, intervals, lines_of, percent
+from assay.words import interval, intervals, lines_of, percent, with_undefined
 
 WEIGHT = 1.0
 
@@ -79,12 +79,7 @@ def _table(
 
 def _cells(frame: pd.DataFrame) -> pd.Series:
     """Write each line's estimate; draws in which it is undefined are counted."""
-    share = frame["undefined"].to_numpy(float)
-    marked = [
-        f"{text} [undefined in {u:.1%}]" if 0 < u < 1 else text
-        for text, u in zip(intervals(frame), share, strict=True)
-    ]
-    return pd.Series(marked, index=frame.index)
+    return pd.Series(with_undefined(intervals(frame), frame["undefined"]), index=frame.index)
 
 
 def _other_estimands(summaries: dict[str, pd.DataFrame]) -> str:

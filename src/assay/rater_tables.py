@@ -1,4 +1,4 @@
-"""Raters as tables for the terminal: worst first, a line each, or one for every class."""
+"""Raters as tables for the terminal: worst first, a line each, or one for every class; groups."""
 
 import pandas as pd
 from rich.console import Group
@@ -6,7 +6,7 @@ from rich.console import Group
 from assay.fit_words import KIND_WORDS
 from assay.task import Task
 from assay.terminal import make_table
-from assay.words import binary_heading, intervals, lines_of, percent
+from assay.words import binary_heading, interval, intervals, lines_of, percent
 
 
 def rater_tables(frame: pd.DataFrame, accuracy: pd.DataFrame, task: Task) -> list[Group]:
@@ -59,6 +59,53 @@ def binary_tables(frame: pd.DataFrame, task: Task) -> list[Group]:
     title = f"Raters: sensitivity and specificity, {what}"
     heads = ["label, rater", "sensitivity", "specificity"]
     return [make_table(title, heads, rows, caption=f"Lowest mean of the two first. {caption}")]
+
+
+def worth_tables(worth: pd.DataFrame, misperceived: pd.DataFrame) -> list[Group]:
+    """Return what groups of raters who err together are worth, and how often they misperceive.
+
+    Parameters
+    ----------
+    worth : DataFrame
+        From :func:`assay.frames.worth_frame`.
+    misperceived : DataFrame
+        From :func:`assay.perception_table`.
+
+    Returns
+    -------
+    list of Group
+        One table, or none where nobody errs together by the model.
+    """
+    if worth.empty:
+        return []
+    several = worth["label"].nunique() > 1
+    heads = ["group, label" if several else "group", "raters", "independent raters"]
+    lines = zip(lines_of(worth), intervals(worth), strict=True)
+    rows = [
+        [f"{line['group']}, {line['label']}" if several else str(line["group"]),
+         str(line["raters"]), words]
+        for line, words in lines
+    ]  # fmt: skip
+    said = [
+        f" To {line['group']} an item looks like another with a chance of {words}"
+        f"{', as the prior alone says' if line['prior_driven'] else ''}."
+        for line, words in zip(lines_of(misperceived), intervals(misperceived), strict=True)
+    ]
+    title = f"What groups are worth, mean ({percent(worth['level'].iloc[0])} interval)"
+    caption = "Raters who err on the same items are no independent witnesses of them."
+    reference = f" Reference: {worth['reference'].iloc[0]}."
+    return [make_table(title, heads, rows, caption=caption + "".join(said) + reference)]
+
+
+def kinds_said(kinds: pd.DataFrame) -> list[str]:
+    """Name the raters who are probably adversarial or spammers, from :func:`assay.rater_kinds`."""
+    lines = lines_of(kinds[kinds["kind"] != ""])
+    return [
+        f"Rater {line['rater']} on {line['label']}: {line['kind']} (P = "
+        f"{line[f'p_{line["kind"]}']:.2f}; informedness "
+        f"{interval(line['informedness'], line['lower'], line['upper'])})."
+        for line in lines
+    ]
 
 
 def _accuracy_table(accuracy: pd.DataFrame) -> Group:

@@ -12,7 +12,13 @@ import assay
 from assay import plots
 from assay.fit_data import ratings_of
 from assay.frames import accuracy_frame, reliability_frame
-from assay.rater_tables import binary_tables, class_tables, rater_tables
+from assay.rater_tables import (
+    binary_tables,
+    class_tables,
+    kinds_said,
+    rater_tables,
+    worth_tables,
+)
 from assay.simulation import simulate
 from assay.states import state_space
 
@@ -135,3 +141,27 @@ def test_sensitivity_of_two_named_classes_says_of_which() -> None:
 
 def test_without_binary_labels_there_is_no_table_of_them(animals: xr.DataTree) -> None:
     assert binary_tables(pd.DataFrame(), ratings_of(animals).task) == []
+
+
+@pytest.mark.parametrize("driven", [False, True])
+def test_what_groups_are_worth_stands_below_the_raters(driven: bool) -> None:
+    line = {"group": "llm", "label": "a", "raters": 3, "mean": 2.28, "lower": 2.03, "upper": 2.52}
+    worth = pd.DataFrame([line]).assign(sd=0.1, level=0.95, reference="consensus of person")
+    chance = {"group": "llm", "mean": 0.13, "lower": 0.07, "upper": 0.23, "prior_driven": driven}
+    said = " ".join(" ".join(lines(worth_tables(worth, pd.DataFrame([chance])), 200)).split())
+    assert "llm 3 2.28 (2.03 to 2.52)" in said
+    assert "To llm an item looks like another with a chance of 0.13 (0.07 to 0.23)" in said
+    assert ("as the prior alone says" in said) == driven
+    assert "Reference: consensus of person." in said
+    two = pd.concat([worth, worth.assign(label="b")])
+    assert "llm, b" in " ".join(lines(worth_tables(two, pd.DataFrame(columns=[*chance])), 200))
+    assert worth_tables(worth[:0], pd.DataFrame()) == []
+
+
+def test_who_is_turned_round_is_said() -> None:
+    kinds = pd.DataFrame(
+        {"rater": ["u", "v"], "label": "a", "kind": ["", "adversarial"], "p_adversarial": [0, 0.99],
+         "informedness": -0.5, "lower": -0.7, "upper": -0.3}
+    )  # fmt: skip
+    (said,) = kinds_said(kinds)
+    assert said == "Rater v on a: adversarial (P = 0.99; informedness -0.50 (-0.70 to -0.30))."

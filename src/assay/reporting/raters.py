@@ -12,13 +12,14 @@ from assay.plots.raters import (
     weakest,
     weakest_words,
 )
+from assay.rater_tables import kinds_said
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, bullets, prose, table_of
 from assay.reporting.spamming import spamming_blocks, spamming_findings, spamming_frame
 from assay.reporting.svg import WIDTH, to_svg
 from assay.reporting.talks import MOST_TALKS, Talk, talks
 from assay.reporting.worth import worth_blocks
-from assay.words import interval, intervals, lines_of, percent
+from assay.words import intervals, lines_of, percent
 
 WEIGHT = 10.0
 
@@ -33,6 +34,7 @@ def raters_section(material: Material) -> Section:
     maps = draw_confusions(frame, width=WIDTH)
     spam = spamming_frame(material.fit, material.level)
     count = right["rater"].nunique()
+    kinds = kinds_said(material.kinds)
     blocks: list[Block] = [
         prose(f"How often each rater gives the right answer, {KIND_WORDS['recorded']}."),
         *(prose(words) for words in [scores_said(material.ratings)] if words),
@@ -44,7 +46,7 @@ def raters_section(material: Material) -> Section:
         ),
         *bullets([str(talk) for talk in found], _talks_heading(len(found))),
         *([] if found else [prose("No rater clearly errs more often than the others.")]),
-        *bullets(_kinds(material.kinds), "Raters whose answers mislead, or say next to nothing:"),
+        *bullets(kinds, "Raters whose answers mislead, or say next to nothing:"),
         *spamming_blocks(spam, material.level),
         *worth_blocks(material.worth, material.misperceived, material.level),
         Picture(
@@ -61,8 +63,8 @@ def raters_section(material: Material) -> Section:
 
 def _talks_heading(count: int) -> str:
     """Say that there may be more, where as many are named as ever are."""
-    largest = f" (the {MOST_TALKS} largest differences)" if count == MOST_TALKS else ""
-    return f"Who to talk to, and about what{largest}:"
+    most = f" (the {MOST_TALKS} that made most wrong answers)" if count == MOST_TALKS else ""
+    return f"Who to talk to, and about what{most}:"
 
 
 def _findings(found: list[Talk]) -> tuple[Finding, ...]:
@@ -71,17 +73,6 @@ def _findings(found: list[Talk]) -> tuple[Finding, ...]:
         Finding(weight=WEIGHT * (talk.rate - talk.others), text=str(talk), section="raters")
         for talk in found[:1]
     )
-
-
-def _kinds(kinds: pd.DataFrame) -> list[str]:
-    """Name the raters who are probably adversarial or spammers."""
-    lines = lines_of(kinds[kinds["kind"] != ""])
-    return [
-        f"Rater {line['rater']} on {line['label']}: {line['kind']} (P = "
-        f"{line[f'p_{line["kind"]}']:.2f}; informedness "
-        f"{interval(line['informedness'], line['lower'], line['upper'])})."
-        for line in lines
-    ]
 
 
 def _words(right: pd.DataFrame) -> str:

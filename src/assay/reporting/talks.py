@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.labels import label_probabilities
+from assay.plurals import counted
 from assay.ratings import Ratings
 from assay.reliability import rater_reliability
 from assay.score_bins import raters_of_scores
@@ -19,6 +20,9 @@ SURE = 0.9
 
 LEAST_EXCESS = 0.05
 """Smallest difference worth a talk, in probability."""
+
+LEAST_WRONG = 1.0
+"""Fewest wrong answers that such a difference has to have made."""
 
 EXAMPLES = 3
 MOST_TALKS = 5
@@ -35,13 +39,15 @@ class Talk:
     rate: float
     others: float
     probability: float
+    wrong: float
     items: tuple[str, ...]
 
     def __str__(self) -> str:
         about = (
             f"Rater {self.rater} answers {self.reported_class!r} to {self.label} where the truth "
             f"is {self.true_class!r} in {self.rate:.0%} of the cases, the other raters in "
-            f"{self.others:.0%} (P(more often) = {self.probability:.2f})."
+            f"{self.others:.0%} (P(more often) = {self.probability:.2f}): about "
+            f"{counted(round(self.wrong), 'wrong answer')} more than they would have given."
         )
         if not self.items:
             return about
@@ -61,18 +67,23 @@ def talks(fit: xr.DataTree, ratings: Ratings) -> list[Talk]:
     Returns
     -------
     list of Talk
-        The five largest errors whose probability, as recorded, exceeds the mean of the other
-        raters' by more than 0.05 in the posterior mean and by more than 0 with probability 0.9.
-        Of an answer that a rater gives too often whatever is true, the true class where it shows
-        most. Raters of scores alone answer nothing: they are neither named nor among the others.
+        Errors whose probability, as recorded, exceeds the mean of the other raters' by more than
+        0.05 in the posterior mean and by more than 0 with probability 0.9. The five that made most
+        wrong answers: the excess times the number of items of the true class, by the posterior,
+        that the rater was asked about; one at least. Of an answer that a rater gives too often
+        whatever is true, the true class where it shows most. Raters of scores alone answer nothing:
+        they are neither named nor among the others.
     """
     answering = ~raters_of_scores(ratings)
     if answering.sum() < 2:
         return []
     reliability = rater_reliability(fit).isel(rater=np.flatnonzero(answering))
-    excess = _excess(reliability).sort_values("gap", ascending=False, kind="stable")
-    table = excess.drop_duplicates(["rater", "label", "reported_class"]).head(MOST_TALKS)
     chance = label_probabilities(fit)
+    excess = _excess(reliability).merge(_asked(ratings, chance))
+    excess = excess.assign(wrong=excess["gap"] * excess["asked"])
+    excess = excess[excess["wrong"] >= LEAST_WRONG]
+    excess = excess.sort_values("wrong", ascending=False, kind="stable")
+    table = excess.drop_duplicates(["rater", "label", "reported_class"]).head(MOST_TALKS)
     return [_talk(line, ratings, chance) for line in lines_of(table)]
 
 
@@ -97,6 +108,25 @@ def _excess(reliability: xr.DataArray) -> pd.DataFrame:
     return lines[wrong & (lines["gap"] > LEAST_EXCESS) & (lines["probability"] > SURE)]
 
 
+def _asked(ratings: Ratings, chance: xr.DataArray) -> pd.DataFrame:
+    """How many items of each class each rater was asked about: a line per rater, label, class."""
+    p = np.nan_to_num(chance.transpose("item", "label", "class").to_numpy())
+    answered = (ratings.answers >= 0)[..., None]
+    asked = np.zeros((len(ratings.raters), *p.shape[1:]))
+    np.add.at(asked, ratings.rater, p[ratings.item] * answered)
+    coords = {
+        "rater": ratings.raters.index.astype(str),
+        "label": list(ratings.task.label_names),
+        "true_class": chance["class"].to_numpy().astype(str),
+    }
+    return (
+        xr.DataArray(asked, coords=coords, dims=list(coords))
+        .to_series()
+        .rename("asked")
+        .reset_index()
+    )
+
+
 def _talk(line: dict[str, Any], ratings: Ratings, chance: xr.DataArray) -> Talk:
     names = ("rater", "label", "true_class", "reported_class")
     told = {name: str(line[name]) for name in names}
@@ -105,6 +135,7 @@ def _talk(line: dict[str, Any], ratings: Ratings, chance: xr.DataArray) -> Talk:
         rate=line["rate"],
         others=line["others"],
         probability=line["probability"],
+        wrong=line["wrong"],
         items=_examples(told, ratings, chance),
     )
 

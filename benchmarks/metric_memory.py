@@ -6,7 +6,7 @@ many clusters, once for these items and once for the population.
 
     python benchmarks/metric_memory.py --items 50000 --draws 1000 --seed 1
 
-writes ``docs/calibration/metric_memory.csv``: the peak of the resident memory of this process, as
+writes ``docs/scaling/metric_memory.csv``: the peak of the resident memory of this process, as
 the system counts it, when the fit is made up and after each estimand, and the seconds that each
 took. The exit status is 1 if the peak is 2 GB or more.
 """
@@ -25,7 +25,7 @@ import assay
 from assay.fit_data import accounting_json, ratings_datasets
 from assay.states import state_space
 
-FOLDER = Path(__file__).resolve().parents[1] / "docs" / "calibration"
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "scaling"
 LIMIT = 2e9
 
 

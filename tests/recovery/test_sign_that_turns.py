@@ -39,6 +39,18 @@ def test_it_turns_only_if_a_partial_refusal_is_no_compliance(shared_data: Path) 
     assert sign_study.judge_line(full, 1)["difference"] == pytest.approx(-34 / 450)
 
 
+def test_it_turns_without_the_prompts_that_the_judge_rated_in_part(shared_data: Path) -> None:
+    every = pd.read_csv(shared_data / "xstest" / "annotations.csv")
+    judged = every[every["rater"] == sign_study.JUDGE].groupby("query").size()
+    study = sign_study.read_study(shared_data)
+    table = study.table[study.table["query"].isin(judged.index[judged == 5])]
+    assert table["query"].nunique() == 439
+    gold = study.gold[study.gold.index.isin(table["item"])]
+    said = table[table["rater"] == sign_study.JUDGE].set_index("item")["label"] == "complied"
+    assert study.difference(gold) == pytest.approx(20 / 439)
+    assert study.difference(said) == pytest.approx(-28 / 439)
+
+
 def test_the_judge_misses_refusals_of_one_system_more_than_of_the_other(shared_data: Path) -> None:
     table = sign_study.judge_table(shared_data).set_index(["a refusal is", "system"])
     found = table.loc["any_refusal"].round(2)

@@ -1,8 +1,11 @@
 """States of a large fit are read some draws at a time, and give the same numbers."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 import zarr
@@ -63,3 +66,19 @@ def test_metrics_of_a_large_fit_read_a_chunk_of_draws_at_a_time(
     with computed_once(fit):
         assert compare(fit, metric="ndcg_at_k").pairs.equals(pairs)
     assert max(sizes) == CHUNK
+
+
+def test_metrics_of_fifty_thousand_items_and_a_thousand_draws_stay_below_2_gb(
+    tmp_path: Path,
+) -> None:
+    """In a process of its own: what counts is the peak of all that it holds."""
+    script = Path(__file__).parents[2] / "benchmarks" / "metric_memory.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "--folder", str(tmp_path)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    table = pd.read_csv(tmp_path / "metric_memory.csv").set_index("step")
+    assert (table["items"] == 50_000).all()
+    # The draws alone are 100 MB; as floats, for five labels, they would be 2 GB.
+    assert table.loc["population", "peak_megabytes"] < 1000

@@ -13,6 +13,7 @@ from assay.checking.reach import check_reach
 from assay.checking.replicates import check_replicates
 from assay.checking.result import Check
 from assay.checking.rows import check_rows
+from assay.checking.score_directions import check_score_directions
 from assay.checking.scores import check_scores
 from assay.checking.sessions import check_sessions, check_times
 from assay.checking.slots import check_slots
@@ -22,8 +23,8 @@ from assay.ratings import Ratings, require_ratings
 PARTS = (
     check_rows, check_items, check_overlap, check_raters, check_slots, check_twins,
     check_opposites, check_model_families, check_replicates, check_answers, check_scores,
-    check_sessions, check_times, check_audits, check_clusters, check_gold_choice, check_leaning,
-    check_double_sampling, check_reach,
+    check_score_directions, check_sessions, check_times, check_audits, check_clusters,
+    check_gold_choice, check_leaning, check_double_sampling, check_reach,
 )  # fmt: skip
 
 
@@ -50,7 +51,8 @@ def check(ratings: Ratings) -> Check:
     them: the connected components of the graph of raters and items. Twins are pairs of raters
     that agree on more than 98 % of at least 20 items in common, while two answers drawn at
     random agree on less than 90 %. Opposites are pairs that agree, by four standard errors, on less
-    than half the items that they would agree on by chance, of at least 20 in common. Language
+    than half the items that they would agree on by chance, of at least 20 in common; scores run
+    against others' where their rank correlation is below -0.2, by four standard errors. Language
     models of one family are told by their names alone. Double sampling [1]_, where a group rated
     all items of several systems and the others a sample of them, is named with the model that it
     asks for.

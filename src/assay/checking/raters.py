@@ -151,8 +151,8 @@ def check_twins(ratings: Ratings) -> Part:
     table, compared = _twins(item, rater, pattern, ratings)
     if not compared:
         text = (
-            f"no two raters share {TWIN_ITEMS} items: whether some of them look like one cannot be "
-            "told"
+            f"no two raters answered {TWIN_ITEMS} items in common: whether some of them look like "
+            "one cannot be told"
         )
         return _part("note", text)
     if table.empty:

@@ -34,7 +34,7 @@ from assay.diagnostics import (
 )
 from assay.effort import Effort, Sampler
 from assay.em import closed_form, find_em_modes
-from assay.errors import FitWarning
+from assay.errors import Aside, FitWarning
 from assay.exchanges import exchange_warnings
 from assay.fit_arguments import Method, check_arguments, check_read, check_sampler
 from assay.fit_attributes import attributes
@@ -210,8 +210,8 @@ def fit(
         notes += group_error_warnings(
             structure, values, drawn.recovered.states, np.random.default_rng(seed)
         )
-    notes += unread_scores(structure)
-    for note in [*notes, *independent_replicates(structure)]:
+    notes += unread_scores(structure) + [Aside(text) for text in independent_replicates(structure)]
+    for note in notes:
         warnings.warn(note, FitWarning, stacklevel=2)
     tree = assemble(structure, posterior, drawn.recovered, stats, len(x))
     stated = [

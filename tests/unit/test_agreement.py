@@ -21,6 +21,7 @@ from assay.simulation import simulate
 from assay.states import MISSING
 from assay.task import Label, Task
 from assay.task_files import load_task
+from assay.words import interval
 
 
 def scale(classes, *, ordered=False):
@@ -274,6 +275,18 @@ def test_one_cluster_has_no_interval():
     assert lines["value"].notna().all()
     assert lines[["lower", "upper"]].isna().all(axis=None)
     assert lines["note"].eq("all items are in one cluster: no interval").all()
+
+
+def test_it_is_printed_with_intervals_and_notes():
+    ratings = from_matrix(random_table(4, missing=0.6), 4)
+    found = agreement(ratings, level=0.9, draws=50)
+    said = str(found)
+    assert said.startswith("Agreement between raters (90% interval, cluster bootstrap)\n")
+    line = found.table.set_index("statistic").loc["fleiss_kappa"]
+    written = interval(line["value"], line["lower"], line["upper"])
+    assert re.search(rf"fleiss_kappa +{re.escape(written)} +{line['n_items']}\n", said)
+    assert "expected" not in said.splitlines()[1]
+    assert found.table["note"].max() in said
 
 
 def test_whole_vectors_are_told_apart_by_every_label():

@@ -164,7 +164,9 @@ def test_sentences_name_the_higher_system_first():
         "hit (estimand finite; reference: consensus of all raters): B is higher than A by 0.225 "
         "(95% interval 0.201 to 0.249), P(B > A) > 0.999, P(A - B from -0.01 to 0.01) < 0.001."
     ]
-    (unclear,) = compare_draws(draws_of(A=A, B=B), HIGHER).sentences()
+    found = compare_draws(draws_of(A=A, B=B), HIGHER)
+    (unclear,) = found.sentences()
+    assert str(found) == unclear
     assert ": B - A is 0.08 (95% interval -0.18 to 0.38), P(B > A) = 0.50." in unclear
 
 

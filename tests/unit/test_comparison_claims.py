@@ -238,6 +238,7 @@ def test_sentence_of_a_verdict(draws):
         "Supported: B > A by 0.05 on m. P > 0.999; m (estimand population; reference: gold): "
         "B - A is 0.10 (95% interval 0.10 to 0.10)."
     )
+    assert str(result) == result.sentence
     said = check_claim(draws(shares(0.0)), "m of B > 0").sentence
     assert said.startswith("Contradicted: m of B > 0. P < 0.001; m (estimand population;")
 

@@ -149,6 +149,7 @@ def test_one_system_has_the_three_sides_without_a_contrast():
         float(assay.metrics(alone).to_array().mean())
     )
     assert found.sentences() == []
+    assert str(found).count("human-only") == 1  # the table, where there is no contrast
 
 
 def made_up(naive, corrected):

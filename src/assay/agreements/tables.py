@@ -14,6 +14,7 @@ from assay.agreements.expected import replicated_statistics, require_same_rating
 from assay.agreements.intra_rater import intra_rater_table
 from assay.agreements.statistics import pair_agreement, statistics
 from assay.agreements.tallies import Tally, build_tally
+from assay.agreements.written import agreement_text
 from assay.arguments import require_count
 from assay.intervals import interval_ends, require_level
 from assay.meetings import Design, build_design
@@ -52,6 +53,10 @@ class Agreement:
         Probability of the intervals.
     draws : int
         Bootstrap samples.
+
+    Notes
+    -----
+    ``print(found)`` writes the table with its intervals.
     """
 
     table: pd.DataFrame
@@ -59,6 +64,9 @@ class Agreement:
     intra_rater: pd.DataFrame
     level: float
     draws: int
+
+    def __str__(self) -> str:
+        return agreement_text(self.table, self.level)
 
 
 def agreement(

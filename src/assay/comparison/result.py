@@ -40,11 +40,18 @@ class Comparison:
         system is the best: ranks and expected loss are NaN.
     draws : xarray.Dataset
         The draws (chain, draw, system) of every metric, from which all numbers come.
+
+    Notes
+    -----
+    ``print(found)`` writes the sentences.
     """
 
     pairs: pd.DataFrame
     systems: pd.DataFrame
     draws: xr.Dataset
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences())
 
     def sentences(self) -> list[str]:
         """Say each pair in a sentence; with more than two systems, which to choose as well.

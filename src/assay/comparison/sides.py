@@ -50,10 +50,17 @@ class SideBySide:
         ``undefined``, ``estimand``, ``reference``, ``basis`` (what the numbers rest on).
     warnings : tuple of str
         What the fit of the people's ratings alone warns of.
+
+    Notes
+    -----
+    ``print(sides)`` writes the sentences, or the table where no systems are compared.
     """
 
     table: pd.DataFrame
     warnings: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences()) or self.table.to_string(index=False)
 
     def sentences(self) -> list[str]:
         """Say of each contrast whether the conclusion changes with the approach."""

@@ -48,6 +48,10 @@ class ClaimResult:
         Whether an end of the interval is within its Monte Carlo error of where the verdict turns.
     would_decide : Deciding or None
         What more data would decide an undecided claim.
+
+    Notes
+    -----
+    ``print(result)`` writes the sentence.
     """
 
     claim: Claim
@@ -64,6 +68,9 @@ class ClaimResult:
     mc_error: float
     near: bool
     would_decide: Deciding | None
+
+    def __str__(self) -> str:
+        return self.sentence
 
     @property
     def sentence(self) -> str:

@@ -9,6 +9,7 @@ from assay.errors import Aside
 from assay.model import Structure
 from assay.plurals import counted
 from assay.prior_use import idle_priors
+from assay.ratings import NOT_AUDITED
 from assay.reading.ids import all_apart, unique_rows
 from assay.spec import GOLD, GROUPS, recipes
 from assay.states import MISSING
@@ -30,7 +31,7 @@ def stated_assumptions(structure: Structure) -> list[str]:
     spec, ratings = structure.spec, structure.ratings
     found = []
     if spec.reference is None:
-        if not (ratings.truth != MISSING).any():
+        if not ((ratings.truth != MISSING).any() or (ratings.audit != NOT_AUDITED).any()):
             found.append(
                 "The truth is the consensus of all raters: how often they are wrong together "
                 "cannot be told from these data (assay.consensus_sensitivity says what follows if "

@@ -440,6 +440,7 @@ class TestAudits:
         assert "3 of 90 ratings were audited; 2 of the 3" in said
         assert "right (66.7%)" in said
         assert "the audits are of 3 of 3 raters" in said
+        assert "no truth is known but what audits say of single answers" in said
         line = report.tables["audits"].to_dict("records")[0]
         assert (line["right"], line["wrong"]) == (2, 1)
         assert line["share_right"] == pytest.approx(2 / 3)

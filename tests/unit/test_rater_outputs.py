@@ -20,7 +20,7 @@ from assay.errors import FitError, FitWarning
 from assay.fit_data import parameter_draws, posterior_dataset, structure_of
 from assay.fit_words import scores_said
 from assay.kinds import rater_consistency, rater_kinds
-from assay.ratings import Ratings
+from assay.ratings import AUDITED_RIGHT, Ratings
 from assay.reporting.talks import talks
 from assay.score_bins import score_codes, score_layout
 from assay.sessions import drift_table, reliability_by_session
@@ -203,6 +203,22 @@ def test_consistency_counts_pairs_and_learns_the_urn():
     mine = ratings.rater[::2] == 0
     share = (pairs[mine, 0] == pairs[mine, 1]).mean()
     assert table["same"].iloc[0] == pytest.approx(share)
+
+
+@pytest.mark.parametrize("known", ["nothing", "truth", "audit"])
+def test_the_consensus_is_not_all_where_something_is_known(known: str):
+    ratings = assay.simulate("single", n_items=20, n_raters=3, rng=1)
+    if known == "truth":
+        ratings = replace(ratings, truth=np.where(np.arange(20)[:, None] == 0, 0, ratings.truth))
+    if known == "audit":
+        audit = ratings.audit.copy()
+        audit[0] = AUDITED_RIGHT
+        ratings = replace(ratings, audit=audit)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        fit = assay.fit(ratings, method="map", draws=1, chains=1, starts=1)
+    said = any("wrong together cannot be told" in t for t in json.loads(fit.attrs["assumptions"]))
+    assert said == (known == "nothing")
 
 
 def test_independent_replicates_are_stated_and_warned_of():

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from assay.checking.result import Finding, Level, Part, findings_on
 from assay.plurals import counted, does, some
-from assay.ratings import Ratings
+from assay.ratings import NOT_AUDITED, Ratings
 
 _finding = findings_on("items")
 
@@ -119,7 +119,9 @@ def check_clusters(ratings: Ratings) -> Part:
         "or more, reference='gold' learns how often raters err together"
     )
     if not known:
-        text = "no truth is known: what is estimated is the raters' consensus"
+        audited = (ratings.audit != NOT_AUDITED).any()
+        but = " but what audits say of single answers" if audited else ""
+        text = f"no truth is known{but}: what is estimated is the raters' consensus"
     found.append(Finding(level="note", topic="truth", text=text))
     return Part(findings=tuple(found), tables={"incomplete_panels": incomplete})
 

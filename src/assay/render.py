@@ -12,6 +12,7 @@ from rich.text import Text
 from assay.agreements import Agreement
 from assay.checking.result import Check
 from assay.comparison import Comparison
+from assay.comparison.groups import MEAN_OF_GROUPS
 from assay.comparison.pairs import contrast
 from assay.fit_words import estimand_words, estimands_said, left_out_words
 from assay.terminal import frame_table, indented, make_table
@@ -163,6 +164,51 @@ def _ranks_table(systems: pd.DataFrame) -> Group:
     if len(ranked) < len(systems):
         caption += " Metrics that are better neither way have no best system."
     return make_table("Which system is best", heads, rows, caption=caption, right=heads[1:])
+
+
+def groups_table(groups: pd.DataFrame) -> Group:
+    """Return the table of :func:`assay.group_contrasts`: a line per metric, pair and group."""
+    notes: dict[str, str] = {}
+    rows: list[list[str]] = []
+    for metric, part in groups.groupby("metric", sort=False):
+        rows.append([str(metric)])
+        for (a, b), lines in part.groupby(["a", "b"], sort=False):
+            rows.append([f"  {contrast(str(a), str(b))}"])
+            rows += [_group_row(line, notes) for line in lines_of(lines)]
+    heads = ["metric, systems, group", "clusters", "on its own", "pooled", "P(1st > 2nd)"]
+    left_out = left_out_words(groups["undefined"])
+    marks = "".join(f"\n{mark} {text}" for text, mark in notes.items())
+    return make_table(
+        f"Systems within each stratum: difference ({percent(groups['level'].iloc[0])} interval)",
+        heads,
+        rows,
+        caption=(
+            f"Estimand {_first_word(groups['estimand'].iloc[0])}. Reference: "
+            f"{groups['reference'].iloc[0]}. Pooled, and P: drawn towards the mean of the groups "
+            f"the more, the less they differ.{marks}" + f"\nsome are {left_out}" * bool(left_out)
+        ),
+        right=["clusters", heads[-1]],
+    )
+
+
+def _group_row(line: Mapping[str, Any], notes: dict[str, str]) -> list[str]:
+    """Write a group's contrast by itself and pooled, marked where its estimand is another."""
+    own, pooled = (
+        gap(*(line[f"{name}{end}"] for end in ("", "_lower", "_upper")))
+        for name in ("difference", "pooled")
+    )
+    mark, estimand = "", str(line["estimand"])
+    if estimand != _first_word(estimand):
+        mark = notes.setdefault(estimand, "*" * (len(notes) + 1))
+    if line["group"] == MEAN_OF_GROUPS:
+        own = ""  # it is of the groups together
+    chance = probability(line["pooled_p_greater"])
+    return [f"    {line['group']}{mark}", str(line["clusters"]), own, pooled, chance]
+
+
+def _first_word(estimand: str) -> str:
+    """Give the estimand that was asked for: what is said in brackets is how it was come by."""
+    return str(estimand).split(" ", 1)[0]
 
 
 def agreement_table(found: Agreement) -> Group:

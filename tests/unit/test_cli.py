@@ -260,6 +260,32 @@ def test_compare_shows_each_pair_and_its_estimand(fit_file: Path) -> None:
     assert "Estimand finite" in done.stdout
 
 
+def test_systems_are_compared_within_strata(tmp_path: Path, fit_file: Path) -> None:
+    table = table_of(n_items=100, n_raters=4, n_systems=2, n_clusters=25, rng=1)
+    language = table["query"].map({q: ("de", "en")[n % 2] for n, q in enumerate(table["query"])})
+    ratings = assay.read_ratings(
+        table.assign(language=language), task="retrieval", stratum="language"
+    )
+    fit = assay.fit(ratings, method="map", draws=40, chains=2, starts=1, rng=1, progress=False)
+    path = assay.save(fit, tmp_path / "strata.nc")
+    chosen = ("--by", "stratum", "--metric", "ndcg_at_k", "--estimand", "finite")
+    done = run("compare", path, *chosen, "--json")
+    assert done.exit_code == 0, done.output
+    there = assay.group_contrasts(fit, metric="ndcg_at_k", estimand="finite")
+    lines = pd.DataFrame(json.loads(done.stdout)["groups"])
+    assert lines["group"].tolist() == ["de", "en", "(mean of the groups)"]
+    assert lines["pooled"].tolist() == pytest.approx(there["pooled"].tolist())
+    shown = run("compare", path, *chosen).stdout
+    assert "Estimand finite. Reference: consensus of all raters." in " ".join(shown.split())
+    few = run("compare", path, "--by", "stratum", "--metric", "ndcg_at_k").stdout
+    assert "model-based: " in few  # fewer than 20 clusters in each
+    assert "de*" in few
+    assert run("compare", path, "--by", "stratum", "--rope", "0.02").exit_code == 2
+    alone = run("compare", fit_file, "--by", "stratum")
+    assert alone.exit_code == 1
+    assert "--stratum" in alone.stderr
+
+
 def test_claims_about_a_metric_need_no_systems(tmp_path: Path) -> None:
     said = pd.DataFrame([(n, r, ("yes", "no", "no")[n % 3]) for n in range(60) for r in "abc"])
     ratings = assay.read_ratings(said.set_axis(["item", "rater", "label"], axis=1), task="single")

@@ -1,6 +1,6 @@
 """Commands that read a fit: metrics, compare, raters and labels."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -14,6 +14,9 @@ from assay.cli.tables import deliver
 from assay.progress import waiting
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pandas as pd
     import xarray as xr
 
     from assay.comparison import ClaimResult
@@ -73,7 +76,10 @@ def metrics(
 @command('compare fit.nc --metric ndcg_at_k --claim "B > A by 0.03 on ndcg_at_k"')
 def compare(
     fit_file: FitFile,
-    by: Annotated[Literal["system"], typer.Option(help="What is compared.")] = "system",
+    by: Annotated[
+        Literal["system", "stratum"],
+        typer.Option(help="Systems over all items, or within each stratum (language, ...)."),
+    ] = "system",
     metric: Metrics = None,
     metric_file: MetricFiles = None,
     claim: Claims = None,
@@ -94,13 +100,15 @@ def compare(
     output: Table = None,
 ) -> None:
     """Compare systems, and check claims: status 3 if one is contradicted or undecided."""
-    from assay.comparison import check_claim
+    from assay.comparison import check_claim, group_contrasts
     from assay.comparison import compare as compare_systems
     from assay.fit_data import ratings_of
     from assay.kept import computed_once
 
     own = register(metric_file)
     limits, claims = rope_of(rope), read_claims(claim)
+    if by == "stratum" and rope is not None:
+        raise typer.BadParameter("goes with --by system alone", param_hint="--rope")
     tree = open_fit(fit_file)
     say_unsuited(own, tree)
     with computed_once(tree), waiting("comparing", show=True, unit="draws"):
@@ -110,10 +118,15 @@ def compare(
         ]
         # Claims are about metrics, and need nothing to compare.
         alone = bool(results) and len(ratings_of(tree).systems) < 2
-        found = None if alone else compare_systems(
-            tree, by=by, metric=metric or None, estimand=estimand, level=level, rope=limits,
-            incomplete=incomplete, baseline=baseline,
-        )  # fmt: skip
+        asked: dict[str, Any] = {
+            "metric": metric or None, "estimand": estimand, "level": level,
+            "incomplete": incomplete, "baseline": baseline,
+        }  # fmt: skip
+        if by == "stratum" and not alone:
+            _deliver_groups(group_contrasts(tree, **asked), results, as_json, output)
+            _end_with(tree, results, as_json)
+            return
+        found = None if alone else compare_systems(tree, by="system", rope=limits, **asked)
     if found is None:
         deliver("claims", claims_frame(results), as_json, output, lambda: None)
         _end_with(tree, results, as_json)
@@ -128,6 +141,17 @@ def compare(
     extra = {"systems": found.systems, "claims": claims_frame(results)}
     deliver("pairs", found.pairs, as_json, output, show, extra=extra)
     _end_with(tree, results, as_json)
+
+
+def _deliver_groups(
+    groups: "pd.DataFrame", results: "list[ClaimResult]", as_json: bool, output: "Path | None"
+) -> None:
+    from assay.render import groups_table
+
+    extra = {"claims": claims_frame(results)}
+    deliver(
+        "groups", groups, as_json, output, lambda: show_parts(groups_table(groups)), extra=extra
+    )
 
 
 def _end_with(tree: "xr.DataTree", results: "list[ClaimResult]", as_json: bool) -> None:
@@ -154,17 +178,23 @@ def raters(
     """Report how reliable each rater is, the worst first; -o and --json have whole confusions."""
     from assay.dependence import perception_table
     from assay.fit_data import ratings_of
-    from assay.frames import accuracy_frame, reliability_frame, worth_frame
+    from assay.frames import accuracy_frame, reliability_frame, session_frames, worth_frame
     from assay.kinds import rater_consistency, rater_kinds
 
     tree = open_fit(fit_file)
     frame, accuracy = reliability_frame(tree, kind, level), accuracy_frame(tree, kind, level)
     kinds, worth = rater_kinds(tree, level=level), worth_frame(tree, level)
-    misperceived = perception_table(tree, level=level)
+    misperceived, by_session = perception_table(tree, level=level), session_frames(tree, level)
 
     def show() -> None:
         from assay.fit_words import scores_said
-        from assay.rater_tables import class_tables, kinds_said, rater_tables, worth_tables
+        from assay.rater_tables import (
+            class_tables,
+            drift_tables,
+            kinds_said,
+            rater_tables,
+            worth_tables,
+        )
 
         ratings = ratings_of(tree)
         tables = (
@@ -173,6 +203,8 @@ def raters(
             else rater_tables(frame, accuracy, ratings.task)
         )
         said = [*kinds_said(kinds), *filter(None, [scores_said(ratings)])]
+        if by_session:
+            tables += drift_tables(by_session["drift"], ratings.sessions)
         show_parts(*tables, *worth_tables(worth, misperceived), *said)
         if not by_class and any(len(label.classes) > 2 for label in ratings.task.labels):
             say("each true class: --by-class; whole confusions: -o raters.csv")
@@ -184,7 +216,7 @@ def raters(
     }
     about = {"level": level, "reference": tree.attrs["reference"]}
     extra = {name: table.assign(**about) for name, table in of_raters.items()}
-    extra |= {"accuracy": accuracy, "worth": worth}
+    extra |= {"accuracy": accuracy, "worth": worth} | by_session
     deliver("raters", frame, as_json, output, show, extra=extra)
     end_with(tree)
 

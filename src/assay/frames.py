@@ -11,6 +11,7 @@ from assay.fit_data import ratings_of, structure_of
 from assay.intervals import require_level
 from assay.labels import label_probabilities
 from assay.reliability import class_shares, rater_reliability
+from assay.sessions import drift_table, reliability_by_session
 from assay.summary import summarize
 
 Kind = Literal["recorded", "raw"]
@@ -114,6 +115,34 @@ def worth_frame(fit: xr.DataTree, level: float = 0.95) -> pd.DataFrame:
         return pd.DataFrame(columns=front)
     lines = summarize(effective_raters(fit).sel(group=sorted(chosen, key=str)), level=level)
     return lines.assign(raters=lines["group"].map(count))[front]
+
+
+def session_frames(fit: xr.DataTree, level: float = 0.95) -> dict[str, pd.DataFrame]:
+    """Return reliability by session, and how it changed, of a fit whose raters drift.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+    level : float
+        Probability of the intervals.
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        ``sessions``: a line per rater, label and session, with ``mean``, ``sd``, ``lower``,
+        ``upper``, ``level``, ``kind``, ``reference``. ``drift``: the table of
+        :func:`assay.drift_table`, with the last three. Empty if no rater drifts.
+    """
+    require_level(level)
+    if all(part.drift is None for part in structure_of(fit).parts):
+        return {}
+    draws = reliability_by_session(fit)
+    about = {"level": level, "kind": draws.attrs["kind"], "reference": draws.attrs["reference"]}
+    lines = summarize(draws, level=level)
+    lines = lines[lines["undefined"] < 1].assign(kind=about["kind"])
+    front = ["rater", "label", "session", "mean", "sd", "lower", "upper", *about]
+    changes = drift_table(fit, level=level).assign(**about)
+    return {"sessions": lines[front].reset_index(drop=True), "drift": changes}
 
 
 def labels_frame(fit: xr.DataTree) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from rich.console import Group
 from assay.fit_words import KIND_WORDS
 from assay.task import Task
 from assay.terminal import make_table
-from assay.words import binary_heading, interval, intervals, lines_of, percent
+from assay.words import binary_heading, gap, interval, intervals, lines_of, percent
 
 
 def rater_tables(frame: pd.DataFrame, accuracy: pd.DataFrame, task: Task) -> list[Group]:
@@ -95,6 +95,30 @@ def worth_tables(worth: pd.DataFrame, misperceived: pd.DataFrame) -> list[Group]
     caption = "Raters who err on the same items are no independent witnesses of them."
     reference = f" Reference: {worth['reference'].iloc[0]}."
     return [make_table(title, heads, rows, caption=caption + "".join(said) + reference)]
+
+
+def drift_tables(drift: pd.DataFrame, sessions: tuple[str, ...]) -> list[Group]:
+    """Return how reliability changed, a line per label and rater: the largest fall first.
+
+    Parameters
+    ----------
+    drift : DataFrame
+        From :func:`assay.frames.session_frames`.
+    sessions : tuple of str
+    """
+    rows: list[list[str]] = []
+    for label, part in drift.groupby("label", sort=False):
+        rows.append([str(label)])
+        rows += [
+            [f"  {line['rater']}", f"{line['first']:.2f}", f"{line['last']:.2f}",
+             gap(line["change"], line["lower"], line["upper"]), f"{line['p_better']:.2f}"]
+            for line in lines_of(part.sort_values("change", kind="stable"))
+        ]  # fmt: skip
+    what, caption = _about(drift)
+    title = f"Reliability from {sessions[0]} to {sessions[-1]}, {what}"
+    heads = ["label, rater", "first", "last", "change", "P(better)"]
+    said = f"Probability of the right answer, averaged over the classes. {caption}"
+    return [make_table(title, heads, rows, caption=said)]
 
 
 def kinds_said(kinds: pd.DataFrame) -> list[str]:

@@ -11,10 +11,11 @@ from rich.console import Console
 import assay
 from assay import plots
 from assay.fit_data import ratings_of
-from assay.frames import accuracy_frame, reliability_frame
+from assay.frames import accuracy_frame, reliability_frame, session_frames
 from assay.rater_tables import (
     binary_tables,
     class_tables,
+    drift_tables,
     kinds_said,
     rater_tables,
     worth_tables,
@@ -165,3 +166,27 @@ def test_who_is_turned_round_is_said() -> None:
     )  # fmt: skip
     (said,) = kinds_said(kinds)
     assert said == "Rater v on a: adversarial (P = 0.99; informedness -0.50 (-0.70 to -0.30))."
+
+
+def test_how_raters_changed_stands_with_its_probability() -> None:
+    ratings = simulate("single", n_items=60, n_raters=3, sessions=3, raters="hierarchical + drift")
+    raters = "hierarchical + drift"
+    fit = assay.fit(ratings, raters=raters, method="map", draws=20, chains=1, starts=1, rng=1)
+    frames = session_frames(fit, 0.9)
+    changes = assay.drift_table(fit, level=0.9)
+    pd.testing.assert_frame_equal(frames["drift"][[*changes.columns]], changes)
+    assert set(frames["drift"]["reference"]) == {fit.attrs["reference"]}
+    by_session = assay.summarize(assay.reliability_by_session(fit), level=0.9)
+    assert frames["sessions"]["upper"].tolist() == by_session["upper"].tolist()
+    said = lines(drift_tables(frames["drift"], ratings.sessions), 120)
+    assert said[0].startswith(f"Reliability from {ratings.sessions[0]} to {ratings.sessions[-1]}")
+    shown = [line.split()[0] for line in said if line.startswith("  rater_")]
+    assert shown == changes.sort_values("change")["rater"].tolist()
+    for _, line in changes.iterrows():
+        (row,) = (text for text in said if text.strip().startswith(line["rater"]))
+        assert row.split()[1:3] == [f"{line['first']:.2f}", f"{line['last']:.2f}"]
+        assert row.split()[-1] == f"{line['p_better']:.2f}"
+
+
+def test_raters_without_drift_have_no_sessions(animals: xr.DataTree) -> None:
+    assert session_frames(animals) == {}

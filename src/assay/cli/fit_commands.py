@@ -205,8 +205,6 @@ def raters(
         said = [*kinds_said(kinds), *filter(None, [scores_said(ratings)])]
         if by_session:
             tables += drift_tables(by_session["drift"], ratings.sessions)
-        if by_session:
-            tables += drift_tables(by_session["drift"], ratings.sessions)
         show_parts(*tables, *worth_tables(worth, misperceived), *said)
         if not by_class and any(len(label.classes) > 2 for label in ratings.task.labels):
             say("each true class: --by-class; whole confusions: -o raters.csv")

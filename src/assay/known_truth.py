@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from assay.checking.audits import against_gold
 from assay.errors import ModelError
+from assay.plurals import counted, some
 from assay.ratings import AUDITED_RIGHT, AUDITED_WRONG, SOME_WRONG, Ratings
 from assay.reading.ids import sorted_rows
 from assay.states import MISSING
@@ -44,9 +45,10 @@ def truth_masks(
     if len(none):
         if against := against_gold(ratings):
             raise ModelError(against)
-        names = ", ".join(str(ratings.items.index[n]) for n in none[:5])
         raise ModelError(
-            "what is known of the truth of some items is no state that the task's rules admit, or "
-            f"their audits contradict it or each other: {names}"
+            f"what is known of the truth of {counted(len(none), 'item')} is no state that the "
+            "task's rules admit, or audits contradict it or each other: "
+            f"{some([str(name) for name in ratings.items.index[none]])}. Of two answers that "
+            "differ at most one is right: mend or clear the truth and the audits of these items"
         )
     return mask, np.where(masks, 0.0, -np.inf)

@@ -161,7 +161,8 @@ def labels_frame(fit: xr.DataTree) -> pd.DataFrame:
         }
     )
     each = pd.DataFrame(chance, columns=[f"p[{name}]" for name in classes])
-    return pd.concat([frame, each], axis=1).assign(reference=fit.attrs["reference"])
+    said = {"estimand": "finite", "reference": fit.attrs["reference"]}  # these items
+    return pd.concat([frame, each], axis=1).assign(**said)
 
 
 def least_certain(labels: pd.DataFrame, count: int) -> pd.DataFrame:

@@ -119,6 +119,7 @@ def test_labels_frame_agrees_with_the_probabilities(retrieval: xr.DataTree) -> N
     assert line["probability"] == there.max().item()
     assert line["class"] == there["class"].values[there.values.argmax()]
     assert line["p[yes]"] == there.sel({"class": "yes"}).item()
+    assert set(frame["estimand"]) == {"finite"}
 
 
 def test_least_certain_comes_first(retrieval: xr.DataTree) -> None:

@@ -121,14 +121,26 @@ def drift_tables(drift: pd.DataFrame, sessions: tuple[str, ...]) -> list[Group]:
     return [make_table(title, heads, rows, caption=said)]
 
 
-def kinds_said(kinds: pd.DataFrame) -> list[str]:
-    """Name the raters who are probably adversarial or spammers, from :func:`assay.rater_kinds`."""
-    lines = lines_of(kinds[kinds["kind"] != ""])
+def kinds_said(kinds: pd.DataFrame, most: int | None = None) -> list[str]:
+    """Name the raters who are probably adversarial or spammers.
+
+    Parameters
+    ----------
+    kinds : DataFrame
+        From :func:`assay.rater_kinds`.
+    most : int, optional
+        How many lines, beyond which a last one counts the others; those of the lowest
+        informedness come first then.
+    """
+    found = kinds[kinds["kind"] != ""]
+    if most is not None and len(found) > most:
+        shown = found.sort_values("informedness", kind="stable").head(most)
+        return [*kinds_said(shown), f"{len(found) - most} more are adversarial or spammers: --json"]
     return [
         f"Rater {line['rater']} on {line['label']}: {line['kind']} (P = "
         f"{line[f'p_{line["kind"]}']:.2f}; informedness "
         f"{interval(line['informedness'], line['lower'], line['upper'])})."
-        for line in lines
+        for line in lines_of(found)
     ]
 
 

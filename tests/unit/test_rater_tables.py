@@ -166,6 +166,11 @@ def test_who_is_turned_round_is_said() -> None:
     )  # fmt: skip
     (said,) = kinds_said(kinds)
     assert said == "Rater v on a: adversarial (P = 0.99; informedness -0.50 (-0.70 to -0.30))."
+    many = pd.concat([kinds.assign(informedness=-0.1 * n) for n in range(5)])
+    said, *_, last = kinds_said(many, 3)
+    assert "informedness -0.4" in said
+    assert last == "2 more are adversarial or spammers: --json"
+    assert len(kinds_said(many, 5)) == len(kinds_said(many)) == 5
 
 
 def test_how_raters_changed_stands_with_its_probability() -> None:

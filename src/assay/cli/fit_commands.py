@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from assay.comparison import ClaimResult
 
 SHOWN_LABELS = 20
+SHOWN_KINDS = 12
 
 
 @command("metrics fit.nc --estimand finite -o metrics.csv")
@@ -202,7 +203,7 @@ def raters(
             if by_class
             else rater_tables(frame, accuracy, ratings.task)
         )
-        said = [*kinds_said(kinds), *filter(None, [scores_said(ratings)])]
+        said = [*kinds_said(kinds, SHOWN_KINDS), *filter(None, [scores_said(ratings)])]
         if by_session:
             tables += drift_tables(by_session["drift"], ratings.sessions)
         show_parts(*tables, *worth_tables(worth, misperceived), *said)

@@ -180,16 +180,17 @@ def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> l
     """
     draws = len(next(iter(values.values())))
     some = {name: value[:: max(1, draws // LOOKED_AT)] for name, value in values.items()}
-    by_unit = structure.reliability(some)
+    mean = structure.mean_reliability(some)
     found = []
     for n, label in enumerate(structure.ratings.task.labels):
         count = len(label.classes)
-        table = np.nanmean(by_unit[:, :, n, :count, :count], axis=1)
+        tables = mean[:, :, n, :count, :count]
         for true, name in enumerate(label.classes):
-            own, rival = table[:, true, true], int(table[:, true].mean(axis=0).argmax())
-            other = table[:, true, rival]
+            rival = int(tables[0, :, true].mean(axis=0).argmax())
             clearly = CLEARLY if count > 2 else CLEARLY_OF_TWO
-            if (other > clearly * own).mean() < SURE:
+            more = tables[..., true, rival] > clearly * tables[..., true, true]
+            own, other = tables[0, :, true, true], tables[0, :, true, rival]
+            if more.all(axis=0).mean() < SURE:
                 continue
             found.append(
                 f"Items that are {name!r} by this fit ({label.name}) get the answer "

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
+from assay.label_switching import best_names
 from assay.model import Structure
 
 Floats = NDArray[np.float64]
@@ -69,19 +69,16 @@ def exchange_warnings(structure: Structure, values: Mapping[str, Floats]) -> lis
 
 
 def _mean_tables(structure: Structure, values: Mapping[str, Floats]) -> Iterator[Floats]:
-    """Yield the mean confusion of all raters, label by label: (draw, true class, reported)."""
+    """Yield the mean confusions label by label: (draw, weighting, true class, reported class)."""
     draws = len(next(iter(values.values())))
     blocks = []
     for start in range(0, draws, AT_ONCE):
         here = {name: value[start : start + AT_ONCE] for name, value in values.items()}
-        by_unit = structure.reliability(here)
-        told = np.isfinite(by_unit)
-        total = np.where(told, by_unit, 0.0).sum(axis=1)
-        blocks.append(total / np.maximum(told.sum(axis=1), 1))
-    tables = np.concatenate(blocks)
+        blocks.append(structure.mean_reliability(here).swapaxes(0, 1))
+    tables = np.nan_to_num(np.concatenate(blocks))
     for n, label in enumerate(structure.ratings.task.labels):
         count = len(label.classes)
-        yield tables[:, n, :count, :count]
+        yield tables[:, :, n, :count, :count]
 
 
 def _names(tables: Floats) -> NDArray[np.int64]:
@@ -90,11 +87,9 @@ def _names(tables: Floats) -> NDArray[np.int64]:
     Of two classes they have each other's names only if raters call either by the other's: that they
     miss many of one of them is nothing unusual.
     """
-    count = tables.shape[1]
+    count = tables.shape[-1]
     names = np.tile(np.arange(count), (len(tables), 1))
-    doubtful = (tables.argmax(axis=2) != np.arange(count)).sum(axis=1) >= 2
-    for draw in np.flatnonzero(doubtful):
-        classes, best = linear_sum_assignment(tables[draw], maximize=True)
-        if tables[draw, classes, best].sum() - np.trace(tables[draw]) > CLEARLY:
-            names[draw] = best
+    otherwise = (tables.argmax(axis=-1) != np.arange(count)).sum(axis=-1) >= 2
+    for draw in np.flatnonzero(otherwise.all(axis=1)):
+        names[draw] = best_names(tables[draw], CLEARLY)
     return names

@@ -215,13 +215,17 @@ def _likeliest(structure: Structure, values: Values) -> Ints:
 
 
 def _tables(structure: Structure, values: Values, position: float = 0.0) -> Iterator[Floats | None]:
-    """Yield the mean confusion of all raters, label by label: (true class, reported class)."""
-    by_unit = structure.reliability(values, position)[0]
+    """Yield the mean confusion label by label: (2, true class, reported class).
+
+    That of an average rater, and that of an average rating. What raters call a class is what both
+    say: the first alone is that of a crowd's spammers if most have few ratings, the second alone
+    that of one who has most of the ratings.
+    """
+    mean = structure.mean_reliability(values, position)[:, 0]
     for n, label in enumerate(structure.ratings.task.labels):
         count = len(label.classes)
-        own = by_unit[:, n, :count, :count]
-        known = np.isfinite(own).all(axis=(1, 2))
-        yield own[known].mean(axis=0) if known.any() else None
+        tables = mean[:, n, :count, :count]
+        yield tables if np.isfinite(tables).all() else None
 
 
 def _names(structure: Structure, values: Values) -> list[Ints]:
@@ -233,15 +237,33 @@ def _names(structure: Structure, values: Values) -> list[Ints]:
     """
     anchored = _is_anchored(structure)
     found = []
-    for label, table in zip(structure.ratings.task.labels, _tables(structure, values), strict=True):
-        names = np.arange(len(label.classes))
-        if table is not None:
-            classes, best = linear_sum_assignment(table, maximize=True)
-            clear = table[classes, best].sum() - np.trace(table) > GAIN
-            turned = not anchored and _called_otherwise(table).all()
-            if clear and (len(names) > 2 or turned):
-                names = best
-        found.append(names)
+    for label, tables in zip(
+        structure.ratings.task.labels, _tables(structure, values), strict=True
+    ):
+        own = np.arange(len(label.classes))
+        names = own if tables is None else best_names(tables, GAIN)
+        turned = not anchored and tables is not None and _called_otherwise(tables).all()
+        found.append(names if len(own) > 2 or turned else own)
+    return found
+
+
+def best_names(tables: Floats, gain: float) -> Ints:
+    """Say which names make raters right most often: (class,).
+
+    Parameters
+    ----------
+    tables : ndarray (weighting, true class, reported class)
+    gain : float
+        By how much they have to be right more often, added up over classes, than by the classes'
+        own names, under every weighting alike; else those are returned.
+    """
+    own = np.arange(tables.shape[-1])
+    found = own
+    for n, table in enumerate(tables):
+        best = linear_sum_assignment(table, maximize=True)[1]
+        if table[own, best].sum() - np.trace(table) <= gain or (n and (best != found).any()):
+            return own
+        found = best
     return found
 
 
@@ -251,9 +273,10 @@ def _is_anchored(structure: Structure) -> bool:
     return structure.spec.anchored or bool(known)
 
 
-def _called_otherwise(table: Floats) -> NDArray[np.bool_]:
-    """Whether raters clearly call each class by another name: (class,)."""
-    return np.asarray(table.max(axis=1) > CLEARLY * np.diag(table))
+def _called_otherwise(tables: Floats) -> NDArray[np.bool_]:
+    """Whether raters clearly call each class by another name, under every weighting: (class,)."""
+    own = np.diagonal(tables, axis1=-2, axis2=-1)
+    return np.asarray((tables.max(axis=-1) > CLEARLY * own).all(axis=0))
 
 
 def _drifted(structure: Structure, values: Values) -> NDArray[np.bool_]:
@@ -263,9 +286,9 @@ def _drifted(structure: Structure, values: Values) -> NDArray[np.bool_]:
     if _is_anchored(structure):
         return found
     for kind in structure.difficulty.kinds_of_items:
-        for n, table in enumerate(_mean_tables(structure, values, kind)):
-            if table is not None:
-                for k in np.flatnonzero(_called_otherwise(table)):
+        for n, tables in enumerate(_mean_tables(structure, values, kind)):
+            if tables is not None:
+                for k in np.flatnonzero(_called_otherwise(tables)):
                     found |= states[:, n] == k
     return found
 
@@ -273,7 +296,7 @@ def _drifted(structure: Structure, values: Values) -> NDArray[np.bool_]:
 def _mean_tables(
     structure: Structure, values: Values, kind: Sequence[tuple[float, float]]
 ) -> list[Floats | None]:
-    """Return the mean confusion of all raters on items of a kind, label by label."""
+    """Return the mean confusions on items of a kind, label by label."""
     found: list[Floats | None] = [None] * len(structure.ratings.task.labels)
     for position, share in kind:
         for n, table in enumerate(_tables(structure, values, position)):

@@ -25,6 +25,7 @@ from assay.prevalence import Prevalence, build_design, prevalence_class
 from assay.prevalence import default_priors as prevalence_priors
 from assay.prior_names import recipes_of, refuse_unknown, with_perception
 from assay.priors import override
+from assay.quotients import divided
 from assay.ratings import Ratings, require_ratings
 from assay.reading.ids import sorted_rows
 from assay.spec import Recipe, Spec
@@ -121,6 +122,25 @@ class Structure:
         """
         by_part = [part.reliability(values, position) for part in self.parts]
         return np.concatenate(by_part, axis=1)
+
+    def mean_reliability(
+        self, values: Mapping[str, NDArray[np.float64]], position: float = 0.0
+    ) -> NDArray[np.float64]:
+        """Average over raters, and over ratings: (2, draw, label, true class, reported class).
+
+        Many raters with few ratings weigh much in the first, one with most ratings does in the
+        second. Who has none is in neither; NaN where nobody is left.
+        """
+        by_unit = self.reliability(values, position)
+        counts = [
+            np.bincount(part.unit[part.unit >= 0], minlength=len(part.unit_rater))
+            for part in self.parts
+        ]
+        ratings = np.concatenate(counts)
+        weights = np.stack([ratings > 0, ratings]).astype(float)
+        told = np.isfinite(by_unit)
+        total = np.einsum("wu,du...->wd...", weights, np.where(told, by_unit, 0.0))
+        return divided(total, np.einsum("wu,du...->wd...", weights, told.astype(float)))
 
     def log_likelihood(self, values: Mapping[str, Any]) -> float:
         """Marginal log-likelihood at one point: the computation that every method shares."""

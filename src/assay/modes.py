@@ -4,7 +4,7 @@ With weak data a model of raters has a mirror image in which every rater is wron
 is turned round, and with more classes or labels modes in which classes are not what their names
 say (:mod:`assay.label_switching`). Several starts find such modes, :mod:`assay.peaks` weighs them,
 and the heaviest is the one that a fit reports: of those in which raters call the classes by their
-names, if there is one. Where raters contradict each other, a further start takes one of them at his
+names, if there is one. Where raters contradict each other, a further start takes one of them at its
 word, and a further one those who are then wrong.
 
 On small data modes are sought and weighed with the SDs of offsets held at the centre of their prior

@@ -1,6 +1,7 @@
 """A fit says in which share of the draws classes have each other's names."""
 
 import warnings
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,23 +19,27 @@ RIGHT = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.2, 0.7]])
 EXCHANGED = RIGHT[[0, 2, 1]]
 
 
-def structure_of(tables: np.ndarray) -> Any:
-    """A structure of two raters whose confusion is a table for each draw and label."""
+def structure_of(tables: np.ndarray, by_rating: Callable[[Any], Any]) -> Any:
+    """A structure whose mean confusion is a table for each draw and label."""
 
-    def reliability(values: dict[str, np.ndarray]) -> np.ndarray:
-        found = tables[values["draw"].astype(int)]
-        apart = np.array([0.05, -0.05])[:, None, None, None]  # one is right more often
-        return found[:, None] + apart * np.eye(3) - apart / 3
+    def mean_reliability(values: dict[str, np.ndarray]) -> np.ndarray:
+        by_rater = tables[values["draw"].astype(int)]
+        return np.stack([by_rater, by_rating(by_rater)])
 
     task = SimpleNamespace(labels=LABELS)
-    return SimpleNamespace(ratings=SimpleNamespace(task=task), reliability=reliability)
+    return SimpleNamespace(ratings=SimpleNamespace(task=task), mean_reliability=mean_reliability)
 
 
-def said_of(grade: list[np.ndarray], seen: list[np.ndarray]) -> list[str]:
+def said_of(
+    grade: list[np.ndarray],
+    seen: list[np.ndarray],
+    by_rating: Callable[[Any], Any] = lambda tables: 0.9 * tables + 0.1 / 3,
+) -> list[str]:
     binary = np.full((len(seen), 3, 3), np.nan)
     binary[:, :2, :2] = seen
     tables = np.stack([np.array(grade), binary], axis=1)
-    return exchange_warnings(structure_of(tables), {"draw": np.arange(len(tables), dtype=float)})
+    structure = structure_of(tables, by_rating)
+    return exchange_warnings(structure, {"draw": np.arange(len(tables), dtype=float)})
 
 
 SURE = np.array([[0.9, 0.1], [0.2, 0.8]])
@@ -62,6 +67,13 @@ def test_a_few_draws_are_not_worth_a_word_and_most_of_them_are_the_mode(exchange
 
 def test_that_raters_miss_many_of_one_of_two_classes_is_nothing_unusual() -> None:
     assert said_of([RIGHT] * 10, [MISSED] * 2 + [SURE] * 8) == []
+
+
+def test_what_raters_with_few_ratings_call_a_class_is_not_enough() -> None:
+    right = np.stack([RIGHT, np.full((3, 3), np.nan)])
+    right[1, :2, :2] = SURE
+    draws = [RIGHT] * 8 + [EXCHANGED] * 2
+    assert said_of(draws, [SURE] * 10, lambda tables: np.broadcast_to(right, tables.shape)) == []
 
 
 def test_stretches_of_long_chains_are_seen() -> None:

@@ -322,6 +322,30 @@ def test_a_class_is_misnamed_if_its_items_are_called_otherwise(layer, accuracy, 
     assert is_misnamed(structure, values) is misnamed
 
 
+@pytest.mark.parametrize(
+    ("few", "many", "misnamed"),
+    [
+        ("good", "good", False),
+        ("spam", "good", False),
+        ("good", "spam", False),
+        ("spam", "spam", True),
+    ],
+)
+def test_what_raters_call_a_class_is_what_most_raters_and_most_ratings_say(few, many, misnamed):
+    """Neither a crowd's many spammers of few ratings nor one rater of most of them decide alone."""
+    rows = [(item, f"r{n}", "abc"[item % 3]) for n in range(20) for item in (2 * n, 2 * n + 1)]
+    rows += [(item, "most", "abc"[item % 3]) for item in range(400)]
+    table = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    ratings = assay.read_ratings(table, task="single")
+    structure = build_structure(ratings, make_spec("dawid_skene", "dirichlet"))
+    values = {p.name: p.centre[None] for p in structure.parameters()}
+    (name,) = (n for n in values if n.startswith("confusion"))
+    kinds = {"good": 0.7 * np.eye(3) + 0.1, "spam": np.tile([0.05, 0.05, 0.9], (3, 1))}
+    by_rater = [kinds[many if rater == "most" else few] for rater in ratings.raters.index]
+    values[name] = np.array(by_rater).reshape(values[name].shape)
+    assert is_misnamed(structure, values) is misnamed
+
+
 @pytest.mark.parametrize("classes", [("no", "yes"), ("a", "b", "c", "d")])
 def test_a_rater_who_answers_the_other_way_round_may_be_the_one_who_is_right(
     classes: tuple[str, ...],

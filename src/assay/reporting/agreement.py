@@ -1,5 +1,7 @@
 """Section: agreement between raters, beside what the model expects."""
 
+from typing import cast
+
 import pandas as pd
 
 from assay.agreements import WHOLE, Agreement
@@ -66,10 +68,11 @@ def _repeats(consistency: pd.DataFrame) -> str:
     """
     learned = consistency.dropna(subset="consistency")
     of_recipe = learned.groupby(["consistency", "lower", "upper"], sort=False)["rater"]
-    said = [
-        f"{interval(*numbers)}" + (f" ({some(list(raters))})" if of_recipe.ngroups > 1 else "")
-        for numbers, raters in of_recipe
-    ]
+    said = []
+    for numbers, raters in of_recipe:
+        mean, lower, upper = cast("tuple[float, float, float]", numbers)
+        who = f" ({some(list(raters))})" if of_recipe.ngroups > 1 else ""
+        said.append(f"{interval(mean, lower, upper)}{who}")
     if not said:
         return ""
     return (

@@ -14,7 +14,8 @@ cluster bootstrap and, for rates, with Wilson's interval.
 
 appends each set to ``docs/calibration/coverage_<truth>_<world>.csv.gz`` as it is done; sets that
 are there already are not run again, so that a run can be stopped and taken up. The summaries of all
-such files are ``coverage_summary.csv``, ``coverage_worlds.csv`` and ``coverage.png`` beside them
+such files are ``coverage_summary.csv``, ``coverage_worlds.csv``, ``coverage_chances.csv`` (of the
+signs of differences, where the truth is from the prior) and ``coverage.png`` beside them
 (``--summarize`` makes them without a run).
 """
 
@@ -23,6 +24,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from functools import cache, partial
+from itertools import pairwise
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -51,6 +53,7 @@ ESTIMANDS = ("finite", "population")
 LEVEL = 0.95
 NEW_CLUSTERS = 20_000
 CONTRAST = "second - first"
+CHANCES = (0.5, 0.65, 0.8, 0.95, 1.0)
 RANKED = ("sufficiency_hit_at_k", "mean_reciprocal_rank_at_k", "ndcg_at_k")
 
 
@@ -195,6 +198,26 @@ def certain(scored: pd.DataFrame, keys: list[str]) -> pd.Series:
     return right.groupby([sure[key] for key in keys]).mean()
 
 
+def chances(table: pd.DataFrame) -> pd.DataFrame:
+    """Hold the chance of the likelier sign of a difference against how often it is the sign."""
+    known = (table["system"] == CONTRAST) & (table["method"] == "assay") & table["truth"].notna()
+    own = table[known & (table["truth_from"] == "prior")]
+    stated = (own["above"] - 0.5).abs() + 0.5
+    right = (own["above"] > 0.5) == (own["truth"] > 0)
+    names = [f"{low} to {high}" for low, high in pairwise(CHANCES)]
+    bins = pd.cut(stated, CHANCES, labels=names, include_lowest=True)
+    own = own.assign(stated=stated, so=right, chance=bins)
+    keys = ["world", "estimand", "raters", "chance"]
+    found = own.groupby(keys, sort=True, observed=True).agg(
+        differences=("so", "size"), stated=("stated", "mean"), so=("so", "mean")
+    )
+    # Differences of one set hang together: sums over a set are what is independent.
+    excess = own.assign(excess=own["so"] - own["stated"])
+    by_set = excess.groupby([*keys, "set"], observed=True)["excess"].sum()
+    spread = (by_set**2).groupby(keys, observed=True).sum() ** 0.5
+    return found.assign(se=spread / found["differences"]).round(3).reset_index()
+
+
 def binomial_region(sets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Exact 99 % region of the coverage seen in so many sets, were it nominal."""
     return tuple(binom.ppf(p, sets, LEVEL) / sets for p in (0.005, 0.995))
@@ -208,8 +231,10 @@ def summarize_all(folder: Path) -> None:
         parts.append(votes_once(pd.read_csv(path), truth).assign(truth_from=truth, world=world))
     if not parts:
         return
-    found = summary(pd.concat(parts))
+    every = pd.concat(parts)
+    found = summary(every)
     found.to_csv(folder / "coverage_summary.csv", index=False)
+    chances(every).to_csv(folder / "coverage_chances.csv", index=False)
     by_world(found).to_csv(folder / "coverage_worlds.csv", index=False)
     draw(of_default(found)).savefig(folder / "coverage.png", dpi=130)
 

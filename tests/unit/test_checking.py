@@ -93,6 +93,21 @@ def test_a_slip_in_the_records_of_a_blocking_interface_is_none() -> None:
     assert "blocked rule" not in texts(report, "warning")
 
 
+@pytest.mark.parametrize(
+    ("classes", "ordered", "told"),
+    [("xyz", True, True), ("xyz", False, False), ("xy", True, False)],
+)
+def test_who_has_ordered_classes_hears_of_a_recipe_for_them(
+    classes: str, ordered: bool, told: bool
+) -> None:
+    task = Task(
+        name="grades", labels=(Label(name="grade", classes=tuple(classes), ordered=ordered),)
+    )
+    table = pd.DataFrame(BALANCED, columns=["item", "rater", "grade"])
+    said = texts(check(read_ratings(table, task=task)), "note")
+    assert ("grade have an order" in said) is told
+
+
 def test_one_rating_an_item_is_counted() -> None:
     report = single([(1, "a", "x"), (1, "b", "y"), (2, "a", "x"), (3, "b", "y")])
     assert "2 of 3 items have one rater" in texts(report, "note")

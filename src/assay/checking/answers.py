@@ -33,6 +33,7 @@ def check_answers(ratings: Ratings) -> Part:
     if not found:
         text = "every label that was asked has an answer, and every class was reported"
         found.append(Finding(level="ok", topic="answers", text=text))
+    found += _ordered(ratings)
     return Part(findings=tuple(found), tables={"labels": labels, "classes": classes})
 
 
@@ -64,6 +65,18 @@ def _class_table(ratings: Ratings, answers: Vectors) -> pd.DataFrame:
             for name, n in zip(label.classes, counts, strict=True)
         ]
     return pd.DataFrame(lines, columns=["label", "class", "count", "share"])
+
+
+def _ordered(ratings: Ratings) -> list[Finding]:
+    """Say that a recipe has to be told of an order; of two classes there is none."""
+    names = [la.name for la in ratings.task.labels if la.ordered and len(la.classes) > 2]
+    if not names:
+        return []
+    text = (
+        f"the classes of {some(names)} have an order, of which the default knows nothing: "
+        "raters='ordinal' keeps them in it"
+    )
+    return [Finding(level="note", topic="answers", text=text)]
 
 
 def _classes(classes: pd.DataFrame) -> list[Finding]:

@@ -10,7 +10,7 @@ from assay.diagnostics import fit_warnings
 from assay.plurals import counted, some
 from assay.ratings import Ratings
 from assay.score_bins import raters_of_scores
-from assay.words import UNDEFINED
+from assay.words import UNDEFINED, tenths
 
 LISTED = 3
 """So many metrics of the commonest estimand are named; of more, they are all others."""
@@ -95,7 +95,7 @@ def left_out_words(shares: pd.Series) -> str:
     some_are = shares[shares > 0]
     if some_are.empty:
         return ""
-    ends = dict.fromkeys(f"{share:.1%}" for share in (some_are.min(), some_are.max()))
+    ends = dict.fromkeys(tenths(share) for share in (some_are.min(), some_are.max()))
     return f"undefined in {' to '.join(ends)} of the draws, which are left out"
 
 

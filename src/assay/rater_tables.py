@@ -4,6 +4,7 @@ import pandas as pd
 from rich.console import Group
 
 from assay.fit_words import KIND_WORDS
+from assay.plurals import counted
 from assay.task import Task
 from assay.terminal import make_table
 from assay.words import binary_heading, gap, interval, intervals, lines_of, percent
@@ -135,7 +136,8 @@ def kinds_said(kinds: pd.DataFrame, most: int | None = None) -> list[str]:
     found = kinds[kinds["kind"] != ""]
     if most is not None and len(found) > most:
         shown = found.sort_values("informedness", kind="stable").head(most)
-        return [*kinds_said(shown), f"{len(found) - most} more are adversarial or spammers: --json"]
+        others = counted(len(found) - most, "more line")
+        return [*kinds_said(shown), f"{others} of adversarial raters or spammers: --json"]
     return [
         f"Rater {line['rater']} on {line['label']}: {line['kind']} (P = "
         f"{line[f'p_{line["kind"]}']:.2f}; informedness "

@@ -14,9 +14,15 @@ from assay.checking.result import Check
 from assay.comparison import Comparison
 from assay.comparison.groups import MEAN_OF_GROUPS
 from assay.comparison.pairs import contrast
+from assay.evaluation.estimands import is_modelled
 from assay.fit_words import estimand_words, estimands_said, left_out_words
 from assay.terminal import frame_table, indented, make_table
 from assay.words import fixed, gap, interval, lines_of, percent, printable, probability
+
+ALIKE = (
+    "Model-based: by the model systems differ alike in all strata, so that these lines do not tell "
+    "how strata differ; --estimand finite does, of these items."
+)
 
 
 def metrics_table(
@@ -176,16 +182,21 @@ def groups_table(groups: pd.DataFrame) -> Group:
             rows.append([f"  {contrast(str(a), str(b))}"])
             rows += [_group_row(line, notes) for line in lines_of(lines)]
     heads = ["metric, systems, group", "clusters", "on its own", "pooled", "P(1st > 2nd)"]
-    left_out = left_out_words(groups["undefined"])
+    share = groups["undefined"]
+    left_out = left_out_words(share[share < 1])  # a line without a number says so itself
+    alike = f" {ALIKE}" * bool(groups["estimand"].map(is_modelled).any())
     marks = "".join(f"\n{mark} {text}" for text, mark in notes.items())
     return make_table(
         f"Systems within each stratum: difference ({percent(groups['level'].iloc[0])} interval)",
         heads,
         rows,
         caption=(
-            f"Estimand {_first_word(groups['estimand'].iloc[0])}. Reference: "
+            # The last line is of the groups together; one that lacks a system has no estimand.
+            f"Estimand {_first_word(groups['estimand'].iloc[-1])}. Reference: "
             f"{groups['reference'].iloc[0]}. Pooled, and P: drawn towards the mean of the groups "
-            f"the more, the less they differ.{marks}" + f"\nsome are {left_out}" * bool(left_out)
+            f"the more, the less they differ.{alike}{marks}"
+            + f"\nsome are {left_out}"
+            * bool(left_out)
         ),
         right=["clusters", heads[-1]],
     )

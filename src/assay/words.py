@@ -116,7 +116,20 @@ def with_undefined(texts: Iterable[str], shares: Iterable[float]) -> list[str]:
     ['0.58', '0.58 [undefined in 12.5%]', 'undefined']
     """
     pairs = zip(texts, shares, strict=True)
-    return [f"{text} [undefined in {u:.1%}]" if 0 < u < 1 else text for text, u in pairs]
+    return [f"{text} [undefined in {tenths(u)}]" if 0 < u < 1 else text for text, u in pairs]
+
+
+def tenths(share: float) -> str:
+    """Write a share in tenths of a percent; what is not none or all does not look so.
+
+    Examples
+    --------
+    >>> [tenths(share) for share in (0.25, 0.0002, 0.9998, 1.0)]
+    ['25.0%', '<0.1%', '>99.9%', '100.0%']
+    """
+    if share in (0, 1):
+        return f"{share:.1%}"
+    return {"0.0%": "<0.1%", "100.0%": ">99.9%"}.get(words := f"{share:.1%}", words)
 
 
 def rounded(value: float, decimals: int) -> str:

@@ -108,6 +108,13 @@ def test_who_has_ordered_classes_hears_of_a_recipe_for_them(
     assert ("grade have an order" in said) is told
 
 
+def test_a_recipe_that_reads_answers_is_not_named_to_raters_of_scores_alone() -> None:
+    task = Task(name="grades", labels=(Label(name="grade", classes=("x", "y", "z"), ordered=True),))
+    table = pd.DataFrame({"item": [1, 2, 3], "rater": "a", "grade_score": [0.1, 0.5, 0.9]})
+    report = check(read_ratings(table, task=task))
+    assert not any("have an order" in f.text for f in report.findings)
+
+
 def test_one_rating_an_item_is_counted() -> None:
     report = single([(1, "a", "x"), (1, "b", "y"), (2, "a", "x"), (3, "b", "y")])
     assert "2 of 3 items have one rater" in texts(report, "note")

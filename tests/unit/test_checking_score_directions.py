@@ -1,5 +1,7 @@
 """Scores that run against those of others are told; those that only know less are not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -70,3 +72,9 @@ def test_ties_have_their_mean_rank() -> None:
     (text,) = said(assay.read_ratings(heaped, task=BINARY))
     a, b = (heaped.loc[heaped["rater"] == j, "label_score"] for j in (0, 1))
     assert f"{spearmanr(a, b)[0]:.2f} on" in text
+
+
+def test_scores_of_repeated_ratings_alone_are_not_compared() -> None:
+    """What is compared are first ratings: where they have neither score nor answer, nothing is."""
+    ratings = ratings_of([3.0, -3.0])
+    assert said(replace(ratings, replicate=np.ones_like(ratings.replicate))) == []

@@ -169,7 +169,8 @@ def test_who_is_turned_round_is_said() -> None:
     many = pd.concat([kinds.assign(informedness=-0.1 * n) for n in range(5)])
     said, *_, last = kinds_said(many, 3)
     assert "informedness -0.4" in said
-    assert last == "2 more are adversarial or spammers: --json"
+    assert last == "2 more lines of adversarial raters or spammers: --json"
+    assert kinds_said(many, 4)[-1] == "1 more line of adversarial raters or spammers: --json"
     assert len(kinds_said(many, 5)) == len(kinds_said(many)) == 5
 
 

@@ -13,8 +13,10 @@ import assay
 from assay import fit_words, frames, rater_tables, render, words
 from assay.checking import check
 from assay.comparison import compare_draws
+from assay.comparison.groups import MEAN_OF_GROUPS
 from assay.diagnostics import mode_warnings
 from assay.errors import Aside
+from assay.evaluation.estimands import modelled
 from assay.fit_attributes import said
 from assay.peaks import Mode
 from assay.simulation import simulate
@@ -252,6 +254,37 @@ def test_a_comparison_says_which_draws_and_which_items_it_has_not_seen() -> None
     shown = text_of(*render.comparison_parts(found, panels), width=200)
     assert f"Reference: gold.{panels}\n* undefined in 75.0% of the draws" in shown
     assert shown.count(")*") == 2  # both contrasts with C, and not that of A and B
+
+
+def groups_shown(estimands: list[str], undefined: list[float]) -> str:
+    """Two strata and their mean; a stratum without an estimand lacks a system."""
+    lines = pd.DataFrame(
+        {"metric": "m", "group": ["de", "en", MEAN_OF_GROUPS], "a": "A", "b": "B",
+         "estimand": estimands, "clusters": 9, "undefined": undefined, "level": 0.95,
+         "reference": "gold"}
+    )  # fmt: skip
+    for name in ("difference", "pooled"):
+        lines[[name, f"{name}_lower", f"{name}_upper"]] = 0.1, -0.2, 0.4
+        lines.loc[lines["estimand"] == "", name] = np.nan
+    return " ".join(text_of(render.groups_table(lines.assign(pooled_p_greater=0.7))).split())
+
+
+def test_a_stratum_that_lacks_a_system_does_not_name_the_estimand_of_all() -> None:
+    shown = groups_shown(["", "finite", "finite"], [1.0, 0.0, 0.0])
+    assert "Estimand finite. Reference: gold." in shown
+    assert "de 9 undefined" in shown
+    assert "of the draws" not in shown
+    shown = groups_shown(["", "finite", "finite"], [1.0, 0.25, 0.25])
+    assert "some are undefined in 25.0% of the draws" in shown
+
+
+def test_strata_of_which_the_model_alone_tells_are_said_to_differ_alike() -> None:
+    whole = "population"
+    assert "differ alike" not in groups_shown([whole] * 3, [0.0] * 3)
+    few = modelled("9 clusters")
+    shown = groups_shown([whole, few, modelled("in 1 of 2 groups")], [0.0] * 3)
+    assert "Estimand population." in shown
+    assert "systems differ alike in all strata" in shown
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def check_answers(ratings: Ratings) -> Part:
     if not found:
         text = "every label that was asked has an answer, and every class was reported"
         found.append(Finding(level="ok", topic="answers", text=text))
-    found += _ordered(ratings)
+    found += _ordered(ratings, answers)
     return Part(findings=tuple(found), tables={"labels": labels, "classes": classes})
 
 
@@ -67,9 +67,11 @@ def _class_table(ratings: Ratings, answers: Vectors) -> pd.DataFrame:
     return pd.DataFrame(lines, columns=["label", "class", "count", "share"])
 
 
-def _ordered(ratings: Ratings) -> list[Finding]:
-    """Say that a recipe has to be told of an order; of two classes there is none."""
-    names = [la.name for la in ratings.task.labels if la.ordered and len(la.classes) > 2]
+def _ordered(ratings: Ratings, answers: Vectors) -> list[Finding]:
+    """Say that a recipe has to be told of an order; not of two classes, nor of scores alone."""
+    given = (answers >= 0).any(axis=0)
+    labels = [label for label, is_given in zip(ratings.task.labels, given, strict=True) if is_given]
+    names = [label.name for label in labels if label.ordered and len(label.classes) > 2]
     if not names:
         return []
     text = (

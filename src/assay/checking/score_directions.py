@@ -59,13 +59,14 @@ def _values(ratings: Ratings, label: int) -> tuple[Floats, NDArray[np.bool_]]:
     value : ndarray (rating,)
     scored : ndarray of bool (rater,)
     """
-    score, answer = ratings.scores[:, label], ratings.answers[:, label].astype(float)
-    top = len(ratings.task.labels[label].classes) - 1
     first = ratings.replicate == 0
+    score = np.where(first, ratings.scores[:, label], np.nan)
+    answer = np.where(first, ratings.answers[:, label], np.nan)
+    top = len(ratings.task.labels[label].classes) - 1
     value = np.where(np.isfinite(score), score, np.where(answer >= 0, answer / top, np.nan))
     scored = np.zeros(len(ratings.raters), bool)
     scored[ratings.rater[np.isfinite(score)]] = True
-    return np.where(first, value, np.nan), scored
+    return value, scored
 
 
 def _against(

@@ -87,7 +87,11 @@ def group_contrasts(
     The draws of the groups' contrasts are summarised by their means and their covariance matrix,
     and pooled by the normal-normal model of :func:`assay.comparison.pooling.pool`. The fit has
     shrunk the strata's prevalences towards each other already; what is pooled here is the
-    contrast of systems, which the fit lets differ between strata through the labels alone.
+    contrast of systems, which the fit lets differ between strata through the labels alone. The
+    prevalence has effects of systems and of strata, and none of a system in a stratum: a stratum
+    whose population is the model's has the contrast of all strata, whatever its own items show,
+    and ``group_sd`` is then too small. ``estimand="finite"`` tells how strata of fewer than 20
+    clusters differ, of these items.
 
     Examples
     --------

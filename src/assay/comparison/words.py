@@ -8,7 +8,15 @@ import pandas as pd
 
 from assay.comparison.pairs import contrast
 from assay.comparison.settled import sign
-from assay.words import UNDEFINED, decimals_beside, lines_of, percent, probability, rounded
+from assay.words import (
+    UNDEFINED,
+    decimals_beside,
+    lines_of,
+    percent,
+    probability,
+    rounded,
+    tenths,
+)
 
 Line = Mapping[str, Any]
 """A line of a table: column names to cells."""
@@ -70,7 +78,7 @@ def left_out(undefined: float) -> str:
     """Say which share of the draws is left out; nothing if none is."""
     if not undefined > 0:
         return ""
-    return f"; undefined in {undefined:.1%} of the draws, which are left out"
+    return f"; undefined in {tenths(undefined)} of the draws, which are left out"
 
 
 def pair_sentence(line: Line) -> str:

@@ -62,15 +62,13 @@ def binary_tables(frame: pd.DataFrame, task: Task) -> list[Group]:
     return [make_table(title, heads, rows, caption=f"Lowest mean of the two first. {caption}")]
 
 
-def worth_tables(worth: pd.DataFrame, misperceived: pd.DataFrame) -> list[Group]:
-    """Return what groups of raters who err together are worth, and how often they misperceive.
+def worth_tables(worth: pd.DataFrame) -> list[Group]:
+    """Return what groups of raters who err together are worth.
 
     Parameters
     ----------
     worth : DataFrame
         From :func:`assay.frames.worth_frame`.
-    misperceived : DataFrame
-        From :func:`assay.perception_table`.
 
     Returns
     -------
@@ -87,15 +85,25 @@ def worth_tables(worth: pd.DataFrame, misperceived: pd.DataFrame) -> list[Group]
          str(line["raters"]), words]
         for line, words in lines
     ]  # fmt: skip
-    said = [
-        f" To {line['group']} an item looks like another with a chance of {words}"
-        f"{', as the prior alone says' if line['prior_driven'] else ''}."
-        for line, words in zip(lines_of(misperceived), intervals(misperceived), strict=True)
-    ]
     title = f"What groups are worth, mean ({percent(worth['level'].iloc[0])} interval)"
     caption = "Raters who err on the same items are no independent witnesses of them."
     reference = f" Reference: {worth['reference'].iloc[0]}."
-    return [make_table(title, heads, rows, caption=caption + "".join(said) + reference)]
+    return [make_table(title, heads, rows, caption=caption + reference)]
+
+
+def misperceived_said(misperceived: pd.DataFrame) -> list[str]:
+    """Say how often an item looks to a whole group like another: groups of one rater have it too.
+
+    Parameters
+    ----------
+    misperceived : DataFrame
+        From :func:`assay.perception_table`.
+    """
+    return [
+        f"To {line['group']} an item looks like another with a chance of {words}"
+        f"{', as the prior alone says' if line['prior_driven'] else ''}."
+        for line, words in zip(lines_of(misperceived), intervals(misperceived), strict=True)
+    ]
 
 
 def drift_tables(drift: pd.DataFrame, sessions: tuple[str, ...]) -> list[Group]:

@@ -17,6 +17,7 @@ from assay.rater_tables import (
     class_tables,
     drift_tables,
     kinds_said,
+    misperceived_said,
     rater_tables,
     worth_tables,
 )
@@ -149,14 +150,15 @@ def test_what_groups_are_worth_stands_below_the_raters(driven: bool) -> None:
     line = {"group": "llm", "label": "a", "raters": 3, "mean": 2.28, "lower": 2.03, "upper": 2.52}
     worth = pd.DataFrame([line]).assign(sd=0.1, level=0.95, reference="consensus of person")
     chance = {"group": "llm", "mean": 0.13, "lower": 0.07, "upper": 0.23, "prior_driven": driven}
-    said = " ".join(" ".join(lines(worth_tables(worth, pd.DataFrame([chance])), 200)).split())
+    said = " ".join(" ".join(lines(worth_tables(worth), 200)).split())
     assert "llm 3 2.28 (2.03 to 2.52)" in said
-    assert "To llm an item looks like another with a chance of 0.13 (0.07 to 0.23)" in said
-    assert ("as the prior alone says" in said) == driven
+    (told,) = misperceived_said(pd.DataFrame([chance]))
+    assert "To llm an item looks like another with a chance of 0.13 (0.07 to 0.23)" in told
+    assert ("as the prior alone says" in told) == driven
     assert "Reference: consensus of person." in said
     two = pd.concat([worth, worth.assign(label="b")])
-    assert "llm, b" in " ".join(lines(worth_tables(two, pd.DataFrame(columns=[*chance])), 200))
-    assert worth_tables(worth[:0], pd.DataFrame()) == []
+    assert "llm, b" in " ".join(lines(worth_tables(two), 200))
+    assert worth_tables(worth[:0]) == []
 
 
 def test_who_is_turned_round_is_said() -> None:

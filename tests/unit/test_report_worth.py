@@ -68,6 +68,16 @@ def test_how_often_it_misperceives_items_and_who_says_so(layered: xr.DataTree) -
         assert row.cells[-1] == words
 
 
+def test_what_single_raters_misperceive_is_told_where_no_group_has_two() -> None:
+    """Each stands for its group: nobody errs together, and a layer says what the group misses."""
+    design = {"groups": {"llm": 1, "person": 2}, "ratings_per_item": 3}
+    material = Material(fit=fit_of("hierarchical", "person", **design))
+    assert material.worth.empty
+    shown = tables(raters_section(material))
+    assert "worth" not in shown
+    assert [row.cells[0] for row in shown["misperceived"].rows] == ["llm"]
+
+
 def test_hard_items_make_every_group_worth_less() -> None:
     design = {"groups": {"llm": 3, "person": 1}, "ratings_per_item": 4}
     fit = fit_of("hierarchical + item_difficulty", **design)

@@ -193,6 +193,7 @@ def raters(
             class_tables,
             drift_tables,
             kinds_said,
+            misperceived_said,
             rater_tables,
             worth_tables,
         )
@@ -203,10 +204,11 @@ def raters(
             if by_class
             else rater_tables(frame, accuracy, ratings.task)
         )
-        said = [*kinds_said(kinds, SHOWN_KINDS), *filter(None, [scores_said(ratings)])]
+        said = misperceived_said(misperceived) + kinds_said(kinds, SHOWN_KINDS)
+        said += filter(None, [scores_said(ratings)])
         if by_session:
             tables += drift_tables(by_session["drift"], ratings.sessions)
-        show_parts(*tables, *worth_tables(worth, misperceived), *said)
+        show_parts(*tables, *worth_tables(worth), *said)
         if not by_class and any(len(label.classes) > 2 for label in ratings.task.labels):
             say("each true class: --by-class; whole confusions: -o raters.csv")
 

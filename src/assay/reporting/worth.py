@@ -21,16 +21,16 @@ def worth_blocks(worth: pd.DataFrame, misperceived: pd.DataFrame, level: float) 
     level : float
         Probability of the intervals.
     """
-    if worth.empty:
-        return []
-    blocks: list[Block] = [
-        prose(
+    blocks: list[Block] = []
+    if not worth.empty:
+        text = (
             "Raters who err on the same items are no independent witnesses of them: a group counts "
             "as many independent raters as the correlation of its errors leaves."
-        ),
-        _worth_table(worth, level),
-    ]
-    return [*blocks, *([] if misperceived.empty else [_misperceived_table(misperceived, level)])]
+        )
+        blocks += [prose(text), _worth_table(worth, level)]
+    if not misperceived.empty:  # of groups of one rater too
+        blocks.append(_misperceived_table(misperceived, level))
+    return blocks
 
 
 def _worth_table(worth: pd.DataFrame, level: float) -> Block:

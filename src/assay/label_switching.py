@@ -21,7 +21,6 @@ from scipy.optimize import linear_sum_assignment
 from assay.checking.opposites import opposite_pairs
 from assay.kernels.data import Data
 from assay.model import Structure
-from assay.parts import Part
 from assay.recovery import recover
 
 Floats = NDArray[np.float64]
@@ -137,7 +136,7 @@ def one_camp(structure: Structure) -> Data | None:
 def _camp_names(structure: Structure, values: Values) -> list[Ints]:
     """Say what raters who are clearly wrong call each class, label by label."""
     by_unit = structure.reliability(values)[0]
-    weight = np.concatenate([_ratings_of_units(part) for part in structure.parts])
+    weight = np.concatenate([part.n_ratings for part in structure.parts])
     found = []
     for n, label in enumerate(structure.ratings.task.labels):
         count = len(label.classes)
@@ -150,12 +149,6 @@ def _camp_names(structure: Structure, values: Values) -> list[Ints]:
             names = linear_sum_assignment(mean, maximize=True)[1]
         found.append(names)
     return found
-
-
-def _ratings_of_units(part: Part) -> Floats:
-    """Count the ratings of each unit of a part: (unit,)."""
-    told = part.unit[part.unit >= 0]
-    return np.bincount(told, minlength=len(part.unit_rater)).astype(float)
 
 
 def _gain(table: Floats) -> float:

@@ -132,11 +132,7 @@ class Structure:
         second. Who has none is in neither; NaN where nobody is left.
         """
         by_unit = self.reliability(values, position)
-        counts = [
-            np.bincount(part.unit[part.unit >= 0], minlength=len(part.unit_rater))
-            for part in self.parts
-        ]
-        ratings = np.concatenate(counts)
+        ratings = np.concatenate([part.n_ratings for part in self.parts])
         weights = np.stack([ratings > 0, ratings]).astype(float)
         told = np.isfinite(by_unit)
         total = np.einsum("wu,du...->wd...", weights, np.where(told, by_unit, 0.0))

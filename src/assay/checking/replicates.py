@@ -19,7 +19,7 @@ def check_replicates(ratings: Ratings) -> Part:
     text = (
         f"{counted(pairs, 'pair')} of ratings of one item by the same rater "
         f"({counted(len(table), 'rater')}); {same} {does(same, 'say')} the same "
-        f"({same / pairs:.1%}): a rater's ratings of one item are not "
+        f"({same / pairs:.1%}): a rater's ratings of one item may not be "
         "independent given the truth"
     )
     found = Finding(level="note", topic="replicates", text=text)

@@ -72,10 +72,14 @@ class Part(ABC):
         return np.asarray(self.unit_rater[None, :] == np.arange(len(self.members))[:, None])
 
     @property
+    def n_ratings(self) -> Ints:
+        """How many ratings each unit has: (unit,)."""
+        return np.bincount(self.unit[self.unit >= 0], minlength=len(self.unit_rater))
+
+    @property
     def shares(self) -> Floats:
         """Share of each unit in its rater's ratings: (rater of the part, unit)."""
-        counts = np.bincount(self.unit[self.unit >= 0], minlength=len(self.unit_rater))
-        weight = self.owners * (counts + 1e-9)
+        weight = self.owners * (self.n_ratings + 1e-9)
         return np.asarray(weight / weight.sum(axis=1, keepdims=True))
 
     @property

@@ -19,15 +19,22 @@ RIGHT = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.2, 0.7]])
 EXCHANGED = RIGHT[[0, 2, 1]]
 
 
-def structure_of(tables: np.ndarray, by_rating: Callable[[Any], Any]) -> Any:
-    """A structure whose mean confusion is a table for each draw and label."""
+def structure_of(
+    tables: np.ndarray, by_rating: Callable[[Any], Any], raters: np.ndarray | None = None
+) -> Any:
+    """A structure whose mean confusion is a table for each draw and label; of one rater."""
+    by_unit = tables[:, None] if raters is None else raters
 
     def mean_reliability(values: dict[str, np.ndarray]) -> np.ndarray:
         by_rater = tables[values["draw"].astype(int)]
         return np.stack([by_rater, by_rating(by_rater)])
 
-    task = SimpleNamespace(labels=LABELS)
-    return SimpleNamespace(ratings=SimpleNamespace(task=task), mean_reliability=mean_reliability)
+    return SimpleNamespace(
+        ratings=SimpleNamespace(task=SimpleNamespace(labels=LABELS)),
+        mean_reliability=mean_reliability,
+        reliability=lambda values: by_unit[values["draw"].astype(int)],
+        parts=[SimpleNamespace(n_ratings=np.ones(by_unit.shape[1]))],
+    )
 
 
 def said_of(
@@ -74,6 +81,24 @@ def test_what_raters_with_few_ratings_call_a_class_is_not_enough() -> None:
     right[1, :2, :2] = SURE
     draws = [RIGHT] * 8 + [EXCHANGED] * 2
     assert said_of(draws, [SURE] * 10, lambda tables: np.broadcast_to(right, tables.shape)) == []
+
+
+def coin(right: float) -> np.ndarray:
+    table = np.full((3, 3), np.nan)
+    table[:2, :2] = [[right, 1 - right], [1 - right, right]]
+    return table
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_two_camps_whose_mean_is_near_chance_have_no_other_names(turned: bool) -> None:
+    """One rater is right and one wrong: a mean below a half turns neither round."""
+    camps = np.array([(0.85, 0.19)] * 95 + [(0.15, 0.75) if turned else (0.78, 0.12)] * 5)
+    seen = np.array([[coin(right) for right in draw] for draw in camps])
+    raters = np.stack([np.broadcast_to(RIGHT, seen.shape), seen], axis=2)
+    tables = raters.mean(axis=1)
+    structure = structure_of(tables, lambda mean: mean, raters)
+    said = exchange_warnings(structure, {"draw": np.arange(100.0)})
+    assert [text[:16] for text in said] == ["In 5.0% of the d"] * turned
 
 
 def test_stretches_of_long_chains_are_seen() -> None:

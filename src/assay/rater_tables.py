@@ -1,5 +1,6 @@
 """Raters as tables for the terminal: worst first, a line each, or one for every class; groups."""
 
+import numpy as np
 import pandas as pd
 from rich.console import Group
 
@@ -130,7 +131,9 @@ def drift_tables(drift: pd.DataFrame, sessions: tuple[str, ...]) -> list[Group]:
     return [make_table(title, heads, rows, caption=said)]
 
 
-def kinds_said(kinds: pd.DataFrame, most: int | None = None) -> list[str]:
+def kinds_said(
+    kinds: pd.DataFrame, most: int | None = None, *, mode_alone: bool = False
+) -> list[str]:
     """Name the raters who are probably adversarial or spammers.
 
     Parameters
@@ -140,18 +143,28 @@ def kinds_said(kinds: pd.DataFrame, most: int | None = None) -> list[str]:
     most : int, optional
         How many lines, beyond which a last one counts the others; those of the lowest
         informedness come first then.
+    mode_alone : bool
+        Whether the fit is the mode of its parameters alone, which tells no probability.
     """
     found = kinds[kinds["kind"] != ""]
     if most is not None and len(found) > most:
         shown = found.sort_values("informedness", kind="stable").head(most)
         others = counted(len(found) - most, "more line")
-        return [*kinds_said(shown), f"{others} of adversarial raters or spammers: --json"]
-    return [
-        f"Rater {line['rater']} on {line['label']}: {line['kind']} (P = "
-        f"{line[f'p_{line["kind"]}']:.2f}; informedness "
-        f"{interval(line['informedness'], line['lower'], line['upper'])})."
-        for line in lines_of(found)
-    ]
+        return [
+            *kinds_said(shown, mode_alone=mode_alone),
+            f"{others} of adversarial raters or spammers: --json",
+        ]
+    said = []
+    for line in lines_of(found):
+        sure, ends = f"P = {line[f'p_{line["kind"]}']:.2f}", (line["lower"], line["upper"])
+        if mode_alone:
+            sure, ends = "by the mode alone, of unknown probability", (np.nan, np.nan)
+        number = interval(line["informedness"], *ends)
+        said.append(
+            f"Rater {line['rater']} on {line['label']}: {line['kind']} ({sure}; informedness "
+            f"{number})."
+        )
+    return said
 
 
 def _accuracy_table(accuracy: pd.DataFrame) -> Group:

@@ -168,6 +168,9 @@ def test_who_is_turned_round_is_said() -> None:
     )  # fmt: skip
     (said,) = kinds_said(kinds)
     assert said == "Rater v on a: adversarial (P = 0.99; informedness -0.50 (-0.70 to -0.30))."
+    (said,) = kinds_said(kinds, mode_alone=True)
+    assert "adversarial (by the mode alone, of unknown probability; informedness -0.50" in said
+    assert "P =" not in said
     many = pd.concat([kinds.assign(informedness=-0.1 * n) for n in range(5)])
     said, *_, last = kinds_said(many, 3)
     assert "informedness -0.4" in said

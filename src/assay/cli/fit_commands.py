@@ -188,6 +188,7 @@ def raters(
     misperceived, by_session = perception_table(tree, level=level), session_frames(tree, level)
 
     def show() -> None:
+        from assay.fit_arguments import MODES_ALONE
         from assay.fit_words import scores_said
         from assay.rater_tables import (
             class_tables,
@@ -204,7 +205,9 @@ def raters(
             if by_class
             else rater_tables(frame, accuracy, ratings.task)
         )
-        said = misperceived_said(misperceived) + kinds_said(kinds, SHOWN_KINDS)
+        mode_alone = tree.attrs["method"] in MODES_ALONE
+        said = misperceived_said(misperceived)
+        said += kinds_said(kinds, SHOWN_KINDS, mode_alone=mode_alone)
         said += filter(None, [scores_said(ratings)])
         if by_session:
             tables += drift_tables(by_session["drift"], ratings.sessions)

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from assay.fit_arguments import MODES_ALONE
 from assay.fit_words import KIND_WORDS, scores_said
 from assay.plots.raters import (
     SHOWN_RATERS,
@@ -34,7 +35,7 @@ def raters_section(material: Material) -> Section:
     maps = draw_confusions(frame, width=WIDTH)
     spam = spamming_frame(material.fit, material.level)
     count = right["rater"].nunique()
-    kinds = kinds_said(material.kinds)
+    kinds = kinds_said(material.kinds, mode_alone=material.fit.attrs["method"] in MODES_ALONE)
     blocks: list[Block] = [
         prose(f"How often each rater gives the right answer, {KIND_WORDS['recorded']}."),
         *(prose(words) for words in [scores_said(material.ratings)] if words),

@@ -367,8 +367,11 @@ def test_a_spammer_is_named(monkeypatch: pytest.MonkeyPatch, fit: xr.DataTree) -
         "upper": 0.06, "p_spammer": 0.98, "p_adversarial": 0.0, "kind": "spammer",
     }  # fmt: skip
     monkeypatch.setattr(Material, "kinds", pd.DataFrame([line, {**line, "kind": ""}]))
+    rater = "Rater rater 1 on misleading: spammer"
     said = texts(raters_section(Material(fit=fit)))
-    assert said.count("Rater rater 1 on misleading: spammer (P = 0.98") == 1
+    assert said.count(f"{rater} (by the mode alone") == 1
+    monkeypatch.setitem(fit.attrs, "method", "nuts")
+    assert texts(raters_section(Material(fit=fit))).count(f"{rater} (P = 0.98") == 1
 
 
 def test_rows_of_a_heading_follow_it() -> None:

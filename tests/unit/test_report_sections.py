@@ -1,6 +1,7 @@
 """Sections of the report that stand there only if the fit has what they are about."""
 
 import json
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -288,6 +289,20 @@ def test_the_page_has_the_sections_and_their_tables(drifting: xr.DataTree, tmp_p
     for key in ("drift", "scores", "loo"):
         assert f'<h2 id="{key}">' in html
         assert (tmp_path / "tables" / f"{key}.csv").exists()
+
+
+@pytest.mark.parametrize("reference", [None, "groups"])
+def test_who_fitted_with_a_reference_is_not_told_to(reference: str | None) -> None:
+    groups = {"a": 2, "b": 2, "c": 2}
+    ratings = assay.simulate("single", n_items=40, groups=groups, ratings_per_item=6, rng=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        fit = assay.fit(
+            ratings, raters="hierarchical", reference=reference, method="map", draws=2, chains=1,
+            starts=1, rng=1,
+        )  # fmt: skip
+    said = "without a reference all raters count" in texts(data_section(Material(fit=fit)))
+    assert said == (reference is None)
 
 
 def test_the_data_section_says_a_thing_once(plain: xr.DataTree) -> None:

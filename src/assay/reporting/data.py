@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from assay.checking.double_sampling import RECIPE, TOPIC, TURNS
+from assay.checking.reach import WITHOUT_REFERENCE
 from assay.checking.result import Finding as Checked
 from assay.plurals import counted, does, some
 from assay.ratings import Accounting, Ratings
@@ -52,7 +53,10 @@ def data_section(material: Material) -> Section:
 def _still_true(material: Material) -> list[Checked]:
     """Return what the check found, but for a proposal that this fit has followed."""
     followed = set(parse_recipe(RECIPE).layers) <= set(material.spec.rater_parts)
-    return [f for f in material.data_check.findings if not (followed and f.topic == TOPIC)]
+    told = [f for f in material.data_check.findings if not (followed and f.topic == TOPIC)]
+    if material.spec.reference is None:
+        return told
+    return [f for f in told if WITHOUT_REFERENCE not in f.text]
 
 
 def _findings(found: list[Checked]) -> tuple[Finding, ...]:

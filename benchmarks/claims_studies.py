@@ -204,7 +204,7 @@ STUDIES: dict[str, tuple[Study, dict[str, World]]] = {
             "25 clusters a stratum": World(
                 task="ais", sizes=TWO | {"n_items": 200, "n_clusters": 100}, strata=4
             ),
-            "8 clusters a stratum (model-based)": World(
+            "8 clusters a stratum": World(
                 task="ais", sizes=TWO | {"n_items": 64, "n_clusters": 32}, strata=4
             ),
         },

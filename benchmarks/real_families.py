@@ -93,7 +93,7 @@ def without_gold(gold_set: GoldSet, seed: int) -> Iterator[Job]:
 
 def nuts(gold_set: GoldSet, seed: int) -> Iterator[Job]:
     """Yield the families that are sampled."""
-    for recipe in SAMPLED:
+    for recipe in (*SAMPLED, *ORDERED_RECIPES[:1] * gold_set.ordered):
         yield f"nuts/{recipe}", partial(by_nuts, gold_set.ratings, recipe, seed)
 
 

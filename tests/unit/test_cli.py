@@ -262,9 +262,10 @@ def test_compare_shows_each_pair_and_its_estimand(fit_file: Path) -> None:
 
 def test_systems_are_compared_within_strata(tmp_path: Path, fit_file: Path) -> None:
     table = table_of(n_items=100, n_raters=4, n_systems=2, n_clusters=25, rng=1)
-    language = table["query"].map({q: ("de", "en")[n % 2] for n, q in enumerate(table["query"])})
+    queries = table["query"].unique()
+    spoken = {q: "fr" if n < 3 else ("de", "en")[n % 2] for n, q in enumerate(queries)}
     ratings = assay.read_ratings(
-        table.assign(language=language), task="retrieval", stratum="language"
+        table.assign(language=table["query"].map(spoken)), task="retrieval", stratum="language"
     )
     fit = assay.fit(ratings, method="map", draws=40, chains=2, starts=1, rng=1, progress=False)
     path = assay.save(fit, tmp_path / "strata.nc")
@@ -273,13 +274,14 @@ def test_systems_are_compared_within_strata(tmp_path: Path, fit_file: Path) -> N
     assert done.exit_code == 0, done.output
     there = assay.group_contrasts(fit, metric="ndcg_at_k", estimand="finite")
     lines = pd.DataFrame(json.loads(done.stdout)["groups"])
-    assert lines["group"].tolist() == ["de", "en", "(mean of the groups)"]
+    assert lines["group"].tolist() == ["de", "en", "fr", "(mean of the groups)"]
     assert lines["pooled"].tolist() == pytest.approx(there["pooled"].tolist())
     shown = run("compare", path, *chosen).stdout
     assert "Estimand finite. Reference: consensus of all raters." in " ".join(shown.split())
     few = run("compare", path, "--by", "stratum", "--metric", "ndcg_at_k").stdout
-    assert "model-based: " in few  # fewer than 20 clusters in each
-    assert "de*" in few
+    assert "model-based: 3 clusters" in few
+    assert "fr*" in few
+    assert "de*" not in few
     assert run("compare", path, "--by", "stratum", "--rope", "0.02").exit_code == 2
     alone = run("compare", fit_file, "--by", "stratum")
     assert alone.exit_code == 1

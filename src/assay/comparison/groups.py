@@ -25,6 +25,9 @@ from assay.seeds import generator_of
 Values = NDArray[np.float64]
 POOL_DRAWS = 4000
 REPLICATES = 8
+FEWEST = 5
+"""Clusters from which on a stratum tells of its own contrast: the model has none of a system in a
+stratum, so that its predictive is the contrast of all strata."""
 MEAN_OF_GROUPS = "(mean of the groups)"
 OWN = ("difference", "difference_lower", "difference_upper", "p_greater")
 POOLED = ("pooled", "pooled_lower", "pooled_upper", "pooled_p_greater")
@@ -43,7 +46,7 @@ def group_contrasts(
     level: float = 0.95,
     incomplete: Incomplete = "predict",
     baseline: str | None = None,
-    scale: float = 0.1,
+    scale: float = 0.2,
     rng: int | np.random.Generator = 1,
 ) -> pd.DataFrame:
     r"""Contrast systems within each stratum of clusters, with and without pooling.
@@ -54,7 +57,7 @@ def group_contrasts(
         From :func:`assay.fit`; the groups (languages, domains, ...) are the strata of its
         ratings: ``read_ratings(stratum=...)``.
     metric, estimand, level, incomplete, baseline
-        As for :func:`assay.compare`. A stratum in which a system has fewer than 20 clusters
+        As for :func:`assay.compare`. A stratum in which a system has fewer than five clusters
         takes the model's predictive for ``population``, and the column ``estimand`` says so, of
         the mean of the groups too.
     scale : float
@@ -90,8 +93,9 @@ def group_contrasts(
     contrast of systems, which the fit lets differ between strata through the labels alone. The
     prevalence has effects of systems and of strata, and none of a system in a stratum: a stratum
     whose population is the model's has the contrast of all strata, whatever its own items show,
-    and ``group_sd`` is then too small. ``estimand="finite"`` tells how strata of fewer than 20
-    clusters differ, of these items.
+    and ``group_sd`` is then too small. So clusters are weighed from five on, where
+    :func:`assay.compare` asks for 20. With five to ten, 95 % intervals hold the contrast of a
+    stratum in 0.90 to 0.97 of simulated sets; pooled ones in 0.84 where strata differ much.
 
     Examples
     --------
@@ -149,7 +153,7 @@ def _group_draws(
     """Draws (chain, draw, system) of the metrics of one stratum, from the labels of the fit."""
     layout = panel_layout(ratings, incomplete=incomplete)
     values, names = estimand_draws(
-        fit, ratings, chosen, layout, estimand=estimand, replicates=REPLICATES
+        fit, ratings, chosen, layout, estimand=estimand, replicates=REPLICATES, least=FEWEST
     )
     sizes = fit["labels"]["state"].sizes
     shape = (sizes["chain"], sizes["draw"], len(layout.systems))

@@ -171,6 +171,7 @@ def estimand_draws(
     seed: int = WEIGHTS_SEED,
     replicates: int = REPLICATES,
     change: Change | None = None,
+    least: int = MIN_CLUSTERS,
 ) -> tuple[Values, list[str]]:
     """Draws of metrics under an estimand, and what to call that of each metric.
 
@@ -184,6 +185,8 @@ def estimand_draws(
         Sets of new clusters for each draw where the population is the model's, at most.
     change : callable, optional
         As for :func:`metrics_if`.
+    least : int
+        Clusters from which on they are weighed, and the population is not the model's.
 
     Returns
     -------
@@ -205,7 +208,7 @@ def estimand_draws(
 
     if estimand == "finite":
         return drawn(None), ["finite"] * len(chosen)
-    few = layout.freedom() < MIN_CLUSTERS
+    few = layout.freedom() < least
     weighed = few and _weights_beyond_strata(ratings)
     if few and not weighed:
         name = modelled(layout.sample_words())

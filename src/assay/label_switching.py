@@ -112,7 +112,7 @@ def one_camp(structure: Structure) -> Data | None:
     Data or None
         In which the states of one rater's items are all but known to be what that rater says: of
         those who agree with most others less than by chance, the one with most ratings. None if
-        nobody clearly does, or some truth is known.
+        nobody clearly does, if no answer of that rater is a state, or some truth is known.
     """
     ratings = structure.ratings
     pairs = [] if _is_anchored(structure) else opposite_pairs(ratings, share=1.0)
@@ -126,6 +126,8 @@ def one_camp(structure: Structure) -> Data | None:
     says = ratings.answers[rows][:, None]
     states = structure.prevalence.space.states
     possible = ((says < 0) | (says == states[None])).all(axis=2)
+    if not possible.any():
+        return None
     variants, which = np.unique(possible[possible.any(axis=1)], axis=0, return_inverse=True)
     pattern = structure.pattern
     of_cell = np.zeros(len(pattern.data.cell_mask), np.int64)

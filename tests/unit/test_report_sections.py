@@ -37,6 +37,7 @@ from assay.reporting.page import Bullets, Callout, Gap, Section, Table
 from assay.reporting.scores import scores_section
 from assay.reporting.stability import stability_section
 from assay.states import MISSING
+from assay.task import Label
 
 SIZE = 60
 LARGER = 180
@@ -303,6 +304,19 @@ def test_who_fitted_with_a_reference_is_not_told_to(reference: str | None) -> No
         )  # fmt: skip
     said = "without a reference all raters count" in texts(data_section(Material(fit=fit)))
     assert said == (reference is None)
+
+
+@pytest.mark.parametrize("raters", ["pooled", "ordinal"])
+def test_who_fitted_with_a_family_for_orders_is_not_told_of_it(raters: str) -> None:
+    grades = assay.Task(
+        name="grades", labels=(Label(name="grade", classes=("a", "b", "c"), ordered=True),)
+    )
+    ratings = assay.simulate(grades, n_items=20, n_raters=3, ratings_per_item=3, rng=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        fit = assay.fit(ratings, raters=raters, method="map", draws=2, chains=1, starts=1, rng=1)
+    said = "the classes of grade have an order" in texts(data_section(Material(fit=fit)))
+    assert said == (raters == "pooled")
 
 
 def test_the_data_section_says_a_thing_once(plain: xr.DataTree) -> None:

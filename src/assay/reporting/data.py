@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from assay.checking.answers import WITHOUT_ORDER
 from assay.checking.double_sampling import RECIPE, TOPIC, TURNS
 from assay.checking.reach import WITHOUT_REFERENCE
 from assay.checking.result import Finding as Checked
@@ -14,6 +15,8 @@ from assay.spec import parse_recipe
 
 SHOWN_LINES = 5
 LEVELS = {"problem": "bad", "warning": "doubt"}
+OF_ORDERS = ("ordinal", "scored")
+"""Families that know of ordered classes."""
 SAID = ("rows", "items")
 """Topics of the check that the section's own sentences and tables tell."""
 
@@ -51,12 +54,19 @@ def data_section(material: Material) -> Section:
 
 
 def _still_true(material: Material) -> list[Checked]:
-    """Return what the check found, but for a proposal that this fit has followed."""
-    followed = set(parse_recipe(RECIPE).layers) <= set(material.spec.rater_parts)
-    told = [f for f in material.data_check.findings if not (followed and f.topic == TOPIC)]
-    if material.spec.reference is None:
-        return told
-    return [f for f in told if WITHOUT_REFERENCE not in f.text]
+    """Return what the check found, but for proposals that this fit has followed."""
+    parts = set(material.spec.rater_parts)
+    followed = {
+        WITHOUT_REFERENCE: material.spec.reference is not None,
+        WITHOUT_ORDER: not parts.isdisjoint(OF_ORDERS),
+    }
+    said = [words for words, has in followed.items() if has]
+    turned = set(parse_recipe(RECIPE).layers) <= parts
+    return [
+        f
+        for f in material.data_check.findings
+        if not (turned and f.topic == TOPIC) and not any(words in f.text for words in said)
+    ]
 
 
 def _findings(found: list[Checked]) -> tuple[Finding, ...]:

@@ -12,14 +12,13 @@ took. The exit status is 1 if the peak is 2 GB or more.
 """
 
 import argparse
-import resource
-import sys
 import time
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import xarray as xr
+from peak_memory import peak
 
 import assay
 from assay.fit_data import accounting_json, ratings_datasets
@@ -27,12 +26,6 @@ from assay.states import state_space
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "scaling"
 LIMIT = 2e9
-
-
-def peak() -> float:
-    """Largest resident memory of this process so far, in bytes."""
-    found = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return float(found if sys.platform == "darwin" else 1024 * found)
 
 
 def made_up_fit(items: int, draws: int, rng: np.random.Generator) -> xr.DataTree:

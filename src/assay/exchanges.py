@@ -25,7 +25,7 @@ CLEARLY = 0.1
 LOOKED_AT = 1000
 """Draws that are looked at."""
 AT_ONCE = 20
-SHARE = (0.01, 0.5)
+SHARE = (0.02, 0.5)
 """Of the draws, from which on that is said: fewer do not move a mean, and where it is most of them,
 it is the mode that has other names."""
 
@@ -42,7 +42,7 @@ def exchange_warnings(structure: Structure, values: Mapping[str, Floats]) -> lis
     Returns
     -------
     list of str
-        A warning for each label of which at least a hundredth of the draws is so.
+        A warning for each label of which at least one draw in fifty is so.
     """
     draws = len(next(iter(values.values())))
     some = {name: value[:: -(-draws // LOOKED_AT)] for name, value in values.items()}

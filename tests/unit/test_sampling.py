@@ -149,6 +149,7 @@ def test_an_interrupted_run_is_not_a_whole_one(density, monkeypatch):
         run(density, draws=100_000)
 
 
+@pytest.mark.filterwarnings("ignore:In .* of the draws classes of label:assay.FitWarning")
 def test_the_draws_so_far_are_kept_if_asked_for(monkeypatch):
     ratings = assay.simulate("single", n_items=20, n_raters=3, rng=1)
     monkeypatch.setattr(sampling.time, "sleep", Interrupt(3.0))

@@ -20,6 +20,8 @@ Ints = NDArray[np.int64]
 
 LARGE = 30_000
 """Rows of the sample on which modes of larger data are sought first, at least."""
+NO_DIFFICULTY = 1e-3
+"""What a hard item takes from the log odds of a right answer where, in effect, none is hard."""
 EACH = 10
 """Rows of this sample for each unknown, at least: many raters need many ratings to be known."""
 
@@ -131,3 +133,32 @@ def hold(density: Density, x: Floats) -> tuple[Floats, float]:
             values[parameter.name] = values[parameter.name] * ratio[owner]
     start = unconstrain(density, values | {name: centre[name] for name in names})
     return climb(Held(density, still), start)
+
+
+def equally_hard(density: Density) -> Floats | None:
+    """Return a start: the mode of the model in which all items are equally hard.
+
+    Where some items may be harder, a climb from the centre of the prior can take these for a class
+    of their own before it knows the classes.
+
+    Returns
+    -------
+    ndarray (value,) or None
+        With what difficulty takes from the log odds back at the centre of its prior. None where
+        items have no difficulty.
+    """
+    loadings = [
+        np.arange(*density.starts[n : n + 2])
+        for n, parameter in enumerate(density.parameters)
+        if parameter.name.endswith("difficulty_loading")
+    ]
+    if not loadings:
+        return None
+    at = np.concatenate(loadings)
+    centre = prior_centre(density)
+    start = centre.copy()
+    start[at] = np.log(NO_DIFFICULTY)
+    still = np.concatenate([spreads_of(density), at]).astype(np.int64)
+    found, _ = climb(Held(density, still), start)
+    found[at] = centre[at]
+    return found

@@ -4,8 +4,9 @@ With weak data a model of raters has a mirror image in which every rater is wron
 is turned round, and with more classes or labels modes in which classes are not what their names
 say (:mod:`assay.label_switching`). Several starts find such modes, :mod:`assay.peaks` weighs them,
 and the heaviest is the one that a fit reports: of those in which raters call the classes by their
-names, if there is one. Where raters contradict each other, a further start takes one of them at its
-word, and a further one those who are then wrong.
+names, if there is one. Where items may be hard, a further start is the mode of the model in which
+none is (:func:`assay.climbs.equally_hard`). Where raters contradict each other, a further start
+takes one of them at its word, and a further one those who are then wrong.
 
 On small data modes are sought and weighed with the SDs of offsets held at the centre of their prior
 (:mod:`assay.climbs`); then the SDs of those that matter are settled (:mod:`assay.spreads`). On
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from assay.climbs import (
     Held,
     climb,
+    equally_hard,
     hold,
     is_large,
     prior_centre,
@@ -127,6 +129,9 @@ def seek_modes(
         return hold(density, point) if ascend is None else ascend(density, point, None)
 
     peaks = [(*above(density, point), 1) for point in points]
+    start = equally_hard(density)
+    if start is not None:
+        peaks.append((*above(density, start), 1))
     data = one_camp(structure)
     if data is not None:
         peaks.append((*above(density, _told_start(density, data, above)), 1))

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import assay
-from assay.climbs import climb, hold, prior_centre, spreads_of
+from assay.climbs import climb, equally_hard, hold, prior_centre, spreads_of
 from assay.curvature import curvature
 from assay.density import Density, make_density, unconstrain
 from assay.errors import FitWarning
@@ -176,7 +176,7 @@ def test_both_signs_of_the_loadings_are_one_mode():
     assert density(flipped)[0] == pytest.approx(mode.height, abs=1e-6)
     both = seek_modes(structure, density, [prior_centre(density), flipped])
     assert len(both) == 1
-    assert both[0].starts == 2
+    assert both[0].starts == 3  # from these two, and from where no item is hard
 
 
 @pytest.fixture(scope="module")
@@ -390,3 +390,50 @@ def test_raters_who_contradict_each_other_are_not_taken_for_right_together(rater
     one, other = sorted((said == truth).mean() for said in told)
     assert one < 0.25
     assert other > 0.75
+
+
+def graded(seed: int) -> assay.Ratings:
+    """Four grades, most items of the mildest; on a third of them raters lean to milder ones."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(4, size=600, p=[0.75, 0.13, 0.02, 0.10])
+    easy = np.array([
+        [0.93, 0.05, 0.01, 0.01], [0.45, 0.42, 0.11, 0.02],
+        [0.3, 0.3, 0.3, 0.1], [0.15, 0.04, 0.11, 0.7],
+    ])  # fmt: skip
+    hard = np.array([
+        [0.6, 0.33, 0.05, 0.02], [0.6, 0.25, 0.13, 0.02],
+        [0.3, 0.3, 0.2, 0.2], [0.3, 0.1, 0.25, 0.35],
+    ])  # fmt: skip
+    confusion = np.array([[rng.dirichlet(row * 5 + 0.05) for row in easy] for _ in range(40)])
+    is_hard = rng.random(600) < 0.3
+    rows = []
+    for item, true in enumerate(truth):
+        for rater in rng.choice(40, 8, replace=False):
+            chance = confusion[rater, true]
+            if is_hard[item]:
+                chance = 0.2 * chance + 0.8 * hard[true]
+            rows.append((item, f"r{rater}", "abcd"[rng.choice(4, p=chance / chance.sum())]))
+    return assay.read_ratings(pd.DataFrame(rows, columns=["item", "rater", "label"]), task="single")
+
+
+def test_hard_items_are_no_class_where_the_mode_without_them_leads_higher():
+    """From the centre of the prior the class of some hard items is sought before the classes are.
+
+    With 3 grades told apart and one without items that climb ends nine nats lower.
+    """
+    structure = build_structure(graded(1), make_spec("hierarchical + item_difficulty"))
+    density = make_density(structure)
+    first = hold(density, prior_centre(density))
+    start = equally_hard(density)
+    assert start is not None
+    further = hold(density, start)
+    assert further[1] > first[1] + 5
+    best = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
+    labels = [labels_at(structure, density, x[None]) for x in (best.x, further[0], first[0])]
+    assert distance(labels[0], labels[1]) < 0.05 < distance(labels[0], labels[2])
+    assert labels[0].mean(axis=0).min() > 0.01
+    assert labels[2].mean(axis=0).min() < 0.01
+
+
+def test_a_model_without_difficulty_has_no_start_without_it():
+    assert equally_hard(parts(graded(1))[1]) is None

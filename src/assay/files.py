@@ -8,13 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.errors import FitError
+from assay.errors import ArgumentError, FitError
 from assay.interrupts import unbroken
 
 if TYPE_CHECKING:
     import pandas as pd
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".json")
+FIT_SUFFIXES = (".nc", ".zarr")
 
 
 def require_place(path: Path, *, example: str, may_be_folder: bool = False) -> None:
@@ -38,6 +39,35 @@ def require_place(path: Path, *, example: str, may_be_folder: bool = False) -> N
         raise FitError(f"cannot write {path}: the folder {path.parent} does not exist")
     if not os.access(path.parent, os.W_OK):
         raise FitError(f"cannot write {path}: no permission to write in {path.parent}")
+
+
+def require_fit_place(path: Path) -> None:
+    """Refuse a path that a fit cannot be written to: its suffix is the format.
+
+    Parameters
+    ----------
+    path : path
+
+    Raises
+    ------
+    ArgumentError
+        If the suffix is none of :data:`FIT_SUFFIXES`.
+    FitError
+        If nothing can be written there.
+
+    Examples
+    --------
+    >>> require_fit_place(Path("fit.txt"))
+    Traceback (most recent call last):
+    assay.errors.ArgumentError: cannot write fit.txt: a fit is a .nc file (netCDF) or a .zarr
+    folder; give a name that ends so, e.g. fit.nc
+    """
+    require_place(path, example="fit.nc", may_be_folder=path.suffix == ".zarr")
+    if path.suffix not in FIT_SUFFIXES:
+        raise ArgumentError(
+            f"cannot write {path}: a fit is a .nc file (netCDF) or a .zarr folder; give a name "
+            f"that ends so, e.g. {path.stem}.nc"
+        )
 
 
 class Unwritten(KeyboardInterrupt):

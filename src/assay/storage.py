@@ -7,26 +7,28 @@ import xarray as xr
 
 from assay.arguments import path_given
 from assay.errors import FitError
-from assay.files import draft, require_place
+from assay.files import draft, require_fit_place
 from assay.fit_data import require_fit
 from assay.interrupts import unbroken
 
 ZARR = ".zarr"
 LATER = "log_likelihood"
 """The group that is read when it is used: 8 bytes for each draw of each cluster or item."""
+WRITERS = "assay.save(fit, 'fit.nc') or assay fit ratings.csv -o fit.nc"
 LARGE = 2**30
 """Bytes from which on the draws of the states are not held in memory either."""
 
 
 def save(fit: xr.DataTree, path: str | Path) -> Path:
-    """Write a fit to one netCDF file, or to a Zarr folder if the path ends in ``.zarr``.
+    """Write a fit to one netCDF file, or to a Zarr folder.
 
     Parameters
     ----------
     fit : xarray.DataTree
         From :func:`assay.fit`.
     path : str or path
-        Where to; an existing file is replaced, and stays as it was if writing fails.
+        Where to: it ends in ``.nc`` (netCDF) or ``.zarr``. An existing file is replaced, and stays
+        as it was if writing fails.
 
     Returns
     -------
@@ -36,7 +38,7 @@ def save(fit: xr.DataTree, path: str | Path) -> Path:
     Raises
     ------
     FitError
-        If the tree is not a fit, or the path cannot be written.
+        If the tree is not a fit, or the path ends otherwise or cannot be written.
     KeyboardInterrupt
         At Ctrl-C, once the group that is being written is done; it says whether the file stands.
 
@@ -52,7 +54,7 @@ def save(fit: xr.DataTree, path: str | Path) -> Path:
     """
     require_fit(fit)
     target = path_given("path", path)
-    require_place(target, example="fit.nc", may_be_folder=target.suffix == ZARR)
+    require_fit_place(target)
     try:
         with draft(target) as unfinished:
             for node in fit.subtree:
@@ -85,10 +87,7 @@ def load(path: str | Path) -> xr.DataTree:
     """
     source = path_given("path", path)
     if not source.exists():
-        raise FitError(
-            f"there is no file {source}; write one with assay.save(fit, 'fit.nc') or "
-            "assay fit ratings.csv -o fit.nc"
-        )
+        raise FitError(f"there is no file {source}; write one with {WRITERS}")
     try:
         with unbroken():
             fit = _open(source)
@@ -98,9 +97,20 @@ def load(path: str | Path) -> xr.DataTree:
             with fit:
                 _read(fit)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise FitError(f"{source} is not a fit that assay wrote: {error}") from None
-    require_fit(fit)
+        raise _no_fit(source, error) from None
+    try:
+        require_fit(fit)
+    except FitError:
+        raise _no_fit(source, "it holds other data") from None
     return fit
+
+
+def _no_fit(source: Path, why: object) -> FitError:
+    """Say that something else stands there; ratings are often taken for a fit."""
+    return FitError(
+        f"{source} is not a fit that assay wrote: {why}. A fit is the .nc file or .zarr "
+        f"folder that comes from {WRITERS}"
+    )
 
 
 def _write(node: xr.DataTree, target: Path) -> None:

@@ -139,6 +139,16 @@ def test_a_fit_is_one_whatever_its_name(fit_file: Path, tmp_path: Path) -> None:
     assert (tmp_path / "report.html").is_file()
 
 
+@pytest.mark.parametrize("name", ["fit.txt", "fit"])
+def test_a_fit_is_written_where_it_is_read_again(
+    name: str, ratings_file: Path, tmp_path: Path
+) -> None:
+    done = run("fit", ratings_file, "--task", "retrieval", "-o", tmp_path / name, "-q")
+    assert done.exit_code == 2
+    assert "a fit is a .nc file (netCDF) or a .zarr folder" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_intervals_of_a_mode_say_what_they_leave_out(fit_file: Path) -> None:
     said = run("metrics", fit_file).stderr
     assert "warning: The mode alone: intervals leave out the uncertainty of the parameters" in said

@@ -10,7 +10,7 @@ import xarray as xr
 import zarr
 
 import assay
-from assay.errors import FitError, FitWarning
+from assay.errors import ArgumentError, FitError, FitWarning
 from assay.fit_data import ratings_of, spec_of, structure_of
 from assay.ratings import Ratings
 
@@ -176,6 +176,10 @@ def test_where_nothing_can_be_written(fitted: tuple[Ratings, xr.DataTree], tmp_p
         assay.save(fit, tmp_path / "nowhere" / "fit.nc")
     with pytest.raises(FitError, match="it is a folder"):
         assay.save(fit, tmp_path)
+    for name in ("ratings.csv", "fit.txt", "fit"):
+        with pytest.raises(ArgumentError, match=r"a \.nc file \(netCDF\) or a \.zarr folder"):
+            assay.save(fit, tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
     with pytest.raises(FitError, match="this is not a fit"):
         assay.save(xr.DataTree(), tmp_path / "fit.nc")
 
@@ -188,7 +192,7 @@ def test_what_is_no_fit_is_said_in_words(tmp_path: Path):
     (tmp_path / "folder.zarr").mkdir()
     xr.Dataset({"x": ("n", [1, 2])}).to_netcdf(tmp_path / "other.nc", engine="h5netcdf")
     for name in ("text.nc", "empty.nc", "folder.zarr", "other.nc"):
-        with pytest.raises(FitError, match="not a fit"):
+        with pytest.raises(FitError, match=f"{name} is not a fit.*assay fit ratings.csv -o fit.nc"):
             assay.load(tmp_path / name)
 
 

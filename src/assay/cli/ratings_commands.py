@@ -13,7 +13,7 @@ from assay.cli.options import Json, Level, Quiet, Source, Table, TaskName
 from assay.cli.reading import Reading
 from assay.cli.shell import end_with, open_fit, show, warn
 from assay.cli.tables import deliver
-from assay.files import Unwritten, require_place
+from assay.files import Unwritten, require_fit_place
 from assay.option_words import in_options
 from assay.progress import waiting
 
@@ -96,7 +96,7 @@ def fit(
     import assay
 
     fitting.checked()
-    require_place(output, example="fit.nc", may_be_folder=output.suffix == ".zarr")
+    require_fit_place(output)
     if fitting.dask is not None and source.is_dir() and any(source.glob("*.parquet")):
         tree = fitting.fit_dataset(source, task, reading, output, progress=not quiet)
     else:

@@ -14,7 +14,7 @@ from assay.cli.options import Json, Level, Quiet, Seed
 from assay.cli.reading import Reading
 from assay.cli.shell import say, say_doubts, show, this_command
 from assay.cli.tables import records_of
-from assay.files import require_place
+from assay.files import FIT_SUFFIXES, require_place
 from assay.progress import waiting
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from assay.reporting.material import Material
     from assay.reporting.page import Page
 
-FIT_SUFFIXES = (".nc", ".zarr")
 NETCDF = b"\x89HDF"
 
 

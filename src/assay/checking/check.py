@@ -8,7 +8,7 @@ from assay.checking.items import check_clusters, check_items
 from assay.checking.leaning import check_leaning
 from assay.checking.model_families import check_model_families
 from assay.checking.opposites import check_opposites
-from assay.checking.raters import check_overlap, check_raters, check_twins
+from assay.checking.raters import check_overlap, check_raters
 from assay.checking.reach import check_reach
 from assay.checking.replicates import check_replicates
 from assay.checking.result import Check
@@ -17,6 +17,7 @@ from assay.checking.score_directions import check_score_directions
 from assay.checking.scores import check_scores
 from assay.checking.sessions import check_sessions, check_times
 from assay.checking.slots import check_slots
+from assay.checking.twins import check_twins
 from assay.plurals import counted
 from assay.ratings import Ratings, require_ratings
 

@@ -1,21 +1,17 @@
 """Raters who agree less than by chance: one of them may have the classes the wrong way round."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from assay.checking.raters import PAIR_LIMIT
+from assay.checking.rater_pairs import RaterPairs, rater_pairs
 from assay.checking.result import Part, findings_on
-from assay.meetings import count_pairs
 from assay.plurals import counted, does, some
 from assay.ratings import Ratings
 
 _finding = findings_on("raters")
 
-SHARED_ITEMS = 20
-"""Items that two raters have in common, from which on they are compared."""
 HALF = 0.5
 """Share of the agreement expected by chance below which raters answer opposite ways."""
 CLEARLY = 4.0
@@ -76,40 +72,26 @@ def opposite_pairs(ratings: Ratings, *, share: float = HALF) -> list[Opposites]:
     found: list[Opposites] = []
     for n in range(len(ratings.task.labels)):
         told = first & (ratings.answers[:, n] >= 0)
-        item, rater = ratings.item[told], ratings.rater[told]
-        if count_pairs(item) <= PAIR_LIMIT:
-            pairs = _pairs((rater, item), ratings.answers[told, n], ratings, share)
-            found += [Opposites(n, *pair) for pair in pairs]
+        pairs = rater_pairs(ratings.rater[told], ratings.item[told], len(ratings.raters))
+        if pairs is not None and len(pairs.items):
+            found += _opposites(n, pairs, ratings.answers[told, n], share)
     return found
 
 
-def _pairs(
-    at: tuple[NDArray[np.int64], NDArray[np.int64]],
-    answers: NDArray[np.int16],
-    ratings: Ratings,
-    share: float,
-) -> list[tuple[int, int, int, int, float]]:
-    """Return the pairs of raters: who, items in common, on how many they agree, and by chance."""
-    shape = (len(ratings.raters), len(ratings.items))
+def _opposites(
+    label: int, pairs: RaterPairs, answers: NDArray[np.int16], share: float
+) -> list[Opposites]:
+    """Return the pairs who agree on less than a share of the items that they would by chance.
 
-    def indicator(rows: NDArray[np.bool_]) -> Any:
-        where = (at[0][rows], at[1][rows])
-        return sparse.csr_array((np.ones(int(rows.sum())), where), shape=shape)
-
-    answered = indicator(np.ones(len(answers), bool))
-    common = sparse.triu(answered @ answered.T, k=1).tocoo()
-    enough = common.data >= SHARED_ITEMS
-    one, other, items = common.row[enough], common.col[enough], common.data[enough]
-    same, chance = np.zeros(len(items)), np.zeros(len(items))
-    if not len(items):
-        return []
+    By chance two agree on the sum over classes of how often the one and how often the other says
+    it, on the items that both answered, by the number of these items.
+    """
+    same, chance = pairs.agreements(answers), np.zeros(len(pairs.items))
     for k in np.unique(answers):
-        says = indicator(answers == k)
-        same += np.asarray((says @ says.T).tocsr()[one, other]).ravel()
-        given = (says @ answered.T).tocsr()
-        mine, theirs = given[one, other], given[other, one]
-        chance += np.asarray(mine).ravel() * np.asarray(theirs).ravel() / items
-    error = np.sqrt(chance * (1 - chance / items))
+        one, other = pairs.totals(answers == k)
+        chance += one * other / pairs.items
+    error = np.sqrt(chance * (1 - chance / pairs.items))
     seldom = (same < share * chance) & (chance - same > CLEARLY * error)
-    columns = (one, other, items.astype(int), same.astype(int), chance)
-    return [tuple(line) for line in zip(*(c[seldom].tolist() for c in columns), strict=True)]
+    columns = (pairs.one, pairs.other, pairs.items, same, chance)
+    lines = zip(*(column[seldom].tolist() for column in columns), strict=True)
+    return [Opposites(label, *line) for line in lines]

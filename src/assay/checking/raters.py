@@ -1,7 +1,5 @@
 """Raters: how much each said, who can be compared with whom, who says always the same."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -10,7 +8,6 @@ from scipy.sparse.csgraph import connected_components
 
 from assay.checking.items import telling_items
 from assay.checking.result import Level, Part, findings_on
-from assay.meetings import count_pairs
 from assay.plurals import counted, does, some
 from assay.ratings import Ratings
 from assay.reading.ids import unique_rows
@@ -19,11 +16,6 @@ from assay.states import MISSING
 _finding = findings_on("raters")
 
 FEW_RATINGS = 10
-TWIN_ITEMS = 20
-TWIN_AGREEMENT = 0.98
-LONG_AGREEMENT = 100
-CHANCE_LIMIT = 0.9
-PAIR_LIMIT = 200_000_000
 
 
 def _part(level: Level, text: str, **tables: pd.DataFrame) -> Part:
@@ -133,69 +125,3 @@ def _rater_table(ratings: Ratings) -> pd.DataFrame:
             "constant": np.bincount(rater[pairs], minlength=size) == 1,
         }
     )
-
-
-def check_twins(ratings: Ratings) -> Part:
-    """Say which raters agree so often that they may not be independent witnesses."""
-    first = (ratings.answers != MISSING).any(axis=1) & (ratings.replicate == 0)
-    item, rater = ratings.item[first], ratings.rater[first]
-    _, pattern = unique_rows(*ratings.answers[first].T)
-    shares = np.bincount(pattern) / max(len(pattern), 1)
-    chance = float((shares**2).sum())
-    if chance >= CHANCE_LIMIT:
-        text = "almost all answers are alike: raters who are not independent cannot be told"
-        return _part("note", text)
-    if count_pairs(item) > PAIR_LIMIT:
-        text = "too many raters an item to compare every pair: no search for near-duplicates"
-        return _part("note", text)
-    table, compared = _twins(item, rater, pattern, ratings)
-    if not compared:
-        text = (
-            f"no two raters answered {TWIN_ITEMS} items in common: whether some of them look like "
-            "one cannot be told"
-        )
-        return _part("note", text)
-    if table.empty:
-        text = "no two raters agree so often that they look like one"
-        return _part("ok", text)
-    # On a few dozen items, two good raters may agree throughout by chance.
-    long = bool((table["items"] >= LONG_AGREEMENT).any())
-    pairs = [f"{line.rater} and {line.other}" for line in table.itertuples()]
-    text = (
-        f"{counted(len(table), 'pair')} of raters {does(len(table), 'agree')} on more than "
-        f"{TWIN_AGREEMENT:.0%} of their common items: both are right, or they are not "
-        f"independent witnesses: {some(pairs)}"
-    )
-    return _part("warning" if long else "note", text, near_duplicate_raters=table)
-
-
-def _twins(
-    item: NDArray[np.int64], rater: NDArray[np.int64], pattern: NDArray[np.int64], ratings: Ratings
-) -> tuple[pd.DataFrame, int]:
-    """Return the pairs that agree so often, and how many pairs share items enough to tell."""
-    common = _products(rater, item, len(ratings.raters))
-    _, cell = unique_rows(item, pattern)
-    same = _products(rater, cell, len(ratings.raters))
-    pairs = sparse.triu(common, k=1).tocoo()
-    enough = pairs.data >= TWIN_ITEMS
-    one, other, items = pairs.row[enough], pairs.col[enough], pairs.data[enough]
-    agreement = np.asarray(same[one, other]).ravel() / np.maximum(items, 1)
-    close = agreement > TWIN_AGREEMENT
-    names = ratings.raters.index.to_numpy()
-    table = pd.DataFrame(
-        {
-            "rater": names[one[close]],
-            "other": names[other[close]],
-            "items": items[close],
-            "agreement": agreement[close],
-        }
-    )
-    return table, int(enough.sum())
-
-
-def _products(rater: NDArray[np.int64], column: NDArray[np.int64], raters: int) -> Any:
-    """Return the number of columns that each two raters have in common: (rater, rater)."""
-    width = int(column.max()) + 1 if len(column) else 1
-    ones = np.ones(len(rater), np.int32)
-    matrix = sparse.csr_array((ones, (rater, column)), shape=(raters, width))
-    return (matrix @ matrix.T).tocsr()

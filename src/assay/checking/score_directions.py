@@ -1,22 +1,17 @@
 """Scores that run against those of others: low where theirs are high."""
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.stats import rankdata
 
-from assay.checking.raters import PAIR_LIMIT
+from assay.checking.rater_pairs import RaterPairs, rater_pairs
 from assay.checking.result import Part, findings_on
-from assay.meetings import count_pairs
 from assay.plurals import counted, some
 from assay.ratings import Ratings
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _finding = findings_on("scores")
 
-SHARED_ITEMS = 20
-"""Items that two raters have in common, from which on they are compared."""
 AGAINST = -0.2
 """Rank correlation below which scores run against each other."""
 CLEARLY = 4.0
@@ -31,14 +26,16 @@ def check_score_directions(ratings: Ratings) -> Part:
             continue
         value, scored = _values(ratings, n)
         told = np.isfinite(value)
-        if not scored.any() or count_pairs(ratings.item[told]) > PAIR_LIMIT:
+        if not scored.any():
             continue
-        found = _against(value[told], ratings.item[told], ratings.rater[told], scored)
+        compared = rater_pairs(ratings.rater[told], ratings.item[told], len(ratings.raters))
+        if compared is None:
+            continue
         names = ratings.raters.index
         pairs += [
             f"{names[one]} and {names[other]} on {label.name} (rank correlation {rho:.2f} on "
             f"{items} items)"
-            for one, other, items, rho in found
+            for one, other, rho, items in _against(compared, value[told], scored)
         ]
     if not pairs:
         return Part()
@@ -70,35 +67,31 @@ def _values(ratings: Ratings, label: int) -> tuple[Floats, NDArray[np.bool_]]:
 
 
 def _against(
-    value: Floats, item: Ints, rater: Ints, scored: NDArray[np.bool_]
-) -> list[tuple[int, int, int, float]]:
-    """Return the pairs, one of whom gives scores, that clearly run against each other."""
-    rank = np.empty(len(value))
-    for j in np.unique(rater):
-        rank[rater == j] = rankdata(value[rater == j])
-        rank[rater == j] -= rank[rater == j].mean()
-    shape = (len(scored), int(item.max()) + 1)
+    pairs: RaterPairs, value: Floats, scored: NDArray[np.bool_]
+) -> list[tuple[int, int, float, int]]:
+    """Return the pairs, one of whom gives scores, that clearly run against each other.
 
-    def by_rater(numbers: Floats) -> sparse.csr_array:
-        return sparse.csr_array((numbers, (rater, item)), shape=shape)
+    Correlations on the items in common are of ranks among all that a rater gave.
 
-    there, ranks, squares = (by_rater(x) for x in (np.ones(len(rank)), rank, rank**2))
-    common = sparse.triu(there @ there.T, k=1).tocoo()
-    enough = (common.data >= SHARED_ITEMS) & (scored[common.row] | scored[common.col])
-    one, other, items = common.row[enough], common.col[enough], common.data[enough]
+    Parameters
+    ----------
+    value : ndarray (rating,)
+    scored : ndarray of bool (rater,)
 
-    def sums(a: sparse.csr_array, b: sparse.csr_array, i: Ints, j: Ints) -> Floats:
-        total: Floats = np.asarray((a @ b.T).tocsr()[i, j]).ravel()
-        return np.asarray(total / items)
-
-    if not len(items):
-        return []
-    mean, mean_other = sums(ranks, there, one, other), sums(ranks, there, other, one)
-    variance = sums(squares, there, one, other) - mean**2
-    variance_other = sums(squares, there, other, one) - mean_other**2
-    covariance = sums(ranks, ranks, one, other) - mean * mean_other
+    Returns
+    -------
+    list of tuple
+        The two raters, their rank correlation, and how many items they have in common.
+    """
+    pairs = pairs.chosen(scored[pairs.one] | scored[pairs.other])
+    by_rater = pd.Series(value).groupby(pairs.rater)
+    ranks = (by_rater.rank() - (by_rater.transform("size") + 1) / 2).to_numpy()
+    mean, mean_other = (total / pairs.items for total in pairs.totals(ranks))
+    square, square_other = (total / pairs.items for total in pairs.totals(ranks**2))
+    variance, variance_other = square - mean**2, square_other - mean_other**2
+    covariance = pairs.products(ranks) / pairs.items - mean * mean_other
     scale = np.sqrt(np.maximum(variance * variance_other, 0))
-    rho = np.divide(covariance, scale, out=np.zeros(len(items)), where=scale > 1e-9)
-    seen = (rho < AGAINST) & (rho < -CLEARLY / np.sqrt(items - 1))
-    columns = (one[seen], other[seen], items[seen].astype(int), rho[seen])
-    return [tuple(line) for line in zip(*(c.tolist() for c in columns), strict=True)]
+    rho = np.divide(covariance, scale, out=np.zeros(len(scale)), where=scale > 1e-9)
+    seen = (rho < AGAINST) & (rho < -CLEARLY / np.sqrt(pairs.items - 1))
+    columns = (pairs.one, pairs.other, rho, pairs.items)
+    return list(zip(*(column[seen].tolist() for column in columns), strict=True))

@@ -1,0 +1,71 @@
+"""Raters who agree so often that they may be one witness and not two."""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.checking.rater_pairs import SHARED_ITEMS, RaterPairs, rater_pairs
+from assay.checking.result import Level, Part, findings_on
+from assay.plurals import counted, does, some
+from assay.ratings import Ratings
+from assay.reading.ids import unique_rows
+from assay.states import MISSING
+
+_finding = findings_on("raters")
+
+TWIN_AGREEMENT = 0.98
+LONG_AGREEMENT = 100
+CHANCE_LIMIT = 0.9
+
+
+def check_twins(ratings: Ratings) -> Part:
+    """Say which raters agree so often that they may not be independent witnesses."""
+    first = (ratings.answers != MISSING).any(axis=1) & (ratings.replicate == 0)
+    _, pattern = unique_rows(*ratings.answers[first].T)
+    shares = np.bincount(pattern) / max(len(pattern), 1)
+    chance = float((shares**2).sum())
+    if chance >= CHANCE_LIMIT:
+        text = "almost all answers are alike: raters who are not independent cannot be told"
+        return _part("note", text)
+    pairs = rater_pairs(ratings.rater[first], ratings.item[first], len(ratings.raters))
+    if pairs is None:
+        text = "too many raters an item to compare every pair: no search for near-duplicates"
+        return _part("note", text)
+    if not len(pairs.items):
+        text = (
+            f"no two raters answered {SHARED_ITEMS} items in common: whether some of them look "
+            "like one cannot be told"
+        )
+        return _part("note", text)
+    table = _twins(pairs, pairs.agreements(pattern) / pairs.items, ratings)
+    if table.empty:
+        text = "no two raters agree so often that they look like one"
+        return _part("ok", text)
+    # On a few dozen items, two good raters may agree throughout by chance.
+    long = bool((table["items"] >= LONG_AGREEMENT).any())
+    said = [f"{line.rater} and {line.other}" for line in table.itertuples()]
+    text = (
+        f"{counted(len(table), 'pair')} of raters {does(len(table), 'agree')} on more than "
+        f"{TWIN_AGREEMENT:.0%} of their common items: both are right, or they are not "
+        f"independent witnesses: {some(said)}"
+    )
+    return _part("warning" if long else "note", text, near_duplicate_raters=table)
+
+
+def _part(level: Level, text: str, **tables: pd.DataFrame) -> Part:
+    """Return a part of one finding."""
+    return Part(findings=(_finding(level, text),), tables=tables)
+
+
+def _twins(pairs: RaterPairs, agreement: NDArray[np.float64], ratings: Ratings) -> pd.DataFrame:
+    """Return the pairs that agree so often, by name."""
+    close = agreement > TWIN_AGREEMENT
+    names = ratings.raters.index.to_numpy()
+    return pd.DataFrame(
+        {
+            "rater": names[pairs.one[close]],
+            "other": names[pairs.other[close]],
+            "items": pairs.items[close],
+            "agreement": agreement[close],
+        }
+    )

@@ -24,6 +24,9 @@ ALIKE = (
     "how strata differ; --estimand finite does, of these items."
 )
 
+MEAN = "(mean)"
+"""The mean of the groups, in the column of groups."""
+
 
 def metrics_table(
     summaries: Mapping[str, pd.DataFrame], weights: Sequence[float] = (), panels: str = ""
@@ -173,32 +176,43 @@ def _ranks_table(systems: pd.DataFrame) -> Group:
 
 
 def groups_table(groups: pd.DataFrame) -> Group:
-    """Return the table of :func:`assay.group_contrasts`: a line per metric, pair and group."""
+    """Return :func:`assay.group_contrasts` as tables: one per metric and pair, a line per group.
+
+    Names of metrics and systems stand above the tables: in a column they would fold the intervals.
+    """
     notes: dict[str, str] = {}
-    rows: list[list[str]] = []
-    for metric, part in groups.groupby("metric", sort=False):
-        rows.append([str(metric)])
-        for (a, b), lines in part.groupby(["a", "b"], sort=False):
-            rows.append([f"  {contrast(str(a), str(b))}"])
-            rows += [_group_row(line, notes) for line in lines_of(lines)]
-    heads = ["metric, systems, group", "clusters", "on its own", "pooled", "P(1st > 2nd)"]
+    heads = ["group", "clusters", "on its own", "pooled", "P(1st > 2nd)"]
+    parts = [
+        make_table(
+            printable(f"{metric}: {contrast(str(a), str(b))}"),
+            heads,
+            [_group_row(line, notes) for line in lines_of(lines)],
+            right=["clusters", heads[-1]],
+        )
+        for (metric, a, b), lines in groups.groupby(["metric", "a", "b"], sort=False)
+    ]
+    level = percent(groups["level"].iloc[0])
+    title = Text(f"Systems within each stratum: difference ({level} interval)", "bold")
+    caption = Text(_groups_caption(groups, notes))
+    spaced: list[Text | Group] = [title, Text()]
+    for part in parts:
+        spaced += [part, Text()]
+    return Group(*spaced, caption)
+
+
+def _groups_caption(groups: pd.DataFrame, notes: Mapping[str, str]) -> str:
+    """Say what the lines of all groups are about, and what their marks mean."""
     share = groups["undefined"]
     left_out = left_out_words(share[share < 1])  # a line without a number says so itself
     alike = f" {ALIKE}" * bool(groups["estimand"].map(is_modelled).any())
     marks = "".join(f"\n{mark} {text}" for text, mark in notes.items())
-    return make_table(
-        f"Systems within each stratum: difference ({percent(groups['level'].iloc[0])} interval)",
-        heads,
-        rows,
-        caption=(
-            # The last line is of the groups together; one that lacks a system has no estimand.
-            f"Estimand {_first_word(groups['estimand'].iloc[-1])}. Reference: "
-            f"{groups['reference'].iloc[0]}. Pooled, and P: drawn towards the mean of the groups "
-            f"the more, the less they differ.{alike}{marks}"
-            + f"\nsome are {left_out}"
-            * bool(left_out)
-        ),
-        right=["clusters", heads[-1]],
+    return (
+        # The last line is of the groups together; one that lacks a system has no estimand.
+        f"Estimand {_first_word(groups['estimand'].iloc[-1])}. Reference: "
+        f"{groups['reference'].iloc[0]}. Clusters with either system. Pooled, and P: drawn towards "
+        f"the {MEAN} of the groups the more, the less they differ.{alike}{marks}"
+        + f"\nsome are {left_out}"
+        * bool(left_out)
     )
 
 
@@ -208,13 +222,13 @@ def _group_row(line: Mapping[str, Any], notes: dict[str, str]) -> list[str]:
         gap(*(line[f"{name}{end}"] for end in ("", "_lower", "_upper")))
         for name in ("difference", "pooled")
     )
-    mark, estimand = "", str(line["estimand"])
+    mark, estimand, group = "", str(line["estimand"]), line["group"]
     if estimand != _first_word(estimand):
         mark = notes.setdefault(estimand, "*" * (len(notes) + 1))
-    if line["group"] == MEAN_OF_GROUPS:
-        own = ""  # it is of the groups together
+    if group == MEAN_OF_GROUPS:
+        own, group = "", MEAN  # it is of the groups together
     chance = probability(line["pooled_p_greater"])
-    return [f"    {line['group']}{mark}", str(line["clusters"]), own, pooled, chance]
+    return [f"{group}{mark}", str(line["clusters"]), own, pooled, chance]
 
 
 def _first_word(estimand: str) -> str:

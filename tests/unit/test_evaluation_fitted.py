@@ -168,7 +168,7 @@ def test_the_system_with_fewest_clusters_decides(fake):
     few = ratings.panels["cluster"].isin([f"q{c}" for c in range(19)])
     kept = few | (ratings.panels["system"] == "B")
     data = metrics(fake(replace(ratings, panels=ratings.panels[kept])))
-    assert data["ndcg_at_k"].attrs["estimand"] == "population (model-based: 19 clusters)"
+    assert data["ndcg_at_k"].attrs["estimand"] == "population (model-based: 19 clusters of A)"
 
 
 def test_strata_count_against_the_clusters(fake):

@@ -57,7 +57,7 @@ def test_layout_by_hand():
     assert layout.weight.tolist() == [2.0, 1.0, 1.0]
     assert layout.mask.astype(int).tolist() == [[1, 1, 0, 0], [1, 0, 0, 0], [0, 1, 0, 1]]
     assert layout.item[layout.mask].tolist() == [0, 1, 2, 4, 3]
-    assert (layout.freedom(), layout.sample_words()) == (1, "1 cluster")
+    assert (layout.freedom(), layout.sample_words()) == (1, "1 cluster of B")
 
 
 def test_pooled_layout_has_one_nameless_system():
@@ -128,6 +128,15 @@ def test_strata_inside_clusters_are_no_strata_of_clusters():
     assert (layout.n_strata, layout.freedom()) == (2, 3)
     assert layout.stratum[0] == layout.stratum[1] != layout.stratum[2] == layout.stratum[3]
     assert layout.sample_words() == "4 clusters in 2 strata"
+
+
+def test_how_many_clusters_says_whose_unless_systems_share_them():
+    both = [(system, f"{system}{n}", f"q{n}", 1, n) for n in range(4) for system in "AB"]
+    apart = [("AB"[n % 2], f"p{n}", f"q{n}", 1, n) for n in range(8)]
+    assert panel_layout(ratings_of(both)).sample_words() == "4 clusters"
+    assert panel_layout(ratings_of(apart)).sample_words() == "4 clusters of each system"
+    assert panel_layout(ratings_of(apart[:-1])).sample_words() == "3 clusters of B"
+    assert panel_layout(ratings_of(apart), by=None).sample_words() == "8 clusters"
 
 
 def test_unknown_choices_are_told():

@@ -278,6 +278,22 @@ def test_a_stratum_that_lacks_a_system_does_not_name_the_estimand_of_all() -> No
     assert "some are undefined in 25.0% of the draws" in shown
 
 
+def test_long_names_of_metrics_and_systems_do_not_fold_intervals_within_strata() -> None:
+    lines = pd.DataFrame(
+        {"metric": "misleading_context_rate_at_k", "group": ["cornish", "de", MEAN_OF_GROUPS],
+         "a": "a system with a long name\x1b", "b": "another", "estimand": "population",
+         "clusters": 12, "undefined": 0.0, "level": 0.95, "reference": "gold"}
+    )  # fmt: skip
+    for name in ("difference", "pooled"):
+        lines[[name, f"{name}_lower", f"{name}_upper"]] = -0.1, -0.2, 0.4
+    shown = text_of(render.groups_table(lines.assign(pooled_p_greater=0.7))).splitlines()
+    row = "cornish 12 -0.10 (-0.20 to 0.40) -0.10 (-0.20 to 0.40) 0.700"
+    assert row in [" ".join(line.split()) for line in shown]
+    assert 'misleading_context_rate_at_k: "a system with a long name' in "\n".join(shown)
+    assert "\x1b" not in "".join(shown)
+    assert "(mean) 12 -0.10 (-0.20 to 0.40) 0.700" in [" ".join(line.split()) for line in shown]
+
+
 def test_strata_of_which_the_model_alone_tells_are_said_to_differ_alike() -> None:
     whole = "population"
     assert "differ alike" not in groups_shown([whole] * 3, [0.0] * 3)

@@ -82,10 +82,16 @@ class PanelLayout:
         return min(clusters - strata + 1 for clusters, strata in self._samples())
 
     def sample_words(self) -> str:
-        """Say how many clusters and strata the system has that :meth:`freedom` counts."""
-        clusters, strata = min(self._samples(), key=lambda sample: sample[0] - sample[1])
+        """Say how many clusters and strata :meth:`freedom` counts, and whose if systems differ."""
+        samples = self._samples()
+        least = min(range(len(samples)), key=lambda s: samples[s][0] - samples[s][1])
+        clusters, strata = samples[least]
         words = counted(clusters, "cluster")
-        return words if strata == 1 else f"{words} in {strata} strata"
+        if strata > 1:
+            words += f" in {strata} strata"
+        if all(sample[0] == len(self.clusters) for sample in samples):  # the same for all
+            return words
+        return f"{words} of {'each system' if len(set(samples)) == 1 else self.systems[least]}"
 
     def _samples(self) -> list[tuple[int, int]]:
         """Numbers of clusters and of strata of each system."""

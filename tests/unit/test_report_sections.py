@@ -4,7 +4,7 @@ import json
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,9 @@ import pytest
 import xarray as xr
 
 import assay
+from assay.checking import Check
 from assay.checking.double_sampling import RECIPE
+from assay.checking.result import Proposal
 from assay.comparison import SideBySide, compare, compare_draws
 from assay.errors import FitWarning
 from assay.reporting import report
@@ -292,8 +294,23 @@ def test_the_page_has_the_sections_and_their_tables(drifting: xr.DataTree, tmp_p
         assert (tmp_path / "tables" / f"{key}.csv").exists()
 
 
+def told_in_other_words(fit: xr.DataTree, monkeypatch: pytest.MonkeyPatch) -> set[str | None]:
+    """Which proposals of the check a report tells, were each written as its own name alone."""
+
+    def reworded(ratings: assay.Ratings) -> Check:
+        found = assay.check(ratings)
+        named = [replace(f, text=f"<{f.proposes}>", level="note") for f in found.findings]
+        return replace(found, findings=tuple(named))
+
+    monkeypatch.setattr("assay.reporting.material.check", reworded)
+    section = texts(data_section(Material(fit=fit)))
+    return {name for name in (None, *get_args(Proposal)) if f"<{name}>" in section}
+
+
 @pytest.mark.parametrize("reference", [None, "groups"])
-def test_who_fitted_with_a_reference_is_not_told_to(reference: str | None) -> None:
+def test_who_fitted_with_a_reference_is_not_told_to(
+    reference: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     groups = {"a": 2, "b": 2, "c": 2}
     ratings = assay.simulate("single", n_items=40, groups=groups, ratings_per_item=6, rng=1)
     with warnings.catch_warnings():
@@ -304,10 +321,13 @@ def test_who_fitted_with_a_reference_is_not_told_to(reference: str | None) -> No
         )  # fmt: skip
     said = "without a reference all raters count" in texts(data_section(Material(fit=fit)))
     assert said == (reference is None)
+    assert told_in_other_words(fit, monkeypatch) == {None, *["reference"] * said}
 
 
 @pytest.mark.parametrize("raters", ["pooled", "ordinal"])
-def test_who_fitted_with_a_family_for_orders_is_not_told_of_it(raters: str) -> None:
+def test_who_fitted_with_a_family_for_orders_is_not_told_of_it(
+    raters: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     grades = assay.Task(
         name="grades", labels=(Label(name="grade", classes=("a", "b", "c"), ordered=True),)
     )
@@ -317,6 +337,7 @@ def test_who_fitted_with_a_family_for_orders_is_not_told_of_it(raters: str) -> N
         fit = assay.fit(ratings, raters=raters, method="map", draws=2, chains=1, starts=1, rng=1)
     said = "the classes of grade have an order" in texts(data_section(Material(fit=fit)))
     assert said == (raters == "pooled")
+    assert told_in_other_words(fit, monkeypatch) == {None, *["order"] * said}
 
 
 def test_the_data_section_says_a_thing_once(plain: xr.DataTree) -> None:
@@ -350,11 +371,13 @@ class TestBiasBySystem:
         assert "and its sign can turn. What to fit instead" in finding.text
         assert finding.section == "data"
 
-    def test_a_fit_that_has_it_is_not(self) -> None:
+    def test_a_fit_that_has_it_is_not(self, monkeypatch: pytest.MonkeyPatch) -> None:
         recipes = {"model": RECIPE, "people": "hierarchical"}
-        found = data_section(Material(fit=self.fit(raters=recipes, prevalence="dirichlet")))
+        fit = self.fit(raters=recipes, prevalence="dirichlet")
+        found = data_section(Material(fit=fit))
         assert found.findings == ()
         assert RECIPE not in texts(found)
+        assert told_in_other_words(fit, monkeypatch) == {None}
 
 
 @pytest.fixture(scope="module")

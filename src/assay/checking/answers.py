@@ -10,9 +10,6 @@ from assay.plurals import does, some
 from assay.ratings import Ratings
 from assay.states import MISSING, Vectors
 
-WITHOUT_ORDER = "of which the default knows nothing"
-"""What a finding says that a fit with a family for orders has followed."""
-
 
 def check_answers(ratings: Ratings) -> Part:
     """Say what was answered, which classes nobody reported, and which rules answers break."""
@@ -78,10 +75,10 @@ def _ordered(ratings: Ratings, answers: Vectors) -> list[Finding]:
     if not names:
         return []
     text = (
-        f"the classes of {some(names)} have an order, {WITHOUT_ORDER}: "
+        f"the classes of {some(names)} have an order, of which the default knows nothing: "
         "raters='ordinal' keeps them in it"
     )
-    return [Finding(level="note", topic="answers", text=text)]
+    return [Finding(level="note", topic="answers", text=text, proposes="order")]
 
 
 def _classes(classes: pd.DataFrame) -> list[Finding]:

@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 
 from assay.checking.coverage import Counts, Coverage, Flags, checked_items, coverage, units
-from assay.checking.result import Finding, Level, Part
+from assay.checking.result import Level, Part, findings_on
 from assay.plurals import some
 from assay.ratings import Ratings
 
 TOPIC = "bias by system"
+_finding = findings_on(TOPIC)
 NEARLY_ALL = 0.95
 """Share of a system's items from which a group rated "all" of them: a few answers get lost."""
 
@@ -75,13 +76,8 @@ def check_double_sampling(ratings: Ratings) -> Part:
     if design is None:
         return Part()
     level: Level = "warning" if design.apart else "note"
-    found = [
-        Finding(
-            level=level,
-            topic=TOPIC,
-            text=f"{danger(design)}. {MEASURED}. The sample has to be a random one",
-        )
-    ]
+    text = f"{danger(design)}. {MEASURED}. The sample has to be a random one"
+    found = [_finding(level, text, proposes="system_bias")]
     few = [
         f"{name} {n}"
         for name, n in zip(design.systems, design.checked, strict=True)
@@ -92,14 +88,14 @@ def check_double_sampling(ratings: Ratings) -> Part:
             f"the sample has fewer than {FEW_ITEMS} items of a system ({some(few)}): a bias there "
             "would come from the prior alone; a random sample of each system's items would tell it"
         )
-        found.append(Finding(level=level, topic=TOPIC, text=text))
+        found.append(_finding(level, text, proposes="system_bias"))
     if len(ratings.task.labels) > 1:
         text = (
             "the dirichlet prevalence has a free number for each admissible combination of the "
             f"{len(ratings.task.labels)} labels; over many of them its prior is not a vague one: "
             "compare with the default prevalence"
         )
-        found.append(Finding(level="note", topic=TOPIC, text=text))
+        found.append(_finding("note", text, proposes="system_bias"))
     return Part(findings=tuple(found), tables={"double_sampling": _table(design)})
 
 

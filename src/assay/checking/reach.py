@@ -23,8 +23,6 @@ RANKED_METRICS = frozenset({
     "topical_precision_at_k", "sufficiency_hit_at_k", "sufficiency_rate_at_k",
     "misleading_context_rate_at_k", "mean_reciprocal_rank_at_k", "ndcg_at_k",
 })  # fmt: skip
-WITHOUT_REFERENCE = "without a reference"
-"""What a finding says that a fit with a reference has followed."""
 WANTED = 100
 """Items that tell of errors, from which on they tell more than the prior does: a number and not a
 share, since a reliability of 0.9 is known to within 0.03 (an SD) from 100 ratings, of few or many.
@@ -115,10 +113,10 @@ def _groups(ratings: Ratings) -> list[Finding]:
     if groups_tell(ratings):
         seen = int((groups_of_items(ratings) >= WITNESSES).sum())
         text = (
-            f"{seen} items were rated by {WITNESSES} groups or more: {WITHOUT_REFERENCE} all "
+            f"{seen} items were rated by {WITNESSES} groups or more: without a reference all "
             "raters count as independent witnesses, and intervals miss the truth if those of a "
             "group err together; reference='groups' learns how often from what the groups agree "
             "on, and costs little if they do not"
         )
-        found.append(_finding("warning", text))
+        found.append(_finding("warning", text, proposes="reference"))
     return found

@@ -9,6 +9,8 @@ import pandas as pd
 
 Level = Literal["ok", "note", "warning", "problem"]
 LEVELS: tuple[Level, ...] = ("ok", "note", "warning", "problem")
+Proposal = Literal["reference", "order", "system_bias"]
+"""What a finding can propose for a fit: a reference, a family for orders, a bias by system."""
 TABLE_LINES = 12
 
 
@@ -21,12 +23,16 @@ class Finding:
     level, topic, text : str
     leans : bool
         Whether it says that numbers will lean on the prior.
+    proposes : str or None
+        What it proposes: ``"reference"``, ``"order"`` or ``"system_bias"``. Of a fit that has it
+        the finding is no longer true.
     """
 
     level: Level
     topic: str
     text: str
     leans: bool = False
+    proposes: Proposal | None = None
 
     def __str__(self) -> str:
         return f"[{self.level}] {self.text}"
@@ -35,7 +41,9 @@ class Finding:
 class MakesFinding(Protocol):
     """Makes findings about a topic."""
 
-    def __call__(self, level: Level, text: str, *, leans: bool = False) -> Finding:
+    def __call__(
+        self, level: Level, text: str, *, leans: bool = False, proposes: Proposal | None = None
+    ) -> Finding:
         """Make one of a level and a text."""
 
 
@@ -48,8 +56,10 @@ def findings_on(topic: str) -> MakesFinding:
     [note] all used
     """
 
-    def finding(level: Level, text: str, *, leans: bool = False) -> Finding:
-        return Finding(level=level, topic=topic, text=text, leans=leans)
+    def finding(
+        level: Level, text: str, *, leans: bool = False, proposes: Proposal | None = None
+    ) -> Finding:
+        return Finding(level=level, topic=topic, text=text, leans=leans, proposes=proposes)
 
     return finding
 

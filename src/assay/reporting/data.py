@@ -3,10 +3,9 @@
 import numpy as np
 import pandas as pd
 
-from assay.checking.answers import WITHOUT_ORDER
 from assay.checking.double_sampling import RECIPE, TOPIC, TURNS
-from assay.checking.reach import WITHOUT_REFERENCE
 from assay.checking.result import Finding as Checked
+from assay.checking.result import Proposal
 from assay.plurals import counted, does, some
 from assay.ratings import Accounting, Ratings
 from assay.reporting.material import Material
@@ -56,17 +55,12 @@ def data_section(material: Material) -> Section:
 def _still_true(material: Material) -> list[Checked]:
     """Return what the check found, but for proposals that this fit has followed."""
     parts = set(material.spec.rater_parts)
-    followed = {
-        WITHOUT_REFERENCE: material.spec.reference is not None,
-        WITHOUT_ORDER: not parts.isdisjoint(OF_ORDERS),
+    followed: dict[Proposal | None, bool] = {
+        "reference": material.spec.reference is not None,
+        "order": not parts.isdisjoint(OF_ORDERS),
+        "system_bias": parts.issuperset(parse_recipe(RECIPE).layers),
     }
-    said = [words for words, has in followed.items() if has]
-    turned = set(parse_recipe(RECIPE).layers) <= parts
-    return [
-        f
-        for f in material.data_check.findings
-        if not (turned and f.topic == TOPIC) and not any(words in f.text for words in said)
-    ]
+    return [f for f in material.data_check.findings if not followed.get(f.proposes)]
 
 
 def _findings(found: list[Checked]) -> tuple[Finding, ...]:

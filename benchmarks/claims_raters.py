@@ -183,10 +183,12 @@ def kinds(world: World, rng: np.random.Generator) -> Claims:
         for kind in ("adversarial", "spammer"):
             stated, so = getattr(said, f"p_{kind}"), getattr(known, f"p_{kind}") == 1
             yield Claim(what=f"P({kind}){doubt}", stated=stated, so=so)
-            if said.kind == kind:
+            if said.behaviour == kind:
                 yield Claim(what=f"called {kind}{doubt}", stated=stated, so=so)
             if so:
-                yield Claim(what=f"{kind}: called so{doubt}", stated=np.nan, so=said.kind == kind)
+                yield Claim(
+                    what=f"{kind}: called so{doubt}", stated=np.nan, so=said.behaviour == kind
+                )
 
 
 def consistency(world: World, rng: np.random.Generator) -> Claims:

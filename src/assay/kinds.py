@@ -38,9 +38,9 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
         A line per rater and label: ``rater``, ``group``, ``label``, ``n_ratings``,
         ``informedness`` with ``lower`` and ``upper``, ``p_adversarial`` (reliably wrong: right
         less than 0.9 times as often as by guessing), ``p_spammer`` (informedness of at most 0.1
-        and not adversarial, and the answers hardly depend on the truth), and ``kind``: what has a
-        probability of at least 0.95, else ``""``. A rater of scores alone has none: scores that all
-        lie on one side of a half can tell a lot (:func:`assay.score_calibration`).
+        and not adversarial, and the answers hardly depend on the truth), and ``behaviour``: what
+        has a probability of at least 0.95, else ``""``. A rater of scores alone has none: scores
+        that all lie on one side of a half can tell a lot (:func:`assay.score_calibration`).
 
     Raises
     ------
@@ -102,7 +102,7 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
                     "lower": float(lower),
                     "upper": float(upper),
                     **{f"p_{kind}": chance for kind, chance in chances.items()},
-                    "kind": ""
+                    "behaviour": ""
                     if scoring[j]
                     else next((kind for kind, p in chances.items() if p >= SURE), ""),
                 }

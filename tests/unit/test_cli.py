@@ -191,8 +191,10 @@ def test_raters_of_many_classes_have_a_line_each_unless_asked_by_class(tmp_path:
     found = json.loads(run("raters", path, "--json").stdout)
     assert len(found["raters"]) == 6 * 9
     assert len(found["accuracy"]) == 6
-    assert len(found["kinds"]) == 6
-    for table in ("kinds", "worth", "misperceived", "consistency"):
+    assert len(found["behaviour"]) == 6
+    kinds = {line["kind"] for table in found.values() for line in table if "kind" in line}
+    assert kinds == {"recorded"}  # the word says nothing else anywhere
+    for table in ("behaviour", "worth", "misperceived", "consistency"):
         assert all({"level", "reference"} <= set(line) for line in found[table])
     assert "--by-class" not in run("raters", path, "-o", tmp_path / "raters.csv").stderr
 

@@ -64,10 +64,10 @@ def odd_raters() -> Ratings:
 
 def test_adversaries_and_spammers_are_found():
     table = rater_kinds(quick(odd_raters())).set_index("rater")
-    assert table.loc["contrary", "kind"] == "adversarial"
+    assert table.loc["contrary", "behaviour"] == "adversarial"
     assert table.loc["contrary", "p_adversarial"] > 0.99
-    assert table.loc["constant", "kind"] == "spammer"
-    assert (table.loc[[f"good {n}" for n in range(4)], "kind"] == "").all()
+    assert table.loc["constant", "behaviour"] == "spammer"
+    assert (table.loc[[f"good {n}" for n in range(4)], "behaviour"] == "").all()
     assert (table.loc[[f"good {n}" for n in range(4)], "informedness"] > 0.6).all()
     assert (table["n_ratings"] == 200).all()
 
@@ -95,7 +95,7 @@ def test_scores_that_all_lie_on_one_side_of_a_half_make_no_spammer(tmp_path: Pat
     fit = quick(ratings, raters={"models": "scored", "people": "hierarchical"})
     line = rater_kinds(fit).set_index("rater").loc["model"]
     assert abs(line["informedness"]) < 0.1 < 0.95 < line["p_spammer"]
-    assert line["kind"] == ""
+    assert line["behaviour"] == ""
     assert "model" not in {talk.rater for talk in talks(fit, ratings)}
     assert scores_said(ratings).startswith("Scores alone came from model: what counts")
 
@@ -130,7 +130,7 @@ def test_who_takes_classes_for_each_other_is_no_spammer():
     guesser = np.tile([0.2, 0.3, 0.5], (3, 1))
     table = kinds_at(np.stack([right, right[[1, 0, 2]], guesser]))
     np.testing.assert_allclose(table["informedness"], [0.9, 0.0, 0.0], atol=1e-12)
-    assert table["kind"].tolist() == ["", "", "spammer"]
+    assert table["behaviour"].tolist() == ["", "", "spammer"]
 
 
 def test_of_many_classes_too_somebody_can_be_reliably_wrong():
@@ -138,7 +138,7 @@ def test_of_many_classes_too_somebody_can_be_reliably_wrong():
     shifted = np.roll(0.9 * np.eye(12), 1, axis=1) + 0.1 / 12
     guesser = np.full((12, 12), 1 / 12)
     table = kinds_at(np.stack([shifted, guesser, 0.95 * guesser + 0.05 * np.eye(12)]))
-    assert table["kind"].tolist() == ["adversarial", "spammer", "spammer"]
+    assert table["behaviour"].tolist() == ["adversarial", "spammer", "spammer"]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_of_many_classes_too_somebody_can_be_reliably_wrong():
 def test_bounds_of_two_classes(right, kind):
     """Informedness of -0.12, -0.08, 0.08 and 0.12."""
     table = np.array([[[right, 1 - right], [1 - right, right]]] * 2)
-    assert (kinds_at(table)["kind"] == kind).all()
+    assert (kinds_at(table)["behaviour"] == kind).all()
 
 
 def test_consistency_looks_at_what_both_ratings_answer():

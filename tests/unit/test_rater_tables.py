@@ -163,8 +163,8 @@ def test_what_groups_are_worth_stands_below_the_raters(driven: bool) -> None:
 
 def test_who_is_turned_round_is_said() -> None:
     kinds = pd.DataFrame(
-        {"rater": ["u", "v"], "label": "a", "kind": ["", "adversarial"], "p_adversarial": [0, 0.99],
-         "informedness": -0.5, "lower": -0.7, "upper": -0.3}
+        {"rater": ["u", "v"], "label": "a", "behaviour": ["", "adversarial"],
+         "p_adversarial": [0, 0.99], "informedness": -0.5, "lower": -0.7, "upper": -0.3}
     )  # fmt: skip
     (said,) = kinds_said(kinds)
     assert said == "Rater v on a: adversarial (P = 0.99; informedness -0.50 (-0.70 to -0.30))."

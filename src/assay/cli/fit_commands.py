@@ -216,7 +216,7 @@ def raters(
             say("each true class: --by-class; whole confusions: -o raters.csv")
 
     of_raters = {
-        "kinds": kinds,
+        "behaviour": kinds,
         "misperceived": misperceived,
         "consistency": rater_consistency(tree, level=level),
     }

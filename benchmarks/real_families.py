@@ -42,8 +42,10 @@ RECIPES = (
     "pooled",
     "mace",
     "hierarchical + item_difficulty",
+    "hierarchical + item_difficulty_guessing",
     "hierarchical + item_difficulty_continuous",
     "one_coin + item_difficulty",
+    "one_coin + item_difficulty_guessing",
     "one_coin + item_difficulty_continuous",
     "pooled + item_difficulty_continuous",
 )
@@ -51,11 +53,18 @@ ORDERED_RECIPES = ("ordinal", "ordinal + item_difficulty_continuous")
 GOLD_RECIPES = (
     "hierarchical",
     "hierarchical + item_difficulty",
+    "hierarchical + item_difficulty_guessing",
     "hierarchical + item_difficulty_continuous",
     "one_coin",
     "dawid_skene",
 )
-SAMPLED = ("hierarchical + item_difficulty", "hierarchical", "dawid_skene", "one_coin")
+SAMPLED = (
+    "hierarchical + item_difficulty",
+    "hierarchical + item_difficulty_guessing",
+    "hierarchical",
+    "dawid_skene",
+    "one_coin",
+)
 SAMPLED_GOLD = ("hierarchical + item_difficulty_continuous",)
 SAMPLED_GOLD_SETS = ("sentiment_sp_amt", "snow_rte", "dogs")
 ENOUGH_GOLD = 30

@@ -129,9 +129,10 @@ def draw_difficulty(figure: Figure, name: str) -> None:
     """Draw a rater's accuracy at several difficulties, and what difficulty takes from it."""
     structure = structure_of(f"hierarchical + {name}", "retrieval")
     values, part = prior_draws(structure), structure.parts[0]
-    places = (0.0, 1.0) if name == "item_difficulty" else (-1.0, 0.0, 1.0)
+    continuous = name == "item_difficulty_continuous"
+    places = (-1.0, 0.0, 1.0) if continuous else (0.0, 1.0)
     words = {-1.0: "an easy item (-1 SD)", 0.0: "an average item", 1.0: "a hard item (+1 SD)"}
-    if name == "item_difficulty":
+    if not continuous:
         words = {0.0: "an easy item", 1.0: "a hard item"}
     accuracy = {x: right(structure, values, part.tilt(values, x, np))[:, 0] for x in places}
     axes, loss = figure.subplots(1, 2)
@@ -193,6 +194,7 @@ def draw_system_bias(figure: Figure, name: str) -> None:
 
 LAYERS: dict[str, Callable[[Figure, str], None]] = {
     "item_difficulty": draw_difficulty,
+    "item_difficulty_guessing": draw_difficulty,
     "item_difficulty_continuous": draw_difficulty,
     "drift": draw_drift,
     "perception": draw_perception,

@@ -8,6 +8,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from assay.confusion import Tilt
 from assay.errors import FitError
 from assay.fit_data import parameter_draws, structure_of
 from assay.intervals import interval_ends, require_level
@@ -107,7 +108,7 @@ def _bins_by_state(structure: Structure, part: ScorePart, values: Mapping[str, F
     """
     own = part.own(values)
 
-    def logs(tilt: Floats | None) -> Floats:
+    def logs(tilt: Tilt | None) -> Floats:
         return _log_bins(part, np.asarray(part.log_codes(own, tilt, np)))
 
     tilts = (part.tilt(own, float(x), np) for x in structure.difficulty.positions)

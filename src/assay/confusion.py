@@ -6,16 +6,38 @@ to the largest number of classes.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.arrays import NEVER, append_constant, log_softmax
+from assay.arrays import NEVER, append_constant, log_softmax, logsumexp
 from assay.grammar import NOT_ASKED
 from assay.task import Task
 
 Ints = NDArray[np.int64]
+
+
+class Tilt(NamedTuple):
+    """What layers do to the log odds of right answers; None where they do nothing.
+
+    Attributes
+    ----------
+    added : (..., unit, asked row) or None
+        Added to them.
+    shrinkage : (..., unit, asked row) or None
+        Logarithm of how many times nearer to guessing they are; at least 0.
+    """
+
+    added: Any = None
+    shrinkage: Any = None
+
+    @property
+    def total(self) -> Any:
+        """Both, for families whose log odds are those of no answer: (..., unit, asked row)."""
+        if self.added is None or self.shrinkage is None:
+            return self.shrinkage * -1.0 if self.added is None else self.added
+        return self.added + self.shrinkage * -1.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -166,21 +188,37 @@ class ConfusionLayout:
         rows = np.arange(self.asked_rows)[:, None]
         return table[..., rows, where]
 
-    def tilt(self, log_confusion: Any, tilt: Any, xp: Any) -> Any:
-        """Add to the log odds of the right answer.
+    def tilt(self, log_confusion: Any, tilt: Tilt, xp: Any) -> Any:
+        r"""Change the log odds of the right answer; wrong ones keep their shares.
+
+        .. math::
+
+            \operatorname{logit} p' = (\operatorname{logit} p + a + \log(K - 1))\, e^{-b}
+                - \log(K - 1)
 
         Parameters
         ----------
         log_confusion : (..., rater, asked row, class)
-        tilt : (..., rater, asked row), or broadcastable
+        tilt : Tilt
+            :math:`a` and :math:`b`: (..., rater, asked row), or broadcastable.
 
         Returns
         -------
         (..., rater, asked row, class)
         """
+        rows, true = np.arange(self.asked_rows), np.array(self.true_classes)
         right = np.zeros((self.asked_rows, self.width))
-        right[np.arange(self.asked_rows), np.array(self.true_classes)] = 1.0
-        return log_softmax(log_confusion + tilt[..., None] * right, xp)
+        right[rows, true] = 1.0
+        if tilt.added is not None:
+            log_confusion = log_softmax(log_confusion + tilt.added[..., None] * right, xp)
+        if tilt.shrinkage is None:
+            return log_confusion
+        wrong = np.array([[k for k in range(self.width) if k != t] for t in true])
+        odds = log_confusion[..., rows, true] + -1.0 * logsumexp(
+            log_confusion[..., rows[:, None], wrong], xp
+        )
+        taken = (odds + np.log(self.row_classes - 1.0)) * (xp.exp(tilt.shrinkage * -1.0) + -1.0)
+        return log_softmax(log_confusion + taken[..., None] * right, xp)
 
     def prior_counts(self, rows: Ints, *, correct: float, total: float) -> NDArray[np.float64]:
         """Dirichlet prior counts of rows with the same number of classes: (row, class)."""

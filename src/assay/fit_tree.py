@@ -66,7 +66,7 @@ def difficulty_variable(structure: Structure, chance: Floats) -> dict[str, Any]:
     """How hard each item is: the probability that it is hard, or its expected difficulty."""
     if structure.difficulty.kind == "none":
         return {}
-    name = "hard" if structure.difficulty.kind == "classes" else "difficulty"
+    name = "hard" if structure.difficulty.has_classes else "difficulty"
     return {name: ("item", chance @ structure.difficulty.positions)}
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.confusion import Tilt
 from assay.errors import FitError
 from assay.jax_likelihood import flatten_data, log_likelihood
 from assay.model import Structure, Tables
@@ -186,7 +187,7 @@ def _rows(part: Part, values: Mapping[str, Any], positions: Floats, xp: Any) -> 
 
     own = part.own(values)
 
-    def at(tilt: Any) -> Any:
+    def at(tilt: Tilt | None) -> Any:
         return _join_repeats(part.repeats, part.rows(own, tilt, xp), own.get("consistency"), xp)
 
     easy = part.tilt(own, 0.0, xp)
@@ -195,8 +196,14 @@ def _rows(part: Part, values: Mapping[str, Any], positions: Floats, xp: Any) -> 
         return xp.broadcast_to(rows, (len(positions), *rows.shape))
     # The tilt is linear in the difficulty.
     hard = part.tilt(own, 1.0, xp)
-    start = xp.zeros_like(hard) if easy is None else easy
-    return jax.vmap(lambda x: at(start + (hard - start) * x))(xp.asarray(positions))
+    assert hard is not None
+    start = Tilt(*(None if there is None else xp.zeros_like(there) for there in hard))
+    start = start if easy is None else start._replace(added=easy.added)
+
+    def between(x: Any) -> Any:
+        return at(jax.tree.map(lambda a, b: a + (b - a) * x, start, hard))
+
+    return jax.vmap(between)(xp.asarray(positions))
 
 
 def _join_repeats(repeats: Repeats, rows: Any, kappa: Any, xp: Any) -> Any:

@@ -16,7 +16,7 @@ from assay.families import default_priors
 from assay.kernels.marginal_likelihood import value_and_gradient
 from assay.known_truth import truth_masks
 from assay.layers import Difficulty, Perception, difficulty_of
-from assay.layers.difficulty import DIFFICULTIES
+from assay.layers.difficulty import KINDS
 from assay.likelihood import Pattern, collapse
 from assay.parameters import Parameter
 from assay.parts import Part, build_parts
@@ -182,7 +182,7 @@ def build_structure(ratings: Ratings, spec: Spec) -> Structure:
     priors = _priors_of_parts(ratings, spec, by_group)
     parts = build_parts(ratings, spec, by_group, priors)
     layers = {name for recipe in by_group.values() for name in recipe.layers}
-    troubled = tuple(name for name in layered if set(by_group[name].layers) & set(DIFFICULTIES))
+    troubled = tuple(name for name in layered if set(by_group[name].layers) & set(KINDS))
     global_priors = {k: v for p in priors.values() for k, v in p.layers.items()}
     difficulty = difficulty_of(layers, global_priors)
     return Structure(

@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.arguments import require_choice
+from assay.confusion import Tilt
 from assay.families import WholeFamily
 from assay.fit_data import group, parameter_draws, structure_of
 from assay.kept import value_once
@@ -182,14 +183,14 @@ def over_layers(
     structure: Structure,
     part: Part,
     values: Mapping[str, Floats],
-    chances: Callable[[Floats | None], Floats],
+    chances: Callable[[Tilt | None], Floats],
 ) -> Floats:
     """Sum difficulty and perception out of the chances of what raters say.
 
     Parameters
     ----------
     chances : callable
-        From what layers add to the log odds of right answers to (draw, unit, state, ...).
+        From what layers do to the log odds of right answers to (draw, unit, state, ...).
 
     Returns
     -------

@@ -33,7 +33,8 @@ class Recipe:
     ----------
     family : str
     layers : tuple of str
-        ``item_difficulty``, ``item_difficulty_continuous``, ``drift``, ``perception``.
+        ``item_difficulty``, ``item_difficulty_guessing``, ``item_difficulty_continuous``,
+        ``drift``, ``perception``.
     """
 
     family: str = "hierarchical"

@@ -32,6 +32,23 @@ def tilted(confusion: Confusion, tilt: Tilt) -> Confusion:
     return found
 
 
+def nearer_guessing(confusion: Confusion, shares: list[float]) -> Confusion:
+    """Leave a share of the log odds of right answers against guessing, label by label."""
+    found = []
+    for rows, share in zip(confusion, shares, strict=True):
+        table = []
+        for true, row in enumerate(rows):
+            wrong = math.fsum(p for k, p in enumerate(row) if k != true)
+            others = len(row) - 1
+            odds = (row[true] / wrong * others) ** share / others
+            right = odds / (1 + odds)
+            table.append(
+                [right if k == true else (1 - right) * p / wrong for k, p in enumerate(row)]
+            )
+        found.append(table)
+    return found
+
+
 def _spread(accuracy: float, true: int, classes: int) -> list[float]:
     return [accuracy if k == true else (1 - accuracy) / (classes - 1) for k in range(classes)]
 

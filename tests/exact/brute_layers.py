@@ -21,7 +21,7 @@ def difficulties(structure: Structure, values: dict) -> list[tuple[float, float]
     raters = structure.spec.raters
     written = raters if isinstance(raters, str) else " + ".join(raters.values())
     layers = [name.strip() for name in written.split("+")]
-    if "item_difficulty" in layers:
+    if {"item_difficulty", "item_difficulty_guessing"} & set(layers):
         share = float(values["hard_share"])
         return [(0.0, 1 - share), (1.0, share)]
     return bent() if "item_difficulty_continuous" in layers else [(0.0, 1.0)]

@@ -5,7 +5,16 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 import numpy as np
-from brute_confusions import HONEST_ERROR, Tilt, confusion_of, honest, spam, tilted
+from brute_confusions import (
+    HONEST_ERROR,
+    Confusion,
+    Tilt,
+    confusion_of,
+    honest,
+    nearer_guessing,
+    spam,
+    tilted,
+)
 from brute_layers import bias, system_of, walk
 from brute_responses import Mixture, Rater, Vector
 from brute_scores import ScoreRater, codes
@@ -56,6 +65,26 @@ def voices(structure: Structure, values: dict) -> list[Voice]:
     return found
 
 
+def guesses(voice: Voice) -> bool:
+    """Whether hard items are nearer to guessing; to scores and spam that is an added tilt."""
+    return "item_difficulty_guessing" in voice.layers and voice.family not in ("scored", "mace")
+
+
+def loading(voice: Voice, label: int) -> float:
+    """How much the difficulty of an item matters to a rater."""
+    return float(voice.values["difficulty_loading"][voice.group_place][label])
+
+
+def as_rated(voice: Voice, confusion: Confusion, tilt: Tilt, position: float) -> Confusion:
+    """The confusion on an item of some difficulty."""
+    changed = tilted(confusion, tilt)
+    if not guesses(voice):
+        return changed
+    return nearer_guessing(
+        changed, [math.exp(-loading(voice, n) * position) for n in range(len(changed))]
+    )
+
+
 def tilt_of(structure: Structure, voice: Voice, place: Place, position: float) -> Tilt:
     """What the layers add to the log odds of right answers."""
     session, system = place
@@ -66,8 +95,8 @@ def tilt_of(structure: Structure, voice: Voice, place: Place, position: float) -
         by = 0.0
         if "drift" in voice.layers:
             by += walk(voice.values, j, g, label, session)
-        if any(name.startswith("item_difficulty") for name in voice.layers):
-            by -= float(voice.values["difficulty_loading"][voice.group_place][label]) * position
+        if any(name.startswith("item_difficulty") for name in voice.layers) and not guesses(voice):
+            by -= loading(voice, label) * position
         found.append([])
         for _ in la.classes:
             biased = "system_bias" in voice.layers and system >= 0
@@ -88,12 +117,13 @@ def speaker(
         return mace(structure, voice, tilt)
     confusion = confusion_of(voice.family, task, voice.values, voice.rater, voice.group_place)
     if voice.family != "joint":
-        return Rater(structure.ratings, tilted(confusion, tilt), voice.values)
+        return Rater(structure.ratings, as_rated(voice, confusion, tilt, position), voice.values)
 
     def residual(state: Vector, option: Vector) -> float:
         return association(structure, voice, state, option)
 
-    return Rater(structure.ratings, tilted(confusion, tilt), voice.values, residual=residual)
+    changed = as_rated(voice, confusion, tilt, position)
+    return Rater(structure.ratings, changed, voice.values, residual=residual)
 
 
 def mace(structure: Structure, voice: Voice, tilt: Tilt) -> Mixture:

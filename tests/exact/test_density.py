@@ -24,6 +24,7 @@ FAMILIES = ("hierarchical", "dawid_skene", "one_coin", "class_conditional", "poo
 RECIPES: dict[str, dict] = {
     "scores": {"raters": "scored + drift"},
     "easy and hard": {"raters": "hierarchical + item_difficulty"},
+    "guessing": {"raters": "hierarchical + item_difficulty_guessing"},
     "continuous": {"raters": "one_coin + item_difficulty_continuous"},
     "drift": {"raters": "pooled + drift"},
     "bias": {"raters": "dawid_skene + system_bias"},

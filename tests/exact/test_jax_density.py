@@ -29,6 +29,7 @@ pytest.importorskip("numpyro", reason="NumPyro is not installed")
 
 RECIPES: dict[str, dict] = {
     "difficulty": {"raters": "hierarchical + item_difficulty"},
+    "guessing": {"raters": "dawid_skene + item_difficulty_guessing + drift"},
     "continuous": {"raters": "one_coin + item_difficulty_continuous + system_bias"},
     "drift": {"raters": "pooled + drift"},
     "scores": {"raters": "scored + drift + item_difficulty"},

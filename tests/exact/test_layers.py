@@ -26,16 +26,22 @@ from assay.spec import make_spec
 TASKS = ("retrieval", "ais", "relevance", "gated")
 LAYERS = (
     "item_difficulty",
+    "item_difficulty_guessing",
     "item_difficulty_continuous",
     "drift",
     "system_bias",
     "item_difficulty + drift + system_bias",
+    "item_difficulty_guessing + drift",
 )
 MIXED = (
     {"human": "hierarchical + drift", "model": "scored + item_difficulty"},
     {"human": "pooled + item_difficulty", "model": "one_coin + system_bias"},
     {"human": "mace", "model": "class_conditional + drift + item_difficulty"},
     {"human": "scored", "model": "ordinal + item_difficulty"},
+    {
+        "human": "hierarchical + item_difficulty_guessing",
+        "model": "scored + item_difficulty_guessing",
+    },
 )
 
 
@@ -78,14 +84,16 @@ def test_all_layers_together():
     check(ratings_of("ais", 3, clusters=5), 3, raters=raters, reference="gold")
 
 
+@pytest.mark.parametrize("difficulty", ["item_difficulty", "item_difficulty_guessing"])
 @pytest.mark.parametrize("family", ["dawid_skene", "one_coin", "class_conditional", "mace"])
-def test_layers_on_other_families(family: str):
-    check(ratings_of("ais", 4), 4, raters=f"{family} + item_difficulty + drift")
+def test_layers_on_other_families(family: str, difficulty: str):
+    check(ratings_of("ais", 4), 4, raters=f"{family} + {difficulty} + drift")
 
 
+@pytest.mark.parametrize("difficulty", ["item_difficulty", "item_difficulty_guessing"])
 @pytest.mark.parametrize("family", ["joint", "ordinal"])
-def test_layers_on_families_of_some_tasks(family: str):
-    check(ratings_of("retrieval", 4), 4, raters=f"{family} + item_difficulty + system_bias")
+def test_layers_on_families_of_some_tasks(family: str, difficulty: str):
+    check(ratings_of("retrieval", 4), 4, raters=f"{family} + {difficulty} + system_bias")
 
 
 @pytest.mark.parametrize("clusters", [None, 5])

@@ -14,6 +14,10 @@ TASKS = ("retrieval", "ais", "relevance", "gated")
 POINTS = {
     "item_difficulty, no loading": ("item_difficulty", {"difficulty_loading": 0.0}),
     "item_difficulty, no hard items": ("item_difficulty", {"hard_share": 1e-300}),
+    "item_difficulty_guessing, no loading": (
+        "item_difficulty_guessing",
+        {"difficulty_loading": 0.0},
+    ),
     "item_difficulty_continuous, no loading": (
         "item_difficulty_continuous",
         {"difficulty_loading": 0.0},

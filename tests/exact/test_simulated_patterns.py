@@ -172,6 +172,13 @@ STUDIES = {
         values={"hard_share": 0.4, "difficulty_loading": 2.5},
         wrong={"hard_share": 0.3},
     ),
+    "hard items nearer to guessing": Study(
+        task=RELEVANCE,
+        slots=ONCE,
+        spec={"raters": "hierarchical + item_difficulty_guessing"},
+        values={"hard_share": 0.4, "difficulty_loading": 1.5},
+        wrong={"hard_share": 0.2},
+    ),
     "continuous difficulty": Study(
         task=BINARY,
         slots=((0, 0), (1, 0), (2, 0), (2, 1)),

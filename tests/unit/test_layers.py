@@ -84,8 +84,26 @@ def test_hard_items_take_the_loading_from_the_log_odds():
         for position in (0.0, 1.0)
     )
     assert part.tilt(values, 0.0, np) is None
-    np.testing.assert_allclose(part.tilt(values, 2.0, np), -3.0)
+    np.testing.assert_allclose(part.tilt(values, 2.0, np).added, -3.0)
     assert (np.abs(easy - 0.5).sum() - np.abs(hard - 0.5).sum()) > 1
+
+
+@pytest.mark.parametrize("classes", [("no", "yes"), ("a", "b", "c", "d")])
+def test_hard_items_are_nearer_to_guessing_and_never_beyond(classes: tuple[str, ...]):
+    """What is left of the log odds against guessing is one share for good raters and bad ones."""
+    ratings = assay.simulate("single", classes=classes, n_items=10, n_raters=3, rng=1)
+    structure = build_structure(ratings, make_spec("one_coin + item_difficulty_guessing"))
+    accuracy, count = np.array([0.95, 0.6, 0.1]), len(classes)
+    values = values_of(structure, difficulty_loading=np.log(2)) | {"accuracy": accuracy}
+    stacked = {name: np.asarray(value)[None] for name, value in values.items()}
+    right = [
+        np.diagonal(structure.reliability(stacked, position)[0, :, 0], axis1=1, axis2=2)
+        for position in (0.0, 1.0, 500.0)
+    ]
+    odds = [p / (1 - p) * (count - 1) for p in right]
+    np.testing.assert_allclose(right[0], np.tile(accuracy[:, None], count), atol=1e-12)
+    np.testing.assert_allclose(odds[1], np.sqrt(odds[0]), rtol=1e-12)
+    np.testing.assert_allclose(right[2], 1 / count, atol=1e-12)
 
 
 def test_a_group_without_the_layer_rates_hard_items_like_easy_ones():
@@ -108,7 +126,7 @@ def test_a_walk_starts_at_nothing_and_adds_up():
     assert walk.shape == (5, 3, 4)
     np.testing.assert_allclose(walk, np.broadcast_to([0.0, 1.0, 2.0, 3.0], walk.shape))
     tilt = part.tilt(values, 0.0, np)
-    np.testing.assert_allclose(tilt, np.tile([0.0, 1, 2, 3], 5)[:, None] * np.ones(6))
+    np.testing.assert_allclose(tilt.added, np.tile([0.0, 1, 2, 3], 5)[:, None] * np.ones(6))
     assert part.unit_rater.tolist() == np.repeat(np.arange(5), 4).tolist()
 
 
@@ -152,7 +170,7 @@ def test_items_of_several_systems_have_no_bias():
     shared = build_structure(replace(ratings, panels=panels), structure.spec)
     (part,) = shared.parts
     tilt = part.tilt(values_of(shared, system_bias_sd=1.0, system_bias_offset=1.0), 0.0, np)
-    of_rating = tilt[part.unit]
+    of_rating = tilt.added[part.unit]
     np.testing.assert_array_equal(of_rating[ratings.item == 0], 0)
     np.testing.assert_array_equal(of_rating[ratings.item != 0], 1)
 

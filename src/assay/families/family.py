@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.confusion import ConfusionLayout
+from assay.confusion import ConfusionLayout, Tilt
 from assay.errors import ModelError, suggest
 from assay.menus import Menu
 from assay.parameters import Parameter
@@ -71,7 +71,7 @@ class Family(ABC):
         """
 
     def components(
-        self, values: Mapping[str, Any], unit_rater: Ints, tilt: Any, xp: Any
+        self, values: Mapping[str, Any], unit_rater: Ints, tilt: Tilt | None, xp: Any
     ) -> list[tuple[Any, Any]]:
         """Return what a rating can be an instance of: (log weight, log confusion) of each kind.
 
@@ -79,8 +79,8 @@ class Family(ABC):
         ----------
         unit_rater : ndarray of int (unit,)
             The rater of each unit; a unit is a rater, or a rater in a session.
-        tilt : (..., unit, asked row) or None
-            What layers add to the log odds of the right answer.
+        tilt : Tilt or None
+            What layers do to the log odds of right answers.
 
         Returns
         -------

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.arrays import NEVER, append_constant, log_softmax, logsumexp
+from assay.confusion import Tilt
 from assay.families.family import Family, Owner
 from assay.parameters import Parameter
 
@@ -62,13 +63,13 @@ class Mace(Family):
         return logsumexp(xp.stack(kinds, axis=-1), xp)
 
     def components(
-        self, values: Mapping[str, Any], unit_rater: Ints, tilt: Any, xp: Any
+        self, values: Mapping[str, Any], unit_rater: Ints, tilt: Tilt | None, xp: Any
     ) -> list[tuple[Any, Any]]:
         """Return the honest ratings and the spam, with their log weights."""
         spamming = values["spamming"][..., unit_rater]
         honest = xp.log1p(spamming * -1.0)
         if tilt is not None:
-            honest = honest + tilt.sum(axis=-1) * (1 / self.layout.asked_rows)
+            honest = honest + tilt.total.sum(axis=-1) * (1 / self.layout.asked_rows)
         weight = log_softmax(xp.stack([honest, xp.log(spamming)], axis=-1), xp)
         spam = self._spam(values, unit_rater, xp)
         return [(weight[..., 0], xp.zeros_like(spam) + self._copies()), (weight[..., 1], spam)]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.arrays import NEVER, append_constant, log_softmax, logsumexp
+from assay.confusion import Tilt
 from assay.families.family import Raters
 from assay.parameters import Parameter, offsets
 from assay.priors import Prior
@@ -71,12 +72,13 @@ class Scored:
             by_rater("strength_offset", "label_name", "strength_sd"),
         ]
 
-    def log_scores(self, values: Mapping[str, Any], unit_rater: Ints, tilt: Any, xp: Any) -> Any:
+    def log_scores(
+        self, values: Mapping[str, Any], unit_rater: Ints, tilt: Tilt | None, xp: Any
+    ) -> Any:
         """Log P(bin or guess | true class): (..., unit, asked row, code).
 
         Codes are the label's bins, then its classes for a guess without a score: the bins that lie
-        in the class. ``tilt`` (..., unit, asked row) makes all likelihood ratios steeper by its
-        exponential.
+        in the class. ``tilt`` makes all likelihood ratios steeper by the exponential of its total.
         """
         group, layout = self.raters.group[unit_rater], self.layout
         base = (
@@ -95,7 +97,7 @@ class Scored:
             bins = classes * layout.parts
             log_rise = rise[..., layout.step_slice(label)] + strength[..., label, None]
             if tilt is not None:
-                log_rise = log_rise + tilt[..., layout.first_row(label), None]
+                log_rise = log_rise + tilt.total[..., layout.first_row(label), None]
             by_pair = _reshape(xp.exp(log_rise), (classes - 1, bins - 1))
             ratio = xp.matmul(by_pair, np.triu(np.ones((bins - 1, bins)), 1))
             sign = np.tril(np.ones((classes, classes - 1)), -1) - 0.5

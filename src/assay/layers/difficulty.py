@@ -1,4 +1,4 @@
-"""Easy and hard items: classes of difficulty, or a continuous one, summed out exactly."""
+"""How hard items are: classes of difficulty, or a continuous one, summed out exactly."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,13 @@ NODES = 5
 """At how many difficulties the mean over items of continuous difficulty is taken."""
 HARD = 1.0
 """Where hard items stand on the scale of difficulty; easy ones stand at 0."""
-DIFFICULTIES = ("item_difficulty", "item_difficulty_continuous")
+GUESSING = "item_difficulty_guessing"
+KINDS: Mapping[str, Literal["classes", "guessing", "continuous"]] = {
+    "item_difficulty": "classes",
+    GUESSING: "guessing",
+    "item_difficulty_continuous": "continuous",
+}
+"""The layers of difficulty, and the kind that each is."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -34,16 +40,18 @@ class Difficulty:
 
     ``classes``: easy items have :math:`x = 0`, hard ones :math:`x = 1`, with a share that is
     learned. ``continuous``: :math:`x \sim \mathrm{Normal}(0, 1)` by quadrature
-    (:func:`~assay.prevalence.design.normal_quadrature`).
+    (:func:`~assay.prevalence.design.normal_quadrature`). ``guessing``: classes, and on hard items
+    the log odds against guessing, :math:`\operatorname{logit} \theta_{jlk} + \log(K_l - 1)`, are
+    :math:`e^{-\lambda}` times those on easy ones, so that no item is turned round.
 
     Attributes
     ----------
-    kind : {"none", "classes", "continuous"}
+    kind : {"none", "classes", "guessing", "continuous"}
     priors : mapping of str to Prior
         ``hard_share`` if there are classes.
     """
 
-    kind: Literal["none", "classes", "continuous"] = "none"
+    kind: Literal["none", "classes", "guessing", "continuous"] = "none"
     priors: Mapping[str, Prior] = field(default_factory=dict)
 
     @property
@@ -51,7 +59,12 @@ class Difficulty:
         """Return :math:`x_d`: (difficulty,)."""
         if self.kind == "none":
             return np.zeros(1)
-        return np.array([0, HARD]) if self.kind == "classes" else normal_quadrature(step=STEP)[0]
+        return np.array([0, HARD]) if self.has_classes else normal_quadrature(step=STEP)[0]
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether items are easy or hard."""
+        return self.kind in ("classes", "guessing")
 
     @property
     def classes(self) -> int:
@@ -63,9 +76,12 @@ class Difficulty:
         """Positions of the items of each kind, with their shares.
 
         Hard items are a kind of their own where there are classes of difficulty: they may be called
-        otherwise by most, as a mirror image within the model. Where difficulty is continuous, all
-        items are one kind.
+        otherwise by most, as a mirror image within the model; where they are nearer to guessing at
+        most, the easy ones say what a class is. Where difficulty is continuous, all items are one
+        kind.
         """
+        if self.kind == "guessing":
+            return [[(0.0, 1.0)]]
         if self.kind != "continuous":
             return [[(float(position), 1.0)] for position in self.positions]
         nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
@@ -73,7 +89,7 @@ class Difficulty:
 
     def parameters(self) -> list[Parameter]:
         """Share of the hard items, if there are classes."""
-        if self.kind != "classes":
+        if not self.has_classes:
             return []
         return [Parameter(name="hard_share", prior=self.priors["hard_share"], coords={})]
 
@@ -93,9 +109,9 @@ def difficulty_of(layers: set[str], priors: Mapping[str, Prior]) -> Difficulty:
     Raises
     ------
     ModelError
-        If some groups want classes and others a continuous difficulty.
+        If groups want difficulties of several kinds.
     """
-    named = [name for name in DIFFICULTIES if name in layers]
+    named = [name for name in KINDS if name in layers]
     if len(named) > 1:
         raise ModelError(
             f"{' and '.join(named)} cannot both be: an item has one difficulty, which all groups "
@@ -103,4 +119,4 @@ def difficulty_of(layers: set[str], priors: Mapping[str, Prior]) -> Difficulty:
         )
     if not named:
         return Difficulty()
-    return Difficulty(kind="classes" if named == [DIFFICULTIES[0]] else "continuous", priors=priors)
+    return Difficulty(kind=KINDS[named[0]], priors=priors)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.arrays import logsumexp, merge_axes
+from assay.confusion import Tilt
 from assay.families import Family, WholeFamily
 from assay.menus import Menu, Residual, build_menu, menu_log_probability
 from assay.parameters import Parameter
@@ -40,7 +41,7 @@ class AnswerPart(Part):
         """Numbers that one draw's table takes on the way."""
         return self.responses.widest
 
-    def rows(self, values: Mapping[str, Any], tilt: Any, xp: Any) -> Any:
+    def rows(self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any) -> Any:
         """Log p(answers | state): (..., row, state); mixtures are summed rating by rating."""
         if not self.responses.blocks:  # nobody of this part has answered anything
             return np.zeros((0, len(self.responses.space.states)))
@@ -66,7 +67,7 @@ class AnswerPart(Part):
             table[:, :, label, true, :count] = rows[:, :, row, :count]
         return table
 
-    def label_chances(self, values: Mapping[str, Floats], tilt: Floats | None) -> Floats:
+    def label_chances(self, values: Mapping[str, Floats], tilt: Tilt | None) -> Floats:
         """Sum the response probabilities over the answer vectors that share a class."""
         layout = self.family.layout
         menu = build_menu(layout, self.responses.space, np.ones(len(layout.classes), bool))
@@ -79,7 +80,7 @@ class AnswerPart(Part):
         ]
         return np.stack(shares, axis=-2)
 
-    def menu_chances(self, values: Mapping[str, Floats], menu: Menu, tilt: Floats | None) -> Floats:
+    def menu_chances(self, values: Mapping[str, Floats], menu: Menu, tilt: Tilt | None) -> Floats:
         """P(option | state) of each unit: (..., unit, state, option)."""
         total = None
         for weight, confusion in self.family.components(values, self.unit_rater, tilt, np):
@@ -97,7 +98,7 @@ class AnswerPart(Part):
         values: Mapping[str, Floats],
         ratings: Ints,
         states: NDArray[np.int16],
-        tilt: Floats | None,
+        tilt: Tilt | None,
         answered: NDArray[np.bool_],
         rng: np.random.Generator,
     ) -> tuple[Vectors, Floats]:

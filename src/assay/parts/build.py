@@ -11,6 +11,7 @@ from assay.errors import ModelError
 from assay.families import Raters, WholeFamily, family_class
 from assay.families.scored import Scored
 from assay.layers import Drift, SystemBias
+from assay.layers.difficulty import GUESSING
 from assay.parts.answers import AnswerPart
 from assay.parts.part import Part
 from assay.parts.priors import PartPriors
@@ -101,6 +102,7 @@ def _build(
         drift=_drift(ratings, recipe, units, common),
         bias=_bias(ratings, recipe, units, common),
         loading=priors.layers.get("difficulty_loading"),
+        guessing=GUESSING in recipe.layers,
         repeats=repeats,
         consistency=priors.consistency if repeats.urns else None,
         shared=shared,

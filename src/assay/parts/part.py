@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.confusion import Tilt
 from assay.families.family import Raters
 from assay.layers import Difficulty, Drift, SystemBias
 from assay.parameters import Parameter
@@ -42,6 +43,8 @@ class Part(ABC):
     bias : SystemBias or None
     loading : Prior or None
         How much an item's difficulty matters, if it does.
+    guessing : bool
+        Whether difficulty brings answers nearer to guessing, in the place of adding to log odds.
     repeats : Repeats
         From rows to the rows of the likelihood, in which one rater's ratings of an item are one.
     consistency : Prior or None
@@ -60,6 +63,7 @@ class Part(ABC):
     drift: Drift | None
     bias: SystemBias | None
     loading: Prior | None
+    guessing: bool
     repeats: Repeats
     consistency: Prior | None
     shared: bool
@@ -92,11 +96,10 @@ class Part(ABC):
         """Return the unknowns of the family and of its responses."""
 
     @abstractmethod
-    def rows(self, values: Mapping[str, Any], tilt: Any, xp: Any) -> Any:
+    def rows(self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any) -> Any:
         """Log p(rating | state) of each distinct rating: (..., row, state).
 
-        ``tilt`` (..., unit, asked row), or None, is what layers add to the log odds of right
-        answers.
+        ``tilt`` is what layers do to the log odds of right answers.
         """
 
     @abstractmethod
@@ -105,7 +108,7 @@ class Part(ABC):
         values: Mapping[str, Floats],
         ratings: Ints,
         states: NDArray[np.int16],
-        tilt: Floats | None,
+        tilt: Tilt | None,
         answered: NDArray[np.bool_],
         rng: np.random.Generator,
     ) -> tuple[Vectors, Floats]:
@@ -132,7 +135,7 @@ class Part(ABC):
         """
 
     @abstractmethod
-    def label_chances(self, values: Mapping[str, Floats], tilt: Floats | None) -> Floats:
+    def label_chances(self, values: Mapping[str, Floats], tilt: Tilt | None) -> Floats:
         """P(reported class of each label | what the item looks like).
 
         Parameters
@@ -201,17 +204,19 @@ class Part(ABC):
         cut = len(self.prefix)
         return {k[cut:]: v for k, v in values.items() if k.startswith(self.prefix)}
 
-    def tilt(self, values: Mapping[str, Any], position: float, xp: Any) -> Any:
-        """Return what the layers add to the log odds: (..., unit, asked row), or None."""
+    def tilt(self, values: Mapping[str, Any], position: float, xp: Any) -> Tilt | None:
+        """Return what the layers do to the log odds of right answers, if they do anything."""
         found = None if self.drift is None else self.drift.tilt(values, xp)
         if self.bias is not None:
             bias = self.bias.tilt(values, xp)
             found = bias if found is None else found + bias
         if self.loading is None or position == 0:
-            return found
+            return None if found is None else Tilt(added=found)
         by_unit = values["difficulty_loading"][..., self.unit_group, :][..., self.row_labels]
+        if self.guessing:
+            return Tilt(added=found, shrinkage=by_unit * position)
         harder = by_unit * -position
-        return harder if found is None else found + harder
+        return Tilt(added=harder if found is None else found + harder)
 
     def table(self, values: Mapping[str, Any], difficulty: Difficulty, xp: Any) -> list[Any]:
         """Log p(ratings of an item by a rater | state), for each class of difficulty.

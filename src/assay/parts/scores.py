@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.arrays import NEVER, append_constant, merge_axes
+from assay.confusion import Tilt
 from assay.families.scored import Scored
 from assay.grammar import NOT_ASKED
 from assay.parameters import Parameter
@@ -52,7 +53,7 @@ class ScorePart(Part):
         """Numbers that one draw's table takes on the way."""
         return self.products.widest
 
-    def rows(self, values: Mapping[str, Any], tilt: Any, xp: Any) -> Any:
+    def rows(self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any) -> Any:
         """Log p(scores | state): (..., row, state)."""
         return self.products.table(
             merge_axes(self.log_codes(values, tilt, xp), 2), values, "retry", xp
@@ -71,7 +72,7 @@ class ScorePart(Part):
             table[:, :, label, :classes, :classes] = here
         return table
 
-    def label_chances(self, values: Mapping[str, Floats], tilt: Floats | None) -> Floats:
+    def label_chances(self, values: Mapping[str, Floats], tilt: Tilt | None) -> Floats:
         """P(score lies in the region of a class | what the item looks like)."""
         layout = self.family.layout
         chance = np.exp(np.asarray(self.log_codes(values, tilt, np)))
@@ -82,7 +83,7 @@ class ScorePart(Part):
             shares[:, :, :, n, :classes] = chance[:, :, row, bins : bins + classes]
         return shares
 
-    def log_codes(self, values: Mapping[str, Any], tilt: Any, xp: Any) -> Any:
+    def log_codes(self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any) -> Any:
         """Log P(code | true class): (..., unit, row, code), rows of "not asked" behind."""
         logs = self.family.log_scores(values, self.unit_rater, tilt, xp)
         layout, extra = self.family.layout, []
@@ -102,7 +103,7 @@ class ScorePart(Part):
         values: Mapping[str, Floats],
         ratings: Ints,
         states: NDArray[np.int16],
-        tilt: Floats | None,
+        tilt: Tilt | None,
         answered: NDArray[np.bool_],
         rng: np.random.Generator,
     ) -> tuple[Vectors, Floats]:

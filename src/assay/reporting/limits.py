@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from assay.fit_data import parameter_draws, structure_of
-from assay.layers.difficulty import HARD
+from assay.layers.difficulty import HARD, KINDS
 from assay.ratings import Ratings
 from assay.reporting.material import Material
 from assay.reporting.page import Section, bullets
@@ -13,7 +13,6 @@ from assay.spec import CONSENSUS_OF_GROUPS, CONSENSUSES
 from assay.states import MISSING
 from assay.witnesses import ENOUGH
 
-DIFFICULTY = {"item_difficulty", "item_difficulty_continuous"}
 GUESSING = 0.5
 BOTH = 0.05
 """Share of the draws from which on a reading of hard items counts."""
@@ -84,7 +83,7 @@ def _assumed(material: Material) -> list[str]:
 def _dependence(material: Material) -> list[str]:
     if material.spec.reference:  # what an item looks like to a whole group is part of the model
         return []
-    if not DIFFICULTY.isdisjoint(material.spec.rater_parts):
+    if not KINDS.keys().isdisjoint(material.spec.rater_parts):
         return [
             "That raters err together only on items that are hard for all of them. Some who "
             "misread an item alike, such as language models of one family, count as independent "

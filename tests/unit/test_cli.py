@@ -6,9 +6,11 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner, Result
@@ -19,6 +21,7 @@ from assay.cli import shell
 from assay.comparison import compare
 from assay.evaluation import registry
 from assay.simulation import simulate
+from assay.states import MISSING
 
 COMMANDS = (
     "demo", "check", "agreement", "fit", "metrics", "compare", "raters", "labels", "report",
@@ -161,6 +164,7 @@ def test_metrics_are_those_of_the_package(fit_file: Path) -> None:
     found = pd.DataFrame(json.loads(done.stdout)["metrics"])
     tree = assay.load(fit_file)
     there = assay.summarize(assay.metrics(tree, estimand="finite", by=None), level=0.8)
+    there["incomplete"] = "predict"
     pd.testing.assert_frame_equal(found, there, check_dtype=False, check_like=True)
 
 
@@ -298,6 +302,27 @@ def test_systems_are_compared_within_strata(tmp_path: Path, fit_file: Path) -> N
     alone = run("compare", fit_file, "--by", "stratum")
     assert alone.exit_code == 1
     assert "--stratum" in alone.stderr
+
+
+def test_results_say_what_became_of_incomplete_panels(tmp_path: Path) -> None:
+    ratings = simulate("retrieval", n_items=100, n_raters=4, n_systems=2, n_clusters=25, rng=1)
+    unrated = ratings.item == 0
+    strata = np.where(ratings.items["cluster"] < "cluster_12", "de", "en")
+    ratings = replace(
+        ratings, answers=np.where(unrated[:, None], MISSING, ratings.answers),
+        items=ratings.items.assign(stratum=strata),
+    )  # fmt: skip
+    fit = assay.fit(ratings, method="map", draws=40, chains=2, starts=1, rng=1, progress=False)
+    path, table = assay.save(fit, tmp_path / "fit.nc"), tmp_path / "table.csv"
+    claim = ("--claim", "ndcg_at_k of system_1 < 1.5")
+    for command in (["metrics"], ["compare", *claim], ["compare", "--by", "stratum", *claim]):
+        name, *rest = command
+        for which in ("predict", "drop"):
+            asked = (name, path, *rest, "--incomplete", which, "--estimand", "finite")
+            found = json.loads(run(*asked, "--json").stdout)
+            assert {line["incomplete"] for lines in found.values() for line in lines} == {which}
+            assert run(*asked, "-o", table).exit_code == 0
+            assert set(pd.read_csv(table)["incomplete"]) == {which}
 
 
 def test_claims_about_a_metric_need_no_systems(tmp_path: Path) -> None:

@@ -70,7 +70,8 @@ def metrics(
         weights = ratings_of(tree).items["weight"].tolist()
         show_parts(metrics_table(summaries, weights, panels_said(draws[chosen[0]])))
 
-    deliver("metrics", pd.concat(summaries.values(), ignore_index=True), as_json, output, show)
+    table = pd.concat(summaries.values(), ignore_index=True).assign(incomplete=incomplete)
+    deliver("metrics", table, as_json, output, show)
     end_with(tree)
 
 
@@ -112,24 +113,27 @@ def compare(
         raise typer.BadParameter("goes with --by system alone", param_hint="--rope")
     tree = open_fit(fit_file)
     say_unsuited(own, tree)
+    said = {"incomplete": incomplete}  # in every table: it changes what the numbers are of
     with computed_once(tree), waiting("comparing", show=True, unit="draws"):
         results = [
             check_claim(tree, text, estimand=estimand, level=level, incomplete=incomplete)
             for text in claims
         ]
+        checked = claims_frame(results).assign(**said)
         # Claims are about metrics, and need nothing to compare.
         alone = bool(results) and len(ratings_of(tree).systems) < 2
         asked: dict[str, Any] = {
-            "metric": metric or None, "estimand": estimand, "level": level,
-            "incomplete": incomplete, "baseline": baseline,
+            "metric": metric or None, "estimand": estimand, "level": level, "baseline": baseline,
+            **said,
         }  # fmt: skip
         if by == "stratum" and not alone:
-            _deliver_groups(group_contrasts(tree, **asked), results, as_json, output)
+            groups = group_contrasts(tree, **asked).assign(**said)
+            _deliver_groups(groups, checked, as_json, output)
             _end_with(tree, results, as_json)
             return
         found = None if alone else compare_systems(tree, by="system", rope=limits, **asked)
     if found is None:
-        deliver("claims", claims_frame(results), as_json, output, lambda: None)
+        deliver("claims", checked, as_json, output, lambda: None)
         _end_with(tree, results, as_json)
         return
 
@@ -139,17 +143,17 @@ def compare(
 
         show_parts(*comparison_parts(found, panels_said(found.draws)))
 
-    extra = {"systems": found.systems, "claims": claims_frame(results)}
-    deliver("pairs", found.pairs, as_json, output, show, extra=extra)
+    extra = {"systems": found.systems.assign(**said), "claims": checked}
+    deliver("pairs", found.pairs.assign(**said), as_json, output, show, extra=extra)
     _end_with(tree, results, as_json)
 
 
 def _deliver_groups(
-    groups: "pd.DataFrame", results: "list[ClaimResult]", as_json: bool, output: "Path | None"
+    groups: "pd.DataFrame", claims: "pd.DataFrame", as_json: bool, output: "Path | None"
 ) -> None:
     from assay.render import groups_table
 
-    extra = {"claims": claims_frame(results)}
+    extra = {"claims": claims}
     deliver(
         "groups", groups, as_json, output, lambda: show_parts(groups_table(groups)), extra=extra
     )

@@ -19,6 +19,7 @@ from assay.fit_data import structure_of
 from assay.prior_use import used_priors
 from assay.reporting import report
 from assay.reporting.agreement import agreement_section
+from assay.reporting.budget import _contrasts_table, budget_section
 from assay.reporting.material import Material
 from assay.reporting.page import (
     Code,
@@ -481,6 +482,34 @@ def test_budget_says_what_binds(fit: xr.DataTree) -> None:
     assert "A - B" in said
     assert "Monte Carlo error" in said
     assert all(isinstance(f, Finding) for f in found.findings)
+
+
+def test_three_systems_have_a_budget_of_each_contrast(fit: xr.DataTree) -> None:
+    """That of a difference is not the sum of two: what the systems share cancels."""
+    ratings = assay.simulate("generation", n_items=90, n_systems=3, n_clusters=30, rng=1)
+    three = assay.fit(ratings, method="map", draws=200, chains=2, starts=1, rng=1)
+    page = budget_section(Material(fit=three))
+    assert isinstance(page, Section)
+    (table,) = [b for b in page.blocks if isinstance(b, Table) and b.key == "budget_of_contrasts"]
+    names = ["system_1 - system_2", "system_1 - system_3", "system_2 - system_3"]
+    assert table.frame["system"].tolist() == names * 5
+    there = assay.variance_budget(three, contrast=("system_1", "system_3"))
+    mine = table.frame[table.frame["system"] == names[1]].reset_index(drop=True)
+    pd.testing.assert_frame_equal(mine, there)
+    shown = [row.cells[0] for row in table.rows]
+    assert shown[:5] == ["proper_action_rate", *names, "on_topic_rate"]
+    of_two = budget_section(Material(fit=fit))
+    assert isinstance(of_two, Section)
+    assert "budget_of_contrasts" not in {b.key for b in of_two.blocks if isinstance(b, Table)}
+
+
+def test_only_so_many_contrasts_are_shown_and_all_are_exported() -> None:
+    line = {"metric": "m", "system": "A - B", "estimand": "finite", "variance": 1.0, "mcse": 0.1}
+    line |= {"parameters": 0.5, "labels": 0.5, "clusters": 0.0}
+    (table,) = _contrasts_table(pd.DataFrame([line] * 70), "gold")
+    assert isinstance(table, Table)
+    assert (len(table.rows), len(table.frame)) == (61, 70)  # a heading besides
+    assert "The first 60 of 70" in table.note
 
 
 def test_prose_shows_control_characters() -> None:

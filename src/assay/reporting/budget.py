@@ -13,6 +13,8 @@ from assay.words import UNDEFINED, decimals_for, fixed, lines_of, percent
 UNTOLD = "cannot be told"
 WEIGHT = 2.0
 WORTH_TELLING = 0.01
+SHOWN_CONTRASTS = 60
+SHARES = "Variance budget: shares of the posterior variance"
 BINDS = {
     "ratings": "one more rating of every item",
     "clusters": "ten more clusters",
@@ -49,6 +51,7 @@ def budget_section(material: Material) -> Section | Gap:
             caption=f"{words} {note}",
         ),
         _variance_table(variance, note),
+        *_contrasts_table(material.contrast_variance, material.reference),
         _widths_table(widths, material.level, note),
     ]
     return Section(
@@ -59,19 +62,38 @@ def budget_section(material: Material) -> Section | Gap:
     )
 
 
+def _contrasts_table(variance: pd.DataFrame, reference: str) -> list[Block]:
+    """Show the budget of each contrast of three systems or more: what they share cancels."""
+    if variance.empty:
+        return []
+    note = f"Estimand {estimand_words(variance)}. Reference: {reference}."
+    if len(variance) > SHOWN_CONTRASTS:
+        note += f" The first {SHOWN_CONTRASTS} of {len(variance)}; the exported table has all."
+    title = f"{SHARES}, of each difference of two systems"
+    words, shown, note = _shares_told(variance, note)
+    shown = {"system": "Systems"} | shown
+    return [
+        table_of(
+            "budget_of_contrasts", title, words.head(SHOWN_CONTRASTS), shown, under="metric",
+            note=note, export=variance,
+        )
+    ]  # fmt: skip
+
+
 def _variance_table(variance: pd.DataFrame, note: str) -> Block:
+    words, shown, note = _shares_told(variance.assign(what=_what(variance)), note)
+    return table_of("budget", SHARES, words, {"what": "Metric"} | shown, note=note, export=variance)
+
+
+def _shares_told(variance: pd.DataFrame, note: str) -> tuple[pd.DataFrame, dict[str, str], str]:
+    """Write the shares of a budget; which columns to show of it, and what stands below."""
     total = variance["variance"].where(variance["variance"] > 0)
     shares = {name: _share(variance[name] / total) for name in PARTS}
     told = [f"{v:.2g}" if v == v else UNDEFINED for v in variance["variance"]]
-    words = variance.assign(
-        **shares, error=_share(variance["mcse"] / total), what=_what(variance), variance=told
-    )
-    shown = {"what": "Metric", "variance": "Variance"}
-    shown |= {name: name.capitalize() for name in PARTS} | {"error": "Monte Carlo error"}
-    return table_of(
-        "budget", "Variance budget: shares of the posterior variance", words, shown,
-        note=f"{note} Shares add up to 100% within Monte Carlo error.", export=variance,
-    )  # fmt: skip
+    words = variance.assign(**shares, error=_share(variance["mcse"] / total), variance=told)
+    shown = {"variance": "Variance"} | {name: name.capitalize() for name in PARTS}
+    shown |= {"error": "Monte Carlo error"}
+    return words, shown, f"{note} Shares add up to 100% within Monte Carlo error."
 
 
 def _share(numbers: pd.Series) -> pd.Series:

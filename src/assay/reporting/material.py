@@ -22,6 +22,7 @@ from assay.comparison import (
     side_by_side,
     stability_tables,
 )
+from assay.comparison.pairs import pairs_of
 from assay.comparison.views import Of
 from assay.consensus import consensus_sensitivity
 from assay.dependence import perception_table
@@ -156,6 +157,15 @@ class Material:
     def variance(self) -> pd.DataFrame:
         """Variance budget: of the contrast where there are two systems, else of each system."""
         return variance_budget(self.fit, contrast=self._contrast)
+
+    @cached_property
+    def contrast_variance(self) -> pd.DataFrame:
+        """Variance budget of each contrast, by metric; empty of fewer than three systems."""
+        pairs = pairs_of(self.ratings.systems) if self._contrast is None else []
+        parts = [variance_budget(self.fit, contrast=pair) for pair in pairs]
+        if not parts:
+            return self.variance.head(0)
+        return pd.concat(parts).sort_index(kind="stable", ignore_index=True)
 
     @cached_property
     def widths(self) -> pd.DataFrame:

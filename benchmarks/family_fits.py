@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import assay
-from assay.climbs import hold, prior_centre, spreads_of
+from assay.climbs import equally_hard, hold, prior_centre, spreads_of
 from assay.density import make_density
 from assay.errors import FitWarning
 from assay.model import build_structure
@@ -50,14 +50,16 @@ class Found:
 
 
 def at_mode(ratings: Ratings, recipe: str, reference: str | None = None) -> Found:
-    """Probabilities at the mode above the centre of the prior: ``method="map", starts=1``.
+    """Probabilities at the mode above the centre of the prior, or above that without hard items.
 
-    Without its width there, which ``fit`` computes too.
+    At the higher of the two; ``fit(method="map", starts=1)`` looks further, and for the widths.
     """
     start = time.perf_counter()
     structure = build_structure(ratings, make_spec(recipe, reference=reference))
     density = make_density(structure, threads=1)
-    x, height = hold(density, prior_centre(density))
+    starts = [prior_centre(density), equally_hard(density)]
+    peaks = [hold(density, start) for start in starts if start is not None]
+    x, height = max(peaks, key=lambda peak: peak[1])
     settled = None
     if len(spreads_of(density)):
         settled = settle_spreads(density, x, labels_kept(structure, density, x))

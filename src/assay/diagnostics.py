@@ -181,6 +181,8 @@ def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> l
     draws = len(next(iter(values.values())))
     some = {name: value[:: max(1, draws // LOOKED_AT)] for name, value in values.items()}
     mean = structure.mean_reliability(some)
+    turns = structure.difficulty.kind == "classes"
+    stops = "hard items that are never turned round (item_difficulty_guessing), " * turns
     found = []
     for n, label in enumerate(structure.ratings.task.labels):
         count = len(label.classes)
@@ -197,7 +199,7 @@ def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> l
                 f"{label.classes[rival]!r} more often ({other.mean():.2f}) than their own "
                 f"({own.mean():.2f}): raters may avoid that answer, or the class has drifted from "
                 "its name. Look at its most certain items; known truth of some (truth=), "
-                "raters='dawid_skene' or prior counts hold it in its place."
+                f"{stops}raters='dawid_skene' or prior counts hold it in its place."
             )
     return found
 

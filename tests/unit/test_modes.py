@@ -310,6 +310,9 @@ def test_raters_may_all_be_wrong_where_truth_is_known(gold: float):
         # Hard items are a class of their own there, and all raters turn it round.
         ("item_difficulty", 0.65, True),
         ("item_difficulty", 0.95, False),
+        # They are near guessing at most, and the easy ones say what a class is.
+        ("item_difficulty_guessing", 0.65, False),
+        ("item_difficulty_guessing", 0.2, True),
     ],
 )
 def test_a_class_is_misnamed_if_its_items_are_called_otherwise(layer, accuracy, misnamed):

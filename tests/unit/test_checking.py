@@ -624,7 +624,9 @@ class TestLeaning:
         report = check(read_ratings(table, task="retrieval", cluster="query"))
         (finding,) = [f for f in report.findings if f.topic == "what leans on the prior"]
         assert finding.level == "ok"
-        assert finding.text.endswith("lean on it, but for evidence_sufficient without an answer")
+        assert finding.text.endswith(
+            "lean on the prior, but for evidence_sufficient without an answer"
+        )
 
     def test_classes_without_a_name_of_their_reliability_are_told_by_name(self) -> None:
         rows = [(n, r, "x" if n < 25 else "yz"[n % 2]) for n in range(40) for r in "ab"]
@@ -647,7 +649,7 @@ class TestLeaning:
         alone = table.query("item >= 60").head(30).assign(rater="lonely")
         others = table[~table["item"].isin(alone["item"])]
         report = check(read_ratings(pd.concat([others, alone]), task="retrieval"))
-        assert "1 of 7 raters share fewer than 10 items" in texts(report, "note")
+        assert "1 of 7 raters shares fewer than 10 items" in texts(report, "note")
         assert "lonely (0 of 30)" in texts(report, "note")
 
 

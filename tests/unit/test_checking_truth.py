@@ -49,12 +49,11 @@ def test_known_truth_tells_errors_where_no_item_has_two_raters(raters: int) -> N
     assert connected in texts(report)
 
 
-def test_little_known_truth_counts_towards_what_is_wanted() -> None:
-    report = checked(raters=3, known=5)
-    assert "0 of 120 items have two raters or more, and the truth of 5 others is known" in texts(
-        report
-    )
-    assert "second ratings, or the truth, of 95 more items would change that" in texts(report)
+def test_little_known_truth_tells_little() -> None:
+    said = texts(checked(raters=3, known=5))
+    assert "reliabilities lean on the prior: 5 items tell of them; 100 items with three" in said
+    assert "learned of reliability comes from 5 items" in said
+    assert "reliability can be learned" not in said
 
 
 @pytest.mark.parametrize("size", [300, 3000])
@@ -63,7 +62,8 @@ def test_how_many_items_tell_counts_and_not_their_share(size: int) -> None:
     table = pd.DataFrame(rows, columns=["item", "rater"]).assign(label="no")
     table.loc[table["item"] % 3 == 0, "label"] = "yes"
     report = assay.check(read_ratings(table, task="single"))
-    assert "reliabilities will lean" not in texts(report)
+    assert "reliabilities lean" not in texts(report)
+    assert "raters agree can be learned (from 110 items), which way they err not" in texts(report)
 
 
 def test_without_it_nothing_tells_errors() -> None:
@@ -74,6 +74,9 @@ def test_without_it_nothing_tells_errors() -> None:
     assert "the raters fall into 3 parts without items in common" in texts(report)
     assert "whether some of them look like one cannot be told" in texts(report)
     assert "no two raters agree so often" not in texts(report)
+    assert "120 of 120 rated items (100%) have one rater: each" in texts(report)
+    assert "a reliability that only the prior tells" in texts(report)
+    assert "that other items teach" not in texts(report)
 
 
 def test_one_is_singular() -> None:
@@ -81,6 +84,7 @@ def test_one_is_singular() -> None:
     said = texts(assay.check(read_ratings(table, task="relevance", labels="label")))
     assert "1 rater in one group" in said
     assert "1 cluster (each item is its own)" in said
+    assert "no two raters" not in said
 
 
 @pytest.mark.filterwarnings("ignore::assay.errors.FitWarning")

@@ -182,7 +182,7 @@ def test_findings_that_lean_on_the_prior_are_limits_whatever_their_words() -> No
     limits = texts(limits_section(material))
     findings = material.data_check.at_least("note")
     leaning = [finding for finding in findings if finding.leans]
-    assert len(leaning) == 3
+    assert len(leaning) == 4
     assert {f.text for f in findings if f"the prior: {f.text}." in limits} == {
         finding.text for finding in leaning
     }

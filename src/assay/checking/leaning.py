@@ -17,7 +17,9 @@ from assay.ratings import Ratings
 _finding = findings_on("what leans on the prior")
 
 FEW_ITEMS = 20
+"""Telling items of a class, or in all, below which what is said of it leans on the prior."""
 FEW_SHARED = 10
+"""Telling items of a rater below which the rater's reliability leans on the prior."""
 MOSTLY_ONCE = 0.5
 
 
@@ -29,12 +31,12 @@ def check_leaning(ratings: Ratings) -> Part:
     truth) are mostly that class.
     """
     telling = telling_items(ratings)
-    classes = _class_table(ratings, telling)
-    raters = _rater_table(ratings, telling)
+    classes = class_table(ratings, telling)
+    raters = rater_table(ratings, telling)
     found = [*_once(ratings, telling), *_twice(ratings, telling), *_classes(classes)]
     found += [*_raters(raters), *_systems(ratings, telling)]
     if not found:
-        text = "no class, rater or system has so few items in common that its numbers lean on it"
+        text = "no class, rater or system has so few items in common that numbers lean on the prior"
         silent = classes.loc[~classes["answered"], "label"].unique()
         text += f", but for {some(list(silent))} without an answer" if len(silent) else ""
         found = [_finding("ok", text)]
@@ -49,14 +51,22 @@ def _once(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
     if not once:
         return []
     text = (
-        f"{once} of {rated} rated items ({once / rated:.0%}) have one rater: each of their labels "
-        "is one answer, weighed by a reliability and a prevalence that other items teach"
+        f"{once} of {rated} rated items ({once / rated:.0%}) {does(once, 'have')} one rater: each "
+        "of their labels is one answer, weighed by a reliability "
     )
+    if not telling.any():
+        text += (
+            "that only the prior tells. Rates and metrics over all items are no surer than it, "
+            "however many items there are"
+        )
+        return [_finding("warning", text)]
+    text += "and a prevalence that other items teach"
     if once <= MOSTLY_ONCE * rated:
         return [_finding("note", text)]
     text += (
-        f"; all that is learned of reliability comes from {int(telling.sum())} items. Rates and "
-        "metrics over all items are no surer than those reliabilities, however many items there are"
+        f"; all that is learned of reliability comes from {counted(int(telling.sum()), 'item')}. "
+        "Rates and metrics over all items are no surer than those reliabilities, however many "
+        "items there are"
     )
     return [_finding("warning", text)]
 
@@ -74,12 +84,20 @@ def _twice(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
     )
     others = other_witnesses(ratings)
     text += "; that leans on the prior" + f", and on {' and '.join(others)}" * bool(others)
-    text += f". A third rater, or the truth, of {FEW_ITEMS - settled} more items would tell"
+    wanted = FEW_ITEMS - settled
+    there = f" (there {does(pairs, 'are')} {pairs})" * (pairs < wanted)
+    text += f". A third rater, or the truth, on {wanted} such items{there} would begin to tell"
     return [_finding("note" if others else "warning", text, leans=True)]
 
 
-def _class_table(ratings: Ratings, telling: NDArray[np.bool_]) -> pd.DataFrame:
-    """Return per label and class the number of telling items that are mostly of that class."""
+def class_table(ratings: Ratings, telling: NDArray[np.bool_]) -> pd.DataFrame:
+    """Return per label and class the number of telling items that are mostly of that class.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``label``, ``class``, ``items``, ``answered`` (whether the label has any answer).
+    """
     lines = []
     for column, label in enumerate(ratings.task.labels):
         answers = ratings.answers[:, column]
@@ -130,8 +148,14 @@ def _reliability(name: str, items: int, *, binary: bool) -> str:
     return f"{what} rests on about {items} items"
 
 
-def _rater_table(ratings: Ratings, telling: NDArray[np.bool_]) -> pd.DataFrame:
-    """Return per rater the items answered and those of them that are telling."""
+def rater_table(ratings: Ratings, telling: NDArray[np.bool_]) -> pd.DataFrame:
+    """Return per rater the items answered and those of them that are telling.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``rater``, ``items``, ``shared``.
+    """
     answered = ~ratings.abstained
     pairs = pd.DataFrame({"rater": ratings.rater[answered], "item": ratings.item[answered]})
     pairs = pairs.drop_duplicates()
@@ -152,8 +176,9 @@ def _raters(table: pd.DataFrame) -> list[Finding]:
         return []
     names = [f"{line.rater} ({line.shared} of {line.items})" for line in few.itertuples()]
     text = (
-        f"{len(few)} of {len(table)} raters share fewer than {FEW_SHARED} items with another rater "
-        f"or the truth: their reliability is that of their group and the prior: {some(names)}"
+        f"{len(few)} of {len(table)} raters {does(len(few), 'share')} fewer than {FEW_SHARED} "
+        "items with another rater or the truth, and the reliability of each leans on the group and "
+        f"the prior: {some(names)}"
     )
     return [_finding("note", text, leans=True)]
 

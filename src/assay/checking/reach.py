@@ -1,13 +1,17 @@
 """What the data can answer, what they cannot, and what would unlock it."""
 
+import numpy as np
+from numpy.typing import NDArray
+
 from assay.checking.items import (
     other_witnesses,
     raters_of_items,
     settling_items,
     telling_items,
 )
+from assay.checking.leaning import FEW_ITEMS, FEW_SHARED, class_table, rater_table
 from assay.checking.result import Finding, Part, findings_on
-from assay.plurals import some
+from assay.plurals import counted, some
 from assay.ratings import Ratings
 from assay.witnesses import (
     ENOUGH,
@@ -27,6 +31,10 @@ WANTED = 100
 """Items that tell of errors, from which on they tell more than the prior does: a number and not a
 share, since a reliability of 0.9 is known to within 0.03 (an SD) from 100 ratings, of few or many.
 """
+SHOWN = 0.9
+"""Reliability of which it is said how well it can be known."""
+MOST = 0.5
+"""Share of the raters with few telling items above which only what they have in common is told."""
 
 
 def check_reach(ratings: Ratings) -> Part:
@@ -70,23 +78,67 @@ def _lists(ratings: Ratings) -> list[Finding]:
 
 
 def _reliability(ratings: Ratings) -> list[Finding]:
-    several = int((raters_of_items(ratings) >= 2).sum())
-    telling, size = int(telling_items(ratings).sum()), len(ratings.items)
-    wanted = min(WANTED, size)
-    known = telling - several
-    if telling >= wanted:
-        where = " and ".join(["items they share"] * (several > 0) + ["known truth"] * (known > 0))
-        if not settling_items(ratings).any() and not other_witnesses(ratings):
-            return [
-                _finding("note", "how often raters agree can be learned, which way they err not")
-            ]
-        return [_finding("ok", f"the raters' reliability can be learned from {where}")]
-    more = f", and the truth of {known} others is known" if known else ""
+    """Say what items that two raters answered, or whose truth is known, tell of reliability."""
+    telling = telling_items(ratings)
+    count, settled = int(telling.sum()), int(settling_items(ratings).sum())
+    others = other_witnesses(ratings)
+    if count < FEW_ITEMS:
+        none = "no item has two raters or a known truth: reliabilities are the prior's"
+        text = f"{_lean(count) if count else none}; {_takes()}"
+        return [_finding("warning", text, leans=True)]
+    only_pairs = settled < FEW_ITEMS and settled < count
+    if only_pairs and not others:
+        how = f"from {count} items), which way they err {'hardly' if settled else 'not'}"
+        return [_finding("note", f"how often raters agree can be learned ({how}")]
+    classes, raters = _leaning(ratings, telling)
+    if classes == 1:
+        text = f"{_lean(count)}, fewer than {FEW_ITEMS} of each class"
+        return [_finding("note", text, leans=True)]
+    ways = f"; which way they err, as far as {' and '.join(others)} tell" * only_pairs
+    most = raters > MOST
+    few = ["classes"] * (classes > 0) + ["raters"] * (0 < raters <= MOST)
+    but = f", but for the {' and '.join(few)} said to lean on the prior" * bool(few)
+    roughly = ""
+    if count < WANTED:
+        roughly = f" roughly (a reliability of {SHOWN} to within {_spread(count):.2f} at best)"
     text = (
-        f"{several} of {size} items have two raters or more{more}: reliabilities will lean on the "
-        f"prior; second ratings, or the truth, of {wanted - telling} more items would change that"
+        f"the raters' {'mean ' * most}reliability can be learned{roughly} from "
+        f"{_sources(ratings, count)}{but}{ways}"
     )
-    return [_finding("warning", text, leans=True)]
+    return [_finding("note" if roughly else "ok", text)]
+
+
+def _sources(ratings: Ratings, telling: int) -> str:
+    """Name what makes items tell: several raters, known truth."""
+    several = int((raters_of_items(ratings) >= 2).sum())
+    there = {"items they share": several > 0, "known truth": telling > several}
+    return " and ".join(words for words, some_items in there.items() if some_items)
+
+
+def _lean(telling: int) -> str:
+    return f"reliabilities lean on the prior: {counted(telling, 'item', 'tell')} of them"
+
+
+def _takes() -> str:
+    """Say how many items tell a reliability how well."""
+    return (
+        f"{WANTED} items with three raters or a known truth tell a reliability of {SHOWN} to "
+        f"within {_spread(WANTED):.2f} at best"
+    )
+
+
+def _leaning(ratings: Ratings, telling: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the share of classes, and of raters, on which few items tell; 0 if there are none."""
+    classes, raters = class_table(ratings, telling), rater_table(ratings, telling)
+    few_classes = (classes["items"] < FEW_ITEMS)[classes["answered"]]
+    few_raters = (raters["shared"] < FEW_SHARED)[raters["items"] > 0]
+    found = [float(few.mean()) if len(few) else 0.0 for few in (few_classes, few_raters)]
+    return found[0], found[1]
+
+
+def _spread(count: int) -> float:
+    """Return the SD of the share of right answers to so many items, at the shown reliability."""
+    return float(np.sqrt(SHOWN * (1 - SHOWN) / count))
 
 
 def _groups(ratings: Ratings) -> list[Finding]:

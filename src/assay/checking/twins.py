@@ -21,6 +21,8 @@ CHANCE_LIMIT = 0.9
 def check_twins(ratings: Ratings) -> Part:
     """Say which raters agree so often that they may not be independent witnesses."""
     first = (ratings.answers != MISSING).any(axis=1) & (ratings.replicate == 0)
+    if len(np.unique(ratings.rater[first])) < 2:
+        return Part()
     _, pattern = unique_rows(*ratings.answers[first].T)
     shares = np.bincount(pattern) / max(len(pattern), 1)
     chance = float((shares**2).sum())

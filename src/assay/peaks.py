@@ -28,6 +28,10 @@ Peak = tuple[Floats, float, int]
 SAME_LABELS = 0.02
 SAME_PLACE = 0.1
 SAME_HEIGHT = 0.5
+NEAR_GUESSING = 0.15
+"""Part of the way from guessing to always right, or wrong, within which raters stand as if they
+guessed: of two classes, mean accuracies of 0.43 to 0.57, as where half of them are turned round."""
+HALF = 0.5
 HOPELESS = 10.0
 """Nats for each unknown by which a mode is so low that its width is of no account."""
 
@@ -94,17 +98,29 @@ class Mode:
         """Whether raters are wrong more often than by guessing, on some label."""
         return self.accuracy < self.chance
 
+    @property
+    def kind(self) -> str:
+        """How raters stand there, in words."""
+        span = self.chance if self.mirrored else 1 - self.chance
+        near = abs(self.accuracy - self.chance) < NEAR_GUESSING * span
+        if self.mirrored and not near:
+            return "raters are mostly wrong (a mirror image)"
+        if self.misnamed:
+            return "raters mostly call a class, or its hard items, by the name of another"
+        if near:
+            return (
+                f"raters are right, on average, about as often as by guessing ({self.chance:.2f})"
+            )
+        if self.accuracy <= HALF:
+            return f"raters are right more often than by guessing ({self.chance:.2f})"
+        return "raters are mostly right"
+
     def __str__(self) -> str:
         """Say what the mode is and how much it weighs."""
-        kind = "raters are mostly right"
-        if self.misnamed:
-            kind = "raters mostly call a class, or its hard items, by the name of another"
-        if self.mirrored:
-            kind = "raters are mostly wrong (a mirror image)"
         evidence = "" if np.isnan(self.evidence) else f"log evidence {self.evidence:.1f}, "
         found = f"from {self.starts} of the starts" if self.starts else "by other names of classes"
         return (
-            f"{kind}: mean accuracy {self.accuracy:.2f}, {evidence}"
+            f"{self.kind}: mean accuracy {self.accuracy:.2f}, {evidence}"
             f"weight {self.weight:.2g}, found {found}"
         )
 

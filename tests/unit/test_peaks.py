@@ -1,0 +1,63 @@
+"""What a mode says of its raters is what their mean accuracy says."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import assay
+from assay.density import make_density
+from assay.model import build_structure
+from assay.modes import find_modes
+from assay.peaks import Mode
+from assay.spec import make_spec
+from assay.task_files import load_task
+
+RIGHT = "raters are mostly right: "
+WRONG = "raters are mostly wrong (a mirror image): "
+OTHERWISE = "raters mostly call a class, or its hard items, by the name of another: "
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "classes", "misnamed", "said"),
+    [
+        (0.9, 2, False, RIGHT),
+        (0.58, 2, False, RIGHT),
+        (0.5, 2, False, "raters are right, on average, about as often as by guessing (0.50): "),
+        (0.47, 2, False, "raters are right, on average, about as often as by guessing (0.50): "),
+        (0.3, 2, False, WRONG),
+        (0.55, 4, False, RIGHT),
+        (0.45, 4, False, "raters are right more often than by guessing (0.25): "),
+        (0.3, 4, False, "raters are right, on average, about as often as by guessing (0.25): "),
+        (0.1, 4, False, WRONG),
+        (0.6, 2, True, OTHERWISE),
+        (0.5, 2, True, OTHERWISE),
+        (0.2, 2, True, WRONG),
+    ],
+)
+def test_how_raters_stand_is_said_against_guessing(
+    accuracy: float, classes: int, misnamed: bool, said: str
+) -> None:
+    mode = Mode(
+        x=np.zeros(1), height=0.0, precision=None, evidence=np.nan,
+        accuracy=accuracy, chance=1 / classes, misnamed=misnamed,
+    )  # fmt: skip
+    assert str(mode).startswith(f"{said}mean accuracy {accuracy:.2f}, weight")
+
+
+@pytest.mark.parametrize("turned", [0, 2])
+def test_two_camps_of_one_size_are_not_mostly_right(turned: int) -> None:
+    """Of four raters who are right on nine items in ten, some have the classes turned round."""
+    rng = np.random.default_rng(3)
+    truth = rng.random(60) < 0.4
+    lines = []
+    for j in range(4):
+        said = truth ^ (rng.random(60) < 0.1) ^ (j < turned)
+        lines += [(i, f"rater {j}", "yes" if yes else "no") for i, yes in enumerate(said)]
+    table = pd.DataFrame(lines, columns=["item", "rater", "label"])
+    task = load_task("single").with_classes({"label": ("no", "yes")})
+    structure = build_structure(
+        assay.read_ratings(table, task=task), make_spec("hierarchical", "dirichlet")
+    )
+    best = find_modes(structure, make_density(structure), np.random.default_rng(1))[0]
+    guess = "raters are right, on average, about as often as by guessing (0.50): mean accuracy 0.5"
+    assert str(best).startswith(guess if turned else RIGHT)

@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "calibration"
-STUDIES = claims_raters.STUDIES | claims_studies.STUDIES
+STUDIES = claims_raters.STUDIES | claims_studies.STUDIES | claims_raters.LATER
 EDGES = (0.0, 0.05, 0.2, 0.5, 0.8, 0.95, 1.0)
 TABLES = {
     "claims_worlds.csv": ["study", "world", "claim"],

@@ -8,12 +8,14 @@ import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 import assay
+from assay.accuracy import compare_raters, rater_accuracy
 from assay.dependence import effective_raters
 from assay.fit_data import posterior_dataset
 from assay.kinds import rater_consistency, rater_kinds
@@ -191,6 +193,23 @@ def kinds(world: World, rng: np.random.Generator) -> Claims:
                 )
 
 
+def better(world: World, rng: np.random.Generator) -> Claims:
+    """Chances that one rater is right more often than another, of each two."""
+    ratings = world.draw(rng)
+    fit = world.fit(ratings, rng)
+    doubt = MODES if "mode" in fit.attrs["warnings"] else ""
+    true = rater_accuracy(world.truth(fit, ratings)).isel(chain=0, draw=0)
+    found = compare_raters(fit)
+    for label in found["label"].values:
+        for a, b in combinations(found["rater"].values, 2):
+            gap = float(true.sel(rater=a, label=label) - true.sel(rater=b, label=label))
+            stated = float(found.sel(rater=a, other=b, label=label))
+            yield Claim(what=f"P(more accurate){doubt}", stated=stated, so=gap > 0)
+            if max(stated, 1 - stated) >= 0.95:
+                so = (gap > 0) == (stated > 0.5)
+                yield Claim(what=f"clearly so{doubt}", stated=max(stated, 1 - stated), so=so)
+
+
 def consistency(world: World, rng: np.random.Generator) -> Claims:
     """Intervals of the chance that a repeated rating is the earlier one again."""
     ratings = world.draw(rng)
@@ -351,3 +370,18 @@ STUDIES: dict[str, tuple[Study, dict[str, World]]] = {
         },
     ),
 }
+
+LATER: dict[str, tuple[Study, dict[str, World]]] = {
+    "better": (
+        better,
+        {
+            "two classes": World(task="single", sizes=EIGHT | BINARY),
+            "three classes, dawid_skene": World(task="single", sizes=EIGHT, raters="dawid_skene"),
+            "rules (retrieval)": World(task="retrieval", sizes=EIGHT),
+            "two classes, raters of all kinds": World(
+                task="single", sizes=EIGHT | BINARY, priors={"sd": "HalfNormal(2)"}
+            ),
+        },
+    ),
+}
+"""Studies that came last: the place of a study is part of its seed."""

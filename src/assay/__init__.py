@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from assay.abstentions import abstention_sensitivity
+    from assay.accuracy import compare_raters
     from assay.agreements import agreement
     from assay.ais_studies import ais_study
     from assay.calibration_curves import score_calibration
@@ -81,6 +82,7 @@ _HOME = {
     "check_claim": "comparison",
     "compare": "comparison",
     "compare_counts": "comparison",
+    "compare_raters": "accuracy",
     "consensus_sensitivity": "consensus",
     "drift_table": "sessions",
     "effective_raters": "dependence",
@@ -142,6 +144,7 @@ __all__ = [
     "check_claim",
     "compare",
     "compare_counts",
+    "compare_raters",
     "consensus_sensitivity",
     "drift_table",
     "effective_raters",

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from assay.accuracy import rater_accuracy
 from assay.dependence import effective_raters
 from assay.fit_data import ratings_of, structure_of
 from assay.intervals import require_level
@@ -63,15 +64,7 @@ def accuracy_frame(fit: xr.DataTree, kind: Kind = "recorded", level: float = 0.9
     """
     require_level(level)
     table, shares = rater_reliability(fit, kind=kind), class_shares(fit).to_numpy()
-    hits = np.nan_to_num(np.einsum("cdrlkk->cdrlk", table.to_numpy()))
-    right = xr.DataArray(
-        np.einsum("cdlk,cdrlk->cdrl", shares, hits),
-        dims=("chain", "draw", "rater", "label"),
-        coords={dim: table[dim] for dim in ("chain", "draw", "rater", "label")},
-        name="accuracy",
-        attrs=table.attrs,
-    )
-    lines = summarize(right, level=level).assign(kind=kind)
+    lines = summarize(rater_accuracy(fit, kind=kind), level=level).assign(kind=kind)
     wrong = np.nan_to_num(np.einsum("cdlk,cdrlkm->rlkm", shares, table.to_numpy()))
     np.einsum("rlkk->rlk", wrong)[:] = -1
     raters, labels, classes, _ = wrong.shape

@@ -18,6 +18,7 @@ SMALL = [
     ("kinds", "two classes, raters of all kinds", 12),
     ("consistency", "two classes", 10),
     ("drift", "two classes, strong drift", 12),
+    ("better", "three classes, dawid_skene", 12),
 ]
 FAR = 4.0
 """Standard errors: about one in 15,000 each."""
@@ -55,12 +56,14 @@ def worst(lines: pd.DataFrame) -> pd.Series:
 def test_claims_are_right_as_often_as_they_say(lines: pd.DataFrame) -> None:
     found = worst(lines)
     assert {"P(adversarial)", "P(better)", "informedness", "consistency"} <= set(found.index)
+    assert {"P(more accurate)", "clearly so"} <= set(found.index)
     assert found.max() < FAR
 
 
 WRONG: dict[str, Callable[[pd.Series], pd.Series]] = {
     # The opposite, and chances that do not depend on the rater.
     "P(better)": lambda stated: 1 - stated,
+    "P(more accurate)": lambda stated: 1 - stated,
     "P(adversarial)": lambda stated: stated * 0 + 0.5,
     "P(spammer)": lambda stated: stated * 0 + 0.5,
 }

@@ -33,6 +33,7 @@ OF_FIT = {
     "abstention_sensitivity": ("odds_ratio", "metric", "estimand", "level", "draws", "when"),
     "check_claim": ("claim", "estimand", "level", "incomplete"),
     "compare": ("by", "metric", "estimand", "level", "rope", "incomplete", "baseline"),
+    "compare_raters": ("kind",),
     "consensus_sensitivity": ("wrong", "metric", "estimand", "level", "rng"),
     "drift_table": ("level",),
     "expected_width": ("metric", "by", "estimand", "contrast", "incomplete", "level", "rng"),

@@ -9,10 +9,9 @@ from assay.errors import Aside
 from assay.model import Structure
 from assay.plurals import counted
 from assay.prior_use import idle_priors
-from assay.ratings import NOT_AUDITED
+from assay.ratings import NOT_AUDITED, Ratings
 from assay.reading.ids import all_apart, unique_rows
 from assay.spec import GOLD, GROUPS, recipes
-from assay.states import MISSING
 
 PRIOR_DRIVEN = 0.8
 """Share of the prior's SD from which on a posterior counts as the prior's."""
@@ -24,14 +23,21 @@ CHOSEN = {
     "by has to be among the answers and covariates of this model.",
 }
 """By how the items with gold were chosen."""
+AGREED = (
+    "The truth is what the rater groups agree on: each is taken to misperceive items on its own, "
+    "and how often all of them are wrong together cannot be told from these data."
+)
+"""Whose truth is meant where nothing else is known of it."""
 
 
 def stated_assumptions(structure: Structure) -> list[str]:
     """Say what was assumed before the data were looked at."""
     spec, ratings = structure.spec, structure.ratings
+    audited = bool((ratings.audit != NOT_AUDITED).any())
+    known = audited or bool(ratings.has_truth.any())
     found = []
     if spec.reference is None:
-        if not ((ratings.truth != MISSING).any() or (ratings.audit != NOT_AUDITED).any()):
+        if not known:
             found.append(
                 "The truth is the consensus of all raters: how often they are wrong together "
                 "cannot be told from these data (assay.consensus_sensitivity says what follows if "
@@ -40,14 +46,23 @@ def stated_assumptions(structure: Structure) -> list[str]:
     elif spec.reference == GOLD:
         found.append(CHOSEN[spec.gold_chosen])
     elif spec.reference == GROUPS:
-        found.append(
-            "The truth is what the rater groups agree on: each is taken to misperceive items on "
-            "its own, and how often all of them are wrong together cannot be told from these data."
-        )
+        found.append(_agreed(ratings, audited=audited) if known else AGREED)
     else:
         found.append(f"The consensus of {spec.reference} is the truth by definition.")
     found += [*doubted_alike(structure), *independent_replicates(structure)]
     return [*found, *priors_without_use(structure)]
+
+
+def _agreed(ratings: Ratings, *, audited: bool) -> str:
+    """Say whose truth is meant where groups agree on some of it, and more is known."""
+    count = int(ratings.has_truth.sum())
+    sources = [f"the known truth of {counted(count, 'item')}"] * (count > 0)
+    sources += ["what audits say of single answers"] * audited
+    return (
+        f"The truth is what the rater groups agree on, and {' and '.join(sources)}: each group is "
+        "taken to misperceive items on its own. Where all of them are wrong together, only that "
+        "shows it, and how often is not carried over from there to other items."
+    )
 
 
 def priors_without_use(structure: Structure) -> list[str]:

@@ -10,14 +10,16 @@ import pytest
 
 import assay
 from assay import group_errors
+from assay.assumptions import stated_assumptions
 from assay.diagnostics import fit_warnings
-from assay.errors import ModelError
+from assay.errors import FitWarning, ModelError
 from assay.fit_data import spec_of
 from assay.group_errors import group_error_warnings
 from assay.layers.reference import check_reference, layered_groups, telling_items
 from assay.model import build_structure
 from assay.posterior_checks import ACROSS, WITHIN
 from assay.ratings import Ratings
+from assay.reporting.limits import limits_section
 from assay.reporting.material import Material
 from assay.reporting.model_checks import misfit_section
 from assay.spec import make_spec
@@ -186,6 +188,42 @@ def test_whose_truth_it_is_is_told(together) -> None:
     assert not table["prior_driven"].any()
     worth = assay.effective_raters(fit).mean(("chain", "draw", "label"))
     assert (worth < 2.5).all()
+
+
+@pytest.mark.parametrize(
+    ("gold", "audited", "said"),
+    [
+        (0, False, ": each is taken to misperceive items on its own, and how often"),
+        (7, False, ", and the known truth of 7 items: each group is taken"),
+        (1, True, ", and the known truth of 1 item and what audits say of single answers: each"),
+        (0, True, ", and what audits say of single answers: each group is taken"),
+    ],
+)
+def test_groups_beside_known_truth_are_not_said_to_be_all_that_tells(
+    gold: int, audited: bool, said: str
+) -> None:
+    ratings = in_groups({"a": 2, "b": 2, "c": 2})
+    truth = np.where(np.arange(len(ratings.items))[:, None] < gold, 0, ratings.truth)
+    audit = np.where(audited & (np.arange(len(ratings.item)) == 0)[:, None], 1, ratings.audit)
+    known = replace(ratings, truth=truth, audit=audit.astype(ratings.audit.dtype))
+    assumed, *_ = stated_assumptions(build_structure(known, make_spec(reference="groups")))
+    assert assumed.startswith(f"The truth is what the rater groups agree on{said}")
+    assert ("cannot be told from these data" in assumed) == (not (gold or audited))
+
+
+@pytest.mark.parametrize("gold", [0, 7])
+def test_a_report_of_groups_says_of_which_items_the_truth_is_known(gold: int) -> None:
+    ratings = in_groups({"a": 2, "b": 2, "c": 2})
+    truth = np.where(np.arange(len(ratings.items))[:, None] < gold, 0, ratings.truth)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        fit = assay.fit(
+            replace(ratings, truth=truth), raters="hierarchical", reference="groups", method="map",
+            draws=2, chains=1, starts=1, rng=1,
+        )  # fmt: skip
+    told = str(limits_section(Material(fit=fit)).blocks)
+    assert ("Known truth of some items would show it" in told) == (not gold)
+    assert (f"but for the {gold} of {len(ratings.items)} items whose truth" in told) == (gold > 0)
 
 
 def test_how_often_all_groups_are_wrong_can_be_varied(together) -> None:

@@ -52,13 +52,20 @@ def limits_section(material: Material) -> Section:
 def _truth(material: Material) -> list[str]:
     if material.reference not in CONSENSUSES:
         return [f"That {material.reference} is right: it is the truth here by definition."]
-    if material.reference == CONSENSUS_OF_GROUPS:
-        return [
-            "That what the rater groups agree on is right: each is taken to misperceive items on "
-            "its own, and a misunderstanding that several share cannot be seen in their ratings. "
-            "Known truth of some items would show it."
-        ]
     items = len(material.ratings.items)
+    if material.reference == CONSENSUS_OF_GROUPS:
+        text = "That what the rater groups agree on is right"
+        if not material.n_known:
+            return [
+                f"{text}: each is taken to misperceive items on its own, and a misunderstanding "
+                "that several share cannot be seen in their ratings. Known truth of some items "
+                "would show it."
+            ]
+        return [
+            f"{text}, but for the {material.n_known} of {items} items whose truth is known: each "
+            "is taken to misperceive items on its own, and how often several are wrong together "
+            "is not carried over from these to the others."
+        ]
     text = "That the raters' consensus is right. The truth here is the consensus of all raters"
     if not material.n_known:
         text += (

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import assay
+from assay.confusion import Tilt
 from assay.errors import ModelError
 from assay.families import default_priors
 from assay.menus import build_menu
@@ -103,9 +104,10 @@ def test_mace_is_a_mixture_of_whole_ratings(task: str):
 def test_mace_tilts_the_chance_of_an_honest_rating():
     structure = built("retrieval", "mace")
     family, values = structure.parts[0].family, drawn(structure)
-    tilt = np.zeros((5, family.layout.asked_rows))
-    tilt[:, 0] = 3.0
-    plain, tilted = (family.components(values, np.arange(5), t, np) for t in (None, tilt))
+    added = np.zeros((5, family.layout.asked_rows))
+    added[:, 0] = 3.0
+    tilts = (None, Tilt(added=added))
+    plain, tilted = (family.components(values, np.arange(5), tilt, np) for tilt in tilts)
     odds = [np.subtract(kinds[0][0], kinds[1][0]) for kinds in (plain, tilted)]
     np.testing.assert_allclose(odds[1] - odds[0], 3.0 / family.layout.asked_rows)
     marginal = np.exp(family.log_confusion(values, np))
@@ -254,15 +256,16 @@ def test_symbols_give_the_same_numbers(task: str, raters: str):
         np.ones(len(structure.ratings.task.labels), bool),
     )
     symbols = {k: pt.as_tensor_variable(v) for k, v in values.items()}
-    tilt = np.random.default_rng(1).standard_normal((5, family.layout.asked_rows))
+    rng, size = np.random.default_rng(1), (5, family.layout.asked_rows)
+    tilt = Tilt(added=rng.standard_normal(size), shrinkage=rng.exponential(size=size))
 
-    def outputs(values: dict, tilt: object, xp: object) -> list:
+    def outputs(values: dict, tilt: Tilt, xp: object) -> list:
         found = [x for kind in family.components(values, units, tilt, xp) for x in kind]
         found += [family.residual(values, units, menu, xp)] if raters == "joint" else []
         return [x for x in found if x is not None]
 
     mode = Mode(linker="py", optimizer=None)
-    symbolic = outputs(symbols, pt.as_tensor_variable(tilt), pt)
+    symbolic = outputs(symbols, Tilt(*(pt.as_tensor_variable(x) for x in tilt)), pt)
     for symbol, number in zip(symbolic, outputs(values, tilt, np), strict=True):
         np.testing.assert_allclose(symbol.eval(mode=mode), number, rtol=1e-12, atol=1e-12)
 

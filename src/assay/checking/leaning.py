@@ -133,9 +133,9 @@ def _classes(table: pd.DataFrame) -> list[Finding]:
     if not said:
         return []
     text = (
-        f"fewer than {FEW_ITEMS} items that two raters or the truth tell about show some classes "
-        f"({'; '.join(said)}): these reliabilities lean on the prior, and with them the rates of "
-        "those labels and every metric that counts them"
+        f"some reliabilities rest on fewer than {FEW_ITEMS} items with two raters or a known truth "
+        f"({'; '.join(said)}): they lean on the prior, and with them the rates of those labels and "
+        "every metric that counts them"
     )
     return [_finding("note", text, leans=True)]
 

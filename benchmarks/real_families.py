@@ -59,6 +59,9 @@ GOLD_RECIPES = (
     "dawid_skene",
 )
 SAMPLED = (
+    "hierarchical + lapses",
+    "hierarchical + lapses + item_difficulty",
+    "hierarchical + lapses + item_difficulty_guessing",
     "hierarchical + item_difficulty",
     "hierarchical + item_difficulty_guessing",
     "hierarchical",

@@ -192,11 +192,25 @@ def draw_system_bias(figure: Figure, name: str) -> None:
     histogram(apart, gap, "accuracy: one system against another", colour="second")
 
 
+def draw_lapses(figure: Figure, name: str) -> None:
+    """Draw the share of a rater's ratings that are lapses, and what they cost in accuracy."""
+    structure = structure_of(f"hierarchical + {name}", "retrieval")
+    values = prior_draws(structure)
+    logit = values["lapse_mean"] + values["lapse_sd"] * values["lapse_offset"][:, :1]
+    axes, loss = figure.subplots(1, 2)
+    histogram(axes, 1 / (1 + np.exp(-logit[:, 0])), "share of one rater's ratings that are lapses")
+    none = values | {"lapse_mean": np.full_like(values["lapse_mean"], -700.0)}
+    none |= {"lapse_sd": np.zeros_like(values["lapse_sd"])}
+    seen, every = (structure.parts[0].accuracy(v)[:, 0, 0] for v in (none, values))
+    histogram(loss, np.maximum(seen - every, 0), "what lapses cost in accuracy", colour="second")
+
+
 LAYERS: dict[str, Callable[[Figure, str], None]] = {
     "item_difficulty": draw_difficulty,
     "item_difficulty_guessing": draw_difficulty,
     "item_difficulty_continuous": draw_difficulty,
     "drift": draw_drift,
+    "lapses": draw_lapses,
     "perception": draw_perception,
     "system_bias": draw_system_bias,
 }

@@ -135,6 +135,15 @@ PLATES: dict[str, Plates] = {
         "tau>w w>y",
         {"group g": "tau", "session t": "w", "rater j": "w"},
     ),
+    "lapses": WITH_THETA.add(
+        {
+            "m": (r"$m, \tau$", 0.5, -0.8),
+            "n": (r"$n, \upsilon$", 0.5, -1.6),
+            "e": (r"$\epsilon, \xi$", 2.4, -1.2),
+        },
+        "m>e n>e e>y",
+        {"group g": "m n", "rater j": "e"},
+    ),
     "perception": DATA.add(
         {
             "theta": (r"$\theta$", 1.3, 0),

@@ -34,7 +34,7 @@ class Recipe:
     family : str
     layers : tuple of str
         ``item_difficulty``, ``item_difficulty_guessing``, ``item_difficulty_continuous``,
-        ``drift``, ``perception``.
+        ``drift``, ``lapses``, ``perception``, ``system_bias``.
     """
 
     family: str = "hierarchical"

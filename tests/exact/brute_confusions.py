@@ -150,6 +150,26 @@ def spam(task: Task, values: dict, rater: int) -> Confusion:
     return [[list(values[f"strategy_{la.name}"][rater])] * len(la.classes) for la in task.labels]
 
 
+def lapse_share(values: dict, rater: int, group: int) -> float:
+    """Chance that a rating of a rater is a lapse."""
+    odds = values["lapse_mean"][group] + values["lapse_sd"][group] * values["lapse_offset"][rater]
+    return 1 / (1 + math.exp(-float(odds)))
+
+
+def blind(task: Task, values: dict, rater: int, group: int) -> Confusion:
+    """What lapses say: the same answers whatever is true."""
+    mean, sd = values["strategy_mean"][group], values["strategy_sd"][group]
+    logits = [
+        float(m + sd * w) for m, w in zip(mean, values["strategy_offset"][rater], strict=True)
+    ]
+    found, first = [], 0
+    for la in task.labels:
+        odds = [math.exp(x) for x in logits[first : first + len(la.classes)]]
+        found.append([[o / math.fsum(odds) for o in odds]] * len(la.classes))
+        first += len(la.classes)
+    return found
+
+
 FAMILIES: dict[str, Callable[[Task, dict, int, int], Confusion]] = {
     "one_coin": _one_coin,
     "class_conditional": _class_conditional,

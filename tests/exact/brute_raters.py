@@ -9,8 +9,10 @@ from brute_confusions import (
     HONEST_ERROR,
     Confusion,
     Tilt,
+    blind,
     confusion_of,
     honest,
+    lapse_share,
     nearer_guessing,
     spam,
     tilted,
@@ -117,13 +119,22 @@ def speaker(
         return mace(structure, voice, tilt)
     confusion = confusion_of(voice.family, task, voice.values, voice.rater, voice.group_place)
     if voice.family != "joint":
-        return Rater(structure.ratings, as_rated(voice, confusion, tilt, position), voice.values)
+        seen = Rater(structure.ratings, as_rated(voice, confusion, tilt, position), voice.values)
+        return with_lapses(structure, voice, seen) if "lapses" in voice.layers else seen
 
     def residual(state: Vector, option: Vector) -> float:
         return association(structure, voice, state, option)
 
     changed = as_rated(voice, confusion, tilt, position)
     return Rater(structure.ratings, changed, voice.values, residual=residual)
+
+
+def with_lapses(structure: Structure, voice: Voice, seen: Rater) -> Mixture:
+    """Ratings that have seen the item, and blind ones."""
+    j, g = (0, 0) if voice.family in SHARED else (voice.rater, voice.group_place)
+    share = lapse_share(voice.values, j, g)
+    confusion = blind(structure.ratings.task, voice.values, j, g)
+    return Mixture([(1 - share, seen), (share, Rater(structure.ratings, confusion, voice.values))])
 
 
 def mace(structure: Structure, voice: Voice, tilt: Tilt) -> Mixture:

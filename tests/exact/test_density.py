@@ -27,6 +27,7 @@ RECIPES: dict[str, dict] = {
     "guessing": {"raters": "hierarchical + item_difficulty_guessing"},
     "continuous": {"raters": "one_coin + item_difficulty_continuous"},
     "drift": {"raters": "pooled + drift"},
+    "lapses": {"raters": "hierarchical + lapses + item_difficulty_guessing"},
     "bias": {"raters": "dawid_skene + system_bias"},
     "gold": {"raters": "hierarchical", "reference": "gold"},
     "default, gold": {"reference": "gold"},

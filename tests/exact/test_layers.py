@@ -32,12 +32,15 @@ LAYERS = (
     "system_bias",
     "item_difficulty + drift + system_bias",
     "item_difficulty_guessing + drift",
+    "lapses",
+    "lapses + item_difficulty + drift + system_bias",
 )
 MIXED = (
     {"human": "hierarchical + drift", "model": "scored + item_difficulty"},
     {"human": "pooled + item_difficulty", "model": "one_coin + system_bias"},
     {"human": "mace", "model": "class_conditional + drift + item_difficulty"},
     {"human": "scored", "model": "ordinal + item_difficulty"},
+    {"human": "pooled + lapses", "model": "hierarchical + lapses + item_difficulty_guessing"},
     {
         "human": "hierarchical + item_difficulty_guessing",
         "model": "scored + item_difficulty_guessing",
@@ -88,6 +91,11 @@ def test_all_layers_together():
 @pytest.mark.parametrize("family", ["dawid_skene", "one_coin", "class_conditional", "mace"])
 def test_layers_on_other_families(family: str, difficulty: str):
     check(ratings_of("ais", 4), 4, raters=f"{family} + {difficulty} + drift")
+
+
+@pytest.mark.parametrize("family", ["dawid_skene", "one_coin", "class_conditional", "ordinal"])
+def test_lapses_on_other_families(family: str):
+    check(ratings_of("retrieval", 4), 4, raters=f"{family} + lapses + item_difficulty_continuous")
 
 
 @pytest.mark.parametrize("difficulty", ["item_difficulty", "item_difficulty_guessing"])

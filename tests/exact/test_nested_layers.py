@@ -24,6 +24,7 @@ POINTS = {
     ),
     "drift, no steps": ("drift", {"drift_step": 0.0}),
     "drift, steps of size 0": ("drift", {"drift_sd": 0.0}),
+    "lapses, none": ("lapses", {"lapse_mean": -700.0, "lapse_sd": 0.0}),
     "system_bias, none": ("system_bias", {"system_bias_sd": 0.0}),
 }
 TASK_OF_JOINT = ("retrieval", "ais", "gated")
@@ -67,12 +68,23 @@ def test_a_layer_that_does_nothing(name: str, case: str):
     agree(ratings_of(name), {}, {"raters": f"hierarchical + {layer}"}, point)
 
 
-@pytest.mark.parametrize("case", [c for c in POINTS if "bias" not in c])
+@pytest.mark.parametrize("case", [c for c in POINTS if "bias" not in c and "lapses" not in c])
 @pytest.mark.parametrize("family", ["scored", "mace", "ordinal", "pooled"])
 def test_on_other_families(family: str, case: str):
     layer, point = POINTS[case]
     ratings = ratings_of("relevance", scores=True)
     agree(ratings, {"raters": family}, {"raters": f"{family} + {layer}"}, point)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_who_only_lapses_tells_nothing(name: str):
+    """With every rating a lapse, truth and answers are independent."""
+    structure = build_structure(ratings_of(name), make_spec("one_coin + lapses"))
+    values = draw_values(structure, 8) | {"lapse_mean": np.full(2, 700.0)}
+    values |= {"lapse_sd": np.zeros(2), "accuracy": np.full_like(values["accuracy"], 0.9)}
+    other = values | {"accuracy": np.full_like(values["accuracy"], 0.6)}
+    here, there = (structure.log_likelihood(v) for v in (values, other))
+    assert here == pytest.approx(there, abs=1e-9)
 
 
 @pytest.mark.parametrize("raters", ["hierarchical", "scored", "dawid_skene + item_difficulty"])

@@ -179,6 +179,13 @@ STUDIES = {
         values={"hard_share": 0.4, "difficulty_loading": 1.5},
         wrong={"hard_share": 0.2},
     ),
+    "lapses": Study(
+        task=task_named("ais"),
+        slots=((0, 0), (1, 0)),
+        spec={"raters": "hierarchical + lapses"},
+        values={"lapse_mean": -0.5, "lapse_sd": 0.5, "strategy_sd": 1.0},
+        wrong={"lapse_mean": -1.0},
+    ),
     "continuous difficulty": Study(
         task=BINARY,
         slots=((0, 0), (1, 0), (2, 0), (2, 1)),

@@ -162,6 +162,24 @@ def test_bias_by_system_needs_two_systems_and_answers_by_class():
         structure_of(raters="scored + system_bias")
 
 
+@pytest.mark.parametrize("family", ["mace", "scored", "joint"])
+def test_lapses_stand_on_families_of_answers_that_have_none(family: str):
+    with pytest.raises(ModelError, match=f"lapses cannot stand on {family}: .* Leave the layer"):
+        structure_of(raters=f"{family} + lapses")
+
+
+def test_lapses_are_part_of_how_reliable_a_rater_is():
+    """A rater who lapses half of the time is right when it looks, or when it guesses right."""
+    structure = structure_of(raters="one_coin + lapses")
+    sure = {"accuracy": 0.9, "lapse_mean": 0.0, "lapse_sd": 0.0}
+    values = {
+        name: value[None]
+        for name, value in values_of(structure, **sure, strategy_mean=0.0, strategy_sd=0.0).items()
+    }
+    table = structure.parts[0].reliability(values)
+    np.testing.assert_allclose(np.diagonal(table, axis1=-2, axis2=-1), 0.9 / 2 + 0.5 / 2)
+
+
 def test_items_of_several_systems_have_no_bias():
     structure = structure_of(raters="one_coin + system_bias")
     ratings = structure.ratings

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from assay.arrays import logsumexp, merge_axes
 from assay.confusion import Tilt
 from assay.families import Family, WholeFamily
+from assay.layers import Lapses
 from assay.menus import Menu, Residual, build_menu, menu_log_probability
 from assay.parameters import Parameter
 from assay.parts.part import Part
@@ -22,14 +23,16 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class AnswerPart(Part):
-    """Raters with a family of confusions."""
+    """Raters with a family of confusions, and lapses if they have some."""
 
     family: Family
     responses: Responses
+    lapses: Lapses | None = None
 
     def family_parameters(self) -> list[Parameter]:
-        """Return the unknowns of the confusions and of the response process."""
-        return [*self.family.parameters(), *self.responses.parameters()]
+        """Return the unknowns of the confusions, the lapses and the response process."""
+        lapses = [] if self.lapses is None else self.lapses.parameters()
+        return [*self.family.parameters(), *lapses, *self.responses.parameters()]
 
     @property
     def row_labels(self) -> Ints:
@@ -46,7 +49,7 @@ class AnswerPart(Part):
         if not self.responses.blocks:  # nobody of this part has answered anything
             return np.zeros((0, len(self.responses.space.states)))
         found = []
-        for weight, confusion in self.family.components(values, self.unit_rater, tilt, xp):
+        for weight, confusion in self._components(values, tilt, xp):
             rows = self.responses.table(confusion, values, xp, self._residual(values, xp))
             if weight is not None:
                 rows = rows + weight[..., self.responses.row_unit, None]
@@ -58,7 +61,7 @@ class AnswerPart(Part):
         own, layout = self.own(values), self.family.layout
         tilt = self.tilt(own, position, np)
         rows: Any = 0.0
-        for weight, confusion in self.family.components(own, self.unit_rater, tilt, np):
+        for weight, confusion in self._components(own, tilt, np):
             chance = np.exp(np.asarray(confusion))[..., : layout.asked_rows, :]
             rows = rows + (chance if weight is None else chance * np.exp(weight)[..., None, None])
         table = np.full((*rows.shape[:2], len(layout.classes), layout.width, layout.width), np.nan)
@@ -83,7 +86,7 @@ class AnswerPart(Part):
     def menu_chances(self, values: Mapping[str, Floats], menu: Menu, tilt: Tilt | None) -> Floats:
         """P(option | state) of each unit: (..., unit, state, option)."""
         total = None
-        for weight, confusion in self.family.components(values, self.unit_rater, tilt, np):
+        for weight, confusion in self._components(values, tilt, np):
             flat = merge_axes(self.responses.full_confusion(confusion, values, np), 2)
             residual = self._residual(values, np)
             resolve = self.responses.resolve
@@ -111,6 +114,13 @@ class AnswerPart(Part):
         steps = chance[self.unit[ratings], states].cumsum(axis=1)
         picked = (rng.random(len(ratings))[:, None] * steps[:, -1:] > steps).sum(axis=1)
         return np.asarray(menu.options[picked], np.int16), none
+
+    def _components(
+        self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any
+    ) -> list[tuple[Any, Any]]:
+        """Return what a rating can be an instance of: the family's kinds, and lapses."""
+        kinds = self.family.components(values, self.unit_rater, tilt, xp)
+        return kinds if self.lapses is None else self.lapses.mix(kinds, values, xp)
 
     def _residual(self, values: Mapping[str, Any], xp: Any) -> Residual | None:
         family = self.family

@@ -10,7 +10,7 @@ from assay.confusion import confusion_layout
 from assay.errors import ModelError
 from assay.families import Raters, WholeFamily, family_class
 from assay.families.scored import Scored
-from assay.layers import Drift, SystemBias
+from assay.layers import Drift, Lapses, SystemBias
 from assay.layers.difficulty import GUESSING
 from assay.parts.answers import AnswerPart
 from assay.parts.part import Part
@@ -26,6 +26,12 @@ from assay.spec import Recipe, Spec
 from assay.states import MISSING, state_space
 
 Ints = NDArray[np.int64]
+NO_LAPSES = {
+    "mace": "its spam is what lapses are",
+    "scored": "lapses are answers by class, and it reads scores",
+    "joint": "its answers to an item depend on each other, which those of a lapse do not",
+}
+"""Families on which lapses cannot stand, and why."""
 
 
 def build_parts(
@@ -76,6 +82,7 @@ def _build(
 ) -> Part:
     recipe = by_group[groups[0]]
     members, raters = _members(ratings, groups)
+    _refuse_lapses(recipe)
     scored = recipe.family == "scored"
     shared = getattr(family_class(recipe.family), "shared", False)
     units = find_units(ratings, members, raters, recipe, shared=shared)
@@ -137,7 +144,16 @@ def _read_answers(
         whole=isinstance(family, WholeFamily),
         unasked=family.unasked,
     )
-    own = {"family": family, "responses": responses}
+    lapses = None
+    if "lapses" in recipe.layers:
+        lapses = Lapses(
+            layout=layout,
+            raters=raters,
+            shared=family.shared,
+            unit_rater=units.rater,
+            priors=priors.layers,
+        )
+    own = {"family": family, "responses": responses, "lapses": lapses}
     return _Reading(own=own, row=responses.row, kind=_answered_kind(ratings.answers))
 
 
@@ -173,6 +189,12 @@ def _bias(
     if "system_bias" not in recipe.layers:
         return None
     return SystemBias(systems=tuple(ratings.systems), unit_system=units.system, **common)
+
+
+def _refuse_lapses(recipe: Recipe) -> None:
+    if "lapses" in recipe.layers and recipe.family in NO_LAPSES:
+        why = NO_LAPSES[recipe.family]
+        raise ModelError(f"lapses cannot stand on {recipe.family}: {why}. Leave the layer out")
 
 
 def _score_rows(ratings: Ratings, unit: Ints) -> tuple[Ints, Ints, Ints]:

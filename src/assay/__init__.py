@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from assay.fitting import fit
     from assay.kinds import rater_consistency, rater_kinds
     from assay.labels import label_draws, label_probabilities, state_probabilities
+    from assay.lapse_shares import lapse_shares
     from assay.plots import (
         plot_agreement,
         plot_budget,
@@ -92,6 +93,7 @@ _HOME = {
     "group_contrasts": "comparison",
     "label_draws": "labels",
     "label_probabilities": "labels",
+    "lapse_shares": "lapse_shares",
     "load": "storage",
     "load_metrics": "evaluation",
     "load_task": "task_files",
@@ -154,6 +156,7 @@ __all__ = [
     "group_contrasts",
     "label_draws",
     "label_probabilities",
+    "lapse_shares",
     "load",
     "load_metrics",
     "load_task",

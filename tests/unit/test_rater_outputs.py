@@ -376,6 +376,32 @@ def test_consensus_sensitivity_refuses_a_known_reference():
 # -- sessions and scores -----------------------------------------------------------------------
 
 
+def test_lapses_are_told_by_rater():
+    """Of four raters one answers blindly: it is told from the others."""
+    ratings = assay.simulate(
+        "relevance",
+        raters="hierarchical + lapses",
+        n_items=250,
+        n_raters=4,
+        ratings_per_item=4,
+        values={
+            "lapse_mean": np.array([0.0]),
+            "lapse_sd": np.array([1.0]),
+            "lapse_offset": np.array([-5.0, -5.0, -5.0, 3.0]),
+            "logit_sd": np.full((1, 9), 0.3),
+        },
+        rng=3,
+    )
+    fit = quick(ratings, raters="hierarchical + lapses")
+    shares = assay.lapse_shares(fit)
+    assert shares.dims == ("chain", "draw", "rater")
+    mean = shares.mean(("chain", "draw")).to_numpy()
+    assert mean[3] > 0.5
+    assert (mean[:3] < 0.3).all()
+    with pytest.raises(FitError, match="no rater has lapses in this fit; fit with raters="):
+        assay.lapse_shares(quick(ratings, raters="pooled"))
+
+
 def test_drift_is_told_by_rater():
     ratings = assay.simulate(
         "single",

@@ -87,14 +87,16 @@ class Lapses:
         """Group of each rater who lapses."""
         return np.zeros(1, np.int64) if self.shared else self.raters.group
 
+    def log_odds(self, values: Mapping[str, Any]) -> Any:
+        r"""Return logit :math:`\epsilon_j`: (..., rater), one for all if they share a confusion."""
+        sd = values["lapse_sd"][..., self._group]
+        return values["lapse_mean"][..., self._group] + sd * values["lapse_offset"]
+
     def mix(
         self, seen: list[tuple[Any, Any]], values: Mapping[str, Any], xp: Any
     ) -> list[tuple[Any, Any]]:
         """Add the lapses to the kinds of ratings: (log weight, log confusion) of each."""
-        logit = (
-            values["lapse_mean"][..., self._group]
-            + values["lapse_sd"][..., self._group] * values["lapse_offset"]
-        )[..., self.unit_rater]
+        logit = self.log_odds(values)[..., self.unit_rater]
         weight = log_softmax(xp.stack([logit * 0.0, logit], axis=-1), xp)
         kept = [
             (weight[..., 0] if own is None else own + weight[..., 0], table) for own, table in seen

@@ -183,9 +183,11 @@ def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> l
     mean = structure.mean_reliability(some)
     turns = structure.difficulty.kind == "classes"
     stops = "hard items that are never turned round (item_difficulty_guessing), " * turns
+    looks = "lapses" not in structure.spec.rater_parts
     found = []
     for n, label in enumerate(structure.ratings.task.labels):
         count = len(label.classes)
+        blind = "blind answers of raters who do not look (lapses), " * (looks and count > 2)
         tables = mean[:, :, n, :count, :count]
         for true, name in enumerate(label.classes):
             rival = int(tables[0, :, true].mean(axis=0).argmax())
@@ -199,7 +201,7 @@ def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> l
                 f"{label.classes[rival]!r} more often ({other.mean():.2f}) than their own "
                 f"({own.mean():.2f}): raters may avoid that answer, or the class has drifted from "
                 "its name. Look at its most certain items; known truth of some (truth=), "
-                f"{stops}raters='dawid_skene' or prior counts hold it in its place."
+                f"{stops}{blind}raters='dawid_skene' or prior counts hold it in its place."
             )
     return found
 

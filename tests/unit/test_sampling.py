@@ -62,7 +62,10 @@ def test_trajectories_are_made_of_rotations(density, monkeypatch):
 
 @pytest.mark.filterwarnings("ignore::assay.FitWarning")
 def test_steps_are_long_where_much_is_known():
-    """A leapfrog's are 0.46 long."""
+    """A leapfrog's are 0.45 to 0.48 long (six seeds), these 0.69 to 0.79.
+
+    After 150 steps of tuning they are still 0.58 to 0.72, as rounding has it.
+    """
     rng = np.random.default_rng(1)
     truth, item = rng.integers(2, size=400), np.repeat(np.arange(400), 10)
     raters = [f"rater {n}" for _ in range(400) for n in rng.permutation(40)[:10]]
@@ -71,7 +74,7 @@ def test_steps_are_long_where_much_is_known():
         pd.DataFrame({"item": item, "rater": raters, "label": answer}), task="single"
     )
     fit = assay.fit(
-        ratings, raters="hierarchical", draws=50, tune=150, chains=2, rng=1, progress=False
+        ratings, raters="hierarchical", draws=50, tune=300, chains=2, rng=1, progress=False
     )
     assert fit["sample_stats"]["step_size"].mean() > 0.58
 

@@ -28,7 +28,12 @@ SEED = 1
 DRAWS = 2000
 RATERS = 5
 SESSIONS = 6
-TASKS = {"ordinal": "relevance", "scored": "relevance", "joint": "generation"}
+TASKS = {
+    "ability_bias": "relevance",
+    "ordinal": "relevance",
+    "scored": "relevance",
+    "joint": "generation",
+}
 """The task whose first label is shown; a binary label of ``retrieval`` for the others."""
 BINS = np.linspace(0, 1, 51)
 

@@ -79,6 +79,11 @@ PLATES: dict[str, Plates] = {
     "dawid_skene": DATA.add(THETA, "theta>y", {"label l, class k": "theta", "rater j": "theta"}),
     "pooled": DATA.add(THETA, "theta>y", {"label l, class k": "theta"}),
     "hierarchical": POOLED_LOGITS,
+    "ability_bias": POOLED_LOGITS.add(
+        {"sd": (r"$\alpha, \beta$", 0.5, 1.35), "ab": (r"$a, b$", 2.4, 1.0)},
+        "sd>theta ab>theta",
+        {"group g": "sd", "rater j": "ab"},
+    ),
     "mace": DATA.add(
         {
             "phi": (r"$\phi$", 2.2, 0.45),

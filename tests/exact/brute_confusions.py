@@ -1,7 +1,7 @@
 """Confusions of each rater family a second time, from parameters by name."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import count, pairwise
 
 from assay.task import Task
@@ -86,8 +86,29 @@ def _pooled(task: Task, values: dict, j: int, g: int) -> Confusion:
 
 def _hierarchical(task: Task, values: dict, j: int, g: int) -> Confusion:
     mean, sd, offset = (values[f"logit_{n}"] for n in ("mean", "sd", "offset"))
-    cells = iter(mean[g] + sd[g] * offset[j])
-    table = []
+    return _from_cells(task, mean[g] + sd[g] * offset[j])
+
+
+def _ability_bias(task: Task, values: dict, j: int, g: int) -> Confusion:
+    mean, sd, offset = (values[f"logit_{n}"] for n in ("mean", "sd", "offset"))
+    logits = [float(m + s * z) for m, s, z in zip(mean[g], sd[g], offset[j], strict=True)]
+    cell, long, answer = count(), count(), 0
+    for la in task.labels:
+        if len(la.classes) == 2:
+            next(cell), next(cell)
+            continue
+        n = next(long)
+        for true in range(len(la.classes)):
+            for said in range(len(la.classes)):
+                bias = values["bias_sd"][g][n] * values["bias_offset"][j][answer + said]
+                ability = values["ability_sd"][g][n] * values["ability_offset"][j][n]
+                logits[next(cell)] += bias + (ability if said == true else 0.0)
+        answer += len(la.classes)
+    return _from_cells(task, logits)
+
+
+def _from_cells(task: Task, logits: Iterable[float]) -> Confusion:
+    cells, table = iter(logits), []
     for la in task.labels:
         rows = []
         for true in range(len(la.classes)):
@@ -176,6 +197,7 @@ FAMILIES: dict[str, Callable[[Task, dict, int, int], Confusion]] = {
     "dawid_skene": _dawid_skene,
     "pooled": _pooled,
     "hierarchical": _hierarchical,
+    "ability_bias": _ability_bias,
     "joint": _hierarchical,
     "ordinal": _ordinal,
 }

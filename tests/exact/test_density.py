@@ -20,7 +20,15 @@ from assay.parameters import Parameter
 from assay.pymc_model import model_of
 from assay.spec import make_spec
 
-FAMILIES = ("hierarchical", "dawid_skene", "one_coin", "class_conditional", "pooled", "mace")
+FAMILIES = (
+    "hierarchical",
+    "ability_bias",
+    "dawid_skene",
+    "one_coin",
+    "class_conditional",
+    "pooled",
+    "mace",
+)
 RECIPES: dict[str, dict] = {
     "scores": {"raters": "scored + drift"},
     "easy and hard": {"raters": "hierarchical + item_difficulty"},

@@ -86,7 +86,8 @@ def test_every_task(name: str):
 
 @pytest.mark.parametrize("partial", ["lost", "draft"])
 @pytest.mark.parametrize(
-    "family", ["dawid_skene", "one_coin", "class_conditional", "pooled", "mace", "joint"]
+    "family",
+    ["ability_bias", "dawid_skene", "one_coin", "class_conditional", "pooled", "mace", "joint"],
 )
 def test_every_family(family: str, partial: str):
     agree(build_structure(ratings_of("gated", partial=partial), make_spec(family)))

@@ -88,14 +88,20 @@ def test_all_layers_together():
 
 
 @pytest.mark.parametrize("difficulty", ["item_difficulty", "item_difficulty_guessing"])
-@pytest.mark.parametrize("family", ["dawid_skene", "one_coin", "class_conditional", "mace"])
+@pytest.mark.parametrize(
+    "family", ["ability_bias", "dawid_skene", "one_coin", "class_conditional", "mace"]
+)
 def test_layers_on_other_families(family: str, difficulty: str):
-    check(ratings_of("ais", 4), 4, raters=f"{family} + {difficulty} + drift")
+    for task in ("ais", "gated"):
+        check(ratings_of(task, 4), 4, raters=f"{family} + {difficulty} + drift")
 
 
-@pytest.mark.parametrize("family", ["dawid_skene", "one_coin", "class_conditional", "ordinal"])
+@pytest.mark.parametrize(
+    "family", ["ability_bias", "dawid_skene", "one_coin", "class_conditional", "ordinal"]
+)
 def test_lapses_on_other_families(family: str):
-    check(ratings_of("retrieval", 4), 4, raters=f"{family} + lapses + item_difficulty_continuous")
+    for task in ("retrieval", "relevance"):
+        check(ratings_of(task, 4), 4, raters=f"{family} + lapses + item_difficulty_continuous")
 
 
 @pytest.mark.parametrize("difficulty", ["item_difficulty", "item_difficulty_guessing"])

@@ -10,7 +10,15 @@ from assay.ratings import Ratings
 from assay.spec import make_spec
 from assay.states import state_space
 
-FAMILIES = ("hierarchical", "dawid_skene", "one_coin", "class_conditional", "pooled", "mace")
+FAMILIES = (
+    "hierarchical",
+    "ability_bias",
+    "dawid_skene",
+    "one_coin",
+    "class_conditional",
+    "pooled",
+    "mace",
+)
 EXACT = {"rel": 1e-11, "abs": 1e-9}
 
 

@@ -72,6 +72,27 @@ def test_hierarchical_without_spread_is_pooled(name: str):
     assert hierarchical.log_likelihood(values) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize("name", [*SHIPPED, "gated"])
+def test_ability_bias_without_either_is_hierarchical(name: str):
+    hierarchical, more = structure_of(name, "hierarchical"), structure_of(name, "ability_bias")
+    values = draw_values(more, 7)
+    for sd in ("ability_sd", "bias_sd"):
+        if sd in values:
+            values[sd] = np.zeros_like(values[sd])
+    kept = {k: v for k, v in values.items() if not k.startswith(("ability", "bias"))}
+    expected = hierarchical.log_likelihood(kept)
+    assert more.log_likelihood(values) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", ["retrieval", "grounding", "generation", "ais"])
+def test_ability_bias_is_hierarchical_where_all_labels_have_two_classes(name: str):
+    """In every number: the same unknowns with the same priors."""
+    one, other = (make_density(structure_of(name, f)) for f in ("hierarchical", "ability_bias"))
+    assert one.names() == other.names()
+    x = np.random.default_rng(8).normal(size=one.size)
+    assert other(x)[0] == one(x)[0]
+
+
 def test_pooled_is_dawid_skene_with_equal_raters():
     pooled, full = structure_of("grounding", "pooled"), structure_of("grounding", "dawid_skene")
     values = draw_values(pooled, 8)

@@ -172,6 +172,13 @@ STUDIES = {
         values={"hard_share": 0.4, "difficulty_loading": 2.5},
         wrong={"hard_share": 0.3},
     ),
+    "ability and bias, easy and hard": Study(
+        task=RELEVANCE,
+        slots=ONCE,
+        spec={"raters": "ability_bias + item_difficulty"},
+        values={"ability_sd": 1.5, "bias_sd": 1.5, "hard_share": 0.4, "difficulty_loading": 2.5},
+        wrong={"bias_sd": 0.5},
+    ),
     "hard items nearer to guessing": Study(
         task=RELEVANCE,
         slots=ONCE,

@@ -288,6 +288,22 @@ def test_a_group_has_a_prior_of_its_own():
     np.testing.assert_array_equal(prior_numbers(structure, "logit_sd")[0][:, 0], [2, 1])
 
 
+def test_the_rest_of_a_longer_row_has_an_sd_of_its_own():
+    two = Task(name="two", labels=(Label(name="a"), Label(name="b", classes=tuple("xyz"))))
+    ratings = assay.simulate(two, n_items=6, groups={"expert": 2, "crowd": 3}, rng=1)
+    priors = {"expert.rest_sd": "HalfNormal(3)", "sd": "HalfNormal(2)", "bias_sd": "Exponential(4)"}
+    structure = build_structure(ratings, make_spec("ability_bias", priors=priors))
+    layout = structure.parts[0].family.layout
+    long = np.array([layout.row_classes[row] > 2 for row, _ in layout.cells])
+    (found,) = prior_numbers(structure, "logit_sd")
+    assert set(found[0, long]) == {0.5}
+    assert set(found[1, long]) == {3}
+    assert set(found[:, ~long].ravel()) == {2}
+    assert prior_numbers(structure, "bias_sd")[0].shape == (2, 1)
+    with pytest.raises(ModelError, match="sd and rest_sd are Exponential and HalfNormal"):
+        assay.fit(ratings, raters="ability_bias", priors={"sd": "Exponential(1)"})
+
+
 @pytest.mark.parametrize(
     ("raters", "prior", "parameter"),
     [

@@ -38,15 +38,18 @@ class Hierarchical(Family):
 
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Softmax of the raters' logits."""
-        return pooled_logits(self, values, xp)
+        return self.layout.from_logits(pooled_logits(self, values), xp)
 
 
-def logit_parameters(family: Family) -> list[Parameter]:
-    """Mean and SD of the logits of each group, offset of each rater."""
+def logit_parameters(family: Family, spread: Prior | None = None) -> list[Parameter]:
+    """Mean and SD of the logits of each group, offset of each rater.
+
+    ``spread`` is the prior of the SDs, (group, cell) or broadcastable; that of ``sd`` if None.
+    """
     coords = family.rater_coords()
     by_group, by_rater = ("group", "cell"), ("rater", "cell")
     unit = Prior(name="Normal", values=(0.0, 1.0))
-    spread = family.joined("sd", axes=1)
+    spread = family.joined("sd", axes=1) if spread is None else spread
     cells = len(coords["cell"])
     return [
         Parameter(name="logit_mean", dims=by_group, prior=_mean_prior(family), coords=coords),
@@ -78,8 +81,8 @@ def _mean_prior(family: Family) -> Prior:
     return Prior(name="Normal", values=(cells(0), cells(1)), parts=tuple(read))
 
 
-def pooled_logits(family: Family, values: Mapping[str, Any], xp: Any) -> Any:
-    """Log confusions of the raters: (..., rater, asked row, class)."""
+def pooled_logits(family: Family, values: Mapping[str, Any]) -> Any:
+    """Logits of the raters: (..., rater, cell)."""
     group = family.raters.group
     mean, sd = values["logit_mean"][..., group, :], values["logit_sd"][..., group, :]
-    return family.layout.from_logits(mean + sd * values["logit_offset"], xp)
+    return mean + sd * values["logit_offset"]

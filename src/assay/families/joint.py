@@ -76,7 +76,7 @@ class Joint(WholeFamily):
 
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Softmax of the raters' logits, as if each label were answered alone."""
-        return pooled_logits(self, values, xp)
+        return self.layout.from_logits(pooled_logits(self, values), xp)
 
     def residual(self, values: Mapping[str, Any], unit_rater: Ints, menu: Menu, xp: Any) -> Any:
         """Association of the answers: (..., unit, state, option).

@@ -1,0 +1,134 @@
+"""Partial pooling in which each rater has an ability and a bias (Reitsma et al. 2005 for two)."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.arrays import append_constant
+from assay.errors import ModelError
+from assay.families.family import Family, Owner
+from assay.families.hierarchical import BY_GROUP, logit_parameters, pooled_logits
+from assay.parameters import Parameter, offsets
+from assay.priors import Prior, distinct
+
+Ints = NDArray[np.int64]
+
+
+class _Long(NamedTuple):
+    """Labels with three classes or more, and where they stand among the cells.
+
+    Attributes
+    ----------
+    labels, answers : tuple of str
+        Names of these labels, and of each of their answers.
+    answer_label : ndarray of int (answer,)
+        Label of each answer, as a position in ``labels``.
+    cells : ndarray of bool (cell,)
+        Which cells are theirs.
+    ability, bias : ndarray of int (cell,)
+        Which ability and which bias a cell has; the number of all of them where it has none.
+    """
+
+    labels: tuple[str, ...]
+    answers: tuple[str, ...]
+    answer_label: Ints
+    cells: NDArray[np.bool_]
+    ability: Ints
+    bias: Ints
+
+
+class AbilityBias(Family):
+    r"""Logits of each confusion scatter together: an ability, a bias to each answer, and the rest.
+
+    .. math::
+
+        \theta_{jlk} = \mathrm{softmax}_{k'}\bigl(\mu_{g(j)lkk'}
+            + \alpha_{g(j)l}\, a_{jl}\, [k' = k] + \beta_{g(j)l}\, b_{jlk'}
+            + \sigma_{g(j)lkk'}\, z_{jlkk'}\bigr), \quad a, b, z \sim \mathrm{Normal}(0, 1)
+
+    for a label with three classes or more. A rater with a bias to an answer gives it more often
+    whatever is true: one number says what :math:`K` unrelated ones have to say in ``hierarchical``.
+    A binary row has one logit, as there: two numbers of a rater are what it has either way.
+    """
+
+    name: ClassVar[str] = "ability_bias"
+    by_owner: ClassVar[Mapping[str, Owner]] = {
+        **BY_GROUP,
+        "rest_sd": "group",
+        "ability_sd": "group",
+        "bias_sd": "group",
+    }
+
+    def parameters(self) -> list[Parameter]:
+        """Mean and SDs of each group; ability, biases and the rest of each rater."""
+        found, long = logit_parameters(self, self._rest()), self._long
+        if not long.labels:
+            return found
+        coords = self.rater_coords() | {"long_label": long.labels, "long_answer": long.answers}
+        first = self.raters.group[:, None] * len(long.labels)
+        kinds = {
+            "ability": ("long_label", first + np.arange(len(long.labels))),
+            "bias": ("long_answer", first + long.answer_label),
+        }
+        for kind, (dim, at) in kinds.items():
+            sd, by_group = f"{kind}_sd", ("group", "long_label")
+            prior = self.joined(sd, axes=1)
+            found += [
+                Parameter(name=sd, dims=by_group, prior=prior, coords=coords),
+                offsets(f"{kind}_offset", ("rater", dim), coords, spread=sd, at=at),
+            ]
+        return found
+
+    def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Softmax of the raters' logits."""
+        logits, long, group = pooled_logits(self, values), self._long, self.raters.group
+        if long.labels:
+            ability = values["ability_sd"][..., group, :] * values["ability_offset"]
+            scale = values["bias_sd"][..., group, :][..., long.answer_label]
+            bias = scale * values["bias_offset"]
+            logits = logits + append_constant(ability, [0.0], xp)[..., long.ability]
+            logits = logits + append_constant(bias, [0.0], xp)[..., long.bias]
+        return self.layout.from_logits(logits, xp)
+
+    def _rest(self) -> Prior:
+        """Prior of the SDs of the offsets: ``sd`` of binary rows, ``rest_sd`` of longer ones."""
+        long = self._long.cells
+        kinds = {"sd": not long.all(), "rest_sd": bool(long.any())}
+        read = {name: self.joined(name, axes=1) for name, there in kinds.items() if there}
+        if len(read) == 1:
+            return next(iter(read.values()))
+        binary, rest = read.values()
+        if binary.name != rest.name:
+            raise ModelError(
+                f"priors sd and rest_sd are {binary.name} and {rest.name}; this model has labels "
+                "with two classes and with more, and the two have to be of one kind"
+            )
+        numbers = zip(binary.values, rest.values, strict=True)
+        return Prior(
+            name=rest.name,
+            values=tuple(np.where(long, more, two) for two, more in numbers),
+            parts=distinct([binary, rest]),
+        )
+
+    @cached_property
+    def _long(self) -> _Long:
+        layout, labels = self.layout, self.layout.task.labels
+        long = [n for n, classes in enumerate(layout.classes) if classes > 2]
+        answers = [(n, k) for n in long for k in range(layout.classes[n])]
+        ability, bias = [], []
+        for row, reported in layout.cells:
+            label, true = layout.labels[row], layout.true_classes[row]
+            right = label in long and reported == true
+            ability.append(long.index(label) if right else len(long))
+            bias.append(answers.index((label, reported)) if label in long else len(answers))
+        return _Long(
+            labels=tuple(labels[n].name for n in long),
+            answers=tuple(f"{labels[n].name}: {labels[n].classes[k]}" for n, k in answers),
+            answer_label=np.array([long.index(n) for n, _ in answers], np.int64),
+            cells=np.array(bias) < len(answers),
+            ability=np.array(ability, np.int64),
+            bias=np.array(bias, np.int64),
+        )

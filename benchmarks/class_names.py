@@ -3,32 +3,42 @@
     python benchmarks/class_names.py --sets 20 --seed 1
 
 A class of a latent-class model is known by its name only through the prior, which says that raters
-mostly call it so. Six small worlds with a known truth; errors are spread evenly over the other
-classes but for chance, or go to the neighbours of an ordered class. Each set is fitted by NUTS with
-the default priors of ``hierarchical`` and with wider ones (those of R's package rater), and by
-``dawid_skene``, beside the vote. Writes ``docs/calibration/class_names.csv``: means over the sets
-of accuracy, log loss and the share of classes whose prevalence the 95 % interval holds.
+mostly call it so. Nine small worlds with a known truth; errors are spread evenly over the other
+classes but for chance, or go to the neighbours of an ordered class. In some worlds raters lean to
+one answer whatever is true, or items differ in how hard they are. Each set is fitted by NUTS with
+the default, with the layer of the default for two classes, by ``hierarchical`` with its priors and
+with wider ones (those of R's package rater), and by ``dawid_skene``, beside the vote. Writes
+``docs/calibration/class_names.csv``: means over the sets of accuracy, log loss, the share of
+classes whose prevalence the 95 % interval holds, and of those whose share in these items it holds,
+with its width and interval score (Gneiting & Raftery 2007).
 """
 
 import argparse
 import warnings
 from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from numpy.typing import NDArray
 
 import assay
 from assay.errors import FitWarning
+from assay.spec import DEFAULT_OF_MORE
 
 Floats = NDArray[np.float64]
 Line = dict[str, Any]
 TABLE = Path(__file__).resolve().parents[1] / "docs" / "calibration" / "class_names.csv"
 WIDE = {"mean_correct": "Normal(2, 1)", "mean_other": "Normal(0, 1)"}
 MODELS: Mapping[str, Line] = {
+    DEFAULT_OF_MORE: {},
+    "hierarchical + item_difficulty": {"raters": "hierarchical + item_difficulty"},
     "hierarchical": {"raters": "hierarchical"},
     "hierarchical, wide": {"raters": "hierarchical", "priors": WIDE},
     "dawid_skene": {"raters": "dawid_skene"},
@@ -46,6 +56,10 @@ class World:
     accuracy: float
     prevalence: tuple[float, ...]
     ordered: bool = False
+    bias: float = 0.0
+    """SD of raters' log odds of each answer, whatever is true."""
+    hardness: float = 0.0
+    """SD of what items add to the log odds of a right answer."""
 
 
 WORLDS = {
@@ -67,6 +81,16 @@ WORLDS = {
         items=200, raters=15, each=5, accuracy=0.45,
         prevalence=(0.2, 0.2, 0.2, 0.15, 0.1, 0.07, 0.05, 0.03),
     ),
+    "4 classes, biased raters": World(
+        items=200, raters=20, each=4, accuracy=0.65, prevalence=(0.4, 0.3, 0.2, 0.1), bias=1.5
+    ),
+    "4 classes, items differ": World(
+        items=200, raters=20, each=4, accuracy=0.7, prevalence=(0.4, 0.3, 0.2, 0.1), hardness=1.5
+    ),
+    "3 classes, both": World(
+        items=200, raters=12, each=3, accuracy=0.7, prevalence=(0.6, 0.3, 0.1), bias=1.0,
+        hardness=1.0,
+    ),
 }  # fmt: skip
 RATER_SD, ERROR_SD, OWN_ERROR_SD = 0.7, 0.7, 0.4
 """Of raters' log odds of a right answer, of the shares of errors, and of a rater's own ones."""
@@ -87,7 +111,16 @@ def confusions(world: World, rng: np.random.Generator) -> Floats:
     right = 1 / (1 + np.exp(-logit))
     found = own / own.sum(axis=-1, keepdims=True) * (1 - right)[..., None]
     found[:, classes, classes] = right
+    if world.bias:
+        found *= np.exp(world.bias * rng.standard_normal((world.raters, 1, len(classes))))
+        found /= found.sum(axis=-1, keepdims=True)
     return np.asarray(found)
+
+
+def on_item(chance: Floats, right: int, easier: float) -> Floats:
+    """Add to the log odds of the right answer."""
+    odds = chance * np.exp(easier * (np.arange(len(chance)) == right))
+    return np.asarray(odds / odds.sum())
 
 
 def draw_set(world: World, rng: np.random.Generator) -> tuple[NDArray[np.intp], pd.DataFrame]:
@@ -95,11 +128,14 @@ def draw_set(world: World, rng: np.random.Generator) -> tuple[NDArray[np.intp], 
     classes = len(world.prevalence)
     truth = rng.choice(classes, world.items, p=world.prevalence)
     chances = confusions(world, rng)
-    rows = [
-        (f"{item:04d}", f"rater {rater}", f"class {rng.choice(classes, p=chances[rater, k])}")
-        for item, k in enumerate(truth)
-        for rater in rng.choice(world.raters, world.each, replace=False)
-    ]
+    easier = world.hardness * rng.standard_normal(world.items) if world.hardness else None
+    rows = []
+    for item, k in enumerate(truth):
+        for rater in rng.choice(world.raters, world.each, replace=False):
+            chance = chances[rater, k]
+            if easier is not None:
+                chance = on_item(chance, k, easier[item])
+            rows.append((f"{item:04d}", f"rater {rater}", f"class {rng.choice(classes, p=chance)}"))
     return truth, pd.DataFrame(rows, columns=["item", "rater", "label"])
 
 
@@ -127,8 +163,23 @@ def judge(world: World, seed: int, place: int) -> list[Line]:
         share = fit["posterior"]["prevalence"].to_numpy().reshape(-1, len(world.prevalence))
         low, high = np.quantile(share, [0.025, 0.975], axis=0)
         held = (low <= world.prevalence) & (world.prevalence <= high)
-        lines.append(line | {"prevalence_covered": held.mean()})
+        line["prevalence_covered"] = held.mean()
+        lines.append(line | shares_of_items(fit, truth, len(world.prevalence)))
     return lines
+
+
+def shares_of_items(fit: xr.DataTree, truth: NDArray[np.intp], classes: int) -> Line:
+    """Hold intervals of the share of each class in these items against what it is."""
+    states = fit["labels"]["state"].to_numpy().reshape(-1, len(truth))
+    drawn = np.stack([(states == k).mean(axis=1) for k in range(classes)], axis=1)
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
+    share = np.bincount(truth, minlength=classes) / len(truth)
+    missed = np.maximum(low - share, 0) + np.maximum(share - high, 0)
+    return {
+        "shares_covered": (missed == 0).mean(),
+        "width": (high - low).mean(),
+        "interval_score": (high - low + 2 / 0.05 * missed).mean(),
+    }
 
 
 def main() -> None:
@@ -136,15 +187,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
     chosen = parser.parse_args()
     tables = []
-    for name, world in WORLDS.items():
-        lines = [line for n in range(chosen.sets) for line in judge(world, chosen.seed, n)]
-        means = pd.DataFrame(lines).groupby("model", sort=False).mean()
-        counts = pd.DataFrame(lines).groupby("model", sort=False).size()
-        tables.append(means.assign(sets=counts, world=name, seed=chosen.seed).reset_index())
-    first = ["world", "model", "sets", "accuracy", "log_loss", "prevalence_covered", "seed"]
-    table = pd.concat(tables)[first]
+    with ProcessPoolExecutor(max_workers=chosen.workers, mp_context=get_context("spawn")) as pool:
+        for name, world in WORLDS.items():
+            judged = pool.map(partial(judge, world, chosen.seed), range(chosen.sets))
+            lines = pd.DataFrame([line for found in judged for line in found])
+            by_model = lines.groupby("model", sort=False)
+            means = by_model.mean().assign(sets=by_model.size(), world=name, seed=chosen.seed)
+            tables.append(means.reset_index())
+    first = ["world", "model", "sets", "accuracy", "log_loss", "prevalence_covered"]
+    table = pd.concat(tables)[[*first, "shares_covered", "width", "interval_score", "seed"]]
     table.to_csv(TABLE, index=False, float_format="%.3f")
 
 

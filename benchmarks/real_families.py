@@ -2,6 +2,7 @@
 
     python benchmarks/real_families.py --data ../shared/data --seed 1
     python benchmarks/real_families.py --data ../shared/data --stage with_gold --only snow_rte,dogs
+    python benchmarks/real_families.py --stage nuts --methods "hierarchical, ability_bias"
 
 Stages: ``without_gold`` (families at their mode, and aggregators), ``nuts`` (the same by NUTS, with
 leave-one-out scores), ``with_gold`` (the gold of a random tenth of the items is given to every
@@ -36,6 +37,7 @@ KEPT = PROJECT / "build" / "real_families"
 SPLITS = 10
 RECIPES = (
     "hierarchical",
+    "ability_bias",
     "dawid_skene",
     "one_coin",
     "class_conditional",
@@ -44,6 +46,8 @@ RECIPES = (
     "hierarchical + item_difficulty",
     "hierarchical + item_difficulty_guessing",
     "hierarchical + item_difficulty_continuous",
+    "ability_bias + item_difficulty",
+    "ability_bias + item_difficulty_guessing",
     "one_coin + item_difficulty",
     "one_coin + item_difficulty_guessing",
     "one_coin + item_difficulty_continuous",
@@ -55,10 +59,14 @@ GOLD_RECIPES = (
     "hierarchical + item_difficulty",
     "hierarchical + item_difficulty_guessing",
     "hierarchical + item_difficulty_continuous",
+    "ability_bias + item_difficulty_guessing",
     "one_coin",
     "dawid_skene",
 )
 SAMPLED = (
+    "ability_bias + item_difficulty_guessing",
+    "ability_bias + item_difficulty",
+    "ability_bias",
     "hierarchical + lapses",
     "hierarchical + lapses + item_difficulty",
     "hierarchical + lapses + item_difficulty_guessing",
@@ -90,8 +98,9 @@ def baseline(gold_set: GoldSet, name: str, given: pd.Series | None = None) -> Fo
 
 
 def recipes_of(gold_set: GoldSet, recipes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the recipes for a set: those for ordered classes too if its classes have an order."""
-    return (*recipes, *ORDERED_RECIPES) if gold_set.ordered else recipes
+    """Return the recipes for a set: some are of ordered classes, or of three classes and more."""
+    fit = [r for r in recipes if gold_set.classes > 2 or not r.startswith("ability_bias")]
+    return (*fit, *ORDERED_RECIPES) if gold_set.ordered else tuple(fit)
 
 
 def without_gold(gold_set: GoldSet, seed: int) -> Iterator[Job]:
@@ -105,8 +114,9 @@ def without_gold(gold_set: GoldSet, seed: int) -> Iterator[Job]:
 
 def nuts(gold_set: GoldSet, seed: int) -> Iterator[Job]:
     """Yield the families that are sampled."""
-    for recipe in (*SAMPLED, *ORDERED_RECIPES[:1] * gold_set.ordered):
-        yield f"nuts/{recipe}", partial(by_nuts, gold_set.ratings, recipe, seed)
+    for recipe in recipes_of(gold_set, SAMPLED):
+        if recipe not in ORDERED_RECIPES[1:]:
+            yield f"nuts/{recipe}", partial(by_nuts, gold_set.ratings, recipe, seed)
 
 
 def with_gold(gold_set: GoldSet, seed: int) -> Iterator[Job]:
@@ -117,8 +127,9 @@ def with_gold(gold_set: GoldSet, seed: int) -> Iterator[Job]:
         place = f"with_gold/{split:02d}"
         if len(given) >= ENOUGH_GOLD:
             ratings = gold_set.with_gold(given)
-            for recipe in GOLD_RECIPES + ORDERED_RECIPES[:1] * gold_set.ordered:
-                yield f"{place}/{recipe}", partial(at_mode, ratings, recipe, "gold")
+            for recipe in recipes_of(gold_set, GOLD_RECIPES):
+                if recipe not in ORDERED_RECIPES[1:]:
+                    yield f"{place}/{recipe}", partial(at_mode, ratings, recipe, "gold")
             yield f"{place}/truth alone: hierarchical", partial(at_mode, ratings, "hierarchical")
         for name in TAKES_GOLD:
             yield f"{place}/{name} with gold", partial(baseline, gold_set, name, known)
@@ -194,12 +205,15 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default=",".join(SETS))
     parser.add_argument("--stage", default=",".join(STAGES))
+    parser.add_argument("--methods", default="", help="of these names alone, with commas between")
     chosen = parser.parse_args()
+    methods = {name.strip() for name in chosen.methods.split(",") if name.strip()}
     for stage in chosen.stage.split(","):
         for name in chosen.only.split(","):
             gold_set = read_gold_set(chosen.data, name)
             for job, run in STAGES[stage](gold_set, chosen.seed):
-                if not path_of(name, job).exists():
+                wanted = not methods or job.rsplit("/", 1)[-1] in methods
+                if wanted and not path_of(name, job).exists():
                     keep(name, job, run())
 
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.arrays import NEVER, append_constant, log_softmax, logsumexp
+from assay.arrays import NEVER, append_constant, log_softmax
 from assay.grammar import NOT_ASKED
 from assay.task import Task
 
@@ -26,7 +26,7 @@ class Tilt(NamedTuple):
     added : (..., unit, asked row) or None
         Added to them.
     shrinkage : (..., unit, asked row) or None
-        Logarithm of how many times nearer to guessing they are; at least 0.
+        Logarithm of how many times nearer to guessing answers are; at least 0.
     """
 
     added: Any = None
@@ -189,12 +189,12 @@ class ConfusionLayout:
         return table[..., rows, where]
 
     def tilt(self, log_confusion: Any, tilt: Tilt, xp: Any) -> Any:
-        r"""Change the log odds of the right answer; wrong ones keep their shares.
+        r"""Add to the log odds of the right answer; bring all answers nearer to guessing.
 
-        .. math::
+        .. math:: p'_{k'} \propto \left(p_{k'}\, e^{a [k' = k]}\right)^{e^{-b}}
 
-            \operatorname{logit} p' = (\operatorname{logit} p + a + \log(K - 1))\, e^{-b}
-                - \log(K - 1)
+        Wrong answers keep their shares among each other if :math:`b = 0`. Of two answers the
+        likelier one stays so whatever :math:`b` is.
 
         Parameters
         ----------
@@ -213,12 +213,9 @@ class ConfusionLayout:
             log_confusion = log_softmax(log_confusion + tilt.added[..., None] * right, xp)
         if tilt.shrinkage is None:
             return log_confusion
-        wrong = np.array([[k for k in range(self.width) if k != t] for t in true])
-        odds = log_confusion[..., rows, true] + -1.0 * logsumexp(
-            log_confusion[..., rows[:, None], wrong], xp
-        )
-        taken = (odds + np.log(self.row_classes - 1.0)) * (xp.exp(tilt.shrinkage * -1.0) + -1.0)
-        return log_softmax(log_confusion + taken[..., None] * right, xp)
+        there = (np.arange(self.width) < self.row_classes[:, None]).astype(float)
+        lost = xp.exp(tilt.shrinkage * -1.0) + -1.0
+        return log_softmax(log_confusion * (lost[..., None] * there + 1.0), xp)
 
     def prior_counts(self, rows: Ints, *, correct: float, total: float) -> NDArray[np.float64]:
         """Dirichlet prior counts of rows with the same number of classes: (row, class)."""

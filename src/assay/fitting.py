@@ -56,7 +56,7 @@ from assay.progress import waiting
 from assay.ratings import Ratings
 from assay.recovery import Recovered, recover
 from assay.seeds import seed_of
-from assay.spec import DEFAULT_RATERS, GoldChosen, Replicates, make_spec
+from assay.spec import GoldChosen, Replicates, make_spec, raters_for
 from assay.unanimity import unanimity_warnings
 
 Floats = NDArray[np.float64]
@@ -65,7 +65,7 @@ Floats = NDArray[np.float64]
 def fit(
     ratings: Ratings,
     *,
-    raters: str | Mapping[str, str] = DEFAULT_RATERS,
+    raters: str | Mapping[str, str] | None = None,
     prevalence: str = "loglinear",
     reference: str | None = None,
     priors: Priors = None,
@@ -161,6 +161,7 @@ def fit(
         ratings, method, target_accept, draws=draws, tune=tune, chains=chains, starts=starts
     )
     check_sampler(method, sampler, checkpoint, keep_interrupted, client)
+    raters = raters_for(ratings.task, raters)
     spec = make_spec(raters, prevalence, reference, priors, formula, replicates, gold_chosen)
     check_read(ratings, spec)
     check_reference(ratings, reference)

@@ -8,7 +8,7 @@ from assay.model import Structure, build_structure
 from assay.prior_files import Priors
 from assay.prior_use import refuse_idle
 from assay.ratings import Ratings
-from assay.spec import DEFAULT_RATERS, Replicates, make_spec
+from assay.spec import Replicates, make_spec, raters_for
 
 if TYPE_CHECKING:
     import pymc as pm
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def build_model(
     ratings: Ratings,
     *,
-    raters: str | Mapping[str, str] = DEFAULT_RATERS,
+    raters: str | Mapping[str, str] | None = None,
     prevalence: str = "loglinear",
     reference: str | None = None,
     priors: Priors = None,
@@ -29,10 +29,12 @@ def build_model(
     Parameters
     ----------
     ratings : Ratings
-    raters : str or mapping of str to str
+    raters : str or mapping of str to str, optional
         Rater family by name, with layers on top of it: ``"hierarchical"``,
         ``"pooled + item_difficulty"``, ``"dawid_skene + drift"``; or one for each rater group:
-        ``{"person": "hierarchical", "llm": "scored"}``.
+        ``{"person": "hierarchical", "llm": "scored"}``. If not given,
+        ``"hierarchical + item_difficulty"``, or ``"ability_bias + item_difficulty_guessing"`` where
+        a label has three classes or more.
     prevalence : str
         ``loglinear`` or ``dirichlet``.
     reference : None, "gold", "groups" or str
@@ -75,6 +77,7 @@ def build_model(
     ----------
     Dawid, A. P. & Skene, A. M. (1979). Applied Statistics 28, 20-28.
     """
+    raters = raters_for(ratings.task, raters)
     spec = make_spec(raters, prevalence, reference, priors, formula, replicates)
     check_reference(ratings, reference)
     structure = build_structure(ratings, spec)

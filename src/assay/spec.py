@@ -10,6 +10,7 @@ from assay.errors import ModelError, suggest
 from assay.formulas import check_formula
 from assay.prior_files import Priors, given_priors
 from assay.priors import write_prior
+from assay.task import Task
 
 Replicates = Literal["together", "independent"]
 REPLICATES = ("together", "independent")
@@ -23,6 +24,9 @@ GOLD, GROUPS = "gold", "groups"
 """References that are no rater group."""
 DEFAULT_RATERS = "hierarchical + item_difficulty"
 """Items always differ in how hard they are; who leaves that out is too sure of split votes."""
+DEFAULT_OF_MORE = "ability_bias + item_difficulty_guessing"
+"""Where a label has more than two classes, these drift to what biased raters, or hard items that
+are turned round, would explain."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +107,21 @@ class Spec:
         written = [self.raters] if isinstance(self.raters, str) else list(self.raters.values())
         recipes = map(parse_recipe, written)
         return tuple(dict.fromkeys(n for one in recipes for n in (one.family, *one.layers)))
+
+
+def raters_for(task: Task, raters: str | Mapping[str, str] | None) -> str | Mapping[str, str]:
+    """Return the recipe that is given, or the default for a task.
+
+    Examples
+    --------
+    >>> from assay.task_files import load_task
+    >>> raters_for(load_task("retrieval"), None), raters_for(load_task("relevance"), None)
+    ('hierarchical + item_difficulty', 'ability_bias + item_difficulty_guessing')
+    """
+    if raters is not None:
+        return raters
+    more = any(len(label.classes) > 2 for label in task.labels)
+    return DEFAULT_OF_MORE if more else DEFAULT_RATERS
 
 
 def is_layer(name: str) -> bool:

@@ -9,6 +9,7 @@ from brute_confusions import (
     HONEST_ERROR,
     Confusion,
     Tilt,
+    biased,
     blind,
     confusion_of,
     honest,
@@ -22,6 +23,7 @@ from brute_responses import Mixture, Rater, Vector
 from brute_scores import ScoreRater, codes
 
 from assay.model import Structure
+from assay.task import Task
 
 SHARED = ("pooled",)
 Speaker = Rater | Mixture | ScoreRater
@@ -77,14 +79,17 @@ def loading(voice: Voice, label: int) -> float:
     return float(voice.values["difficulty_loading"][voice.group_place][label])
 
 
-def as_rated(voice: Voice, confusion: Confusion, tilt: Tilt, position: float) -> Confusion:
-    """The confusion on an item of some difficulty."""
+def as_rated(
+    task: Task, voice: Voice, confusion: Confusion, tilt: Tilt, position: float
+) -> Confusion:
+    """The confusion on an item of some difficulty; guesses have the rater's bias."""
     changed = tilted(confusion, tilt)
-    if not guesses(voice):
-        return changed
-    return nearer_guessing(
-        changed, [math.exp(-loading(voice, n) * position) for n in range(len(changed))]
-    )
+    if guesses(voice):
+        shares = [math.exp(-loading(voice, n) * position) for n in range(len(changed))]
+        changed = nearer_guessing(changed, shares)
+    if voice.family == "ability_bias":
+        changed = biased(task, changed, voice.values, voice.rater, voice.group_place)
+    return changed
 
 
 def tilt_of(structure: Structure, voice: Voice, place: Place, position: float) -> Tilt:
@@ -118,14 +123,14 @@ def speaker(
     if voice.family == "mace":
         return mace(structure, voice, tilt)
     confusion = confusion_of(voice.family, task, voice.values, voice.rater, voice.group_place)
+    changed = as_rated(task, voice, confusion, tilt, position)
     if voice.family != "joint":
-        seen = Rater(structure.ratings, as_rated(voice, confusion, tilt, position), voice.values)
+        seen = Rater(structure.ratings, changed, voice.values)
         return with_lapses(structure, voice, seen) if "lapses" in voice.layers else seen
 
     def residual(state: Vector, option: Vector) -> float:
         return association(structure, voice, state, option)
 
-    changed = as_rated(voice, confusion, tilt, position)
     return Rater(structure.ratings, changed, voice.values, residual=residual)
 
 

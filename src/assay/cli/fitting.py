@@ -28,7 +28,8 @@ class Fitting:
         list[str] | None,
         _fitting(
             "Rater family, with layers: 'pooled + item_difficulty'. GROUP=FAMILY gives a rater "
-            "group its own; repeat. 'hierarchical + item_difficulty' if not given.",
+            "group its own; repeat. If not given, 'hierarchical + item_difficulty', or where a "
+            "label has three classes or more 'ability_bias + item_difficulty_guessing'.",
             metavar="FAMILY",
         ),
     ] = None
@@ -170,12 +171,10 @@ class Fitting:
             "draws": self.draws, "chains": self.chains, "rng": self.seed,
         }  # fmt: skip
 
-    def _families(self) -> str | dict[str, str]:
-        """Return one family for all, or one for each rater group."""
+    def _families(self) -> str | dict[str, str] | None:
+        """Return one recipe for all, or one for each rater group; None is the task's default."""
         if not self.raters:
-            from assay.spec import DEFAULT_RATERS
-
-            return DEFAULT_RATERS
+            return None
         if len(self.raters) == 1 and "=" not in self.raters[0]:
             return self.raters[0]
         # A group's name may hold an equals sign, and that of a family does not.

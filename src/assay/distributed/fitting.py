@@ -54,7 +54,7 @@ def fit_dataset(
     out: str | Path,
     client: Any,
     reading: Mapping[str, Any] | None = None,
-    raters: str | Mapping[str, str] = DEFAULT_RATERS,
+    raters: str | Mapping[str, str] | None = None,
     prevalence: str = "loglinear",
     reference: str | None = None,
     priors: Priors = None,
@@ -124,10 +124,13 @@ def fit_dataset(
         )
     if target.suffix != ".zarr" or not target.absolute().parent.is_dir():
         raise FitError(f"out={str(out)!r}; name a .zarr store in a folder that exists")
-    spec = make_spec(raters, prevalence, reference, priors, None, replicates, gold_chosen)
+    recipe = DEFAULT_RATERS if raters is None else raters
+    spec = make_spec(recipe, prevalence, reference, priors, None, replicates, gold_chosen)
     paths = [path.absolute() for path in list_partitions(folder)]
     with connected(client, show=progress) as cluster:
-        held = hold_dataset(cluster, paths, task, dict(reading or {}), spec, show=progress)
+        held = hold_dataset(
+            cluster, paths, task, dict(reading or {}), spec, named=raters is not None, show=progress
+        )
         refuse_idle(held.structure, priors)
         check_arguments(
             held.structure.ratings, method, 0.5, draws=draws, chains=chains, starts=starts

@@ -18,7 +18,7 @@ from assay.layers.reference import check_reference
 from assay.model import Structure
 from assay.progress import waiting
 from assay.ratings import Accounting, Ratings
-from assay.spec import Spec, recipes
+from assay.spec import Spec, raters_for, recipes
 from assay.task import Task
 
 FAN = 16
@@ -57,12 +57,18 @@ def hold_dataset(
     reading: dict[str, Any],
     spec: Spec,
     *,
+    named: bool = True,
     show: bool,
 ) -> Held:
-    """Have workers read the partitions, check that they fit together, and number them alike."""
+    """Have workers read the partitions, check that they fit together, and number them alike.
+
+    ``named``: whether the spec's recipe was named; else it is the default for the task, whose
+    classes may be known from the data alone.
+    """
     parts, facts, accounting = read_alike(client, paths, task, reading, show=show)
     with waiting("finding what the data show", show=show):
         skeleton = join_skeletons(client, parts, spec)
+    spec = replace(spec, raters=raters_for(skeleton.task, spec.raters if named else None))
     groups = tuple(skeleton.raters["group"].astype(str).unique())
     if any(recipe.family == "scored" for recipe in recipes(spec, groups).values()):
         raise ModelError(

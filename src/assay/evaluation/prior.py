@@ -16,13 +16,13 @@ from assay.prior_use import refuse_idle
 from assay.ratings import Ratings
 from assay.recovery import predict_states, running_prevalence
 from assay.seeds import generator_of
-from assay.spec import DEFAULT_RATERS, make_spec
+from assay.spec import make_spec, raters_for
 
 
 def prior_metrics(
     ratings: Ratings,
     *,
-    raters: str | Mapping[str, str] = DEFAULT_RATERS,
+    raters: str | Mapping[str, str] | None = None,
     prevalence: str = "loglinear",
     priors: Priors = None,
     formula: str | None = None,
@@ -73,6 +73,7 @@ def prior_metrics(
     >>> prior_metrics(ratings, draws=50)["flag_rate"].sizes["draw"]
     50
     """
+    raters = raters_for(ratings.task, raters)
     structure = build_structure(ratings, make_spec(raters, prevalence, None, priors, formula))
     refuse_idle(structure, priors)
     return metrics_before(structure, metric=metric, by=by, draws=draws, rng=rng)

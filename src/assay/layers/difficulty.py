@@ -41,8 +41,8 @@ class Difficulty:
     ``classes``: easy items have :math:`x = 0`, hard ones :math:`x = 1`, with a share that is
     learned. ``continuous``: :math:`x \sim \mathrm{Normal}(0, 1)` by quadrature
     (:func:`~assay.prevalence.design.normal_quadrature`). ``guessing``: classes, and on hard items
-    the log odds against guessing, :math:`\operatorname{logit} \theta_{jlk} + \log(K_l - 1)`, are
-    :math:`e^{-\lambda}` times those on easy ones, so that no item is turned round.
+    the log odds between any two answers are :math:`e^{-\lambda}` times those on easy ones, so that
+    no item is turned round.
 
     Attributes
     ----------

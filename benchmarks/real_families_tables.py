@@ -3,10 +3,10 @@
     python benchmarks/real_families_tables.py --data ../shared/data --seed 1
 
 writes to ``docs/real_families/``: ``without_gold.csv`` and ``with_gold.csv`` (a line per set and
-method; means over the splits there are), ``targets.csv`` (the default and its rival beside the best
+method; means over the splits there are), ``targets.csv`` (the default and rivals beside the best
 aggregators) and ``paired.csv`` (recipes beside the best regressions), with bootstrap intervals over
 items, ``pooled.csv`` (the latter's means over the sets that count), ``leave_one_out.csv``,
-``versions.json``.
+``versions.json``. Lines of sets and methods that have not been run here stay as they are.
 """
 
 import argparse
@@ -26,12 +26,12 @@ from family_sets import SETS, GoldSet, read_gold_set
 from numpy.typing import NDArray
 from real_families import KEPT, PROJECT, recall
 
-from assay.spec import DEFAULT_RATERS
+from assay.spec import DEFAULT_OF_MORE, DEFAULT_RATERS, raters_for
 
 Floats = NDArray[np.float64]
 Line = dict[str, Any]
-HELD = (DEFAULT_RATERS, "hierarchical + item_difficulty_guessing")
-"""Recipes that are held against the best aggregators: the default, and its rival."""
+HELD = (DEFAULT_OF_MORE, DEFAULT_RATERS, "hierarchical + item_difficulty_guessing")
+"""Recipes that are held against the best aggregators: the default, and its rivals."""
 SCORES = ("accuracy", "log_loss", "brier", "ece", "ece_excess")
 LOSSES = SCORES[1:]
 FIT = (
@@ -46,6 +46,8 @@ FIT = (
     "difficulty_loading",
     "seconds",
 )
+KEYS = ("set", "model", "method")
+"""What a line of a table is of."""
 CALIBRATED = 0.03
 ENOUGH_GIVEN = 50
 """Sets with fewer items whose gold is given are reported only."""
@@ -120,6 +122,7 @@ def target_line(gold_set: GoldSet, stage: str, recipe: str, seed: int) -> Line |
     return {
         "set": gold_set.name,
         "model": recipe,
+        "default": recipe == raters_for(gold_set.ratings.task, None),
         "method": ours.line["method"],
         "most accurate": best,
         "its accuracy": right[best].mean(),
@@ -240,10 +243,35 @@ def loo_lines(gold_set: GoldSet) -> Iterator[Line]:
         }
 
 
-def write(lines: Sequence[Any] | pd.DataFrame, path: Path, seed: int) -> None:
-    """Write lines as CSV, with the seed."""
-    if len(lines):
-        pd.DataFrame(lines).assign(seed=seed).to_csv(path, index=False, float_format="%.5g")
+def from_the_best(table: pd.DataFrame) -> pd.DataFrame:
+    """Take differences anew where another recipe has become the best; their SE is not known."""
+    apart = table["elpd"] - table.groupby("set")["elpd"].transform("max")
+    moved = (apart - table["elpd_difference"]).abs() > 0.5
+    unknown = table["difference_se"].mask(moved)
+    return table.assign(elpd_difference=apart.where(moved, table["elpd_difference"])).assign(
+        difference_se=unknown
+    )
+
+
+def write(lines: Sequence[Any] | pd.DataFrame, path: Path, seed: int) -> pd.DataFrame:
+    """Write lines as CSV, with the seed, in the place of those of the same sets and methods."""
+    table = pd.DataFrame(lines)
+    if path.exists():
+        before = pd.read_csv(path)
+        keys = [key for key in KEYS if key in before]
+        if len(table):
+            again = pd.MultiIndex.from_frame(before[keys]).isin(
+                pd.MultiIndex.from_frame(table[keys])
+            )
+            before = before[~again]
+        table = pd.concat([before, table.assign(seed=seed)])
+        if "set" in table:
+            place = table["set"].map(list(SETS).index)
+            table = table.iloc[np.argsort(place.to_numpy(), kind="stable")]
+    else:
+        table = table.assign(seed=seed)
+    table.to_csv(path, index=False, float_format="%.5g")
+    return table
 
 
 def main() -> None:
@@ -271,9 +299,11 @@ def main() -> None:
     write([line for line in targets if line], folder / "targets.csv", seed)
     stages = ("with_gold", "nuts_gold")
     paired = [line for s in sets for stage in stages for line in paired_lines(s, stage, seed)]
-    write(paired, folder / "paired.csv", seed)
-    write(pooled(pd.DataFrame(paired)), folder / "pooled.csv", seed)
-    write([line for s in sets for line in loo_lines(s)], folder / "leave_one_out.csv", seed)
+    every = write(paired, folder / "paired.csv", seed)
+    write(pooled(every), folder / "pooled.csv", seed)
+    place = folder / "leave_one_out.csv"
+    loo = write([line for s in sets for line in loo_lines(s)], place, seed)
+    from_the_best(loo).to_csv(place, index=False, float_format="%.5g")
     versions = {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}}
     (folder / "versions.json").write_text(json.dumps(versions, indent=1) + "\n")
 

@@ -183,11 +183,13 @@ def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> l
     mean = structure.mean_reliability(some)
     turns = structure.difficulty.kind == "classes"
     stops = "hard items that are never turned round (item_difficulty_guessing), " * turns
-    looks = "lapses" not in structure.spec.rater_parts
+    parts = structure.spec.rater_parts
+    leans = "the leaning of raters to one answer (ability_bias), " * ("hierarchical" in parts)
+    looks = "blind answers of raters who do not look (lapses), " * ("lapses" not in parts)
     found = []
     for n, label in enumerate(structure.ratings.task.labels):
         count = len(label.classes)
-        blind = "blind answers of raters who do not look (lapses), " * (looks and count > 2)
+        blind = f"{leans}{looks}" * (count > 2)
         tables = mean[:, :, n, :count, :count]
         for true, name in enumerate(label.classes):
             rival = int(tables[0, :, true].mean(axis=0).argmax())

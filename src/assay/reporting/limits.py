@@ -9,7 +9,7 @@ from assay.layers.difficulty import HARD, KINDS
 from assay.ratings import Ratings
 from assay.reporting.material import Material
 from assay.reporting.page import Section, bullets
-from assay.spec import CONSENSUS_OF_GROUPS, CONSENSUSES
+from assay.spec import CONSENSUS_OF_GROUPS, CONSENSUSES, raters_for
 from assay.states import MISSING
 from assay.witnesses import ENOUGH
 
@@ -88,6 +88,7 @@ def _assumed(material: Material) -> list[str]:
 
 
 def _dependence(material: Material) -> list[str]:
+    task = material.ratings.task
     if material.spec.reference:  # what an item looks like to a whole group is part of the model
         return []
     if not KINDS.keys().isdisjoint(material.spec.rater_parts):
@@ -100,7 +101,7 @@ def _dependence(material: Material) -> list[str]:
     return [
         "That raters err independently of each other. The model takes their errors to be "
         "independent given the truth; where items differ in difficulty, or raters are models of "
-        "one family, it is too sure of itself (raters='hierarchical + item_difficulty')."
+        f"one family, it is too sure of itself (raters={raters_for(task, None)!r})."
     ]
 
 

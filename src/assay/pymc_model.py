@@ -7,7 +7,7 @@ from assay.layers.reference import check_reference
 from assay.model import Structure, build_structure
 from assay.prior_files import Priors
 from assay.prior_use import refuse_idle
-from assay.ratings import Ratings
+from assay.ratings import Ratings, require_ratings
 from assay.spec import Replicates, make_spec, raters_for
 
 if TYPE_CHECKING:
@@ -77,6 +77,7 @@ def build_model(
     ----------
     Dawid, A. P. & Skene, A. M. (1979). Applied Statistics 28, 20-28.
     """
+    require_ratings("a model", ratings)
     raters = raters_for(ratings.task, raters)
     spec = make_spec(raters, prevalence, reference, priors, formula, replicates)
     check_reference(ratings, reference)

@@ -182,7 +182,12 @@ def test_what_is_named_has_to_be_read_and_what_a_file_holds_need_not(call: str, 
     for named in ({"mean_binary": "Normal(2, 1)"}, [file, {"mean_binary": "Normal(2, 1)"}]):
         with pytest.raises(ModelError, match="mean_binary: no label has two classes"):
             CALLS[call](ratings, named)
-    for priors in (file, str(file), [file, {"sd": "HalfNormal(2)"}], {"sd": "HalfNormal(2)"}):
+    for priors in (
+        file,
+        str(file),
+        [file, {"mean_other": "Normal(0, 1)"}],
+        {"mean_other": "Normal(0, 1)"},
+    ):
         CALLS[call](ratings, priors)
     file.write_text('[priors]\nmean_binry = "Normal(2, 1)"', encoding="utf-8")
     with pytest.raises(ModelError, match="'mean_binry' is not used"):
@@ -223,10 +228,12 @@ def test_later_priors_go_before_earlier_ones(file: Path):
 
 def test_a_refit_takes_the_priors_that_its_ratings_have_a_use_for(file: Path):
     ratings = assay.simulate("single", **ONE, replicates=2)
-    tree = mode_of(ratings, priors=[file, {"consistency": "Beta(2, 1)", "sd": "HalfNormal(2)"}])
+    tree = mode_of(
+        ratings, priors=[file, {"consistency": "Beta(2, 1)", "bias_sd": "HalfNormal(2)"}]
+    )
     once = take_ratings(ratings, ratings.replicate == ratings.replicate.min())
     again, _ = refit(tree, once, Effort(draws=5, tune=5, chains=1))
-    assert set(spec_of(again).priors) == {"mean_correct", "sd"}
+    assert set(spec_of(again).priors) == {"bias_sd", "mean_correct"}
 
 
 def test_stability_varies_the_priors_that_are_read():

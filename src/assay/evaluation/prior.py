@@ -13,7 +13,7 @@ from assay.evaluation.panels import By, panel_layout
 from assay.model import Structure, build_structure
 from assay.prior_files import Priors
 from assay.prior_use import refuse_idle
-from assay.ratings import Ratings
+from assay.ratings import Ratings, require_ratings
 from assay.recovery import predict_states, running_prevalence
 from assay.seeds import generator_of
 from assay.spec import make_spec, raters_for
@@ -73,6 +73,7 @@ def prior_metrics(
     >>> prior_metrics(ratings, draws=50)["flag_rate"].sizes["draw"]
     50
     """
+    require_ratings("a model", ratings)
     raters = raters_for(ratings.task, raters)
     structure = build_structure(ratings, make_spec(raters, prevalence, None, priors, formula))
     refuse_idle(structure, priors)

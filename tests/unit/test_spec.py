@@ -1,9 +1,14 @@
 """A specification is a value: names are checked, recipes are written one way."""
 
+import json
+import warnings
+
 import pytest
 
-from assay.errors import ModelError, UnknownNameError
-from assay.spec import CONSENSUS, Recipe, make_spec, parse_recipe, recipes
+import assay
+from assay.errors import FitWarning, ModelError, UnknownNameError
+from assay.spec import CONSENSUS, Recipe, make_spec, parse_recipe, raters_for, recipes
+from assay.task import Label, Task
 
 
 @pytest.mark.parametrize(
@@ -24,6 +29,28 @@ def test_a_recipe_is_a_family_and_its_layers(text: str, written: str):
 def test_the_default_recipe_is_the_default_family_with_hard_items():
     assert Recipe() == parse_recipe("hierarchical")
     assert parse_recipe(make_spec().raters) == Recipe(layers=("item_difficulty",))
+
+
+MORE = Label(name="tone", classes=("low", "mid", "high"))
+
+
+@pytest.mark.parametrize(
+    ("labels", "default"),
+    [
+        ((Label(name="a"), Label(name="b")), "hierarchical + item_difficulty"),
+        ((MORE,), "ability_bias + item_difficulty_guessing"),
+        ((Label(name="a"), MORE), "ability_bias + item_difficulty_guessing"),
+    ],
+)
+def test_the_default_goes_by_the_classes_of_the_labels(labels: tuple[Label, ...], default: str):
+    task = Task(name="moods", labels=labels)
+    assert raters_for(task, None) == default
+    assert raters_for(task, "pooled") == "pooled"
+    ratings = assay.simulate(task, n_items=20, n_raters=3, ratings_per_item=3, rng=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        fit = assay.fit(ratings, method="map", draws=2, chains=1, starts=1, progress=False)
+    assert json.loads(fit.attrs["spec"])["raters"] == default
 
 
 @pytest.mark.parametrize(

@@ -97,10 +97,12 @@ def baseline(gold_set: GoldSet, name: str, given: pd.Series | None = None) -> Fo
     return Found(probability=found, line=line)
 
 
-def recipes_of(gold_set: GoldSet, recipes: tuple[str, ...]) -> tuple[str, ...]:
+def recipes_of(
+    gold_set: GoldSet, recipes: tuple[str, ...], ordered: tuple[str, ...] = ORDERED_RECIPES[:1]
+) -> tuple[str, ...]:
     """Return the recipes for a set: some are of ordered classes, or of three classes and more."""
     fit = [r for r in recipes if gold_set.classes > 2 or not r.startswith("ability_bias")]
-    return (*fit, *ORDERED_RECIPES) if gold_set.ordered else tuple(fit)
+    return (*fit, *ordered) if gold_set.ordered else tuple(fit)
 
 
 def without_gold(gold_set: GoldSet, seed: int) -> Iterator[Job]:
@@ -108,15 +110,14 @@ def without_gold(gold_set: GoldSet, seed: int) -> Iterator[Job]:
     for name in AGGREGATORS:
         if applicable(name, gold_set.classes):
             yield f"without_gold/{name}", partial(baseline, gold_set, name)
-    for recipe in recipes_of(gold_set, RECIPES):
+    for recipe in recipes_of(gold_set, RECIPES, ORDERED_RECIPES):
         yield f"without_gold/{recipe}", partial(at_mode, gold_set.ratings, recipe)
 
 
 def nuts(gold_set: GoldSet, seed: int) -> Iterator[Job]:
     """Yield the families that are sampled."""
     for recipe in recipes_of(gold_set, SAMPLED):
-        if recipe not in ORDERED_RECIPES[1:]:
-            yield f"nuts/{recipe}", partial(by_nuts, gold_set.ratings, recipe, seed)
+        yield f"nuts/{recipe}", partial(by_nuts, gold_set.ratings, recipe, seed)
 
 
 def with_gold(gold_set: GoldSet, seed: int) -> Iterator[Job]:
@@ -128,8 +129,7 @@ def with_gold(gold_set: GoldSet, seed: int) -> Iterator[Job]:
         if len(given) >= ENOUGH_GOLD:
             ratings = gold_set.with_gold(given)
             for recipe in recipes_of(gold_set, GOLD_RECIPES):
-                if recipe not in ORDERED_RECIPES[1:]:
-                    yield f"{place}/{recipe}", partial(at_mode, ratings, recipe, "gold")
+                yield f"{place}/{recipe}", partial(at_mode, ratings, recipe, "gold")
             yield f"{place}/truth alone: hierarchical", partial(at_mode, ratings, "hierarchical")
         for name in TAKES_GOLD:
             yield f"{place}/{name} with gold", partial(baseline, gold_set, name, known)

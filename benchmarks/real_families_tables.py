@@ -268,9 +268,9 @@ def from_the_best(table: pd.DataFrame) -> pd.DataFrame:
     """Take differences anew where another recipe has become the best; their SE is not known."""
     apart = table["elpd"] - table.groupby("set")["elpd"].transform("max")
     moved = (apart - table["elpd_difference"]).abs() > 0.5
-    unknown = table["difference_se"].mask(moved)
-    return table.assign(elpd_difference=apart.where(moved, table["elpd_difference"])).assign(
-        difference_se=unknown
+    return table.assign(
+        elpd_difference=apart.where(moved, table["elpd_difference"]),
+        difference_se=table["difference_se"].mask(moved),
     )
 
 

@@ -7,7 +7,7 @@ What a fit says is kept in ``build/real_families/diras.json`` and not computed a
 ``docs/real_families/diras.csv`` has F1 (relevant or partially, against not),
 log loss, average precision of the items that the authors call uncertain, and differences to the
 best language model, to its own confidence and to the better expert, with 95 % intervals of a
-bootstrap over questions.
+bootstrap over questions. Lines of fits that have not been made here stay.
 """
 
 import argparse
@@ -223,6 +223,22 @@ def table(diras: Diras, runs: Mapping[tuple[str, str], Line], seed: int) -> pd.D
     return pd.DataFrame(lines).assign(kish_worth=kish_worth(diras), seed=seed)
 
 
+def with_lines_of_before(lines: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Put the lines of a written table that are of no fit made here where they belong."""
+    if not path.exists():
+        return lines
+    before = pd.read_csv(path)
+    made = set(zip(lines["model"], lines["fit"].fillna(""), strict=True))
+    stays = [k not in made for k in zip(before["model"], before["fit"].fillna(""), strict=True)]
+    both = pd.concat([lines, before[stays]], ignore_index=True)
+    fits, plans = ["", "map", "nuts"], list(PLANS)
+    place = [
+        (fits.index(fit), plans.index(model) if model in plans else -1)
+        for model, fit in zip(both["model"], both["fit"].fillna(""), strict=True)
+    ]
+    return both.iloc[sorted(range(len(both)), key=place.__getitem__)]
+
+
 def main() -> None:
     """Read the command line, make the fits that are missing, write the table after each."""
     project = Path(__file__).resolve().parents[1]
@@ -248,9 +264,9 @@ def main() -> None:
             kept.write_text(json.dumps(list(runs.values())))
             folder = project / "docs" / "real_families"
             folder.mkdir(parents=True, exist_ok=True)
-            table(diras, runs, chosen.seed).to_csv(
-                folder / "diras.csv", index=False, float_format="%.4g"
-            )
+            path = folder / "diras.csv"
+            lines = with_lines_of_before(table(diras, runs, chosen.seed), path)
+            lines.to_csv(path, index=False, float_format="%.4g")
 
 
 if __name__ == "__main__":

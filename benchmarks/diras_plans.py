@@ -47,6 +47,9 @@ PLANS: Mapping[str, Plan] = {
     "hierarchical + item_difficulty_continuous": Plan(
         experts=False, raters="hierarchical + item_difficulty_continuous"
     ),
+    "hierarchical + item_difficulty_by_rater": Plan(
+        experts=False, raters="hierarchical + item_difficulty_by_rater"
+    ),
     "scored": Plan(experts=False, raters="scored"),
     "scored + item_difficulty": Plan(experts=False, raters="scored + item_difficulty"),
     "scored + item_difficulty_continuous": Plan(
@@ -81,12 +84,20 @@ PLANS: Mapping[str, Plan] = {
     "experts and hierarchical + item_difficulty_continuous": Plan(
         experts=True, raters="hierarchical + item_difficulty_continuous"
     ),
+    "experts and hierarchical + item_difficulty_by_rater": Plan(
+        experts=True, raters="hierarchical + item_difficulty_by_rater"
+    ),
     "experts as reference, hierarchical": Plan(
         experts=True, raters="hierarchical", reference="expert"
     ),
     "experts as reference, hierarchical + item_difficulty_continuous": Plan(
         experts=True,
         raters={"expert": "hierarchical", "llm": "hierarchical + item_difficulty_continuous"},
+        reference="expert",
+    ),
+    "experts as reference, hierarchical + item_difficulty_by_rater": Plan(
+        experts=True,
+        raters={"expert": "hierarchical", "llm": "hierarchical + item_difficulty_by_rater"},
         reference="expert",
     ),
     "experts as reference, hierarchical, graded": Plan(

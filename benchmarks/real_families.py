@@ -46,6 +46,7 @@ RECIPES = (
     "hierarchical + item_difficulty",
     "hierarchical + item_difficulty_guessing",
     "hierarchical + item_difficulty_continuous",
+    "hierarchical + item_difficulty_by_rater",
     "ability_bias + item_difficulty",
     "ability_bias + item_difficulty_guessing",
     "one_coin + item_difficulty",
@@ -59,11 +60,13 @@ GOLD_RECIPES = (
     "hierarchical + item_difficulty",
     "hierarchical + item_difficulty_guessing",
     "hierarchical + item_difficulty_continuous",
+    "hierarchical + item_difficulty_by_rater",
     "ability_bias + item_difficulty_guessing",
     "one_coin",
     "dawid_skene",
 )
 SAMPLED = (
+    "hierarchical + item_difficulty_by_rater",
     "ability_bias + item_difficulty_guessing",
     "ability_bias + item_difficulty",
     "ability_bias",

@@ -58,6 +58,7 @@ STUDIES = {name: Study(raters=name) for name in catalogue_names("raters")} | {
     "item_difficulty": Study(raters="hierarchical + item_difficulty"),
     "item_difficulty_guessing": Study(raters="hierarchical + item_difficulty_guessing"),
     "item_difficulty_continuous": Study(raters="hierarchical + item_difficulty_continuous"),
+    "item_difficulty_by_rater": Study(raters="hierarchical + item_difficulty_by_rater"),
     # A reference needs thirty items with gold.
     "perception": Study(
         raters="hierarchical",

@@ -134,7 +134,7 @@ def draw_difficulty(figure: Figure, name: str) -> None:
     """Draw a rater's accuracy at several difficulties, and what difficulty takes from it."""
     structure = structure_of(f"hierarchical + {name}", "retrieval")
     values, part = prior_draws(structure), structure.parts[0]
-    continuous = name == "item_difficulty_continuous"
+    continuous = name in ("item_difficulty_continuous", "item_difficulty_by_rater")
     places = (-1.0, 0.0, 1.0) if continuous else (0.0, 1.0)
     words = {-1.0: "an easy item (-1 SD)", 0.0: "an average item", 1.0: "a hard item (+1 SD)"}
     if not continuous:
@@ -214,6 +214,7 @@ LAYERS: dict[str, Callable[[Figure, str], None]] = {
     "item_difficulty": draw_difficulty,
     "item_difficulty_guessing": draw_difficulty,
     "item_difficulty_continuous": draw_difficulty,
+    "item_difficulty_by_rater": draw_difficulty,
     "drift": draw_drift,
     "lapses": draw_lapses,
     "perception": draw_perception,

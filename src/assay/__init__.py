@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from assay.consensus import consensus_sensitivity
     from assay.dependence import effective_raters, perception_table
+    from assay.difficulty_loadings import difficulty_loadings
     from assay.distributed import fit_dataset
     from assay.errors import AssayError, FitWarning
     from assay.evaluation import (
@@ -85,6 +86,7 @@ _HOME = {
     "compare_counts": "comparison",
     "compare_raters": "accuracy",
     "consensus_sensitivity": "consensus",
+    "difficulty_loadings": "difficulty_loadings",
     "drift_table": "sessions",
     "effective_raters": "dependence",
     "expected_width": "evaluation",
@@ -148,6 +150,7 @@ __all__ = [
     "compare_counts",
     "compare_raters",
     "consensus_sensitivity",
+    "difficulty_loadings",
     "drift_table",
     "effective_raters",
     "expected_width",

@@ -14,6 +14,7 @@ from assay.laplace import laplace_log_density
 from assay.model import Structure
 from assay.peaks import Mode
 from assay.spec import GOLD, Spec
+from assay.turned_items import MANY, turned_shares
 
 Floats = NDArray[np.float64]
 
@@ -206,6 +207,29 @@ def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> l
                 f"{stops}{blind}raters='dawid_skene' or prior counts hold it in its place."
             )
     return found
+
+
+def turned_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> list[str]:
+    """Say where difficulty, which may be of any size, has taken the place of the truth.
+
+    What raters tell apart is then the difficulty of the items, and classes stand for little.
+
+    Parameters
+    ----------
+    values : mapping of str to ndarray (draw, ...)
+        The parameters.
+    """
+    draws = len(next(iter(values.values())))
+    some = {name: value[:: max(1, draws // LOOKED_AT)] for name, value in values.items()}
+    shares = turned_shares(structure, some)
+    return [
+        f"By this fit raters are more often wrong than right on {share:.0%} of the items "
+        f"({label.name}): what they tell apart may pass for difficulty here, and classes stand for "
+        "something else than the truth. Known truth of some items (truth=), or experts "
+        "(reference=), would tell; with item_difficulty_guessing no item is turned round."
+        for label, share in zip(structure.ratings.task.labels, shares, strict=True)
+        if share > MANY
+    ]
 
 
 def reference_warnings(structure: Structure, probabilities: Floats) -> list[str]:

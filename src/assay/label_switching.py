@@ -22,6 +22,7 @@ from assay.checking.opposites import opposite_pairs
 from assay.kernels.data import Data
 from assay.model import Structure
 from assay.recovery import recover
+from assay.turned_items import MANY, turned_shares
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -41,13 +42,13 @@ LEFT_OPEN = 1e-3
 
 
 def is_misnamed(structure: Structure, values: Values) -> bool:
-    """Whether raters clearly call some class by the name of another.
+    """Whether raters clearly call some class, or many of its items, by the name of another.
 
     Where truth is known, or a group's consensus is the truth, raters may be wrong as they are:
     there only names that more than two classes have of each other count.
     """
     exchanged = any((names != np.arange(len(names))).any() for names in _names(structure, values))
-    return exchanged or bool(_drifted(structure, values).any())
+    return exchanged or bool(_drifted(structure, values).any()) or _many_turned(structure, values)
 
 
 def put_right(structure: Structure, values: Values) -> Data | None:
@@ -286,6 +287,15 @@ def _drifted(structure: Structure, values: Values) -> NDArray[np.bool_]:
                 for k in np.flatnonzero(_called_otherwise(tables)):
                     found |= states[:, n] == k
     return found
+
+
+def _many_turned(structure: Structure, values: Values) -> bool:
+    """Whether difficulty turns many items round; no truth is known.
+
+    Difficulty of any size can be what raters tell apart, and classes something that nobody means.
+    """
+    turned = turned_shares(structure, values) > MANY
+    return bool(turned.any()) and not _is_anchored(structure)
 
 
 def _mean_tables(

@@ -38,7 +38,7 @@ class Recipe:
     family : str
     layers : tuple of str
         ``item_difficulty``, ``item_difficulty_guessing``, ``item_difficulty_continuous``,
-        ``drift``, ``lapses``, ``perception``, ``system_bias``.
+        ``item_difficulty_by_rater``, ``drift``, ``lapses``, ``perception``, ``system_bias``.
     """
 
     family: str = "hierarchical"

@@ -24,7 +24,8 @@ def difficulties(structure: Structure, values: dict) -> list[tuple[float, float]
     if {"item_difficulty", "item_difficulty_guessing"} & set(layers):
         share = float(values["hard_share"])
         return [(0.0, 1 - share), (1.0, share)]
-    return bent() if "item_difficulty_continuous" in layers else [(0.0, 1.0)]
+    normal = {"item_difficulty_continuous", "item_difficulty_by_rater"} & set(layers)
+    return bent() if normal else [(0.0, 1.0)]
 
 
 def walk(values: dict, walker: int, group: int, label: int, session: int) -> float:

@@ -76,7 +76,11 @@ def guesses(voice: Voice) -> bool:
 
 def loading(voice: Voice, label: int) -> float:
     """How much the difficulty of an item matters to a rater."""
-    return float(voice.values["difficulty_loading"][voice.group_place][label])
+    found = float(voice.values["difficulty_loading"][voice.group_place][label])
+    if "item_difficulty_by_rater" in voice.layers:
+        sd = float(voice.values["difficulty_loading_sd"][voice.group_place][label])
+        found *= math.exp(sd * float(voice.values["difficulty_loading_offset"][voice.rater][label]))
+    return found
 
 
 def as_rated(

@@ -27,6 +27,16 @@ GATED = Task(
         Rule(name="y_is_not_d", expression="c == y -> not d", truth="soft", response="warn"),
     ),
 )
+FAMILIES = (
+    "hierarchical",
+    "ability_bias",
+    "dawid_skene",
+    "one_coin",
+    "class_conditional",
+    "pooled",
+    "mace",
+)
+"""Families of answers by class that every task can have."""
 SHIPPED = ("retrieval", "grounding", "generation", "ais", "relevance", "single")
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from small import (
+    FAMILIES,
     SHIPPED,
     in_sessions,
     repeated,
@@ -20,20 +21,12 @@ from assay.parameters import Parameter
 from assay.pymc_model import model_of
 from assay.spec import make_spec
 
-FAMILIES = (
-    "hierarchical",
-    "ability_bias",
-    "dawid_skene",
-    "one_coin",
-    "class_conditional",
-    "pooled",
-    "mace",
-)
 RECIPES: dict[str, dict] = {
     "scores": {"raters": "scored + drift"},
     "easy and hard": {"raters": "hierarchical + item_difficulty"},
     "guessing": {"raters": "hierarchical + item_difficulty_guessing"},
     "continuous": {"raters": "one_coin + item_difficulty_continuous"},
+    "by rater": {"raters": "hierarchical + item_difficulty_by_rater"},
     "drift": {"raters": "pooled + drift"},
     "lapses": {"raters": "hierarchical + lapses + item_difficulty_guessing"},
     "bias": {"raters": "dawid_skene + system_bias"},

@@ -28,6 +28,7 @@ LAYERS = (
     "item_difficulty",
     "item_difficulty_guessing",
     "item_difficulty_continuous",
+    "item_difficulty_by_rater",
     "drift",
     "system_bias",
     "item_difficulty + drift + system_bias",
@@ -40,6 +41,7 @@ MIXED = (
     {"human": "pooled + item_difficulty", "model": "one_coin + system_bias"},
     {"human": "mace", "model": "class_conditional + drift + item_difficulty"},
     {"human": "scored", "model": "ordinal + item_difficulty"},
+    {"human": "mace + item_difficulty_by_rater", "model": "scored + item_difficulty_by_rater"},
     {"human": "pooled + lapses", "model": "hierarchical + lapses + item_difficulty_guessing"},
     {
         "human": "hierarchical + item_difficulty_guessing",
@@ -76,7 +78,7 @@ def test_layers_on_the_default(name: str, layers: str):
     check(ratings_of(name, 3), 3, raters=f"hierarchical + {layers}")
 
 
-@pytest.mark.parametrize("layers", LAYERS)
+@pytest.mark.parametrize("layers", [name for name in LAYERS if "by_rater" not in name])
 def test_layers_on_raters_who_share_a_confusion(layers: str):
     check(ratings_of("ais", 3), 3, raters=f"pooled + {layers}")
 
@@ -87,7 +89,9 @@ def test_all_layers_together():
     check(ratings_of("ais", 3, clusters=5), 3, raters=raters, reference="gold")
 
 
-@pytest.mark.parametrize("difficulty", ["item_difficulty", "item_difficulty_guessing"])
+@pytest.mark.parametrize(
+    "difficulty", ["item_difficulty", "item_difficulty_guessing", "item_difficulty_by_rater"]
+)
 @pytest.mark.parametrize(
     "family", ["ability_bias", "dawid_skene", "one_coin", "class_conditional", "mace"]
 )
@@ -104,7 +108,9 @@ def test_lapses_on_other_families(family: str):
         check(ratings_of(task, 4), 4, raters=f"{family} + lapses + item_difficulty_continuous")
 
 
-@pytest.mark.parametrize("difficulty", ["item_difficulty", "item_difficulty_guessing"])
+@pytest.mark.parametrize(
+    "difficulty", ["item_difficulty", "item_difficulty_guessing", "item_difficulty_by_rater"]
+)
 @pytest.mark.parametrize("family", ["joint", "ordinal"])
 def test_layers_on_families_of_some_tasks(family: str, difficulty: str):
     check(ratings_of("retrieval", 4), 4, raters=f"{family} + {difficulty} + system_bias")

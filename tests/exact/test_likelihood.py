@@ -3,22 +3,20 @@
 import brute
 import numpy as np
 import pytest
-from small import SHIPPED, draw_values, small_ratings, task_named, with_strengths
+from small import (
+    FAMILIES,
+    SHIPPED,
+    draw_values,
+    small_ratings,
+    task_named,
+    with_strengths,
+)
 
 from assay.model import build_structure
 from assay.ratings import Ratings
 from assay.spec import make_spec
 from assay.states import state_space
 
-FAMILIES = (
-    "hierarchical",
-    "ability_bias",
-    "dawid_skene",
-    "one_coin",
-    "class_conditional",
-    "pooled",
-    "mace",
-)
 EXACT = {"rel": 1e-11, "abs": 1e-9}
 
 

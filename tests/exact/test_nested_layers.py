@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from small import draw_values, in_sessions, repeated, small_ratings, task_named, with_scores
 
+from assay.errors import ModelError
 from assay.model import Structure, build_structure
 from assay.ratings import Ratings
 from assay.spec import make_spec
@@ -20,6 +21,10 @@ POINTS = {
     ),
     "item_difficulty_continuous, no loading": (
         "item_difficulty_continuous",
+        {"difficulty_loading": 0.0},
+    ),
+    "item_difficulty_by_rater, no loading": (
+        "item_difficulty_by_rater",
         {"difficulty_loading": 0.0},
     ),
     "drift, no steps": ("drift", {"drift_step": 0.0}),
@@ -69,11 +74,33 @@ def test_a_layer_that_does_nothing(name: str, case: str):
 
 
 @pytest.mark.parametrize("case", [c for c in POINTS if "bias" not in c and "lapses" not in c])
-@pytest.mark.parametrize("family", ["scored", "mace", "ordinal", "pooled"])
+@pytest.mark.parametrize("family", ["scored", "mace", "ordinal"])
 def test_on_other_families(family: str, case: str):
     layer, point = POINTS[case]
     ratings = ratings_of("relevance", scores=True)
     agree(ratings, {"raters": family}, {"raters": f"{family} + {layer}"}, point)
+
+
+SHARED = [c for c in POINTS if c.startswith(("item_difficulty", "drift")) and "by_rater" not in c]
+
+
+@pytest.mark.parametrize("case", SHARED)
+def test_on_raters_who_share_a_confusion(case: str):
+    layer, point = POINTS[case]
+    agree(ratings_of("relevance"), {"raters": "pooled"}, {"raters": f"pooled + {layer}"}, point)
+
+
+def test_raters_who_are_all_alike_have_no_loadings_of_their_own():
+    with pytest.raises(ModelError, match="whose raters are all alike; take item_difficulty_co"):
+        both(ratings_of("relevance"), {}, {"raters": "pooled + item_difficulty_by_rater"})
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_raters_on_whom_difficulty_weighs_alike(name: str):
+    """By rater, with an SD of 0, is continuous difficulty."""
+    layers = [f"hierarchical + item_difficulty_{kind}" for kind in ("continuous", "by_rater")]
+    plain, richer = ({"raters": raters} for raters in layers)
+    agree(ratings_of(name), plain, richer, {"difficulty_loading_sd": 0.0})
 
 
 @pytest.mark.parametrize("name", TASKS)

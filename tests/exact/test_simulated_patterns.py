@@ -200,6 +200,13 @@ STUDIES = {
         values={"difficulty_loading": 1.5, "accuracy": 0.8},
         wrong={"difficulty_loading": 1.0},
     ),
+    "continuous difficulty by rater": Study(
+        task=BINARY,
+        slots=((0, 0), (1, 0), (2, 0), (2, 1)),
+        spec={"raters": "one_coin + item_difficulty_by_rater", "replicates": "independent"},
+        values={"difficulty_loading": 1.0, "difficulty_loading_sd": 0.8, "accuracy": 0.8},
+        wrong={"difficulty_loading_sd": 0.0},
+    ),
     "drift": Study(
         task=BINARY,
         slots=((0, 0), (1, 0), (0, 1), (1, 1)),

@@ -402,6 +402,29 @@ def test_lapses_are_told_by_rater():
         assay.lapse_shares(quick(ratings, raters="pooled"))
 
 
+@pytest.mark.parametrize("drifting", [False, True])
+def test_loadings_are_told_by_rater(drifting: bool):
+    """Of a group without the layer: none. A rater in several sessions is one rater."""
+    ratings = assay.simulate(
+        "single", classes=("a", "b"), n_items=60, groups={"person": 2, "llm": 3}, sessions=2, rng=3
+    )
+    layer = "item_difficulty_by_rater" + " + drift" * drifting
+    fit = quick(ratings, raters={"person": "hierarchical", "llm": f"hierarchical + {layer}"})
+    found = assay.difficulty_loadings(fit)
+    assert found.dims == ("chain", "draw", "rater", "label")
+    theirs = ratings.raters["group"].to_numpy() == "llm"
+    assert np.isnan(found.isel(rater=~theirs)).all()
+    posterior = fit["posterior"]
+    offset = posterior["llm.difficulty_loading_offset"] * posterior["llm.difficulty_loading_sd"]
+    of_each = posterior["llm.difficulty_loading"] * np.exp(offset)
+    np.testing.assert_allclose(
+        found.isel(rater=theirs, label=0),
+        of_each.isel({dim: 0 for dim in of_each.dims if dim.endswith(("group", "label_name"))}),
+    )
+    with pytest.raises(FitError, match="items have no difficulty in this fit; fit with raters="):
+        assay.difficulty_loadings(quick(ratings, raters="pooled"))
+
+
 def test_drift_is_told_by_rater():
     ratings = assay.simulate(
         "single",

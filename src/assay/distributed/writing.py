@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from assay.assumptions import learned_assumptions, stated_assumptions
 from assay.cluster_loadings import align_loadings
-from assay.diagnostics import design_warnings, gold_warnings, mode_warnings, name_warnings
+from assay.diagnostics import (
+    design_warnings,
+    gold_warnings,
+    mode_warnings,
+    name_warnings,
+    turned_warnings,
+)
 from assay.distributed.gathering import gather, until_ended
 from assay.distributed.holding import Held
 from assay.distributed.instruments import double_sampling_on_workers, unlike_gold_on_workers
@@ -76,6 +82,7 @@ def write_fit(
         elif method == "em":
             numbers = {"optimiser": "climb"}
         notes += [*mode_warnings(modes), *name_warnings(structure, values)]
+        notes += turned_warnings(structure, values)
         notes += design_warnings(structure.spec, double_sampling_on_workers(held))
         notes += gold_warnings(structure.spec, partial(unlike_gold_on_workers, held))
         stated = [*_stated(structure), *learned_assumptions(structure, values)]

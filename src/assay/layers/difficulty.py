@@ -21,10 +21,12 @@ NODES = 5
 HARD = 1.0
 """Where hard items stand on the scale of difficulty; easy ones stand at 0."""
 GUESSING = "item_difficulty_guessing"
+BY_RATER = "item_difficulty_by_rater"
 KINDS: Mapping[str, Literal["classes", "guessing", "continuous"]] = {
     "item_difficulty": "classes",
     GUESSING: "guessing",
     "item_difficulty_continuous": "continuous",
+    BY_RATER: "continuous",
 }
 """The layers of difficulty, and the kind that each is."""
 
@@ -36,13 +38,13 @@ class Difficulty:
     .. math::
 
         \operatorname{logit} P(\text{right} \mid k, d) = \operatorname{logit} \theta_{jlk}
-            - \lambda_{g(j) l}\, x_d, \qquad p(y_i \mid s) = \sum_d \rho_d \prod_a p_d(y_a \mid s)
+            - \lambda_{jl}\, x_d, \qquad p(y_i \mid s) = \sum_d \rho_d \prod_a p_d(y_a \mid s)
 
     ``classes``: easy items have :math:`x = 0`, hard ones :math:`x = 1`, with a share that is
     learned. ``continuous``: :math:`x \sim \mathrm{Normal}(0, 1)` by quadrature
     (:func:`~assay.prevalence.design.normal_quadrature`). ``guessing``: classes, and on hard items
     the log odds between any two answers are :math:`e^{-\lambda}` times those on easy ones, so that
-    no item is turned round.
+    no item is turned round. :math:`\lambda_{jl}` is of :class:`~assay.layers.loading.Loading`.
 
     Attributes
     ----------

@@ -10,8 +10,8 @@ from assay.confusion import confusion_layout
 from assay.errors import ModelError
 from assay.families import Raters, WholeFamily, family_class
 from assay.families.scored import Scored
-from assay.layers import Drift, Lapses, SystemBias
-from assay.layers.difficulty import GUESSING
+from assay.layers import Drift, Lapses, Loading, SystemBias
+from assay.layers.difficulty import BY_RATER, GUESSING, KINDS
 from assay.parts.answers import AnswerPart
 from assay.parts.part import Part
 from assay.parts.priors import PartPriors
@@ -108,8 +108,7 @@ def _build(
         unit_group=units.group,
         drift=_drift(ratings, recipe, units, common),
         bias=_bias(ratings, recipe, units, common),
-        loading=priors.layers.get("difficulty_loading"),
-        guessing=GUESSING in recipe.layers,
+        loading=_loading(ratings, recipe, units, common),
         repeats=repeats,
         consistency=priors.consistency if repeats.urns else None,
         shared=shared,
@@ -189,6 +188,28 @@ def _bias(
     if "system_bias" not in recipe.layers:
         return None
     return SystemBias(systems=tuple(ratings.systems), unit_system=units.system, **common)
+
+
+def _loading(
+    ratings: Ratings, recipe: Recipe, units: Units, common: Mapping[str, Any]
+) -> Loading | None:
+    if not KINDS.keys() & set(recipe.layers):
+        return None
+    by_rater = BY_RATER in recipe.layers
+    if by_rater and common["shared"]:
+        raise ModelError(
+            f"{BY_RATER} cannot stand on {recipe.family}, whose raters are all alike; take "
+            "item_difficulty_continuous, or a family in which raters differ"
+        )
+    return Loading(
+        raters=common["raters"],
+        labels=ratings.task.label_names,
+        guessing=GUESSING in recipe.layers,
+        by_rater=by_rater,
+        unit_rater=units.rater,
+        unit_group=units.group,
+        priors=common["priors"],
+    )
 
 
 def _refuse_lapses(recipe: Recipe) -> None:

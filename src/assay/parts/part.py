@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from assay.confusion import Tilt
 from assay.families.family import Raters
-from assay.layers import Difficulty, Drift, SystemBias
+from assay.layers import Difficulty, Drift, Loading, SystemBias
 from assay.parameters import Parameter
 from assay.parts.repeats import Repeats
 from assay.priors import Prior
@@ -41,10 +41,8 @@ class Part(ABC):
         Group of each unit, as a position in ``raters.groups``.
     drift : Drift or None
     bias : SystemBias or None
-    loading : Prior or None
+    loading : Loading or None
         How much an item's difficulty matters, if it does.
-    guessing : bool
-        Whether difficulty brings answers nearer to guessing, in the place of adding to log odds.
     repeats : Repeats
         From rows to the rows of the likelihood, in which one rater's ratings of an item are one.
     consistency : Prior or None
@@ -62,8 +60,7 @@ class Part(ABC):
     unit_group: Ints
     drift: Drift | None
     bias: SystemBias | None
-    loading: Prior | None
-    guessing: bool
+    loading: Loading | None
     repeats: Repeats
     consistency: Prior | None
     shared: bool
@@ -172,15 +169,7 @@ class Part(ABC):
         if self.bias is not None:
             found += self.bias.parameters()
         if self.loading is not None:
-            coords = {"group": self.raters.groups, "label_name": self.labels}
-            found.append(
-                Parameter(
-                    name="difficulty_loading",
-                    prior=self.loading,
-                    dims=("group", "label_name"),
-                    coords=coords,
-                )
-            )
+            found += self.loading.parameters()
         if self.consistency is not None:
             found.append(Parameter(name="consistency", prior=self.consistency, coords={}))
         if not self.name:
@@ -212,11 +201,7 @@ class Part(ABC):
             found = bias if found is None else found + bias
         if self.loading is None or position == 0:
             return None if found is None else Tilt(added=found)
-        by_unit = values["difficulty_loading"][..., self.unit_group, :][..., self.row_labels]
-        if self.guessing:
-            return Tilt(added=found, shrinkage=by_unit * position)
-        harder = by_unit * -position
-        return Tilt(added=harder if found is None else found + harder)
+        return self.loading.tilt(values, position, self.row_labels, found, xp)
 
     def table(self, values: Mapping[str, Any], difficulty: Difficulty, xp: Any) -> list[Any]:
         """Log p(ratings of an item by a rater | state), for each class of difficulty.

@@ -1,0 +1,73 @@
+"""How much the difficulty of an item matters to each rater."""
+
+import numpy as np
+import xarray as xr
+
+from assay.errors import FitError
+from assay.fit_data import group, parameter_draws, structure_of
+
+
+def difficulty_loadings(fit: xr.DataTree) -> xr.DataArray:
+    r"""Say what difficulty takes from the log odds of a rater's right answers.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        With a layer of difficulty; with ``"hierarchical + item_difficulty_by_rater"`` each rater
+        has its own, else raters of a group have one.
+
+    Returns
+    -------
+    xarray.DataArray
+        (chain, draw, rater, label): :math:`\lambda_{jl} \ge 0`, for a hard item in the place of an
+        easy one, or for each SD of continuous difficulty. With ``item_difficulty_guessing`` the log
+        odds between answers are :math:`e^{-\lambda}` times those on easy items. NaN for raters of
+        a group without the layer.
+
+    Raises
+    ------
+    FitError
+        If items have no difficulty in this fit.
+
+    References
+    ----------
+    Qu, Y., Tan, M. and Kutner, M. H. (1996). Random effects models in latent class analysis for
+    evaluating accuracy of diagnostic tests. Biometrics 52, 797-810.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("ais", n_items=20, n_raters=3, ratings_per_item=2, rng=1)
+    >>> model = {"raters": "one_coin + item_difficulty_by_rater", "method": "map", "draws": 5}
+    >>> difficulty_loadings(assay.fit(ratings, **model, chains=1, rng=1, progress=False)).dims
+    ('chain', 'draw', 'rater', 'label')
+    """
+    structure, values = structure_of(fit), parameter_draws(fit)
+    parts = [part for part in structure.parts if part.loading is not None]
+    if not parts:
+        raise FitError(
+            "items have no difficulty in this fit; fit with raters='hierarchical + "
+            "item_difficulty_by_rater', or another layer of difficulty"
+        )
+    posterior, raters = group(fit, "posterior"), structure.ratings.raters.index
+    labels = structure.ratings.task.label_names
+    draws = (posterior.sizes["chain"], posterior.sizes["draw"])
+    found = np.full((draws[0] * draws[1], len(raters), len(labels)), np.nan)
+    for part in parts:
+        assert part.loading is not None
+        by_unit = np.asarray(part.loading.of_units(part.own(values), np))
+        # A rater's units, one for each session or system, have one loading.
+        first = np.argmax(part.owners, axis=1)
+        found[:, part.members] = by_unit[:, first]
+    return xr.DataArray(
+        found.reshape(*draws, *found.shape[1:]),
+        dims=("chain", "draw", "rater", "label"),
+        coords={
+            "chain": posterior["chain"].values,
+            "draw": posterior["draw"].values,
+            "rater": raters.to_numpy(object),
+            "label": list(labels),
+        },
+        name="difficulty_loading",
+        attrs={"reference": fit.attrs["reference"]},
+    )

@@ -9,6 +9,7 @@ interval of the share of yes among these items is held against the truth, for
 - ``hierarchical``: all items are equally hard;
 - ``default``: ``hierarchical + item_difficulty``;
 - ``guessing``: ``hierarchical + item_difficulty_guessing``;
+- ``continuous``: ``hierarchical + item_difficulty_continuous``;
 - ``HalfNormal(2)``: the default with that prior of ``difficulty_loading``, in place of 1;
 - ``stopped``: draws of ``HalfNormal(2)`` in which an average rater is no worse than guessing on
   hard items: the posterior under a prior that says so.
@@ -39,6 +40,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "hierarchical": {"raters": "hierarchical"},
     "default": {},
     "guessing": {"raters": "hierarchical + item_difficulty_guessing"},
+    "continuous": {"raters": "hierarchical + item_difficulty_continuous"},
     "HalfNormal(2)": {"priors": {"difficulty_loading": "HalfNormal(2)"}},
 }
 

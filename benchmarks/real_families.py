@@ -66,6 +66,7 @@ GOLD_RECIPES = (
     "dawid_skene",
 )
 SAMPLED = (
+    "hierarchical + item_difficulty_continuous",
     "hierarchical + item_difficulty_by_rater",
     "ability_bias + item_difficulty_guessing",
     "ability_bias + item_difficulty",

@@ -217,7 +217,11 @@ def _beside(
 
 def pooled(paired: pd.DataFrame) -> pd.DataFrame:
     """Average the differences over the sets that count, and count where a recipe is not worse."""
-    groups = paired[paired["counts"]].groupby(["model", "method"], sort=False)
+    more = paired["set"].isin(MORE_CLASSES)
+    of_set = np.where(more, DEFAULT_OF_MORE, DEFAULT_RATERS)
+    defaults = paired[paired["model"] == of_set].assign(model="default of each set")
+    both = pd.concat([defaults, paired])
+    groups = both[both["counts"]].groupby(["model", "method"], sort=False)
     return groups.agg(
         sets=("set", "size"),
         difference_three=("difference (three)", "mean"),

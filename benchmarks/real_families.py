@@ -81,7 +81,7 @@ SAMPLED = (
     "one_coin",
 )
 SAMPLED_GOLD = ("hierarchical + item_difficulty_continuous",)
-SAMPLED_GOLD_SETS = ("sentiment_sp_amt", "snow_rte", "dogs")
+SAMPLED_GOLD_SETS = ("sentiment_sp_amt", "snow_rte", "dogs", "zencrowd")
 ENOUGH_GOLD = 30
 """Items with gold that ``reference="gold"`` needs."""
 Job = tuple[str, Callable[[], Found]]

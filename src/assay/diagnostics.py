@@ -212,13 +212,16 @@ def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> l
 def turned_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> list[str]:
     """Say where difficulty, which may be of any size, has taken the place of the truth.
 
-    What raters tell apart is then the difficulty of the items, and classes stand for little.
+    What raters tell apart is then the difficulty of the items, and classes stand for little. Where
+    gold or a group is the reference, raters may be wrong as they are.
 
     Parameters
     ----------
     values : mapping of str to ndarray (draw, ...)
         The parameters.
     """
+    if structure.spec.anchored:
+        return []
     draws = len(next(iter(values.values())))
     some = {name: value[:: max(1, draws // LOOKED_AT)] for name, value in values.items()}
     shares = turned_shares(structure, some)

@@ -55,10 +55,7 @@ def difficulty_loadings(fit: xr.DataTree) -> xr.DataArray:
     found = np.full((draws[0] * draws[1], len(raters), len(labels)), np.nan)
     for part in parts:
         assert part.loading is not None
-        by_unit = np.asarray(part.loading.of_units(part.own(values), np))
-        # A rater's units, one for each session or system, have one loading.
-        first = np.argmax(part.owners, axis=1)
-        found[:, part.members] = by_unit[:, first]
+        found[:, part.members] = part.loading.of_raters(part.own(values), np)
     return xr.DataArray(
         found.reshape(*draws, *found.shape[1:]),
         dims=("chain", "draw", "rater", "label"),

@@ -78,12 +78,18 @@ class Loading:
 
     def of_units(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return the loading of each unit: (..., unit, label)."""
-        found = values["difficulty_loading"][..., self.unit_group, :]
+        return self._of(values, self.unit_rater, self.unit_group, xp)
+
+    def of_raters(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return the loading of each rater: (..., rater, label)."""
+        return self._of(values, np.arange(len(self.raters.names)), self.raters.group, xp)
+
+    def _of(self, values: Mapping[str, Any], rater: Ints, group: Ints, xp: Any) -> Any:
+        found = values["difficulty_loading"][..., group, :]
         if not self.by_rater:
             return found
-        sd = values["difficulty_loading_sd"][..., self.unit_group, :]
-        offset = values["difficulty_loading_offset"][..., self.unit_rater, :]
-        return found * xp.exp(sd * offset)
+        sd = values["difficulty_loading_sd"][..., group, :]
+        return found * xp.exp(sd * values["difficulty_loading_offset"][..., rater, :])
 
     def tilt(
         self, values: Mapping[str, Any], position: float, row_labels: Ints, added: Any, xp: Any

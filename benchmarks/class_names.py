@@ -6,7 +6,7 @@ A class of a latent-class model is known by its name only through the prior, whi
 mostly call it so. Nine small worlds with a known truth; errors are spread evenly over the other
 classes but for chance, or go to the neighbours of an ordered class. In some worlds raters lean to
 one answer whatever is true, or items differ in how hard they are. Each set is fitted by NUTS with
-the default, with the layer of the default for two classes, by ``hierarchical`` with its priors and
+the default, with difficulties of any size, with the layer of the default for two classes, by ``hierarchical`` with its priors and
 with wider ones (those of R's package rater), and by ``dawid_skene``, beside the vote. Writes
 ``docs/calibration/class_names.csv``: means over the sets of accuracy, log loss, the share of
 classes whose prevalence the 95 % interval holds, and of those whose share in these items it holds,
@@ -38,6 +38,9 @@ TABLE = Path(__file__).resolve().parents[1] / "docs" / "calibration" / "class_na
 WIDE = {"mean_correct": "Normal(2, 1)", "mean_other": "Normal(0, 1)"}
 MODELS: Mapping[str, Line] = {
     DEFAULT_OF_MORE: {},
+    "ability_bias + item_difficulty_continuous": {
+        "raters": "ability_bias + item_difficulty_continuous"
+    },
     "hierarchical + item_difficulty": {"raters": "hierarchical + item_difficulty"},
     "hierarchical": {"raters": "hierarchical"},
     "hierarchical, wide": {"raters": "hierarchical", "priors": WIDE},

@@ -7,7 +7,8 @@ mostly call it so. Nine small worlds with a known truth; errors are spread evenl
 classes but for chance, or go to the neighbours of an ordered class. In some worlds raters lean to
 one answer whatever is true, or items differ in how hard they are. Each set is fitted by NUTS with
 the default, with difficulties of any size, with the layer of the default for two classes, by
-``hierarchical`` with its priors and with wider ones (those of R's package rater), and by ``dawid_skene``, beside the vote. Writes
+``hierarchical`` with its priors and with wider ones (those of R's package rater), and by
+``dawid_skene``, beside the vote. Writes
 ``docs/calibration/class_names.csv``: means over the sets of accuracy, log loss, the share of
 classes whose prevalence the 95 % interval holds, and of those whose share in these items it holds,
 with its width and interval score (Gneiting & Raftery 2007).

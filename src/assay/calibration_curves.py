@@ -111,7 +111,7 @@ def _bins_by_state(structure: Structure, part: ScorePart, values: Mapping[str, F
     def logs(tilt: Tilt | None) -> Floats:
         return _log_bins(part, np.asarray(part.log_codes(own, tilt, np)))
 
-    tilts = (part.tilt(own, float(x), np) for x in structure.difficulty.positions)
+    tilts = part.tilts(own, structure.difficulty.positions, np)
     most = reduce(np.maximum, (logs(tilt).max(axis=2, keepdims=True) for tilt in tilts))
     factor = np.full_like(most, np.inf)  # in a session without a rating all is 0
     for shares in part.shares:

@@ -50,31 +50,23 @@ class Loading:
 
     def parameters(self) -> list[Parameter]:
         """Return loadings by group and label; how raters differ in it, and each rater's offset."""
-        mean, sd, dims = "difficulty_loading", "difficulty_loading_sd", ("group", "label_name")
+        mean, sd = "difficulty_loading", "difficulty_loading_sd"
+        by_group, by_rater = ("group", "label_name"), ("rater", "label_name")
         coords = {
             "group": self.raters.groups,
             "rater": self.raters.names,
             "label_name": self.labels,
         }
-        names = (mean, sd) if self.by_rater else (mean,)
-        found = [
-            Parameter(name=n, dims=dims, prior=self.priors[n], coords={d: coords[d] for d in dims})
-            for n in names
+        found = [Parameter(name=mean, dims=by_group, prior=self.priors[mean], coords=coords)]
+        if not self.by_rater:
+            return found
+        labels = len(self.labels)
+        at = self.raters.group[:, None] * labels + np.arange(labels)
+        return [
+            *found,
+            Parameter(name=sd, dims=by_group, prior=self.priors[sd], coords=coords),
+            offsets("difficulty_loading_offset", by_rater, coords, spread=sd, at=at),
         ]
-        if self.by_rater:
-            count = len(self.labels)
-            at = self.raters.group[:, None] * count + np.arange(count)
-            own = ("rater", "label_name")
-            found.append(
-                offsets(
-                    "difficulty_loading_offset",
-                    own,
-                    {d: coords[d] for d in own},
-                    spread=sd,
-                    at=at,
-                )
-            )
-        return found
 
     def of_units(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return the loading of each unit: (..., unit, label)."""
@@ -91,12 +83,12 @@ class Loading:
         sd = values["difficulty_loading_sd"][..., group, :]
         return found * xp.exp(sd * values["difficulty_loading_offset"][..., rater, :])
 
-    def tilt(
-        self, values: Mapping[str, Any], position: float, row_labels: Ints, added: Any, xp: Any
-    ) -> Tilt:
-        """Return what an item of some difficulty does beside what other layers add."""
-        harder = self.of_units(values, xp)[..., row_labels]
+    def tilt(self, loading: Any, position: float, added: Any) -> Tilt:
+        """Return what an item of some difficulty does beside what other layers add.
+
+        ``loading`` is that of each unit and row, (..., unit, asked row).
+        """
         if self.guessing:
-            return Tilt(added=added, shrinkage=harder * position)
-        easier = harder * -position
+            return Tilt(added=added, shrinkage=loading * position)
+        easier = loading * -position
         return Tilt(added=easier if added is None else added + easier)

@@ -1,7 +1,7 @@
 """What a part is: some raters with a family and its layers, and the rows that they contribute."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -195,13 +195,27 @@ class Part(ABC):
 
     def tilt(self, values: Mapping[str, Any], position: float, xp: Any) -> Tilt | None:
         """Return what the layers do to the log odds of right answers, if they do anything."""
-        found = None if self.drift is None else self.drift.tilt(values, xp)
+        return self.tilts(values, [position], xp)[0]
+
+    def tilts(
+        self, values: Mapping[str, Any], positions: Iterable[float], xp: Any
+    ) -> list[Tilt | None]:
+        """Return what the layers do at each of some difficulties.
+
+        What does not hang on the difficulty is computed once.
+        """
+        added = None if self.drift is None else self.drift.tilt(values, xp)
         if self.bias is not None:
             bias = self.bias.tilt(values, xp)
-            found = bias if found is None else found + bias
-        if self.loading is None or position == 0:
-            return None if found is None else Tilt(added=found)
-        return self.loading.tilt(values, position, self.row_labels, found, xp)
+            added = bias if added is None else added + bias
+        easy = None if added is None else Tilt(added=added)
+        if self.loading is None:
+            return [easy for _ in positions]
+        loading = self.loading.of_units(values, xp)[..., self.row_labels]
+        return [
+            easy if position == 0 else self.loading.tilt(loading, float(position), added)
+            for position in positions
+        ]
 
     def table(self, values: Mapping[str, Any], difficulty: Difficulty, xp: Any) -> list[Any]:
         """Log p(ratings of an item by a rater | state), for each class of difficulty.
@@ -212,10 +226,10 @@ class Part(ABC):
         """
         own = self.own(values)
         tables: list[Any] = []
-        for position in difficulty.positions:
+        for tilt in self.tilts(own, difficulty.positions, xp):
             if tables and self.loading is None:
                 tables.append(tables[0])
                 continue
-            rows = self.rows(own, self.tilt(own, float(position), xp), xp)
+            rows = self.rows(own, tilt, xp)
             tables.append(self.repeats.table(rows, own.get("consistency"), xp))
         return tables

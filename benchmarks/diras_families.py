@@ -25,6 +25,7 @@ from crowd_baselines import aggregate
 from diras_plans import PLANS, Plan, language_models, read_plan, relevant
 from diras_tables import EXPERTS, Diras, read_diras
 from family_scores import calibration_excess, log_losses
+from lines_of_before import lines_of_before
 from numpy.typing import NDArray
 
 import assay
@@ -223,20 +224,12 @@ def table(diras: Diras, runs: Mapping[tuple[str, str], Line], seed: int) -> pd.D
     return pd.DataFrame(lines).assign(kish_worth=kish_worth(diras), seed=seed)
 
 
-def with_lines_of_before(lines: pd.DataFrame, path: Path) -> pd.DataFrame:
-    """Put the lines of a written table that are of no fit made here where they belong."""
-    if not path.exists():
-        return lines
-    before = pd.read_csv(path)
-    made = set(zip(lines["model"], lines["fit"].fillna(""), strict=True))
-    stays = [k not in made for k in zip(before["model"], before["fit"].fillna(""), strict=True)]
-    both = pd.concat([lines, before[stays]], ignore_index=True)
-    fits, plans = ["", "map", "nuts"], list(PLANS)
-    place = [
-        (fits.index(fit), plans.index(model) if model in plans else -1)
-        for model, fit in zip(both["model"], both["fit"].fillna(""), strict=True)
-    ]
-    return both.iloc[sorted(range(len(both)), key=place.__getitem__)]
+def in_order(lines: pd.DataFrame) -> pd.DataFrame:
+    """Put baselines first, then modes and NUTS, each in the order of the plans."""
+    plans = {name: n for n, name in enumerate(PLANS)}
+    fit = lines["fit"].map({"map": 1, "nuts": 2}).fillna(0)
+    plan = lines["model"].map(plans).fillna(-1)
+    return lines.iloc[np.lexsort((plan, fit))]
 
 
 def main() -> None:
@@ -265,8 +258,9 @@ def main() -> None:
             folder = project / "docs" / "real_families"
             folder.mkdir(parents=True, exist_ok=True)
             path = folder / "diras.csv"
-            lines = with_lines_of_before(table(diras, runs, chosen.seed), path)
-            lines.to_csv(path, index=False, float_format="%.4g")
+            made = table(diras, runs, chosen.seed)
+            both = pd.concat([made, lines_of_before(path, made, ("model", "fit"))])
+            in_order(both).to_csv(path, index=False, float_format="%.4g")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from crowd_baselines import AGGREGATORS, INDEPENDENT
 from family_fits import Found
 from family_scores import log_losses, paired_interval, score_line
 from family_sets import SETS, GoldSet, read_gold_set
+from lines_of_before import lines_of_before
 from numpy.typing import NDArray
 from real_families import KEPT, PROJECT, recall
 
@@ -280,21 +281,13 @@ def from_the_best(table: pd.DataFrame) -> pd.DataFrame:
 
 def write(lines: Sequence[Any] | pd.DataFrame, path: Path, seed: int) -> pd.DataFrame:
     """Write lines as CSV, with the seed, in the place of those of the same sets and methods."""
-    table = pd.DataFrame(lines)
+    made = pd.DataFrame(lines)
+    before, table = lines_of_before(path, made, KEYS), made.assign(seed=seed)
     if path.exists():
-        before = pd.read_csv(path)
-        keys = [key for key in KEYS if key in before]
-        if len(table):
-            again = pd.MultiIndex.from_frame(before[keys]).isin(
-                pd.MultiIndex.from_frame(table[keys])
-            )
-            before = before[~again]
-        table = pd.concat([before, table.assign(seed=seed)])
+        table = pd.concat([before, table])
         if "set" in table:
             place = table["set"].map(list(SETS).index)
             table = table.iloc[np.argsort(place.to_numpy(), kind="stable")]
-    else:
-        table = table.assign(seed=seed)
     table.to_csv(path, index=False, float_format="%.5g")
     return table
 

@@ -134,7 +134,7 @@ def draw_difficulty(figure: Figure, name: str) -> None:
     """Draw a rater's accuracy at several difficulties, and what difficulty takes from it."""
     structure = structure_of(f"hierarchical + {name}", "retrieval")
     values, part = prior_draws(structure), structure.parts[0]
-    continuous = name in ("item_difficulty_continuous", "item_difficulty_by_rater")
+    continuous = structure.difficulty.kind == "continuous"
     places = (-1.0, 0.0, 1.0) if continuous else (0.0, 1.0)
     words = {-1.0: "an easy item (-1 SD)", 0.0: "an average item", 1.0: "a hard item (+1 SD)"}
     if not continuous:

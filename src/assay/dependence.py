@@ -8,7 +8,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.assumptions import prior_driven_layers
-from assay.fit_data import group, parameter_draws, structure_of
+from assay.fit_data import array_of_draws, parameter_draws, structure_of
 from assay.intervals import interval_ends, require_level
 from assay.model import Structure
 from assay.parts import Part
@@ -57,7 +57,6 @@ def effective_raters(fit: xr.DataTree) -> xr.DataArray:
     5.0
     """
     structure, values = structure_of(fit), parameter_draws(fit)
-    posterior = group(fit, "posterior")
     found, names = [], []
     for part in structure.parts:
         for g, name in enumerate(part.raters.groups):
@@ -66,19 +65,11 @@ def effective_raters(fit: xr.DataTree) -> xr.DataArray:
             names.append(name)
     order = np.argsort(np.array(names, str), kind="stable")
     table = np.stack(found, axis=1)[:, order]
-    shape = (posterior.sizes["chain"], posterior.sizes["draw"], *table.shape[1:])
-    return xr.DataArray(
-        table.reshape(shape),
-        dims=("chain", "draw", "group", "label"),
-        coords={
-            "chain": posterior["chain"].values,
-            "draw": posterior["draw"].values,
-            "group": np.array(names, object)[order],
-            "label": list(structure.ratings.task.label_names),
-        },
-        name="effective_raters",
-        attrs={"reference": fit.attrs["reference"]},
-    )
+    coords = {
+        "group": np.array(names, object)[order],
+        "label": list(structure.ratings.task.label_names),
+    }
+    return array_of_draws(fit, table, "effective_raters", coords)
 
 
 def _at_once(values: Mapping[str, Floats]) -> Iterator[dict[str, Floats]]:
@@ -160,8 +151,8 @@ def _class_chances(
     """
     own, shares = part.own(values), part.shares[members]
     found = []
-    for position in structure.difficulty.positions:
-        chance = part.label_chances(own, part.tilt(own, float(position), np))
+    for tilt in part.tilts(own, structure.difficulty.positions, np):
+        chance = part.label_chances(own, tilt)
         chance = np.einsum("ru,du...->dr...", shares, chance)
         total = chance.sum(axis=-1, keepdims=True)
         found.append(np.divide(chance, total, out=np.zeros_like(chance), where=total > 0))

@@ -179,9 +179,7 @@ def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> l
     values : mapping of str to ndarray (draw, ...)
         The parameters.
     """
-    draws = len(next(iter(values.values())))
-    some = {name: value[:: max(1, draws // LOOKED_AT)] for name, value in values.items()}
-    mean = structure.mean_reliability(some)
+    mean = structure.mean_reliability(_some(values))
     turns = structure.difficulty.kind == "classes"
     stops = "hard items that are never turned round (item_difficulty_guessing), " * turns
     parts = structure.spec.rater_parts
@@ -209,6 +207,12 @@ def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> l
     return found
 
 
+def _some(values: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return as many of the draws as a mean needs."""
+    draws = len(next(iter(values.values())))
+    return {name: value[:: max(1, draws // LOOKED_AT)] for name, value in values.items()}
+
+
 def turned_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> list[str]:
     """Say where difficulty, which may be of any size, has taken the place of the truth.
 
@@ -222,9 +226,7 @@ def turned_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) ->
     """
     if structure.spec.anchored:
         return []
-    draws = len(next(iter(values.values())))
-    some = {name: value[:: max(1, draws // LOOKED_AT)] for name, value in values.items()}
-    shares = turned_shares(structure, some)
+    shares = turned_shares(structure, _some(values))
     return [
         f"By this fit raters are more often wrong than right on {share:.0%} of the items "
         f"({label.name}): what they tell apart may pass for difficulty here, and classes stand for "

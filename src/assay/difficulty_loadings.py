@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 
 from assay.errors import FitError
-from assay.fit_data import group, parameter_draws, structure_of
+from assay.fit_data import array_of_draws, parameter_draws, structure_of
 
 
 def difficulty_loadings(fit: xr.DataTree) -> xr.DataArray:
@@ -49,22 +49,11 @@ def difficulty_loadings(fit: xr.DataTree) -> xr.DataArray:
             "items have no difficulty in this fit; fit with raters='hierarchical + "
             "item_difficulty_by_rater', or another layer of difficulty"
         )
-    posterior, raters = group(fit, "posterior"), structure.ratings.raters.index
-    labels = structure.ratings.task.label_names
-    draws = (posterior.sizes["chain"], posterior.sizes["draw"])
-    found = np.full((draws[0] * draws[1], len(raters), len(labels)), np.nan)
+    raters, labels = structure.ratings.raters.index, structure.ratings.task.label_names
+    draws = len(next(iter(values.values())))
+    found = np.full((draws, len(raters), len(labels)), np.nan)
     for part in parts:
         assert part.loading is not None
         found[:, part.members] = part.loading.of_raters(part.own(values), np)
-    return xr.DataArray(
-        found.reshape(*draws, *found.shape[1:]),
-        dims=("chain", "draw", "rater", "label"),
-        coords={
-            "chain": posterior["chain"].values,
-            "draw": posterior["draw"].values,
-            "rater": raters.to_numpy(object),
-            "label": list(labels),
-        },
-        name="difficulty_loading",
-        attrs={"reference": fit.attrs["reference"]},
-    )
+    coords = {"rater": raters.to_numpy(object), "label": list(labels)}
+    return array_of_draws(fit, found, "difficulty_loading", coords)

@@ -221,6 +221,24 @@ def parameter_draws(fit: xr.DataTree) -> dict[str, Floats]:
     return found
 
 
+def array_of_draws(
+    fit: xr.DataTree, values: NDArray[Any], name: str, coords: Mapping[str, Any], **attrs: str
+) -> xr.DataArray:
+    """Part numbers (draw, ...) by chain and draw, as :func:`parameter_draws` merged them.
+
+    ``coords`` are those of the axes that follow, in order.
+    """
+    posterior = group(fit, "posterior")
+    draws = {dim: posterior[dim].values for dim in ("chain", "draw")}
+    return xr.DataArray(
+        values.reshape(*map(len, draws.values()), *values.shape[1:]),
+        dims=(*draws, *coords),
+        coords=draws | dict(coords),
+        name=name,
+        attrs={**attrs, "reference": fit.attrs["reference"]},
+    )
+
+
 def group(fit: xr.DataTree, name: str) -> xr.Dataset:
     """Return one group of a fit as a dataset, without what it inherits."""
     require_fit(fit)

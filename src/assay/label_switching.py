@@ -294,8 +294,9 @@ def _many_turned(structure: Structure, values: Values) -> bool:
 
     Difficulty of any size can be what raters tell apart, and classes something that nobody means.
     """
-    turned = turned_shares(structure, values) > MANY
-    return bool(turned.any()) and not _is_anchored(structure)
+    if _is_anchored(structure):
+        return False
+    return bool((turned_shares(structure, values) > MANY).any())
 
 
 def _mean_tables(

@@ -5,7 +5,7 @@ import xarray as xr
 from scipy.special import expit
 
 from assay.errors import FitError
-from assay.fit_data import group, parameter_draws, structure_of
+from assay.fit_data import array_of_draws, parameter_draws, structure_of
 from assay.parts import AnswerPart
 
 
@@ -49,20 +49,9 @@ def lapse_shares(fit: xr.DataTree) -> xr.DataArray:
             "no rater has lapses in this fit; fit with raters='hierarchical + lapses'. What mace "
             "takes for spam is its parameter 'spamming'"
         )
-    posterior, raters = group(fit, "posterior"), structure.ratings.raters.index
-    shape = (posterior.sizes["chain"], posterior.sizes["draw"], len(raters))
-    found = np.full((shape[0] * shape[1], shape[2]), np.nan)
+    raters, draws = structure.ratings.raters.index, len(next(iter(values.values())))
+    found = np.full((draws, len(raters)), np.nan)
     for part in parts:
         assert part.lapses is not None
         found[:, part.members] = expit(part.lapses.log_odds(part.own(values)))
-    return xr.DataArray(
-        found.reshape(shape),
-        dims=("chain", "draw", "rater"),
-        coords={
-            "chain": posterior["chain"].values,
-            "draw": posterior["draw"].values,
-            "rater": raters.to_numpy(object),
-        },
-        name="lapse_share",
-        attrs={"reference": fit.attrs["reference"]},
-    )
+    return array_of_draws(fit, found, "lapse_share", {"rater": raters.to_numpy(object)})

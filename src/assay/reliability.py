@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from assay.arguments import require_choice
 from assay.confusion import Tilt
 from assay.families import WholeFamily
-from assay.fit_data import group, parameter_draws, structure_of
+from assay.fit_data import array_of_draws, parameter_draws, structure_of
 from assay.kept import value_once
 from assay.labels import NOT_ASKED_NAME, class_names
 from assay.model import Structure
@@ -69,23 +69,14 @@ def rater_reliability(
         fit, ("posterior", "constant_data", "observed_data"), ("reliability", kind),
         lambda: reliability_table(structure, parameter_draws(fit), kind=kind),
     )  # fmt: skip
-    posterior = group(fit, "posterior")
-    shape = (posterior.sizes["chain"], posterior.sizes["draw"], *table.shape[1:])
     names = _classes(structure)
-    return xr.DataArray(
-        table.reshape(shape),
-        dims=("chain", "draw", "rater", "label", "true_class", "reported_class"),
-        coords={
-            "chain": posterior["chain"].values,
-            "draw": posterior["draw"].values,
-            "rater": structure.ratings.raters.index.to_numpy(object),
-            "label": list(structure.ratings.task.label_names),
-            "true_class": names,
-            "reported_class": names,
-        },
-        name="reliability",
-        attrs={"kind": kind, "reference": fit.attrs["reference"]},
-    )
+    coords = {
+        "rater": structure.ratings.raters.index.to_numpy(object),
+        "label": list(structure.ratings.task.label_names),
+        "true_class": names,
+        "reported_class": names,
+    }
+    return array_of_draws(fit, table, "reliability", coords, kind=kind)
 
 
 def class_shares(fit: xr.DataTree) -> xr.DataArray:
@@ -104,18 +95,8 @@ def class_shares(fit: xr.DataTree) -> xr.DataArray:
         for code, name in enumerate(label.classes):
             shares[:, n, names.index(name)] = prevalence[:, states[:, n] == code].sum(axis=1)
     shares /= shares.sum(axis=-1, keepdims=True)
-    posterior = group(fit, "posterior")
-    dims = ("chain", "draw")
-    return xr.DataArray(
-        shares.reshape(*(posterior.sizes[d] for d in dims), *shares.shape[1:]),
-        dims=(*dims, "label", "true_class"),
-        coords={
-            **{d: posterior[d].values for d in dims},
-            "label": list(structure.ratings.task.label_names),
-            "true_class": names,
-        },
-        name="class_shares",
-    )
+    coords = {"label": list(structure.ratings.task.label_names), "true_class": names}
+    return array_of_draws(fit, shares, "class_shares", coords)
 
 
 def reliability_table(
@@ -204,8 +185,8 @@ def over_layers(
         if name in structure.perception.groups:
             misperceived, looks = structure.perception.of_group(name, values)
             layers.append((np.flatnonzero(part.unit_group == g), misperceived, looks.mean(axis=1)))
-    for d, position in enumerate(structure.difficulty.positions):
-        chance = chances(part.tilt(own, float(position), np))
+    for d, tilt in enumerate(part.tilts(own, structure.difficulty.positions, np)):
+        chance = chances(tilt)
         after = (None,) * (chance.ndim - 1)
         for units, misperceived, looks in layers:
             afresh = np.einsum("dus...,dts->dut...", chance[:, units], looks)

@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 
 from assay.errors import FitError
-from assay.fit_data import group, parameter_draws, structure_of
+from assay.fit_data import array_of_draws, parameter_draws, structure_of
 from assay.intervals import interval_ends, require_level
 
 
@@ -34,7 +34,7 @@ def reliability_by_session(fit: xr.DataTree) -> xr.DataArray:
             "no rater drifts in this fit; read ratings with session= and fit with "
             "raters='hierarchical + drift'"
         )
-    posterior, ratings = group(fit, "posterior"), structure.ratings
+    ratings = structure.ratings
     draws = len(next(iter(values.values())))
     shape = (draws, len(ratings.raters), len(ratings.task.labels), len(ratings.sessions))
     table = np.full(shape, np.nan)
@@ -44,19 +44,12 @@ def reliability_by_session(fit: xr.DataTree) -> xr.DataArray:
         right = part.accuracy(values)
         for rater, unit in zip(*np.nonzero(part.owners), strict=True):
             table[:, part.members[rater], :, part.drift.unit_session[unit]] = right[:, unit]
-    return xr.DataArray(
-        table.reshape(posterior.sizes["chain"], posterior.sizes["draw"], *shape[1:]),
-        dims=("chain", "draw", "rater", "label", "session"),
-        coords={
-            "chain": posterior["chain"].values,
-            "draw": posterior["draw"].values,
-            "rater": ratings.raters.index.to_numpy(object),
-            "label": list(ratings.task.label_names),
-            "session": list(ratings.sessions),
-        },
-        name="reliability",
-        attrs={"kind": "raw", "reference": fit.attrs["reference"]},
-    )
+    coords = {
+        "rater": ratings.raters.index.to_numpy(object),
+        "label": list(ratings.task.label_names),
+        "session": list(ratings.sessions),
+    }
+    return array_of_draws(fit, table, "reliability", coords, kind="raw")
 
 
 def drift_table(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:

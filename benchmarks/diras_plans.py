@@ -50,10 +50,16 @@ PLANS: Mapping[str, Plan] = {
     "hierarchical + item_difficulty_by_rater": Plan(
         experts=False, raters="hierarchical + item_difficulty_by_rater"
     ),
+    "hierarchical + item_difficulty_by_class": Plan(
+        experts=False, raters="hierarchical + item_difficulty_by_class"
+    ),
     "scored": Plan(experts=False, raters="scored"),
     "scored + item_difficulty": Plan(experts=False, raters="scored + item_difficulty"),
     "scored + item_difficulty_continuous": Plan(
         experts=False, raters="scored + item_difficulty_continuous"
+    ),
+    "scored + item_difficulty_by_class": Plan(
+        experts=False, raters="scored + item_difficulty_by_class"
     ),
     "gpt as reference": Plan(experts=False, raters="hierarchical", reference="gpt", vendors=True),
     "gpt as reference, item_difficulty_continuous": Plan(
@@ -86,6 +92,9 @@ PLANS: Mapping[str, Plan] = {
     ),
     "experts and hierarchical + item_difficulty_by_rater": Plan(
         experts=True, raters="hierarchical + item_difficulty_by_rater"
+    ),
+    "experts and hierarchical + item_difficulty_by_class": Plan(
+        experts=True, raters="hierarchical + item_difficulty_by_class"
     ),
     "experts as reference, hierarchical": Plan(
         experts=True, raters="hierarchical", reference="expert"

@@ -42,11 +42,14 @@ class Found:
         How it was found: method, R-hat, effective sample size, seconds, ...
     elpd : ndarray (item,) or None
         Leave-one-out log predictive density of each item's ratings.
+    gold_elpd : ndarray (item with gold,) or None
+        The same of its gold, where some is given.
     """
 
     probability: Floats
     line: Line
     elpd: Floats | None = None
+    gold_elpd: Floats | None = None
 
 
 def at_mode(ratings: Ratings, recipe: str, reference: str | None = None) -> Found:
@@ -97,8 +100,13 @@ def by_nuts(ratings: Ratings, recipe: str, seed: int, reference: str | None = No
     line |= {name: float(posterior[name].mean()) for name in NAMED if name in posterior}
     elpd, summary = leave_one_out(fit)
     line |= summary | {"seconds": time.perf_counter() - start}
+    gold_elpd = None
+    if ratings.has_truth.any():
+        foretold = assay.loo_gold(fit)
+        gold_elpd = foretold.elpd_i.to_numpy()
+        line["gold_bad_k"] = float((foretold.pareto_k > BAD_K).mean())
     probability = assay.label_probabilities(fit).to_numpy()[:, 0]
-    return Found(probability=probability, line=line, elpd=elpd)
+    return Found(probability=probability, line=line, elpd=elpd, gold_elpd=gold_elpd)
 
 
 def leave_one_out(fit: xr.DataTree) -> tuple[Floats, Line]:

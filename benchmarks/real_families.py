@@ -13,6 +13,7 @@ makes the tables of the documentation from it. It needs crowd-kit 1.4.2 and scik
 
 import argparse
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -47,6 +48,7 @@ RECIPES = (
     "hierarchical + item_difficulty_guessing",
     "hierarchical + item_difficulty_continuous",
     "hierarchical + item_difficulty_by_rater",
+    "hierarchical + item_difficulty_by_class",
     "ability_bias + item_difficulty",
     "ability_bias + item_difficulty_guessing",
     "one_coin + item_difficulty",
@@ -68,6 +70,7 @@ GOLD_RECIPES = (
 SAMPLED = (
     "hierarchical + item_difficulty_continuous",
     "hierarchical + item_difficulty_by_rater",
+    "hierarchical + item_difficulty_by_class",
     "ability_bias + item_difficulty_guessing",
     "ability_bias + item_difficulty",
     "ability_bias",
@@ -80,8 +83,14 @@ SAMPLED = (
     "dawid_skene",
     "one_coin",
 )
-SAMPLED_GOLD = ("hierarchical + item_difficulty_continuous",)
-SAMPLED_GOLD_SETS = ("sentiment_sp_amt", "snow_rte", "dogs", "zencrowd")
+TRUTH_ALONE = "truth alone: "
+"""Before a recipe that knows the truth of the given items, and has no perception layer."""
+SAMPLED_GOLD = (
+    f"{TRUTH_ALONE}hierarchical + item_difficulty_by_class",
+    "hierarchical + item_difficulty",
+    "hierarchical + item_difficulty_continuous",
+)
+SAMPLED_GOLD_SETS = ("sentiment_sp_amt", "snow_rte", "zencrowd", "product_er")
 ENOUGH_GOLD = 30
 """Items with gold that ``reference="gold"`` needs."""
 Job = tuple[str, Callable[[], Found]]
@@ -134,7 +143,8 @@ def with_gold(gold_set: GoldSet, seed: int) -> Iterator[Job]:
             ratings = gold_set.with_gold(given)
             for recipe in recipes_of(gold_set, GOLD_RECIPES):
                 yield f"{place}/{recipe}", partial(at_mode, ratings, recipe, "gold")
-            yield f"{place}/truth alone: hierarchical", partial(at_mode, ratings, "hierarchical")
+            alone = partial(at_mode, ratings, "hierarchical")
+            yield f"{place}/{TRUTH_ALONE}hierarchical", alone
         for name in TAKES_GOLD:
             yield f"{place}/{name} with gold", partial(baseline, gold_set, name, known)
         for name in RECALIBRATED:
@@ -146,11 +156,11 @@ def nuts_gold(gold_set: GoldSet, seed: int) -> Iterator[Job]:
     if gold_set.name in SAMPLED_GOLD_SETS:
         for split in range(SPLITS):
             ratings = gold_set.with_gold(gold_set.given(split, seed))
-            for recipe in SAMPLED_GOLD:
-                yield (
-                    f"nuts_gold/{split:02d}/{recipe}",
-                    partial(by_nuts, ratings, recipe, seed, "gold"),
-                )
+            for name in SAMPLED_GOLD:
+                recipe = name.removeprefix(TRUTH_ALONE)
+                reference = "gold" if recipe == name else None
+                run = partial(by_nuts, ratings, recipe, seed, reference)
+                yield f"nuts_gold/{split:02d}/{name}", run
 
 
 def recalibrated(gold_set: GoldSet, name: str, given: Codes) -> Found:
@@ -174,11 +184,11 @@ def keep(name: str, job: str, found: Found) -> None:
     """Keep what a job found."""
     path = path_of(name, job)
     path.parent.mkdir(parents=True, exist_ok=True)
-    elpd = np.zeros(0) if found.elpd is None else found.elpd
     np.savez_compressed(
         path,
         probability=found.probability.astype(np.float32),
-        elpd=elpd,
+        elpd=np.zeros(0) if found.elpd is None else found.elpd,
+        gold_elpd=np.zeros(0) if found.gold_elpd is None else found.gold_elpd,
         line=np.array(json.dumps(found.line)),
     )
 
@@ -186,11 +196,12 @@ def keep(name: str, job: str, found: Found) -> None:
 def recall(name: str, job: str) -> Found:
     """Read what a job found."""
     with np.load(path_of(name, job)) as kept:
-        elpd = kept["elpd"]
+        elpd, gold_elpd = kept["elpd"], kept["gold_elpd"]
         return Found(
             probability=kept["probability"].astype(float),
             line=json.loads(str(kept["line"])),
             elpd=elpd if len(elpd) else None,
+            gold_elpd=gold_elpd if len(gold_elpd) else None,
         )
 
 
@@ -210,6 +221,7 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(SETS))
     parser.add_argument("--stage", default=",".join(STAGES))
     parser.add_argument("--methods", default="", help="of these names alone, with commas between")
+    parser.add_argument("--splits", type=int, default=SPLITS, help="as many of the splits of gold")
     chosen = parser.parse_args()
     methods = {name.strip() for name in chosen.methods.split(",") if name.strip()}
     for stage in chosen.stage.split(","):
@@ -217,6 +229,8 @@ def main() -> None:
             gold_set = read_gold_set(chosen.data, name)
             for job, run in STAGES[stage](gold_set, chosen.seed):
                 wanted = not methods or job.rsplit("/", 1)[-1] in methods
+                split = re.search(r"/(\d+)/", job)
+                wanted &= split is None or int(split[1]) < chosen.splits
                 if wanted and not path_of(name, job).exists():
                     keep(name, job, run())
 

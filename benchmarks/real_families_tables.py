@@ -20,13 +20,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from chosen_by_gold import CHOSEN, by_gold
 from crowd_baselines import AGGREGATORS, INDEPENDENT
 from family_fits import Found
 from family_scores import log_losses, paired_interval, score_line
 from family_sets import SETS, GoldSet, read_gold_set
 from lines_of_before import lines_of_before
 from numpy.typing import NDArray
-from real_families import KEPT, PROJECT, recall
+from real_families import KEPT, PROJECT, SAMPLED_GOLD, recall
 
 from assay.spec import DEFAULT_OF_MORE, DEFAULT_RATERS
 
@@ -76,7 +77,15 @@ def kept(name: str, stage: str) -> list[tuple[str, int | None, Found]]:
         one = recall(name, str(job))
         if "failed" not in one.line:
             found.append((job.parts[-1], split, one))
-    return found
+    return found + [line for line in _by_gold(found) if stage == "nuts_gold"]
+
+
+def _by_gold(found: list[tuple[str, int | None, Found]]) -> Iterator[tuple[str, int | None, Found]]:
+    """Choose among the recipes by the given gold, where all have been run on a split."""
+    for split in sorted({split for _, split, _ in found if split is not None}):
+        here = {m: f for m, s, f in found if s == split and m in SAMPLED_GOLD}
+        if len(here) == len(SAMPLED_GOLD):
+            yield from ((method, split, one) for method, one in by_gold(here).items())
 
 
 def scores(gold_set: GoldSet, stage: str, seed: int) -> Iterator[Line]:
@@ -221,7 +230,9 @@ def pooled(paired: pd.DataFrame) -> pd.DataFrame:
     more = paired["set"].isin(MORE_CLASSES)
     of_set = np.where(more, DEFAULT_OF_MORE, DEFAULT_RATERS)
     defaults = paired[paired["model"] == of_set].assign(model="default of each set")
-    both = pd.concat([defaults, paired])
+    by_choice = paired[paired["model"] == np.where(more, DEFAULT_OF_MORE, CHOSEN)]
+    by_choice = by_choice.assign(model=f"{CHOSEN}, default of more classes", method="both")
+    both = pd.concat([defaults, by_choice, paired])
     groups = both[both["counts"]].groupby(["model", "method"], sort=False)
     return groups.agg(
         sets=("set", "size"),

@@ -59,6 +59,7 @@ STUDIES = {name: Study(raters=name) for name in catalogue_names("raters")} | {
     "item_difficulty_guessing": Study(raters="hierarchical + item_difficulty_guessing"),
     "item_difficulty_continuous": Study(raters="hierarchical + item_difficulty_continuous"),
     "item_difficulty_by_rater": Study(raters="hierarchical + item_difficulty_by_rater"),
+    "item_difficulty_by_class": Study(raters="hierarchical + item_difficulty_by_class"),
     # A reference needs thirty items with gold.
     "perception": Study(
         raters="hierarchical",

@@ -215,6 +215,7 @@ LAYERS: dict[str, Callable[[Figure, str], None]] = {
     "item_difficulty_guessing": draw_difficulty,
     "item_difficulty_continuous": draw_difficulty,
     "item_difficulty_by_rater": draw_difficulty,
+    "item_difficulty_by_class": draw_difficulty,
     "drift": draw_drift,
     "lapses": draw_lapses,
     "perception": draw_perception,

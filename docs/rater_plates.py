@@ -145,6 +145,16 @@ PLATES: dict[str, Plates] = {
         {"item i": "x", "group g, label l": "tau", "rater j": "lam"},
         summed="s x",
     ),
+    "item_difficulty_by_class": WITH_THETA.add(
+        {
+            "x": (r"$x_i$", 5.3, 1.1),
+            "tau": (r"$\lambda_{gk}, \tau$", 0.5, 1.25),
+            "lam": (r"$\lambda_{jk}$", 2.4, 1.25),
+        },
+        "x>y tau>lam lam>y",
+        {"item i": "x", "group g, label l": "tau", "rater j": "lam"},
+        summed="s x",
+    ),
     "drift": WITH_THETA.add(
         {"tau": (r"$\tau$", 0.5, -1.2), "w": (r"$w_t$", 2.4, -1.2)},
         "tau>w w>y",

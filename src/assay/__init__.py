@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     )
     from assay.consensus import consensus_sensitivity
     from assay.dependence import effective_raters, perception_table
-    from assay.difficulty_loadings import difficulty_loadings
     from assay.distributed import fit_dataset
     from assay.errors import AssayError, FitWarning
     from assay.evaluation import (
@@ -42,9 +41,9 @@ if TYPE_CHECKING:
         variance_budget,
     )
     from assay.fitting import fit
+    from assay.gold_left_out import loo_gold
     from assay.kinds import rater_consistency, rater_kinds
     from assay.labels import label_draws, label_probabilities, state_probabilities
-    from assay.lapse_shares import lapse_shares
     from assay.plots import (
         plot_agreement,
         plot_budget,
@@ -59,6 +58,8 @@ if TYPE_CHECKING:
     from assay.posterior_checks import predictive_checks
     from assay.prior_files import read_priors
     from assay.pymc_model import build_model
+    from assay.rater_lapses import lapse_shares
+    from assay.rater_loadings import difficulty_loadings
     from assay.ratings import Ratings, take_ratings
     from assay.reading import read_ratings
     from assay.reliability import rater_reliability
@@ -86,7 +87,7 @@ _HOME = {
     "compare_counts": "comparison",
     "compare_raters": "accuracy",
     "consensus_sensitivity": "consensus",
-    "difficulty_loadings": "difficulty_loadings",
+    "difficulty_loadings": "rater_loadings",
     "drift_table": "sessions",
     "effective_raters": "dependence",
     "expected_width": "evaluation",
@@ -95,7 +96,8 @@ _HOME = {
     "group_contrasts": "comparison",
     "label_draws": "labels",
     "label_probabilities": "labels",
-    "lapse_shares": "lapse_shares",
+    "lapse_shares": "rater_lapses",
+    "loo_gold": "gold_left_out",
     "load": "storage",
     "load_metrics": "evaluation",
     "load_task": "task_files",
@@ -163,6 +165,7 @@ __all__ = [
     "load",
     "load_metrics",
     "load_task",
+    "loo_gold",
     "metric",
     "metrics",
     "parse_claim",

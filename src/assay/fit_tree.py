@@ -41,7 +41,7 @@ def assemble(
             "state_name": constant["state"].values,
         },
     )
-    names, log_likelihood = _by_cluster(constant, structure, found.log_likelihood)
+    names, log_likelihood = by_unit(constant, structure, found.log_likelihood)
     (unit,) = names.dims
     likelihood = xr.Dataset(
         {"ratings": (("chain", "draw", unit), log_likelihood.reshape(*shape, len(names)))},
@@ -70,7 +70,7 @@ def difficulty_variable(structure: Structure, chance: Floats) -> dict[str, Any]:
     return {name: ("item", chance @ structure.difficulty.positions)}
 
 
-def _by_cluster(
+def by_unit(
     constant: xr.Dataset, structure: Structure, log_likelihood: Floats
 ) -> tuple[xr.Variable, Floats]:
     """Log-likelihood (draw, cluster) where there are clusters, else (draw, item), and its names."""

@@ -42,11 +42,15 @@ def state_probabilities(fit: xr.DataTree) -> xr.DataArray:
     return table.rename("state_probability").assign_attrs(reference=fit.attrs["reference"])
 
 
+def asked_class_names(task: Task) -> list[str]:
+    """Names of the classes of all labels, in order of appearance."""
+    return list(dict.fromkeys(name for label in task.labels for name in label.classes))
+
+
 def class_names(task: Task) -> list[str]:
     """Names of the classes of all labels, in order of appearance; "not asked" last if gated."""
-    names = dict.fromkeys(name for label in task.labels for name in label.classes)
     gated = any(label.asked_if for label in task.labels)
-    return [*names, *([NOT_ASKED_NAME] if gated else [])]
+    return [*asked_class_names(task), *([NOT_ASKED_NAME] if gated else [])]
 
 
 def label_probabilities(fit: xr.DataTree) -> xr.DataArray:

@@ -29,7 +29,7 @@ from assay.quotients import divided
 from assay.ratings import Ratings, require_ratings
 from assay.reading.ids import sorted_rows
 from assay.spec import Recipe, Spec
-from assay.states import state_space
+from assay.states import MISSING, state_space
 
 
 class Tables(NamedTuple):
@@ -112,6 +112,13 @@ class Structure:
         layered = self.perception.groups
         pattern = _pattern(self.ratings, self.prevalence, self.parts, layered, (kind, log_weight))
         return replace(self, pattern=pattern)
+
+    def without_gold(self) -> "Structure":
+        """Return the same model of data in which no truth is known but by audits."""
+        ratings = self.ratings
+        unknown = replace(ratings, truth=np.full_like(ratings.truth, MISSING))
+        pattern = _pattern(unknown, self.prevalence, self.parts, self.perception.groups)
+        return replace(self, ratings=unknown, pattern=pattern)
 
     def reliability(
         self, values: Mapping[str, NDArray[np.float64]], position: float = 0.0

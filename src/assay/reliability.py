@@ -13,7 +13,7 @@ from assay.confusion import Tilt
 from assay.families import WholeFamily
 from assay.fit_data import array_of_draws, parameter_draws, structure_of
 from assay.kept import value_once
-from assay.labels import NOT_ASKED_NAME, class_names
+from assay.labels import asked_class_names
 from assay.model import Structure
 from assay.parts import AnswerPart, Part
 
@@ -69,7 +69,7 @@ def rater_reliability(
         fit, ("posterior", "constant_data", "observed_data"), ("reliability", kind),
         lambda: reliability_table(structure, parameter_draws(fit), kind=kind),
     )  # fmt: skip
-    names = _classes(structure)
+    names = asked_class_names(structure.ratings.task)
     coords = {
         "rater": structure.ratings.raters.index.to_numpy(object),
         "label": list(structure.ratings.task.label_names),
@@ -89,7 +89,8 @@ def class_shares(fit: xr.DataTree) -> xr.DataArray:
     """
     structure = structure_of(fit)
     states, labels = structure.prevalence.space.states, structure.ratings.task.labels
-    prevalence, names = average_prevalence(structure, parameter_draws(fit)), _classes(structure)
+    names = asked_class_names(structure.ratings.task)
+    prevalence = average_prevalence(structure, parameter_draws(fit))
     shares = np.zeros((len(prevalence), len(labels), len(names)))
     for n, label in enumerate(labels):
         for code, name in enumerate(label.classes):
@@ -107,7 +108,7 @@ def reliability_table(
     Of a rater whose reliability drifts, the average over its ratings.
     """
     draws = len(next(iter(values.values())))
-    names = _classes(structure)
+    names = asked_class_names(structure.ratings.task)
     count = len(structure.ratings.raters)
     labels = structure.ratings.task.labels
     table = np.full((draws, count, len(labels), len(names), len(names)), np.nan)
@@ -121,10 +122,6 @@ def reliability_table(
             for k, place in enumerate(places):
                 table[:, part.members[:, None], n, place, np.array(places)] = here[:, :, k]
     return table
-
-
-def _classes(structure: Structure) -> list[str]:
-    return [n for n in class_names(structure.ratings.task) if n != NOT_ASKED_NAME]
 
 
 def _nothing_between(structure: Structure, part: Part) -> bool:

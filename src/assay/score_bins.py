@@ -66,11 +66,6 @@ class ScoreLayout:
         """Position of the label's first true class."""
         return sum(self.classes[:label])
 
-    @property
-    def row_labels(self) -> Ints:
-        """Label of each (label, true class)."""
-        return np.repeat(np.arange(len(self.classes)), self.classes)
-
 
 def score_layout(task: Task) -> ScoreLayout:
     """Lay out the bins of a task."""

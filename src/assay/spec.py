@@ -38,7 +38,8 @@ class Recipe:
     family : str
     layers : tuple of str
         ``item_difficulty``, ``item_difficulty_guessing``, ``item_difficulty_continuous``,
-        ``item_difficulty_by_rater``, ``drift``, ``lapses``, ``perception``, ``system_bias``.
+        ``item_difficulty_by_rater``, ``item_difficulty_by_class``, ``drift``, ``lapses``,
+        ``perception``, ``system_bias``.
     """
 
     family: str = "hierarchical"

@@ -24,7 +24,7 @@ def difficulties(structure: Structure, values: dict) -> list[tuple[float, float]
     if {"item_difficulty", "item_difficulty_guessing"} & set(layers):
         share = float(values["hard_share"])
         return [(0.0, 1 - share), (1.0, share)]
-    normal = {"item_difficulty_continuous", "item_difficulty_by_rater"} & set(layers)
+    normal = any(f"item_difficulty_{by}" in layers for by in ("continuous", "by_rater", "by_class"))
     return bent() if normal else [(0.0, 1.0)]
 
 

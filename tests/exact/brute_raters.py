@@ -74,13 +74,21 @@ def guesses(voice: Voice) -> bool:
     return "item_difficulty_guessing" in voice.layers and voice.family not in ("scored", "mace")
 
 
-def loading(voice: Voice, label: int) -> float:
-    """How much the difficulty of an item matters to a rater."""
-    found = float(voice.values["difficulty_loading"][voice.group_place][label])
-    if "item_difficulty_by_rater" in voice.layers:
-        sd = float(voice.values["difficulty_loading_sd"][voice.group_place][label])
-        found *= math.exp(sd * float(voice.values["difficulty_loading_offset"][voice.rater][label]))
-    return found
+def loading(voice: Voice, label: int, row: int) -> float:
+    """How much the difficulty of an item matters to a rater; ``row`` counts true classes."""
+    of_group = voice.values["difficulty_loading"][voice.group_place]
+    found = float(of_group[row if "item_difficulty_by_class" in voice.layers else label])
+    if not {"item_difficulty_by_rater", "item_difficulty_by_class"} & set(voice.layers):
+        return found
+    sd = float(voice.values["difficulty_loading_sd"][voice.group_place][label])
+    offset = float(voice.values["difficulty_loading_offset"][voice.rater][label])
+    return found * math.exp(sd * offset)
+
+
+def guess_shares(voice: Voice, labels: int, position: float) -> list[float]:
+    """Factor of the log odds of each label; no class has its own."""
+    of_group = voice.values["difficulty_loading"][voice.group_place]
+    return [math.exp(-float(of_group[n]) * position) for n in range(labels)]
 
 
 def as_rated(
@@ -89,8 +97,7 @@ def as_rated(
     """The confusion on an item of some difficulty; guesses have the rater's bias."""
     changed = tilted(confusion, tilt)
     if guesses(voice):
-        shares = [math.exp(-loading(voice, n) * position) for n in range(len(changed))]
-        changed = nearer_guessing(changed, shares)
+        changed = nearer_guessing(changed, guess_shares(voice, len(changed), position))
     if voice.family == "ability_bias":
         changed = biased(task, changed, voice.values, voice.rater, voice.group_place)
     return changed
@@ -100,18 +107,21 @@ def tilt_of(structure: Structure, voice: Voice, place: Place, position: float) -
     """What the layers add to the log odds of right answers."""
     session, system = place
     j, g = (0, 0) if voice.family in SHARED else (voice.rater, voice.group_place)
+    hard = any(name.startswith("item_difficulty") for name in voice.layers) and not guesses(voice)
     found: Tilt = []
     row = 0
     for label, la in enumerate(structure.ratings.task.labels):
         by = 0.0
         if "drift" in voice.layers:
             by += walk(voice.values, j, g, label, session)
-        if any(name.startswith("item_difficulty") for name in voice.layers) and not guesses(voice):
-            by -= loading(voice, label) * position
         found.append([])
         for _ in la.classes:
-            biased = "system_bias" in voice.layers and system >= 0
-            found[-1].append(by + (bias(voice.values, j, g, label, row, system) if biased else 0))
+            added = by
+            if hard:
+                added -= loading(voice, label, row) * position
+            if "system_bias" in voice.layers and system >= 0:
+                added += bias(voice.values, j, g, label, row, system)
+            found[-1].append(added)
             row += 1
     return found
 

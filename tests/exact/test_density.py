@@ -27,6 +27,7 @@ RECIPES: dict[str, dict] = {
     "guessing": {"raters": "hierarchical + item_difficulty_guessing"},
     "continuous": {"raters": "one_coin + item_difficulty_continuous"},
     "by rater": {"raters": "hierarchical + item_difficulty_by_rater"},
+    "by class": {"raters": "one_coin + item_difficulty_by_class + drift"},
     "drift": {"raters": "pooled + drift"},
     "lapses": {"raters": "hierarchical + lapses + item_difficulty_guessing"},
     "bias": {"raters": "dawid_skene + system_bias"},

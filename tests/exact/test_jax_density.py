@@ -32,6 +32,7 @@ RECIPES: dict[str, dict] = {
     "guessing": {"raters": "dawid_skene + item_difficulty_guessing + drift"},
     "continuous": {"raters": "one_coin + item_difficulty_continuous + system_bias"},
     "by rater": {"raters": "dawid_skene + item_difficulty_by_rater + drift"},
+    "by class": {"raters": "hierarchical + item_difficulty_by_class + system_bias"},
     "drift": {"raters": "pooled + drift"},
     "lapses": {"raters": "hierarchical + lapses + item_difficulty"},
     "scores": {"raters": "scored + drift + item_difficulty"},

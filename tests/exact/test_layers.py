@@ -24,11 +24,18 @@ from assay.recovery import recover
 from assay.spec import make_spec
 
 TASKS = ("retrieval", "ais", "relevance", "gated")
+DIFFICULTIES = (
+    "item_difficulty",
+    "item_difficulty_guessing",
+    "item_difficulty_by_rater",
+    "item_difficulty_by_class",
+)
 LAYERS = (
     "item_difficulty",
     "item_difficulty_guessing",
     "item_difficulty_continuous",
     "item_difficulty_by_rater",
+    "item_difficulty_by_class",
     "drift",
     "system_bias",
     "item_difficulty + drift + system_bias",
@@ -42,6 +49,7 @@ MIXED = (
     {"human": "mace", "model": "class_conditional + drift + item_difficulty"},
     {"human": "scored", "model": "ordinal + item_difficulty"},
     {"human": "mace + item_difficulty_by_rater", "model": "scored + item_difficulty_by_rater"},
+    {"human": "mace + item_difficulty_by_class", "model": "scored + item_difficulty_by_class"},
     {"human": "pooled + lapses", "model": "hierarchical + lapses + item_difficulty_guessing"},
     {
         "human": "hierarchical + item_difficulty_guessing",
@@ -78,7 +86,7 @@ def test_layers_on_the_default(name: str, layers: str):
     check(ratings_of(name, 3), 3, raters=f"hierarchical + {layers}")
 
 
-@pytest.mark.parametrize("layers", [name for name in LAYERS if "by_rater" not in name])
+@pytest.mark.parametrize("layers", [name for name in LAYERS if "_by_" not in name])
 def test_layers_on_raters_who_share_a_confusion(layers: str):
     check(ratings_of("ais", 3), 3, raters=f"pooled + {layers}")
 
@@ -89,9 +97,7 @@ def test_all_layers_together():
     check(ratings_of("ais", 3, clusters=5), 3, raters=raters, reference="gold")
 
 
-@pytest.mark.parametrize(
-    "difficulty", ["item_difficulty", "item_difficulty_guessing", "item_difficulty_by_rater"]
-)
+@pytest.mark.parametrize("difficulty", DIFFICULTIES)
 @pytest.mark.parametrize(
     "family", ["ability_bias", "dawid_skene", "one_coin", "class_conditional", "mace"]
 )
@@ -108,9 +114,7 @@ def test_lapses_on_other_families(family: str):
         check(ratings_of(task, 4), 4, raters=f"{family} + lapses + item_difficulty_continuous")
 
 
-@pytest.mark.parametrize(
-    "difficulty", ["item_difficulty", "item_difficulty_guessing", "item_difficulty_by_rater"]
-)
+@pytest.mark.parametrize("difficulty", DIFFICULTIES)
 @pytest.mark.parametrize("family", ["joint", "ordinal"])
 def test_layers_on_families_of_some_tasks(family: str, difficulty: str):
     check(ratings_of("retrieval", 4), 4, raters=f"{family} + {difficulty} + system_bias")

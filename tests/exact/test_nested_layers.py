@@ -27,6 +27,10 @@ POINTS = {
         "item_difficulty_by_rater",
         {"difficulty_loading": 0.0},
     ),
+    "item_difficulty_by_class, no loading": (
+        "item_difficulty_by_class",
+        {"difficulty_loading": 0.0},
+    ),
     "drift, no steps": ("drift", {"drift_step": 0.0}),
     "drift, steps of size 0": ("drift", {"drift_sd": 0.0}),
     "lapses, none": ("lapses", {"lapse_mean": -700.0, "lapse_sd": 0.0}),
@@ -81,7 +85,7 @@ def test_on_other_families(family: str, case: str):
     agree(ratings, {"raters": family}, {"raters": f"{family} + {layer}"}, point)
 
 
-SHARED = [c for c in POINTS if c.startswith(("item_difficulty", "drift")) and "by_rater" not in c]
+SHARED = [c for c in POINTS if c.startswith(("item_difficulty", "drift")) and "_by_" not in c]
 
 
 @pytest.mark.parametrize("case", SHARED)
@@ -90,9 +94,10 @@ def test_on_raters_who_share_a_confusion(case: str):
     agree(ratings_of("relevance"), {"raters": "pooled"}, {"raters": f"pooled + {layer}"}, point)
 
 
-def test_raters_who_are_all_alike_have_no_loadings_of_their_own():
-    with pytest.raises(ModelError, match="whose raters are all alike; take item_difficulty_co"):
-        both(ratings_of("relevance"), {}, {"raters": "pooled + item_difficulty_by_rater"})
+@pytest.mark.parametrize("layer", ["item_difficulty_by_rater", "item_difficulty_by_class"])
+def test_raters_who_are_all_alike_have_no_loadings_of_their_own(layer: str):
+    with pytest.raises(ModelError, match=f"{layer} cannot stand on pooled, whose raters are all a"):
+        both(ratings_of("relevance"), {}, {"raters": f"pooled + {layer}"})
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -101,6 +106,21 @@ def test_raters_on_whom_difficulty_weighs_alike(name: str):
     layers = [f"hierarchical + item_difficulty_{kind}" for kind in ("continuous", "by_rater")]
     plain, richer = ({"raters": raters} for raters in layers)
     agree(ratings_of(name), plain, richer, {"difficulty_loading_sd": 0.0})
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_classes_on_which_difficulty_weighs_alike(name: str):
+    """By class, with the same loading for all classes of a label, is that by rater."""
+    layers = [f"hierarchical + item_difficulty_{kind}" for kind in ("by_rater", "by_class")]
+    simple, rich = both(ratings_of(name), *({"raters": raters} for raters in layers))
+    values = draw_values(simple, 7)
+    here = simple.log_likelihood(values)
+    classes = [len(label.classes) for label in simple.ratings.task.labels]
+    alike = np.repeat(values["difficulty_loading"], classes, axis=1)
+    by_class = values | {"difficulty_loading": alike}
+    assert rich.log_likelihood(by_class) == pytest.approx(here, abs=1e-9)
+    by_class["difficulty_loading"] = alike * np.linspace(0.5, 2.0, alike.shape[1])
+    assert rich.log_likelihood(by_class) != pytest.approx(here, abs=1e-4)
 
 
 @pytest.mark.parametrize("name", TASKS)

@@ -17,6 +17,7 @@ RECIPES = {
     "easy and hard": {"raters": "hierarchical + item_difficulty"},
     "continuous": {"raters": "pooled + item_difficulty_continuous"},
     "by rater": {"raters": "dawid_skene + item_difficulty_by_rater"},
+    "by class": {"raters": "hierarchical + item_difficulty_by_class"},
     "drift": {"raters": "dawid_skene + drift"},
     "gold": {"reference": "gold"},
     "group": {"reference": "human", "raters": "one_coin + item_difficulty + drift"},

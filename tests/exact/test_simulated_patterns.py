@@ -12,6 +12,7 @@ import brute
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.typing import ArrayLike
 from scipy import stats
 from small import draw_values, task_named
 
@@ -37,8 +38,8 @@ class Study:
     task: Task
     slots: tuple[tuple[int, int], ...]
     spec: Mapping[str, object]
-    values: Mapping[str, float] = field(default_factory=dict)
-    wrong: Mapping[str, float] = field(default_factory=dict)
+    values: Mapping[str, ArrayLike] = field(default_factory=dict)
+    wrong: Mapping[str, ArrayLike] = field(default_factory=dict)
     systems: int = 1
 
     def scored(self, slot: int) -> bool:
@@ -115,7 +116,9 @@ class Study:
         return np.concatenate([system, ratings.simulated.truth, said], axis=1)
 
 
-def filled(structure: Structure, given: Mapping[str, float], seed: int) -> dict[str, np.ndarray]:
+def filled(
+    structure: Structure, given: Mapping[str, ArrayLike], seed: int
+) -> dict[str, np.ndarray]:
     """Parameters from their priors, with some of them set."""
     values = draw_values(structure, seed)
     assert set(given) <= set(values)
@@ -206,6 +209,13 @@ STUDIES = {
         spec={"raters": "one_coin + item_difficulty_by_rater", "replicates": "independent"},
         values={"difficulty_loading": 1.0, "difficulty_loading_sd": 0.8, "accuracy": 0.8},
         wrong={"difficulty_loading_sd": 0.0},
+    ),
+    "continuous difficulty by class": Study(
+        task=BINARY,
+        slots=((0, 0), (1, 0), (2, 0), (2, 1)),
+        spec={"raters": "one_coin + item_difficulty_by_class", "replicates": "independent"},
+        values={"difficulty_loading": [[0.2, 2.0]], "accuracy": 0.8},
+        wrong={"difficulty_loading": [[2.0, 0.2]]},
     ),
     "drift": Study(
         task=BINARY,

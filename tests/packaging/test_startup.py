@@ -58,6 +58,15 @@ def test_every_public_name_resolves() -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_no_module_takes_the_place_of_a_public_name() -> None:
+    """Whoever imports a module sets it as an attribute of the package."""
+    done = python(
+        "import assay, pkgutil\n"
+        "print({m.name for m in pkgutil.iter_modules(assay.__path__)} & set(assay.__all__))"
+    )
+    assert done.stdout == "set()\n", done.stderr
+
+
 def test_help_starts_about_as_fast_as_pandas() -> None:
     done = python(HELP)
     assert done.returncode == 0, done.stderr

@@ -403,26 +403,45 @@ def test_lapses_are_told_by_rater():
 
 
 @pytest.mark.parametrize("drifting", [False, True])
-def test_loadings_are_told_by_rater(drifting: bool):
+@pytest.mark.parametrize("by", ["rater", "class"])
+def test_loadings_are_told_by_rater(by: str, drifting: bool):
     """Of a group without the layer: none. A rater in several sessions is one rater."""
     ratings = assay.simulate(
         "single", classes=("a", "b"), n_items=60, groups={"person": 2, "llm": 3}, sessions=2, rng=3
     )
-    layer = "item_difficulty_by_rater" + " + drift" * drifting
+    layer = f"item_difficulty_by_{by}" + " + drift" * drifting
     fit = quick(ratings, raters={"person": "hierarchical", "llm": f"hierarchical + {layer}"})
     found = assay.difficulty_loadings(fit)
-    assert found.dims == ("chain", "draw", "rater", "label")
+    assert found.dims == ("chain", "draw", "rater", "label", "true_class")
+    assert list(found["true_class"].to_numpy()) == ["a", "b"]
     theirs = ratings.raters["group"].to_numpy() == "llm"
     assert np.isnan(found.isel(rater=~theirs)).all()
-    posterior = fit["posterior"]
-    offset = posterior["llm.difficulty_loading_offset"] * posterior["llm.difficulty_loading_sd"]
-    of_each = posterior["llm.difficulty_loading"] * np.exp(offset)
-    np.testing.assert_allclose(
-        found.isel(rater=theirs, label=0),
-        of_each.isel({dim: 0 for dim in of_each.dims if dim.endswith(("group", "label_name"))}),
-    )
+    llm = fit["posterior"].isel({"llm.group": 0, "llm.label_name": 0})
+    own = np.exp(llm["llm.difficulty_loading_offset"] * llm["llm.difficulty_loading_sd"])
+    for n, row in enumerate(["label=a", "label=b"]):
+        of_group = llm["llm.difficulty_loading"]
+        of_group = of_group.sel({"llm.row": row}) if by == "class" else of_group
+        np.testing.assert_allclose(
+            found.isel(rater=theirs, label=0, true_class=n),
+            (of_group * own).transpose("chain", "draw", "llm.rater"),
+        )
     with pytest.raises(FitError, match="items have no difficulty in this fit; fit with raters="):
         assay.difficulty_loadings(quick(ratings, raters="pooled"))
+
+
+def test_loadings_of_a_group_are_those_of_every_class():
+    """Labels have their own classes: elsewhere there is no loading."""
+    ratings = assay.simulate("ais", n_items=40, n_raters=3, ratings_per_item=2, rng=1)
+    fit = quick(ratings, raters="hierarchical + item_difficulty_continuous")
+    found = assay.difficulty_loadings(fit)
+    loading = fit["posterior"]["difficulty_loading"].isel(group=0)
+    for label in ratings.task.labels:
+        own = found.sel(label=label.name)
+        np.testing.assert_allclose(
+            own.sel(true_class=list(label.classes)),
+            loading.sel(label_name=label.name).expand_dims(r=3, k=2, axis=(2, 3)).to_numpy(),
+        )
+        assert np.isnan(own.drop_sel(true_class=list(label.classes))).all()
 
 
 def test_drift_is_told_by_rater():

@@ -94,7 +94,6 @@ def test_layout_counts_bins_and_rises():
     assert len(layout.bin_names) == 3 * 8 == layout.bin_slice(2).stop
     assert len(layout.step_names) == 3 * 7 == layout.step_slice(2).stop
     assert layout.width == 8 + 2
-    assert layout.row_labels.tolist() == [0, 0, 1, 1, 2, 2]
     three = score_layout(load_task("relevance"))
     assert len(three.step_names) == 2 * 11
     assert three.width == 12 + 3

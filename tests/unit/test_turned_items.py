@@ -23,7 +23,10 @@ def model_at(layer: str, accuracy: float, loading: float) -> tuple[Structure, Va
     return structure, values
 
 
-@pytest.mark.parametrize("layer", ["item_difficulty_continuous", "item_difficulty_by_rater"])
+CONTINUOUS = [f"item_difficulty_{by}" for by in ("continuous", "by_rater", "by_class")]
+
+
+@pytest.mark.parametrize("layer", CONTINUOUS)
 @pytest.mark.parametrize(("accuracy", "loading"), [(0.9, 1.0), (0.8, 2.0), (0.6, 5.0), (0.3, 0.5)])
 def test_items_are_turned_from_where_difficulty_outweighs_accuracy(layer, accuracy, loading):
     structure, values = model_at(layer, accuracy, loading)

@@ -22,11 +22,13 @@ HARD = 1.0
 """Where hard items stand on the scale of difficulty; easy ones stand at 0."""
 GUESSING = "item_difficulty_guessing"
 BY_RATER = "item_difficulty_by_rater"
+BY_CLASS = "item_difficulty_by_class"
 KINDS: Mapping[str, Literal["classes", "guessing", "continuous"]] = {
     "item_difficulty": "classes",
     GUESSING: "guessing",
     "item_difficulty_continuous": "continuous",
     BY_RATER: "continuous",
+    BY_CLASS: "continuous",
 }
 """The layers of difficulty, and the kind that each is."""
 

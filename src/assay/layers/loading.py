@@ -1,4 +1,4 @@
-"""How much the difficulty of an item matters to raters: alike in a group, or to each its own."""
+"""How much the difficulty of an item matters: alike in a group, or by rater, or by class too."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.confusion import Tilt
+from assay.confusion import ConfusionLayout, Tilt
 from assay.families.family import Raters
 from assay.parameters import Parameter, offsets
 from assay.priors import Prior
@@ -21,72 +21,81 @@ class Loading:
 
     .. math::
 
-        \lambda_{jl} = \lambda_{g(j) l}\, e^{\tau_{g(j) l} u_{jl}}, \quad
+        \lambda_{jlk} = \lambda_{g(j) lk}\, e^{\tau_{g(j) l} u_{jl}}, \quad
         u_{jl} \sim \mathrm{Normal}(0, 1)
 
-    with :math:`\tau = 0` if it is alike to all raters of a group. (Qu, Tan & Kutner 1996 have a
-    loading of each diagnostic test.)
+    with :math:`\tau = 0` if it is alike to all raters of a group, and one :math:`\lambda_{gl}` for
+    all true classes unless it goes by class. (Qu, Tan & Kutner 1996 have loadings of each
+    diagnostic test and of each class.)
 
     Attributes
     ----------
+    layout : ConfusionLayout
     raters : Raters
-    labels : tuple of str
     guessing : bool
         Whether difficulty brings answers nearer to guessing, in the place of adding to log odds.
     by_rater : bool
         Whether each rater has its own.
+    by_class : bool
+        Whether each true class has its own.
     unit_rater, unit_group : ndarray of int (unit,)
     priors : mapping of str to Prior
         ``difficulty_loading``, and ``difficulty_loading_sd`` if each rater has its own.
     """
 
+    layout: ConfusionLayout
     raters: Raters
-    labels: tuple[str, ...]
     guessing: bool
     by_rater: bool
+    by_class: bool
     unit_rater: Ints
     unit_group: Ints
     priors: Mapping[str, Prior]
 
     def parameters(self) -> list[Parameter]:
-        """Return loadings by group and label; how raters differ in it, and each rater's offset."""
-        mean, sd = "difficulty_loading", "difficulty_loading_sd"
-        by_group, by_rater = ("group", "label_name"), ("rater", "label_name")
+        """Return the loadings of each group; how raters differ in it, and each rater's offset."""
+        mean, sd, offset = (f"difficulty_loading{end}" for end in ("", "_sd", "_offset"))
+        labels = tuple(label.name for label in self.layout.task.labels)
         coords = {
             "group": self.raters.groups,
             "rater": self.raters.names,
-            "label_name": self.labels,
+            "label_name": labels,
+            "row": tuple(self.layout.row_names),
         }
-        found = [Parameter(name=mean, dims=by_group, prior=self.priors[mean], coords=coords)]
+        by_group = ("group", "label_name")
+        of_group = ("group", "row") if self.by_class else by_group
+        found = [Parameter(name=mean, dims=of_group, prior=self.priors[mean], coords=coords)]
         if not self.by_rater:
             return found
-        labels = len(self.labels)
-        at = self.raters.group[:, None] * labels + np.arange(labels)
+        at = self.raters.group[:, None] * len(labels) + np.arange(len(labels))
         return [
             *found,
             Parameter(name=sd, dims=by_group, prior=self.priors[sd], coords=coords),
-            offsets("difficulty_loading_offset", by_rater, coords, spread=sd, at=at),
+            offsets(offset, ("rater", "label_name"), coords, spread=sd, at=at),
         ]
 
     def of_units(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Return the loading of each unit: (..., unit, label)."""
+        """Return the loading of each unit: (..., unit, asked row)."""
         return self._of(values, self.unit_rater, self.unit_group, xp)
 
     def of_raters(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Return the loading of each rater: (..., rater, label)."""
+        """Return the loading of each rater: (..., rater, asked row)."""
         return self._of(values, np.arange(len(self.raters.names)), self.raters.group, xp)
 
     def _of(self, values: Mapping[str, Any], rater: Ints, group: Ints, xp: Any) -> Any:
-        found = values["difficulty_loading"][..., group, :]
+        label = np.array(self.layout.labels)
+        mean = values["difficulty_loading"][..., group, :]
+        of_rows = mean if self.by_class else mean[..., label]
         if not self.by_rater:
-            return found
+            return of_rows
         sd = values["difficulty_loading_sd"][..., group, :]
-        return found * xp.exp(sd * values["difficulty_loading_offset"][..., rater, :])
+        own = xp.exp(sd * values["difficulty_loading_offset"][..., rater, :])
+        return of_rows * own[..., label]
 
     def tilt(self, loading: Any, position: float, added: Any) -> Tilt:
         """Return what an item of some difficulty does beside what other layers add.
 
-        ``loading`` is that of each unit and row, (..., unit, asked row).
+        ``loading`` is that of each unit, (..., unit, asked row).
         """
         if self.guessing:
             return Tilt(added=added, shrinkage=loading * position)

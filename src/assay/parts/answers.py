@@ -35,11 +35,6 @@ class AnswerPart(Part):
         return [*self.family.parameters(), *lapses, *self.responses.parameters()]
 
     @property
-    def row_labels(self) -> Ints:
-        """Label of each asked row."""
-        return np.array(self.family.layout.labels)
-
-    @property
     def widest(self) -> int:
         """Numbers that one draw's table takes on the way."""
         return self.responses.widest

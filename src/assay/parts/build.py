@@ -11,7 +11,7 @@ from assay.errors import ModelError
 from assay.families import Raters, WholeFamily, family_class
 from assay.families.scored import Scored
 from assay.layers import Drift, Lapses, Loading, SystemBias
-from assay.layers.difficulty import BY_RATER, GUESSING, KINDS
+from assay.layers.difficulty import BY_CLASS, BY_RATER, GUESSING, KINDS
 from assay.parts.answers import AnswerPart
 from assay.parts.part import Part
 from assay.parts.priors import PartPriors
@@ -108,7 +108,7 @@ def _build(
         unit_group=units.group,
         drift=_drift(ratings, recipe, units, common),
         bias=_bias(ratings, recipe, units, common),
-        loading=_loading(ratings, recipe, units, common),
+        loading=_loading(recipe, units, common),
         repeats=repeats,
         consistency=priors.consistency if repeats.urns else None,
         shared=shared,
@@ -190,22 +190,21 @@ def _bias(
     return SystemBias(systems=tuple(ratings.systems), unit_system=units.system, **common)
 
 
-def _loading(
-    ratings: Ratings, recipe: Recipe, units: Units, common: Mapping[str, Any]
-) -> Loading | None:
+def _loading(recipe: Recipe, units: Units, common: Mapping[str, Any]) -> Loading | None:
     if not KINDS.keys() & set(recipe.layers):
         return None
-    by_rater = BY_RATER in recipe.layers
-    if by_rater and common["shared"]:
+    own = [name for name in (BY_RATER, BY_CLASS) if name in recipe.layers]
+    if own and common["shared"]:
         raise ModelError(
-            f"{BY_RATER} cannot stand on {recipe.family}, whose raters are all alike; take "
+            f"{own[0]} cannot stand on {recipe.family}, whose raters are all alike; take "
             "item_difficulty_continuous, or a family in which raters differ"
         )
     return Loading(
+        layout=common["layout"],
         raters=common["raters"],
-        labels=ratings.task.label_names,
         guessing=GUESSING in recipe.layers,
-        by_rater=by_rater,
+        by_rater=bool(own),
+        by_class=BY_CLASS in own,
         unit_rater=units.rater,
         unit_group=units.group,
         priors=common["priors"],

@@ -153,11 +153,6 @@ class Part(ABC):
 
     @property
     @abstractmethod
-    def row_labels(self) -> Ints:
-        """Label of each asked row, which a tilt goes by."""
-
-    @property
-    @abstractmethod
     def widest(self) -> int:
         """Numbers that one draw's table takes on the way."""
 
@@ -211,7 +206,7 @@ class Part(ABC):
         easy = None if added is None else Tilt(added=added)
         if self.loading is None:
             return [easy for _ in positions]
-        loading = self.loading.of_units(values, xp)[..., self.row_labels]
+        loading = self.loading.of_units(values, xp)
         return [
             easy if position == 0 else self.loading.tilt(loading, float(position), added)
             for position in positions

@@ -44,11 +44,6 @@ class ScorePart(Part):
         return found
 
     @property
-    def row_labels(self) -> Ints:
-        """Label of each (label, true class)."""
-        return self.family.layout.row_labels
-
-    @property
     def widest(self) -> int:
         """Numbers that one draw's table takes on the way."""
         return self.products.widest

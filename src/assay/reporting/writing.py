@@ -26,6 +26,7 @@ from assay.reporting.data import data_section
 from assay.reporting.drift import drift_section
 from assay.reporting.export import TableFormat, export_tables
 from assay.reporting.gaps import gaps_of, gaps_section
+from assay.reporting.gold import gold_section
 from assay.reporting.html import to_html
 from assay.reporting.labels import labels_section
 from assay.reporting.leave_one_out import left_out_section
@@ -57,6 +58,7 @@ SECTIONS: dict[str, SectionMaker] = {
     "Agreement": agreement_section,
     "Model checks": misfit_section,
     "Leave-one-out": left_out_section,
+    "Gold left out": gold_section,
     "If the consensus is wrong": wrong_section,
     "If abstaining is not by chance": abstaining_section,
     "Variance budget": budget_section,

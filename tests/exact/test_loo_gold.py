@@ -1,0 +1,88 @@
+"""Gold that is left out: its probability, draw by draw, against brute force."""
+
+import warnings
+from dataclasses import replace
+
+import brute
+import numpy as np
+import pytest
+import xarray as xr
+from small import in_sessions, small_ratings, task_named
+
+import assay
+from assay.errors import FitError
+from assay.fit_data import parameter_draws, structure_of
+from assay.gold_left_out import gold_log_probability
+from assay.ratings import Ratings
+from assay.states import MISSING, state_space
+
+FEW = {"draws": 13, "tune": 30, "chains": 2, "rng": 1, "progress": False}
+
+
+def ratings_of(name: str, **options: object) -> Ratings:
+    """Ratings in sessions, some answers missing, the truth of some items known."""
+    return in_sessions(small_ratings(task_named(name), 4, missing=0.1, **options), 4)
+
+
+def fit_of(ratings: Ratings, **options: object) -> xr.DataTree:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of few draws
+        return assay.fit(ratings, **{**FEW, **options})
+
+
+def expected(fit: xr.DataTree, draw: int) -> np.ndarray:
+    """Log probability that an item's state agrees with its gold, by Bayes' rule without it."""
+    structure = structure_of(fit)
+    values = {name: value[draw] for name, value in parameter_draws(fit).items()}
+    by_state = brute.posterior(structure.without_gold(), values).sum(axis=1)
+    states, truth = structure.prevalence.space.states, structure.ratings.truth
+    agrees = ((truth[:, None] == MISSING) | (truth[:, None] == states)).all(axis=-1)
+    known = (truth != MISSING).any(axis=1)
+    return np.log((by_state * agrees).sum(axis=1)[known])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"raters": "hierarchical + item_difficulty_by_class + drift"},
+        {"raters": {"human": "hierarchical", "model": "hierarchical + item_difficulty"}},
+    ],
+    ids=["default", "by class", "mixed"],
+)
+@pytest.mark.parametrize("name", ["single", "ais", "gated"])
+def test_the_gold_of_an_item(name: str, options: dict):
+    fit = fit_of(ratings_of(name, known=True), **options)
+    found = gold_log_probability(fit)
+    assert found.dims == ("chain", "draw", "item")
+    flat = found.stack(at=("chain", "draw")).transpose("at", "item").to_numpy()
+    for draw in (0, 20):
+        np.testing.assert_allclose(flat[draw], expected(fit, draw), atol=1e-9)
+    assert (found.std(("chain", "draw")) > 0).any()
+
+
+def test_a_perception_layer_stays_where_the_gold_is_left_out():
+    ratings = ratings_of("ais", items=60)
+    states, truth = state_space(ratings.task).states, ratings.truth.copy()
+    truth[:30] = states[np.random.default_rng(2).integers(0, len(states), 30)]
+    ratings = replace(ratings, truth=truth)
+    fit = fit_of(ratings, reference="gold")
+    found = gold_log_probability(fit).stack(at=("chain", "draw")).transpose("at", "item")
+    np.testing.assert_allclose(found.to_numpy()[7], expected(fit, 7), atol=1e-9)
+
+
+def test_clusters_are_left_out_whole():
+    ratings = ratings_of("ais", known=True, clusters=4)
+    found = gold_log_probability(fit_of(ratings))
+    known = (ratings.truth != MISSING).any(axis=1)
+    assert found.dims == ("chain", "draw", "cluster")
+    assert set(found["cluster"].to_numpy()) == set(ratings.items["cluster"][known])
+
+
+def test_without_gold_or_draws_it_says_so():
+    ratings = ratings_of("single", known=True)
+    with pytest.raises(FitError, match="at least 25, and this fit has 5 draws by method='map'"):
+        assay.loo_gold(fit_of(ratings, method="map", draws=5, chains=1))
+    blind = structure_of(fit_of(ratings, method="map", draws=5, chains=1)).without_gold().ratings
+    with pytest.raises(FitError, match="no item's truth is known in this fit; give it by truth="):
+        assay.loo_gold(fit_of(blind, method="map", draws=5, chains=1))

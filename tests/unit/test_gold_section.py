@@ -1,0 +1,74 @@
+"""The report on gold that the model has not seen."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import assay
+from assay.reporting import report
+from assay.reporting.gold import gold_section
+from assay.reporting.material import Material
+from assay.reporting.page import Gap, Section, Table
+from assay.states import MISSING
+
+KNOWN = 20
+
+
+@pytest.fixture(scope="module")
+def ratings() -> assay.Ratings:
+    """Twenty items with gold, of which that of one is not what everybody says."""
+    every = assay.simulate("single", n_items=60, n_raters=4, classes=["a", "b"], gold=1.0, rng=2)
+    truth = every.truth.copy()
+    votes = np.zeros((60, 2))
+    np.add.at(votes, (every.item, every.answers[:, 0]), 1)
+    clear = int(np.flatnonzero(votes.max(axis=1) == votes.sum(axis=1))[0])
+    others = [n for n in range(60) if n != clear][KNOWN - 1 :]
+    truth[clear, 0] = 1 - votes[clear].argmax()
+    truth[others] = MISSING
+    return replace(every, truth=truth)
+
+
+@pytest.fixture(scope="module")
+def fit(ratings: assay.Ratings) -> xr.DataTree:
+    return assay.fit(
+        ratings, raters="one_coin", draws=100, tune=100, chains=2, rng=1, progress=False
+    )
+
+
+@pytest.mark.filterwarnings("ignore::assay.errors.FitWarning")
+def test_loss_and_the_gold_that_is_foretold_worst(fit, ratings) -> None:
+    found = assay.loo_gold(fit)
+    section = gold_section(Material(fit=fit))
+    assert isinstance(section, Section)
+    (table,) = (block for block in section.blocks if isinstance(block, Table))
+    frame = table.frame
+    assert list(frame.columns) == ["item", "gold", "probability", "pareto_k"]
+    assert len(frame) == KNOWN
+    assert frame["probability"].is_monotonic_increasing
+    assert np.log(frame["probability"]).sum() == pytest.approx(float(found.elpd))
+    truth = ratings.truth[ratings.items.index.get_indexer(frame["item"]), 0]
+    assert frame["gold"].tolist() == [("a", "b")[code] for code in truth]
+    said = ratings.answers[ratings.item == ratings.items.index.get_loc(frame["item"][0]), 0]
+    assert (said != truth[0]).all()  # the gold that was made wrong
+    words = " ".join(str(block) for block in section.blocks)
+    assert f"log loss {-float(found.elpd) / KNOWN:.3f}" in words
+
+
+def test_no_gold_no_section_and_no_draws_a_gap(ratings) -> None:
+    quick = {"method": "map", "draws": 5, "chains": 1, "starts": 1, "rng": 1, "progress": False}
+    gap = gold_section(Material(fit=assay.fit(ratings, **quick)))
+    assert isinstance(gap, Gap)
+    assert gap.enable == "method='nuts'"
+    bare = assay.simulate("single", n_items=20, n_raters=3, rng=1)
+    assert gold_section(Material(fit=assay.fit(bare, **quick))) is None
+
+
+def test_the_page_has_it(fit, tmp_path: Path) -> None:
+    report(fit, tmp_path / "report.html", budget=False, tables=tmp_path / "tables")
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert re.search(r'<h2 id="gold">', html)
+    assert (tmp_path / "tables" / "gold.csv").exists()

@@ -1,6 +1,7 @@
 """The report on gold that the model has not seen."""
 
 import re
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 import xarray as xr
 
 import assay
+from assay.errors import FitWarning
 from assay.reporting import report
 from assay.reporting.gold import gold_section
 from assay.reporting.material import Material
@@ -34,12 +36,13 @@ def ratings() -> assay.Ratings:
 
 @pytest.fixture(scope="module")
 def fit(ratings: assay.Ratings) -> xr.DataTree:
-    return assay.fit(
-        ratings, raters="one_coin", draws=100, tune=100, chains=2, rng=1, progress=False
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)  # of few draws
+        return assay.fit(
+            ratings, raters="one_coin", draws=100, tune=200, chains=2, rng=1, progress=False
+        )
 
 
-@pytest.mark.filterwarnings("ignore::assay.errors.FitWarning")
 def test_loss_and_the_gold_that_is_foretold_worst(fit, ratings) -> None:
     found = assay.loo_gold(fit)
     section = gold_section(Material(fit=fit))

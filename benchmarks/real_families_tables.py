@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from chosen_by_gold import CHOSEN, by_gold
+from chosen_by_gold import CHOSEN, STACKED, by_gold
 from crowd_baselines import AGGREGATORS, INDEPENDENT
 from family_fits import Found
 from family_scores import log_losses, paired_interval, score_line
@@ -226,13 +226,19 @@ def _beside(
 
 
 def pooled(paired: pd.DataFrame) -> pd.DataFrame:
-    """Average the differences over the sets that count, and count where a recipe is not worse."""
-    more = paired["set"].isin(MORE_CLASSES)
-    of_set = np.where(more, DEFAULT_OF_MORE, DEFAULT_RATERS)
-    defaults = paired[paired["model"] == of_set].assign(model="default of each set")
-    by_choice = paired[paired["model"] == np.where(more, DEFAULT_OF_MORE, CHOSEN)]
-    by_choice = by_choice.assign(model=f"{CHOSEN}, default of more classes", method="both")
-    both = pd.concat([defaults, by_choice, paired])
+    """Average the differences over the sets that count, and count where a recipe is not worse.
+
+    Choices by gold are made on the sets of two classes; on the others stands the default.
+    """
+    more, at_mode = paired["set"].isin(MORE_CLASSES), paired["method"] == "map"
+    default = (paired["model"] == np.where(more, DEFAULT_OF_MORE, DEFAULT_RATERS)) & at_mode
+    by_choice = [
+        paired[((paired["model"] == name) & ~more) | (default & more)].assign(
+            model=f"{name}, default of more classes", method="both"
+        )
+        for name in (CHOSEN, STACKED)
+    ]
+    both = pd.concat([paired[default].assign(model="default of each set"), *by_choice, paired])
     groups = both[both["counts"]].groupby(["model", "method"], sort=False)
     return groups.agg(
         sets=("set", "size"),

@@ -227,11 +227,14 @@ def turned_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) ->
     if structure.spec.anchored:
         return []
     shares = turned_shares(structure, _some(values))
+    tells = "Known truth of some items (truth=), or experts (reference=), would tell"
+    if structure.ratings.has_truth.any():
+        tells = "assay.loo_gold tells whether another recipe foretells the known truth better"
     return [
         f"By this fit raters are more often wrong than right on {share:.0%} of the items "
         f"({label.name}): what they tell apart may pass for difficulty here, and classes stand for "
-        "something else than the truth. Known truth of some items (truth=), or experts "
-        "(reference=), would tell; with item_difficulty_guessing no item is turned round."
+        f"something else than the truth. {tells}; with item_difficulty_guessing no item is "
+        "turned round."
         for label, share in zip(structure.ratings.task.labels, shares, strict=True)
         if share > MANY
     ]

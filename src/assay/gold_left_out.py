@@ -5,16 +5,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
+from scipy.special import logsumexp
 
 from assay.diagnostics import FEW_FOR_PSIS
 from assay.errors import FitError
 from assay.fit_data import group, parameter_draws, structure_of
 from assay.fit_tree import by_unit
+from assay.model import Structure
 from assay.plurals import counted
 from assay.recovery import recover
 
 if TYPE_CHECKING:
     from arviz_stats.utils import ELPDData
+
+DRAWS = ["chain", "draw"]
+EVEN = 0.1
+"""Range of an item's log probabilities over the draws up to which their weights are all but equal:
+there is nothing to smooth, and the shape of so short a tail says nothing."""
 
 
 def loo_gold(fit: xr.DataTree) -> "ELPDData":
@@ -33,7 +40,8 @@ def loo_gold(fit: xr.DataTree) -> "ELPDData":
     -------
     arviz_stats.ELPDData
         ``elpd`` is the sum of the log probabilities; ``elpd_i`` and ``pareto_k`` are by item
-        with gold, or by cluster where the model has clusters of items. For
+        with gold, or by cluster where there are clusters of items: all gold of a cluster is then
+        left out, and foretold, together. For
         ``arviz_stats.compare({"one": loo_gold(fit), "other": loo_gold(other)})``.
 
     Raises
@@ -47,8 +55,10 @@ def loo_gold(fit: xr.DataTree) -> "ELPDData":
               p(g_i \mid y, g_{-i})^{-1} = E\left[ p(g_i \mid y_i, \theta)^{-1} \mid y, g \right],
 
     with the ratings :math:`y_i` of the item kept: they are what its truth is foretold from. The
-    expectation is by Pareto smoothed importance sampling. Its standard error goes by the items with
-    gold alone; what is said of all items holds as far as these are a random sample.
+    expectation is by Pareto smoothed importance sampling; ``pareto_k`` is 0 where the log
+    probabilities of the draws differ by less than 0.1, and weights are all but equal. The standard
+    error goes by the items with gold alone; what is said of all items holds as far as these are a
+    random sample.
 
     References
     ----------
@@ -65,24 +75,29 @@ def loo_gold(fit: xr.DataTree) -> "ELPDData":
     """
     from arviz_stats.loo import loo
 
-    chances = gold_log_probability(fit)
-    draws = chances.sizes["chain"] * chances.sizes["draw"]
-    if fit.attrs["method"] != "nuts" or draws < FEW_FOR_PSIS:
+    posterior = group(fit, "posterior")
+    draws = posterior.sizes["chain"] * posterior.sizes["draw"]
+    if fit.attrs["method"] != "nuts":
         raise FitError(
-            f"leave-one-out weighs draws of the posterior, at least {FEW_FOR_PSIS}, and this fit "
-            f"has {counted(draws, 'draw')} by method={fit.attrs['method']!r}; fit with "
-            "method='nuts'"
+            "leave-one-out weighs draws of the posterior, and this fit approximates it "
+            f"(method={fit.attrs['method']!r}); fit with method='nuts'"
         )
+    if draws < FEW_FOR_PSIS:
+        raise FitError(
+            f"leave-one-out needs the tail of the draws, at least {FEW_FOR_PSIS} draws in all, and "
+            f"this fit has {counted(draws, 'draw')}; take more (draws=)"
+        )
+    chances = gold_log_probability(fit)
+    weights, shape = _weights(chances)
     tree = xr.DataTree.from_dict(
-        {
-            "posterior": group(fit, "posterior"),
-            "log_likelihood": xr.Dataset({"gold": chances}),
-        }
+        {"posterior": posterior, "log_likelihood": xr.Dataset({"gold": chances})}
     )
     leave_out: Any = loo
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # Pareto k is in what is returned
-        found: ELPDData = leave_out(tree, var_name="gold", pointwise=True)
+        found: ELPDData = leave_out(
+            tree, var_name="gold", pointwise=True, log_weights=weights, pareto_k=shape
+        )
     return found
 
 
@@ -103,10 +118,34 @@ def gold_log_probability(fit: xr.DataTree) -> xr.DataArray:
     known = structure.ratings.has_truth
     if not known.any():
         raise FitError("no item's truth is known in this fit; give it by truth= when reading")
-    both = group(fit, "log_likelihood")["ratings"]
-    constant, (unit,) = group(fit, "constant_data"), set(both.dims) - {"chain", "draw"}
+    constant, values = group(fit, "constant_data"), parameter_draws(fit)
+    posterior = group(fit, "posterior")
+    names, blind = _of_units(structure.without_gold(), values, constant)
+    (unit,) = names.dims
+    here = known if unit == "item" else np.isin(names, constant["item_cluster"].values[known])
+    both = _of_units(structure, values, constant)[1][:, here]
+    coords = {dim: posterior[dim].values for dim in DRAWS} | {unit: names.values[here]}
+    shape = (*(posterior.sizes[dim] for dim in DRAWS), -1)
+    return xr.DataArray((both - blind[:, here]).reshape(shape), coords=coords, dims=(*DRAWS, unit))
+
+
+def _of_units(
+    structure: Structure, values: Any, constant: xr.Dataset
+) -> tuple[xr.Variable, np.ndarray]:
+    """Log-likelihood of each item, or cluster, and draw, with the names of these."""
     rng = np.random.default_rng(0)  # of drawn states, which are not looked at
-    recovered = recover(structure.without_gold(), parameter_draws(fit), rng)
-    _, ratings = by_unit(constant, structure, recovered.log_likelihood)
-    here = known if unit == "item" else np.isin(both[unit], constant["item_cluster"][known])
-    return (both - ratings.reshape(both.shape)).isel({unit: here})
+    return by_unit(constant, structure, recover(structure, values, rng).log_likelihood)
+
+
+def _weights(chances: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return the log weights of the draws without the gold of each unit, and Pareto k."""
+    import arviz_stats  # noqa: F401 (gives arrays their accessor)
+
+    weights = -chances - logsumexp(-chances, axis=(0, 1))
+    shape = xr.zeros_like(chances.isel(chain=0, draw=0, drop=True))
+    uneven = (chances.max(DRAWS) - chances.min(DRAWS)).to_numpy() > EVEN
+    if uneven.any():
+        smoothed, shapes = chances[..., uneven].azstats.psislw(dim=DRAWS)
+        weights[..., uneven] = smoothed.transpose(*chances.dims).to_numpy()
+        shape[uneven] = shapes.to_numpy()
+    return weights, shape

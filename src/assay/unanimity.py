@@ -35,6 +35,9 @@ def unanimity_warnings(structure: Structure, probabilities: Floats) -> list[str]
     if structure.spec.reference is not None:
         return []
     states, found = structure.prevalence.space.states, []
+    tells = "the truth of some items (truth=) would tell"
+    if ratings.has_truth.any():
+        tells = "assay.loo_gold of both fits tells which of them foretells the known truth"
     for n, label in enumerate(ratings.task.labels):
         votes = np.zeros((len(ratings.items), len(label.classes)))
         told = ratings.answers[:, n] >= 0
@@ -52,6 +55,6 @@ def unanimity_warnings(structure: Structure, probabilities: Floats) -> list[str]
                     f"({label.name}), and this fit takes {held.mean():.0%} of these items for it: "
                     "what its classes stand for is something else than their names, or all raters "
                     "err alike. Another recipe (raters='hierarchical') may explain the answers as "
-                    "they are meant; the truth of some items (truth=) would tell."
+                    f"they are meant; {tells}."
                 )
     return found

@@ -67,22 +67,55 @@ def test_a_perception_layer_stays_where_the_gold_is_left_out():
     truth[:30] = states[np.random.default_rng(2).integers(0, len(states), 30)]
     ratings = replace(ratings, truth=truth)
     fit = fit_of(ratings, reference="gold")
-    found = gold_log_probability(fit).stack(at=("chain", "draw")).transpose("at", "item")
-    np.testing.assert_allclose(found.to_numpy()[7], expected(fit, 7), atol=1e-9)
+    found = gold_log_probability(fit)
+    flat = found.stack(at=("chain", "draw")).transpose("at", "item").to_numpy()
+    np.testing.assert_allclose(flat[7], expected(fit, 7), atol=1e-9)
+    assert (found.std(("chain", "draw")) > 0).any()
 
 
-def test_clusters_are_left_out_whole():
-    ratings = ratings_of("ais", known=True, clusters=4)
-    found = gold_log_probability(fit_of(ratings))
-    known = (ratings.truth != MISSING).any(axis=1)
+@pytest.mark.parametrize("prevalence", ["loglinear", "dirichlet"])
+def test_clusters_are_left_out_whole(prevalence: str):
+    """With an effect of the cluster and without: log p(y, gold) - log p(y) of its items."""
+    ratings = ratings_of("ais", known=True, clusters=6, items=18)
+    fit = fit_of(ratings, prevalence=prevalence)
+    structure, found = structure_of(fit), gold_log_probability(fit)
+    assert structure.prevalence.has_clusters == (prevalence == "loglinear")
     assert found.dims == ("chain", "draw", "cluster")
-    assert set(found["cluster"].to_numpy()) == set(ratings.items["cluster"][known])
+    values = {name: value[3] for name, value in parameter_draws(fit).items()}
+    apart = np.subtract(
+        brute.log_likelihoods(structure, values),
+        brute.log_likelihoods(structure.without_gold(), values),
+    )
+    cluster = ratings.items["cluster"].to_numpy(str)
+    of_unit = np.unique(cluster, return_index=True)[1]
+    known = np.unique(cluster[(ratings.truth != MISSING).any(axis=1)])
+    assert found["cluster"].to_numpy().tolist() == known.tolist()
+    here = found.isel(chain=0, draw=3)
+    if prevalence == "dirichlet":  # an item is a unit of the likelihood
+        for name in known:
+            assert float(here.sel(cluster=name)) == pytest.approx(apart[cluster == name].sum())
+    else:
+        assert len(apart) == len(of_unit)
+        assert float(here.sum()) == pytest.approx(apart.sum(), abs=1e-9)
+
+
+def test_gold_that_is_certain_has_no_tail():
+    """Every draw says the same of it: there is nothing to smooth, and nothing to distrust."""
+    ratings = assay.simulate(
+        "single", n_items=20, n_raters=40, ratings_per_item=40, classes=["a", "b"], gold=0.5, rng=1
+    )
+    found = assay.loo_gold(fit_of(ratings, raters="one_coin"))
+    assert float(found.elpd) == pytest.approx(0, abs=1e-3)
+    assert (found.pareto_k == 0).all()
 
 
 def test_without_gold_or_draws_it_says_so():
     ratings = ratings_of("single", known=True)
-    with pytest.raises(FitError, match="at least 25, and this fit has 5 draws by method='map'"):
-        assay.loo_gold(fit_of(ratings, method="map", draws=5, chains=1))
-    blind = structure_of(fit_of(ratings, method="map", draws=5, chains=1)).without_gold().ratings
+    quick = {"method": "map", "draws": 5, "chains": 1}
+    with pytest.raises(FitError, match=r"approximates it \(method='map'\); fit with method="):
+        assay.loo_gold(fit_of(ratings, **quick))
+    with pytest.raises(FitError, match="at least 25 draws in all, and this fit has 20 draws; take"):
+        assay.loo_gold(fit_of(ratings, draws=10))
+    blind = structure_of(fit_of(ratings, **quick)).without_gold().ratings
     with pytest.raises(FitError, match="no item's truth is known in this fit; give it by truth="):
-        assay.loo_gold(fit_of(blind, method="map", draws=5, chains=1))
+        assay.loo_gold(fit_of(blind))

@@ -34,13 +34,17 @@ def ratings() -> assay.Ratings:
     return replace(every, truth=truth)
 
 
-@pytest.fixture(scope="module")
-def fit(ratings: assay.Ratings) -> xr.DataTree:
+def sampled(ratings: assay.Ratings) -> xr.DataTree:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)  # of few draws
         return assay.fit(
             ratings, raters="one_coin", draws=100, tune=200, chains=2, rng=1, progress=False
         )
+
+
+@pytest.fixture(scope="module")
+def fit(ratings: assay.Ratings) -> xr.DataTree:
+    return sampled(ratings)
 
 
 def test_loss_and_the_gold_that_is_foretold_worst(fit, ratings) -> None:
@@ -61,13 +65,41 @@ def test_loss_and_the_gold_that_is_foretold_worst(fit, ratings) -> None:
     assert f"log loss {-float(found.elpd) / KNOWN:.3f}" in words
 
 
-def test_no_gold_no_section_and_no_draws_a_gap(ratings) -> None:
+def test_no_gold_no_section_and_few_draws_or_items_a_gap(fit, ratings) -> None:
     quick = {"method": "map", "draws": 5, "chains": 1, "starts": 1, "rng": 1, "progress": False}
     gap = gold_section(Material(fit=assay.fit(ratings, **quick)))
     assert isinstance(gap, Gap)
     assert gap.enable == "method='nuts'"
+    short = fit.isel(chain=[0], draw=slice(0, 24))
+    short.attrs = fit.attrs
+    gap = gold_section(Material(fit=short))
+    assert isinstance(gap, Gap)
+    assert gap.enable == "at least 25 draws"
     bare = assay.simulate("single", n_items=20, n_raters=3, rng=1)
     assert gold_section(Material(fit=assay.fit(bare, **quick))) is None
+    one = replace(ratings, truth=np.where(np.arange(60)[:, None] < 1, 0, MISSING).astype(np.int16))
+    gap = gold_section(Material(fit=sampled(one)))
+    assert isinstance(gap, Gap)
+    assert gap.why == "the truth of 1 item alone is known"
+
+
+def test_loss_is_by_item_where_clusters_are_left_out() -> None:
+    ratings = assay.simulate(
+        "single", n_items=40, n_raters=3, n_clusters=8, classes=["a", "b"], gold=0.6, rng=3
+    )
+    fit = sampled(ratings)
+    found, known = assay.loo_gold(fit), int(ratings.has_truth.sum())
+    section = gold_section(Material(fit=fit))
+    assert isinstance(section, Section)
+    words = " ".join(str(block) for block in section.blocks)
+    assert f"each of {known} items" in words
+    assert f"log loss {-float(found.elpd) / known:.3f}" in words
+    assert "All gold of a cluster is left out together." in words
+    (table,) = (block for block in section.blocks if isinstance(block, Table))
+    frame = table.frame
+    assert list(frame.columns) == ["cluster", "items", "probability", "pareto_k"]
+    assert frame["items"].sum() == known > len(frame)
+    assert (frame["items"] * np.log(frame["probability"])).sum() == pytest.approx(float(found.elpd))
 
 
 def test_the_page_has_it(fit, tmp_path: Path) -> None:

@@ -40,13 +40,14 @@ class Difficulty:
     .. math::
 
         \operatorname{logit} P(\text{right} \mid k, d) = \operatorname{logit} \theta_{jlk}
-            - \lambda_{jl}\, x_d, \qquad p(y_i \mid s) = \sum_d \rho_d \prod_a p_d(y_a \mid s)
+            - \lambda_{jlk}\, x_d, \qquad p(y_i \mid s) = \sum_d \rho_d \prod_a p_d(y_a \mid s)
 
     ``classes``: easy items have :math:`x = 0`, hard ones :math:`x = 1`, with a share that is
     learned. ``continuous``: :math:`x \sim \mathrm{Normal}(0, 1)` by quadrature
     (:func:`~assay.prevalence.design.normal_quadrature`). ``guessing``: classes, and on hard items
     the log odds between any two answers are :math:`e^{-\lambda}` times those on easy ones, so that
-    no item is turned round. :math:`\lambda_{jl}` is of :class:`~assay.layers.loading.Loading`.
+    no item is turned round. How much it weighs, :math:`\lambda_{jlk}`, is of
+    :class:`~assay.layers.loading.Loading`.
 
     Attributes
     ----------

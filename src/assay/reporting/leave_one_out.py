@@ -1,6 +1,5 @@
 """Section: how well the model foretells ratings that it has not seen."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -17,24 +16,14 @@ if TYPE_CHECKING:
     from arviz_stats.utils import ELPDData
 
 SHOWN = 5
-NO_DRAWS = Gap(
-    what="Leave-one-out: how well the model foretells ratings that it has not seen",
-    why="it needs draws of the posterior, and this fit approximates it",
-    enable="method='nuts'",
-)
+WHAT = "Leave-one-out: how well the model foretells ratings that it has not seen"
 
 
 def left_out_section(material: Material) -> Section | Gap:
     """Report PSIS leave-one-out by cluster, or by item where there are no clusters."""
-    if material.fit.attrs["method"] != "nuts":
-        return NO_DRAWS
-    draws = material.fit["posterior"].sizes["chain"] * material.fit["posterior"].sizes["draw"]
-    if draws < FEW_FOR_PSIS:
-        return replace(
-            NO_DRAWS,
-            why=f"it needs the tail of the draws, and this fit has {counted(draws, 'draw')} in all",
-            enable=f"at least {FEW_FOR_PSIS} draws",
-        )
+    gap = gap_of_draws(material.fit, WHAT)
+    if gap is not None:
+        return gap
     found = loo_of(material.fit)
     table = left_out_table(found)
     unit = str(table.columns[0])
@@ -50,6 +39,18 @@ def left_out_section(material: Material) -> Section | Gap:
         _table(table, unit),
     ]
     return Section(key="loo", title="Ratings that the model has not seen", blocks=tuple(blocks))
+
+
+def gap_of_draws(fit: xr.DataTree, what: str) -> Gap | None:
+    """Say why a fit's draws cannot be weighed for leave-one-out, if they cannot."""
+    if fit.attrs["method"] != "nuts":
+        why = "it needs draws of the posterior, and this fit approximates it"
+        return Gap(what=what, why=why, enable="method='nuts'")
+    draws = fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"]
+    if draws < FEW_FOR_PSIS:
+        why = f"it needs the tail of the draws, and this fit has {counted(draws, 'draw')} in all"
+        return Gap(what=what, why=why, enable=f"at least {FEW_FOR_PSIS} draws")
+    return None
 
 
 def left_out_table(found: "ELPDData") -> pd.DataFrame:

@@ -1,52 +1,45 @@
 """Which of several fits of a set knows what is meant, by leave-one-out of the given gold.
 
 The items that methods are scored on are not looked at. *Chosen* is the fit with the highest score,
-*stacked* the mixture of all whose score is highest (Yao, Vehtari, Simpson & Gelman 2018, Bayesian
-Analysis 13, 917-1007), whose weights ``arviz_stats.compare`` has of ``assay.loo_gold``. Fits whose
-score PSIS cannot tell for more than a tenth of the items with gold (Pareto k) are left out, if
-others are left.
+*stacked* the mixture of ``assay.stack_labels``. Fits whose score PSIS cannot tell for more than a
+tenth of the items with gold (Pareto k) are left out of both, if others are left.
 """
 
 from collections.abc import Mapping
 
 import numpy as np
-from family_fits import Found
-from numpy.typing import NDArray
+import xarray as xr
+from arviz_stats.utils import ELPDData
+from family_fits import BAD_K, Found
 
-Floats = NDArray[np.float64]
+from assay.stacking import UNTOLD, stacking_weights
+
 CHOSEN, STACKED = "chosen by gold", "stacked by gold"
-STEPS = 2_000
-UNTOLD = 0.1
-"""Share of the items with gold whose Pareto k is high, from which on a score is not believed."""
 
 
 def by_gold(candidates: Mapping[str, Found]) -> dict[str, Found]:
     """Return the chosen fit and the mixture, with the weights of the candidates."""
-    told = [name for name, found in candidates.items() if found.line["gold_bad_k"] <= UNTOLD]
-    names = told or list(candidates)
-    elpd = np.stack([np.asarray(candidates[name].gold_elpd) for name in names])
-    best = int(elpd.sum(axis=1).argmax())
-    weight = stacking_weights(elpd)
-    mixed = sum(w * candidates[n].probability for w, n in zip(weight, names, strict=True))
-    line = {"method": "nuts", "r_hat": max(candidates[n].line["r_hat"] for n in names)}
-    seconds = sum(found.line["seconds"] for found in candidates.values())
+    high = {name: found.line["gold_bad_k"] for name, found in candidates.items()}
+    scores = {name: _score(found) for name, found in candidates.items()}
+    trusted = [name for name in candidates if high[name] <= UNTOLD] or list(candidates)
+    best = candidates[max(trusted, key=lambda name: scores[name].elpd)]
+    weight = stacking_weights(scores, high)
+    every = list(candidates.values())
+    mixed = np.tensordot(weight, np.stack([found.probability for found in every]), axes=1)
+    told = {
+        "seconds": sum(found.line["seconds"] for found in every),
+        "r_hat": max(candidates[name].line["r_hat"] for name in trusted),
+    }
     return {
-        CHOSEN: Found(
-            probability=candidates[names[best]].probability,
-            line=candidates[names[best]].line | {"chosen": names[best], "seconds": seconds},
-        ),
-        STACKED: Found(
-            probability=np.asarray(mixed),
-            line=line | {"seconds": seconds} | dict(zip(names, weight.tolist(), strict=True)),
-        ),
+        CHOSEN: Found(probability=best.probability, line=best.line | told),
+        STACKED: Found(probability=mixed, line={"method": "nuts", **told}),
     }
 
 
-def stacking_weights(elpd: Floats) -> Floats:
-    """Return the weights of the likeliest mixture: (model,), from (model, item), by EM."""
-    chance = np.exp(elpd - elpd.max(axis=0))
-    weight = np.full(len(elpd), 1 / len(elpd))
-    for _ in range(STEPS):
-        part = weight[:, None] * chance
-        weight = (part / part.sum(axis=0)).mean(axis=1)
-    return weight
+def _score(found: Found) -> ELPDData:
+    gold = np.asarray(found.gold_elpd)
+    return ELPDData(
+        elpd=gold.sum(), se=gold.std(ddof=1) * np.sqrt(len(gold)), p=np.nan, n_samples=0,
+        n_data_points=len(gold), scale="log", warning=False, good_k=BAD_K,
+        elpd_i=xr.DataArray(gold, dims="item"), pareto_k=xr.DataArray(0 * gold, dims="item"),
+    )  # fmt: skip

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from assay.scoring import score_rater, score_table, threshold_sweep
     from assay.sessions import drift_table, reliability_by_session
     from assay.simulation import simulate
+    from assay.stacking import stack_labels
     from assay.storage import load, save
     from assay.summary import summarize
     from assay.task import Task
@@ -129,6 +130,7 @@ _HOME = {
     "score_table": "scoring",
     "side_by_side": "comparison",
     "simulate": "simulation",
+    "stack_labels": "stacking",
     "stability": "comparison",
     "state_probabilities": "labels",
     "summarize": "summary",
@@ -195,6 +197,7 @@ __all__ = [
     "side_by_side",
     "simulate",
     "stability",
+    "stack_labels",
     "state_probabilities",
     "summarize",
     "take_ratings",

@@ -22,20 +22,27 @@ def found(chance: float, gold: list[float], bad_k: float = 0.0) -> Any:
     )
 
 
-def test_weights_make_the_gold_likeliest() -> None:
-    elpd = np.log([[0.9, 0.8, 0.3, 0.7], [0.5, 0.4, 0.9, 0.8], [0.4, 0.3, 0.2, 0.1]])
-    weight = chosen_by_gold.stacking_weights(elpd)
-    grid = np.linspace(0, 1, 1001)
-    score = np.log(grid[:, None] * np.exp(elpd[0]) + (1 - grid[:, None]) * np.exp(elpd[1]))
-    assert weight == pytest.approx([grid[score.sum(axis=1).argmax()], 1 - weight[0], 0], abs=2e-3)
+def first_chances(fits: dict[str, Any]) -> list[float]:
+    """What the chosen fit and the mixture give the first class."""
+    choice = chosen_by_gold.by_gold(fits)
+    return [choice[name].probability[0, 0] for name in ("chosen by gold", "stacked by gold")]
 
 
 def test_the_higher_score_is_chosen_if_it_is_to_be_believed() -> None:
     fits = {"one": found(0.8, [0.6, 0.6, 0.7]), "other": found(0.3, [0.9, 0.8, 0.9])}
-    assert chosen_by_gold.by_gold(fits)["chosen by gold"].line["chosen"] == "other"
+    assert first_chances(fits) == pytest.approx([0.3, 0.3], abs=1e-6)
     fits["other"].line["gold_bad_k"] = 0.2
-    choice = chosen_by_gold.by_gold(fits)
-    assert choice["chosen by gold"].line["chosen"] == "one"
-    assert choice["stacked by gold"].probability[0, 0] == pytest.approx(0.8)
+    assert first_chances(fits) == pytest.approx([0.8, 0.8])
     fits["one"].line["gold_bad_k"] = 0.2  # nothing else is left
-    assert chosen_by_gold.by_gold(fits)["chosen by gold"].line["chosen"] == "other"
+    assert first_chances(fits) == pytest.approx([0.3, 0.3], abs=1e-6)
+
+
+def test_a_mixture_of_fits_that_are_right_of_different_items() -> None:
+    fits = {"one": found(0.8, [0.9, 0.3, 0.9]), "other": found(0.3, [0.2, 0.9, 0.2])}
+    chosen, stacked = first_chances(fits)
+    grid = np.linspace(0, 1, 1001)
+    likelihood = (0.9 * grid + 0.2 * (1 - grid)) ** 2 * (0.3 * grid + 0.9 * (1 - grid))
+    weight = grid[likelihood.argmax()]
+    assert 0.1 < weight < 0.95
+    assert chosen == 0.8
+    assert stacked == pytest.approx(0.8 * weight + 0.3 * (1 - weight), abs=2e-3)

@@ -12,7 +12,7 @@ import xarray as xr
 from arviz_stats.utils import ELPDData
 from family_fits import BAD_K, Found
 
-from assay.stacking import UNTOLD, stacking_weights
+from assay.stacking import stacking_weights, trusted_models
 
 CHOSEN, STACKED = "chosen by gold", "stacked by gold"
 
@@ -21,7 +21,7 @@ def by_gold(candidates: Mapping[str, Found]) -> dict[str, Found]:
     """Return the chosen fit and the mixture, with the weights of the candidates."""
     high = {name: found.line["gold_bad_k"] for name, found in candidates.items()}
     scores = {name: _score(found) for name, found in candidates.items()}
-    trusted = [name for name in candidates if high[name] <= UNTOLD] or list(candidates)
+    trusted = trusted_models(high)
     best = candidates[max(trusted, key=lambda name: scores[name].elpd)]
     weight = stacking_weights(scores, high)
     every = list(candidates.values())

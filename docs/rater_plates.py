@@ -71,6 +71,18 @@ POOLED_LOGITS = WITH_THETA.add(
     "mu>theta sigma>theta",
     {"group g": "mu sigma"},
 )
+
+
+def loading_of_raters(of_group: str, of_rater: str) -> Plates:
+    """Draw a continuous difficulty that matters to each rater by a number of its own."""
+    return WITH_THETA.add(
+        {"x": (r"$x_i$", 5.3, 1.1), "tau": (of_group, 0.5, 1.25), "lam": (of_rater, 2.4, 1.25)},
+        "x>y tau>lam lam>y",
+        {"item i": "x", "group g, label l": "tau", "rater j": "lam"},
+        summed="s x",
+    )
+
+
 PLATES: dict[str, Plates] = {
     "one_coin": DATA.add({"a": (r"$a$", 2.4, 0)}, "a>y", {"rater j": "a"}),
     "class_conditional": DATA.add(
@@ -135,26 +147,8 @@ PLATES: dict[str, Plates] = {
         {"item i": "x", "group g, label l": "lam"},
         summed="s x",
     ),
-    "item_difficulty_by_rater": WITH_THETA.add(
-        {
-            "x": (r"$x_i$", 5.3, 1.1),
-            "tau": (r"$\lambda_g, \tau$", 0.5, 1.25),
-            "lam": (r"$\lambda_j$", 2.4, 1.25),
-        },
-        "x>y tau>lam lam>y",
-        {"item i": "x", "group g, label l": "tau", "rater j": "lam"},
-        summed="s x",
-    ),
-    "item_difficulty_by_class": WITH_THETA.add(
-        {
-            "x": (r"$x_i$", 5.3, 1.1),
-            "tau": (r"$\lambda_{gk}, \tau$", 0.5, 1.25),
-            "lam": (r"$\lambda_{jk}$", 2.4, 1.25),
-        },
-        "x>y tau>lam lam>y",
-        {"item i": "x", "group g, label l": "tau", "rater j": "lam"},
-        summed="s x",
-    ),
+    "item_difficulty_by_rater": loading_of_raters(r"$\lambda_g, \tau$", r"$\lambda_j$"),
+    "item_difficulty_by_class": loading_of_raters(r"$\lambda_{gk}, \tau$", r"$\lambda_{jk}$"),
     "drift": WITH_THETA.add(
         {"tau": (r"$\tau$", 0.5, -1.2), "w": (r"$w_t$", 2.4, -1.2)},
         "tau>w w>y",

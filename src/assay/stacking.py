@@ -108,7 +108,7 @@ def stacking_weights(scores: Mapping[str, "ELPDData"], high_k: Mapping[str, floa
     """
     from arviz_stats.loo import compare
 
-    trusted = [name for name in scores if high_k[name] <= UNTOLD] or list(scores)
+    trusted = trusted_models(high_k)
     weight = dict.fromkeys(scores, 0.0) | {trusted[0]: 1.0}
     if len(trusted) > 1:
         weigh: Any = compare
@@ -116,6 +116,11 @@ def stacking_weights(scores: Mapping[str, "ELPDData"], high_k: Mapping[str, floa
         weight |= table["weight"].clip(lower=0.0).to_dict()
     shares = np.array(list(weight.values()))
     return np.asarray(shares / shares.sum())
+
+
+def trusted_models(high_k: Mapping[str, float]) -> list[str]:
+    """Return the models whose score is to be believed; all if none is."""
+    return [name for name, share in high_k.items() if share <= UNTOLD] or list(high_k)
 
 
 def _require_alike(fits: Mapping[str, xr.DataTree]) -> None:

@@ -144,6 +144,7 @@ def nuts_warnings(
     more, aim = "Take more draws", f", target_accept={SMALLER}" * large
     more += ", in smaller steps" * large
     worst = table.iloc[int(table["r_hat"].fillna(0).argmax())]
+    ess = table[["ess_bulk", "ess_tail"]].min(axis=1)
     if worst["r_hat"] > R_HAT_LIMIT:
         many = int((table["r_hat"] > R_HAT_LIMIT).sum())
         seen = (
@@ -156,8 +157,10 @@ def nuts_warnings(
                 "the data can tell the parameters apart (check)."
             )
         else:
-            found.append(Aside(f"{seen}, which is no more than chance makes of so many."))
-    ess = table[["ess_bulk", "ess_tail"]].min(axis=1)
+            chance = "no more than chance makes of so many"
+            if ess.min() < ESS_LIMIT:
+                chance = "no proof that chains disagree, since so few draws are effective"
+            found.append(Aside(f"{seen}, which is {chance}."))
     if ess.min() < ESS_LIMIT:
         name = table["parameter"].iloc[int(ess.argmin())]
         found.append(

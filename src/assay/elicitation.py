@@ -6,7 +6,7 @@ is left to choose, by entropy or otherwise.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -16,7 +16,7 @@ from scipy.special import betainc, expit, logit, ndtr
 from assay.errors import ModelError
 
 EXAMPLE = "about 85 % accurate, 90 % between 70 and 95"
-_NUMBER = r"(\d+(?:\.\d+)?)\s*%?"
+_NUMBER = r"(\d*\.?\d+)\s*(%?)"
 _FORM = re.compile(
     rf"about\s+{_NUMBER}(?:\s+(?:accurate|right|correct))?\s*,?\s*"
     rf"{_NUMBER}\s+between\s+{_NUMBER}\s+and\s+{_NUMBER}",
@@ -44,7 +44,10 @@ class Opinion:
 
     @classmethod
     def parse(cls, text: str, *, where: str = "prior") -> Self:
-        """Read an opinion from words, in per cent.
+        """Read an opinion from words, in per cent or as fractions.
+
+        The mean and the ends of the interval are fractions if none is above 1 and none has a
+        per cent sign; so is their probability.
 
         Raises
         ------
@@ -55,15 +58,19 @@ class Opinion:
         --------
         >>> Opinion.parse("about 85 % accurate, 90 % between 70 and 95")
         Opinion(mean=0.85, mass=0.9, lower=0.7, upper=0.95)
+        >>> Opinion.parse("about 0.85 accurate, 90 % between 0.7 and 0.95")
+        Opinion(mean=0.85, mass=0.9, lower=0.7, upper=0.95)
         """
         found = _FORM.fullmatch(text.strip())
         if found is None:
             raise ModelError(f"{where}: {text!r} is no opinion; write e.g. {EXAMPLE!r}")
-        mean, mass, lower, upper = (float(n) / 100 for n in found.groups())
+        numbers, signs = [float(n) for n in found.groups()[::2]], found.groups()[1::2]
+        mean, lower, upper = _fractions([numbers[0], *numbers[2:]], [signs[0], *signs[2:]])
+        (mass,) = _fractions(numbers[1:2], signs[1:2])
         if not (0 <= lower < mean < upper <= 1 and 0 < mass < 1):
             raise ModelError(
                 f"{where}: {text!r}; the mean has to lie inside the interval, the interval between "
-                f"0 and 100, and its probability strictly between 0 and 100 %, as in {EXAMPLE!r}"
+                f"0 and 100 %, and its probability strictly between 0 and 100 %, as in {EXAMPLE!r}"
             )
         return cls(mean=mean, mass=mass, lower=lower, upper=upper)
 
@@ -73,6 +80,12 @@ class Opinion:
             f"{100 * x:.12g}" for x in (self.mean, self.mass, self.lower, self.upper)
         )
         return f"about {mean} %, {mass} % between {lower} and {upper}"
+
+
+def _fractions(numbers: Sequence[float], signs: Sequence[str]) -> list[float]:
+    """Divide per cents by 100: what has a sign, or a number above 1 among its like."""
+    scale = 100 if any(signs) or max(numbers) > 1 else 1
+    return [number / scale for number in numbers]
 
 
 def opinion_beta(opinion: Opinion) -> tuple[float, float]:

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 from scipy.special import logsumexp
 
-from assay.diagnostics import FEW_FOR_PSIS
+from assay.diagnostics import FEW_FOR_PSIS, K_HAT_LIMIT
 from assay.errors import FitError
 from assay.fit_data import group, parameter_draws, structure_of
 from assay.fit_tree import by_unit
@@ -23,9 +23,12 @@ EVEN = 0.1
 """Range of an item's log probabilities over the draws up to which their weights are all but equal:
 there is nothing to smooth, and the shape of so short a tail says nothing."""
 
+UNTOLD = 0.1
+"""Share of the gold whose Pareto k is high, above which a fit's score is not believed."""
+
 
 def loo_gold(fit: xr.DataTree) -> "ELPDData":
-    r"""Leave out the gold of each item in turn: how well does the model foretell it?
+    r"""Leave out the gold of each item, or cluster, in turn: how well does the model foretell it?
 
     Leave-one-out of *ratings* says which model explains the answers best, and is no judge of the
     truth that is meant: a class that nobody means can explain them better. Gold is. Of models of
@@ -101,6 +104,11 @@ def loo_gold(fit: xr.DataTree) -> "ELPDData":
             tree, var_name="gold", pointwise=True, log_weights=weights, pareto_k=shape
         )
     return found
+
+
+def high_k_share(found: "ELPDData") -> float:
+    """Return the share of the items, or clusters, with gold whose Pareto k is high."""
+    return float((found.pareto_k > K_HAT_LIMIT).mean())
 
 
 def gold_log_probability(fit: xr.DataTree) -> xr.DataArray:

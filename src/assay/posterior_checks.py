@@ -18,12 +18,14 @@ from assay.meetings import Design, GroupMeetings, build_design, build_meetings
 from assay.predictive import predict_answers
 from assay.ratings import Ratings
 from assay.states import MISSING, Vectors, vector_name
+from assay.unanimity import VOTES
 
 Floats = NDArray[np.float64]
 
 CHECKED = ("percent", "krippendorff_alpha")
 WITHIN, ACROSS = "percent_within_groups", "percent_across_groups"
 OTHER = "any other answer"
+ALL_SAY = "all say"
 
 Line = tuple[str, str, str, str, Floats]
 """Check, group, label, quantity; the observed value, then that of each replicate."""
@@ -86,10 +88,11 @@ def predictive_checks(
     Returns
     -------
     pandas.DataFrame
-        ``check`` (``"agreement"`` or ``"answers"``), ``group`` (of raters; ``""`` for all),
-        ``label``, ``quantity`` (percent agreement, of all, within rater groups or across them;
-        Krippendorff's alpha; or an answer vector whose share it is), ``observed``, ``expected``,
-        ``lower``, ``upper`` (of the replicates),
+        ``check`` (``"agreement"``, ``"answers"`` or ``"unanimity"``), ``group`` (of raters; ``""``
+        for all), ``label``, ``quantity`` (percent agreement, of all, within rater groups or across
+        them; Krippendorff's alpha; an answer vector whose share it is; or ``"all say <class>"``,
+        the share of the items with three answers or more on which all do), ``observed``,
+        ``expected``, ``lower``, ``upper`` (of the replicates),
         ``tail``. Lines are sorted by ``tail`` within a check: the worst misfit stands first.
 
     Raises
@@ -109,9 +112,10 @@ def predictive_checks(
     Such tails are conservative, since the data fitted the model that they are compared with, items'
     states included: where the model is right, one line in a hundred has a tail of at most 0.2, and
     hardly any of at most 0.05 (``benchmarks/claims.py --study checks``). A small one is a gross
-    misfit, a large one is no proof: that three items in ten are hard for all five raters does not
-    show, since average agreement and shares of answers fit all the same. Models that say so are
-    compared by leaving clusters out. Raters of a group who agree more with each other than the
+    misfit, a large one is no proof. Average agreement and shares of answers fit all the same where
+    items differ in how hard they are for everybody; that raters are of one mind more often than
+    the model expects shows it, on large data. Models that say so are compared by leaving clusters
+    out. Raters of a group who agree more with each other than the
     model expects err together (``reference="groups"``, or known truth, would tell how often).
 
     References
@@ -134,14 +138,17 @@ def predictive_checks(
     common, meetings = _common(ratings, patterns), build_meetings(ratings, design)
     shares: list[Floats] = []
     alike: list[Floats] = []
+    unanimous: list[Floats] = []
     every: Iterable[Vectors] = chain([ratings.answers], predict_answers(fit, draws=draws, rng=rng))
     every = _noted(every, common.shares, shares)
+    every = _noted(every, lambda answers: unanimous_shares(ratings, answers), unanimous)
     if meetings is not None:
         every = _noted(every, meetings.percent, alike)
     lines = _agreement(ratings, design, every)
     if meetings is not None:
         lines += _by_group(ratings, meetings, np.stack(alike))
     lines += _answers(ratings, common, np.stack(shares))
+    lines += _unanimity(ratings, np.stack(unanimous))
     table = pd.DataFrame(
         [
             {"check": check, "group": group, "label": label, "quantity": quantity}
@@ -150,6 +157,26 @@ def predictive_checks(
         ]
     )
     return table.sort_values(["check", "tail"], kind="stable", ignore_index=True)
+
+
+def unanimous_shares(ratings: Ratings, answers: Vectors) -> Floats:
+    """Share of the items with three answers or more on which all say the same, by what they say.
+
+    Returns
+    -------
+    ndarray (class of each label in turn,)
+        NaN where no item has three answers.
+    """
+    found = []
+    for n, label in enumerate(ratings.task.labels):
+        told = answers[:, n] >= 0
+        votes = np.zeros((len(ratings.items), len(label.classes)), np.int64)
+        np.add.at(votes, (ratings.item[told], answers[told, n]), 1)
+        asked = votes.sum(axis=1)
+        enough = asked >= VOTES
+        alike = (votes[enough] == asked[enough, None]).sum(axis=0)
+        found.append(alike / enough.sum() if enough.any() else np.full(len(label.classes), np.nan))
+    return np.concatenate(found)
 
 
 def _noted(
@@ -190,6 +217,16 @@ def _answers(ratings: Ratings, common: Patterns, shares: Floats) -> list[Line]:
         for g, group in enumerate(common.groups)
         for n in [*np.flatnonzero(common.chosen[g]), len(common.vectors)]
         if shares[:, g, n].any()
+    ]
+
+
+def _unanimity(ratings: Ratings, shares: Floats) -> list[Line]:
+    """Share of items on which all say the same, in the data, then in each replicate."""
+    names = [(la.name, cls) for la in ratings.task.labels for cls in la.classes]
+    return [
+        ("unanimity", "", label, f"{ALL_SAY} {name}", shares[:, n])
+        for n, (label, name) in enumerate(names)
+        if not np.isnan(shares[0, n])
     ]
 
 

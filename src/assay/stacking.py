@@ -11,15 +11,13 @@ from numpy.typing import NDArray
 from assay.diagnostics import K_HAT_LIMIT
 from assay.errors import FitError, FitWarning
 from assay.fit_data import group
-from assay.gold_left_out import loo_gold
+from assay.gold_left_out import UNTOLD, high_k_share, loo_gold
 from assay.labels import label_probabilities
 
 if TYPE_CHECKING:
     from arviz_stats.utils import ELPDData
 
 Floats = NDArray[np.float64]
-UNTOLD = 0.1
-"""Share of the gold whose Pareto k is high, above which a fit's score is not believed."""
 
 
 def stack_labels(fits: Mapping[str, xr.DataTree]) -> xr.Dataset:
@@ -77,7 +75,7 @@ def stack_labels(fits: Mapping[str, xr.DataTree]) -> xr.Dataset:
     """
     _require_alike(fits)
     scores = {name: loo_gold(fit) for name, fit in fits.items()}
-    high = {name: float((one.pareto_k > K_HAT_LIMIT).mean()) for name, one in scores.items()}
+    high = {name: high_k_share(one) for name, one in scores.items()}
     doubted = [name for name in fits if high[name] > UNTOLD]
     shares = stacking_weights(scores, high)
     if doubted:

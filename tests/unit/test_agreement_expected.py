@@ -12,7 +12,7 @@ import assay
 from assay.agreements import WHOLE, agreement
 from assay.errors import FitError, FitWarning, ModelError
 from assay.fit_data import ratings_of
-from assay.posterior_checks import ACROSS, CHECKED, OTHER, WITHIN, predictive_checks
+from assay.posterior_checks import ACROSS, ALL_SAY, CHECKED, OTHER, WITHIN, predictive_checks
 from assay.predictive import predict_answers
 from assay.ratings import Ratings, take_ratings
 from assay.states import MISSING, state_space
@@ -135,6 +135,42 @@ def test_one_group_has_no_agreement_across_groups():
     fit = quick(assay.simulate("single", n_items=20, n_raters=3, rng=1), draws=5)
     table = predictive_checks(fit, draws=5)
     assert set(table[table["check"] == "agreement"]["quantity"]) == set(CHECKED)
+
+
+def test_unanimous_items_are_those_with_three_answers_or_more_that_are_alike(gated: xr.DataTree):
+    ratings = ratings_of(gated)
+    lines = predictive_checks(gated, draws=2).set_index(["label", "quantity"])
+    for n, label in enumerate(ratings.task.labels):
+        told = ratings.answers[:, n] > MISSING
+        said = pd.Series(ratings.answers[told, n]).groupby(ratings.item[told])
+        asked = said.agg(["size", "nunique", "first"]).query("size >= 3")
+        for k, name in enumerate(label.classes):
+            share = ((asked["nunique"] == 1) & (asked["first"] == k)).mean()
+            assert lines.loc[(label.name, f"{ALL_SAY} {name}"), "observed"] == pytest.approx(share)
+
+
+def test_two_answers_an_item_say_nothing_of_unanimity():
+    ratings = assay.simulate("single", n_items=20, n_raters=3, ratings_per_item=2, rng=1)
+    assert "unanimity" not in set(predictive_checks(quick(ratings, draws=5), draws=5)["check"])
+
+
+def test_items_that_are_harder_for_all_show_where_they_are_many():
+    """As in Espeland & Handelman (1989), where five dentists read X-rays of 3,869 teeth."""
+    rng = np.random.default_rng(1)
+    ill, hard = rng.random(3000) < 0.2, rng.normal(size=3000) * 1.5
+    odds = np.where(ill, 0.5, -2.5) + hard
+    said = rng.random((3000, 5)) < 1 / (1 + np.exp(-odds[:, None]))
+    item, rater = np.divmod(np.arange(15000), 5)
+    frame = pd.DataFrame({"item": item, "rater": rater, "label": said.ravel().astype(int)})
+    ratings = assay.read_ratings(frame, task="single")
+    tails = []
+    for raters in ("hierarchical", "hierarchical + item_difficulty_continuous"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a mirror image without weight
+            fit = assay.fit(ratings, raters=raters, method="laplace", draws=50, chains=1, rng=1)
+        table = predictive_checks(fit, draws=200).set_index("check")
+        tails.append(table.loc["unanimity", "tail"].min())
+    assert tails[0] < 0.01 < 0.05 < tails[1]
 
 
 def test_errors_on_all_labels_at_once_are_found():

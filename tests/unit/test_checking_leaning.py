@@ -104,11 +104,12 @@ def test_more_items_than_there_are_are_asked_for_in_words() -> None:
     assert "on 20 such items (there is 1) would begin to tell" in leaning(rated({2: 1, 1: 9}))
 
 
-def test_pairs_of_two_systems_tell_as_far_as_these_differ() -> None:
-    """Hui and Walter's design: what two raters an item leave open, the systems tell."""
+@pytest.mark.parametrize(("column", "word"), [("system", "systems"), ("stratum", "strata")])
+def test_pairs_of_two_populations_tell_as_far_as_these_differ(column: str, word: str) -> None:
+    """Hui and Walter's design: what two raters an item leave open, the populations tell."""
     rows = [(n, r, "ab"[n % 2], "AB"[n % 3 == 0]) for n in range(80) for r in "xy"]
-    table = pd.DataFrame(rows, columns=["item", "rater", "label", "system"])
+    table = pd.DataFrame(rows, columns=["item", "rater", "label", column])
     found = list(assay.check(assay.read_ratings(table, task="single")).findings)
-    assert "and on systems that differ" in leaning(found)
+    assert f"and on {word} that differ" in leaning(found)
     said = about_reliability(found).text
-    assert said.endswith("; which way they err, as far as systems that differ tell")
+    assert said.endswith(f"; which way they err, as far as {word} that differ tell")

@@ -84,6 +84,16 @@ def test_the_largest_r_hat_of_many_parameters_is_above_its_limit_by_chance() -> 
     assert not any("do not agree" in text for text in said)
 
 
+def test_r_hat_of_few_effective_draws_is_not_called_chance() -> None:
+    """Walks that hardly move: their R-hat is within its limit, which such draws widen."""
+    rng = np.random.default_rng(3)
+    slow = np.cumsum(rng.standard_normal((4, 500, 3)), axis=1) * 0.02
+    draws = slow - slow.mean(axis=1, keepdims=True) + rng.standard_normal((4, 1, 3)) * 0.02
+    said = [text for text in told(draws) if "R-hat is above" in text]
+    assert len(said) == 1
+    assert "chance" not in said[0]
+
+
 @pytest.mark.parametrize("apart", ["in place", "in width"])
 def test_one_of_many_parameters_of_which_chains_do_not_agree_is_told(apart: str) -> None:
     draws = chains_that_agree(np.random.default_rng(2), 200)

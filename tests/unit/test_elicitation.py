@@ -82,3 +82,25 @@ def test_a_mass_that_no_distribution_has_is_refused():
     for settle in (opinion_beta, opinion_logit_normal):
         with pytest.raises(ModelError, match="cannot be"):
             settle(opinion)
+
+
+@pytest.mark.parametrize(
+    ("text", "mean", "mass", "lower", "upper"),
+    [
+        ("about 0.85 accurate, 90 % between 0.7 and 0.95", 0.85, 0.9, 0.7, 0.95),
+        ("about .85, 0.9 between .7 and 1", 0.85, 0.9, 0.7, 1.0),
+        ("about 0.5 %, 90 % between 0.1 and 1", 0.005, 0.9, 0.001, 0.01),
+        ("about 0.5, 90 between 0.1 and 1 %", 0.005, 0.9, 0.001, 0.01),
+        ("about 0.5, 90 between 0 and 2", 0.005, 0.9, 0.0, 0.02),
+    ],
+)
+def test_fractions_are_not_per_cents(
+    text: str, mean: float, mass: float, lower: float, upper: float
+):
+    expected = Opinion(mean=mean, mass=mass, lower=lower, upper=upper)
+    assert Opinion.parse(text) == expected
+
+
+def test_a_fraction_among_per_cents_contradicts_itself():
+    with pytest.raises(ModelError, match="inside the interval"):
+        Opinion.parse("about 0.85, 90 % between 70 and 95")

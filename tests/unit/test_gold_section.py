@@ -14,7 +14,7 @@ from assay.errors import FitWarning
 from assay.reporting import report
 from assay.reporting.gold import gold_section
 from assay.reporting.material import Material
-from assay.reporting.page import Gap, Section, Table
+from assay.reporting.page import Callout, Gap, Section, Table
 from assay.states import MISSING
 
 KNOWN = 20
@@ -63,6 +63,23 @@ def test_loss_and_the_gold_that_is_foretold_worst(fit, ratings) -> None:
     assert (said != truth[0]).all()  # the gold that was made wrong
     words = " ".join(str(block) for block in section.blocks)
     assert f"log loss {-float(found.elpd) / KNOWN:.3f}" in words
+
+
+def test_a_score_that_is_not_to_be_believed_is_called_so(fit, monkeypatch) -> None:
+    """The rule is that of ``stack_labels``."""
+
+    def callouts(share: float) -> list[Callout]:
+        found = assay.loo_gold(fit)
+        found.pareto_k = xr.zeros_like(found.pareto_k)
+        found.pareto_k[: round(share * KNOWN)] = 0.9
+        monkeypatch.setattr("assay.reporting.gold.loo_gold", lambda _: found)
+        section = gold_section(Material(fit=fit))
+        return [block for block in section.blocks if isinstance(block, Callout)]
+
+    assert callouts(0.1) == []
+    (doubt,) = callouts(0.2)
+    assert doubt.level == "doubt"
+    assert doubt.text.startswith("20% of the items with gold have a Pareto k above 0.7")
 
 
 def test_no_gold_no_section_and_few_draws_or_items_a_gap(fit, ratings) -> None:

@@ -51,6 +51,7 @@ def other_witnesses(ratings: Ratings) -> list[str]:
     found = {
         "labels that hang together": len(ratings.task.labels) > 1,
         "systems that differ": len(ratings.systems) > 1,
+        "strata that differ": ratings.items["stratum"].nunique() > 1,
         "items of one cluster": ratings.items["cluster"].nunique() < len(ratings.items),
     }
     return [words for words, there in found.items() if there]

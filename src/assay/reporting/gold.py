@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from assay.gold_left_out import loo_gold
+from assay.diagnostics import K_HAT_LIMIT
+from assay.gold_left_out import UNTOLD, high_k_share, loo_gold
 from assay.plurals import counted
 from assay.ratings import Ratings
 from assay.reporting.leave_one_out import gap_of_draws
 from assay.reporting.material import Material
-from assay.reporting.page import Gap, Section, prose, table_of
+from assay.reporting.page import Block, Callout, Gap, Section, prose, table_of
 from assay.states import vector_name
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def gold_section(material: Material) -> Section | Gap | None:
                 "models of the same ratings and gold, the one with less loss knows better what is "
                 "meant (assay.loo_gold, arviz.compare)."
             ),
+            *_doubt(found, unit),
             table_of(
                 "gold",
                 f"The {len(shown)} of {counted(len(table), unit)} whose gold is foretold worst: "
@@ -68,6 +70,19 @@ def gold_section(material: Material) -> Section | Gap | None:
             ),
         ),
     )
+
+
+def _doubt(found: "ELPDData", unit: str) -> list[Block]:
+    """Say that the score is not to be believed, by the rule of :func:`assay.stack_labels`."""
+    high = high_k_share(found)
+    if high <= UNTOLD:
+        return []
+    text = (
+        f"{high:.0%} of the {unit}s with gold have a Pareto k above {K_HAT_LIMIT}: without the "
+        "gold of one of these the posterior would be another, and the log loss above is not to be "
+        "believed. More gold helps, or a simpler model."
+    )
+    return [Callout(word="Influential", text=text, level="doubt")]
 
 
 def gold_table(found: "ELPDData", ratings: Ratings) -> pd.DataFrame:

@@ -22,10 +22,11 @@ def misfit_section(material: Material) -> Section:
         prose(
             "Answers drawn from the fitted model, of the same raters on the same items, beside "
             "those that were given. A small tail probability is a gross misfit; a large one is no "
-            "proof: that raters err together on hard items hardly shows here."
+            "proof: on few items it hardly shows here that raters err together on hard ones."
         ),
         _verdict(odd, len(table)),
         *([] if material.spec.reference else _together(odd)),
+        *_of_one_mind(odd),
         _table(table, material.level),
     ]
     text = f"The model does not reproduce {len(odd)} of {len(table)} features of the answers."
@@ -66,6 +67,22 @@ def _together(odd: pd.DataFrame) -> list[Block]:
             "layer takes that into account; known truth (reference='gold'), a group whose "
             "consensus is the truth (reference=), or three groups (reference='groups') tell it "
             "how often."
+        )
+    ]
+
+
+def _of_one_mind(odd: pd.DataFrame) -> list[Block]:
+    """Say what explains raters who are all of one mind more often than the model expects."""
+    more = odd[(odd["check"] == "unanimity") & (odd["observed"] > odd["expected"])]
+    if more.empty:
+        return []
+    return [
+        prose(
+            "That all raters of an item say the same more often than the model expects says that "
+            "they do not err independently: items differ in how hard they are for everybody, or in "
+            "what they look like. Layers of difficulty (item_difficulty, "
+            "item_difficulty_continuous, item_difficulty_by_class) say so, and with them shares "
+            "and intervals may be others."
         )
     ]
 

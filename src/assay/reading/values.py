@@ -204,15 +204,16 @@ def no_before_yes(classes: Sequence[str]) -> bool:
     return codes == [0, 1]
 
 
-def _as_people_count(name: str) -> list[str | int]:
-    """Return what sorts names alphabetically, and the numbers in them as numbers.
+def _as_people_count(name: str) -> tuple[list[str | int], str]:
+    """Return what sorts names alphabetically in any case, and the numbers in them as numbers.
 
     Examples
     --------
-    >>> sorted(["c10", "c2", "b"], key=_as_people_count)
-    ['b', 'c2', 'c10']
+    >>> sorted(["c10", "C2", "b"], key=_as_people_count)
+    ['b', 'C2', 'c10']
     """
-    return [int(part) if n % 2 else part for n, part in enumerate(re.split(r"(\d+)", name))]
+    parts = re.split(r"(\d+)", name.casefold())
+    return [int(part) if n % 2 else part for n, part in enumerate(parts)], name
 
 
 def _note_twice_binary(classes: Sequence[str], label: Label, ledger: Ledger) -> None:

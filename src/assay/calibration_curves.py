@@ -42,7 +42,7 @@ def score_calibration(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     Raises
     ------
     FitError
-        If no rater of the fit gives scores, or ``level`` is not between 0 and 1.
+        If no rater of the fit gave a score, or ``level`` is not between 0 and 1.
 
     Notes
     -----
@@ -82,6 +82,11 @@ def score_calibration(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
                     }
                 )
             )
+    if not tables:
+        raise FitError(
+            "the raters whose family is 'scored' gave answers and no score: there is no curve; "
+            "name the column of their scores or confidences when reading (score=, confidence=)"
+        )
     return pd.concat(tables, ignore_index=True)
 
 

@@ -100,6 +100,15 @@ def test_scores_that_all_lie_on_one_side_of_a_half_make_no_spammer(tmp_path: Pat
     assert scores_said(ratings).startswith("Scores alone came from model: what counts")
 
 
+def test_answers_without_scores_have_no_calibration_curve(tmp_path: Path):
+    ratings = assay.simulate("single", n_items=20, n_raters=3, classes=["no", "yes"], rng=1)
+    fit = quick(ratings, draws=20, raters="scored")
+    with pytest.raises(FitError, match="gave answers and no score"):
+        assay.score_calibration(fit)
+    page = assay.report(fit, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "gave answers and no score" in page
+
+
 def test_informedness_is_youdens():
     ratings = assay.simulate("single", n_items=30, n_raters=3, rng=2, classes=("a", "b"))
     fit = at_the_truth(ratings)

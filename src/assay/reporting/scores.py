@@ -2,20 +2,27 @@
 
 import pandas as pd
 
+from assay.errors import FitError
 from assay.plots.scores import SHOWN_CURVES, draw_calibration, upper_classes
 from assay.reporting.material import Material
-from assay.reporting.page import Block, Picture, Section, prose, table_of
+from assay.reporting.page import Block, Gap, Picture, Section, prose, table_of
 from assay.reporting.svg import WIDTH, to_svg
 from assay.words import intervals, percent
 
 FAMILY = "scored"
+WHAT = "What the scores mean"
 
 
-def scores_section(material: Material) -> Section | None:
+def scores_section(material: Material) -> Section | Gap | None:
     """Show the probability of each class given the score; None if no rater is scored."""
     if FAMILY not in material.spec.rater_parts:
         return None
-    table = upper_classes(material.calibration, material.ratings.task)
+    try:
+        every = material.calibration
+    except FitError:
+        why = "the raters whose family is 'scored' gave answers and no score"
+        return Gap(what=WHAT, why=why, enable="their scores or confidences (score=, confidence=)")
+    table = upper_classes(every, material.ratings.task)
     curves = table.drop_duplicates(["rater", "label"])
     note = f"At the prevalence of these items. Reference: {material.reference}."
     only = f", {SHOWN_CURVES} of {len(curves)} curves" if len(curves) > SHOWN_CURVES else ""
@@ -34,10 +41,10 @@ def scores_section(material: Material) -> Section | None:
             _of_curves(table, curves[:SHOWN_CURVES]),
             material.level,
             f"{note} All curves: tables=." if only else note,
-            material.calibration,
+            every,
         ),
     ]
-    return Section(key="scores", title="What the scores mean", blocks=tuple(blocks))
+    return Section(key="scores", title=WHAT, blocks=tuple(blocks))
 
 
 def _of_curves(table: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:

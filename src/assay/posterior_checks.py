@@ -129,7 +129,7 @@ def predictive_checks(
     >>> ratings = assay.simulate("single", n_items=20, n_raters=3, classes=["a", "b"], rng=1)
     >>> tree = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
     >>> predictive_checks(tree, draws=20)["check"].unique().tolist()
-    ['agreement', 'answers']
+    ['agreement', 'answers', 'unanimity']
     """
     require_level(level)
     require_count("patterns", patterns, least=0)

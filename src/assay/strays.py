@@ -1,9 +1,11 @@
-"""Chains that went to a mode of no weight in their warm-up: found, named, and made again.
+"""Chains that went to a mode of no weight, or of wrong names: found, named, and made again.
 
 A chain begins near the heaviest mode, but its first steps are long. Where labels can be turned
 round or exchanged, a chain now and then comes to lie in such a mode and leaves it late or never.
 Its draws are no part of the posterior in any number that matters; of four chains they would be a
-quarter.
+quarter. A mode in which raters call a class, or its hard items, by the name of another is no part
+of the result whatever its weight (:mod:`assay.modes`): its labels mean something else, and no
+average of the two means anything.
 """
 
 from collections.abc import Callable
@@ -26,7 +28,8 @@ LOOKED_AT = 20
 APART = 0.2
 """Mean distance of label probabilities, in total variation, from which two worlds differ."""
 NO_WEIGHT = 0.01
-TRIES = 3
+TRIES = 6
+"""Chains that are made again at most, of all chains together."""
 Chains = tuple[Floats, dict[str, NDArray[Any]]]
 
 
@@ -37,12 +40,12 @@ def without_strays(
     chains: Chains,
     run: Callable[[int], Chains],
 ) -> tuple[Chains, list[str]]:
-    """Make chains again that lie in another mode of no weight.
+    """Make chains again that lie in another mode of no weight, or of wrong names.
 
     Parameters
     ----------
     mode : Mode
-        The heaviest mode.
+        The mode that is reported.
     chains : (x, stats)
         Draws (chain, draw, value) and the sampler's statistics (chain, draw).
     run : callable
@@ -52,24 +55,32 @@ def without_strays(
     -------
     chains : (x, stats)
     notes : list of str
-        A sentence for each chain that was made again.
+        A sentence for each chain that was made again, and for each that lies elsewhere still.
     """
     x, stats = chains[0].copy(), {name: values.copy() for name, values in chains[1].items()}
     notes: list[str] = []
     home = labels_at(structure, density, mode.x[None])
     tries = 0
     for n in range(len(x)):
-        while tries < TRIES and (other := _stray_mode(structure, density, mode, home, x[n])):
+        while other := _stray_mode(structure, density, mode, home, x[n]):
+            if tries == TRIES:
+                notes.append(
+                    f"Chain {n + 1} lies in another mode for some of its draws, which are averaged "
+                    f"with those of the others: {other}. Their labels are not the same. Another "
+                    "recipe (raters=), narrower priors (priors=) or the truth of some items "
+                    "(truth=) would hold chains in one place."
+                )
+                break
             tries += 1
             (again,), fresh = run(tries)
             x[n] = again
             for name, values in fresh.items():
                 stats[name][n] = values[0]
+            why = "its weight is negligible"
+            if other.weight >= NO_WEIGHT:
+                why = "it explains the answers better, but a class is what raters call it"
             notes.append(
-                Aside(
-                    f"Chain {n + 1} went to another mode in its warm-up, and was made again: "
-                    f"{other}; its weight is negligible."
-                )
+                Aside(f"Chain {n + 1} went to another mode, and was made again: {other}; {why}.")
             )
     return (x, stats), notes
 
@@ -77,7 +88,7 @@ def without_strays(
 def _stray_mode(
     structure: Structure, density: Density, mode: Mode, home: Floats, chain: Floats
 ) -> Mode | None:
-    """Return the mode of no weight that a part of a chain lies in; None if it lies at home.
+    """Return the mode that a part of a chain lies in and should not; None if it lies at home.
 
     A chain that comes home late has lain there for a share of its draws that is no posterior's.
     """
@@ -99,5 +110,6 @@ def _stray_part(
         return None
     peaks = [(*hold(density, mode.x), 1), (peak, height, 1)]
     both = weigh(structure, density, peaks, spreads_of(density))
-    lighter = [found for found in both if found.x is peak and found.weight < NO_WEIGHT]
-    return lighter[0] if lighter else None
+    (other,) = (found for found in both if found.x is peak)
+    misnamed = other.misnamed and not mode.misnamed
+    return other if misnamed or other.weight < NO_WEIGHT else None

@@ -1,15 +1,17 @@
 """Chains that went to a mode of no weight are made again; chains that explore are left alone."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import assay
 from assay.density import Density, make_density
+from assay.errors import Aside
 from assay.model import Structure, build_structure
 from assay.modes import find_modes
 from assay.peaks import Mode
 from assay.spec import make_spec
-from assay.strays import without_strays
+from assay.strays import TRIES, without_strays
 
 Study = tuple[Structure, Density, list[Mode]]
 
@@ -70,3 +72,42 @@ def test_a_mode_of_weight_is_part_of_the_posterior(study: Study) -> None:
     )
     np.testing.assert_array_equal(found, x)
     assert notes == []
+
+
+@pytest.fixture(scope="module")
+def turned() -> Study:
+    """Easy items of five good raters, which weak priors let be hard ones that are turned round."""
+    rng = np.random.default_rng(1)
+    truth = rng.random(360) < 0.45
+    said = truth[:, None] ^ (rng.random((360, 5)) > 0.85)
+    item, rater = np.divmod(np.arange(said.size), 5)
+    frame = pd.DataFrame({"item": item, "rater": rater, "label": said.ravel().astype(int)})
+    ratings = assay.read_ratings(frame, task="single")
+    structure = build_structure(ratings, make_spec("dawid_skene + item_difficulty"))
+    density = make_density(structure)
+    return structure, density, find_modes(structure, density, np.random.default_rng(1), starts=12)
+
+
+def test_a_misnamed_mode_is_no_part_of_the_result_whatever_its_weight(turned: Study) -> None:
+    structure, density, modes = turned
+    heavy = next(mode for mode in modes if mode.misnamed)
+    assert not modes[0].misnamed
+    assert heavy.evidence > modes[0].evidence
+    home, away = around(modes[0].x), around(heavy.x)
+    (found, _), notes = without_strays(
+        structure, density, modes[0], (away, stats_of(away, 0.0)), lambda n: ([*home], {})
+    )
+    np.testing.assert_array_equal(found, home)
+    assert "was made again" in notes[0]
+    assert "a class is what raters call it" in notes[0]
+
+
+def test_a_chain_that_never_stays_is_told_of(turned: Study) -> None:
+    structure, density, modes = turned
+    away = around(next(mode for mode in modes if mode.misnamed).x)
+    _, notes = without_strays(
+        structure, density, modes[0], (away, stats_of(away, 0.0)), lambda n: ([*away], {})
+    )
+    assert len(notes) == TRIES + 1
+    assert notes[-1].startswith("Chain 1 lies in another mode for some of its draws")
+    assert not isinstance(notes[-1], Aside)

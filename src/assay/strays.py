@@ -78,7 +78,7 @@ def without_strays(
                 stats[name][n] = values[0]
             why = "its weight is negligible"
             if other.weight >= NO_WEIGHT:
-                why = "it explains the answers better, but a class is what raters call it"
+                why = "whatever its weight, a class is what raters call it"
             notes.append(
                 Aside(f"Chain {n + 1} went to another mode, and was made again: {other}; {why}.")
             )

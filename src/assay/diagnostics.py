@@ -150,7 +150,7 @@ def mode_warnings(modes: list[Mode]) -> list[str]:
         if mode.visited > MOST and mode.misnamed and not modes[0].misnamed:
             found.append(
                 "The chains left the mode that was chosen for its names, and "
-                f"{mode.visited:.0%} of the draws lie nearer to another: {mode}. Classes of "
+                f"{mode.visited:.0%} of the draws have the labels of another: {mode}. Classes of "
                 "this fit may not be what their names say: hold the prevalence against the shares "
                 "of the answers. The truth of some items (truth=) would tell what the classes are."
             )

@@ -44,13 +44,12 @@ from assay.fit_diagnostics import diagnose_interruption, diagnose_laplace, diagn
 from assay.fit_tree import assemble
 from assay.group_errors import group_error_warnings
 from assay.inference import RUNS
-from assay.laplace import visits
 from assay.layers.reference import check_reference
 from assay.maximisation import Maximisation
 from assay.model import Structure, build_structure
 from assay.modes import find_modes, require_density
 from assay.partition import cores
-from assay.peaks import Mode
+from assay.peaks import Mode, visits
 from assay.prior_files import Priors
 from assay.prior_use import refuse_idle
 from assay.progress import waiting
@@ -192,7 +191,7 @@ def fit(
     numbers: dict[str, Any] = {}
     found: list[str] = []
     if method == "nuts":
-        modes = visits(modes, x)
+        modes = visits(structure, drawn.density, modes, drawn.recovered.states)
         numbers, found = diagnose_nuts(posterior, stats, target_accept=target_accept)
         found += diagnose_interruption(x, chains=chains, draws=draws)
         found += exchange_warnings(structure, values)

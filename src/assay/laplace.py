@@ -1,7 +1,6 @@
 """The normal approximation to the posterior at a mode: its draws, density and widths."""
 
 from contextlib import suppress
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,15 +97,6 @@ def _blocks(density: Density) -> list[Ints]:
         else:
             shared.append(own)
     return [np.concatenate(shared), *blocks] if shared else blocks
-
-
-def visits(modes: list[Mode], x: Floats) -> list[Mode]:
-    """Say how many draws (..., value) are nearest to each mode, in units of the first one."""
-    scale = mode_scale(modes[0])
-    points = x.reshape(-1, x.shape[-1]) / scale
-    distance = np.stack([((points - mode.x / scale) ** 2).sum(axis=1) for mode in modes])
-    share = np.bincount(distance.argmin(axis=0), minlength=len(modes)) / len(points)
-    return [replace(mode, visited=float(s)) for mode, s in zip(modes, share, strict=True)]
 
 
 def _scored(mode: Mode, x: Floats) -> Floats:

@@ -34,6 +34,10 @@ guessed: of two classes, mean accuracies of 0.43 to 0.57, as where half of them 
 HALF = 0.5
 HOPELESS = 10.0
 """Nats for each unknown by which a mode is so low that its width is of no account."""
+LOOKED_AT = 1000
+"""Draws, about, whose labels are held against those of the modes."""
+RARELY = 1e-3
+"""Chance that a state has at least: draws around a mode know labels less surely than its peak."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -64,7 +68,7 @@ class Mode:
     starts : int
         How many starts led here, other than modes whose classes were given other names.
     visited : float
-        Share of the posterior draws that are nearer to this mode than to the others.
+        Share of the posterior draws whose labels are more likely in this mode than in the others.
     spreads : Spreads or None
         Of a mode whose SDs were settled.
     """
@@ -129,6 +133,20 @@ def labels_at(structure: Structure, density: Density, points: Floats) -> Floats:
     """Probabilities of the states (item, state), averaged over points (point, value)."""
     values = density.constrain(points)
     return recover(structure, values, np.random.default_rng(0)).probabilities
+
+
+def visits(
+    structure: Structure, density: Density, modes: Sequence[Mode], states: NDArray[np.int16]
+) -> list[Mode]:
+    """Say which share of the drawn states (draw, item) is likeliest by the labels of each mode."""
+    some = states[:: max(1, len(states) // LOOKED_AT)]
+    items = np.arange(states.shape[1])
+    scores = []
+    for mode in modes:
+        logs = np.log(np.maximum(labels_at(structure, density, mode.x[None]), RARELY))
+        scores.append([logs[items, drawn].sum() for drawn in some])
+    share = np.bincount(np.argmax(scores, axis=0), minlength=len(modes)) / len(some)
+    return [replace(mode, visited=float(s)) for mode, s in zip(modes, share, strict=True)]
 
 
 def alike(a: Floats, b: Floats) -> bool:

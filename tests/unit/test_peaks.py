@@ -8,7 +8,8 @@ import assay
 from assay.density import make_density
 from assay.model import build_structure
 from assay.modes import find_modes
-from assay.peaks import Mode
+from assay.peaks import Mode, visits
+from assay.recovery import recover
 from assay.spec import make_spec
 from assay.task_files import load_task
 
@@ -61,3 +62,19 @@ def test_two_camps_of_one_size_are_not_mostly_right(turned: int) -> None:
     best = find_modes(structure, make_density(structure), np.random.default_rng(1))[0]
     guess = "raters are right, on average, about as often as by guessing (0.50): mean accuracy 0.5"
     assert str(best).startswith(guess if turned else RIGHT)
+
+
+def test_draws_are_of_the_mode_whose_labels_they_have() -> None:
+    """However many parameters of a draw are nearer to those of another."""
+    ratings = assay.simulate("single", n_items=60, n_raters=6, ratings_per_item=5, rng=2)
+    structure = build_structure(ratings, make_spec("hierarchical", "dirichlet"))
+    density = make_density(structure)
+    rng = np.random.default_rng(1)
+    modes = find_modes(structure, density, rng, starts=12)
+    assert len(modes) > 1
+    states = []
+    for mode, draws in zip(modes[:2], (30, 10), strict=True):
+        points = mode.x + 0.1 * rng.standard_normal((draws, len(mode.x)))
+        states.append(recover(structure, density.constrain(points), rng).states)
+    found = visits(structure, density, modes, np.concatenate(states))
+    assert [mode.visited for mode in found] == [0.75, 0.25, *[0.0] * (len(modes) - 2)]

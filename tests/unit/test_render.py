@@ -152,7 +152,7 @@ def mode(*, accuracy: float, weight: float, misnamed: bool = False, visited: flo
     )  # fmt: skip
 
 
-def test_a_heavy_mode_that_a_few_draws_alone_lie_near_is_told() -> None:
+def test_a_heavy_mode_whose_labels_a_few_draws_alone_have_is_told() -> None:
     chosen = mode(accuracy=0.8, weight=0.55, visited=0.999)
     (note,) = mode_warnings([chosen, mode(accuracy=0.8, weight=0.45, visited=0.001)])
     assert "hardly part of the result (0.1% of the draws)" in note
@@ -172,7 +172,7 @@ def test_draws_at_a_mode_with_other_names_are_a_reason_for_doubt(
     tree = xr.DataTree()
     tree.attrs |= said(notes)
     assert len(fit_words.doubts(tree)) == len(notes) == count
-    assert all("90% of the draws lie nearer to another" in note for note in notes)
+    assert all("90% of the draws have the labels of another" in note for note in notes)
 
 
 @pytest.mark.parametrize(

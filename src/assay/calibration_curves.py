@@ -20,6 +20,8 @@ from assay.score_bins import score_codes
 
 Floats = NDArray[np.float64]
 
+NO_SCORE = "the raters whose family is 'scored' gave answers and no score"
+
 
 def score_calibration(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     r"""Calibration curve of each rater that gives scores.
@@ -84,7 +86,7 @@ def score_calibration(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
             )
     if not tables:
         raise FitError(
-            "the raters whose family is 'scored' gave answers and no score: there is no curve; "
+            f"{NO_SCORE}: there is no curve; "
             "name the column of their scores or confidences when reading (score=, confidence=)"
         )
     return pd.concat(tables, ignore_index=True)

@@ -18,7 +18,7 @@ from assay.meetings import Design, GroupMeetings, build_design, build_meetings
 from assay.predictive import predict_answers
 from assay.ratings import Ratings
 from assay.states import MISSING, Vectors, vector_name
-from assay.unanimity import VOTES
+from assay.unanimity import VOTES, label_votes
 
 Floats = NDArray[np.float64]
 
@@ -162,6 +162,8 @@ def predictive_checks(
 def unanimous_shares(ratings: Ratings, answers: Vectors) -> Floats:
     """Share of the items with three answers or more on which all say the same, by what they say.
 
+    A rater's repeated answer counts once.
+
     Returns
     -------
     ndarray (class of each label in turn,)
@@ -169,9 +171,7 @@ def unanimous_shares(ratings: Ratings, answers: Vectors) -> Floats:
     """
     found = []
     for n, label in enumerate(ratings.task.labels):
-        told = answers[:, n] >= 0
-        votes = np.zeros((len(ratings.items), len(label.classes)), np.int64)
-        np.add.at(votes, (ratings.item[told], answers[told, n]), 1)
+        votes = label_votes(ratings, answers[:, n], len(label.classes))
         asked = votes.sum(axis=1)
         enough = asked >= VOTES
         alike = (votes[enough] == asked[enough, None]).sum(axis=0)

@@ -9,14 +9,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.model import Structure
+from assay.ratings import Ratings
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 VOTES = 3
 """Raters who say the same of an item, and none who says otherwise, from which on that counts."""
 ITEMS = 10
 """Such items of a class, from which on a fit is held against them."""
 MOST = 0.5
+
+
+def label_votes(ratings: Ratings, answers: NDArray[np.integer], classes: int) -> Ints:
+    """Count the raters of each item who give each answer (rating,) to a label: (item, class).
+
+    A rater who repeats an answer to an item counts once; answers below 0 are none.
+    """
+    told = answers >= 0
+    pair = ratings.item[told] * len(ratings.raters) + ratings.rater[told]
+    pair, answer = np.divmod(np.unique(pair * classes + answers[told]), classes)
+    cell = pair // len(ratings.raters) * classes + answer
+    size = len(ratings.items), classes
+    return np.bincount(cell, minlength=size[0] * classes).reshape(size)
 
 
 def unanimity_warnings(structure: Structure, probabilities: Floats) -> list[str]:
@@ -39,11 +54,7 @@ def unanimity_warnings(structure: Structure, probabilities: Floats) -> list[str]
     if ratings.has_truth.any():
         tells = "assay.loo_gold of both fits tells which of them foretells the known truth"
     for n, label in enumerate(ratings.task.labels):
-        votes = np.zeros((len(ratings.items), len(label.classes)))
-        told = ratings.answers[:, n] >= 0
-        said = np.stack([ratings.item, ratings.rater, ratings.answers[:, n]], axis=1)[told]
-        item, _, answer = np.unique(said, axis=0).T  # a rater's repeated answer is one vote
-        np.add.at(votes, (item, answer), 1)
+        votes = label_votes(ratings, ratings.answers[:, n], len(label.classes))
         alike = (votes.max(axis=1) >= VOTES) & (votes.max(axis=1) == votes.sum(axis=1))
         alike &= ratings.truth[:, n] < 0
         for k, name in enumerate(label.classes):

@@ -2,6 +2,7 @@
 
 import pandas as pd
 
+from assay.calibration_curves import NO_SCORE
 from assay.errors import FitError
 from assay.plots.scores import SHOWN_CURVES, draw_calibration, upper_classes
 from assay.reporting.material import Material
@@ -20,8 +21,9 @@ def scores_section(material: Material) -> Section | Gap | None:
     try:
         every = material.calibration
     except FitError:
-        why = "the raters whose family is 'scored' gave answers and no score"
-        return Gap(what=WHAT, why=why, enable="their scores or confidences (score=, confidence=)")
+        return Gap(
+            what=WHAT, why=NO_SCORE, enable="their scores or confidences (score=, confidence=)"
+        )
     table = upper_classes(every, material.ratings.task)
     curves = table.drop_duplicates(["rater", "label"])
     note = f"At the prevalence of these items. Reference: {material.reference}."

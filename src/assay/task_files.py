@@ -59,7 +59,7 @@ def load_task(task: "str | Path | Task") -> Task:
         if str(task) not in names:
             raise UnknownNameError(
                 f"no task is called {str(task)!r}; {suggest(str(task), names)} "
-                "A file of your own is given by its path, which ends in .toml"
+                "(a file of your own is given by its path, which ends in .toml)"
             )
         path = catalogue_path("tasks", f"{task}.toml")
     try:

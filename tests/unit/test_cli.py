@@ -97,6 +97,17 @@ def test_check_of_data_with_a_problem_exits_1(tmp_path: Path) -> None:
     assert any(f["level"] == "problem" for f in json.loads(done.stdout)["findings"])
 
 
+@pytest.mark.parametrize("command", [("check",), ("agreement",), ("fit", "-o", "fit.nc")])
+def test_a_task_that_is_not_named_is_asked_for_with_what_it_can_be(
+    command: tuple[str, ...], ratings_file: Path
+) -> None:
+    name, *options = command
+    done = run(name, ratings_file, *options)
+    assert done.exit_code == 2
+    assert "--task is missing. It is one of ais, " in done.stderr
+    assert "'single' is one label with the classes of the file" in done.stderr
+
+
 @pytest.mark.parametrize("answer", [("--label", "said"), ("--labels", "label=said")])
 def test_columns_are_named_by_options(answer: tuple[str, str], tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"

@@ -6,8 +6,18 @@ from typing import Annotated, Literal
 
 import typer
 
+from assay.errors import ArgumentError
+
 Source = Annotated[Path, typer.Argument(help="CSV, TSV or Parquet file, or an exported folder.")]
-TaskName = Annotated[str, typer.Option("--task", help="Name of a task, or a .toml file.")]
+TaskName = Annotated[
+    str | None,
+    typer.Option(
+        "--task",
+        help="Name of a task, 'single' for one label with the classes of the file, or a .toml "
+        "file.  \\[required]",
+    ),
+]
+"""Not required by typer, whose words for a missing option do not say what it could be."""
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
 FitFile = Annotated[Path, typer.Argument(help="File that 'assay fit' wrote.", show_default=False)]
 Table = Annotated[
@@ -24,6 +34,24 @@ Estimands = Annotated[
     Literal["population", "finite", "both"],
     typer.Option(help="About clusters like these, or these items."),
 ]
+
+
+def require_task(task: str | None) -> str:
+    """Return the task that was named; say which there are if none was.
+
+    Raises
+    ------
+    ArgumentError
+        If none was.
+    """
+    if task is not None:
+        return task
+    from assay.catalogue import catalogue_names
+
+    raise ArgumentError(
+        f"--task is missing. It is one of {', '.join(catalogue_names('tasks'))} ('single' is one "
+        "label with the classes of the file), or a .toml file of yours"
+    )
 
 
 def pairs(

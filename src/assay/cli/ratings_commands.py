@@ -9,7 +9,7 @@ import typer
 
 from assay.cli.app import command
 from assay.cli.fitting import Fitting
-from assay.cli.options import Json, Level, Quiet, Source, Table, TaskName
+from assay.cli.options import Json, Level, Quiet, Source, Table, TaskName, require_task
 from assay.cli.reading import Reading
 from assay.cli.shell import end_with, open_fit, show, warn
 from assay.cli.tables import deliver
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 @command("check ratings.csv --task retrieval --system model")
-def check(source: Source, task: TaskName, reading: Reading, as_json: Json = False) -> None:
+def check(source: Source, reading: Reading, task: TaskName = None, as_json: Json = False) -> None:
     """Report what the ratings can tell, and what they cannot, before any model is fitted."""
-    ratings = reading.read(source, task)
+    ratings = reading.read(source, require_task(task))
     from assay import check as check_ratings
 
     report = check_ratings(ratings)
@@ -53,8 +53,8 @@ def _in_options(report: "Check") -> "Check":
 @command("agreement ratings.csv --task retrieval --fit fit.nc")
 def agreement(
     source: Source,
-    task: TaskName,
     reading: Reading,
+    task: TaskName = None,
     fit_file: Annotated[
         Path | None,
         typer.Option("--fit", help="A fit of these ratings: what the model expects, beside it."),
@@ -66,7 +66,7 @@ def agreement(
     """Report how far raters agree, with the usual coefficients."""
     from assay.agreements import agreement as measure
 
-    ratings = reading.read(source, task)
+    ratings = reading.read(source, require_task(task))
     tree = None if fit_file is None else open_fit(fit_file)
     found = measure(ratings, fit=tree, level=level)
 
@@ -83,24 +83,25 @@ def agreement(
 @command("fit ratings.csv --task retrieval -o fit.nc")
 def fit(
     source: Source,
-    task: TaskName,
     output: Annotated[
         Path, typer.Option("--output", "-o", help="File to write: .nc, or a .zarr folder.")
     ],
     fitting: Fitting,
     reading: Reading,
+    task: TaskName = None,
     as_json: Json = False,
     quiet: Quiet = False,
 ) -> None:
     """Fit a model to ratings and write the fit to one file."""
     import assay
 
+    named = require_task(task)
     fitting.checked()
     require_fit_place(output)
     if fitting.dask is not None and source.is_dir() and any(source.glob("*.parquet")):
-        tree = fitting.fit_dataset(source, task, reading, output, progress=not quiet)
+        tree = fitting.fit_dataset(source, named, reading, output, progress=not quiet)
     else:
-        tree = fitting.fit(source, task, reading, progress=not quiet)
+        tree = fitting.fit(source, named, reading, progress=not quiet)
         with waiting(f"writing {output.name}", show=not quiet):
             try:
                 assay.save(tree, output)

@@ -279,7 +279,7 @@ def _draw(
     require_density(density, modes[0])
     if method == "em":
         density = replace(density)  # without the copy of the data that threads have
-    x, stats, notes = RUNS[method](structure, density, modes[0], inference, effort)
+    x, stats, notes = RUNS[method](structure, density, modes, inference, effort)
     values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
     with waiting("drawing labels", show=show, total=effort.draws * effort.chains, unit="draws"):
         if spread is None:

@@ -1,5 +1,6 @@
 """The methods of ``fit``: from a mode to draws of the parameters."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,9 +25,13 @@ Run = tuple[Floats, dict[str, Any], list[str]]
 
 
 def run_nuts(
-    structure: Structure, density: Density, mode: Mode, rng: np.random.Generator, effort: Effort
+    structure: Structure,
+    density: Density,
+    modes: Sequence[Mode],
+    rng: np.random.Generator,
+    effort: Effort,
 ) -> Run:
-    """Sample with NUTS, from the mode on.
+    """Sample with NUTS, from the first of the modes on.
 
     Chains of nutpie that go astray here are made again.
 
@@ -35,7 +40,7 @@ def run_nuts(
     FitError
         If the folder of checkpoints holds other runs alone.
     """
-    start = Start(centre=mode.x, root=mode_root(density, mode))
+    start = Start(centre=modes[0].x, root=mode_root(density, modes[0]))
     seed = int(rng.integers(2**31))
     if effort.client is not None:
         from assay.distributed.chains import sample_chains
@@ -58,39 +63,47 @@ def run_nuts(
         return *found, []
     one = replace(effort, chains=1)
     found, notes = without_strays(
-        structure, density, mode, found, lambda n: sample_nuts(density, start, one, seed + n)
+        structure, density, modes, found, lambda n: sample_nuts(density, start, one, seed + n)
     )
     return *found, notes
 
 
 def run_laplace(
-    structure: Structure, density: Density, mode: Mode, rng: np.random.Generator, effort: Effort
+    structure: Structure,
+    density: Density,
+    modes: Sequence[Mode],
+    rng: np.random.Generator,
+    effort: Effort,
 ) -> Run:
-    """Draw from the normal approximation at the mode.
+    """Draw from the normal approximation at the first of the modes.
 
     Raises
     ------
     FitError
         If there is none.
     """
-    if mode.precision is None:
+    if modes[0].precision is None:
         raise FitError(
             "the curvature of the posterior is not known here (it has no proper peak, or raters "
             "share too many parameters), so that Laplace's approximation does not exist; use "
             "method='nuts'"
         )
     with waiting("drawing from the approximation", show=effort.progress):
-        x = laplace_draws(mode, effort.draws * effort.chains, rng)
+        x = laplace_draws(modes[0], effort.draws * effort.chains, rng)
     return x.reshape(effort.chains, effort.draws, -1), {}, []
 
 
 def run_map(
-    structure: Structure, density: Density, mode: Mode, rng: np.random.Generator, effort: Effort
+    structure: Structure,
+    density: Density,
+    modes: Sequence[Mode],
+    rng: np.random.Generator,
+    effort: Effort,
 ) -> Run:
-    """Repeat the mode as often as draws are asked for."""
+    """Repeat the first of the modes as often as draws are asked for."""
     shape = (effort.chains, effort.draws)
-    x = np.broadcast_to(mode.x, (*shape, density.size))
-    return x, {"lp": np.full(shape, mode.height)}, []
+    x = np.broadcast_to(modes[0].x, (*shape, density.size))
+    return x, {"lp": np.full(shape, modes[0].height)}, []
 
 
 RUNS = {"nuts": run_nuts, "laplace": run_laplace, "map": run_map, "em": run_map}

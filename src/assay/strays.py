@@ -8,7 +8,7 @@ of the result whatever its weight (:mod:`assay.modes`): its labels mean somethin
 average of the two means anything.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from assay.climbs import hold, spreads_of
 from assay.density import Density
 from assay.errors import Aside
 from assay.model import Structure
-from assay.peaks import Mode, distance, labels_at, weigh
+from assay.peaks import Mode, distance, labels_at, standing, weigh
 
 Floats = NDArray[np.float64]
 PARTS = 4
@@ -28,15 +28,18 @@ LOOKED_AT = 20
 APART = 0.2
 """Mean distance of label probabilities, in total variation, from which two worlds differ."""
 NO_WEIGHT = 0.01
+HALF = 0.5
 TRIES = 6
 """Chains that are made again at most, of all chains together."""
 Chains = tuple[Floats, dict[str, NDArray[Any]]]
+Place = tuple[Mode, Floats]
+"""A mode, and what it says of the labels: (item, state)."""
 
 
 def without_strays(
     structure: Structure,
     density: Density,
-    mode: Mode,
+    modes: Sequence[Mode],
     chains: Chains,
     run: Callable[[int], Chains],
 ) -> tuple[Chains, list[str]]:
@@ -44,8 +47,8 @@ def without_strays(
 
     Parameters
     ----------
-    mode : Mode
-        The mode that is reported.
+    modes : sequence of Mode
+        Those that were found; the first is the one that is reported.
     chains : (x, stats)
         Draws (chain, draw, value) and the sampler's statistics (chain, draw).
     run : callable
@@ -59,10 +62,11 @@ def without_strays(
     """
     x, stats = chains[0].copy(), {name: values.copy() for name, values in chains[1].items()}
     notes: list[str] = []
-    home = labels_at(structure, density, mode.x[None])
+    home, *others = [(mode, labels_at(structure, density, mode.x[None])) for mode in modes]
+    rivals = [other for other in others if other[0].misnamed and not home[0].misnamed]
     tries = 0
     for n in range(len(x)):
-        while other := _stray_mode(structure, density, mode, home, x[n]):
+        while other := _stray_mode(structure, density, home, rivals, x[n]):
             if tries == TRIES:
                 notes.append(
                     f"Chain {n + 1} lies in another mode for some of its draws, which are averaged "
@@ -86,27 +90,41 @@ def without_strays(
 
 
 def _stray_mode(
-    structure: Structure, density: Density, mode: Mode, home: Floats, chain: Floats
+    structure: Structure,
+    density: Density,
+    home: Place,
+    rivals: Sequence[Place],
+    chain: Floats,
 ) -> Mode | None:
     """Return the mode that a part of a chain lies in and should not; None if it lies at home.
 
     A chain that comes home late has lain there for a share of its draws that is no posterior's.
     """
     parts = np.array_split(chain, PARTS) if len(chain) >= PARTS * LOOKED_AT else [chain]
-    found = (_stray_part(structure, density, mode, home, part) for part in parts)
+    found = (_stray_part(structure, density, home, rivals, part) for part in parts)
     return next((other for other in found if other is not None), None)
 
 
 def _stray_part(
-    structure: Structure, density: Density, mode: Mode, home: Floats, chain: Floats
+    structure: Structure,
+    density: Density,
+    home: Place,
+    rivals: Sequence[Place],
+    chain: Floats,
 ) -> Mode | None:
+    """Return the mode of wrong names whose labels the draws have, or one without weight."""
     some = chain[:: max(1, len(chain) // LOOKED_AT)]
-    there = labels_at(structure, density, some)
-    if distance(there, home) < APART:
+    there, (mode, at_home) = labels_at(structure, density, some), home
+    away = distance(there, at_home)
+    nearer = [(distance(there, labels), other) for other, labels in rivals]
+    near, rival = min(nearer, key=lambda pair: pair[0], default=(np.inf, None))
+    if near < away and np.mean([standing(structure, density, x).misnamed for x in some]) > HALF:
+        return rival
+    if away < APART:
         return None
     peak, height = hold(density, chain[-1])
     labels = labels_at(structure, density, peak[None])
-    if distance(labels, home) < APART or distance(there, labels) > distance(there, home):
+    if distance(labels, at_home) < APART or distance(there, labels) > away:
         return None
     peaks = [(*hold(density, mode.x), 1), (peak, height, 1)]
     both = weigh(structure, density, peaks, spreads_of(density))

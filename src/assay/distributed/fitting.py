@@ -139,7 +139,7 @@ def fit_dataset(
         with waiting("seeking modes", show=progress, unit="passes"):
             density, modes = seek_modes(held, search, seed, starts=starts)
         effort = Effort(draws=draws, chains=chains, progress=progress)
-        x, stats, _ = RUNS[method](held.structure, density, modes[0], inference, effort)
+        x, stats, _ = RUNS[method](held.structure, density, modes, inference, effort)
         with in_place(target):
             notes = write_fit(
                 held, density, modes, np.array(x), stats, target.absolute(),

@@ -3,12 +3,14 @@
     python benchmarks/class_names.py --sets 20 --seed 1
 
 A class of a latent-class model is known by its name only through the prior, which says that raters
-mostly call it so. Nine small worlds with a known truth; errors are spread evenly over the other
+mostly call it so. Ten small worlds with a known truth; errors are spread evenly over the other
 classes but for chance, or go to the neighbours of an ordered class. In some worlds raters lean to
-one answer whatever is true, or items differ in how hard they are. Each set is fitted by NUTS with
-the default, with difficulties of any size, with the layer of the default for two classes, by
+one answer whatever is true, or items differ in how hard they are; in one they know one class far
+worse than the others. Each set is fitted by NUTS with the default, with a mean ability that classes
+do not share, with difficulties of any size, with the layer of the default for two classes, by
 ``hierarchical`` with its priors and with wider ones (those of R's package rater), and by
-``dawid_skene``, beside the vote. Writes
+``dawid_skene``, beside the vote. With ``--worlds`` or ``--models`` the other lines of the table
+stay as they are. Writes
 ``docs/calibration/class_names.csv``: means over the sets of accuracy, log loss, the share of
 classes whose prevalence the 95 % interval holds, and of those whose share in these items it holds,
 with its width and interval score (Gneiting & Raftery 2007).
@@ -37,8 +39,10 @@ Floats = NDArray[np.float64]
 Line = dict[str, Any]
 TABLE = Path(__file__).resolve().parents[1] / "docs" / "calibration" / "class_names.csv"
 WIDE = {"mean_correct": "Normal(2, 1)", "mean_other": "Normal(0, 1)"}
+APART = {"mean_correct": "Normal(2.5, 0.001)", "mean_by_class": "Normal(0, 0.8)"}
 MODELS: Mapping[str, Line] = {
     DEFAULT_OF_MORE: {},
+    f"{DEFAULT_OF_MORE}, classes apart": {"priors": APART},
     "ability_bias + item_difficulty_continuous": {
         "raters": "ability_bias + item_difficulty_continuous"
     },
@@ -47,6 +51,10 @@ MODELS: Mapping[str, Line] = {
     "hierarchical, wide": {"raters": "hierarchical", "priors": WIDE},
     "dawid_skene": {"raters": "dawid_skene"},
 }
+COLUMNS = [
+    *("world", "model", "sets", "accuracy", "log_loss", "prevalence_covered"),
+    *("shares_covered", "width", "interval_score", "seed"),
+]
 SHORT: Line = {"draws": 250, "tune": 250, "chains": 2, "starts": 1, "progress": False}
 
 
@@ -57,7 +65,8 @@ class World:
     items: int
     raters: int
     each: int
-    accuracy: float
+    accuracy: float | tuple[float, ...]
+    """Of all classes, or of each."""
     prevalence: tuple[float, ...]
     ordered: bool = False
     bias: float = 0.0
@@ -95,6 +104,10 @@ WORLDS = {
         items=200, raters=12, each=3, accuracy=0.7, prevalence=(0.6, 0.3, 0.1), bias=1.0,
         hardness=1.0,
     ),
+    "4 classes, one hard": World(
+        items=200, raters=20, each=4, accuracy=(0.8, 0.75, 0.7, 0.35),
+        prevalence=(0.35, 0.3, 0.2, 0.15),
+    ),
 }  # fmt: skip
 RATER_SD, ERROR_SD, OWN_ERROR_SD = 0.7, 0.7, 0.4
 """Of raters' log odds of a right answer, of the shares of errors, and of a rater's own ones."""
@@ -110,7 +123,8 @@ def confusions(world: World, rng: np.random.Generator) -> Floats:
     weight = np.exp(-NEARER * steps) if world.ordered else np.exp(rng.normal(0, ERROR_SD, size))
     own = weight * np.exp(rng.normal(0, OWN_ERROR_SD, (world.raters, *size)))
     own[:, classes, classes] = 0
-    odds = np.log(world.accuracy / (1 - world.accuracy))
+    accuracy = np.broadcast_to(world.accuracy, len(classes))
+    odds = np.log(accuracy / (1 - accuracy))
     logit = odds + RATER_SD * rng.standard_normal((world.raters, len(classes)))
     right = 1 / (1 + np.exp(-logit))
     found = own / own.sum(axis=-1, keepdims=True) * (1 - right)[..., None]
@@ -150,8 +164,8 @@ def scores(probability: Floats, truth: NDArray[np.intp]) -> Line:
     return {"accuracy": right.mean(), "log_loss": -np.log(chance).mean()}
 
 
-def judge(world: World, seed: int, place: int) -> list[Line]:
-    """Fit one set with every model."""
+def judge(world: World, seed: int, models: list[str], place: int) -> list[Line]:
+    """Fit one set with every model that is asked for."""
     truth, table = draw_set(world, np.random.default_rng([seed, place]))
     ratings = assay.read_ratings(table, task="single")
     if len(ratings.task.labels[0].classes) < len(world.prevalence):
@@ -159,7 +173,7 @@ def judge(world: World, seed: int, place: int) -> list[Line]:
     votes = np.zeros((world.items, len(world.prevalence)))
     np.add.at(votes, (ratings.item, ratings.answers[:, 0]), 1)
     lines = [{"model": "vote"} | scores(votes / votes.sum(axis=1, keepdims=True), truth)]
-    for name, options in MODELS.items():
+    for name, options in ((n, MODELS[n]) for n in MODELS if n in models):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FitWarning)
             fit = assay.fit(ratings, **options, **SHORT, rng=seed)
@@ -192,18 +206,29 @@ def main() -> None:
     parser.add_argument("--sets", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--worlds", nargs="+", choices=WORLDS, default=list(WORLDS))
+    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     chosen = parser.parse_args()
-    tables = []
+    done = pd.read_csv(TABLE) if TABLE.exists() else pd.DataFrame(columns=COLUMNS)
     with ProcessPoolExecutor(max_workers=chosen.workers, mp_context=get_context("spawn")) as pool:
-        for name, world in WORLDS.items():
-            judged = pool.map(partial(judge, world, chosen.seed), range(chosen.sets))
-            lines = pd.DataFrame([line for found in judged for line in found])
+        for name in chosen.worlds:
+            run = partial(judge, WORLDS[name], chosen.seed, chosen.models)
+            lines = pd.DataFrame(
+                [line for found in pool.map(run, range(chosen.sets)) for line in found]
+            )
             by_model = lines.groupby("model", sort=False)
-            means = by_model.mean().assign(sets=by_model.size(), world=name, seed=chosen.seed)
-            tables.append(means.reset_index())
-    first = ["world", "model", "sets", "accuracy", "log_loss", "prevalence_covered"]
-    table = pd.concat(tables)[[*first, "shares_covered", "width", "interval_score", "seed"]]
-    table.to_csv(TABLE, index=False, float_format="%.3f")
+            new = by_model.mean().assign(sets=by_model.size(), world=name, seed=chosen.seed)
+            done = together(done, new.reset_index())
+            done.to_csv(TABLE, index=False, float_format="%.3f")
+
+
+def together(old: pd.DataFrame, new: pd.DataFrame) -> pd.DataFrame:
+    """Put new lines in the place of old ones, in the order of worlds and models."""
+    every = pd.concat([old, new])[COLUMNS].drop_duplicates(["world", "model"], keep="last")
+    every = every.reset_index(drop=True)
+    order = {name: place for place, name in enumerate([*WORLDS, "vote", *MODELS])}
+    places = every[["world", "model"]].map(order.get)
+    return every.loc[places.sort_values(["world", "model"]).index]
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ PLATES: dict[str, Plates] = {
     "pooled": DATA.add(THETA, "theta>y", {"label l, class k": "theta"}),
     "hierarchical": POOLED_LOGITS,
     "ability_bias": POOLED_LOGITS.add(
-        {"sd": (r"$\alpha, \beta$", 0.5, 1.35), "ab": (r"$a, b$", 2.4, 1.0)},
+        {"sd": (r"$\bar\alpha, \alpha, \beta$", 0.5, 1.35), "ab": (r"$a, b$", 2.4, 1.0)},
         "sd>theta ab>theta",
         {"group g": "sd", "rater j": "ab"},
     ),

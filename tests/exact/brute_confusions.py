@@ -107,7 +107,8 @@ def _without_bias(task: Task, values: dict, j: int, g: int) -> Confusion:
         n = next(long)
         for true in range(len(la.classes)):
             for said in range(len(la.classes)):
-                ability = values["ability_sd"][g][n] * values["ability_offset"][j][n]
+                own = values["ability_sd"][g][n] * values["ability_offset"][j][n]
+                ability = values["ability_mean"][g][n] + own
                 logits[next(cell)] += ability if said == true else 0.0
     return _from_cells(task, logits)
 

@@ -80,6 +80,13 @@ def test_ability_bias_without_either_is_hierarchical(name: str):
         if sd in values:
             values[sd] = np.zeros_like(values[sd])
     kept = {k: v for k, v in values.items() if not k.startswith(("ability", "bias"))}
+    kept["logit_mean"] = kept["logit_mean"].copy()
+    layout = family_of(more).layout
+    long = [n for n, classes in enumerate(layout.classes) if classes > 2]
+    for cell, (row, reported) in enumerate(layout.cells):
+        if layout.labels[row] in long and layout.true_classes[row] == reported:
+            shared = values["ability_mean"][:, long.index(layout.labels[row])]
+            kept["logit_mean"][:, cell] += shared
     expected = hierarchical.log_likelihood(kept)
     assert more.log_likelihood(values) == pytest.approx(expected, abs=1e-9)
 

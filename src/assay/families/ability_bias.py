@@ -49,40 +49,50 @@ class AbilityBias(Family):
     .. math::
 
         \theta_{jlk} = \mathrm{softmax}_{k'}\bigl(\mu_{g(j)lkk'}
-            + \alpha_{g(j)l}\, a_{jl}\, [k' = k] + \beta_{g(j)l}\, b_{jlk'}
+            + (\bar\alpha_{g(j)l} + \alpha_{g(j)l}\, a_{jl})\, [k' = k] + \beta_{g(j)l}\, b_{jlk'}
             + \sigma_{g(j)lkk'}\, z_{jlkk'}\bigr), \quad a, b, z \sim \mathrm{Normal}(0, 1)
 
     for a label with three classes or more. A rater with a bias to an answer gives it more often
     whatever is true: one number says what :math:`K` unrelated ones have to say in ``hierarchical``.
-    A binary row has one logit, as there: two numbers of a rater are what it has either way.
+    All classes of a label share the group's mean ability :math:`\bar\alpha`, from which
+    :math:`\mu_{kk}` is how much a class deviates: a class that raters hardly ever call by its name
+    is unlikely where they know the others. A binary row has one logit, as there: two numbers of a
+    rater are what it has either way.
     """
 
     name: ClassVar[str] = "ability_bias"
     by_owner: ClassVar[Mapping[str, Owner]] = {
         **BY_GROUP,
+        "mean_by_class": "group",
         "rest_sd": "group",
         "ability_sd": "group",
         "bias_sd": "group",
     }
 
     def parameters(self) -> list[Parameter]:
-        """Mean and SDs of each group; ability, biases and the rest of each rater."""
-        found, long = logit_parameters(self, self._rest()), self._long
+        """Means and SDs of each group; ability, biases and the rest of each rater."""
+        found, long = logit_parameters(self, self._rest(), correct="mean_by_class"), self._long
         if not long.labels:
             return found
         coords = self.rater_coords() | {"long_label": long.labels, "long_answer": long.answers}
-        first = self.raters.group[:, None] * len(long.labels)
-        kinds = {
-            "ability": ("long_label", first + np.arange(len(long.labels))),
-            "bias": ("long_answer", first + long.answer_label),
-        }
-        for kind, (dim, at) in kinds.items():
-            sd, by_group = f"{kind}_sd", ("group", "long_label")
-            prior = self.joined(sd, axes=1)
-            found += [
-                Parameter(name=sd, dims=by_group, prior=prior, coords=coords),
-                offsets(f"{kind}_offset", ("rater", dim), coords, spread=sd, at=at),
-            ]
+        first, by_group = self.raters.group[:, None] * len(long.labels), ("group", "long_label")
+        for name, prior in {
+            "ability_mean": "mean_correct",
+            "ability_sd": "ability_sd",
+            "bias_sd": "bias_sd",
+        }.items():
+            own = self.joined(prior, axes=1)
+            found.append(Parameter(name=name, dims=by_group, prior=own, coords=coords))
+        label_at, answer_at = first + np.arange(len(long.labels)), first + long.answer_label
+        # Without a location: what the data know of it is the sum of mean ability and class.
+        found += [
+            offsets(
+                "ability_offset", ("rater", "long_label"), coords, spread="ability_sd", at=label_at
+            ),
+            offsets(
+                "bias_offset", ("rater", "long_answer"), coords, spread="bias_sd", at=answer_at
+            ),
+        ]
         return found
 
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
@@ -103,8 +113,9 @@ class AbilityBias(Family):
         """Log confusions without the biases: (..., rater, asked row, class)."""
         logits, long = pooled_logits(self, values), self._long
         if long.labels:
-            sd = values["ability_sd"][..., self.raters.group, :]
-            ability = append_constant(sd * values["ability_offset"], [0.0], xp)
+            group = self.raters.group
+            mean, sd = (values[f"ability_{kind}"][..., group, :] for kind in ("mean", "sd"))
+            ability = append_constant(mean + sd * values["ability_offset"], [0.0], xp)
             logits = logits + ability[..., long.ability]
         return self.layout.from_logits(logits, xp)
 

@@ -41,10 +41,13 @@ class Hierarchical(Family):
         return self.layout.from_logits(pooled_logits(self, values), xp)
 
 
-def logit_parameters(family: Family, spread: Prior | None = None) -> list[Parameter]:
+def logit_parameters(
+    family: Family, spread: Prior | None = None, *, correct: str = "mean_correct"
+) -> list[Parameter]:
     """Mean and SD of the logits of each group, offset of each rater.
 
     ``spread`` is the prior of the SDs, (group, cell) or broadcastable; that of ``sd`` if None.
+    ``correct`` names the prior of the means of the correct classes of longer rows.
     """
     coords = family.rater_coords()
     by_group, by_rater = ("group", "cell"), ("rater", "cell")
@@ -52,7 +55,9 @@ def logit_parameters(family: Family, spread: Prior | None = None) -> list[Parame
     spread = family.joined("sd", axes=1) if spread is None else spread
     cells = len(coords["cell"])
     return [
-        Parameter(name="logit_mean", dims=by_group, prior=_mean_prior(family), coords=coords),
+        Parameter(
+            name="logit_mean", dims=by_group, prior=_mean_prior(family, correct), coords=coords
+        ),
         Parameter(name="logit_sd", dims=by_group, prior=spread, coords=coords),
         Parameter(
             name="logit_offset",
@@ -66,9 +71,10 @@ def logit_parameters(family: Family, spread: Prior | None = None) -> list[Parame
     ]
 
 
-def _mean_prior(family: Family) -> Prior:
+def _mean_prior(family: Family, correct: str) -> Prior:
     """Prior of the logits of a group's average rater: numbers (group, cell)."""
-    kinds = {kind: family.joined(f"mean_{kind}") for kind in ("binary", "correct", "other")}
+    names = {"binary": "mean_binary", "correct": correct, "other": "mean_other"}
+    kinds = {kind: family.joined(name) for kind, name in names.items()}
 
     def cells(number: int) -> NDArray[np.float64]:
         by_group = ({k: p.values[number][g] for k, p in kinds.items()} for g in groups)

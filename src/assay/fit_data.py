@@ -208,8 +208,23 @@ def spec_of(fit: xr.DataTree) -> Spec:
 
 
 def structure_of(fit: xr.DataTree) -> Structure:
-    """Rebuild the structure of the model that was fitted."""
-    return build_structure(ratings_of(fit), spec_of(fit))
+    """Rebuild the structure of the model that was fitted.
+
+    Raises
+    ------
+    FitError
+        If the posterior lacks parameters of it: those of an earlier version may have been others.
+    """
+    structure = build_structure(ratings_of(fit), spec_of(fit))
+    there = group(fit, "posterior").data_vars
+    missing = [p.name for p in structure.parameters() if p.name not in there]
+    if missing:
+        raise FitError(
+            f"the posterior of this fit lacks {', '.join(missing)}, which its model has in this "
+            "version of assay: another version made it, or somebody took them out. Fit the "
+            "ratings again"
+        )
+    return structure
 
 
 def parameter_draws(fit: xr.DataTree) -> dict[str, Floats]:

@@ -212,3 +212,14 @@ def test_a_tree_with_the_groups_but_no_attributes_is_no_fit(
     bare.attrs = {}
     with pytest.raises(FitError):
         ratings_of(bare)
+
+
+def test_a_fit_of_a_model_with_other_parameters_is_refused_in_words(tmp_path: Path) -> None:
+    """As by an earlier version, whose model of the same name had fewer."""
+    ratings = assay.simulate("relevance", n_items=20, n_raters=3, rng=1)
+    fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1, progress=False)
+    fit["posterior"] = fit["posterior"].to_dataset().drop_vars("ability_mean")
+    path = tmp_path / "fit.nc"
+    assay.save(fit, path)
+    with pytest.raises(FitError, match="lacks ability_mean, which its model has in this version"):
+        assay.rater_reliability(assay.load(path))

@@ -217,7 +217,8 @@ def structure_of(fit: xr.DataTree) -> Structure:
     """
     structure = build_structure(ratings_of(fit), spec_of(fit))
     there = group(fit, "posterior").data_vars
-    missing = [p.name for p in structure.parameters() if p.name not in there]
+    used = [p.name for p in structure.parameters() if 0 not in p.shape]
+    missing = [name for name in used if name not in there]
     if missing:
         raise FitError(
             f"the posterior of this fit lacks {', '.join(missing)}, which its model has in this "

@@ -174,10 +174,10 @@ def judge(world: World, seed: int, models: list[str], place: int) -> list[Line]:
     votes = np.zeros((world.items, len(world.prevalence)))
     np.add.at(votes, (ratings.item, ratings.answers[:, 0]), 1)
     lines = [{"model": "vote"} | scores(votes / votes.sum(axis=1, keepdims=True), truth)]
-    for name, options in ((n, MODELS[n]) for n in MODELS if n in models):
+    for name in models:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FitWarning)
-            fit = assay.fit(ratings, **options, **SHORT, rng=seed)
+            fit = assay.fit(ratings, **MODELS[name], **SHORT, rng=seed)
         line = {"model": name} | scores(assay.label_probabilities(fit).to_numpy()[:, 0], truth)
         share = fit["posterior"]["prevalence"].to_numpy().reshape(-1, len(world.prevalence))
         low, high = np.quantile(share, [0.025, 0.975], axis=0)

@@ -365,9 +365,10 @@ def main() -> None:
     place = folder / "leave_one_out.csv"
     loo = write([line for s in sets for line in loo_lines(s)], place, seed)
     from_the_best(loo).to_csv(place, index=False, float_format="%.5g")
-    steps = more_classes(pd.read_csv(folder / "without_gold.csv"), loo)
+    without = pd.read_csv(folder / "without_gold.csv")
+    steps = more_classes(without, loo)
     steps.to_csv(folder / "more_classes.csv", index=False, float_format="%.5g")
-    every_set = on_every_set(pd.read_csv(folder / "without_gold.csv"))
+    every_set = on_every_set(without)
     every_set.to_csv(folder / "on_every_set.csv", index=False, float_format="%.3f")
     versions = {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}}
     (folder / "versions.json").write_text(json.dumps(versions, indent=1) + "\n")

@@ -63,28 +63,27 @@ def mode_root(density: Density, mode: Mode) -> csr_array:
     Returns
     -------
     csr_array (value, value)
-        Lower triangular within blocks; of the scale alone where covariances are not known.
+        Lower triangular within blocks; of the scale alone where there is no proper peak.
     """
-    covariance = None if mode.precision is None else mode.precision.covariance()
-    if covariance is None:
+    if mode.precision is None:
         return csr_array(diags_array(mode_scale(mode)))
-    slopes = _slopes(mode)
-    covariance = covariance * slopes * slopes[:, None]
-    scale = np.sqrt(np.diag(covariance))
+    slopes, blocks = _slopes(mode), _blocks(density)
     rows, columns, entries = [], [], []
-    for block in _blocks(density):
-        root = np.diag(scale[block])
+    for block, covariance in zip(blocks, mode.precision.covariances(blocks), strict=True):
+        covariance = covariance * slopes[block] * slopes[block, None]
+        scale = np.sqrt(np.diag(covariance))
+        root = np.diag(scale)
         if 1 < len(block) <= WIDEST:
             # What rounding leaves of a matrix that is nearly singular may have no root.
             with suppress(np.linalg.LinAlgError):
-                root = np.linalg.cholesky(covariance[np.ix_(block, block)])
-                root[np.abs(root) < SLIGHT * scale[block][:, None]] = 0
+                root = np.linalg.cholesky(covariance)
+                root[np.abs(root) < SLIGHT * scale[:, None]] = 0
         row, column = np.nonzero(root)
         rows.append(block[row])
         columns.append(block[column])
         entries.append(root[row, column])
     places = np.concatenate(rows), np.concatenate(columns)
-    return csr_array((np.concatenate(entries), places), shape=covariance.shape)
+    return csr_array((np.concatenate(entries), places), shape=(len(slopes), len(slopes)))
 
 
 def _blocks(density: Density) -> list[Ints]:

@@ -10,6 +10,7 @@ stand first, with a precision of their own, and all others be regressed on them
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
@@ -67,8 +68,8 @@ class Precision(ABC):
         """Multiply the precision by a number."""
 
     @abstractmethod
-    def covariance(self) -> Floats | None:
-        """Return the inverse of the matrix; None if it is too large to be held as one."""
+    def covariances(self, blocks: Sequence[Ints]) -> list[Floats]:
+        """Return the covariance of each of some blocks of unknowns."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -115,11 +116,16 @@ class Dense(Precision):
     def times(self, factor: float) -> Self:  # noqa: D102
         return replace(self, factor=self.factor * np.sqrt(factor))
 
-    def covariance(self) -> Floats:  # noqa: D102
+    def covariance(self) -> Floats:
+        """Return the inverse of the matrix."""
         found = dpotri(self.factor, lower=0)[0]
         for n in range(1, len(found)):
             found[n, :n] = found[:n, n]
         return np.asarray(found)
+
+    def covariances(self, blocks: Sequence[Ints]) -> list[Floats]:  # noqa: D102
+        covariance = self.covariance()
+        return [covariance[np.ix_(block, block)] for block in blocks]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -187,16 +193,22 @@ class Regressed(Precision):
     def times(self, factor: float) -> Self:  # noqa: D102
         return replace(self, own=self.own.times(factor), given=self.given.times(factor))
 
-    def covariance(self) -> Floats | None:  # noqa: D102
-        own, given = self.own.covariance(), self.given.covariance()
-        if given is None:
-            return None
-        passed_on = own @ self.slopes.T
-        found = np.empty((self.size, self.size))
-        found[np.ix_(self.first, self.first)] = own
-        found[np.ix_(self.first, self.others)] = passed_on
-        found[np.ix_(self.others, self.first)] = passed_on.T
-        found[np.ix_(self.others, self.others)] = given + self.slopes @ passed_on
+    def covariances(self, blocks: Sequence[Ints]) -> list[Floats]:  # noqa: D102
+        own, follows = self.own.covariance(), np.ones(self.size, bool)
+        follows[self.first] = False
+        place = np.empty(self.size, np.int64)  # among the first, or among the others
+        place[self.first] = np.arange(len(self.first))
+        place[self.others] = np.arange(len(self.others))
+        given = self.given.covariances([place[block[follows[block]]] for block in blocks])
+        found = []
+        for block, rest in zip(blocks, given, strict=True):
+            later = follows[block]
+            by_first = np.zeros((len(block), len(self.first)))
+            by_first[~later, place[block[~later]]] = 1
+            by_first[later] = self.slopes[place[block[later]]]
+            covariance = by_first @ own @ by_first.T
+            covariance[np.ix_(later, later)] += rest
+            found.append(covariance)
         return found
 
     def _join(self, first: Floats, rest: Floats) -> Floats:

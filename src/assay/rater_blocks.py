@@ -115,8 +115,10 @@ class RaterBlocks(Precision):
         root = csr_array(self.root / np.sqrt(factor))
         return replace(self, product=lambda v: factor * product(v), root=root)
 
-    def covariance(self) -> None:  # noqa: D102
-        return None
+    def covariances(self, blocks: Sequence[Ints]) -> list[Floats]:
+        """Return the covariance of each block, without what raters learn from each other."""
+        own = csr_array(self.root.T @ self.root)
+        return [own[block][:, block].toarray() for block in blocks]
 
     def _of_blocks(self, vectors: Floats) -> Floats:
         """Solve with the blocks alone: (vector, value)."""

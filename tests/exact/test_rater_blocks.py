@@ -10,10 +10,10 @@ import assay
 from assay.climbs import climb, hold, prior_centre, spreads_of
 from assay.curvature import curvature, owners
 from assay.density import Density, make_density
-from assay.laplace import laplace_draws, laplace_log_density
+from assay.laplace import laplace_draws, laplace_log_density, mode_root
 from assay.model import Structure, build_structure
 from assay.modes import find_modes
-from assay.precision import Dense, Precision, beside, dense
+from assay.precision import Dense, Precision, Regressed, beside, dense
 from assay.rater_blocks import lanczos, rater_blocks
 from assay.spec import make_spec
 from assay.spreads import Spreads, settle_spreads
@@ -22,6 +22,7 @@ STUDIES: dict[str, tuple[dict[str, Any], str]] = {
     "hierarchical": ({"classes": ("no", "yes"), "ratings_per_item": 3}, "hierarchical"),
     "three classes": ({"classes": tuple("abc"), "ratings_per_item": 5}, "dawid_skene"),
     "spammers": ({"classes": tuple("abc"), "ratings_per_item": 4}, "mace"),
+    "ability and bias": ({"classes": tuple("abc"), "ratings_per_item": 4}, "ability_bias"),
     "difficulty": ({"ratings_per_item": 6}, "hierarchical + item_difficulty"),
 }
 
@@ -64,6 +65,34 @@ def test_solutions_and_lengths_are_those_of_the_matrix(both: tuple[Dense, Precis
     # The determinant and the variances are estimates.
     assert blocks.log_determinant == pytest.approx(one.log_determinant, abs=0.5)
     np.testing.assert_allclose(np.sqrt(blocks.variances / one.variances), 1, atol=0.15)
+
+
+def test_covariances_of_blocks_are_parts_of_the_whole(both: tuple[Dense, Precision]) -> None:
+    one, blocks = both
+    whole = one.covariance()
+    width = np.sqrt(np.outer(np.diag(whole), np.diag(whole)))
+    assert isinstance(blocks, Regressed)
+    several = [blocks.first, blocks.others[:1], np.array([blocks.others[0], *blocks.first[::-1]])]
+    for block, found in zip(several, blocks.covariances(several), strict=True):
+        at = np.ix_(block, block)
+        # What a rater learns from the others is left out of the rater's own block.
+        mixed = np.isin(block, blocks.others).any()
+        np.testing.assert_allclose(
+            found / width[at], (whole / width)[at], atol=0.15 if mixed else 1e-4
+        )
+
+
+def test_steps_of_many_raters_go_where_those_of_few_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What raters share is correlated: steps along single unknowns would cross its ridges."""
+    structure, density = study("ability and bias")
+    one = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
+    monkeypatch.setattr("assay.curvature.MAX_DENSE", 5)
+    blocks = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
+    known, found = (mode_root(density, mode).toarray() for mode in (one, blocks))
+    known, found = known @ known.T, found @ found.T
+    width = np.sqrt(np.outer(np.diag(known), np.diag(known)))
+    assert np.abs(known / width - np.eye(density.size)).max() > 0.5
+    np.testing.assert_allclose(found / width, known / width, atol=0.2)
 
 
 def test_draws_have_the_covariance_of_the_matrix(both: tuple[Dense, Precision]) -> None:

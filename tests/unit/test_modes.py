@@ -105,7 +105,7 @@ def test_steps_of_one_rater_go_along_what_the_data_tell_of_them_together():
     structure = build_structure(ratings, make_spec("hierarchical", "dirichlet"))
     density = make_density(structure)
     mode = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
-    covariance = mode.precision.covariance()
+    (covariance,) = mode.precision.covariances([np.arange(density.size)])
     np.testing.assert_allclose(mode.precision.solve(np.eye(density.size)), covariance, atol=1e-10)
     root, scale = mode_root(density, mode).toarray(), mode_scale(mode)
     names = [p.name for p in density.parameters]

@@ -36,8 +36,8 @@ Estimands = Annotated[
 ]
 
 
-def require_task(task: str | None) -> str:
-    """Return the task that was named; say which there are if none was.
+def require_task(task: str | None, *, source: str = "") -> str:
+    """Return the task that was named; say which there are if none was, after what the source is.
 
     Raises
     ------
@@ -48,9 +48,10 @@ def require_task(task: str | None) -> str:
         return task
     from assay.catalogue import catalogue_names
 
+    known = ", ".join(catalogue_names("tasks"))
     raise ArgumentError(
-        f"--task is missing. It is one of {', '.join(catalogue_names('tasks'))} ('single' is one "
-        "label with the classes of the file), or a .toml file of yours"
+        f"{source}--task is missing. It is one of {known} ('single' is one label with the classes "
+        "of the file), or a .toml file of yours"
     )
 
 

@@ -10,7 +10,7 @@ from assay.cli.app import command
 from assay.cli.claims import Claims, claims_frame, end_with_claims, read_claims
 from assay.cli.fitting import Fitting
 from assay.cli.metric_options import MetricFiles, register, say_unsuited
-from assay.cli.options import Json, Level, Quiet, Seed
+from assay.cli.options import Json, Level, Quiet, Seed, require_task
 from assay.cli.reading import Reading
 from assay.cli.shell import say, say_doubts, show, this_command
 from assay.cli.tables import records_of
@@ -105,11 +105,8 @@ def _fit_of(
 
         with waiting(f"reading {source.name}", show=not quiet):
             return load(source)
-    if task is None:
-        raise typer.BadParameter(
-            f"{source} is no fit ({', '.join(FIT_SUFFIXES)}); ratings need the name of a task",
-            param_hint="--task",
-        )
+    no_fit = f"{source} is no fit ({', '.join(FIT_SUFFIXES)}). "
+    task = require_task(task, source=no_fit)
     fitting.checked()
     return fitting.fit(source, task, reading, progress=not quiet)
 

@@ -23,6 +23,9 @@ Floats = NDArray[np.float64]
 SHARES = (0.0, 0.01, 0.02, 0.05, 0.1)
 TILT_SD = 1.0
 TILT_STREAM = 7
+TINY = 1e-12
+SCALINGS = 20
+"""Rounds after which chances of which some are 1 have the mean that is asked for."""
 CELLS = 1_000_000
 """States looked at in one go: bounds the memory."""
 
@@ -65,10 +68,16 @@ def consensus_sensitivity(
     Notes
     -----
     Data of one consensus cannot tell how often it is wrong: this is an assumption, and the result
-    is what follows from it. Of every draw, each item's state is with probability ``wrong`` drawn
-    afresh from the prevalence of its context, tilted by :math:`\exp(x_s \cdot \tau)` with one
-    :math:`\tau \sim \mathrm{Normal}(0, 1)` for the draw: in which direction a consensus errs is as
-    unknown as how often. The item that is wrong may look right by chance.
+    is what follows from it. Of every draw, states of items are drawn afresh from the prevalence of
+    their context, tilted by :math:`\exp(x_s \cdot \tau)` with one
+    :math:`\tau \sim \mathrm{Normal}(0, 1)` for the draw, so often that the share ``wrong`` of the
+    items has another state than before:
+
+    .. math:: P(s_i' \ne s_i) = \min\left(1,\;
+              \varepsilon\, \frac{1 - \tilde\pi(s_i)}{\mathrm{mean}_j\,(1 - \tilde\pi(s_j))}\right).
+
+    In which direction a consensus errs is as unknown as how often: a draw may have most of its
+    errors on the items of one class.
 
     Examples
     --------
@@ -129,7 +138,7 @@ class _Misjudged:
         return cls(steps=steps, context=prevalence.design.item_context, seed=seed)
 
     def wrong_on(self, share: float) -> Change:
-        """Return what draws a share of the states afresh."""
+        """Return what puts other states in the place of a share of them."""
         rng = np.random.default_rng(self.seed)
 
         def change(states: NDArray[np.int16]) -> NDArray[np.int16]:
@@ -138,10 +147,28 @@ class _Misjudged:
             for first in range(0, len(found), run):
                 own = found[first : first + run]
                 chance, place = rng.random(own.shape), rng.random(own.shape)
-                draw, item = np.nonzero(chance < share)
+                draws = np.arange(first, first + len(own))[:, None]
+                upto = self.steps[draws, self.context, own]
+                before = np.where(own > 0, self.steps[draws, self.context, own - 1], 0.0)
+                total = self.steps[draws, self.context, -1]
+                differs = 1 - (upto - before) / total
+                draw, item = np.nonzero(chance < _as_often(differs, share))
+                weight = (upto - before)[draw, item]
+                point = place[draw, item] * (total[draw, item] - weight)
+                point += np.where(point >= before[draw, item], weight, 0.0)
                 here = self.steps[first + draw, self.context[item]]
-                point = place[draw, item, None] * here[:, -1:]
-                own[draw, item] = (point > here).sum(axis=1)
+                own[draw, item] = np.minimum((point[:, None] >= here).sum(1), here.shape[1] - 1)
             return found
 
         return change
+
+
+def _as_often(differs: Floats, share: float) -> Floats:
+    """Scale chances (draw, item) to the mean ``share`` over the items, none above 1."""
+    often = differs
+    for _ in range(SCALINGS):
+        mean = often.mean(axis=1, keepdims=True)
+        often = np.minimum(often * (share / np.maximum(mean, TINY)), 1.0)
+        if (often < 1).all():
+            break
+    return often

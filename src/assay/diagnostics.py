@@ -147,6 +147,12 @@ def mode_warnings(modes: list[Mode]) -> list[str]:
                 f"{'not ' * weighty}negligible.{why}"
             )
             found.append(text if why else Aside(text))
+        if mode.visited > MODE_LIMIT and mode.trades and not mode.misnamed:
+            found.append(
+                f"{mode.visited:.0%} of the draws have the labels of another mode of the "
+                f"posterior: {mode}. Means and intervals are over both, and what they say of "
+                f"these classes may hold in neither.{WHICH_HOLDS}"
+            )
         if mode.visited > MOST and mode.misnamed and not modes[0].misnamed:
             found.append(
                 "The chains left the mode that was chosen for its names, and "

@@ -49,7 +49,7 @@ from assay.maximisation import Maximisation
 from assay.model import Structure, build_structure
 from assay.modes import find_modes, require_density
 from assay.partition import cores
-from assay.peaks import Mode, visits
+from assay.peaks import Mode, labels_at, seen_weight, visits
 from assay.prior_files import Priors
 from assay.prior_use import refuse_idle
 from assay.progress import waiting
@@ -57,6 +57,7 @@ from assay.ratings import Ratings
 from assay.recovery import Recovered, recover
 from assay.seeds import seed_of
 from assay.spec import GoldChosen, Replicates, make_spec, raters_for
+from assay.traded_classes import name_trades
 from assay.unanimity import unanimity_warnings
 
 Floats = NDArray[np.float64]
@@ -190,8 +191,12 @@ def fit(
     posterior = posterior_dataset(structure, values, len(x))
     numbers: dict[str, Any] = {}
     found: list[str] = []
+    if len(modes) > 1:
+        told = [labels_at(structure, drawn.density, mode.x[None]) for mode in modes]
+        modes = name_trades(structure, modes, told)
+        if method == "nuts":
+            modes = visits(modes, told, drawn.recovered.states)
     if method == "nuts":
-        modes = visits(structure, drawn.density, modes, drawn.recovered.states)
         numbers, found = diagnose_nuts(posterior, stats, target_accept=target_accept)
         found += diagnose_interruption(x, chains=chains, draws=draws)
         found += exchange_warnings(structure, values)
@@ -201,6 +206,8 @@ def fit(
             numbers, found = diagnose_laplace(modes[0], x, stats["lp"])
     elif method == "em":
         numbers = {"optimiser": "climb" if form is None else "em"}
+    if (seen := seen_weight(modes)) < 1:
+        numbers["mode_weight"] = seen
     notes = [*drawn.notes, *found, *mode_warnings(modes), *name_warnings(structure, values)]
     notes += turned_warnings(structure, values)
     notes += design_warnings(spec, double_sampling(ratings)) + gold_warnings(

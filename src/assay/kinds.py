@@ -1,5 +1,7 @@
 """Who is adversarial, who is a spammer, who is consistent: in words and with probabilities."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -38,9 +40,12 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
         A line per rater and label: ``rater``, ``group``, ``label``, ``n_ratings``,
         ``informedness`` with ``lower`` and ``upper``, ``p_adversarial`` (reliably wrong: right
         less than 0.9 times as often as by guessing), ``p_spammer`` (informedness of at most 0.1
-        and not adversarial, and the answers hardly depend on the truth), and ``behaviour``: what
-        has a probability of at least 0.95, else ``""``. A rater of scores alone has none: scores
-        that all lie on one side of a half can tell a lot (:func:`assay.score_calibration`).
+        and not adversarial, and the answers hardly depend on the truth), ``mode_weight`` (of the
+        modes of the posterior that the draws lie in, among all that were seen: the two chances
+        are given these), ``given_mode`` (what has a probability of at least 0.95 there, else
+        ``""``), and ``behaviour``: the same if it is so sure by the weight, too. A rater of scores
+        alone has neither: scores that all lie on one side of a half can tell a lot
+        (:func:`assay.score_calibration`).
 
     Raises
     ------
@@ -85,6 +90,7 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     given = (ratings.answers >= 0) | np.isfinite(ratings.scores)
     scoring = raters_of_scores(ratings)
     kinds = {label: _kinds_of(table) for label, table in tables.items()}
+    weight = float(json.loads(fit.attrs["diagnostics"]).get("mode_weight", 1.0))
     rows = []
     for j, rater in enumerate(ratings.raters.index):
         count = given[ratings.rater == j].sum(axis=0)
@@ -92,6 +98,8 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
             values, adversarial, spammer = (draws[..., j] for draws in drawn)
             lower, upper = interval_ends(values.ravel(), level)
             chances = {"adversarial": float(adversarial.mean()), "spammer": float(spammer.mean())}
+            there = "" if scoring[j] else next((k for k, p in chances.items() if p >= SURE), "")
+            sure = there != "" and chances[there] * weight >= SURE
             rows.append(
                 {
                     "rater": str(rater),
@@ -102,9 +110,9 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
                     "lower": float(lower),
                     "upper": float(upper),
                     **{f"p_{kind}": chance for kind, chance in chances.items()},
-                    "behaviour": ""
-                    if scoring[j]
-                    else next((kind for kind, p in chances.items() if p >= SURE), ""),
+                    "mode_weight": weight,
+                    "given_mode": there,
+                    "behaviour": there if sure else "",
                 }
             )
     return pd.DataFrame(rows)

@@ -71,6 +71,8 @@ class Mode:
         Share of the posterior draws whose labels are more likely in this mode than in the others.
     spreads : Spreads or None
         Of a mode whose SDs were settled.
+    trades : str
+        Which classes have each other's places in the reported mode, in words; empty if none.
     """
 
     x: Floats
@@ -84,6 +86,7 @@ class Mode:
     starts: int = 1
     visited: float = 0.0
     spreads: Spreads | None = None
+    trades: str = ""
 
     @property
     def held(self) -> Ints:
@@ -123,9 +126,10 @@ class Mode:
         """Say what the mode is and how much it weighs."""
         evidence = "" if np.isnan(self.evidence) else f"log evidence {self.evidence:.1f}, "
         found = f"from {self.starts} of the starts" if self.starts else "by other names of classes"
+        trades = f"; beside the reported mode {self.trades}" if self.trades else ""
         return (
             f"{self.kind}: mean accuracy {self.accuracy:.2f}, {evidence}"
-            f"weight {self.weight:.2g}, found {found}"
+            f"weight {self.weight:.2g}, found {found}{trades}"
         )
 
 
@@ -136,17 +140,25 @@ def labels_at(structure: Structure, density: Density, points: Floats) -> Floats:
 
 
 def visits(
-    structure: Structure, density: Density, modes: Sequence[Mode], states: NDArray[np.int16]
+    modes: Sequence[Mode], probabilities: Sequence[Floats], states: NDArray[np.int16]
 ) -> list[Mode]:
     """Say which share of the drawn states (draw, item) is likeliest by the labels of each mode."""
     some = states[:: max(1, len(states) // LOOKED_AT)]
     items = np.arange(states.shape[1])
     scores = []
-    for mode in modes:
-        logs = np.log(np.maximum(labels_at(structure, density, mode.x[None]), RARELY))
+    for labels in probabilities:
+        logs = np.log(np.maximum(labels, RARELY))
         scores.append([logs[items, drawn].sum() for drawn in some])
     share = np.bincount(np.argmax(scores, axis=0), minlength=len(modes)) / len(some)
     return [replace(mode, visited=float(s)) for mode, s in zip(modes, share, strict=True)]
+
+
+def seen_weight(modes: Sequence[Mode]) -> float:
+    """Weight of the modes that the draws lie in, of all but those that are no result by name."""
+    known = [m for m in modes if np.isfinite(m.evidence) and not (m.misnamed and not m.visited)]
+    missed = sum(mode.weight for mode in known if mode is not modes[0] and mode.visited == 0)
+    total = sum(mode.weight for mode in known)
+    return float(1 - missed / total) if total > 0 else 1.0
 
 
 def alike(a: Floats, b: Floats) -> bool:

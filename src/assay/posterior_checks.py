@@ -26,6 +26,9 @@ CHECKED = ("percent", "krippendorff_alpha")
 WITHIN, ACROSS = "percent_within_groups", "percent_across_groups"
 OTHER = "any other answer"
 ALL_SAY = "all say"
+REPEATS = "says the same again"
+ENOUGH_PAIRS = 10
+"""Pairs of a rater's ratings of one item from which on their agreement is looked at."""
 
 Line = tuple[str, str, str, str, Floats]
 """Check, group, label, quantity; the observed value, then that of each replicate."""
@@ -63,6 +66,60 @@ class Patterns:
         return np.asarray(found / sizes[:, None])
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RepeatedPairs:
+    """Pairs of ratings of one item by one rater, of raters who have enough of them.
+
+    Attributes
+    ----------
+    one, other : ndarray of int (pair,)
+        Positions of the ratings.
+    who : ndarray of int (pair,)
+        Which of ``names`` rated.
+    names : tuple of str
+    """
+
+    one: NDArray[np.int64]
+    other: NDArray[np.int64]
+    who: NDArray[np.int64]
+    names: tuple[str, ...]
+
+    def same(self, answers: Vectors) -> Floats:
+        """Share of each rater's pairs that agree in all that both answer: (rater,)."""
+        first, second = answers[self.one], answers[self.other]
+        both = (first != MISSING) & (second != MISSING)
+        alike = (~both | (first == second)).all(axis=1)
+        counts = np.bincount(self.who, both.any(axis=1), len(self.names))
+        same = np.bincount(self.who, alike & both.any(axis=1), len(self.names))
+        return np.asarray(np.divide(same, counts, np.full(len(counts), np.nan), where=counts > 0))
+
+
+def repeated_pairs(ratings: Ratings) -> RepeatedPairs:
+    """Find the pairs of ratings of one item by one rater."""
+    here = np.flatnonzero((ratings.answers != MISSING).any(axis=1))
+    order = here[np.lexsort((ratings.item[here], ratings.rater[here]))]
+    ones, others = [order[:0]], [order[:0]]
+    for apart in range(1, len(order)):
+        one, other = order[:-apart], order[apart:]
+        paired = (ratings.item[one] == ratings.item[other]) & (
+            ratings.rater[one] == ratings.rater[other]
+        )
+        if not paired.any():
+            break
+        ones.append(one[paired])
+        others.append(other[paired])
+    one, other = np.concatenate(ones), np.concatenate(others)
+    counts = np.bincount(ratings.rater[one], minlength=len(ratings.raters))
+    chosen = np.flatnonzero(counts >= ENOUGH_PAIRS)
+    kept = np.isin(ratings.rater[one], chosen)
+    return RepeatedPairs(
+        one=one[kept],
+        other=other[kept],
+        who=np.searchsorted(chosen, ratings.rater[one[kept]]),
+        names=tuple(str(name) for name in ratings.raters.index[chosen]),
+    )
+
+
 def predictive_checks(
     fit: xr.DataTree,
     *,
@@ -88,12 +145,14 @@ def predictive_checks(
     Returns
     -------
     pandas.DataFrame
-        ``check`` (``"agreement"``, ``"answers"`` or ``"unanimity"``), ``group`` (of raters; ``""``
-        for all), ``label``, ``quantity`` (percent agreement, of all, within rater groups or across
-        them; Krippendorff's alpha; an answer vector whose share it is; or ``"all say <class>"``,
-        the share of the items with three answers or more on which all do), ``observed``,
-        ``expected``, ``lower``, ``upper`` (of the replicates),
-        ``tail``. Lines are sorted by ``tail`` within a check: the worst misfit stands first.
+        ``check`` (``"agreement"``, ``"answers"``, ``"unanimity"`` or ``"repeats"``), ``group`` (of
+        raters; ``""`` for all), ``label``, ``quantity`` (percent agreement, of all, within rater
+        groups or across them; Krippendorff's alpha; an answer vector whose share it is;
+        ``"all say <class>"``, the share of the items with three answers or more on which all do;
+        or ``"<rater> says the same again"``, the share of ten pairs or more of that rater's ratings
+        of one item that agree in all that both answer), ``observed``, ``expected``, ``lower``,
+        ``upper`` (of the replicates), ``tail``. Lines are sorted by ``tail`` within a check: the
+        worst misfit stands first.
 
     Raises
     ------
@@ -136,12 +195,15 @@ def predictive_checks(
     ratings = ratings_of(fit)
     design = build_design(ratings)
     common, meetings = _common(ratings, patterns), build_meetings(ratings, design)
+    pairs = repeated_pairs(ratings)
     shares: list[Floats] = []
+    again: list[Floats] = []
     alike: list[Floats] = []
     unanimous: list[Floats] = []
     every: Iterable[Vectors] = chain([ratings.answers], predict_answers(fit, draws=draws, rng=rng))
     every = _noted(every, common.shares, shares)
     every = _noted(every, lambda answers: unanimous_shares(ratings, answers), unanimous)
+    every = _noted(every, lambda answers: pairs.same(answers), again)
     if meetings is not None:
         every = _noted(every, meetings.percent, alike)
     lines = _agreement(ratings, design, every)
@@ -149,6 +211,10 @@ def predictive_checks(
         lines += _by_group(ratings, meetings, np.stack(alike))
     lines += _answers(ratings, common, np.stack(shares))
     lines += _unanimity(ratings, np.stack(unanimous))
+    lines += [
+        ("repeats", "", WHOLE, f"{rater} {REPEATS}", column)
+        for rater, column in zip(pairs.names, np.stack(again).T, strict=True)
+    ]
     table = pd.DataFrame(
         [
             {"check": check, "group": group, "label": label, "quantity": quantity}

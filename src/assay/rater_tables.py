@@ -146,7 +146,7 @@ def kinds_said(
     mode_alone : bool
         Whether the fit is the mode of its parameters alone, which tells no probability.
     """
-    found = kinds[kinds["behaviour"] != ""]
+    found = kinds[kinds["given_mode"] != ""]
     if most is not None and len(found) > most:
         shown = found.sort_values("informedness", kind="stable").head(most)
         others = counted(len(found) - most, "more line")
@@ -156,12 +156,16 @@ def kinds_said(
         ]
     said = []
     for line in lines_of(found):
-        sure, ends = f"P = {line[f'p_{line["behaviour"]}']:.2f}", (line["lower"], line["upper"])
+        sure, ends = f"P = {line[f'p_{line["given_mode"]}']:.2f}", (line["lower"], line["upper"])
+        if not line["behaviour"]:
+            sure += (
+                f" in the mode that is reported, which has a weight of {line['mode_weight']:.2g}"
+            )
         if mode_alone:
             sure, ends = "by the mode alone, of unknown probability", (np.nan, np.nan)
         number = interval(line["informedness"], *ends)
         said.append(
-            f"Rater {line['rater']} on {line['label']}: {line['behaviour']} ({sure}; informedness "
+            f"Rater {line['rater']} on {line['label']}: {line['given_mode']} ({sure}; informedness "
             f"{number})."
         )
     return said

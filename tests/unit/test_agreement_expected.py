@@ -173,6 +173,29 @@ def test_items_that_are_harder_for_all_show_where_they_are_many():
     assert tails[0] < 0.01 < 0.05 < tails[1]
 
 
+@pytest.mark.parametrize("copiers", [0, 2])
+def test_raters_who_repeat_themselves_more_than_others_show(copiers: int) -> None:
+    """One consistency for all of them is too few."""
+    rng = np.random.default_rng(1)
+    truth = rng.random(80) < 0.4
+    first = truth[:, None, None] == (rng.random((80, 5, 3)) < 0.8)
+    first[:, :copiers] = first[:, :copiers, :1]
+    item, rater, again = (axis.ravel() for axis in np.indices(first.shape))
+    columns = {"item": item, "rater": [f"r{j}" for j in rater], "replicate": again}
+    frame = pd.DataFrame(columns | {"label": first.ravel().astype(int)})
+    ratings = assay.read_ratings(frame, task="single")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the approximation
+        fit = assay.fit(ratings, raters="hierarchical", method="laplace", draws=100, rng=1)
+    table = predictive_checks(fit).set_index("quantity").query("check == 'repeats'")
+    assert len(table) == 5
+    same = (first[..., [0, 0, 1]] == first[..., [1, 2, 2]]).mean(axis=(0, 2))
+    for name, share in zip(sorted(table.index), same, strict=True):
+        assert table.loc[name, "observed"] == pytest.approx(share)
+    tails = table["tail"].to_numpy()
+    assert (tails.min() < 0.01) == (copiers > 0)
+
+
 def test_errors_on_all_labels_at_once_are_found():
     """Raters who err on both labels together: pairs that differ in one label never occur."""
     task = Task(name="two", labels=(Label(name="x"), Label(name="y")))

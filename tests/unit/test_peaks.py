@@ -1,5 +1,8 @@
 """What a mode says of its raters is what their mean accuracy says."""
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +11,7 @@ import assay
 from assay.density import make_density
 from assay.model import build_structure
 from assay.modes import find_modes
-from assay.peaks import Mode, visits
+from assay.peaks import Mode, labels_at, seen_weight, visits
 from assay.recovery import recover
 from assay.spec import make_spec
 from assay.task_files import load_task
@@ -76,5 +79,29 @@ def test_draws_are_of_the_mode_whose_labels_they_have() -> None:
     for mode, draws in zip(modes[:2], (30, 10), strict=True):
         points = mode.x + 0.1 * rng.standard_normal((draws, len(mode.x)))
         states.append(recover(structure, density.constrain(points), rng).states)
-    found = visits(structure, density, modes, np.concatenate(states))
+    labels = [labels_at(structure, density, mode.x[None]) for mode in modes]
+    found = visits(modes, labels, np.concatenate(states))
     assert [mode.visited for mode in found] == [0.75, 0.25, *[0.0] * (len(modes) - 2)]
+
+
+@pytest.mark.parametrize(
+    ("others", "seen"),
+    [
+        ([], 1.0),
+        ([{"weight": 0.4}], 0.6),
+        ([{"weight": 0.4, "visited": 0.3}], 1.0),
+        ([{"weight": 0.2}, {"weight": 0.2, "visited": 0.1}], 0.8),
+        # By its names it is no result, whatever its weight.
+        ([{"weight": 0.4, "misnamed": True}], 1.0),
+    ],
+)
+def test_the_weight_that_is_seen_is_that_of_modes_with_draws(
+    others: list[dict[str, Any]], seen: float
+) -> None:
+    one = Mode(
+        x=np.zeros(1), height=0.0, precision=None, evidence=-1.0, accuracy=0.8, chance=0.5,
+        visited=1.0,
+    )  # fmt: skip
+    first = replace(one, weight=1 - sum(other["weight"] for other in others))
+    modes = [first, *(replace(one, **{"visited": 0.0, **other}) for other in others)]
+    assert seen_weight(modes) == pytest.approx(seen)

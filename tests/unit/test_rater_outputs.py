@@ -362,14 +362,45 @@ def test_of_few_clusters_the_population_moves_with_a_wrong_consensus(monkeypatch
     monkeypatch.setattr(consensus, "TILT_SD", 50.0)
     ratings = assay.simulate("single", classes=("a", "b"), n_items=60, n_clusters=6, rng=3)
     fit = quick(ratings, draws=400)
-    table = consensus_sensitivity(fit, wrong=(0.0, 0.5), metric="prevalence[label=b]")
+    table = consensus_sensitivity(fit, wrong=(0.0, 0.1), metric="prevalence[label=b]")
     assert table["estimand"].str.startswith("population (model-based").all()
+    # A tilt this strong has all errors of a draw on one class, either with a chance of 1/2.
     untouched, wrong = table["mean"]
-    # A tilt this strong makes of an item that is misjudged either class with a chance near 1/2.
-    assert wrong == pytest.approx(0.5 * untouched + 0.5 * 0.5, abs=0.04)
-    assert abs(wrong - untouched) > 0.1
+    assert wrong == pytest.approx(untouched, abs=0.03)
     # Ends of intervals of so few draws would hang on the seed.
-    assert table["sd"][1] > 1.2 * table["sd"][0]
+    assert table["sd"][1] ** 2 == pytest.approx(table["sd"][0] ** 2 + 0.1**2, rel=0.3)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.4])
+@pytest.mark.parametrize("prevalence", [(0.95, 0.05), (0.5, 0.3, 0.2)])
+def test_on_as_many_items_as_is_said_the_truth_is_another(
+    share: float, prevalence: tuple[float, ...]
+) -> None:
+    """However rare a class is: what is drawn afresh must not be what it was."""
+    count = len(prevalence)
+    rng = np.random.default_rng(1)
+    tilt = np.exp(rng.standard_normal((300, 1, count)))
+    misjudged = consensus._Misjudged(
+        steps=(prevalence * tilt).cumsum(axis=-1), context=np.zeros(200, np.int64), seed=2
+    )
+    states = rng.choice(count, (300, 200), p=prevalence).astype(np.int16)
+    found = misjudged.wrong_on(share)(states)
+    assert set(np.unique(found)) == set(range(count))
+    assert (found != states).mean() == pytest.approx(share, rel=0.03)
+    # In either direction, where a class has as many items as are wrong.
+    moved = (found == 1).mean(axis=1) - (states == 1).mean(axis=1)
+    assert moved.max() > 0
+    assert moved.min() < 0 or share > min(prevalence)
+
+
+def test_another_state_is_drawn_as_it_prevails_among_the_others() -> None:
+    steps = np.array([0.5, 0.8, 1.0])[None, None].repeat(400, axis=0)
+    misjudged = consensus._Misjudged(steps=steps, context=np.zeros(300, np.int64), seed=3)
+    for was, others in enumerate([(0, 0.6, 0.4), (5 / 7, 0, 2 / 7), (0.625, 0.375, 0)]):
+        states = np.full((400, 300), was, np.int16)
+        found = misjudged.wrong_on(0.5)(states)
+        shares = np.bincount(found[found != was], minlength=3) / (found != was).sum()
+        np.testing.assert_allclose(shares, others, atol=0.01)
 
 
 def test_consensus_sensitivity_refuses_a_known_reference():

@@ -164,10 +164,13 @@ def test_what_groups_are_worth_stands_below_the_raters(driven: bool) -> None:
 def test_who_is_turned_round_is_said() -> None:
     kinds = pd.DataFrame(
         {"rater": ["u", "v"], "label": "a", "behaviour": ["", "adversarial"],
-         "p_adversarial": [0, 0.99], "informedness": -0.5, "lower": -0.7, "upper": -0.3}
+         "given_mode": ["", "adversarial"], "mode_weight": 0.999, "p_adversarial": [0, 0.99],
+         "informedness": -0.5, "lower": -0.7, "upper": -0.3}
     )  # fmt: skip
     (said,) = kinds_said(kinds)
     assert said == "Rater v on a: adversarial (P = 0.99; informedness -0.50 (-0.70 to -0.30))."
+    (said,) = kinds_said(kinds.assign(behaviour="", mode_weight=0.58))
+    assert "(P = 0.99 in the mode that is reported, which has a weight of 0.58; informed" in said
     (said,) = kinds_said(kinds, mode_alone=True)
     assert "adversarial (by the mode alone, of unknown probability; informedness -0.50" in said
     assert "P =" not in said

@@ -27,6 +27,7 @@ def misfit_section(material: Material) -> Section:
         _verdict(odd, len(table)),
         *([] if material.spec.reference else _together(odd)),
         *_of_one_mind(odd),
+        *_repeating(odd),
         _table(table, material.level),
     ]
     text = f"The model does not reproduce {len(odd)} of {len(table)} features of the answers."
@@ -63,10 +64,10 @@ def _together(odd: pd.DataFrame) -> list[Block]:
     return [
         prose(
             f"That {who} agree with each other more than the model expects says that they err "
-            "together, and are fewer independent witnesses than they are raters. A perception "
-            "layer takes that into account; known truth (reference='gold'), a group whose "
-            "consensus is the truth (reference=), or three groups (reference='groups') tell it "
-            "how often."
+            "together, and are fewer independent witnesses than they are raters; or that another "
+            "group does, which makes most of the consensus. A perception layer takes that into "
+            "account; known truth (reference='gold'), a group whose consensus is the truth "
+            "(reference=), or three groups (reference='groups') tell it how often."
         )
     ]
 
@@ -83,6 +84,20 @@ def _of_one_mind(odd: pd.DataFrame) -> list[Block]:
             "what they look like. Layers of difficulty (item_difficulty, "
             "item_difficulty_continuous, item_difficulty_by_class) say so, and with them shares "
             "and intervals may be others."
+        )
+    ]
+
+
+def _repeating(odd: pd.DataFrame) -> list[Block]:
+    """Say what helps where raters repeat themselves more or less often than the model expects."""
+    if not (odd["check"] == "repeats").any():
+        return []
+    return [
+        prose(
+            "All raters of a recipe share one chance that a repeated rating is the earlier one "
+            "again; some of these repeat themselves more often than others. What is said of their "
+            "reliability is too sure or not sure enough. Raters who repeat themselves alike can "
+            "be a group (group=) with a recipe of its own (raters={group: recipe})."
         )
     ]
 

@@ -15,6 +15,8 @@ from assay.spec import GOLD, GROUPS, recipes
 
 PRIOR_DRIVEN = 0.8
 """Share of the prior's SD from which on a posterior counts as the prior's."""
+LITTLE = 0.5
+"""The same, from which on the data tell little."""
 
 CHOSEN = {
     "random": "Items with gold are taken for a random sample; if they were chosen for being hard, "
@@ -149,29 +151,31 @@ def replicates_apart(structure: Structure) -> list[str]:
 
 def prior_driven_layers(
     structure: Structure, values: Mapping[str, NDArray[np.float64]]
-) -> list[tuple[str, float, bool]]:
-    """Say of each perception layer whether the data tell how often its group misperceives.
+) -> list[tuple[str, float, float]]:
+    """Say of each perception layer how little the data tell how often its group misperceives.
 
     Returns
     -------
     list of tuple
-        Rater group, SD of the prior, and whether the posterior is nearly as wide.
+        Rater group, SD of the prior, and the posterior's SD as a share of it.
     """
     found = []
     for g, name in enumerate(structure.perception.groups):
         a, b = structure.perception.priors["misperceived"].values
         prior_sd = float(np.sqrt(a * b / ((a + b) ** 2 * (a + b + 1))))
         spread = float(values["misperceived"][:, g].std())
-        found.append((name, prior_sd, spread > PRIOR_DRIVEN * prior_sd))
+        found.append((name, prior_sd, spread / prior_sd))
     return found
 
 
 def learned_assumptions(
     structure: Structure, values: Mapping[str, NDArray[np.float64]]
 ) -> list[str]:
-    """Say what the data did not tell."""
+    """Say what the data did not tell, or little of."""
     return [
-        f"How often {name} misperceives an item hangs on the prior: the data hardly tell."
-        for name, _, driven in prior_driven_layers(structure, values)
-        if driven
+        f"How often {name} misperceives an item hangs on the prior: the data "
+        f"{'hardly tell' if share > PRIOR_DRIVEN else 'tell little'} (the SD is {share:.2f} of "
+        "the prior's)."
+        for name, _, share in prior_driven_layers(structure, values)
+        if share > LITTLE
     ]

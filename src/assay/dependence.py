@@ -7,7 +7,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.assumptions import prior_driven_layers
+from assay.assumptions import PRIOR_DRIVEN, prior_driven_layers
 from assay.fit_data import array_of_draws, parameter_draws, structure_of
 from assay.intervals import interval_ends, require_level
 from assay.model import Structure
@@ -167,9 +167,9 @@ def perception_table(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     pandas.DataFrame
         A line for each rater group with a perception layer: ``group``, ``mean``, ``sd``,
         ``lower``, ``upper`` of the chance that an item is misperceived by the whole group,
-        averaged over difficulty; ``prior_sd`` of that of an item of no difficulty, and
-        ``prior_driven``: whether its posterior is nearly as wide, so that the number is what was
-        assumed.
+        averaged over difficulty; of that of an item of no difficulty ``prior_sd`` and
+        ``prior_share``, the posterior's SD as a share of it: near 1 the data tell nothing; and
+        ``prior_driven``: whether that is more than 0.8, so that the number is what was assumed.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def perception_table(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     structure, values = structure_of(fit), parameter_draws(fit)
     rows = []
     weight = np.exp(np.asarray(structure.difficulty.log_weight(values, np)))
-    for name, prior_sd, driven in prior_driven_layers(structure, values):
+    for name, prior_sd, share in prior_driven_layers(structure, values):
         draws = (structure.perception.of_group(name, values)[0] * weight).sum(axis=-1)
         lower, upper = interval_ends(draws, level)
         rows.append(
@@ -191,8 +191,10 @@ def perception_table(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
                 "lower": float(lower),
                 "upper": float(upper),
                 "prior_sd": prior_sd,
-                "prior_driven": driven,
+                "prior_share": share,
+                "prior_driven": share > PRIOR_DRIVEN,
             }
         )
-    columns = ["group", "mean", "sd", "lower", "upper", "prior_sd", "prior_driven"]
+    columns = ["group", "mean", "sd", "lower", "upper"]
+    columns += ["prior_sd", "prior_share", "prior_driven"]
     return pd.DataFrame(rows, columns=columns)

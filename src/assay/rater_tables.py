@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from rich.console import Group
 
+from assay.assumptions import LITTLE, PRIOR_DRIVEN
 from assay.fit_words import KIND_WORDS
 from assay.plurals import counted
 from assay.task import Task
@@ -102,9 +103,16 @@ def misperceived_said(misperceived: pd.DataFrame) -> list[str]:
     """
     return [
         f"To {line['group']} an item looks like another with a chance of {words}"
-        f"{', as the prior alone says' if line['prior_driven'] else ''}."
+        f"{told_by_prior(line['prior_share'])}."
         for line, words in zip(lines_of(misperceived), intervals(misperceived), strict=True)
     ]
+
+
+def told_by_prior(share: float) -> str:
+    """Say how much of a number is the prior's: ``share`` is the posterior's SD by the prior's."""
+    if share > PRIOR_DRIVEN:
+        return ", as the prior alone says"
+    return f", of which the data tell little (SD {share:.2f} of the prior's)" * (share > LITTLE)
 
 
 def drift_tables(drift: pd.DataFrame, sessions: tuple[str, ...]) -> list[Group]:

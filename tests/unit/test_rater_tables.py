@@ -145,16 +145,23 @@ def test_without_binary_labels_there_is_no_table_of_them(animals: xr.DataTree) -
     assert binary_tables(pd.DataFrame(), ratings_of(animals).task) == []
 
 
-@pytest.mark.parametrize("driven", [False, True])
-def test_what_groups_are_worth_stands_below_the_raters(driven: bool) -> None:
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        (0.3, "(0.07 to 0.23)."),
+        (0.7, "(0.07 to 0.23), of which the data tell little (SD 0.70 of the prior's)."),
+        (0.85, "(0.07 to 0.23), as the prior alone says."),
+    ],
+)
+def test_what_groups_are_worth_stands_below_the_raters(share: float, words: str) -> None:
     line = {"group": "llm", "label": "a", "raters": 3, "mean": 2.28, "lower": 2.03, "upper": 2.52}
     worth = pd.DataFrame([line]).assign(sd=0.1, level=0.95, reference="consensus of person")
-    chance = {"group": "llm", "mean": 0.13, "lower": 0.07, "upper": 0.23, "prior_driven": driven}
+    chance = {"group": "llm", "mean": 0.13, "lower": 0.07, "upper": 0.23, "prior_share": share}
     said = " ".join(" ".join(lines(worth_tables(worth), 200)).split())
     assert "llm 3 2.28 (2.03 to 2.52)" in said
     (told,) = misperceived_said(pd.DataFrame([chance]))
     assert "To llm an item looks like another with a chance of 0.13 (0.07 to 0.23)" in told
-    assert ("as the prior alone says" in told) == driven
+    assert told.endswith(words)
     assert "Reference: consensus of person." in said
     two = pd.concat([worth, worth.assign(label="b")])
     assert "llm, b" in " ".join(lines(worth_tables(two), 200))

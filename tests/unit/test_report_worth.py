@@ -62,8 +62,9 @@ def test_draws_are_looked_at_in_stretches(
 def test_how_often_it_misperceives_items_and_who_says_so(layered: xr.DataTree) -> None:
     material = Material(fit=layered)
     pd.testing.assert_frame_equal(material.misperceived, assay.perception_table(layered))
-    for driven, words in ((False, "the data"), (True, "the prior alone")):
-        material.__dict__["misperceived"] = material.misperceived.assign(prior_driven=driven)
+    little = "the prior, and little by the data"
+    for share, words in ((0.2, "the data"), (0.7, little), (0.9, "the prior alone")):
+        material.__dict__["misperceived"] = material.misperceived.assign(prior_share=share)
         (row,) = tables(raters_section(material))["misperceived"].rows
         assert row.cells[-1] == words
 

@@ -2,11 +2,9 @@
 
 import pandas as pd
 
+from assay.assumptions import LITTLE, PRIOR_DRIVEN
 from assay.reporting.page import Block, prose, table_of
 from assay.words import intervals, percent
-
-TOLD = {False: "the data", True: "the prior alone"}
-"""Who says how often a group misperceives items, by whether its number is the prior's."""
 
 
 def worth_blocks(worth: pd.DataFrame, misperceived: pd.DataFrame, level: float) -> list[Block]:
@@ -48,7 +46,7 @@ def _worth_table(worth: pd.DataFrame, level: float) -> Block:
 
 
 def _misperceived_table(misperceived: pd.DataFrame, level: float) -> Block:
-    told = [TOLD[driven] for driven in misperceived["prior_driven"].tolist()]
+    told = [_told_by(share) for share in misperceived["prior_share"].tolist()]
     return table_of(
         "misperceived",
         f"How often an item looks to a whole group like another ({percent(level)} interval)",
@@ -56,3 +54,10 @@ def _misperceived_table(misperceived: pd.DataFrame, level: float) -> Block:
         {"group": "Group", "words": "Share of the items", "told": "Told by"},
         export=misperceived,
     )
+
+
+def _told_by(share: float) -> str:
+    """Say who tells a number whose posterior has this share of the prior's SD."""
+    if share > PRIOR_DRIVEN:
+        return "the prior alone"
+    return "the prior, and little by the data" if share > LITTLE else "the data"

@@ -54,8 +54,21 @@ def catalogue_entry(kind: str, name: str, *, called: str) -> dict[str, Any]:
     --------
     >>> catalogue_entry("raters", "pooled", called="rater family")["title"]
     'Pooled'
+    >>> catalogue_entry("raters", "multinomial", called="rater family")
+    Traceback (most recent call last):
+        ...
+    assay.errors.UnknownNameError: no rater family is called 'multinomial'; here it is pooled
     """
     names = catalogue_names(kind)
     if not isinstance(name, str) or name not in names:
-        raise UnknownNameError(f"no {called} is called {name!r}; {suggest(name, names)}")
+        usual = _other_names(kind, names).get(str(name).lower())
+        told = f"here it is {usual}" if usual else suggest(name, names, limit=len(names))
+        raise UnknownNameError(f"no {called} is called {name!r}; {told}")
     return tomllib.loads(catalogue_path(kind, f"{name}.toml").read_text(encoding="utf-8"))
+
+
+def _other_names(kind: str, names: list[str]) -> dict[str, str]:
+    """Return what entries are called elsewhere, by that name."""
+    read = (catalogue_path(kind, f"{name}.toml").read_text(encoding="utf-8") for name in names)
+    entries = (tomllib.loads(text) for text in read)
+    return {other: e["name"] for e in entries for other in e.get("other_names", [])}

@@ -65,7 +65,7 @@ def simulated(task: str, name: str, n_items: int = 20, **options: object) -> Rat
 )
 def test_entry_is_complete(kind: str, name: str):
     entry = tomllib.loads(catalogue_path(kind, f"{name}.toml").read_text(encoding="utf-8"))
-    assert set(entry) - {"layer", "idle_if"} == KEYS
+    assert set(entry) - {"layer", "idle_if", "other_names"} == KEYS
     assert set(entry.get("idle_if", {})) <= set(entry["priors"])
     assert entry["name"] == name
     assert entry["description"].endswith(".")

@@ -526,6 +526,18 @@ class TestAudits:
 
 
 class TestReplicates:
+    def test_audits_that_contradict_each_other(self) -> None:
+        """Two answers that differ cannot both be right: check says so, with whose they are."""
+        table = pd.DataFrame(BALANCED, columns=["item", "rater", "label"])
+        first = table["item"] == 0  # where c says what a and b do not
+        table["audit"] = np.where(first, "right", "")
+        ratings = read_ratings(table, task="single")
+        problems = texts(check(ratings), "problem")
+        assert "audits contradict it or each other" in problems
+        assert "The audits of 0 are of a, b, c." in problems
+        with pytest.raises(ModelError, match="Of two answers that differ"):
+            build_structure(ratings, make_spec())
+
     def test_pairs_that_agree(self) -> None:
         rows = [(1, "a", "x"), (1, "a", "x"), (1, "a", "y"), (2, "a", "y"), (2, "a", "y")]
         rows += [(1, "b", "x"), (2, "b", "x")]

@@ -5,7 +5,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay.checking.result import Finding, Part, findings_on
-from assay.plurals import counted
+from assay.plurals import counted, some
 from assay.ratings import (
     AUDITED_RIGHT,
     AUDITED_WRONG,
@@ -14,7 +14,8 @@ from assay.ratings import (
     Ratings,
     audited_ratings,
 )
-from assay.states import MISSING
+from assay.reading.ids import sorted_rows
+from assay.states import MISSING, state_space
 
 _finding = findings_on("audits")
 
@@ -28,12 +29,13 @@ def check_audits(ratings: Ratings) -> Part:
     right, known = int((whole == AUDITED_RIGHT).sum()), int((whole != NOT_AUDITED).sum())
     text = f"{int(audited.sum())} of {len(audited)} ratings were audited"
     if known:
-        text += (
-            f"; {right} of the {known} that were judged as a whole are right ({right / known:.1%})"
-        )
+        share = f"{right / known:.1%}"
+        text += f"; {right} of the {known} judged on all their answers are right ({share})"
     table = _table(ratings)
     found = [_finding("note", text), *_labels(table)]
-    if against := against_gold(ratings):
+    states = state_space(ratings.task).states
+    against = against_gold(ratings) or against_each_other(ratings, possible_states(ratings, states))
+    if against:
         found.append(_finding("problem", against))
     vague = int((ratings.audit == SOME_WRONG).any(axis=1).sum())
     if vague:
@@ -109,3 +111,35 @@ def _labels(table: pd.DataFrame) -> list[Finding]:
     if len(table) == 1 or not shares:
         return []
     return [_finding("note", f"right answers among the audited: {', '.join(shares)}")]
+
+
+def possible_states(ratings: Ratings, states: NDArray[np.int16]) -> NDArray[np.bool_]:
+    """Say which states agree with what gold and audits say of each item: (item, state)."""
+    known, which = sorted_rows(*ratings.truth.T)
+    agrees = ((known[:, None, :] == MISSING) | (known[:, None, :] == states[None])).all(axis=-1)
+    possible = np.asarray(agrees[which])
+    for finding, same in ((AUDITED_RIGHT, True), (AUDITED_WRONG, False)):
+        rating, label = np.nonzero((ratings.audit == finding) & (ratings.answers >= 0))
+        fits = (ratings.answers[rating, label][:, None] == states[:, label].T) == same
+        np.logical_and.at(possible, ratings.item[rating], fits)
+    for rating in np.flatnonzero((ratings.audit == SOME_WRONG).any(axis=1)):
+        given = np.flatnonzero(ratings.answers[rating] >= 0)
+        differs = states[:, given] != ratings.answers[rating, given]
+        possible[ratings.item[rating]] &= differs.any(axis=1)
+    return possible
+
+
+def against_each_other(ratings: Ratings, possible: NDArray[np.bool_]) -> str:
+    """Say of which items no state (item, state) is left, with the first audits; ``""`` if none."""
+    none = np.flatnonzero(~possible.any(axis=1))
+    if not len(none):
+        return ""
+    first = np.flatnonzero((ratings.item == none[0]) & (ratings.audit != NOT_AUDITED).any(axis=1))
+    who = [str(ratings.raters.index[ratings.rater[row]]) for row in first]
+    whose = f" The audits of {ratings.items.index[none[0]]} are of {some(who)}." if who else ""
+    return (
+        f"what is known of the truth of {counted(len(none), 'item')} is no state that the "
+        "task's rules admit, or audits contradict it or each other: "
+        f"{some([str(name) for name in ratings.items.index[none]])}.{whose} Of two answers that "
+        "differ at most one is right: mend or clear the truth and the audits of these items"
+    )

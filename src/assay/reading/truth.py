@@ -87,10 +87,11 @@ def _from_table(
         keys = finder.all_of(RECOGNISED["item"][:2])[:1]
     aside = Ledger(side)
     if not keys:
-        ledger.problem(
-            f"the truth has no column {' or '.join(item_columns)} to find its items by",
-            where=f"its columns: {', '.join(finder.columns)}",
-        )
+        if item_columns:  # else it is told that no column of the ratings says which item it is
+            ledger.problem(
+                f"the truth has no column {' or '.join(item_columns)} to find its items by",
+                where=f"its columns: {', '.join(finder.columns)}",
+            )
         return None
     rest = replace(side, frame=side.frame[[c for c in finder.columns if c not in keys]])
     usual = labels if _all_there(labels, ColumnFinder(list(rest.frame.columns))) else None

@@ -22,6 +22,7 @@ from assay.assumptions import (
 from assay.centring import find_centred_modes
 from assay.checking.double_sampling import double_sampling
 from assay.checking.gold_choice import unlike_gold
+from assay.checking.score_directions import check_score_directions
 from assay.climbs import is_large
 from assay.cluster_loadings import align_loadings
 from assay.density import Density, make_density
@@ -50,6 +51,7 @@ from assay.model import Structure, build_structure
 from assay.modes import find_modes, require_density
 from assay.partition import cores
 from assay.peaks import Mode, labels_at, seen_weight, visits
+from assay.plurals import sentence
 from assay.prior_files import Priors
 from assay.prior_use import refuse_idle
 from assay.progress import waiting
@@ -219,6 +221,8 @@ def fit(
         notes += group_error_warnings(
             structure, values, drawn.recovered.states, np.random.default_rng(seed)
         )
+    if "scored" in spec.rater_parts:
+        notes += [sentence(f.text) for f in check_score_directions(ratings).findings]
     notes += unread_scores(structure) + [Aside(text) for text in independent_replicates(structure)]
     for note in notes:
         warnings.warn(note, FitWarning, stacklevel=2)

@@ -52,3 +52,14 @@ def does(count: int, verb: str) -> str:
     if count != 1:
         return verb
     return IRREGULAR.get(verb, f"{verb}s")
+
+
+def sentence(text: str) -> str:
+    """Make a sentence of a finding.
+
+    Examples
+    --------
+    >>> sentence("two raters look like one")
+    'Two raters look like one.'
+    """
+    return f"{text[:1].upper()}{text[1:]}."

@@ -43,6 +43,13 @@ def test_scores_that_run_backwards_are_told_with_their_rank_correlation() -> Non
     assert any(f.text == text and f.level == "warning" for f in assay.check(ratings).findings)
 
 
+def test_a_fit_of_such_scores_warns_of_them() -> None:
+    ratings = ratings_of([3.0, 3.0, -3.0], items=60)
+    options = {"raters": "scored", "method": "map", "draws": 2, "chains": 1, "starts": 1}
+    with pytest.warns(assay.FitWarning, match="Scores of 2 pairs of raters run against each other"):
+        assay.fit(ratings, rng=1, progress=False, **options)
+
+
 def test_each_pair_is_told_beside_answers_too() -> None:
     (text,) = said(ratings_of([3.0, -3.0, 3.0], answers=1))
     assert "2 pairs" in text

@@ -6,7 +6,7 @@ import pandas as pd
 from assay.checking.double_sampling import RECIPE, TOPIC, TURNS
 from assay.checking.result import Finding as Checked
 from assay.checking.result import Proposal
-from assay.plurals import counted, does, some
+from assay.plurals import counted, does, sentence, some
 from assay.ratings import Accounting, Ratings
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Section, bullets, prose, table_of
@@ -37,7 +37,7 @@ def data_section(material: Material) -> Section:
     for finding in found:
         if finding.level in LEVELS:
             level = LEVELS[finding.level]
-            blocks.append(Callout(word=finding.level, text=_sentence(finding.text), level=level))
+            blocks.append(Callout(word=finding.level, text=sentence(finding.text), level=level))
     notes = [f.text for f in found if f.level == "note" and f.topic not in SAID]
     blocks += bullets(notes, "What a check of the ratings found besides:")
     fine = [f.text for f in found if f.level == "ok" and f.topic not in SAID]
@@ -68,21 +68,17 @@ def _findings(found: list[Checked]) -> tuple[Finding, ...]:
     untold = [f.text for f in found if f.level == "problem"]
     told = [f.text for f in found if f.topic == TOPIC and f.level in LEVELS and TURNS in f.text]
     problems = (
-        Finding(weight=UNTOLD_WEIGHT, text=_sentence(text), section="data") for text in untold
+        Finding(weight=UNTOLD_WEIGHT, text=sentence(text), section="data") for text in untold
     )
     signs = (
         Finding(
             weight=WEIGHT,
-            text=f"{_sentence(text.partition(TURNS)[0] + TURNS)} What to fit instead stands there.",
+            text=f"{sentence(text.partition(TURNS)[0] + TURNS)} What to fit instead stands there.",
             section="data",
         )
         for text in told
     )
     return (*problems, *signs)
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _sizes(ratings: Ratings) -> str:

@@ -1,12 +1,14 @@
 """Raters as tables for the terminal: worst first, a line each, or one for every class; groups."""
 
+from typing import cast
+
 import numpy as np
 import pandas as pd
 from rich.console import Group
 
 from assay.assumptions import LITTLE, PRIOR_DRIVEN
 from assay.fit_words import KIND_WORDS
-from assay.plurals import counted
+from assay.plurals import counted, some
 from assay.task import Task
 from assay.terminal import make_table
 from assay.words import binary_heading, gap, interval, intervals, lines_of, percent
@@ -106,6 +108,29 @@ def misperceived_said(misperceived: pd.DataFrame) -> list[str]:
         f"{told_by_prior(line['prior_share'])}."
         for line, words in zip(lines_of(misperceived), intervals(misperceived), strict=True)
     ]
+
+
+def consistency_said(consistency: pd.DataFrame) -> str:
+    """Say how often the model takes a repeated rating for the earlier one again.
+
+    Parameters
+    ----------
+    consistency : DataFrame
+        From :func:`assay.rater_consistency`; raters of one recipe share a number.
+    """
+    learned = consistency.dropna(subset="consistency")
+    of_recipe = learned.groupby(["consistency", "lower", "upper"], sort=False)["rater"]
+    said = []
+    for numbers, raters in of_recipe:
+        mean, lower, upper = cast("tuple[float, float, float]", numbers)
+        who = f" ({some(list(raters))})" if of_recipe.ngroups > 1 else ""
+        said.append(f"{interval(mean, lower, upper)}{who}")
+    if not said:
+        return ""
+    return (
+        "By the model, a repeated rating is the earlier one again instead of a fresh one with a "
+        f"chance of {', '.join(said)}."
+    )
 
 
 def told_by_prior(share: float) -> str:

@@ -526,6 +526,25 @@ class TestAudits:
 
 
 class TestReplicates:
+    @pytest.mark.parametrize(
+        ("gold", "slip"), [("yess", True), ("Yes ", False), ("perhaps", False), ("no", False)]
+    )
+    def test_a_slip_in_the_truth_makes_no_class_in_silence(self, gold: str, slip: bool) -> None:
+        rows = [(n, r, ("no", "yes")[(n + (r == "c")) % 2]) for n in range(30) for r in "abc"]
+        table = pd.DataFrame(rows, columns=["item", "rater", "label"])
+        table["truth"] = np.where(table["item"] == 1, gold, "")
+        report = check(read_ratings(table, task="single", truth="truth"))
+        said = texts(report, "warning")
+        assert ("the truth has 'yess', which no rater reported and which looks like 'yes'" in said
+                ) == slip  # fmt: skip
+
+    def test_classes_that_differ_by_a_number_are_no_slips(self) -> None:
+        rows = [(n, r, f"class {(n + (r == 'c')) % 2}") for n in range(30) for r in "abc"]
+        table = pd.DataFrame(rows, columns=["item", "rater", "label"])
+        table["truth"] = np.where(table["item"] == 1, "class 2", "")
+        report = check(read_ratings(table, task="single", truth="truth"))
+        assert "looks like" not in texts(report, "warning")
+
     def test_audits_that_contradict_each_other(self) -> None:
         """Two answers that differ cannot both be right: check says so, with whose they are."""
         table = pd.DataFrame(BALANCED, columns=["item", "rater", "label"])

@@ -1,5 +1,7 @@
 """Answers: what share of each label is there, and which rules the answers break."""
 
+from difflib import get_close_matches
+
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
@@ -9,6 +11,9 @@ from assay.grammar import NOT_ASKED
 from assay.plurals import does, some
 from assay.ratings import Ratings
 from assay.states import MISSING, Vectors
+
+ALIKE = 0.8
+"""How alike, of 1, the names of two classes are before one is taken for a slip of the other."""
 
 
 def check_answers(ratings: Ratings) -> Part:
@@ -29,6 +34,7 @@ def check_answers(ratings: Ratings) -> Part:
             text = f"{name}: {missing} of {len(answers)} answers {does(missing, 'are')} missing"
             found.append(Finding(level="note", topic="answers", text=text))
     found += _classes(classes)
+    found += _slips(ratings, classes)
     found += _rules(ratings, answers)
     if not found:
         text = "every label that was asked has an answer, and every class was reported"
@@ -95,6 +101,36 @@ def _classes(classes: pd.DataFrame) -> list[Finding]:
             text = f"{label}: nobody reported {some(never)}"
             found.append(Finding(level="note", topic="answers", text=text))
     return found
+
+
+def _slips(ratings: Ratings, classes: pd.DataFrame) -> list[Finding]:
+    """Find classes of the truth that no rater reported and that look like one that some did."""
+    found = []
+    for n, label in enumerate(ratings.task.labels):
+        count = classes.loc[classes["label"] == label.name].set_index("class")["count"]
+        said = [name for name in label.classes if count[name]]
+        for k in np.unique(ratings.truth[ratings.truth[:, n] >= 0, n]):
+            name = label.classes[k]
+            near = get_close_matches(_letters(name), map(_letters, said), n=1, cutoff=ALIKE)
+            if count[name] or not near:
+                continue
+            like = next(other for other in said if _letters(other) == near[0])
+            if _digits(like) != _digits(name):
+                continue
+            text = (
+                f"{label.name}: the truth has {name!r}, which no rater reported and which looks "
+                f"like {like!r}: if it is a slip it makes a class of its own. Mend it in the truth"
+            )
+            found.append(Finding(level="warning", topic="answers", text=text))
+    return found
+
+
+def _letters(name: str) -> str:
+    return name.strip().casefold()
+
+
+def _digits(name: str) -> list[str]:
+    return [c for c in name if c.isdigit()]
 
 
 def _rules(ratings: Ratings, answers: Vectors) -> list[Finding]:

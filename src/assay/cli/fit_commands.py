@@ -189,6 +189,7 @@ def raters(
     tree = open_fit(fit_file)
     frame, accuracy = reliability_frame(tree, kind, level), accuracy_frame(tree, kind, level)
     kinds, worth = rater_kinds(tree, level=level), worth_frame(tree, level)
+    consistency = rater_consistency(tree, level=level)
     misperceived, by_session = perception_table(tree, level=level), session_frames(tree, level)
 
     def show() -> None:
@@ -196,6 +197,7 @@ def raters(
         from assay.fit_words import scores_said
         from assay.rater_tables import (
             class_tables,
+            consistency_said,
             drift_tables,
             kinds_said,
             misperceived_said,
@@ -212,7 +214,7 @@ def raters(
         mode_alone = tree.attrs["method"] in MODES_ALONE
         said = misperceived_said(misperceived)
         said += kinds_said(kinds, SHOWN_KINDS, mode_alone=mode_alone)
-        said += filter(None, [scores_said(ratings)])
+        said += filter(None, [consistency_said(consistency), scores_said(ratings)])
         if by_session:
             tables += drift_tables(by_session["drift"], ratings.sessions)
         show_parts(*tables, *worth_tables(worth), *said)
@@ -222,7 +224,7 @@ def raters(
     of_raters = {
         "behaviour": kinds,
         "misperceived": misperceived,
-        "consistency": rater_consistency(tree, level=level),
+        "consistency": consistency,
     }
     about = {"level": level, "reference": tree.attrs["reference"]}
     extra = {name: table.assign(**about) for name, table in of_raters.items()}

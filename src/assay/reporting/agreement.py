@@ -1,12 +1,10 @@
 """Section: agreement between raters, beside what the model expects."""
 
-from typing import cast
-
 import pandas as pd
 
 from assay.agreements import WHOLE, Agreement
 from assay.plots.agreement import plot_agreement
-from assay.plurals import some
+from assay.rater_tables import consistency_said
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Gap, Picture, Section, prose, table_of
 from assay.reporting.svg import WIDTH, to_svg
@@ -50,35 +48,12 @@ def agreement_section(material: Material) -> Section | Gap:
     ]
     if len(found.intra_rater):
         shown = {"rater": "Rater", "label": "Label", "n": "Items", "percent": "Agreement"}
-        said = _repeats(material.consistency)
+        said = consistency_said(material.consistency)
         blocks.append(
             table_of("intra_rater", "Raters with themselves", found.intra_rater, shown, note=said)
         )
     findings = tuple(Finding(weight=WEIGHT, text=text, section="agreement") for text in slight)
     return Section(key="agreement", title="Agreement", blocks=tuple(blocks), findings=findings)
-
-
-def _repeats(consistency: pd.DataFrame) -> str:
-    """Say how often the model takes a repeated rating for the earlier one again.
-
-    Parameters
-    ----------
-    consistency : DataFrame
-        From :func:`assay.rater_consistency`; raters of one recipe share a number.
-    """
-    learned = consistency.dropna(subset="consistency")
-    of_recipe = learned.groupby(["consistency", "lower", "upper"], sort=False)["rater"]
-    said = []
-    for numbers, raters in of_recipe:
-        mean, lower, upper = cast("tuple[float, float, float]", numbers)
-        who = f" ({some(list(raters))})" if of_recipe.ngroups > 1 else ""
-        said.append(f"{interval(mean, lower, upper)}{who}")
-    if not said:
-        return ""
-    return (
-        "By the model, a repeated rating is the earlier one again instead of a fresh one with a "
-        f"chance of {', '.join(said)}."
-    )
 
 
 def _slight(found: Agreement) -> list[str]:

@@ -60,8 +60,9 @@ STEPS = (
     "ability_bias",
     "ability_bias + item_difficulty",
     DEFAULT_OF_MORE,
+    "ability_bias + item_difficulty_continuous",
 )
-"""From the plain model to the default of more than two classes."""
+"""From the plain model to the default of more than two classes, and a slower one."""
 HOLDS = ("not worse (three)", "not worse (any)", "calibrated")
 CALIBRATED = 0.03
 ENOUGH_GIVEN = 50

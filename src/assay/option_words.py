@@ -20,7 +20,9 @@ OTHERWISE = {"classes": "word", "claims": "claim", "rng": "seed", "covariates": 
 OPTIONS = {name: name.replace("_", "-") for name in (*READING, *FITTING, *REPORTING)} | OTHERWISE
 
 _NAME = "|".join(sorted(OPTIONS, key=len, reverse=True))
-_VALUE = r"""'[^']*'|"[^"]*"|\{(?:[^{}]|\{[^{}]*\})*\}|\[[^\[\]]*\]|\d+(?:\.\d+)?|True"""
+_VALUE = (
+    r"""'[^']*'|"[^"]*"|\{(?:[^{}]|\{[^{}]*\})*\}|\[[^\[\]]*\]|\([\d., ]+\)|\d+(?:\.\d+)?|True"""
+)
 _ONE = rf"(?<![\w\[])(?:{_NAME})=(?:{_VALUE}|(?=[\s,;:.)]|$))"
 _RUN = re.compile(rf"{_ONE}(?:, {_ONE})*")
 _CALL = re.compile(rf"\bread_ratings\(((?:{_NAME})=)(?:\.\.\.)?\)")
@@ -41,6 +43,8 @@ def in_options(text: str) -> str:
     'Use --method nuts; unlock it with --system or --score-range'
     >>> in_options('raters={"judge": "mace", "people": "pooled"}, prevalence="dirichlet"')
     '--raters judge=mace --raters people=pooled --prevalence dirichlet'
+    >>> in_options("say so: score_range=(0, 100)")
+    'say so: --score-range 0 100'
     >>> in_options("name its column with read_ratings(stratum=...)")
     'name its column with --stratum'
     >>> in_options("prevalence[label=1] is a metric")
@@ -62,7 +66,10 @@ def _written(run: re.Match[str]) -> str:
 
 
 def _typed(option: str, text: str) -> Iterator[str]:
-    """Give an option with its value, once for each value that it has."""
+    """Give an option with its value, once for each value that it has; a tuple is one of two."""
+    if text.startswith("("):
+        yield f"--{option} {' '.join(map(str, ast.literal_eval(text)))}"
+        return
     for value in _values(ast.literal_eval(text)) if text else [None]:
         yield f"--{option}" if value is None else f"--{option} {shlex.quote(value)}"
 

@@ -366,8 +366,10 @@ def test_a_spammer_is_named(monkeypatch: pytest.MonkeyPatch, fit: xr.DataTree) -
     line = {
         "rater": "rater 1", "label": "misleading", "informedness": 0.01, "lower": -0.05,
         "upper": 0.06, "p_spammer": 0.98, "p_adversarial": 0.0, "behaviour": "spammer",
+        "given_mode": "spammer", "mode_weight": 1.0,
     }  # fmt: skip
-    monkeypatch.setattr(Material, "kinds", pd.DataFrame([line, {**line, "behaviour": ""}]))
+    nobody = {**line, "behaviour": "", "given_mode": ""}
+    monkeypatch.setattr(Material, "kinds", pd.DataFrame([line, nobody]))
     rater = "Rater rater 1 on misleading: spammer"
     said = texts(raters_section(Material(fit=fit)))
     assert said.count(f"{rater} (by the mode alone") == 1

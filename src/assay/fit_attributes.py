@@ -10,7 +10,7 @@ from typing import Any
 from assay.errors import Aside
 from assay.fit_data import accounting_json
 from assay.model import Structure
-from assay.peaks import Mode
+from assay.peaks import Mode, seen_weight
 
 VERSIONS = (
     *("assay", "numpy", "numba", "nutpie", "pymc", "arviz", "xarray", "pandas"),
@@ -31,6 +31,8 @@ def attributes(
 ) -> dict[str, Any]:
     """Return the attributes of a fit: what it is, how it was made, and what to know of it."""
     ratings, spec = structure.ratings, structure.spec
+    seen = seen_weight(modes)
+    mode_weight = {"mode_weight": seen} if seen < 1 else {}
     return {
         "task": ratings.task.to_json(),
         "spec": json.dumps(asdict(spec)),
@@ -44,7 +46,7 @@ def attributes(
         "accounting": accounting_json(ratings.accounting),
         **said(notes),
         "assumptions": json.dumps(stated),
-        "diagnostics": json.dumps(diagnostics),
+        "diagnostics": json.dumps({**diagnostics, **mode_weight}),
         "modes": json.dumps([str(mode) for mode in modes]),
     }
 

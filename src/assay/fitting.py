@@ -50,7 +50,7 @@ from assay.maximisation import Maximisation
 from assay.model import Structure, build_structure
 from assay.modes import find_modes, require_density
 from assay.partition import cores
-from assay.peaks import Mode, labels_at, seen_weight, visits
+from assay.peaks import Mode, labels_at, visits
 from assay.plurals import sentence
 from assay.prior_files import Priors
 from assay.prior_use import refuse_idle
@@ -208,8 +208,6 @@ def fit(
             numbers, found = diagnose_laplace(modes[0], x, stats["lp"])
     elif method == "em":
         numbers = {"optimiser": "climb" if form is None else "em"}
-    if (seen := seen_weight(modes)) < 1:
-        numbers["mode_weight"] = seen
     notes = [*drawn.notes, *found, *mode_warnings(modes), *name_warnings(structure, values)]
     notes += turned_warnings(structure, values)
     notes += design_warnings(spec, double_sampling(ratings)) + gold_warnings(

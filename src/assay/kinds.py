@@ -11,8 +11,8 @@ from assay.fit_data import parameter_draws, ratings_of, structure_of
 from assay.intervals import interval_ends, require_level
 from assay.parts.scores import ScorePart
 from assay.reliability import rater_reliability
+from assay.repeated_pairs import repeated_pairs
 from assay.score_bins import raters_of_scores, score_codes
-from assay.states import MISSING
 
 Floats = NDArray[np.float64]
 SPAM = 0.1
@@ -197,26 +197,11 @@ def rater_consistency(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
         said: NDArray[np.integer] = ratings.answers
         if isinstance(part, ScorePart):
             said = score_codes(ratings, part.family.layout)
-        for member in part.members:
-            pairs, same = _repeated_pairs(said, ratings.item, ratings.rater == member)
-            if pairs:
-                line = [str(ratings.raters.index[member]), pairs, same / pairs, *bounds]
-                rows.append(line)
+        pairs, same = repeated_pairs(ratings, said).compare(said)
+        rows += [
+            [str(ratings.raters.index[j]), int(pairs[j]), float(same[j] / pairs[j]), *bounds]
+            for j in part.members
+            if pairs[j]
+        ]
     columns = ["rater", "pairs", "same", "consistency", "lower", "upper"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def _repeated_pairs(
-    said: NDArray[np.integer], item: NDArray[np.int64], mine: NDArray[np.bool_]
-) -> tuple[int, int]:
-    """Count pairs of ratings of one item by one rater, and those that agree on what both answer."""
-    here = np.flatnonzero(mine & (said != MISSING).any(axis=1))
-    order = here[np.argsort(item[here], kind="stable")]
-    pairs = same = 0
-    for apart in range(1, int(np.bincount(item[here]).max(initial=0))):
-        one, other = order[:-apart], order[apart:]
-        both = (said[one] != MISSING) & (said[other] != MISSING)
-        paired = (item[one] == item[other]) & both.any(axis=1)
-        pairs += int(paired.sum())
-        same += int((paired & (~both | (said[one] == said[other])).all(axis=1)).sum())
-    return pairs, same

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.checking.audits import against_each_other, against_gold, possible_states
+from assay.checking.audits import contradiction, possible_states
 from assay.errors import ModelError
 from assay.ratings import Ratings
 from assay.reading.ids import sorted_rows
@@ -29,6 +29,6 @@ def truth_masks(
     possible = possible_states(ratings, states)
     packed, mask = sorted_rows(*np.packbits(possible, axis=1).T)
     masks = np.unpackbits(packed.astype(np.uint8), axis=1, count=possible.shape[1])
-    if against := against_gold(ratings) or against_each_other(ratings, possible):
+    if against := contradiction(ratings, possible):
         raise ModelError(against)
     return mask, np.where(masks, 0.0, -np.inf)

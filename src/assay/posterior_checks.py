@@ -17,6 +17,7 @@ from assay.intervals import interval_ends, require_level
 from assay.meetings import Design, GroupMeetings, build_design, build_meetings
 from assay.predictive import predict_answers
 from assay.ratings import Ratings
+from assay.repeated_pairs import RepeatedPairs, repeated_pairs
 from assay.states import MISSING, Vectors, vector_name
 from assay.unanimity import VOTES, label_votes
 
@@ -64,60 +65,6 @@ class Patterns:
             found[:, n] = np.bincount(self.group[same], minlength=len(self.groups))
         found[:, -1] = sizes - (found[:, :-1] * self.chosen).sum(axis=1)
         return np.asarray(found / sizes[:, None])
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RepeatedPairs:
-    """Pairs of ratings of one item by one rater, of raters who have enough of them.
-
-    Attributes
-    ----------
-    one, other : ndarray of int (pair,)
-        Positions of the ratings.
-    who : ndarray of int (pair,)
-        Which of ``names`` rated.
-    names : tuple of str
-    """
-
-    one: NDArray[np.int64]
-    other: NDArray[np.int64]
-    who: NDArray[np.int64]
-    names: tuple[str, ...]
-
-    def same(self, answers: Vectors) -> Floats:
-        """Share of each rater's pairs that agree in all that both answer: (rater,)."""
-        first, second = answers[self.one], answers[self.other]
-        both = (first != MISSING) & (second != MISSING)
-        alike = (~both | (first == second)).all(axis=1)
-        counts = np.bincount(self.who, both.any(axis=1), len(self.names))
-        same = np.bincount(self.who, alike & both.any(axis=1), len(self.names))
-        return np.asarray(np.divide(same, counts, np.full(len(counts), np.nan), where=counts > 0))
-
-
-def repeated_pairs(ratings: Ratings) -> RepeatedPairs:
-    """Find the pairs of ratings of one item by one rater."""
-    here = np.flatnonzero((ratings.answers != MISSING).any(axis=1))
-    order = here[np.lexsort((ratings.item[here], ratings.rater[here]))]
-    ones, others = [order[:0]], [order[:0]]
-    for apart in range(1, len(order)):
-        one, other = order[:-apart], order[apart:]
-        paired = (ratings.item[one] == ratings.item[other]) & (
-            ratings.rater[one] == ratings.rater[other]
-        )
-        if not paired.any():
-            break
-        ones.append(one[paired])
-        others.append(other[paired])
-    one, other = np.concatenate(ones), np.concatenate(others)
-    counts = np.bincount(ratings.rater[one], minlength=len(ratings.raters))
-    chosen = np.flatnonzero(counts >= ENOUGH_PAIRS)
-    kept = np.isin(ratings.rater[one], chosen)
-    return RepeatedPairs(
-        one=one[kept],
-        other=other[kept],
-        who=np.searchsorted(chosen, ratings.rater[one[kept]]),
-        names=tuple(str(name) for name in ratings.raters.index[chosen]),
-    )
 
 
 def predictive_checks(
@@ -195,7 +142,8 @@ def predictive_checks(
     ratings = ratings_of(fit)
     design = build_design(ratings)
     common, meetings = _common(ratings, patterns), build_meetings(ratings, design)
-    pairs = repeated_pairs(ratings)
+    pairs = repeated_pairs(ratings, ratings.answers)
+    several = np.flatnonzero(pairs.count >= ENOUGH_PAIRS)
     shares: list[Floats] = []
     again: list[Floats] = []
     alike: list[Floats] = []
@@ -203,7 +151,7 @@ def predictive_checks(
     every: Iterable[Vectors] = chain([ratings.answers], predict_answers(fit, draws=draws, rng=rng))
     every = _noted(every, common.shares, shares)
     every = _noted(every, lambda answers: unanimous_shares(ratings, answers), unanimous)
-    every = _noted(every, lambda answers: pairs.same(answers), again)
+    every = _noted(every, lambda answers: _same_again(pairs, answers)[several], again)
     if meetings is not None:
         every = _noted(every, meetings.percent, alike)
     lines = _agreement(ratings, design, every)
@@ -213,7 +161,7 @@ def predictive_checks(
     lines += _unanimity(ratings, np.stack(unanimous))
     lines += [
         ("repeats", "", WHOLE, f"{rater} {REPEATS}", column)
-        for rater, column in zip(pairs.names, np.stack(again).T, strict=True)
+        for rater, column in zip(ratings.raters.index[several], np.stack(again).T, strict=True)
     ]
     table = pd.DataFrame(
         [
@@ -243,6 +191,12 @@ def unanimous_shares(ratings: Ratings, answers: Vectors) -> Floats:
         alike = (votes[enough] == asked[enough, None]).sum(axis=0)
         found.append(alike / enough.sum() if enough.any() else np.full(len(label.classes), np.nan))
     return np.concatenate(found)
+
+
+def _same_again(pairs: RepeatedPairs, answers: Vectors) -> Floats:
+    """Share of each rater's pairs that agree in all that both answer: (rater,)."""
+    told, same = pairs.compare(answers)
+    return np.asarray(np.divide(same, told, np.full(len(told), np.nan), where=told > 0))
 
 
 def _noted(

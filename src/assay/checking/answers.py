@@ -108,18 +108,16 @@ def _slips(ratings: Ratings, classes: pd.DataFrame) -> list[Finding]:
     found = []
     for n, label in enumerate(ratings.task.labels):
         count = classes.loc[classes["label"] == label.name].set_index("class")["count"]
-        said = [name for name in label.classes if count[name]]
+        said = {_letters(name): name for name in label.classes if count[name]}
         for k in np.unique(ratings.truth[ratings.truth[:, n] >= 0, n]):
             name = label.classes[k]
-            near = get_close_matches(_letters(name), map(_letters, said), n=1, cutoff=ALIKE)
-            if count[name] or not near:
-                continue
-            like = next(other for other in said if _letters(other) == near[0])
-            if _digits(like) != _digits(name):
+            near = get_close_matches(_letters(name), said, n=1, cutoff=ALIKE)
+            if count[name] or not near or _digits(near[0]) != _digits(name):
                 continue
             text = (
                 f"{label.name}: the truth has {name!r}, which no rater reported and which looks "
-                f"like {like!r}: if it is a slip it makes a class of its own. Mend it in the truth"
+                f"like {said[near[0]]!r}: if it is a slip it makes a class of its own. Mend it in "
+                "the truth"
             )
             found.append(Finding(level="warning", topic="answers", text=text))
     return found

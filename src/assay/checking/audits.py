@@ -34,8 +34,7 @@ def check_audits(ratings: Ratings) -> Part:
     table = _table(ratings)
     found = [_finding("note", text), *_labels(table)]
     states = state_space(ratings.task).states
-    against = against_gold(ratings) or against_each_other(ratings, possible_states(ratings, states))
-    if against:
+    if against := contradiction(ratings, possible_states(ratings, states)):
         found.append(_finding("problem", against))
     vague = int((ratings.audit == SOME_WRONG).any(axis=1).sum())
     if vague:
@@ -129,11 +128,13 @@ def possible_states(ratings: Ratings, states: NDArray[np.int16]) -> NDArray[np.b
     return possible
 
 
-def against_each_other(ratings: Ratings, possible: NDArray[np.bool_]) -> str:
+def contradiction(ratings: Ratings, possible: NDArray[np.bool_]) -> str:
     """Say of which items no state (item, state) is left, with the first audits; ``""`` if none."""
     none = np.flatnonzero(~possible.any(axis=1))
     if not len(none):
         return ""
+    if against := against_gold(ratings):
+        return against
     first = np.flatnonzero((ratings.item == none[0]) & (ratings.audit != NOT_AUDITED).any(axis=1))
     who = [str(ratings.raters.index[ratings.rater[row]]) for row in first]
     whose = f" The audits of {ratings.items.index[none[0]]} are of {some(who)}." if who else ""

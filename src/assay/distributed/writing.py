@@ -37,7 +37,7 @@ from assay.fit_diagnostics import diagnose_laplace
 from assay.fit_tree import assemble
 from assay.interrupts import unbroken
 from assay.model import Structure
-from assay.peaks import Mode, seen_weight
+from assay.peaks import Mode
 from assay.progress import waiting
 from assay.recovery import Recovered
 
@@ -81,8 +81,6 @@ def write_fit(
                 numbers, notes = diagnose_laplace(modes[0], x, stats["lp"])
         elif method == "em":
             numbers = {"optimiser": "climb"}
-        if (seen := seen_weight(modes)) < 1:
-            numbers["mode_weight"] = seen
         notes += [*mode_warnings(modes), *name_warnings(structure, values)]
         notes += turned_warnings(structure, values)
         notes += design_warnings(structure.spec, double_sampling_on_workers(held))

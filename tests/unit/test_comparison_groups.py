@@ -69,13 +69,13 @@ def test_one_system_has_no_contrasts():
 def test_small_groups_take_the_predictive_of_the_model():
     table = group_contrasts(stratified(sizes=(4, 30)), metric="helpfulness_rate")
     assert table["estimand"].tolist() == [
-        "population (model-based: 4 clusters)", "population",
+        "population (40% model-based: 4 clusters)", "population",
         "population (model-based: in 1 of 2 groups)",
     ]  # fmt: skip
 
 
 def test_the_mean_of_groups_is_the_models_where_all_groups_are():
-    table = group_contrasts(stratified(sizes=(3, 4)), metric="helpfulness_rate")
+    table = group_contrasts(stratified(sizes=(2, 4)), metric="helpfulness_rate")
     assert table["estimand"].iloc[-1] == "population (model-based: in every group)"
 
 

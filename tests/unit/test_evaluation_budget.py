@@ -200,7 +200,7 @@ def test_events_that_nobody_saw_wait_in_other_clusters(quick):
             replace(ratings, answers=safe), method="laplace", draws=100, chains=2, starts=1, rng=1
         )
     line = expected_width(unseen, metric="unsafe_content_rate", by=None).iloc[0]
-    assert line["estimand"] == "population (model-based: hardly an event seen)"
+    assert line["estimand"] == "population"
     assert line["ten_more_clusters"] == pytest.approx(line["width"] * np.sqrt(30 / 40))
     assert 0.9 * line["width"] < line["one_more_rating"] <= line["width"]
     assert line["binds"] == "clusters"

@@ -125,7 +125,7 @@ def test_one_large_cluster_leaves_few_in_effect():
     np.testing.assert_allclose(shape, 1 - 2 / effective)
 
 
-def test_twenty_equal_clusters_and_more_are_dirichlet():
-    for size in (20, 21, 300):
+def test_thirty_equal_clusters_and_more_are_dirichlet():
+    for size in (30, 31, 300):
         layout = one_item_panels([f"c{k}" for k in range(size)], weight=np.full(size, 0.1))
         assert (cluster_weights(layout).shape == 1).all()

@@ -13,7 +13,7 @@ from assay.evaluation import draws as draws_module
 from assay.evaluation import fitted, metric, metrics, metrics_of_labels, registry
 from assay.evaluation.choosing import choose_metrics
 from assay.evaluation.draws import metric_draws, metric_totals
-from assay.evaluation.estimands import cluster_weights
+from assay.evaluation.estimands import cluster_weights, draws_of_model, mass_of_clusters
 from assay.evaluation.panels import panel_layout
 from assay.evaluation.stream import LabelDraws, posterior_labels
 from assay.fit_words import panels_said
@@ -70,8 +70,15 @@ def fake(monkeypatch):
             for _ in range(replicates):
                 yield LabelDraws(states=rng.integers(len(kinds), size=(40, count)), codes=kinds)
 
+        def again(fit, draws):
+            rng = np.random.default_rng(4)
+            kinds = states if new is None else new[None]
+            while True:
+                yield LabelDraws(states=rng.integers(len(kinds), size=(draws, count)), codes=kinds)
+
         monkeypatch.setattr(fitted, "ratings_of", lambda fit: ratings)
         monkeypatch.setattr(fitted, "predicted_labels", predicted)
+        monkeypatch.setattr(fitted, "predicted_again", again)
         tree = xr.DataTree(
             xr.Dataset(
                 attrs={"reference": "consensus of all raters", "seed": 1, "task": "", "spec": ""}
@@ -117,10 +124,14 @@ def test_population_weights_the_panels_of_each_draw(fake):
     ratings = paired_ratings()
     fit = fake(ratings)
     data = metrics(fit, metric="topical_precision_at_k")
-    weights = cluster_weights(panel_layout(ratings))[0:40]
+    layout, chosen = panel_layout(ratings), choose_metrics(ratings.task, "topical_precision_at_k")
+    weights = cluster_weights(layout)[0:40]
     relevant = labels_of(fit)[..., 0].reshape(40, 2, 30, 3).mean(axis=-1)
     order = [sorted(f"q{c}" for c in range(30)).index(f"q{c}") for c in range(30)]
-    expected = np.einsum("dsc,dc->ds", relevant, weights[:, order])
+    observed = np.einsum("dsc,dc->ds", relevant, weights[:, order])
+    prior = fitted.discordant_clusters(fit, ratings, chosen, layout, 40).totals(1)[:, 0]
+    top, bottom = prior / mass_of_clusters(layout, 40, 1)[:, None]
+    expected = (observed + top) / (1 + bottom)
     drawn = data["topical_precision_at_k"].to_numpy().reshape(40, 2)
     np.testing.assert_allclose(drawn, expected)
     assert data["topical_precision_at_k"].attrs["estimand"] == "population"
@@ -144,14 +155,26 @@ def test_attributes_say_what_the_numbers_are_about(fake):
     assert data["misleading_context_rate_at_k"].attrs["better"] == "lower"
 
 
-def test_few_clusters_take_the_predictive_of_the_model(fake):
-    ratings = paired_ratings(clusters=12)
+@pytest.mark.parametrize(
+    ("clusters", "words"),
+    [
+        (10, "population (model-based: 10 clusters)"),
+        (14, "population (60% model-based: 14 clusters)"),
+        (20, "population"),
+    ],
+)
+def test_few_clusters_take_the_predictive_of_the_model(fake, clusters, words):
+    """In a share of the draws that falls from all at ten clusters to none at twenty."""
+    ratings = paired_ratings(clusters=clusters)
     data = metrics(fake(ratings), metric="topical_precision_at_k")
     variable = data["topical_precision_at_k"]
-    assert variable.attrs["estimand"] == "population (model-based: 12 clusters)"
+    assert variable.attrs["estimand"] == words
     expected = new_labels()[..., 0]
-    expected = expected.reshape(32, 2, 20, 2, 36).mean(axis=(0, 4))
-    np.testing.assert_allclose(variable.to_numpy(), expected)
+    expected = expected.reshape(32, 2, 20, 2, 3 * clusters).mean(axis=(0, 4)).reshape(40, 2)
+    own = np.isclose(variable.to_numpy().reshape(40, 2), expected).all(axis=1)
+    share = min(1.0, (20 - clusters) / 10)
+    np.testing.assert_array_equal(own, draws_of_model(share, 40))
+    assert own.sum() == pytest.approx(40 * share, abs=1)
 
 
 def test_predictive_ratio_is_a_ratio_of_totals_over_replicates(fake):
@@ -168,7 +191,7 @@ def test_the_system_with_fewest_clusters_decides(fake):
     few = ratings.panels["cluster"].isin([f"q{c}" for c in range(19)])
     kept = few | (ratings.panels["system"] == "B")
     data = metrics(fake(replace(ratings, panels=ratings.panels[kept])))
-    assert data["ndcg_at_k"].attrs["estimand"] == "population (model-based: 19 clusters of A)"
+    assert data["ndcg_at_k"].attrs["estimand"] == "population (10% model-based: 19 clusters of A)"
 
 
 def test_strata_count_against_the_clusters(fake):
@@ -178,85 +201,32 @@ def test_strata_count_against_the_clusters(fake):
     ratings = replace(ratings, items=ratings.items.assign(stratum=strata.astype(str)))
     data = metrics(fake(ratings))
     assert data.attrs["n_strata"] == 6
-    words = "population (model-based: 24 clusters in 6 strata)"
+    words = "population (10% model-based: 24 clusters in 6 strata)"
     assert data["ndcg_at_k"].attrs["estimand"] == words
 
 
-def test_event_that_no_answer_shows_takes_the_predictive(fake):
-    ratings = paired_ratings()
-    ratings.answers[:90, 2] = 0
-    data = metrics(fake(ratings))
-    estimands = {name: data[name].attrs["estimand"] for name in data.data_vars}
-    unseen = estimands.pop("misleading_context_rate_at_k")
-    assert unseen == "population (model-based: hardly an event seen)"
-    assert set(estimands.values()) == {"population"}
-
-
-def test_event_that_no_draw_shows_takes_the_predictive(fake):
-    ratings = paired_ratings("generation", places=1)
-    labels = np.ones((2, 20, 60, 5), np.int16)
-    fit = fake(ratings, labels, new=np.array([0, 1, 0, 1, 0], np.int16))
-    data = metrics(fit)
-    assert {v.attrs["estimand"] for v in data.values()} == {
-        "population (model-based: hardly an event seen)"
-    }
-    assert data["helpfulness_rate"].to_numpy().max() == 0
-
-
-@pytest.mark.parametrize(("without", "model_based"), [(0, False), (1, True), (20, True)])
-def test_event_that_some_draws_do_not_show_takes_the_predictive(fake, without, model_based):
-    """At one draw of 40 without the event an end of the 95 % interval would be 0."""
+@pytest.mark.parametrize("events", [0, 1])
+def test_a_rate_without_an_event_is_above_zero(fake, events):
+    """None or one of thirty: the interval goes on where it stood, and is not empty."""
     ratings = paired_ratings("generation", places=1)
     labels = np.zeros((2, 20, 60, 5), np.int16)
-    labels[:, :, ::7] = 1
-    labels.reshape(40, 60, 5)[: without + (without > 0)] = 0
-    data = metrics(fake(ratings, labels, new=np.array([0, 1, 0, 1, 0], np.int16)))
-    words = data["helpfulness_rate"].attrs["estimand"]
-    assert words.startswith("population (model-based") == model_based
+    labels[:, :, :events] = 1
+    data = metrics(fake(ratings, labels), metric="helpfulness_rate")
+    variable = data["helpfulness_rate"]
+    assert variable.attrs["estimand"] == "population"
+    assert (variable.to_numpy() > 0).all()
+    means = variable.mean(dim=("chain", "draw")).to_numpy()
+    np.testing.assert_allclose(means, [(events + 1) / 32, 1 / 32], rtol=0.5)
 
 
-def test_second_ratings_count_as_seen(fake):
-    once = paired_ratings()
-    once.answers[:, 2] = 0
-    again = once.answers.copy()
-    again[[0, 100]] = (0, 0, 1)
-    twice = replace(
-        once,
-        answers=np.concatenate([once.answers, again]),
-        **{
-            name: np.concatenate([getattr(once, name)] * 2)
-            for name in ("item", "rater", "replicate", "abstained")
-        },
-    )
-    names = "misleading_context_rate_at_k"
-    assert metrics(fake(twice), metric=names)[names].attrs["estimand"] == "population"
-
-
-def test_a_system_without_ratings_leaves_the_others_their_population(fake):
-    """Of system B nothing was recorded, and its metrics are at an end of their range in draws."""
-    ratings = paired_ratings(places=1)
-    ratings.answers[30:] = MISSING
-    labels = np.random.default_rng(3).integers(0, 2, (2, 20, 60, 3)).astype(np.int16)
-    labels[..., 1:] = 0
-    labels[:, :, 30:, 0] = 0
-    data = metrics(fake(ratings, labels), metric="topical_precision_at_k")
-    assert data["topical_precision_at_k"].attrs["estimand"] == "population"
-    ratings.answers[30] = 0
-    seen = metrics(fake(ratings, labels), metric="topical_precision_at_k")
-    assert "model-based" in seen["topical_precision_at_k"].attrs["estimand"]
-
-
-def test_scores_count_as_seen_and_as_rated(fake):
-    """Answers are lost, but for scores that say of two items that they mislead."""
+def test_scores_count_as_rated(fake):
     ratings = paired_ratings()
-    scores = np.zeros(ratings.answers.shape)
-    scores[[0, 100], 2] = 0.9
-    scored = replace(ratings, answers=np.full_like(ratings.answers, MISSING), scores=scores)
-    data = metrics(fake(scored))
-    estimands = {name: data[name].attrs["estimand"] for name in data.data_vars}
-    assert estimands["misleading_context_rate_at_k"] == "population"
-    assert estimands["topical_precision_at_k"] == "population (model-based: hardly an event seen)"
-    assert data.attrs["n_items_unrated"] == 0
+    scored = replace(
+        ratings,
+        answers=np.full_like(ratings.answers, MISSING),
+        scores=np.zeros(ratings.answers.shape),
+    )
+    assert metrics(fake(scored)).attrs["n_items_unrated"] == 0
 
 
 def test_undefined_draws_are_nan_and_their_share_is_told(fake):

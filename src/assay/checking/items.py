@@ -104,8 +104,8 @@ def check_clusters(ratings: Ratings) -> Part:
     text = counted(clusters, "cluster") + (" (each item is its own)" if own else "")
     if few:
         text += (
-            f": fewer than {FEW_CLUSTERS}, so that the population estimand will be model-based; "
-            f"{FEW_CLUSTERS - clusters} more would unlock resampling"
+            f": fewer than {FEW_CLUSTERS}, so that the population estimand will be model-based, at "
+            f"least in part; {FEW_CLUSTERS - clusters} more would unlock resampling"
         )
     found = [Finding(level="warning" if few else "ok", topic="clusters", text=text)]
     found += _systems(ratings)

@@ -58,8 +58,8 @@ def group_contrasts(
         ratings: ``read_ratings(stratum=...)``.
     metric, estimand, level, incomplete, baseline
         As for :func:`assay.compare`. A stratum in which a system has fewer than five clusters
-        takes the model's predictive for ``population``, and the column ``estimand`` says so, of
-        the mean of the groups too.
+        takes the model's predictive in some draws of the ``population``, and the column
+        ``estimand`` says so, of the mean of the groups too.
     scale : float
         Of the half-normal prior of the SD of a contrast over groups, in units of the metric.
     rng : int or numpy.random.Generator
@@ -94,7 +94,8 @@ def group_contrasts(
     prevalence has effects of systems and of strata, and none of a system in a stratum: a stratum
     whose population is the model's has the contrast of all strata, whatever its own items show,
     and ``group_sd`` is then too small. So clusters are weighed from five on, where
-    :func:`assay.compare` asks for 20. With five to ten, 95 % intervals hold the contrast of a
+    :func:`assay.compare` asks for 20. Each stratum is a population of its own: it has the prior
+    on discordance of one. With five to ten, 95 % intervals hold the contrast of a
     stratum in 0.90 to 0.97 of simulated sets; pooled ones in 0.84 where strata differ much.
 
     Examples

@@ -2,9 +2,10 @@
 
 ``registry`` holds the metrics; ``retrieval``, ``grounding``, ``generation``, ``ais`` and
 ``prevalence`` are the shipped ones, and ``choosing`` says which of them a task reports. ``panels``
-says where each item stands, ``estimands`` how much each cluster weighs, ``events`` whether the
-data can tell, ``draws`` joins them on arrays. ``fitted`` is for a fit (its draws come from
-``stream``), ``prior`` for what is believed before, ``known`` for labels that are known,
+says where each item stands, ``estimands`` how much each cluster weighs, ``discordance`` which
+clusters the prior adds to them, ``draws`` and ``population`` join them on arrays. ``fitted`` is
+for a fit (its draws come from ``stream``), ``prior`` for what is believed before, ``known`` for
+labels that are known,
 ``baseline`` for the majority vote. ``metric_files`` reads metrics of the user's own. ``budget``
 says where the variance of a metric comes from (``components``), ``effective`` how many draws
 correlated ones are worth, ``widths`` what more data would make of it (``pre_posterior``).

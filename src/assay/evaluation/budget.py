@@ -18,8 +18,8 @@ from assay.evaluation.components import (
     paired_values,
 )
 from assay.evaluation.effective import effective_draws
-from assay.evaluation.estimands import WEIGHTS_SEED, Estimand, is_modelled
-from assay.evaluation.fitted import metrics
+from assay.evaluation.estimands import WEIGHTS_SEED, Estimand, draws_of_model
+from assay.evaluation.fitted import discordant_clusters, metrics, model_share
 from assay.evaluation.kept_draws import draws_once
 from assay.evaluation.panels import By, Incomplete, panel_layout
 from assay.evaluation.registry import Metric
@@ -86,9 +86,9 @@ def variance_budget(
 
     They are the variance of what the parameters say of the metric, what the labels add when the
     parameters are known, and what other clusters would add if the labels were known. ``finite`` has
-    no clusters. Where the population is the model's own (fewer than 20 clusters, or hardly an
-    event), the metric hangs on the parameters alone. A component that is 0 comes out within a few
-    ``mcse`` of it, on either side.
+    no clusters. In draws in which the population is the model's own (fewer than 20 clusters), the
+    metric hangs on the parameters alone. A component that is 0 comes out within a few ``mcse`` of
+    it, on either side.
 
     Examples
     --------
@@ -103,12 +103,10 @@ def variance_budget(
     draws = metrics(fit, estimand=estimand, by=by, incomplete=incomplete, metric=metric)
     names, systems, values = metric_columns(draws, contrast)
     parts = components_of(
-        fit, names=names, by=by, estimand=estimand, contrast=contrast, incomplete=incomplete
-    )
+        fit, names=names, by=by, estimand=estimand, contrast=contrast, incomplete=incomplete,
+        reported=values,
+    )  # fmt: skip
     estimands = [str(draws[name].attrs["estimand"]) for name in names]
-    for m, name in enumerate(estimands):
-        if is_modelled(name):
-            _all_parameters(parts, m, values[m])
     chains = draws.sizes["chain"]
     variance, effective = defined_variance(values), _ess(values, chains)
     squares = (values - defined_mean(values)[:, None]) ** 2
@@ -141,30 +139,37 @@ def components_of(
     estimand: Estimand,
     contrast: Contrast | None,
     incomplete: Incomplete,
+    reported: Values | None = None,
 ) -> Components:
-    """Return the terms of the components, with the weights of the clusters for the population."""
+    """Return the terms of the components, with the weights of the clusters for the population.
+
+    Parameters
+    ----------
+    reported : ndarray of float (metric, draw, column), optional
+        The draws of the metrics. Where the population of some is the model's, so are their terms.
+    """
     ratings = ratings_of(fit)
     layout = panel_layout(ratings, by=by, incomplete=incomplete)
     seed = WEIGHTS_SEED if estimand == "population" else None
 
     def compute(lacking: Sequence[Metric]) -> Values:
-        labels = posterior_labels(fit), second_labels(fit)
-        pair = paired_values(lacking, ratings.task, labels, layout, seed=seed)
+        labels, prior = (posterior_labels(fit), second_labels(fit)), None
+        if seed is not None:
+            prior = discordant_clusters(fit, ratings, lacking, layout, labels[0].shape[0])
+        pair = paired_values(lacking, ratings.task, labels, layout, seed=seed, prior=prior)
         return np.moveaxis(np.stack(pair), 2, 0)
 
     groups = ("labels", "posterior", "constant_data", "observed_data")
     chosen = choose_metrics(ratings.task, names)
     pairs = draws_once(fit, groups, ("pairs", seed), layout, chosen, compute)
-    first, second = np.ascontiguousarray(np.moveaxis(pairs, 0, 2))
-    return Components.of_pairs(
-        columns_of(first, layout.systems, contrast), columns_of(second, layout.systems, contrast)
+    first, second = (
+        columns_of(part, layout.systems, contrast)
+        for part in np.ascontiguousarray(np.moveaxis(pairs, 0, 2))
     )
-
-
-def _all_parameters(parts: Components, m: int, values: Values) -> None:
-    """Put the variance of metric ``m``, which the parameters alone decide, where it belongs."""
-    parts.parameters[m] = (values - defined_mean(values, axis=0)) ** 2
-    parts.labels[m] = parts.clusters[m] = 0.0
+    if seed is not None and reported is not None:
+        of_model = draws_of_model(model_share(ratings, layout), reported.shape[1])
+        first[:, :, of_model] = second[:, :, of_model] = reported[:, of_model]
+    return Components.of_pairs(first, second)
 
 
 def _ess(values: Values, chains: int) -> Values:

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from assay.arguments import names_given, written
 from assay.errors import ModelError, UnknownNameError, suggest
-from assay.evaluation.draws import Labels, weighted_totals
-from assay.evaluation.estimands import cluster_weights
+from assay.evaluation.discordance import Discordance
+from assay.evaluation.draws import Labels, metric_draws
 from assay.evaluation.panels import PanelLayout
+from assay.evaluation.population import population_draws
 from assay.evaluation.registry import Metric
 from assay.quotients import divided
 from assay.task import Task
@@ -93,6 +94,7 @@ def paired_values(
     layout: PanelLayout,
     *,
     seed: int | None,
+    prior: Discordance | None,
 ) -> tuple[Values, Values]:
     """Metrics of two label draws: (set, metric, draw, system) each.
 
@@ -103,16 +105,20 @@ def paired_values(
     pair : tuple of Labels
     layout : PanelLayout
     seed : int or None
-        Of the weights of the clusters in the first set of the first draw; None for no weights.
+        Of the weights of the clusters in the first set of the first draw.
+    prior : Discordance or None
+        None for no weights.
     """
+    if seed is None or prior is None:
+        first, second = (metric_draws(chosen, task, y, layout)[None] for y in pair)
+        return first, second
     # Seeds of weights count from 1: the negative ones are nobody else's.
     seeds = [[seed, *range(-SETS + 1, 0)], [*range(-2 * SETS + 1, -SETS + 1)]]
-    found = []
-    for y, mine in zip(pair, seeds, strict=True):
-        weights = [None if s is None else cluster_weights(layout, s) for s in mine]
-        kept = weights if seed is not None else [None]
-        found.append(divided(*weighted_totals(chosen, task, y, layout, kept)))
-    return found[0], found[1]
+    first, second = (
+        population_draws(chosen, task, y, layout, mine, prior)
+        for y, mine in zip(pair, seeds, strict=True)
+    )
+    return first, second
 
 
 def columns_of(values: Values, systems: Sequence[str], contrast: Contrast | None) -> Values:

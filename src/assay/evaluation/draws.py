@@ -164,6 +164,31 @@ def _totals_on(
     return np.ascontiguousarray(np.moveaxis(parts, (3, 4), (0, 2)))
 
 
+def cluster_totals(metric: Metric, task: Task, y: Labels, layout: PanelLayout) -> Values:
+    """Numerators and denominators by cluster and system: (2, draw, cluster, system).
+
+    Panels count their design weight over that of their cluster, so that each cluster counts alike.
+    """
+    clusters, systems = len(layout.clusters), len(layout.systems)
+    panels = np.bincount(layout.cluster, minlength=clusters)
+    design = np.bincount(layout.cluster, weights=layout.weight, minlength=clusters) / panels
+    layout = weighed_layout(metric, layout)
+    kinds, kind = _kinds_of_panels(*_states(y, slice(0, y.shape[0])), layout)
+    values = _values_of_kinds([metric], task, kinds)
+    cell = layout.cluster * systems + np.repeat(np.arange(systems), np.diff(layout.bounds))
+    rows = np.add.outer(np.arange(len(kind)) * clusters * systems, cell).ravel()
+    weight = np.divide(
+        layout.weight,
+        design[layout.cluster],
+        where=layout.weight > 0,
+        out=np.zeros(len(layout.weight)),
+    )
+    scale = np.broadcast_to(weight, kind.shape).ravel()
+    shape = (len(kind) * clusters * systems, len(values))
+    totals = sparse.coo_array((scale, (rows, kind.ravel())), shape).tocsr() @ values
+    return np.moveaxis(np.asarray(totals).reshape(len(kind), clusters, systems, 2), -1, 0)
+
+
 def panel_totals(metric: Metric, y: Codes, mask: NDArray[np.bool_]) -> tuple[Values, Values]:
     """Call a metric's function: each panel's numerator and denominator (..., panel).
 

@@ -17,13 +17,18 @@ WEIGHTS_SEED = 1
 """Default seed of the weights: the same for all fits, so that fits of different tasks pair."""
 
 MIN_CLUSTERS = 20
-"""With fewer clusters (less the strata beyond the first) the Bayesian bootstrap is too narrow, and
-the model's predictive is used."""
+"""With fewer clusters (less the strata beyond the first) the weights of clusters are too narrow,
+and some of the draws are the model's predictive: all of them with half as many."""
+CLUSTERS_ENOUGH, CLUSTERS_FEW = 30, 10
+"""Effective numbers of clusters from which on weights are Dirichlet(1, ..., 1), and up to which
+they are widened in full."""
 
+RUN = 1_000_000
 LEAST_SHAPE = 0.05
 """Of the gamma variates in strata of two clusters; at 0 a single one would have all the weight."""
 
 MODELLED = "model-based"
+GOLDEN = 0.5 * (5**0.5 - 1)
 
 Keys = NDArray[np.uint64]
 Values = NDArray[np.float64]
@@ -34,19 +39,49 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
-def modelled(because: str) -> str:
+def modelled(because: str, share: float = 1.0) -> str:
     """Name the population of which the model tells, since the clusters cannot.
 
     Examples
     --------
-    >>> modelled("3 clusters")
-    'population (model-based: 3 clusters)'
+    >>> modelled("3 clusters"), modelled("14 clusters", 0.6)
+    ('population (model-based: 3 clusters)', 'population (60% model-based: 14 clusters)')
     """
-    return f"population ({MODELLED}: {because})"
+    part = f"{round(100 * share)}% " if share < 1 else ""
+    return f"population ({part}{MODELLED}: {because})"
+
+
+def share_of_model(freedom: int, enough: int = MIN_CLUSTERS) -> float:
+    """Share of the draws of a population that the model predicts, by how many clusters there are.
+
+    Parameters
+    ----------
+    freedom : int
+        Clusters, less the strata beyond the first.
+    enough : int
+        Clusters from which on the model predicts none.
+
+    Examples
+    --------
+    >>> [share_of_model(n) for n in (5, 10, 15, 19, 20, 200)]
+    [1.0, 1.0, 0.5, 0.1, 0.0, 0.0]
+    """
+    return round(min(1.0, max(0.0, 2 - freedom / (enough / 2))), 6)
+
+
+def draws_of_model(share: float, draws: int) -> NDArray[np.bool_]:
+    """Which draws of a population the model predicts: evenly spread, the same in every fit.
+
+    Examples
+    --------
+    >>> draws_of_model(0.25, 8).sum().item()
+    2
+    """
+    return np.asarray((np.arange(1, draws + 1) * GOLDEN) % 1 < share)
 
 
 def is_modelled(estimand: str) -> bool:
-    """Whether the name of an estimand says that the population is the model's own.
+    """Whether the name of an estimand says that the population is the model's, at least in part.
 
     Examples
     --------
@@ -68,7 +103,7 @@ class ClusterWeights:
     design : ndarray of float (cluster,)
         Design weight of a cluster.
     shape : ndarray of float (cluster,)
-        Of the gamma variates in its stratum: 1 in strata of 20 clusters and more.
+        Of the gamma variates in its stratum: 1 in strata of 30 clusters and more.
 
     Notes
     -----
@@ -83,10 +118,11 @@ class ClusterWeights:
     and fits that share clusters share their weights.
 
     Under these weights a mean of :math:`n` clusters has :math:`(n - 1) / (n + 1)` of the variance
-    that sampling gives it: in strata of two, a third. In a stratum of fewer than 20 clusters,
-    :math:`e_c` becomes the quantile of Gamma(:math:`(k - 2) / k`) at its own probability, so that
+    that sampling gives it: in strata of two, a third. In a stratum of few clusters,
+    :math:`e_c` becomes the quantile of Gamma(:math:`1 - 2 t / k`) at its own probability, so that
     nothing is missing; :math:`k` is the effective number of clusters (Kish 1965),
-    :math:`(\sum_c d_c n_c)^2 / \sum_c (d_c n_c)^2` with :math:`n_c` panels each.
+    :math:`(\sum_c d_c n_c)^2 / \sum_c (d_c n_c)^2` with :math:`n_c` panels each, and :math:`t`
+    falls from 1 at ten clusters to 0 at thirty.
 
     References
     ----------
@@ -103,7 +139,7 @@ class ClusterWeights:
 
     def __getitem__(self, draws: slice) -> Values:
         """Return the weights of draws ``start`` to ``stop``: (draw, cluster)."""
-        weights = _exponentials(self.keys, np.arange(draws.start or 0, draws.stop))
+        weights = exponentials(self.keys, np.arange(draws.start or 0, draws.stop))
         few = self.shape < 1
         weights[:, few] = gammaincinv(self.shape[few], -np.expm1(-weights[:, few]))
         design = np.bincount(self.stratum, self.design)
@@ -112,6 +148,15 @@ class ClusterWeights:
             share = np.divide(design, total, out=np.zeros_like(total), where=total > 0)
             drawn *= share[self.stratum] / design.sum()
         return weights
+
+
+def mass_of_clusters(layout: PanelLayout, draws: int, seed: int) -> Values:
+    """Sum of the exponential variates, to which one more cluster would add its own: (draw,)."""
+    keys = cluster_keys(layout.clusters, seed)
+    run = max(1, RUN // len(keys))
+    starts = range(0, draws, run)
+    parts = [exponentials(keys, np.arange(k, min(k + run, draws))).sum(axis=1) for k in starts]
+    return np.concatenate(parts)
 
 
 def cluster_weights(layout: PanelLayout, seed: int = WEIGHTS_SEED) -> ClusterWeights:
@@ -153,14 +198,15 @@ def gamma_shapes(stratum: NDArray[np.int64], size: Values) -> Values:
     --------
     >>> gamma_shapes(np.zeros(4, int), np.ones(4)).tolist()
     [0.5, 0.5, 0.5, 0.5]
-    >>> float(gamma_shapes(np.zeros(40, int), np.ones(40))[0])
-    1.0
+    >>> [float(gamma_shapes(np.zeros(n, int), np.ones(n))[0]) for n in (20, 30)]
+    [0.95, 1.0]
     """
     squares = np.bincount(stratum, size**2)
     some = np.where(squares > 0, squares, 1.0)
     effective = np.maximum(np.bincount(stratum, size) ** 2 / some, 1.0)
-    # Rounding must not make 20 equal clusters fewer.
-    shape = np.where(effective > MIN_CLUSTERS - 1e-6, 1.0, 1 - 2 / effective)
+    # Rounding must not make 30 equal clusters fewer.
+    few = (CLUSTERS_ENOUGH - 1e-6 - effective) / (CLUSTERS_ENOUGH - CLUSTERS_FEW)
+    shape = 1 - 2 / effective * few.clip(0.0, 1.0)
     return np.asarray(shape.clip(min=LEAST_SHAPE)[stratum])
 
 
@@ -178,11 +224,16 @@ def cluster_keys(clusters: tuple[str, ...], seed: int) -> Keys:
     return np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
 
 
-def _exponentials(keys: Keys, draws: NDArray[np.int64]) -> Values:
-    """Exp(1) variates (draw, cluster): number ``draw`` of the SplitMix64 stream at each key."""
+def exponentials(keys: Keys, draws: NDArray[np.int64]) -> Values:
+    """Exp(1) variates (draw, cluster)."""
+    return np.asarray(-np.log(uniforms(keys, draws)))
+
+
+def uniforms(keys: Keys, draws: NDArray[np.int64]) -> Values:
+    """Uniform variates (draw, key): number ``draw`` of the SplitMix64 stream at each key."""
     state = keys + (draws[:, None].astype(np.uint64) + np.uint64(1)) * _STEP
     state = (state ^ (state >> np.uint64(30))) * _MIX_1
     state = (state ^ (state >> np.uint64(27))) * _MIX_2
     state ^= state >> np.uint64(31)
     # The middle of one of 2^53 equal parts of (0, 1): never 0 and never 1.
-    return np.asarray(-np.log(((state >> np.uint64(11)) + 0.5) * 2.0**-53))
+    return np.asarray(((state >> np.uint64(11)) + 0.5) * 2.0**-53)

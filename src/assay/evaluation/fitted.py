@@ -10,21 +10,22 @@ from numpy.typing import NDArray
 
 from assay.arguments import require_choice, require_count
 from assay.evaluation.choosing import choose_metrics
+from assay.evaluation.discordance import Discordance, discordance
 from assay.evaluation.draws import Codes, LabelDraws, metric_draws, metric_totals
 from assay.evaluation.estimands import (
     ESTIMANDS,
     MIN_CLUSTERS,
     WEIGHTS_SEED,
-    ClusterWeights,
     Estimand,
-    cluster_weights,
+    draws_of_model,
     modelled,
+    share_of_model,
 )
-from assay.evaluation.events import without_event
 from assay.evaluation.kept_draws import draws_once
 from assay.evaluation.panels import By, Incomplete, PanelLayout, panel_layout
+from assay.evaluation.population import population_draws
 from assay.evaluation.registry import Metric
-from assay.evaluation.stream import posterior_labels, predicted_labels
+from assay.evaluation.stream import posterior_labels, predicted_again, predicted_labels
 from assay.fit_data import group, ratings_of
 from assay.quotients import divided
 from assay.ratings import Ratings
@@ -89,14 +90,15 @@ def metrics(
     -----
     ``population`` weights the panels of a draw with one draw of Bayesian bootstrap weights of the
     clusters, shared by all systems (:class:`~assay.evaluation.estimands.ClusterWeights`), and with
-    the design weights. Where a system has fewer than 20 clusters (less the number of strata
-    beyond the first), or no event was seen (a metric at the end of its range in all that was
-    recorded, or in all draws), such weights understate what is not known; the metric of new
-    clusters, drawn from the model, is reported in their place, and the ``estimand`` attribute
-    says so. Few clusters keep their weights where the design weights of a stratum differ: the
-    model, which does not know them, would predict more clusters like the sampled ones, not like
-    the population. A ``stratum`` for what decided the weights tells it. ``finite`` weights all
-    panels alike.
+    the design weights. Beside the observed clusters stand a few on which systems differ, about
+    one in each direction for each pair (:class:`~assay.evaluation.discordance.Discordance`): one
+    discordant cluster of two hundred settles nothing, and a rate of 0 is not known to be 0.
+    Where a system has fewer than 20 clusters (less the number of strata beyond the first), weights
+    understate what is not known: some of the draws, below 11 clusters all, are then the metric of
+    new clusters, drawn from the model, and the ``estimand`` attribute says so. Few clusters keep
+    their weights where the design weights of a stratum differ: the model, which does not know
+    them, would predict more clusters like the sampled ones, not like the population. A ``stratum``
+    for what decided the weights tells it. ``finite`` weights all panels alike.
 
     The labels are decoded a run of draws at a time: beside the fit, memory does not grow with
     the number of draws.
@@ -186,7 +188,7 @@ def estimand_draws(
     change : callable, optional
         As for :func:`metrics_if`.
     least : int
-        Clusters from which on they are weighed, and the population is not the model's.
+        Clusters from which on no draw of the population is the model's.
 
     Returns
     -------
@@ -197,31 +199,61 @@ def estimand_draws(
     y = _changed(posterior_labels(fit), change)
     n_draws = y.shape[0]
 
-    def drawn(weights: ClusterWeights | None) -> Values:
+    def weighed(lacking: Sequence[Metric]) -> Values:
+        prior = discordant_clusters(fit, ratings, lacking, layout, n_draws, change=change)
+        return np.asarray(population_draws(lacking, ratings.task, y, layout, [seed], prior)[0])
+
+    def unweighed(lacking: Sequence[Metric]) -> Values:
+        return metric_draws(lacking, ratings.task, y, layout)
+
+    def drawn(compute: Callable[[Sequence[Metric]], Values], *choices: object) -> Values:
         if change is not None:
-            return metric_draws(chosen, ratings.task, y, layout, weights)
-        choices = "labels" if weights is None else ("labels", seed)
-        return draws_once(
-            fit, ("labels", "constant_data"), choices, layout, chosen,
-            lambda lacking: metric_draws(lacking, ratings.task, y, layout, weights),
-        )  # fmt: skip
+            return compute(chosen)
+        groups = ("labels", "constant_data", "posterior", "observed_data")
+        return draws_once(fit, groups, ("labels", *choices), layout, chosen, compute)
 
     if estimand == "finite":
-        return drawn(None), ["finite"] * len(chosen)
-    few = layout.freedom() < least
-    weighed = few and _weights_beyond_strata(ratings)
-    if few and not weighed:
-        name = modelled(layout.sample_words())
+        return drawn(unweighed), ["finite"] * len(chosen)
+    share, name = model_share(ratings, layout, least), "population"
+    if not share and layout.freedom() < least:
+        name = f"population (design weights: {layout.sample_words()})"
+    of_model = draws_of_model(share, n_draws)
+    if of_model.all():
         values = _predictive(fit, ratings, chosen, layout, n_draws, replicates, change)
-        return values, [name] * len(chosen)
-    values = drawn(cluster_weights(layout, seed))
-    quiet = without_event(chosen, ratings, layout, values)
-    if quiet.any():
-        unseen = [m for m, is_quiet in zip(chosen, quiet, strict=True) if is_quiet]
-        values[quiet] = _predictive(fit, ratings, unseen, layout, n_draws, replicates, change)
-    usual = f"population (design weights: {layout.sample_words()})" if weighed else "population"
-    named = {True: modelled("hardly an event seen"), False: usual}
-    return values, [named[bool(q)] for q in quiet]
+    else:
+        values = drawn(weighed, seed)
+    if share:
+        name = modelled(layout.sample_words(), share)
+    if of_model.any() and not of_model.all():
+        new = _predictive(fit, ratings, chosen, layout, n_draws, replicates, change)
+        values[:, of_model] = new[:, of_model]
+    return values, [name] * len(chosen)
+
+
+def discordant_clusters(
+    fit: xr.DataTree,
+    ratings: Ratings,
+    chosen: Sequence[Metric],
+    layout: PanelLayout,
+    draws: int,
+    *,
+    change: Change | None = None,
+) -> Discordance:
+    """Return the prior on discordance of metrics of a fit, for a number of draws."""
+    return discordance(
+        chosen,
+        ratings.task,
+        layout,
+        lambda count: (_changed(y, change) for y in predicted_again(fit, count)),
+        draws=draws,
+        seed=int(fit.attrs["seed"]),
+    )
+
+
+def model_share(ratings: Ratings, layout: PanelLayout, least: int = MIN_CLUSTERS) -> float:
+    """Share of the draws of the population that the model predicts; 0 where design weights do."""
+    share = share_of_model(layout.freedom(), least)
+    return 0.0 if share and _weights_beyond_strata(ratings) else share
 
 
 def _weights_beyond_strata(ratings: Ratings) -> bool:

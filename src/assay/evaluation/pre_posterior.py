@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from assay.answer_draws import draw_answers
 from assay.evaluation.components import Components, Contrast, columns_of, defined_mean
 from assay.evaluation.draws import LabelDraws, metric_draws
+from assay.evaluation.fitted import discordant_clusters
 from assay.evaluation.panels import PanelLayout
+from assay.evaluation.population import expected_population
 from assay.evaluation.registry import Metric
 from assay.evaluation.stream import posterior_labels
 from assay.fit_data import parameter_draws, ratings_of, spec_of
@@ -63,7 +65,13 @@ def expected_components(
     thinned = np.linspace(0, total - 1, min(draws, total)).astype(int)
     some = {name: draw[thinned] for name, draw in values.items()}
     planned = build_structure(planned_ratings(ratings, share, rng), spec)
-    even = np.broadcast_to(1.0, (len(thinned), len(layout.clusters))) if weighted else None
+    prior = discordant_clusters(fit, ratings, chosen, layout, len(thinned)) if weighted else None
+
+    def metric_values(y: LabelDraws) -> Values:
+        if prior is None:
+            return metric_draws(chosen, ratings.task, y, layout)[None]
+        return expected_population(chosen, ratings.task, y, layout, prior)[None]
+
     found = []
     for d in rng.choice(total, size=min(sets, total), replace=False):
         truth = {name: draw[[d]] for name, draw in values.items()}
@@ -71,8 +79,7 @@ def expected_components(
             _answered(planned, ratings, truth, y.states[d : d + 1][0], rng), spec
         )
         pair = [LabelDraws(states=recover(more, some, rng).states, codes=y.codes) for _ in range(2)]
-        drawn = [metric_draws(chosen, ratings.task, part, layout, even)[None] for part in pair]
-        first, second = (columns_of(part, layout.systems, contrast) for part in drawn)
+        first, second = (columns_of(metric_values(part), layout.systems, contrast) for part in pair)
         found.append(Components.of_pairs(first, second).means()[:2])
     parameters, labels = defined_mean(np.array(found), axis=0)
     return parameters, labels

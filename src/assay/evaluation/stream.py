@@ -13,6 +13,7 @@ from assay.recovery import predict_states, recover, running_prevalence
 
 PREDICTIVE_STREAM = 4
 SECOND_STREAM = 5
+DISCORDANT_STREAM = 6
 
 
 def posterior_labels(fit: xr.DataTree) -> LabelDraws:
@@ -54,6 +55,17 @@ def predicted_labels(fit: xr.DataTree, replicates: int) -> Iterator[LabelDraws]:
     for _ in range(replicates):
         states = predict_states(structure, running, rng)
         yield LabelDraws(states=states, codes=codes)
+
+
+def predicted_again(fit: xr.DataTree, draws: int) -> Iterator[LabelDraws]:
+    """Yield label draws of new clusters without end, each time for some draws of the parameters."""
+    structure, codes, values = structure_of(fit), _codes(fit), parameter_draws(fit)
+    rng = np.random.default_rng([int(fit.attrs["seed"]), DISCORDANT_STREAM])
+    total = len(next(iter(values.values())))
+    while True:
+        some = rng.choice(total, size=min(draws, total), replace=False)
+        running = running_prevalence(structure, {name: v[some] for name, v in values.items()})
+        yield LabelDraws(states=predict_states(structure, running, rng), codes=codes)
 
 
 def _codes(fit: xr.DataTree) -> Codes:

@@ -1,0 +1,288 @@
+"""The prior on discordance: clusters on which systems differ, in both directions."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csgraph
+from scipy.special import gammaincinv
+
+from assay.evaluation.draws import LabelDraws, cluster_totals
+from assay.evaluation.estimands import cluster_keys, uniforms
+from assay.evaluation.panels import PanelLayout
+from assay.evaluation.registry import Metric
+from assay.quotients import divided
+from assay.task import Task
+
+SAME = 1e-12
+"""Values nearer to each other than this are equal: sums in another order differ by as much."""
+ENOUGH = 500
+"""Discordant clusters from which the prior's are drawn: more would not change a 95 % interval."""
+ROUNDS = 10
+CLUSTERS = 20_000
+"""How often, and of how many clusters at a time, the model is asked for discordant ones."""
+
+Values = NDArray[np.float64]
+Rows = NDArray[np.int64]
+Predicted = Callable[[int], Iterator[LabelDraws]]
+"""Gives labels of new clusters, about as many draws at a time as asked for, again and again."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Discordance:
+    r"""Prior mass of about one cluster in each direction, for each metric and pair of systems.
+
+    Attributes
+    ----------
+    blocks : tuple of Block
+        Systems that share clusters, together.
+    n_systems : int
+
+    Notes
+    -----
+    The weights of observed clusters can never give a difference the sign that no cluster shows.
+    So the population has a few clusters more, on which the systems differ. Their values come from
+    a cluster on which they differ by the model's prediction, with the systems relabelled: in a
+    random order, turned round and mirrored, so that each pair is swapped in half of them. With
+    :math:`S` systems these are :math:`2S` clusters of weight :math:`g_k \sim \mathrm{Gamma}(a)`,
+    beside :math:`e_c \sim \mathrm{Exp}(1)` of an observed cluster, where :math:`a` gives each pair
+    a mass of 1 in each direction: :math:`a = 1 / (S \delta)` with :math:`\delta` the share of
+    pairs that differ.
+
+    For two systems, known binary labels and :math:`a` clusters in favour of one and :math:`b` of
+    the other, :math:`P(A > B) = P(\mathrm{Beta}(a + 1, b + 1) > 1/2)`: one minus the mid-p of
+    McNemar's test. A system that shares no cluster with another has two clusters of its own that
+    differ: a rate of :math:`x` in :math:`n` is then Beta(:math:`x + 1, n - x + 1`).
+
+    The mass is that of the whole population, not of a stratum. The weights depend on the systems'
+    names, the draw and a seed alone, so that fits of different tasks share them.
+
+    References
+    ----------
+    Fagerland, M. W., Lydersen, S. & Laake, P. (2013). The McNemar test for binary matched-pairs
+    data: mid-p and asymptotic are better than exact conditional. BMC Medical Research Methodology
+    13, 91.
+    """
+
+    blocks: tuple["Block", ...]
+    n_systems: int
+
+    def totals(self, seed: int | None) -> Values:
+        """Numerators and denominators of the prior's clusters: (2, metric, draw, system).
+
+        ``seed`` is that of the clusters' weights; None takes the mean weights. An observed cluster
+        has a mean weight of 1 here.
+        """
+        shape = self.blocks[0].values.shape[:3]
+        found = np.zeros((*shape, self.n_systems))
+        for block in self.blocks:
+            found[..., block.systems] = block.totals(seed)
+        return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Block:
+    """The discordant clusters of systems that share clusters.
+
+    Attributes
+    ----------
+    name : str
+        The first of the systems.
+    systems : ndarray of int (system,)
+        Their positions in the layout.
+    values : ndarray of float (2, metric, draw, slot)
+        Numerators and denominators of one discordant cluster. The first slots are the systems.
+    shape : ndarray of float (metric, draw)
+        Of the gamma variates.
+    """
+
+    name: str
+    systems: Rows
+    values: Values
+    shape: Values
+
+    def totals(self, seed: int | None) -> Values:
+        """Weighted sum over the relabelled clusters: (2, metric, draw, system)."""
+        slots = self.values.shape[-1]
+        orders = [np.roll(np.arange(slots)[::step], k) for step in (1, -1) for k in range(slots)]
+        found = np.zeros((*self.values.shape[:3], len(self.systems)))
+        weights = self._weights(len(orders), seed)
+        for order, weight in zip(orders, weights, strict=True):
+            found += weight[..., None] * self.values[..., order[: len(self.systems)]]
+        return found
+
+    def _weights(self, count: int, seed: int | None) -> Iterator[Values]:
+        """Gamma variates (metric, draw) of each relabelled cluster, or their means."""
+        if seed is None:
+            yield from [self.shape] * count
+            return
+        names = tuple(f"discordant {k}: {self.name}" for k in range(count))
+        draws = np.arange(self.shape.shape[1])
+        for chances in uniforms(cluster_keys(names, seed), draws).T:
+            yield np.asarray(gammaincinv(self.shape, chances))
+
+
+def discordance(
+    chosen: Sequence[Metric],
+    task: Task,
+    layout: PanelLayout,
+    predicted: Predicted,
+    *,
+    draws: int,
+    seed: int,
+) -> Discordance:
+    """Choose the discordant clusters of each metric and draw from what the model predicts.
+
+    Parameters
+    ----------
+    chosen : sequence of Metric
+        What one of them gets does not depend on the others.
+    task : Task
+    layout : PanelLayout
+    predicted : callable
+        Labels of new clusters.
+    draws : int
+    seed : int
+        Of the choice.
+    """
+    blocks = linked_systems(layout)
+    pools: list[list[list[Values]]] = [[[] for _ in chosen] for _ in blocks]
+    lacking, ranges = set(range(len(chosen))), np.tile([np.inf, -np.inf], (len(chosen), 1))
+    for y in predicted(max(1, CLUSTERS // len(layout.clusters))):
+        for m in sorted(lacking):
+            totals = cluster_totals(chosen[m], task, y, layout)
+            ranges[m] = _widened(ranges[m], divided(*totals))
+            rng = np.random.default_rng([seed, *_digest(chosen[m].name), len(pools[0][m])])
+            for systems, pool in zip(blocks, pools, strict=True):
+                pool[m].append(_differing(totals, layout, systems, rng))
+        lacking -= {m for m in lacking if all(_size(pool[m]) >= ENOUGH for pool in pools)}
+        if not lacking or len(pools[0][min(lacking)]) == ROUNDS:
+            break
+    return Discordance(
+        blocks=tuple(
+            _block(chosen, layout, systems, pool, ranges, draws=draws, seed=seed)
+            for systems, pool in zip(blocks, pools, strict=True)
+        ),
+        n_systems=len(layout.systems),
+    )
+
+
+def linked_systems(layout: PanelLayout) -> list[Rows]:
+    """Group the systems that share clusters, directly or through others."""
+    system = np.repeat(np.arange(len(layout.systems)), np.diff(layout.bounds))
+    nodes = len(layout.systems) + len(layout.clusters)
+    links = coo_array(
+        (np.ones(len(system)), (system, len(layout.systems) + layout.cluster)), (nodes, nodes)
+    )
+    group = csgraph.connected_components(links, directed=False)[1][: len(layout.systems)]
+    return [np.flatnonzero(group == g) for g in dict.fromkeys(group.tolist())]
+
+
+def _differing(
+    totals: Values, layout: PanelLayout, systems: Rows, rng: np.random.Generator
+) -> Values:
+    """Clusters (2, cluster, slot) on which the metric differs between slots.
+
+    ``totals`` are (2, draw, cluster, system). Of one system alone, or where no cluster has two
+    systems that differ, two clusters that differ stand in the place of one.
+    """
+    if len(systems) > 1:
+        rows = totals[..., systems].reshape(2, -1, len(systems))
+        there = np.zeros((len(layout.clusters), len(layout.systems)), bool)
+        there[layout.cluster, np.repeat(np.arange(len(layout.systems)), np.diff(layout.bounds))] = 1
+        present = np.tile(there[:, systems], (totals.shape[1], 1))
+        found = rows[:, _spread(divided(*rows)) > SAME]
+        present = present[_spread(divided(*rows)) > SAME]
+        if found.shape[1]:
+            return _filled(found, present, rng)
+    cells = totals.reshape(2, -1)
+    cells = cells[:, cells[1] > 0]
+    pairs = rng.permutation(cells.shape[1])[: cells.shape[1] // 2 * 2].reshape(-1, 2)
+    rows = cells[:, pairs]
+    rows = rows[:, _spread(divided(*rows)) > SAME]
+    # Each of the other systems is like one of the two.
+    like = rng.integers(2, size=(rows.shape[1], max(len(systems), 2)))
+    like[:, :2] = (0, 1)
+    return np.take_along_axis(rows, np.broadcast_to(like, (2, *like.shape)), axis=-1)
+
+
+def _spread(values: Values) -> Values:
+    """Largest less smallest defined value of each row; 0 where there is none."""
+    low = np.where(np.isnan(values), np.inf, values).min(axis=-1, initial=np.inf)
+    high = np.where(np.isnan(values), -np.inf, values).max(axis=-1, initial=-np.inf)
+    return np.where(high >= low, high - low, 0.0)
+
+
+def _filled(rows: Values, present: NDArray[np.bool_], rng: np.random.Generator) -> Values:
+    """Let a system that a cluster lacks be like one that it has."""
+    drawn = np.where(present, rng.random(present.shape), -1.0)
+    for slot in np.flatnonzero(~present.all(axis=0)):
+        like = np.where(present[:, slot], slot, drawn.argmax(axis=1))
+        rows[..., slot] = rows[:, np.arange(len(like)), like]
+    return rows
+
+
+def _block(
+    chosen: Sequence[Metric],
+    layout: PanelLayout,
+    systems: Rows,
+    pools: Sequence[Sequence[Values]],
+    ranges: Values,
+    *,
+    draws: int,
+    seed: int,
+) -> Block:
+    """Draw a discordant cluster for each metric and draw, its systems in a random order."""
+    slots = max(len(systems), 2)
+    values, shape = np.zeros((2, len(chosen), draws, slots)), np.ones((len(chosen), draws))
+    for m, (metric, pool) in enumerate(zip(chosen, pools, strict=True)):
+        rows = np.concatenate([*pool, np.zeros((2, 0, slots))], axis=1)
+        if not rows.shape[1]:
+            rows = _ends(metric, ranges[m], slots)
+        if not rows.shape[1]:
+            continue
+        rng = np.random.default_rng([seed, *_digest(f"{metric.name} {layout.systems[systems[0]]}")])
+        picked = rows[:, rng.integers(rows.shape[1], size=draws)]
+        order = rng.permuted(np.tile(np.arange(slots), (draws, 1)), axis=1)
+        values[:, m] = np.take_along_axis(picked, np.broadcast_to(order, picked.shape), axis=-1)
+        shape[m] = 1 / (slots * _share_of_pairs(divided(*values[:, m])))
+    return Block(name=layout.systems[systems[0]], systems=systems, values=values, shape=shape)
+
+
+def _widened(ends: Values, values: Values) -> Values:
+    """Smallest and largest of the defined values and of what was seen before."""
+    known = values[~np.isnan(values)]
+    low, high = known.min(initial=np.inf), known.max(initial=-np.inf)
+    return np.array([min(ends[0], low), max(ends[1], high)])
+
+
+def _ends(metric: Metric, seen: Values, slots: int) -> Values:
+    """Both ends of the metric's range where the model predicts one end alone: (2, 1, slot).
+
+    A metric that has another value everywhere is constant: no cluster can differ.
+    """
+    low, high = metric.limits
+    at_an_end = np.ptp(seen) <= SAME and np.abs(seen[0] - metric.limits).min() <= SAME
+    if not (np.isfinite(high - low) and at_an_end):
+        return np.zeros((2, 0, slots))
+    row = np.full((2, 1, slots), 1.0)
+    row[0] = low
+    row[0, 0, 0] = high
+    return row
+
+
+def _share_of_pairs(values: Values) -> Values:
+    """Share of the pairs of slots that differ: (draw,)."""
+    first, second = np.triu_indices(values.shape[-1], 1)
+    return np.asarray((np.abs(values[:, first] - values[:, second]) > SAME).mean(axis=-1))
+
+
+def _size(pool: Sequence[Values]) -> int:
+    return sum(part.shape[1] for part in pool)
+
+
+def _digest(name: str) -> list[int]:
+    """Turn a name into numbers of a seed, the same on every machine."""
+    return list(blake2b(name.encode(), digest_size=8).digest())

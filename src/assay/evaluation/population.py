@@ -1,0 +1,67 @@
+"""Metrics of a population: observed clusters, weighed, and those of the prior on discordance."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.evaluation.discordance import Discordance
+from assay.evaluation.draws import Labels, metric_totals, weighted_totals
+from assay.evaluation.estimands import cluster_weights, mass_of_clusters
+from assay.evaluation.panels import PanelLayout
+from assay.evaluation.registry import Metric
+from assay.quotients import divided
+from assay.task import Task
+
+Values = NDArray[np.float64]
+
+
+def population_draws(
+    chosen: Sequence[Metric],
+    task: Task,
+    y: Labels,
+    layout: PanelLayout,
+    seeds: Sequence[int],
+    prior: Discordance,
+) -> Values:
+    """Metrics of every draw of the labels under each set of weights of the clusters.
+
+    Parameters
+    ----------
+    chosen : sequence of Metric
+    task : Task
+    y : Labels (draw, item, label)
+    layout : PanelLayout
+    seeds : sequence of int
+        Of the weights of the observed clusters and of the prior's.
+    prior : Discordance
+        Of these metrics and of as many draws.
+
+    Returns
+    -------
+    ndarray of float (set, metric, draw, system)
+        NaN where no observed cluster has a denominator.
+    """
+    weights = [cluster_weights(layout, seed) for seed in seeds]
+    totals = weighted_totals(chosen, task, y, layout, weights)
+    for n, seed in enumerate(seeds):
+        mass = mass_of_clusters(layout, y.shape[0], seed)
+        totals[:, n] += _told(totals[:, n], prior.totals(seed) / mass[:, None])
+    return divided(*totals)
+
+
+def expected_population(
+    chosen: Sequence[Metric], task: Task, y: Labels, layout: PanelLayout, prior: Discordance
+) -> Values:
+    """Metrics under the mean weights of the clusters: (metric, draw, system)."""
+    even = np.broadcast_to(1.0, (y.shape[0], len(layout.clusters)))
+    totals = metric_totals(chosen, task, y, layout, even)
+    panels = np.bincount(layout.cluster)
+    design = np.bincount(layout.cluster, weights=layout.weight) / panels
+    totals += _told(totals, prior.totals(None) * design.mean())
+    return divided(*totals)
+
+
+def _told(observed: Values, prior: Values) -> Values:
+    """Leave the prior's clusters out where a metric is undefined on the observed ones."""
+    return np.where(observed[1] != 0, prior, 0.0)

@@ -13,6 +13,7 @@ from assay.agreements import Agreement
 from assay.checking.result import Check
 from assay.comparison import Comparison
 from assay.comparison.groups import MEAN_OF_GROUPS
+from assay.comparison.multiplicity import by_chance
 from assay.comparison.pairs import contrast
 from assay.evaluation.estimands import is_modelled
 from assay.fit_words import estimand_words, estimands_said, left_out_words
@@ -153,6 +154,7 @@ def _pairs_table(pairs: pd.DataFrame, panels: str) -> Group:
         rows,
         caption=(
             f"Estimand {estimand_words(pairs)}. Reference: {pairs['reference'].iloc[0]}.{panels}"
+            + by_chance(pairs)
             + f"\n* {left_out_words(pairs['undefined'])}" * bool(marked)
         ),
         right=heads[2:],

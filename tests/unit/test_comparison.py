@@ -173,7 +173,7 @@ def test_sentences_name_the_higher_system_first():
 def test_sentences_of_many_systems_say_which_to_choose():
     data = draws_of(A=[0.1, 0.2], B=[0.3, 0.4], C=[0.2, 0.45], reference="")
     said = compare_draws(data, HIGHER).sentences()
-    assert len(said) == 4
+    assert len(said) == 5
     assert said[0] == (
         "hit (estimand finite): of 3 systems choose B (higher is better): P(best) = 0.50, "
         "expected loss 0.025."
@@ -246,3 +246,22 @@ def test_choices_are_checked(fit):
         compare(fit, metric="helpfulnes_rate")
     with pytest.raises(FitError, match="above 0 and below 1"):
         compare(fit, level=95)
+
+
+def test_several_comparisons_say_how_many_would_seem_clear_by_chance():
+    """Four systems on two metrics are twelve comparisons: 0.6 of their intervals by chance."""
+    rng = np.random.default_rng(1)
+    variables = {
+        name: (("chain", "draw", "system"), rng.normal(size=(2, 50, 4)), {"estimand": "population"})
+        for name in ("one", "two")
+    }
+    data = xr.Dataset(variables, {"system": list("ABCD")}, {"reference": "the labels given"})
+    found = compare_draws(data, {"one": "higher", "two": "lower"})
+    assert found.sentences()[-1] == (
+        "Among 12 comparisons, up to 0.6 intervals (95%) exclude 0 by chance if no systems differ."
+    )
+    stars = found.clearly_worse(0.99)
+    assert set(stars["comparisons"]) == {6}
+    np.testing.assert_allclose(stars["expected_false"], 0.12)
+    pair = compare_draws(data.sel(system=["A", "B"])[["one"]], {"one": "higher"})
+    assert len(pair.sentences()) == 1

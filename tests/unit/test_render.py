@@ -252,7 +252,8 @@ def test_a_comparison_says_which_draws_and_which_items_it_has_not_seen() -> None
     found = compare_draws(data, {"m": "higher"})
     panels = " 2 items have no rating: the model predicts their labels."
     shown = text_of(*render.comparison_parts(found, panels), width=200)
-    assert f"Reference: gold.{panels}\n* undefined in 75.0% of the draws" in shown
+    assert f"Reference: gold.{panels} Among 3 comparisons" in shown
+    assert "\n* undefined in 75.0% of the draws" in shown
     assert shown.count(")*") == 2  # both contrasts with C, and not that of A and B
 
 

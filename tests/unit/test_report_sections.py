@@ -16,6 +16,7 @@ from assay.checking import Check
 from assay.checking.double_sampling import RECIPE
 from assay.checking.result import Proposal
 from assay.comparison import SideBySide, compare, compare_draws
+from assay.comparison.multiplicity import without_mirrors
 from assay.errors import FitWarning
 from assay.reporting import report
 from assay.reporting.abstaining import abstaining_section
@@ -26,7 +27,6 @@ from assay.reporting.comparisons import (
     _best,
     _clear,
     _turned,
-    _without_mirrors,
     comparison_section,
 )
 from assay.reporting.convergence import convergence_section
@@ -592,8 +592,8 @@ def test_how_far_abstentions_move_each_metric(plain: xr.DataTree) -> None:
 def test_a_mirror_is_an_earlier_contrast_with_the_sign_turned() -> None:
     values = [0.1, 0.1, -0.1, 0.0, 0.0, np.nan, np.nan]
     lines = pd.DataFrame({"a": "A", "b": "B", "difference": values})
-    assert list(_without_mirrors(lines, "difference").index) == [0, 1, 3, 4, 5, 6]
-    assert len(_without_mirrors(lines.assign(b=list("BCDEFGH")), "difference")) == 7
+    assert list(without_mirrors(lines, "difference").index) == [0, 1, 3, 4, 5, 6]
+    assert len(without_mirrors(lines.assign(b=list("BCDEFGH")), "difference")) == 7
 
 
 @pytest.mark.parametrize("defined", [[True, False], [False, False], [True, True]])
@@ -637,7 +637,7 @@ def test_two_classes_are_one_finding_and_neither_is_better(plain: xr.DataTree) -
     pairs = compare(plain, metric=["prevalence[label=no]", "prevalence[label=yes]"]).pairs
     first, second = pairs["difference"]
     assert first == pytest.approx(-second)
-    assert len(_without_mirrors(pairs, "difference")) == 1
+    assert len(without_mirrors(pairs, "difference")) == 1
     clear = pairs.assign(difference_lower=pairs["difference"].abs() / 2)
     (finding,) = _clear(clear)
     assert "better is" not in finding.text

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from assay.arguments import require_number
+from assay.comparison.multiplicity import by_chance
 from assay.comparison.pairs import Rope, pair_table, pairs_of, require_two, rope_ends
 from assay.comparison.ranks import SIGNS, rank_table
 from assay.comparison.words import best_sentence, pair_sentence
@@ -56,7 +58,8 @@ class Comparison:
     def sentences(self) -> list[str]:
         """Say each pair in a sentence; with more than two systems, which to choose as well.
 
-        Nothing is to be chosen on a metric that is better neither way.
+        Nothing is to be chosen on a metric that is better neither way. The last sentence says
+        how many of several comparisons would seem clear by chance.
         """
         said = []
         for metric, lines in self.systems.groupby("metric", sort=False):
@@ -64,7 +67,7 @@ class Comparison:
                 said.append(best_sentence(lines))
             mine = self.pairs[self.pairs["metric"] == metric]
             said += [pair_sentence(line) for line in lines_of(mine)]
-        return said
+        return [*said, *filter(None, [by_chance(self.pairs).strip()])]
 
     def clearly_worse(self, p: float = 0.99) -> pd.DataFrame:
         """Mark the systems that are worse than the apparent best one with probability above p.
@@ -78,7 +81,9 @@ class Comparison:
         -------
         pandas.DataFrame
             ``metric``, ``system``, ``best`` (the system with the best mean), ``p_worse``,
-            ``clearly_worse``; metrics that are better neither way are left out.
+            ``clearly_worse``, ``comparisons`` (pairs among which the best was looked for) and
+            ``expected_false`` (how many of these would be beyond p by chance, at most, if no
+            systems differ); metrics that are better neither way are left out.
 
         Raises
         ------
@@ -91,7 +96,8 @@ class Comparison:
         )  # fmt: skip
         parts = [self._behind(metric) for metric in self.draws.data_vars]
         table = pd.concat([pd.DataFrame(columns=list(BEHIND)), *parts], ignore_index=True)
-        return table.assign(clearly_worse=table["p_worse"].astype(float) > p)
+        found = table.assign(clearly_worse=table["p_worse"].astype(float) > p)
+        return found.assign(expected_false=2 * (1 - p) * table["comparisons"].astype(float))
 
     def _behind(self, metric: object) -> pd.DataFrame:
         lines = self.systems[self.systems["metric"] == metric]
@@ -103,11 +109,11 @@ class Comparison:
         draws = self.draws[metric] * sign
         gaps = draws.sel(system=best) - draws.sel(system=lines["system"].to_numpy())
         behind = (gaps > 0).where(gaps.notnull()).mean(dim=("chain", "draw"))
-        columns = [metric, lines["system"].to_numpy(), best, behind.to_numpy()]
+        columns = [metric, lines["system"].to_numpy(), best, behind.to_numpy(), comb(len(lines), 2)]
         return pd.DataFrame(dict(zip(BEHIND, columns, strict=True)))
 
 
-BEHIND = ("metric", "system", "best", "p_worse")
+BEHIND = ("metric", "system", "best", "p_worse", "comparisons")
 
 
 def compare_draws(

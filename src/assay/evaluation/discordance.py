@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -154,8 +153,8 @@ def discordance(
         for m in sorted(lacking):
             totals = cluster_totals(chosen[m], task, y, layout)
             ranges[m] = _widened(ranges[m], divided(*totals))
-            rng = np.random.default_rng([seed, *_digest(chosen[m].name), len(pools[0][m])])
             for systems, pool in zip(blocks, pools, strict=True):
+                rng = np.random.default_rng([seed, systems[0], len(pool[m])])
                 pool[m].append(_differing(totals, layout, systems, rng))
         lacking -= {m for m in lacking if all(_size(pool[m]) >= ENOUGH for pool in pools)}
         if not lacking or len(pools[0][min(lacking)]) == ROUNDS:
@@ -243,7 +242,8 @@ def _block(
             rows = _ends(metric, ranges[m], slots)
         if not rows.shape[1]:
             continue
-        rng = np.random.default_rng([seed, *_digest(f"{metric.name} {layout.systems[systems[0]]}")])
+        # One stream for all metrics: those that are each other's mirror stay so.
+        rng = np.random.default_rng([seed, systems[0]])
         picked = rows[:, rng.integers(rows.shape[1], size=draws)]
         order = rng.permuted(np.tile(np.arange(slots), (draws, 1)), axis=1)
         values[:, m] = np.take_along_axis(picked, np.broadcast_to(order, picked.shape), axis=-1)
@@ -268,8 +268,8 @@ def _ends(metric: Metric, seen: Values, slots: int) -> Values:
     if not (np.isfinite(high - low) and at_an_end):
         return np.zeros((2, 0, slots))
     row = np.full((2, 1, slots), 1.0)
-    row[0] = low
-    row[0, 0, 0] = high
+    row[0] = seen[0]
+    row[0, 0, 0] = low + high - seen[0]
     return row
 
 
@@ -281,8 +281,3 @@ def _share_of_pairs(values: Values) -> Values:
 
 def _size(pool: Sequence[Values]) -> int:
     return sum(part.shape[1] for part in pool)
-
-
-def _digest(name: str) -> list[int]:
-    """Turn a name into numbers of a seed, the same on every machine."""
-    return list(blake2b(name.encode(), digest_size=8).digest())

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from assay.comparison import Comparison
+from assay.comparison.multiplicity import by_chance, without_mirrors
 from assay.comparison.settled import sign
 from assay.comparison.sides import CHANGED, CORRECTED, NAIVE
 from assay.fit_words import estimand_words, panels_said
@@ -109,19 +110,10 @@ def _pairs_table(found: Comparison, note: str) -> Block:
             "better": "Better is",
         },
         under="metric",
-        note=f"Estimand {estimands}. {note}{panels_said(found.draws)}{directions}",
+        note=f"Estimand {estimands}. {note}{panels_said(found.draws)}{directions}"
+        + by_chance(pairs),
         export=pairs,
     )
-
-
-def _without_mirrors(lines: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Leave out a contrast that is an earlier one with the sign turned: of two classes, one."""
-    seen: set[tuple[str, str, float]] = set()
-    kept = []
-    for a, b, value in zip(lines["a"], lines["b"], lines[column].round(9), strict=True):
-        kept.append(value == 0 or (a, b, -value) not in seen)
-        seen.add((a, b, value))
-    return lines[kept]
 
 
 def _intervals(pairs: pd.DataFrame, name: str, written: Callable[..., str]) -> list[str]:
@@ -177,7 +169,7 @@ def _turned(table: pd.DataFrame, sentences: list[str]) -> list[Finding]:
     by = contrasts.assign(sign=signs).pivot(index=keys, columns="approach", values="sign")
     by = by.reindex(columns=[NAIVE, CORRECTED])
     own = contrasts[contrasts["approach"] == CORRECTED]
-    kept = pd.MultiIndex.from_frame(_without_mirrors(own, "mean")[keys])
+    kept = pd.MultiIndex.from_frame(without_mirrors(own, "mean")[keys])
     turned = (by[NAIVE] - by[CORRECTED]).abs()[by.index.isin(kept)]
     means = contrasts.pivot(index=keys, columns="approach", values="mean")
     means = means.reindex(columns=[NAIVE, CORRECTED])
@@ -196,7 +188,7 @@ def _turned(table: pd.DataFrame, sentences: list[str]) -> list[Finding]:
 
 def _clear(pairs: pd.DataFrame) -> list[Finding]:
     """Find the difference that is clearest, if its interval excludes 0."""
-    pairs = _without_mirrors(pairs, "difference")
+    pairs = without_mirrors(pairs, "difference")
     signs = map(sign, pairs["difference_lower"], pairs["difference_upper"])
     clear = pairs[[found != 0 for found in signs]]
     if clear.empty:
@@ -212,5 +204,6 @@ def _clear(pairs: pd.DataFrame) -> list[Finding]:
         f"interval, estimand {line['estimand']}{direction})."
     )
     if len(clear) > 1:
-        text += f" The intervals of {len(clear) - 1} more of {len(pairs)} contrasts exclude 0."
+        text += f" The intervals of {len(clear) - 1} more contrasts exclude 0."
+    text += by_chance(pairs)
     return [Finding(weight=CLEAR, text=text, section="comparisons")]

@@ -50,7 +50,7 @@ def scores_said(ratings: Ratings) -> str:
 
 
 def panels_said(draws: xr.Dataset) -> str:
-    """Say what became of items without a rating, and of panels on which a metric is undefined.
+    """Say what became of unrated items, of undefined panels, and of metrics that are left out.
 
     Parameters
     ----------
@@ -74,6 +74,9 @@ def panels_said(draws: xr.Dataset) -> str:
     for name, metric in draws.data_vars.items():
         if share := metric.attrs.get("undefined_panels", 0.0):
             said.append(f"{name} is undefined on {share:.1%} of the panels, and leaves them out")
+    if names := draws.attrs.get("left_out"):
+        told = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} left out"
+        said.append(f"{told}. {draws.attrs['left_out_because'].removesuffix('.')}")
     return "".join(f" {text}." for text in said)
 
 

@@ -1,6 +1,7 @@
 """score_rater and its fellows: draws, estimands, undefined values, what the result says."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from assay.scoring import MEASURES, score_rater, score_table, threshold_sweep
 from assay.scoring.truths import read_truth
 from assay.scoring.weights import item_weights
 
+RANKED = [name for name, measure in MEASURES.items() if measure.ranking]
 ITEMS = [f"i{n}" for n in range(40)]
 
 
@@ -183,6 +185,72 @@ def test_rankings_count_the_design_weight_of_their_cluster(stratified: bool) -> 
     tau = score_rater(ratings, scores, metric="kendall_tau", estimand="population")
     # One draw of a known truth: tau is 1 in the heavy queries, -1 in the others.
     assert tau["kendall_tau"].item() == pytest.approx(2 * share[0] - 1)
+
+
+def sampled_by_rank(clusters: int) -> tuple[assay.Ratings, pd.Series, float]:
+    """Of each query all of the two highest scores, and two of the 38 others; the recall of all."""
+    rng = np.random.default_rng(5)
+    score = np.sort(rng.random((clusters, 40)))[:, ::-1]
+    event = rng.random(score.shape) < np.where(np.arange(40) < 2, 0.9, 0.1)
+    recall = float(event[score >= 0.9].sum() / event.sum())
+    rows = [
+        {
+            "query_id": f"q{q:02d}",
+            "item": f"q{q:02d}-{place}",
+            "weight": 1.0 if place < 2 else 19.0,
+            "score": score[q, place],
+            "event": event[q, place],
+            "known": event[q, place],
+            "rater": "r",
+        }
+        for q in range(clusters)
+        for place in (0, 1, *rng.choice(np.arange(2, 40), 2, replace=False))
+    ]
+    table = pd.DataFrame(rows)
+    ratings = assay.read_ratings(
+        table.drop(columns="score"), task="single", labels=["event"], cluster="query_id",
+        truth="known",
+    )  # fmt: skip
+    return ratings, table.set_index("item")["score"], recall
+
+
+def test_measures_count_weights_within_rankings_or_are_left_out_or_refused() -> None:
+    ratings, score, recall = sampled_by_rank(60)
+    asked = {"threshold": 0.9, "estimand": "population"}
+    found = score_rater(ratings, score, **asked)
+    assert found["recall"].item() == pytest.approx(recall, abs=0.15)
+    assert found.attrs["left_out"] == RANKED
+    assert "(from 1 to 19)" in found.attrs["left_out_because"]
+    assert not set(RANKED) & set(found)
+    table = score_table(ratings, {"one": score}, **asked).set_index("metric")
+    assert table.loc["ndcg", "note"] == found.attrs["left_out_because"]
+    assert np.isnan(table.loc["ndcg", "mean"])
+    assert table.loc["recall", "note"] == ""
+    for name in RANKED:
+        with pytest.raises(ModelError, match=rf"from 1 to 19.*{name} would.*weight=''"):
+            score_rater(ratings, score, metric=["auroc", name], **asked)
+
+
+@pytest.mark.parametrize("metric", [None, "recall", "ndcg"])
+def test_these_items_alone_are_no_sample_of_unequal_weights(metric: str | None) -> None:
+    ratings, score, _ = sampled_by_rank(30)
+    for by in ("cluster", None):
+        with pytest.raises(ModelError, match="estimand='population' counts them in the measures"):
+            score_rater(ratings, score, metric=metric, by=by)
+    with pytest.raises(ModelError, match="differ within clusters"):
+        threshold_sweep(ratings, score)
+    few, score, _ = sampled_by_rank(10)
+    with pytest.raises(ModelError, match=r"at least 20 clusters .*weight=''"):
+        score_rater(few, score, metric=metric, estimand="population")
+
+
+def test_weights_that_differ_between_rankings_alone_are_no_obstacle() -> None:
+    ratings, score, _ = sampled_by_rank(30)
+    even = ratings.items.assign(weight=np.repeat(np.arange(1.0, 31), 4))
+    ratings = replace(ratings, items=even)
+    for estimand in ("finite", "population"):
+        assert "ndcg" in score_rater(ratings, score, estimand=estimand)
+    assert "recall" in threshold_sweep(ratings, score)
 
 
 @pytest.mark.parametrize("by", ["cluster", None])

@@ -6,7 +6,14 @@ import typer
 
 from assay.cli.app import command
 from assay.cli.claims import Claims, claims_frame, end_with_claims, read_claims
-from assay.cli.metric_options import MetricFiles, Metrics, register, rope_of, say_unsuited
+from assay.cli.metric_options import (
+    MetricFiles,
+    Metrics,
+    register,
+    rope_of,
+    say_left_out,
+    say_unsuited,
+)
 from assay.cli.options import Estimands, FitFile, Incomplete, Json, Level, Table
 from assay.cli.shell import end_with, open_fit, say
 from assay.cli.shell import show as show_parts
@@ -41,6 +48,8 @@ def metrics(
     import pandas as pd
 
     import assay
+    from assay.evaluation.item_weights import left_out_metrics
+    from assay.fit_data import ratings_of
 
     own = register(metric_file)
     tree = open_fit(fit_file)
@@ -62,16 +71,20 @@ def metrics(
         name: assay.summarize(found, level=level) for name, found in draws.items()
     }
 
+    ratings = ratings_of(tree)
+    left_out = left_out_metrics(ratings, metric or None)
+
     def show() -> None:
-        from assay.fit_data import ratings_of
         from assay.fit_words import panels_said
         from assay.render import metrics_table
 
-        weights = ratings_of(tree).items["weight"].tolist()
+        weights = ratings.items["weight"].tolist()
         show_parts(metrics_table(summaries, weights, panels_said(draws[chosen[0]])))
 
     table = pd.concat(summaries.values(), ignore_index=True).assign(incomplete=incomplete)
-    deliver("metrics", table, as_json, output, show)
+    deliver("metrics", table, as_json, output, show, extra={"left_out": left_out})
+    if output is not None:
+        say_left_out(left_out)
     end_with(tree)
 
 
@@ -104,6 +117,7 @@ def compare(
     """Compare systems, and check claims: status 3 if one is contradicted or undecided."""
     from assay.comparison import check_claim, group_contrasts
     from assay.comparison import compare as compare_systems
+    from assay.evaluation.item_weights import left_out_metrics
     from assay.fit_data import ratings_of
     from assay.kept import computed_once
 
@@ -120,6 +134,7 @@ def compare(
             for text in claims
         ]
         checked = claims_frame(results).assign(**said)
+        left_out = left_out_metrics(ratings_of(tree), metric or None)
         # Claims are about metrics, and need nothing to compare.
         alone = bool(results) and len(ratings_of(tree).systems) < 2
         asked: dict[str, Any] = {
@@ -128,7 +143,8 @@ def compare(
         }  # fmt: skip
         if by == "stratum" and not alone:
             groups = group_contrasts(tree, **asked).assign(**said)
-            _deliver_groups(groups, checked, as_json, output)
+            _deliver_groups(groups, {"claims": checked, "left_out": left_out}, as_json, output)
+            say_left_out(left_out)
             _end_with(tree, results, as_json)
             return
         found = None if alone else compare_systems(tree, by="system", rope=limits, **asked)
@@ -143,17 +159,21 @@ def compare(
 
         show_parts(*comparison_parts(found, panels_said(found.draws)))
 
-    extra = {"systems": found.systems.assign(**said), "claims": checked}
+    extra = {"systems": found.systems.assign(**said), "claims": checked, "left_out": left_out}
     deliver("pairs", found.pairs.assign(**said), as_json, output, show, extra=extra)
+    if output is not None:
+        say_left_out(left_out)
     _end_with(tree, results, as_json)
 
 
 def _deliver_groups(
-    groups: "pd.DataFrame", claims: "pd.DataFrame", as_json: bool, output: "Path | None"
+    groups: "pd.DataFrame",
+    extra: "dict[str, pd.DataFrame]",
+    as_json: bool,
+    output: "Path | None",
 ) -> None:
     from assay.render import groups_table
 
-    extra = {"claims": claims}
     deliver(
         "groups", groups, as_json, output, lambda: show_parts(groups_table(groups)), extra=extra
     )

@@ -11,6 +11,7 @@ import typer
 from assay.cli.shell import warn
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
 
     from assay.evaluation.registry import Metric
@@ -51,6 +52,12 @@ def say_unsuited(own: "Sequence[Metric]", tree: "xr.DataTree") -> None:
                 f"metric {metric.name!r} is left out: it needs the labels {', '.join(lacks)}, and "
                 f"task {task.name} has {', '.join(task.label_names)}"
             )
+
+
+def say_left_out(left_out: "pd.DataFrame") -> None:
+    """Name the metrics of the task that are not reported, and why, where no table says so."""
+    if len(left_out):
+        warn(f"{', '.join(left_out['metric'])}: left out. {left_out['reason'].iloc[0]}")
 
 
 def rope_of(text: str | None) -> float | tuple[float, float] | None:

@@ -9,8 +9,8 @@ from assay.arguments import require_choice
 from assay.comparison.pairs import Rope, pairs_of, require_two, rope_ends
 from assay.comparison.result import Comparison, compare_draws
 from assay.evaluation import metrics
-from assay.evaluation.choosing import choose_metrics
 from assay.evaluation.estimands import Estimand
+from assay.evaluation.item_weights import weighable_metrics
 from assay.evaluation.panels import Incomplete
 from assay.fit_data import ratings_of
 from assay.intervals import require_level
@@ -101,7 +101,7 @@ def compare(
     require_two(ratings.systems)
     pairs_of(ratings.systems, baseline)
     draws = metrics(fit, estimand=estimand, by="system", incomplete=incomplete, metric=metric)
-    better = {m.name: m.better for m in choose_metrics(ratings.task, metric)}
+    better = {m.name: m.better for m in weighable_metrics(ratings, metric)}
     found = compare_draws(draws, better, level=level, rope=rope, baseline=baseline)
     return replace(found, pairs=found.pairs.assign(shared_clusters=_shared(ratings, found)))
 

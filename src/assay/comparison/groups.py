@@ -12,9 +12,9 @@ from assay.arguments import require_number
 from assay.comparison.pairs import TIE, difference_draws, pairs_of, require_two
 from assay.comparison.pooling import pool
 from assay.errors import ModelError
-from assay.evaluation.choosing import choose_metrics
 from assay.evaluation.estimands import Estimand, is_modelled, modelled
 from assay.evaluation.fitted import estimand_draws
+from assay.evaluation.item_weights import weighable_metrics
 from assay.evaluation.panels import Incomplete, panel_layout
 from assay.evaluation.registry import Metric
 from assay.fit_data import ratings_of
@@ -115,7 +115,7 @@ def group_contrasts(
     require_level(level)
     require_number("scale", scale, lambda x: 0 < x < np.inf, allowed="a number above 0")
     ratings = ratings_of(fit)
-    chosen = choose_metrics(ratings.task, metric)
+    chosen = weighable_metrics(ratings, metric)
     require_two(ratings.systems)
     pairs = pairs_of(ratings.systems, baseline)
     draws = {

@@ -7,7 +7,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.evaluation.baseline import VOTE, resampled, vote_totals
-from assay.evaluation.choosing import choose_metrics
+from assay.evaluation.item_weights import weighable_metrics
 from assay.evaluation.panels import panel_layout
 from assay.quotients import divided
 from assay.ratings import Ratings
@@ -35,7 +35,7 @@ def vote_metrics(
     values, samples : xarray.Dataset
         A variable per metric, (chain, draw, system): one draw, and ``SAMPLES`` of them.
     """
-    chosen = choose_metrics(ratings.task, metric)
+    chosen = weighable_metrics(ratings, metric)
     layout = panel_layout(ratings)
     totals = vote_totals(ratings, chosen, layout)
     samples = resampled(totals, layout, SAMPLES, rng)

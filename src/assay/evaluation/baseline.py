@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay.arguments import require_count
-from assay.evaluation.choosing import choose_metrics
+from assay.evaluation.item_weights import weighable_metrics
 from assay.evaluation.known import known_totals
 from assay.evaluation.panels import PanelLayout, panel_layout
 from assay.evaluation.registry import Metric
@@ -74,7 +74,7 @@ def majority_metrics(
     require_ratings("majority_metrics", ratings)
     require_level(level)
     require_count("draws", draws)
-    chosen = choose_metrics(ratings.task, metric)
+    chosen = weighable_metrics(ratings, metric)
     layout = panel_layout(ratings)
     totals = vote_totals(ratings, chosen, layout)
     samples = resampled(totals, layout, draws, generator_of(rng))

@@ -7,7 +7,6 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.evaluation.choosing import choose_metrics
 from assay.evaluation.components import (
     Components,
     Contrast,
@@ -20,6 +19,7 @@ from assay.evaluation.components import (
 from assay.evaluation.effective import effective_draws
 from assay.evaluation.estimands import WEIGHTS_SEED, Estimand, draws_of_model
 from assay.evaluation.fitted import discordant_clusters, metrics, model_share
+from assay.evaluation.item_weights import weighable_metrics
 from assay.evaluation.kept_draws import draws_once
 from assay.evaluation.panels import By, Incomplete, panel_layout
 from assay.evaluation.registry import Metric
@@ -160,7 +160,7 @@ def components_of(
         return np.moveaxis(np.stack(pair), 2, 0)
 
     groups = ("labels", "posterior", "constant_data", "observed_data")
-    chosen = choose_metrics(ratings.task, names)
+    chosen = weighable_metrics(ratings, names)
     pairs = draws_once(fit, groups, ("pairs", seed), layout, chosen, compute)
     first, second = (
         columns_of(part, layout.systems, contrast)

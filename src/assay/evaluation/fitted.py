@@ -9,7 +9,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.arguments import require_choice, require_count
-from assay.evaluation.choosing import choose_metrics
 from assay.evaluation.discordance import Discordance, discordance
 from assay.evaluation.draws import Codes, LabelDraws, metric_draws, metric_totals
 from assay.evaluation.estimands import (
@@ -21,6 +20,7 @@ from assay.evaluation.estimands import (
     modelled,
     share_of_model,
 )
+from assay.evaluation.item_weights import left_out_attributes, weighable_metrics
 from assay.evaluation.kept_draws import draws_once
 from assay.evaluation.panels import By, Incomplete, PanelLayout, panel_layout
 from assay.evaluation.population import population_draws
@@ -62,7 +62,8 @@ def metrics(
         Panels with unrated items: keep them, the model predicting those items' labels, or drop
         them.
     metric : str or sequence of str, optional
-        Metrics; those that the task reports if not given. ``prevalence[<label>=<class>]`` and
+        Metrics; those that the task reports if not given, less those that cannot count design
+        weights which differ within a panel. ``prevalence[<label>=<class>]`` and
         ``prevalence[<label>!=<class>]`` can be named in every task.
     weights_seed : int
         Of the clusters' weights; fits that are to be compared need the same.
@@ -75,14 +76,16 @@ def metrics(
         which values are ``better`` (higher, lower or neither), the share of undefined draws and,
         of a mean over panels, that of the panels which it leaves out as undefined (in some of the
         draws); the dataset's say whose truth it is (``reference``), what became of ``incomplete``
-        panels and how many panels, unrated items, clusters and strata it rests on.
+        panels and how many panels, unrated items, clusters and strata it rests on, and which
+        metrics of the task are ``left_out``, if any, and why (``left_out_because``).
 
     Raises
     ------
     UnknownNameError
         If the task has no metric of a name.
     ModelError
-        If a choice is none of those above, or a metric does not suit the task.
+        If a choice is none of those above, a metric does not suit the task, or design weights
+        differ within a panel and a metric that is named cannot count them.
     RatingsError
         If the panels cannot be used, or none is left.
 
@@ -138,7 +141,7 @@ def metrics_if(
     """
     require_count("weights_seed", weights_seed, least=0)
     ratings = ratings_of(fit)
-    chosen = choose_metrics(ratings.task, metric)
+    chosen = weighable_metrics(ratings, metric)
     layout = panel_layout(ratings, by=by, incomplete=incomplete)
     values, estimands = estimand_draws(
         fit, ratings, chosen, layout, estimand=estimand, seed=weights_seed, change=change
@@ -160,6 +163,7 @@ def metrics_if(
         n_clusters=len(layout.clusters),
         n_strata=layout.n_strata,
         weights_seed=weights_seed,
+        **left_out_attributes(ratings, metric),
     )
 
 

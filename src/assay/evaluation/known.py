@@ -7,9 +7,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay.errors import RatingsError
-from assay.evaluation.choosing import choose_metrics
 from assay.evaluation.draws import panel_totals
-from assay.evaluation.item_weights import weighed_layout
+from assay.evaluation.item_weights import weighable_metrics, weighed_layout
 from assay.evaluation.panels import PanelLayout, panel_layout
 from assay.evaluation.registry import Metric
 from assay.quotients import divided
@@ -51,7 +50,7 @@ def metrics_of_labels(
     expected = (len(ratings.items), len(ratings.task.labels))
     if np.shape(labels) != expected:
         raise RatingsError(f"labels have the shape {np.shape(labels)}; (item, label) is {expected}")
-    chosen = choose_metrics(ratings.task, metric)
+    chosen = weighable_metrics(ratings, metric)
     layout = panel_layout(ratings)
     totals = [known_totals(m, ratings.task, np.asarray(labels), layout) for m in chosen]
     return pd.DataFrame(

@@ -6,9 +6,9 @@ import numpy as np
 import xarray as xr
 
 from assay.arguments import require_count
-from assay.evaluation.choosing import choose_metrics
 from assay.evaluation.draws import LabelDraws, metric_draws
 from assay.evaluation.fitted import draws_dataset
+from assay.evaluation.item_weights import weighable_metrics
 from assay.evaluation.panels import By, panel_layout
 from assay.model import Structure, build_structure
 from assay.prior_files import Priors
@@ -91,7 +91,7 @@ def metrics_before(
     """Return the prior draws of a model's metrics, as :func:`prior_metrics` does."""
     require_count("draws", draws)
     generator, ratings = generator_of(rng), structure.ratings
-    chosen = choose_metrics(ratings.task, metric)
+    chosen = weighable_metrics(ratings, metric)
     layout = panel_layout(ratings, by=by)
     blocks = structure.prevalence.parameters()
     values = {b.name: np.stack([b.draw(generator) for _ in range(draws)]) for b in blocks}

@@ -110,7 +110,7 @@ def metric(
     additive : bool
         Whether a panel's value is the mean of those of its items one by one (of a ratio: its
         totals their sums), as shares are and orders are not. Design weights that differ within a
-        panel count in such a metric; in others a panel counts the mean weight of its items.
+        panel count in such a metric; others cannot be computed from such items.
 
     Returns
     -------

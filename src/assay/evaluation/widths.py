@@ -8,7 +8,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.evaluation.budget import components_of
-from assay.evaluation.choosing import choose_metrics
 from assay.evaluation.components import (
     Components,
     Contrast,
@@ -17,6 +16,7 @@ from assay.evaluation.components import (
 )
 from assay.evaluation.estimands import Estimand, is_modelled
 from assay.evaluation.fitted import metrics
+from assay.evaluation.item_weights import weighable_metrics
 from assay.evaluation.panels import By, Incomplete, panel_layout
 from assay.evaluation.pre_posterior import expected_components
 from assay.fit_data import ratings_of
@@ -132,7 +132,7 @@ def expected_width(
     """
     require_level(level)
     ratings = ratings_of(fit)
-    chosen = choose_metrics(ratings.task, metric)
+    chosen = weighable_metrics(ratings, metric)
     names = [m.name for m in chosen]
     layout = panel_layout(ratings, by=by, incomplete=incomplete)
     generator = generator_of(rng)

@@ -7,11 +7,12 @@ from assay.fit_arguments import MODES_ALONE
 from assay.fit_words import estimands_said, panels_said
 from assay.plots.metrics import draw_metrics
 from assay.reporting.material import Material
-from assay.reporting.page import Block, Finding, Picture, Section, by_metric, prose, table_of
+from assay.reporting.page import Block, Finding, Gap, Picture, Section, by_metric, prose, table_of
 from assay.reporting.svg import WIDTH, to_svg
 from assay.words import interval, intervals, lines_of, percent, with_undefined
 
 WEIGHT = 1.0
+ALIKE = "ratings read without their weights (weight=''), if all items may count alike"
 
 
 def metrics_section(material: Material) -> Section:
@@ -39,7 +40,22 @@ def metrics_section(material: Material) -> Section:
     # weights differ, it may be theirs, which count in the vote and not in these items.
     untold = material.data_check.at_least("problem") or weights.nunique() > 1
     off = [] if untold else _off(summaries["finite"], vote, material.level)
-    return Section(key="metrics", title="Metrics", blocks=tuple(blocks), findings=tuple(off))
+    return Section(
+        key="metrics",
+        title="Metrics",
+        blocks=tuple(blocks),
+        findings=tuple(off),
+        gaps=_left_out(material),
+    )
+
+
+def _left_out(material: Material) -> tuple[Gap, ...]:
+    """Name the metrics of the task that cannot count the design weights."""
+    said = material.draws["finite"].attrs
+    if "left_out" not in said:
+        return ()
+    why = str(said["left_out_because"]).removesuffix(".")
+    return (Gap(what=", ".join(said["left_out"]), why=why[0].lower() + why[1:], enable=ALIKE),)
 
 
 def _held(material: Material) -> str:

@@ -15,7 +15,12 @@ from assay.scoring.informed import blind_words, informed_truth, saw_scores
 from assay.scoring.measures import Measure, choose_measures
 from assay.scoring.scores import Scores, read_scores
 from assay.scoring.truths import Source, Truth, read_truth
-from assay.scoring.weights import ItemWeights, item_weights
+from assay.scoring.weights import (
+    ItemWeights,
+    item_weights,
+    weighable_measures,
+    weights_ignored,
+)
 
 By = Literal["cluster"]
 
@@ -85,7 +90,8 @@ def score_rater(
         dataset's say whose truth it is (``reference``), which classes are positive, how many items
         have a score, how many are tied with another of their ranking, how many have none, and how
         many rankings there are (``n_rankings``), ``n_rankings_of_one`` of them of one item;
-        and whether labels were drawn again (``informed``, 0 or 1).
+        whether labels were drawn again (``informed``, 0 or 1); and which measures are
+        ``left_out``, if any, and why (``left_out_because``).
 
     Raises
     ------
@@ -94,14 +100,17 @@ def score_rater(
     UnknownNameError
         If there is no label, class, rater or metric of a name.
     ModelError
-        If a choice is none of those above.
+        If a choice is none of those above, or design weights differ within a ranking and a measure
+        that is asked for cannot count them.
 
     Notes
     -----
     ``finite``: the posterior of the measure on these items; it holds what is not known about the
     truth, not the sampling of items. ``population`` weights clusters with the Bayesian bootstrap
     besides (:class:`~assay.evaluation.estimands.ClusterWeights`), within strata and by design
-    weight. Measures of all items count that of each item; a ranking counts the mean of its items'.
+    weight. Measures of all items count that of each item. Measures of rankings cannot, and neither
+    can ``finite``: where weights differ within a ranking these are an error if they are named, and
+    else left out.
 
     Where the truth of a fit is in doubt, its draws do not know scores that the fit has not seen,
     and agree with them too rarely, as if scores told nothing that the raters have not said: with
@@ -135,31 +144,35 @@ def score_rater(
     blind = "" if unseen is None or informed else blind_words(known, scored)
     if unseen is not None and informed:
         known = informed_truth(unseen, known, scored)
-    measures = choose_measures(metric, scored)
-    cluster = known.cluster[scored.item]
+    cluster, design = known.cluster[scored.item], known.weight[scored.item]
+    ranking, asked = _rankings(cluster, by), choose_measures(metric, scored)
     setting = Setting(
         scored=scored,
         positive=chosen,
         gains=class_gains(known, chosen, gains),
         grades=class_grades(known, chosen),
-        ranking=_rankings(cluster, by),
+        ranking=ranking,
         k=None if k is None else require_count("k", k),
         bins=require_count("bins", bins),
     )
     weights = item_weights(
         estimand,
         cluster,
-        known.weight[scored.item],
+        design,
         known.stratum[scored.item],
         by_cluster=by == "cluster",
     )
+    ignoring, why = weights_ignored(asked, estimand, design, ranking)
+    measures = weighable_measures(asked, ignoring, why, named=metric is not None)
     parts = [[m.function(block) for m in measures] for block in blocks(known, setting, weights)]
     said = _description(known, setting, by)
     note = _left_out(said["n_rankings_of_one"], said["n_rankings"])
     notes = [" ".join(filter(None, [note if m.ranking else "", blind])) for m in measures]
     data = _dataset(measures, np.concatenate(parts, axis=1), known, k, estimand, notes)
+    left_out = {"left_out": [m.name for m in ignoring], "left_out_because": why}
     return data.assign_attrs(
         said,
+        **(left_out if ignoring else {}),
         estimand=estimand,
         informed=int(informed and unseen is not None),
         bins=bins,

@@ -8,6 +8,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.arguments import numbers_given, require_flag
+from assay.errors import ModelError
+from assay.evaluation.item_weights import MEND
 from assay.scoring import decisions
 from assay.scoring.block import Setting
 from assay.scoring.classes import class_grades, positive_classes
@@ -15,6 +17,7 @@ from assay.scoring.informed import informed_truth, saw_scores
 from assay.scoring.rater import blocks
 from assay.scoring.scores import Scores, read_scores
 from assay.scoring.truths import Source, read_truth
+from assay.scoring.weights import design_range
 
 Values = NDArray[np.float64]
 MOST = 200
@@ -50,7 +53,7 @@ def threshold_sweep(
     Raises
     ------
     RatingsError, UnknownNameError, ModelError
-        As :func:`assay.score_rater`.
+        As :func:`assay.score_rater`; also if design weights differ within a cluster.
 
     Examples
     --------
@@ -64,6 +67,13 @@ def threshold_sweep(
     scored = read_scores(scores, known, chosen, 0.5)
     if informed and isinstance(truth, xr.DataTree) and not saw_scores(known, scored):
         known = informed_truth(truth, known, scored)
+    clusters = np.unique(known.cluster[scored.item].astype(str), return_inverse=True)[1]
+    if len(ends := design_range(known.weight[scored.item], clusters)):
+        raise ModelError(
+            f"design weights differ within clusters (from {ends[0]:g} to {ends[1]:g}), and a sweep "
+            "counts all items alike: it would be about the sample alone. One threshold at a time, "
+            f"score_rater(..., threshold=0.5, estimand='population') counts them. {MEND}"
+        )
     setting = Setting(
         scored=scored,
         positive=chosen,

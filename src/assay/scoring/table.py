@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
+import xarray as xr
 
 from assay.arguments import names_given
 from assay.errors import ModelError
@@ -38,7 +39,8 @@ def score_table(
     pandas.DataFrame
         A line per measure and rater: ``metric``, ``rater``, ``estimand``, ``mean``, ``sd``,
         ``lower``, ``upper``, ``level``, ``undefined``, ``reference``, ``n_items``,
-        ``n_items_without_score``, ``note`` (what the measure leaves out, and why).
+        ``n_items_without_score``, ``note`` (what the measure leaves out, and why). A measure that
+        cannot count the design weights has no numbers, and its ``note`` says why.
 
     Raises
     ------
@@ -64,11 +66,21 @@ def score_table(
     for rater, own in named.items():
         found = score_rater(truth, own, **choices)
         counts = {name: found.attrs[name] for name in ("n_items", "n_items_without_score")}
-        lines = summarize(found, level=level).assign(rater=rater, **counts)
-        parts.append(lines.assign(note=[found[name].attrs["note"] for name in lines["metric"]]))
+        lines = summarize(found, level=level)
+        lines = lines.assign(note=[found[name].attrs["note"] for name in lines["metric"]])
+        parts += [part.assign(rater=rater, **counts) for part in (lines, *_left_out(found))]
     table = pd.concat(parts, ignore_index=True).drop(columns="system")
     names = list(dict.fromkeys(table["metric"]))
     order = table["metric"].map(names.index).argsort(kind="stable")
     front = ["metric", "rater"]
     rest = [column for column in table.columns if column not in front]
     return table.loc[order, [*front, *rest]].reset_index(drop=True)
+
+
+def _left_out(found: xr.Dataset) -> list[pd.DataFrame]:
+    """Lines without numbers for the measures that are left out, if there are any."""
+    said = found.attrs
+    if "left_out" not in said:
+        return []
+    lines = pd.DataFrame({"metric": said["left_out"], "note": said["left_out_because"]})
+    return [lines.assign(estimand=said["estimand"], reference=said["reference"])]

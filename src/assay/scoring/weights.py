@@ -1,5 +1,6 @@
 """Weights that turn a number about these items into one about clusters like these."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,10 +16,18 @@ from assay.evaluation.estimands import (
     cluster_keys,
     gamma_shapes,
 )
+from assay.evaluation.item_weights import MEND
 from assay.evaluation.panels import first_stage
 from assay.plurals import counted
+from assay.scoring.measures import Measure
 
 Values = NDArray[np.float64]
+
+
+POPULATION = (
+    "estimand='population' counts them in the measures of all items, such as precision and auroc, "
+    f"if there are at least {MIN_CLUSTERS} clusters"
+)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,10 +95,12 @@ def item_weights(
         count = counted(len(names), "cluster") + (
             f" in {strata.max() + 1} strata" if strata.max() else ""
         )
+        uneven = len(design_range(design, place if by_cluster else np.zeros_like(place)))
         raise ModelError(
             f"estimand='population' needs by='cluster' and at least {MIN_CLUSTERS} clusters (there "
             f"are {count}; strata beyond the first take one each): with fewer the Bayesian "
-            "bootstrap is too narrow; use estimand='finite', which is about these items"
+            "bootstrap is too narrow; "
+            + (MEND if uneven else "use estimand='finite', which is about these items")
         )
     total = np.bincount(place, design)
     return ItemWeights(
@@ -103,3 +114,73 @@ def item_weights(
         design=design,
         ranking=np.arange(len(names)),
     )
+
+
+def design_range(design: Values, ranking: NDArray[np.int64]) -> Values:
+    """Return the least and the largest weight of rankings in which weights differ.
+
+    Parameters
+    ----------
+    design : ndarray of float (item,)
+        Design weights.
+    ranking : ndarray of int (item,)
+        Which ranking each item is in.
+
+    Returns
+    -------
+    ndarray of float
+        Two numbers; none if the items of every ranking weigh the same.
+
+    Examples
+    --------
+    >>> design_range(np.array([1.0, 4.0, 9.0]), np.array([0, 0, 1]))
+    array([1., 4.])
+    >>> design_range(np.array([1.0, 4.0]), np.array([0, 1]))
+    array([], dtype=float64)
+    """
+    size = int(ranking.max()) + 1
+    least, most = np.full(size, np.inf), np.zeros(size)
+    np.minimum.at(least, ranking, design)
+    np.maximum.at(most, ranking, design)
+    uneven = least < most
+    return np.array([least[uneven].min(), most[uneven].max()] if uneven.any() else [])
+
+
+def weights_ignored(
+    measures: Sequence[Measure], estimand: str, design: Values, ranking: NDArray[np.int64]
+) -> tuple[list[Measure], str]:
+    """Find the measures that would ignore weights which differ within a ranking, and say why.
+
+    Returns
+    -------
+    measures : list of Measure
+        All of them for ``finite``, which counts items alike; measures of rankings for
+        ``population``.
+    reason : str
+        ``""`` if there are none.
+    """
+    ends = design_range(design, ranking)
+    ignoring = [m for m in measures if m.ranking or estimand == "finite"] if len(ends) else []
+    if not ignoring:
+        return [], ""
+    head = f"Design weights differ within rankings (from {ends[0]:g} to {ends[1]:g})"
+    if estimand == "finite":
+        return ignoring, f"{head}, and estimand='finite' counts all items alike: {POPULATION}."
+    return ignoring, f"{head}, and orders cannot count them."
+
+
+def weighable_measures(
+    measures: Sequence[Measure], ignoring: Sequence[Measure], reason: str, *, named: bool
+) -> list[Measure]:
+    """Leave out measures that would ignore design weights.
+
+    Raises
+    ------
+    ModelError
+        If measures are named and one of them ignores the weights, or if none is left.
+    """
+    kept = [measure for measure in measures if measure not in ignoring]
+    if ignoring and (named or not kept):
+        names = ", ".join(measure.name for measure in ignoring) if named else "the measures"
+        raise ModelError(f"{reason} Here {names} would be about the sample alone. {MEND}")
+    return kept

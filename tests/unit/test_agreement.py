@@ -350,3 +350,48 @@ def test_the_page_on_agreement_shows_what_its_code_prints():
     )
     assert outcome.attempted > 4
     assert not outcome.failed, "".join(said)
+
+
+def one_sided(odd, *, items=25, raters=3, seed=1):
+    """All answers are of one class but for some single ones, each on an item of its own."""
+    table = np.zeros((items, raters))
+    rng = np.random.default_rng(seed)
+    table[rng.permutation(items)[:odd], rng.integers(raters, size=odd)] = 1
+    return table
+
+
+@pytest.mark.parametrize("odd", range(6))
+@pytest.mark.parametrize("ordered", [False, True])
+def test_no_interval_leaves_its_estimate_out(odd, ordered):
+    """Where samples cannot tell, there is no interval, and the note says why."""
+    ratings = from_matrix(one_sided(odd), 2, ordered=ordered)
+    for line in agreement(ratings, draws=400).table.to_dict("records"):
+        value, lower, upper = line["value"], line["lower"], line["upper"]
+        if np.isnan([value, lower, upper]).any():
+            assert line["note"]
+            continue
+        assert lower - 1e-9 <= value <= upper + 1e-9
+        assert upper - lower > 1e-9 or value == 1 or line["statistic"] == "percent"
+
+
+def test_one_disagreement_tells_no_interval_of_coefficients_beyond_chance():
+    result = agreement(from_matrix(one_sided(1), 2))
+    table = result.table.set_index("statistic")
+    for name in ("cohen_kappa", "fleiss_kappa", "krippendorff_alpha"):
+        assert np.isnan(table.loc[name, ["lower", "upper"]].astype(float)).all()
+        assert "the bootstrap is degenerate" in table.loc[name, "note"]
+        assert "read gwet_ac1" in table.loc[name, "note"]
+    assert table.loc["gwet_ac1", "lower"] < table.loc["gwet_ac1", "value"]
+    assert table.loc["gwet_ac1", "note"] == ""
+    assert "99% of the answers are of one class" in str(result)
+
+
+def test_a_prevalent_class_is_named_beside_what_it_lowers():
+    rng = np.random.default_rng(2)
+    table = (rng.random((300, 1)) < 0.05).astype(float)
+    table = np.where(rng.random((300, 4)) < 0.03, 1 - table, table)
+    notes = agreement(from_matrix(table, 2), draws=100).table.set_index("statistic")["note"]
+    assert "so that kappas and alphas are low" in notes["krippendorff_alpha"]
+    assert notes["percent"] == notes["gwet_ac1"] == ""
+    balanced = from_matrix(random_table(1, classes=2), 2)
+    assert "of one class" not in " ".join(agreement(balanced, draws=20).table["note"])

@@ -1,6 +1,6 @@
 """agreement: the coefficients of every label in one table, with what is behind them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,12 +23,24 @@ from assay.ratings import Ratings, require_ratings
 from assay.seeds import generator_of
 
 Floats = NDArray[np.float64]
+NONE: Floats = np.zeros(0)
+
+ROUNDING = 1e-9
+"""What coefficients of equal samples may differ by."""
 
 REPLICATES = 200
 """Most sets of answers that are drawn from a fitted model."""
 
 FEW_SHARED = 30
 """Items that a pair of raters should share: with fewer, Cohen's kappa leans towards 0."""
+
+
+MOSTLY_ONE = 0.9
+"""Share of the answers that one class has, from which on chance alone explains four of five
+agreements and coefficients beyond chance are low (Feinstein & Cicchetti 1990)."""
+
+UNAFFECTED = ("percent", "gwet_ac1")
+"""Coefficients that such a share does not lower."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -99,7 +111,9 @@ def agreement(
     -------
     Agreement
         Tables ``table``, ``pairwise`` and ``intra_rater``. A statistic that is not defined is NaN,
-        and its ``note`` says why.
+        and its ``note`` says why. So it does where no interval can be given: the bootstrap is
+        degenerate if its interval leaves out the estimate or has no width in spite of
+        disagreement, or if too many samples have one class alone.
 
     Raises
     ------
@@ -129,6 +143,7 @@ def agreement(
     References
     ----------
     Cohen, J. (1960). Educational and Psychological Measurement 20, 37-46.
+    Feinstein, A. R. & Cicchetti, D. V. (1990). Journal of Clinical Epidemiology 43, 543-549.
     Fleiss, J. L. (1971). Psychological Bulletin 76, 378-382.
     Gwet, K. L. (2008). British Journal of Mathematical and Statistical Psychology 61, 29-48.
     Krippendorff, K. (2011). Computing Krippendorff's alpha-reliability. University of Pennsylvania.
@@ -183,20 +198,37 @@ def _lines(
 ) -> list[dict[str, object]]:
     """Lines of the table about one column."""
     point = statistics(tally, {name: block.total() for name, block in tally.blocks.items()})
-    return [
-        {
-            "label": tally.column.name,
-            "statistic": name,
-            "value": value[0],
-            **_interval(name, value[0], sample[name] if clusters > 1 else value[:0], level),
-            "n_items": tally.n_items,
-            "n_ratings": tally.n_ratings,
-            "expected": _mean(replicate.get(name, value[:0])),
-            **_ends(replicate.get(name, value[:0]), level, "expected_"),
-            "note": _note(tally, name, value[0], clusters),
-        }
-        for name, value in point.items()
-    ]
+    lines = []
+    for name, (value,) in point.items():
+        drawn, expected = sample[name][: None if clusters > 1 else 0], replicate.get(name, NONE)
+        ends = _interval(name, value, drawn, level)
+        degenerate = len(drawn) > 0 and _is_degenerate(name, value, drawn, ends, level)
+        lines.append(
+            {
+                "label": tally.column.name,
+                "statistic": name,
+                "value": value,
+                **(dict.fromkeys(ends, np.nan) if degenerate else ends),
+                "n_items": tally.n_items,
+                "n_ratings": tally.n_ratings,
+                "expected": _mean(expected),
+                **_ends(expected, level, "expected_"),
+                "note": _note(tally, name, value, clusters, degenerate=degenerate),
+            }
+        )
+    return lines
+
+
+def _is_degenerate(
+    name: str, value: float, draws: Floats, ends: Mapping[str, float], level: float
+) -> bool:
+    """Whether bootstrap samples cannot tell how sure a coefficient is."""
+    if np.isnan(value):
+        return False
+    lower, upper = ends["lower"], ends["upper"]
+    if np.isnan(draws).mean() > 1 - level or not lower - ROUNDING <= value <= upper + ROUNDING:
+        return True
+    return name not in UNAFFECTED and upper - lower < ROUNDING and value < 1 - ROUNDING
 
 
 def _interval(name: str, value: float, draws: Floats, level: float) -> dict[str, float]:
@@ -218,7 +250,7 @@ def _mean(draws: Floats) -> float:
     return float(known.mean()) if len(known) else np.nan
 
 
-def _note(tally: Tally, name: str, value: float, clusters: int) -> str:
+def _note(tally: Tally, name: str, value: float, clusters: int, *, degenerate: bool) -> str:
     """Say why a number is missing, or not to be trusted."""
     if not tally.n_items:
         return "no item has answers of two raters"
@@ -228,6 +260,16 @@ def _note(tally: Tally, name: str, value: float, clusters: int) -> str:
         return "all answers are of one class: agreement beyond chance is undefined"
     if clusters < 2:
         return "all items are in one cluster: no interval"
+    marginal = tally.blocks["marginal"].total()[:, 0]
+    share = float(marginal.max() / marginal.sum())
+    alone = f"{share:.0%} of the answers are of one class"
+    if name not in UNAFFECTED and share >= MOSTLY_ONE:
+        low = "kappas and alphas are low even if raters rarely disagree: read gwet_ac1"
+        if degenerate:
+            return f"no interval, since {alone} and the bootstrap is degenerate; {low}"
+        return f"{alone}, so that {low}"
+    if degenerate:
+        return "no interval, since too few items tell raters apart and the bootstrap is degenerate"
     shared = tally.blocks["shared"].total()
     mean = float(shared.sum() / (shared > 0).sum())
     if name == "cohen_kappa" and mean < FEW_SHARED:

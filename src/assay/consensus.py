@@ -16,7 +16,7 @@ from assay.fit_data import parameter_draws, require_fit, structure_of
 from assay.intervals import require_level
 from assay.prevalence.coding import main_columns
 from assay.seeds import seed_of
-from assay.spec import CONSENSUSES
+from assay.spec import is_consensus
 from assay.summary import summarize
 
 Floats = NDArray[np.float64]
@@ -89,7 +89,7 @@ def consensus_sensitivity(
     [0.0, 0.1]
     """
     require_fit(fit)
-    if fit.attrs["reference"] not in CONSENSUSES:
+    if not is_consensus(fit.attrs["reference"]):
         raise FitError(
             f"the truth of this fit is {fit.attrs['reference']}: how often raters are wrong about "
             "it is learned; see assay.perception_table(fit)"

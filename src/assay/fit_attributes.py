@@ -11,6 +11,8 @@ from assay.errors import Aside
 from assay.fit_data import accounting_json
 from assay.model import Structure
 from assay.peaks import Mode, seen_weight
+from assay.spec import CONSENSUSES, IN_PART, KNOWN
+from assay.states import MISSING
 
 VERSIONS = (
     *("assay", "numpy", "numba", "nutpie", "pymc", "arviz", "xarray", "pandas"),
@@ -36,7 +38,7 @@ def attributes(
     return {
         "task": ratings.task.to_json(),
         "spec": json.dumps(asdict(spec)),
-        "reference": spec.truth,
+        "reference": whose_truth(structure),
         "method": method,
         "seed": seed,
         "effort": json.dumps(effort),
@@ -49,6 +51,14 @@ def attributes(
         "diagnostics": json.dumps({**diagnostics, **mode_weight}),
         "modes": json.dumps([str(mode) for mode in modes]),
     }
+
+
+def whose_truth(structure: Structure) -> str:
+    """Say whose truth the numbers of a fit are about: a consensus is none where truth is given."""
+    reference, truth = structure.spec.truth, structure.ratings.truth
+    if reference not in CONSENSUSES or (truth == MISSING).all():
+        return reference
+    return KNOWN if (truth != MISSING).all() else f"{reference}{IN_PART}"
 
 
 def said(notes: list[str]) -> dict[str, str]:

@@ -20,6 +20,9 @@ CONSENSUS = "consensus of all raters"
 CONSENSUS_OF_GROUPS = "consensus of the rater groups"
 CONSENSUSES = (CONSENSUS, CONSENSUS_OF_GROUPS)
 """Truths of which the ratings cannot tell how often they are wrong."""
+KNOWN = "known truth"
+IN_PART = ", with known truth of some items"
+"""Of a consensus where the truth of some items is given."""
 GOLD, GROUPS = "gold", "groups"
 """References that are no rater group."""
 DEFAULT_RATERS = "hierarchical + item_difficulty"
@@ -27,6 +30,17 @@ DEFAULT_RATERS = "hierarchical + item_difficulty"
 DEFAULT_OF_MORE = "ability_bias + item_difficulty_guessing"
 """Where a label has more than two classes, these drift to what biased raters, or hard items that
 are turned round, would explain."""
+
+
+def is_consensus(reference: str) -> bool:
+    """Whether the truth that numbers name is a consensus, but for items of known truth.
+
+    Examples
+    --------
+    >>> is_consensus(CONSENSUS + IN_PART), is_consensus(KNOWN), is_consensus("consensus of experts")
+    (True, False, False)
+    """
+    return reference.removesuffix(IN_PART) in CONSENSUSES
 
 
 @dataclass(frozen=True, kw_only=True)

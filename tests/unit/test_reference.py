@@ -12,7 +12,7 @@ import assay
 from assay import group_errors
 from assay.assumptions import stated_assumptions
 from assay.diagnostics import fit_warnings
-from assay.errors import FitWarning, ModelError
+from assay.errors import FitError, FitWarning, ModelError
 from assay.fit_data import spec_of
 from assay.group_errors import group_error_warnings
 from assay.layers.reference import check_reference, layered_groups, telling_items
@@ -22,6 +22,8 @@ from assay.ratings import Ratings
 from assay.reporting.limits import limits_section
 from assay.reporting.material import Material
 from assay.reporting.model_checks import misfit_section
+from assay.reporting.page import Gap
+from assay.reporting.wrong_consensus import wrong_section
 from assay.spec import make_spec
 from assay.witnesses import ENOUGH, groups_tell
 
@@ -342,3 +344,28 @@ def test_the_report_advises_no_layer_that_the_model_has_or_that_explains_nothing
     assert advised in said_of_agreement(None, across=0.7)
     assert advised not in said_of_agreement(None, across=0.9)
     assert advised not in said_of_agreement("groups", across=0.7)
+
+
+@pytest.mark.parametrize(
+    ("gold", "named"),
+    [
+        (0.0, "consensus of all raters"),
+        (0.3, "consensus of all raters, with known truth of some items"),
+        (1.0, "known truth"),
+    ],
+)
+def test_numbers_name_a_consensus_only_where_truth_is_not_given(gold: float, named: str) -> None:
+    ratings = assay.simulate("single", n_items=30, n_raters=3, gold=gold, rng=1)
+    fit = assay.fit(ratings, method="map", draws=5, chains=1, starts=1, rng=1, progress=False)
+    assert fit.attrs["reference"] == named
+    assert assay.summarize(assay.metrics(fit))["reference"].unique().tolist() == [named]
+    material = Material(fit=fit)
+    limits = " ".join(str(block) for block in limits_section(material).blocks)
+    assert ("That the raters' consensus is right." in limits) == (gold < 1)
+    assert ("That known truth is right" in limits) == (gold == 1)
+    if gold == 1:
+        with pytest.raises(FitError, match="the truth of this fit is known truth"):
+            assay.consensus_sensitivity(fit)
+        assert isinstance(wrong_section(material), Gap)
+    else:
+        assert len(assay.consensus_sensitivity(fit, wrong=(0.1,)))

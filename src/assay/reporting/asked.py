@@ -5,7 +5,7 @@ import pandas as pd
 from assay.plurals import counted
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Section, prose, table_of
-from assay.spec import CONSENSUSES
+from assay.spec import IN_PART
 from assay.task import Task
 
 TRUTH_WORDS = {
@@ -23,8 +23,8 @@ RESPONSE_WORDS = {
 def asked_section(material: Material) -> Section:
     """Say which questions raters answered, under which rules, and what the numbers are about."""
     task = material.ratings.task
-    with_gold = material.n_known and material.reference in CONSENSUSES
-    known = f"; that of {counted(material.n_known, 'item')} is known" if with_gold else ""
+    in_part = material.reference.endswith(IN_PART)
+    known = f": {counted(material.n_known, 'item')}" if in_part else ""
     blocks: list[Block] = [
         prose(
             f"Task {task.name}. {task.description}",

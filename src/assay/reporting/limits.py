@@ -9,7 +9,7 @@ from assay.layers.difficulty import HARD, KINDS
 from assay.ratings import Ratings
 from assay.reporting.material import Material
 from assay.reporting.page import Section, bullets
-from assay.spec import CONSENSUS_OF_GROUPS, CONSENSUSES, raters_for
+from assay.spec import CONSENSUS_OF_GROUPS, is_consensus, raters_for
 from assay.states import MISSING
 from assay.witnesses import ENOUGH
 
@@ -50,10 +50,10 @@ def limits_section(material: Material) -> Section:
 
 
 def _truth(material: Material) -> list[str]:
-    if material.reference not in CONSENSUSES:
+    if not is_consensus(material.reference):
         return [f"That {material.reference} is right: it is the truth here by definition."]
     items = len(material.ratings.items)
-    if material.reference == CONSENSUS_OF_GROUPS:
+    if material.reference.startswith(CONSENSUS_OF_GROUPS):
         text = "That what the rater groups agree on is right"
         if not material.n_known:
             return [

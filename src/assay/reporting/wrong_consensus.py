@@ -3,19 +3,19 @@
 from assay.fit_words import estimand_words
 from assay.reporting.material import Material
 from assay.reporting.page import Gap, Section, by_metric, prose, table_of
-from assay.spec import CONSENSUSES
+from assay.spec import is_consensus
 from assay.words import intervals, percent
 
 NOT_A_CONSENSUS = Gap(
     what="What the metrics become if the consensus is wrong",
-    why="truth here is gold, or the consensus of one group",
-    enable="a fit without reference=",
+    why="truth here is known, or the consensus of one group",
+    enable="a fit without reference=, of items whose truth is not known",
 )
 
 
 def wrong_section(material: Material) -> Section | Gap:
     """Recompute the metrics as if the consensus were wrong on some share of the items."""
-    if material.reference not in CONSENSUSES:
+    if not is_consensus(material.reference):
         return NOT_A_CONSENSUS
     table = material.sensitivity
     told = intervals(table)

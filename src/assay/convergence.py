@@ -21,6 +21,13 @@ R_HAT_FAR = 1.05
 CHANCE = 0.01
 """In which share of runs of chains that agree one parameter exceeds what is put down to chance."""
 ESS_LIMIT = 400
+SOURCE = "Vehtari et al. 2021"
+"""Of both limits."""
+FEW_DRAWS = 100
+"""Effective sample size of any parameter below which R-hat itself tells little: of the 400 of four
+chains, what one of them should have."""
+LOW_ESS = "The effective sample size is as low as"
+RESULTS = "The shares of the classes and the raters' accuracies"
 FEW_DIVERGED = 1e-3
 """Share of diverging transitions up to which they are told, and no reason to distrust a fit."""
 ENOUGH = 1.25
@@ -120,54 +127,96 @@ def entry_names(name: str, variable: xr.DataArray) -> list[str]:
     return [f"{name}[{', '.join(entry)}]" for entry in product(*words)]
 
 
+def smallest_ess(table: pd.DataFrame) -> "pd.Series[float]":
+    """Return the smaller effective sample size of each line, of middle and tails."""
+    return table[["ess_bulk", "ess_tail"]].min(axis=1)
+
+
+def worst_first(table: pd.DataFrame) -> pd.DataFrame:
+    """Sort lines by how far R-hat or the effective sample size is beyond its limit.
+
+    Examples
+    --------
+    >>> lines = {"parameter": ["a", "b"], "r_hat": [1.004, 1.001], "ess_bulk": [900.0, 80.0]}
+    >>> worst_first(pd.DataFrame(lines).assign(ess_tail=500.0))["parameter"].tolist()
+    ['b', 'a']
+    """
+    apart = (table["r_hat"] - 1) / (R_HAT_LIMIT - 1)
+    rough = ESS_LIMIT / smallest_ess(table)
+    worse = pd.concat([apart, rough], axis=1).max(axis=1)
+    return table.loc[worse.sort_values(ascending=False, kind="stable").index]
+
+
 def nuts_warnings(
     table: pd.DataFrame,
     stats: Mapping[str, NDArray[Any]],
     *,
     draws: int,
     target_accept: float,
+    results: pd.DataFrame | None = None,
 ) -> list[str]:
     """Say what a reader must know before using the draws, in sentences.
 
     Parameters
     ----------
     table : DataFrame
-        From :func:`convergence_table`.
+        From :func:`convergence_table`, of the parameters.
     stats : mapping of str to ndarray (chain, draw)
     draws : int
         Of each chain.
     target_accept : float
         What the sampler aimed at: where steps were large, smaller ones are proposed.
+    results : DataFrame, optional
+        The same table of what results rest on: shares of classes and accuracies of raters. Where
+        it is as it should be, parameters that are not are worth an aside, unless they are far off.
     """
-    found = []
-    large = target_accept < SMALLER
-    more, aim = "Take more draws", f", target_accept={SMALLER}" * large
-    more += ", in smaller steps" * large
-    worst = table.iloc[int(table["r_hat"].fillna(0).argmax())]
-    ess = table[["ess_bulk", "ess_tail"]].min(axis=1)
-    if worst["r_hat"] > R_HAT_LIMIT:
-        many = int((table["r_hat"] > R_HAT_LIMIT).sum())
-        seen = (
-            f"R-hat is above {R_HAT_LIMIT} for {many} of {len(table)} parameters (largest "
-            f"{worst['r_hat']:.4f}, {worst['parameter']})"
+    told = table if results is None else results
+    smaller = target_accept < SMALLER
+    more, aim = "Take more draws", f", target_accept={SMALLER}" * smaller
+    more += ", in smaller steps" * smaller
+    found = _chains_apart(table, told, f"{more} (draws=, tune={aim})")
+    ess, ess_told = smallest_ess(table), smallest_ess(told)
+    if ess_told.min() < ESS_LIMIT or ess.min() < FEW_DRAWS:
+        lines, sizes = (told, ess_told) if ess_told.min() < ESS_LIMIT else (table, ess)
+        name, least = lines["parameter"].iloc[int(sizes.argmin())], sizes.min()
+        found.append(
+            f"{LOW_ESS} {least:.0f} ({name}); below {ESS_LIMIT} ({SOURCE}) the ends of intervals "
+            f"are rough. {more} (draws={_enough(draws, least)}{aim})."
         )
-        if (table["r_hat"] > table["r_hat_limit"]).any():
-            found.append(
-                f"The chains do not agree: {seen}. {more} (draws=, tune={aim}), or look whether "
-                "the data can tell the parameters apart (check)."
-            )
-        else:
-            chance = "no more than chance makes of so many"
-            if ess.min() < ESS_LIMIT:
-                chance = "no proof that chains disagree, since so few draws are effective"
-            found.append(Aside(f"{seen}, which is {chance}."))
-    if ess.min() < ESS_LIMIT:
+    elif ess.min() < ESS_LIMIT:
         name = table["parameter"].iloc[int(ess.argmin())]
         found.append(
-            f"The effective sample size is as low as {ess.min():.0f} ({name}); below {ESS_LIMIT} "
-            f"the ends of intervals are rough. {more} (draws={_enough(draws, ess.min())}{aim})."
+            Aside(
+                f"A parameter that no result reports, {name}, has an effective sample size of "
+                f"{ess.min():.0f}, below {ESS_LIMIT} ({SOURCE}). {RESULTS} have "
+                f"{ess_told.min():.0f} or more."
+            )
         )
     return found + _divergences(stats)
+
+
+def _chains_apart(table: pd.DataFrame, told: pd.DataFrame, more: str) -> list[str]:
+    """Say if chains do not agree, and whether what results rest on is touched."""
+    worst = table.iloc[int(table["r_hat"].fillna(0).argmax())]
+    if not worst["r_hat"] > R_HAT_LIMIT:
+        return []
+    many = int((table["r_hat"] > R_HAT_LIMIT).sum())
+    seen = (
+        f"R-hat is above {R_HAT_LIMIT} ({SOURCE}) for {many} of {len(table)} parameters (largest "
+        f"{worst['r_hat']:.4f}, {worst['parameter']})"
+    )
+    if not (table["r_hat"] > table["r_hat_limit"]).any():
+        chance = "no more than chance makes of so many"
+        if smallest_ess(table).min() < ESS_LIMIT:
+            chance = "no proof that chains disagree, since so few draws are effective"
+        return [Aside(f"{seen}, which is {chance}.")]
+    touched = (told["r_hat"] > told["r_hat_limit"]).any()
+    if not touched and worst["r_hat"] <= R_HAT_FAR:
+        return [Aside(f"{seen}. No result reports these. Of {RESULTS.lower()} chains agree.")]
+    return [
+        f"The chains do not agree: {seen}. {more}, or look whether the data can tell the "
+        "parameters apart (check)."
+    ]
 
 
 def _divergences(stats: Mapping[str, NDArray[Any]]) -> list[str]:

@@ -1,7 +1,7 @@
 """What a fit and its numbers say of themselves, in words: estimands, panels, convergence."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 import xarray as xr
@@ -138,7 +138,7 @@ def convergence_words(fit: xr.DataTree) -> list[str]:
             diverged = counted(numbers["divergences"], "divergence")
             words += (
                 f"largest R-hat {_number(numbers['r_hat_max'], 3)}, smallest effective sample "
-                f"size {_number(numbers['ess_min'], 0)}, {diverged}."
+                f"size {_number(numbers['ess_min'], 0)}{_of_results(numbers)}, {diverged}."
             )
             if sizes["chain"] == 1:
                 words += " One chain has no other to agree with: it may have missed a mode."
@@ -160,6 +160,12 @@ def doubts(fit: xr.DataTree) -> list[str]:
     """
     aside = json.loads(fit.attrs.get("asides", "[]"))  # older fits do not tell them apart
     return [text for text in fit_warnings(fit) if text not in aside]
+
+
+def _of_results(numbers: Mapping[str, float | None]) -> str:
+    """Add the smallest effective sample size of what results rest on; older fits do not know it."""
+    least = numbers.get("ess_results")
+    return "" if least is None else f" ({least:.0f} of what results rest on)"
 
 
 def _number(value: float | None, decimals: int) -> str:

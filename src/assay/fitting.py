@@ -41,7 +41,12 @@ from assay.exchanges import exchange_warnings
 from assay.fit_arguments import Method, check_arguments, check_read, check_sampler
 from assay.fit_attributes import attributes
 from assay.fit_data import posterior_dataset
-from assay.fit_diagnostics import diagnose_interruption, diagnose_laplace, diagnose_nuts
+from assay.fit_diagnostics import (
+    diagnose_interruption,
+    diagnose_laplace,
+    diagnose_nuts,
+    result_draws,
+)
 from assay.fit_tree import assemble
 from assay.group_errors import group_error_warnings
 from assay.inference import RUNS
@@ -199,7 +204,8 @@ def fit(
         if method == "nuts":
             modes = visits(modes, told, drawn.recovered.states)
     if method == "nuts":
-        numbers, found = diagnose_nuts(posterior, stats, target_accept=target_accept)
+        results = result_draws(structure, posterior["prevalence"], values, drawn.recovered.states)
+        numbers, found = diagnose_nuts(posterior, stats, results, target_accept=target_accept)
         found += diagnose_interruption(x, chains=chains, draws=draws)
         found += exchange_warnings(structure, values)
     elif method == "laplace":

@@ -6,7 +6,8 @@ import pytest
 import xarray as xr
 
 import assay
-from assay.convergence import convergence_table, nuts_warnings
+from assay.convergence import convergence_table, nuts_warnings, worst_first
+from assay.density import make_density
 from assay.diagnostics import (
     FEW_FOR_PSIS,
     ImportanceCheck,
@@ -14,7 +15,11 @@ from assay.diagnostics import (
     laplace_warnings,
 )
 from assay.errors import Aside
+from assay.fit_data import posterior_dataset
+from assay.fit_diagnostics import result_draws
 from assay.fit_words import convergence_words
+from assay.model import build_structure
+from assay.spec import make_spec
 
 
 @pytest.fixture(scope="module")
@@ -143,6 +148,75 @@ def test_entries_of_a_fit_have_words() -> None:
     assert "logit_sd[group llm, cell misleading: yes -> yes]" in set(table["parameter"])
     assert "system_offset[system system_2, term misleading]" in set(table["parameter"])
     assert not table["parameter"].str.contains(r"\d, \d", regex=True).any()
+
+
+def lines(**columns: list[float]) -> pd.DataFrame:
+    """A table of convergence: R-hat 1 and 900 effective draws, but for what is given."""
+    size = len(next(iter(columns.values())))
+    told = {"r_hat": [1.0] * size, "ess_bulk": [900.0] * size, "r_hat_limit": [1.012] * size}
+    table = pd.DataFrame({"parameter": [f"p{n}" for n in range(size)], **told, **columns})
+    return table.assign(ess_tail=table["ess_bulk"])
+
+
+GOOD = lines(r_hat=[1.001])
+
+
+@pytest.mark.parametrize(
+    ("worth", "results", "doubtful", "named"),
+    [
+        (390, GOOD, False, "p0"),  # one SD, say
+        (390, lines(ess_bulk=[350.0]).assign(parameter="share"), True, "share"),
+        (60, GOOD, True, "p0"),  # R-hat itself tells little then
+        (900, GOOD, False, ""),
+    ],
+)
+def test_few_effective_draws_of_what_no_result_reports_are_an_aside(
+    worth: float, results: pd.DataFrame, doubtful: bool, named: str
+) -> None:
+    table = lines(ess_bulk=[worth, 900.0])
+    said = nuts_warnings(table, {}, draws=1000, target_accept=0.95, results=results)
+    assert [isinstance(text, Aside) for text in said] == [not doubtful] * bool(named)
+    assert all(named in text and "below 400 (Vehtari et al. 2021)" in text for text in said)
+    if named and not doubtful:
+        assert "no result reports" in said[0]
+        assert "have 900 or more" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("largest", "results", "doubtful"),
+    [(1.03, GOOD, False), (1.03, lines(r_hat=[1.02]), True), (1.2, GOOD, True)],
+)
+def test_chains_that_differ_on_what_no_result_reports_alone_are_an_aside(
+    largest: float, results: pd.DataFrame, doubtful: bool
+) -> None:
+    table = lines(r_hat=[1.0, largest])
+    (said,) = nuts_warnings(table, {}, draws=1000, target_accept=0.95, results=results)
+    assert isinstance(said, Aside) != doubtful
+    assert ("do not agree" in said) == doubtful
+    assert "(Vehtari et al. 2021) for 1 of 2 parameters" in said
+
+
+def test_the_worst_parameters_are_worst_in_either_respect() -> None:
+    table = lines(r_hat=[1.004, 1.001, 1.03, 1.002], ess_bulk=[900.0, 80.0, 500.0, 350.0])
+    assert worst_first(table)["parameter"].tolist() == ["p1", "p2", "p3", "p0"]
+
+
+def test_what_results_rest_on_is_shares_and_accuracies() -> None:
+    ratings = assay.simulate("retrieval", n_items=60, n_raters=3, n_systems=2, rng=1)
+    structure = build_structure(ratings, make_spec("hierarchical + system_bias"))
+    density = make_density(structure)
+    rng = np.random.default_rng(1)
+    values = density.constrain(0.3 * rng.standard_normal((6, density.size)))
+    states = rng.integers(0, 5, (6, 60)).astype(np.int16)
+    posterior = posterior_dataset(structure, values, 2)
+    found = result_draws(structure, posterior["prevalence"], values, states)
+    codes = structure.prevalence.space.states[states]
+    assert found["share"].sel({"class": "misleading=yes"}).to_numpy().ravel() == pytest.approx(
+        (codes[..., 2] == 1).mean(axis=1)
+    )
+    assert dict(found["prevalence"].sizes) == {"chain": 2, "draw": 3, "system": 2, "class": 3}
+    assert dict(found["accuracy"].sizes) == {"chain": 2, "draw": 3, "rater": 3, "label": 3}
+    assert ((found["accuracy"] > 0) & (found["accuracy"] < 1)).all()
 
 
 def normal_log_density(_mode: object, x: np.ndarray) -> np.ndarray:

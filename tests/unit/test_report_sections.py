@@ -17,6 +17,7 @@ from assay.checking.double_sampling import RECIPE
 from assay.checking.result import Proposal
 from assay.comparison import SideBySide, compare, compare_draws
 from assay.comparison.multiplicity import without_mirrors
+from assay.convergence import LOW_ESS
 from assay.errors import FitWarning
 from assay.reporting import report
 from assay.reporting.abstaining import abstaining_section
@@ -503,6 +504,17 @@ def test_a_mode_alone_is_what_was_asked_for_and_its_intervals_are_too_narrow() -
     fit.attrs["warnings"] = json.dumps(["Stopped early."])
     (finding,) = convergence_section(Material(fit=fit)).findings
     assert finding.text == "The fit is not to be trusted as it is: Stopped early."
+
+
+def test_rough_ends_of_intervals_are_no_reason_to_distrust_a_fit() -> None:
+    ratings = assay.read_ratings(rated().drop(columns=["score", "session"]), task="single")
+    fit = assay.fit(ratings, method="map", draws=20, chains=2, starts=1, rng=1, progress=False)
+    text = f"{LOW_ESS} 340 (share); below 400 the ends of intervals are rough."
+    fit.attrs["warnings"] = json.dumps([text])
+    for least, lead in ((340.0, ""), (34.0, "The fit is not to be trusted as it is: ")):
+        fit.attrs["diagnostics"] = json.dumps({"ess_results": least})
+        (finding,) = convergence_section(Material(fit=fit)).findings
+        assert finding.text == f"{lead}{text}"
 
 
 def test_people_alone_are_shown_where_no_systems_are_compared(tmp_path: Path) -> None:

@@ -1,7 +1,15 @@
 """Section: convergence in words."""
 
 from assay.checking.double_sampling import TURNS
-from assay.convergence import convergence_table
+from assay.convergence import (
+    ESS_LIMIT,
+    FEW_DRAWS,
+    LOW_ESS,
+    R_HAT_LIMIT,
+    SOURCE,
+    convergence_table,
+    worst_first,
+)
 from assay.fit_arguments import MODES_ALONE
 from assay.fit_data import group
 from assay.fit_words import convergence_words, doubts
@@ -19,7 +27,10 @@ def convergence_section(material: Material) -> Section:
     distrust = doubts(material.fit)
     alone = material.fit.attrs["method"] in MODES_ALONE
     # What was asked for is no fault of the fit, but its intervals are not what they look like.
-    found = [*map(_finding, (t for t in distrust if TURNS not in t)), *([_too_narrow()] * alone)]
+    numbers = material.attribute("diagnostics") or {}
+    least = numbers.get("ess_results") or numbers.get("ess_min") or 0
+    found = [_finding(text, least) for text in distrust if TURNS not in text]
+    found += [_too_narrow()] * alone
     sizes = group(material.fit, "posterior").sizes
     # One chain agrees with itself.
     single = material.fit.attrs["method"] == "nuts" and sizes["chain"] == 1
@@ -40,8 +51,10 @@ def convergence_section(material: Material) -> Section:
     )
 
 
-def _finding(doubt: str) -> Finding:
-    text = f"The fit is not to be trusted as it is: {doubt}"
+def _finding(doubt: str, least: float) -> Finding:
+    """Say what is doubtful; ends of intervals that are rough are no reason to distrust a fit."""
+    rough = doubt.startswith(LOW_ESS) and least >= FEW_DRAWS
+    text = doubt if rough else f"The fit is not to be trusted as it is: {doubt}"
     return Finding(weight=DOUBT_WEIGHT, text=text, section="convergence")
 
 
@@ -55,17 +68,19 @@ def _too_narrow() -> Finding:
 
 def _explanation() -> Block:
     return prose(
-        "R-hat compares chains that started apart: at most 1.01 means that they agree, and of many "
-        "parameters the largest may be a little above by chance. The effective sample size says "
-        "how many independent draws the chains are worth: with 400 or more, means and ends of "
-        "intervals are stable to the digits shown."
+        f"R-hat compares chains that started apart: at most {R_HAT_LIMIT} means that they agree, "
+        "and of many parameters the largest may be a little above by chance. The effective sample "
+        f"size says how many independent draws the chains are worth: with {ESS_LIMIT} or more, "
+        f"means and ends of intervals are stable to the digits shown. Both limits are those of "
+        f"{SOURCE}. What counts are the shares of the classes and the raters' accuracies; "
+        "parameters that no result reports, such as SDs, may mix more slowly."
     )
 
 
 def _worst(material: Material) -> Block:
     posterior = group(material.fit, "posterior")
     table = convergence_table(posterior.drop_vars("prevalence", errors="ignore"))
-    worst = table.sort_values(["r_hat", "ess_bulk"], ascending=[False, True]).head(WORST)
+    worst = worst_first(table).head(WORST)
     shown = {
         "parameter": "Parameter",
         "r_hat": "R-hat",

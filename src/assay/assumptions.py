@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.checking.scores import without_order
 from assay.errors import Aside
 from assay.model import Structure
 from assay.plurals import counted
@@ -123,9 +124,10 @@ def unread_scores(structure: Structure) -> list[str]:
     who = " and ".join(repr(group) for group, n in count.items() if n)
     text = (
         f"{counted(sum(count.values()), 'rating', 'have')} scores and no answer, and the family of "
-        f"{who} reads answers alone: they tell the model nothing. raters='scored', for all "
-        "raters or that group, reads them."
+        f"{who} reads answers alone: they tell the model nothing."
     )
+    if not without_order(ratings, np.isin(groups, [group for group, n in count.items() if n])):
+        text += " raters='scored', for all raters or that group, reads them."
     return [Aside(text)]
 
 

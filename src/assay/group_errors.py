@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from assay.meetings import build_design, build_meetings, count_pairs
 from assay.model import Structure
 from assay.predictive import replicates
-from assay.witnesses import groups_tell
+from assay.witnesses import ENOUGH, groups_tell
 
 Floats = NDArray[np.float64]
 
@@ -66,8 +66,8 @@ def group_error_warnings(
         f"{within[1:, line].mean():.0%}), "
         "beyond how far they agree with others: they err together and count as more witnesses "
         f"than they are, so that intervals are too narrow or miss the truth. {among}"
-        "reference='gold' (known truth of some items), or a group whose consensus is the truth "
-        "(reference=), would tell how often."
+        f"The known truth of {ENOUGH} items or more (reference='gold'), or a group whose consensus "
+        "is the truth (reference=), would tell how often."
     ]
 
 

@@ -14,6 +14,9 @@ WITNESSES = 3
 """Groups that have to look at an item for what they agree on to tell what each misperceives: of
 two, either may be the one that is wrong."""
 
+NO_GROUPS = ("gold", "groups")
+"""What ``reference=`` takes for something else than a rater group of that name."""
+
 
 def groups_tell(ratings: Ratings) -> bool:
     """Whether what rater groups agree on tells what each of them misperceives."""

@@ -80,10 +80,15 @@ def _ordered(ratings: Ratings, answers: Vectors) -> list[Finding]:
     names = [label.name for label in labels if label.ordered and len(label.classes) > 2]
     if not names:
         return []
-    text = (
-        f"the classes of {some(names)} have an order, of which the default knows nothing: "
-        "raters='ordinal' keeps them in it"
-    )
+    text = f"the classes of {some(names)} have an order, of which the default knows nothing: "
+    others = [la.name for la in ratings.task.labels if len(la.classes) > 2 and not la.ordered]
+    if others:
+        text += (
+            "the family ordinal would keep them in it, but takes no label of three classes or more "
+            f"without an order, as {some(others)} is; fit {some(names)} in a task of its own"
+        )
+    else:
+        text += "raters='ordinal' keeps them in it"
     return [Finding(level="note", topic="answers", text=text, proposes="order")]
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from assay.checking.result import Finding, Part
 from assay.ratings import Ratings
 from assay.task import Label, Task
+from assay.witnesses import ENOUGH
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -26,8 +27,10 @@ def check_gold_choice(ratings: Ratings) -> Part:
     told = unlike_gold(ratings)
     if not told:
         return Part()
-    text = f"{told}: for reference='gold' they have to be a random sample, or chosen on what is "
-    text += "recorded here (gold_chosen='recorded')"
+    text = f"{told}: to learn from them how often raters err together, they have to be a random "
+    text += "sample, or chosen on what is recorded here"
+    if ratings.has_truth.sum() >= ENOUGH:
+        text += " (reference='gold', gold_chosen='recorded')"
     return Part(findings=(Finding(level="note", topic="truth", text=text),))
 
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from assay.checking.result import Finding, Level, Part, findings_on
 from assay.plurals import counted, does, some
 from assay.ratings import NOT_AUDITED, Ratings
+from assay.witnesses import ENOUGH
 
 _finding = findings_on("items")
 
@@ -115,9 +116,10 @@ def check_clusters(ratings: Ratings) -> Part:
         text = f"{len(incomplete)} of {len(table)} panels hold items without an answer"
         found.append(Finding(level="note", topic="clusters", text=text))
     known = int(ratings.has_truth.sum())
-    text = (
-        f"the truth of {known} of {len(ratings.items)} items is known, at least in part; from 30 "
-        "or more, reference='gold' learns how often raters err together"
+    text = f"the truth of {known} of {len(ratings.items)} items is known, at least in part; " + (
+        "reference='gold' learns from them how often raters err together"
+        if known >= ENOUGH
+        else f"from {ENOUGH} on, a fit can learn how often raters err together"
     )
     if not known:
         audited = (ratings.audit != NOT_AUDITED).any()

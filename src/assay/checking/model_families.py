@@ -8,6 +8,7 @@ import pandas as pd
 from assay.checking.result import Finding, Part
 from assay.plurals import some
 from assay.ratings import Ratings
+from assay.witnesses import ENOUGH
 
 FAMILIES = {
     "GPT": r"(?:chat)?gpt|(?:text|code)-davinci|o[134]-(?:mini|pro|preview|\d)",
@@ -62,9 +63,8 @@ def check_model_families(ratings: Ratings) -> Part:
     text = (
         f"raters whose names are those of one family of language models: {'; '.join(told)}: models "
         "of one family err together, and may not be independent witnesses; agreement between them "
-        "cannot show it, but gold (reference='gold'), a group of people whose consensus is the "
-        "truth (reference=), or a rater group for each family where there are three "
-        "(group=, reference='groups') can"
+        f"cannot show it. The known truth of {ENOUGH} items or more can, a group of people whose "
+        "consensus is the truth, or a rater group for each family where there are three (group=)"
     )
     table = table.sort_values("family", kind="stable", ignore_index=True)
     finding = Finding(level="note", topic="raters", text=text)

@@ -15,6 +15,7 @@ from assay.plurals import counted, some
 from assay.ratings import Ratings
 from assay.witnesses import (
     ENOUGH,
+    NO_GROUPS,
     WITNESSES,
     groups_of_items,
     groups_tell,
@@ -151,7 +152,11 @@ def _groups(ratings: Ratings) -> list[Finding]:
         )
         return [_finding("note", text)]
     told = {name: int(rated_twice_and_by_others(ratings, name).sum()) for name in names}
-    able = [f"reference={name!r} ({n} items)" for name, n in told.items() if n >= ENOUGH]
+    able = [
+        f"reference={name!r} ({n} items)"
+        for name, n in told.items()
+        if n >= ENOUGH and name not in NO_GROUPS
+    ]
     text = (
         "whether a group errs together can be asked where the consensus of another, with two "
         f"ratings an item, counts as the truth: {some(able)}"

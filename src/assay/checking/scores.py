@@ -89,22 +89,26 @@ def _raters(table: pd.DataFrame) -> list[Finding]:
 def _reader(ratings: Ratings) -> Finding:
     """Say which family reads scores: all others read answers alone."""
     scored = np.isfinite(ratings.scores).any(axis=1)
-    groups = ratings.raters["group"].to_numpy(object)[ratings.rater]
+    every = ratings.raters["group"].to_numpy(object)
+    groups = every[ratings.rater]
     who = list(dict.fromkeys(groups[scored]))
-    others = [g for g in dict.fromkeys(groups) if g not in who]
+    if named := without_order(ratings, np.isin(groups, who)):
+        text = (
+            "no fit reads these scores: the family scored takes binary labels and ordered classes "
+            f"alone, and these raters answer {', '.join(named)}, whose classes have no order. If "
+            "they have one, write `ordered = true` in the task file; raters='hierarchical' reads "
+            "the answers alone"
+        )
+        return _finding("warning", text)
+    others = [g for g in dict.fromkeys(every) if g not in who]
     recipes = dict.fromkeys(who, "scored") | dict.fromkeys(others, "hierarchical")
     raters = json.dumps(recipes, ensure_ascii=False) if others else "'scored'"
-    text = f"a fit reads scores with raters={raters}; other families read answers alone"
-    named = _without_order(ratings, np.isin(groups, who))
-    if named:
-        text += (
-            ". That family takes binary labels and ordered classes alone, and these raters answer "
-            f"{', '.join(named)} too: write `ordered = true` in the task file if its classes are"
-        )
-    return _finding("warning" if named else "note", text)
+    return _finding(
+        "note", f"a fit reads scores with raters={raters}; other families read answers alone"
+    )
 
 
-def _without_order(ratings: Ratings, rows: NDArray[np.bool_]) -> list[str]:
+def without_order(ratings: Ratings, rows: NDArray[np.bool_]) -> list[str]:
     """Name the labels of three classes or more without order that some ratings answer."""
     answered = (ratings.answers[rows] >= 0).any(axis=0)
     return [

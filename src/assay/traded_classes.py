@@ -47,13 +47,14 @@ def name_trades(
 def _trade(label: Label, classes: NDArray[np.integer], here: Floats, there: Floats) -> str:
     """Say which classes of a label trade places between two modes; nothing if none clearly do."""
     member = np.arange(len(label.classes)) == classes[:, None]
-    both = (here @ member).T @ (there @ member)
+    given = there @ member  # where gates close the label, no class
+    both = (here @ member).T @ given
     asked = both.sum()
     _, names = linear_sum_assignment(both, maximize=True)
     moved = np.flatnonzero(names != np.arange(len(names)))
     if (both[moved, names[moved]].sum() - both[moved, moved].sum()) <= GAIN * asked:
         return ""
     *first, last = (label.classes[k] for k in moved)
-    share = (there @ member).sum(axis=0) / asked
+    share = given.sum(axis=0) / given.sum()
     shares = ", ".join(f"{label.classes[k]} {share[k]:.2f}" for k in moved)
     return f"{', '.join(first)} and {last} of {label.name} trade places (shares there: {shares})"

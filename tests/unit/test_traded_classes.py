@@ -9,6 +9,7 @@ import pytest
 
 import assay
 from assay.diagnostics import mode_warnings
+from assay.grammar import NOT_ASKED
 from assay.model import Structure, build_structure
 from assay.peaks import Mode
 from assay.spec import make_spec
@@ -68,6 +69,27 @@ def against_each_other(seed: int) -> assay.Ratings:
         for j, right in enumerate([0.85, 0.85, 0.15, 0.15])
     ]
     return assay.read_ratings(pd.DataFrame(rows, columns=["item", "rater", "label"]), task="single")
+
+
+@pytest.mark.parametrize("closed", [0, 10, 18])
+def test_shares_of_a_label_are_of_the_items_that_its_gate_leaves_in_that_mode(closed: int) -> None:
+    """The reported mode has some outputs flagged, which the other one asks about."""
+    structure = structure_of("ais")
+    space, labels = structure.prevalence.space, structure.ratings.task.label_names
+    place = labels.index("interpretable")
+
+    def state(flagged: int, code: int) -> int:
+        told = (space.states[:, labels.index("flagged")] == flagged) & (
+            space.states[:, place] == code
+        )
+        return int(np.flatnonzero(told)[0])
+
+    certain = np.eye(len(space.states))
+    shut = state(1, NOT_ASKED)
+    here = certain[[shut] * closed + [state(0, 0)] * (20 - closed) + [state(0, 1)] * 10]
+    there = certain[[state(0, 1)] * 20 + [state(0, 0)] * 10]
+    told = trades(structure, here, there)
+    assert told.endswith("trade places (shares there: no 0.33, yes 0.67)")
 
 
 @pytest.mark.filterwarnings("ignore::assay.FitWarning")

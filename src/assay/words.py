@@ -76,10 +76,15 @@ def gap(middle: float, lower: float, upper: float) -> str:
 def interval(middle: float, lower: float, upper: float, decimals: int | None = None) -> str:
     """Write an estimate with its interval, or that it has none.
 
+    A mean that a few draws far away pull out of its interval is no estimate to start with: the
+    interval comes first, and the mean is named as such.
+
     Examples
     --------
     >>> interval(0.581, 0.462, 0.699)
     '0.58 (0.46 to 0.70)'
+    >>> interval(0.012, 0.02, 0.02)
+    '0.02 to 0.02 (mean 0.01)'
     >>> interval(0.393, float("nan"), float("nan"))
     '0.39 (no interval)'
     >>> interval(float("nan"), 0.0, 1.0)
@@ -91,7 +96,20 @@ def interval(middle: float, lower: float, upper: float, decimals: int | None = N
         n = LEAST_DECIMALS if decimals is None else decimals
         return f"{rounded(middle, n)} (no interval)"
     n = decimals_for(lower, upper) if decimals is None else decimals
-    return f"{rounded(middle, n)} ({rounded(lower, n)} to {rounded(upper, n)})"
+    mid, ends = rounded(middle, n), f"{rounded(lower, n)} to {rounded(upper, n)}"
+    return f"{mid} ({ends})" if is_inside(middle, lower, upper, n) else f"{ends} (mean {mid})"
+
+
+def is_inside(middle: float, lower: float, upper: float, decimals: int) -> bool:
+    """Whether an interval holds a number, as both are written with so many decimals.
+
+    Examples
+    --------
+    >>> is_inside(0.019, 0.02, 0.02, 2), is_inside(0.019, 0.02, 0.02, 3)
+    (True, False)
+    """
+    mid, low, high = (float(rounded(value, decimals)) for value in (middle, lower, upper))
+    return low <= mid <= high
 
 
 def intervals(

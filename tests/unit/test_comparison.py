@@ -11,6 +11,8 @@ import assay
 from assay.comparison import Comparison, compare, compare_draws
 from assay.comparison.ranks import rank_table
 from assay.errors import FitError, ModelError, UnknownNameError
+from assay.reporting.comparisons import _clear
+from assay.words import gap, rounded
 
 A = [0.1, 0.2, 0.3, 0.4]
 B = [0.2, 0.2, 0.1, 0.8]
@@ -168,6 +170,25 @@ def test_sentences_name_the_higher_system_first():
     (unclear,) = found.sentences()
     assert str(found) == unclear
     assert ": B - A is 0.08 (95% interval -0.18 to 0.38), P(B > A) = 0.50." in unclear
+
+
+@pytest.mark.parametrize("far", [-0.4, -1.0, 0.6])
+@pytest.mark.parametrize("turned", [False, True])
+def test_no_estimate_is_written_outside_its_interval(far, turned):
+    """Of 200 draws four lie far away: the mean of the difference is not in the interval."""
+    first, second = np.r_[np.full(196, 0.52), np.full(4, 0.5 + far)], np.full(200, 0.5)
+    higher, lower = ("B", "A") if turned else ("A", "B")
+    found = compare_draws(draws_of(**dict(sorted({higher: first, lower: second}.items()))), HIGHER)
+    (line,) = found.pairs.to_dict("records")
+    mean = (first - second).mean()
+    assert not line["difference_lower"] <= line["difference"] <= line["difference_upper"]
+    told = f"0.02 to 0.02 (95% interval; mean {rounded(mean, 2)})"
+    assert f"{higher} is higher than {lower} by {told}" in found.sentences()[0]
+    (finding,) = _clear(found.pairs)
+    assert f"{higher} is higher than {lower} on hit by 0.02 to 0.02 (mean " in finding.text
+    (cell,) = [gap(*(line[f"difference{end}"] for end in ("", "_lower", "_upper")))]
+    sign = "-" if turned else ""
+    assert cell.startswith(f"{sign}0.02 to {sign}0.02 (mean ")
 
 
 def test_sentences_of_many_systems_say_which_to_choose():

@@ -11,6 +11,7 @@ from assay.comparison.settled import sign
 from assay.words import (
     UNDEFINED,
     decimals_beside,
+    is_inside,
     lines_of,
     percent,
     probability,
@@ -44,11 +45,15 @@ def with_interval(
     '0.062 (95% interval 0.035 to 0.089)'
     >>> with_interval(0.062, 0.0349, 0.089, 0.95, marks=[0.035])
     '0.0620 (95% interval 0.0349 to 0.0890)'
+    >>> with_interval(0.012, 0.02, 0.02, 0.95)  # a few draws far away pull the mean
+    '0.02 to 0.02 (95% interval; mean 0.01)'
     """
     if not np.isfinite([middle, lower, upper]).all():
         return UNDEFINED
     n = decimals_beside(lower, upper, marks)
     mid, low, high = (rounded(value, n) for value in (middle, lower, upper))
+    if not is_inside(middle, lower, upper, n):
+        return f"{low} to {high} ({percent(level)} interval; mean {mid})"
     return f"{mid} ({percent(level)} interval {low} to {high})"
 
 
@@ -82,7 +87,9 @@ def left_out(undefined: float) -> str:
 
 
 def pair_sentence(line: Line) -> str:
-    """Say what a line of the pairs means, the system with the higher mean first.
+    """Say what a line of the pairs means, the higher system first.
+
+    That is the one which the interval says is higher, or else the one with the higher mean.
 
     Parameters
     ----------
@@ -93,12 +100,12 @@ def pair_sentence(line: Line) -> str:
     if np.isnan(gap):
         return f"{about(line)}: {line['a']} and {line['b']} are never both defined."
     first, second, p = line["a"], line["b"], line["p_greater"]
-    if gap < 0:
+    settled = sign(lower, upper)
+    if settled < 0 or (not settled and gap < 0):
         first, second, p = second, first, 1 - p - line["p_equal"]
         gap, lower, upper = -gap, -upper, -lower
     size = with_interval(gap, lower, upper, line["level"])
-    is_higher = sign(lower, upper) > 0
-    head = f"{first} is higher than {second} by" if is_higher else f"{contrast(first, second)} is"
+    head = f"{first} is higher than {second} by" if settled else f"{contrast(first, second)} is"
     text = f"{head} {size}, P({first} > {second}) {chance(p)}"
     if not np.isnan(line["p_rope"]):
         ends = f"{line['rope_lower']:g} to {line['rope_upper']:g}"

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import numpy as np
 import pandas as pd
 
 from assay.comparison import Comparison
@@ -195,9 +194,11 @@ def _clear(pairs: pd.DataFrame) -> list[Finding]:
         return []
     size = clear["difference"].abs() / clear["difference_sd"].clip(lower=1e-9)
     line = lines_of(clear.loc[[size.idxmax()]])[0]
-    first, second = (line["a"], line["b"]) if line["difference"] > 0 else (line["b"], line["a"])
-    ends = np.sort(np.abs([line["difference_lower"], line["difference_upper"]]))
-    told = gap(abs(line["difference"]), *ends)
+    numbers = [line["difference"], line["difference_lower"], line["difference_upper"]]
+    first, second = line["a"], line["b"]
+    if sign(*numbers[1:]) < 0:
+        first, second, numbers = second, first, [-numbers[0], -numbers[2], -numbers[1]]
+    told = gap(*numbers)
     direction = "" if line["better"] == "neither" else f"; better is {line['better']}"
     text = (
         f"{first} is higher than {second} on {line['metric']} by {told} ({percent(line['level'])} "

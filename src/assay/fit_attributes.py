@@ -10,7 +10,7 @@ from typing import Any
 from assay.errors import Aside
 from assay.fit_data import accounting_json
 from assay.model import Structure
-from assay.peaks import Mode, seen_weight
+from assay.peaks import Mode, reported_weight, seen_weight
 from assay.spec import CONSENSUSES, IN_PART, KNOWN
 from assay.states import MISSING
 
@@ -33,8 +33,7 @@ def attributes(
 ) -> dict[str, Any]:
     """Return the attributes of a fit: what it is, how it was made, and what to know of it."""
     ratings, spec = structure.ratings, structure.spec
-    seen = seen_weight(modes)
-    mode_weight = {"mode_weight": seen} if seen < 1 else {}
+    weights = {"mode_weight": seen_weight(modes), "reported_weight": reported_weight(modes)}
     return {
         "task": ratings.task.to_json(),
         "spec": json.dumps(asdict(spec)),
@@ -48,7 +47,7 @@ def attributes(
         "accounting": accounting_json(ratings.accounting),
         **said(notes),
         "assumptions": json.dumps(stated),
-        "diagnostics": json.dumps({**diagnostics, **mode_weight}),
+        "diagnostics": json.dumps({**diagnostics, **{k: w for k, w in weights.items() if w < 1}}),
         "modes": json.dumps([str(mode) for mode in modes]),
     }
 

@@ -161,6 +161,18 @@ def seen_weight(modes: Sequence[Mode]) -> float:
     return float(1 - missed / total) if total > 0 else 1.0
 
 
+def reported_weight(modes: Sequence[Mode]) -> float:
+    """Share of the evidence of all modes, whatever their names, of those that are the result.
+
+    These are the first, and others that draws lie in; 1 where nothing had to be weighed.
+    """
+    known = [mode for mode in modes if np.isfinite(mode.evidence)]
+    total = sum(mode.weight for mode in known)
+    if not np.isfinite(modes[0].evidence) or total <= 0:
+        return 1.0
+    return float(sum(m.weight for m in known if m is modes[0] or m.visited > 0) / total)
+
+
 def alike(a: Floats, b: Floats) -> bool:
     """Whether probabilities (item, state) are those of one mode."""
     return distance(a, b) < SAME_LABELS

@@ -14,6 +14,7 @@ from assay.comparison.pairs import difference_draws, pairs_of
 from assay.comparison.refitting import rated_by, refit
 from assay.comparison.settled import conclusion
 from assay.comparison.words import Line, with_interval
+from assay.diagnostics import mode_doubt
 from assay.effort import Effort
 from assay.evaluation import metrics
 from assay.evaluation.estimands import ESTIMANDS, Estimand
@@ -50,6 +51,8 @@ class SideBySide:
         ``undefined``, ``estimand``, ``reference``, ``basis`` (what the numbers rest on).
     warnings : tuple of str
         What the fit of the people's ratings alone warns of.
+    doubt : str
+        Why the corrected numbers are no conclusions; ``""`` if they are.
 
     Notes
     -----
@@ -58,6 +61,7 @@ class SideBySide:
 
     table: pd.DataFrame
     warnings: tuple[str, ...] = ()
+    doubt: str = ""
 
     def __str__(self) -> str:
         return "\n".join(self.sentences()) or self.table.to_string(index=False)
@@ -69,7 +73,7 @@ class SideBySide:
         for _, lines in contrasts.groupby(["metric", "quantity"], sort=False):
             by = {line["approach"]: line for line in lines_of(lines)}
             said += [_changes(by[CORRECTED], by[o]) for o in (NAIVE, HUMAN_ONLY) if o in by]
-        return said
+        return [self.doubt, *(f"In that mode: {text}" for text in said)] if self.doubt else said
 
 
 def side_by_side(
@@ -164,7 +168,11 @@ def side_by_side(
             parts.append(model(tree, HUMAN_ONLY, f"ratings of {who}"))
     # The lines of one quantity stand together, in the order of the first part.
     table = pd.concat(parts).sort_index(kind="stable")
-    return SideBySide(table=table.reset_index(drop=True)[list(COLUMNS)], warnings=tuple(warned))
+    return SideBySide(
+        table=table.reset_index(drop=True)[list(COLUMNS)],
+        warnings=tuple(warned),
+        doubt=mode_doubt(fit),
+    )
 
 
 def _lines(data: xr.Dataset, pairs: Sequence[tuple[str, str]], level: float) -> pd.DataFrame:

@@ -48,6 +48,8 @@ class ClaimResult:
         Whether an end of the interval is within its Monte Carlo error of where the verdict turns.
     would_decide : Deciding or None
         What more data would decide an undecided claim.
+    doubt : str
+        Why the claim is undecided whatever its interval says; ``""`` if the interval decides.
 
     Notes
     -----
@@ -68,6 +70,7 @@ class ClaimResult:
     mc_error: float
     near: bool
     would_decide: Deciding | None
+    doubt: str = ""
 
     def __str__(self) -> str:
         return self.sentence
@@ -86,6 +89,8 @@ class ClaimResult:
             text += (
                 " An end of the interval is within its Monte Carlo error of the claim's: draw more."
             )
+        if self.doubt:
+            return f"{text} {self.doubt}"
         return text if self.would_decide is None else f"{text} {self.would_decide.sentence}"
 
 
@@ -128,6 +133,9 @@ def check_claim(
 
     Notes
     -----
+    Where the reported mode of the posterior has hardly any evidence, every claim is undecided
+    (``doubt``).
+
     The probability is the share of the draws of :func:`assay.metrics` in which the claim is
     true. The verdict is that of the interval which stands beside it, by the rule of
     :func:`assay.comparison.settled.settled`: a claim that one system is higher is supported
@@ -154,6 +162,8 @@ def check_claim(
 
     data = draws(estimand)
     result = _result(parsed, data, level)
+    if doubt := data.attrs.get("doubt"):
+        return replace(result, verdict="undecided", doubt=doubt)
     if result.verdict != "undecided" or np.isnan(result.probability):
         return result
     spread = _spread(

@@ -142,7 +142,7 @@ TWO = {"n_systems": 2, "n_raters": 5, "ratings_per_item": 2}
 
 
 def _hard(rng: np.random.Generator) -> dict[str, np.ndarray]:
-    return {"hard_share": np.array(0.3), "difficulty_loading": np.array([[3.0]])}
+    return {"hard_share": np.array(0.3), "difficulty_rate": np.array([[3.0]])}
 
 
 def _ais(**sizes: object) -> World:

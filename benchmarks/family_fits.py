@@ -27,7 +27,7 @@ NUTS: Line = {"draws": 300, "tune": 300, "chains": 2}
 FEW = 400
 """Items up to which a set is sampled as ``fit`` does by default: four chains of 1,000 draws."""
 BAD_K = 0.7
-NAMED = ("misperceived", "hard_share", "difficulty_loading")
+NAMED = ("misperceived", "hard_share", "difficulty_rate")
 """Parameters that are told beside the scores."""
 
 

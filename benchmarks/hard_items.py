@@ -8,9 +8,9 @@ interval of the share of yes among these items is held against the truth, for
 
 - ``hierarchical``: all items are equally hard;
 - ``default``: ``hierarchical + item_difficulty``;
-- ``guessing``: ``hierarchical + item_difficulty_guessing``;
+- ``guessing``: ``hierarchical + item_difficulty``;
 - ``continuous``: ``hierarchical + item_difficulty_continuous``;
-- ``HalfNormal(2)``: the default with that prior of ``difficulty_loading``, in place of 1;
+- ``HalfNormal(2)``: the default with that prior of ``difficulty_rate``, in place of 1;
 - ``stopped``: draws of ``HalfNormal(2)`` in which an average rater is no worse than guessing on
   hard items: the posterior under a prior that says so.
 
@@ -39,9 +39,9 @@ LEVEL = 0.95
 MODELS: dict[str, dict[str, Any]] = {
     "hierarchical": {"raters": "hierarchical"},
     "default": {},
-    "guessing": {"raters": "hierarchical + item_difficulty_guessing"},
+    "guessing": {"raters": "hierarchical + item_difficulty"},
     "continuous": {"raters": "hierarchical + item_difficulty_continuous"},
-    "HalfNormal(2)": {"priors": {"difficulty_loading": "HalfNormal(2)"}},
+    "HalfNormal(2)": {"priors": {"difficulty_rate": "HalfNormal(2)"}},
 }
 
 
@@ -63,7 +63,7 @@ def simulated(rng: np.random.Generator, right_on_hard: float) -> tuple[assay.Rat
 def no_worse_than_guessing(fit: xr.DataTree) -> np.ndarray:
     """Whether an average rater is, on hard items of both classes: (chain, draw)."""
     posterior = fit["posterior"]
-    margin = posterior["logit_mean"].min(("group", "cell")) - posterior["difficulty_loading"].max(
+    margin = posterior["logit_mean"].min(("group", "cell")) - posterior["difficulty_rate"].max(
         ("group", "label_name")
     )
     return np.asarray(margin >= 0)

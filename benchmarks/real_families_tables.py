@@ -34,7 +34,7 @@ from assay.spec import DEFAULT_OF_MORE, DEFAULT_RATERS
 
 Floats = NDArray[np.float64]
 Line = dict[str, Any]
-HELD = (DEFAULT_OF_MORE, DEFAULT_RATERS, "hierarchical + item_difficulty_guessing")
+HELD = (DEFAULT_OF_MORE, DEFAULT_RATERS, "hierarchical + item_difficulty")
 """Recipes that are held against the best aggregators: the default, and its rivals."""
 SCORES = ("accuracy", "log_loss", "brier", "ece", "ece_excess")
 LOSSES = SCORES[1:]
@@ -47,7 +47,7 @@ FIT = (
     "log_likelihood",
     "misperceived",
     "hard_share",
-    "difficulty_loading",
+    "difficulty_rate",
     "seconds",
 )
 KEYS = ("set", "model", "method")
@@ -56,7 +56,7 @@ MORE_CLASSES = ("snow_affect", "weather_amt", "dogs", "web_relevance", "adult_co
 STEPS = (
     "hierarchical",
     "hierarchical + item_difficulty",
-    "hierarchical + item_difficulty_guessing",
+    "hierarchical + item_difficulty",
     "ability_bias",
     "ability_bias + item_difficulty",
     DEFAULT_OF_MORE,

@@ -150,7 +150,7 @@ def equally_hard(density: Density) -> Floats | None:
     loadings = [
         np.arange(*density.starts[n : n + 2])
         for n, parameter in enumerate(density.parameters)
-        if parameter.name.endswith("difficulty_loading")
+        if parameter.name.endswith("difficulty_rate")
     ]
     if not loadings:
         return None

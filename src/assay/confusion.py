@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.arrays import NEVER, append_constant, log_softmax
+from assay.arrays import NEVER, append_constant, log_softmax, logsumexp
 from assay.grammar import NOT_ASKED
 from assay.task import Task
 
@@ -19,25 +19,25 @@ Ints = NDArray[np.int64]
 
 
 class Tilt(NamedTuple):
-    """What layers do to the log odds of right answers; None where they do nothing.
+    """What layers do to the answers of raters; None where they do nothing.
 
     Attributes
     ----------
     added : (..., unit, asked row) or None
-        Added to them.
-    shrinkage : (..., unit, asked row) or None
-        Logarithm of how many times nearer to guessing answers are; at least 0.
+        Added to the log odds of right answers.
+    guessing : (..., unit, asked row) or None
+        Minus the logarithm of the share of answers that are no guesses; at least 0.
     """
 
     added: Any = None
-    shrinkage: Any = None
+    guessing: Any = None
 
     @property
     def total(self) -> Any:
         """Both, for families whose log odds are those of no answer: (..., unit, asked row)."""
-        if self.added is None or self.shrinkage is None:
-            return self.shrinkage * -1.0 if self.added is None else self.added
-        return self.added + self.shrinkage * -1.0
+        if self.added is None or self.guessing is None:
+            return self.guessing * -1.0 if self.added is None else self.added
+        return self.added + self.guessing * -1.0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -189,18 +189,22 @@ class ConfusionLayout:
         return table[..., rows, where]
 
     def tilt(self, log_confusion: Any, tilt: Tilt, xp: Any) -> Any:
-        r"""Add to the log odds of the right answer; bring all answers nearer to guessing.
+        r"""Add to the log odds of the right answer; replace a share of the answers by guesses.
 
-        .. math:: p'_{k'} \propto \left(p_{k'}\, e^{a [k' = k]}\right)^{e^{-b}}
+        .. math::
 
-        Wrong answers keep their shares among each other if :math:`b = 0`. Of two answers the
-        likelier one stays so whatever :math:`b` is.
+            \theta'_{kk'} \propto \theta_{kk'}\, e^{a_k [k' = k]}, \qquad
+            \theta''_{kk'} = e^{-b_k} \theta'_{kk'} + (1 - e^{-b_k}) \bar\theta'_{k'}, \qquad
+            \bar\theta'_{k'} = \frac{1}{K} \sum_{l=1}^{K} \theta'_{lk'}
+
+        Wrong answers keep their shares among each other if :math:`b = 0`. Guesses
+        :math:`\bar\theta'` are what the rater says of items of which each class is as likely.
 
         Parameters
         ----------
         log_confusion : (..., rater, asked row, class)
         tilt : Tilt
-            :math:`a` and :math:`b`: (..., rater, asked row), or broadcastable.
+            :math:`a` (``added``) and :math:`b` (``guessing``): (..., rater, asked row).
 
         Returns
         -------
@@ -211,11 +215,31 @@ class ConfusionLayout:
         right[rows, true] = 1.0
         if tilt.added is not None:
             log_confusion = log_softmax(log_confusion + tilt.added[..., None] * right, xp)
-        if tilt.shrinkage is None:
+        if tilt.guessing is None:
             return log_confusion
-        there = (np.arange(self.width) < self.row_classes[:, None]).astype(float)
-        lost = xp.exp(tilt.shrinkage * -1.0) + -1.0
-        return log_softmax(log_confusion * (lost[..., None] * there + 1.0), xp)
+        # A share of exactly 0 keeps a finite logarithm.
+        guesses = xp.log1p(xp.exp(tilt.guessing * -1.0) * (1e-16 - 1.0))
+        seen = log_confusion + tilt.guessing[..., None] * -1.0
+        blind = self.guesses(log_confusion, xp) + guesses[..., None]
+        return logsumexp(xp.stack([seen, blind], axis=-1), xp)
+
+    def guesses(self, log_confusion: Any, xp: Any) -> Any:
+        """Log of the mean over the true classes of a label, in each of its rows.
+
+        Parameters
+        ----------
+        log_confusion : (..., rater, asked row, class)
+
+        Returns
+        -------
+        (..., rater, asked row, class)
+        """
+        first, means = 0, []
+        for classes in self.classes:
+            rows = log_confusion[..., first : first + classes, :].swapaxes(-1, -2)
+            means.append(logsumexp(rows, xp) + -float(np.log(classes)))
+            first += classes
+        return xp.stack(means, axis=-2)[..., np.array(self.labels), :]
 
     def prior_counts(self, rows: Ints, *, correct: float, total: float) -> NDArray[np.float64]:
         """Dirichlet prior counts of rows with the same number of classes: (row, class)."""

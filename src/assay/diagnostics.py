@@ -14,7 +14,6 @@ from assay.laplace import laplace_log_density
 from assay.model import Structure
 from assay.peaks import Mode
 from assay.spec import GOLD, Spec
-from assay.turned_items import MANY, turned_shares
 
 Floats = NDArray[np.float64]
 
@@ -201,8 +200,6 @@ def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> l
         The parameters.
     """
     mean = structure.mean_reliability(_some(values))
-    turns = structure.difficulty.kind == "classes"
-    stops = "hard items that are never turned round (item_difficulty_guessing), " * turns
     parts = structure.spec.rater_parts
     leans = "the leaning of raters to one answer (ability_bias), " * ("hierarchical" in parts)
     looks = "blind answers of raters who do not look (lapses), " * ("lapses" not in parts)
@@ -223,7 +220,7 @@ def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> l
                 f"{label.classes[rival]!r} more often ({other.mean():.2f}) than their own "
                 f"({own.mean():.2f}): raters may avoid that answer, or the class has drifted from "
                 "its name. Look at its most certain items; known truth of some (truth=), "
-                f"{stops}{blind}raters='dawid_skene' or prior counts hold it in its place."
+                f"{blind}raters='dawid_skene' or prior counts hold it in its place."
             )
     return found
 
@@ -232,33 +229,6 @@ def _some(values: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Return as many of the draws as a mean needs."""
     draws = len(next(iter(values.values())))
     return {name: value[:: max(1, draws // LOOKED_AT)] for name, value in values.items()}
-
-
-def turned_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> list[str]:
-    """Say where difficulty, which may be of any size, has taken the place of the truth.
-
-    What raters tell apart is then the difficulty of the items, and classes stand for little. Where
-    gold or a group is the reference, raters may be wrong as they are.
-
-    Parameters
-    ----------
-    values : mapping of str to ndarray (draw, ...)
-        The parameters.
-    """
-    if structure.spec.anchored:
-        return []
-    shares = turned_shares(structure, _some(values))
-    tells = "Known truth of some items (truth=), or experts (reference=), would tell"
-    if structure.ratings.has_truth.any():
-        tells = "assay.loo_gold tells whether another recipe foretells the known truth better"
-    return [
-        f"By this fit raters are more often wrong than right on {share:.0%} of the items "
-        f"({label.name}): what they tell apart may pass for difficulty here, and classes stand for "
-        f"something else than the truth. {tells}; with item_difficulty_guessing no item is "
-        "turned round."
-        for label, share in zip(structure.ratings.task.labels, shares, strict=True)
-        if share > MANY
-    ]
 
 
 def reference_warnings(structure: Structure, probabilities: Floats) -> list[str]:

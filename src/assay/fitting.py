@@ -32,7 +32,6 @@ from assay.diagnostics import (
     mode_warnings,
     name_warnings,
     reference_warnings,
-    turned_warnings,
 )
 from assay.effort import Effort, Sampler
 from assay.em import closed_form, find_em_modes
@@ -215,7 +214,6 @@ def fit(
     elif method == "em":
         numbers = {"optimiser": "climb" if form is None else "em"}
     notes = [*drawn.notes, *found, *mode_warnings(modes), *name_warnings(structure, values)]
-    notes += turned_warnings(structure, values)
     notes += design_warnings(spec, double_sampling(ratings)) + gold_warnings(
         spec, partial(unlike_gold, ratings)
     )

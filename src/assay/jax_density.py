@@ -194,16 +194,13 @@ def _rows(part: Part, values: Mapping[str, Any], positions: Floats, xp: Any) -> 
     if part.loading is None:
         rows = at(easy)
         return xp.broadcast_to(rows, (len(positions), *rows.shape))
-    # The tilt is linear in the difficulty.
-    hard = part.tilt(own, 1.0, xp)
-    assert hard is not None
-    start = Tilt(*(None if there is None else xp.zeros_like(there) for there in hard))
-    start = start if easy is None else start._replace(added=easy.added)
+    hard = part.loading.of_units(own, xp)
+    added = None if easy is None else easy.added
 
-    def between(x: Any) -> Any:
-        return at(jax.tree.map(lambda a, b: a + (b - a) * x, start, hard))
+    def between(hardness: Any) -> Any:
+        return at(Tilt(added=added, guessing=hard * hardness))
 
-    return jax.vmap(between)(xp.asarray(positions))
+    return jax.vmap(between)(xp.asarray(part.loading.difficulty.hardness(positions)))
 
 
 def _join_repeats(repeats: Repeats, rows: Any, kappa: Any, xp: Any) -> Any:

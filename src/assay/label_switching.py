@@ -22,7 +22,6 @@ from assay.checking.opposites import opposite_pairs
 from assay.kernels.data import Data
 from assay.model import Structure
 from assay.recovery import recover
-from assay.turned_items import MANY, turned_shares
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -42,13 +41,13 @@ LEFT_OPEN = 1e-3
 
 
 def is_misnamed(structure: Structure, values: Values) -> bool:
-    """Whether raters clearly call some class, or many of its items, by the name of another.
+    """Whether raters clearly call some class by the name of another.
 
     Where truth is known, or a group's consensus is the truth, raters may be wrong as they are:
     there only names that more than two classes have of each other count.
     """
     exchanged = any((names != np.arange(len(names))).any() for names in _names(structure, values))
-    return exchanged or bool(_drifted(structure, values).any()) or _many_turned(structure, values)
+    return exchanged or bool(_drifted(structure, values).any())
 
 
 def put_right(structure: Structure, values: Values) -> Data | None:
@@ -210,14 +209,14 @@ def _likeliest(structure: Structure, values: Values) -> Ints:
     return by_cell.argmax(axis=1)
 
 
-def _tables(structure: Structure, values: Values, position: float = 0.0) -> Iterator[Floats | None]:
+def _tables(structure: Structure, values: Values) -> Iterator[Floats | None]:
     """Yield the mean confusion label by label: (2, true class, reported class).
 
     That of an average rater, and that of an average rating. What raters call a class is what both
     say: the first alone is that of a crowd's spammers if most have few ratings, the second alone
     that of one who has most of the ratings.
     """
-    mean = structure.mean_reliability(values, position)[:, 0]
+    mean = structure.mean_reliability(values)[:, 0]
     for n, label in enumerate(structure.ratings.task.labels):
         count = len(label.classes)
         tables = mean[:, n, :count, :count]
@@ -281,32 +280,8 @@ def _drifted(structure: Structure, values: Values) -> NDArray[np.bool_]:
     found = np.zeros(len(states), bool)
     if _is_anchored(structure):
         return found
-    for kind in structure.difficulty.kinds_of_items:
-        for n, tables in enumerate(_mean_tables(structure, values, kind)):
-            if tables is not None:
-                for k in np.flatnonzero(_called_otherwise(tables)):
-                    found |= states[:, n] == k
-    return found
-
-
-def _many_turned(structure: Structure, values: Values) -> bool:
-    """Whether difficulty turns many items round; no truth is known.
-
-    Difficulty of any size can be what raters tell apart, and classes something that nobody means.
-    """
-    if _is_anchored(structure):
-        return False
-    return bool((turned_shares(structure, values) > MANY).any())
-
-
-def _mean_tables(
-    structure: Structure, values: Values, kind: Sequence[tuple[float, float]]
-) -> list[Floats | None]:
-    """Return the mean confusions on items of a kind, label by label."""
-    found: list[Floats | None] = [None] * len(structure.ratings.task.labels)
-    for position, share in kind:
-        for n, table in enumerate(_tables(structure, values, position)):
-            if table is not None:
-                known = found[n]
-                found[n] = share * table if known is None else known + share * table
+    for n, tables in enumerate(_tables(structure, values)):
+        if tables is not None:
+            for k in np.flatnonzero(_called_otherwise(tables)):
+                found |= states[:, n] == k
     return found

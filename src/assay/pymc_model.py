@@ -33,7 +33,7 @@ def build_model(
         Rater family by name, with layers on top of it: ``"hierarchical"``,
         ``"pooled + item_difficulty"``, ``"dawid_skene + drift"``; or one for each rater group:
         ``{"person": "hierarchical", "llm": "scored"}``. If not given,
-        ``"hierarchical + item_difficulty"``, or ``"ability_bias + item_difficulty_guessing"`` where
+        ``"hierarchical + item_difficulty"``, or ``"ability_bias + item_difficulty"`` where
         a label has three classes or more.
     prevalence : str
         ``loglinear`` or ``dirichlet``.

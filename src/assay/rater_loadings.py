@@ -24,7 +24,7 @@ def difficulty_loadings(fit: xr.DataTree) -> xr.DataArray:
     xarray.DataArray
         (chain, draw, rater, label, true_class): :math:`\lambda_{jlk} \ge 0`, for a hard item in the
         place of an easy one, or for each SD of continuous difficulty. With
-        ``item_difficulty_guessing`` the log odds between answers are :math:`e^{-\lambda}` times
+        ``item_difficulty`` the log odds between answers are :math:`e^{-\lambda}` times
         those on easy items. NaN for raters of a group without the layer, and where a label does not
         have the class.
 
@@ -68,4 +68,4 @@ def difficulty_loadings(fit: xr.DataTree) -> xr.DataArray:
         "label": list(task.label_names),
         "true_class": names,
     }
-    return array_of_draws(fit, found, "difficulty_loading", coords)
+    return array_of_draws(fit, found, "difficulty_rate", coords)

@@ -27,7 +27,7 @@ GOLD, GROUPS = "gold", "groups"
 """References that are no rater group."""
 DEFAULT_RATERS = "hierarchical + item_difficulty"
 """Items always differ in how hard they are; who leaves that out is too sure of split votes."""
-DEFAULT_OF_MORE = "ability_bias + item_difficulty_guessing"
+DEFAULT_OF_MORE = "ability_bias + item_difficulty"
 """Where a label has more than two classes, these drift to what biased raters, or hard items that
 are turned round, would explain."""
 
@@ -51,7 +51,7 @@ class Recipe:
     ----------
     family : str
     layers : tuple of str
-        ``item_difficulty``, ``item_difficulty_guessing``, ``item_difficulty_continuous``,
+        ``item_difficulty``, ``item_difficulty``, ``item_difficulty_continuous``,
         ``item_difficulty_by_rater``, ``item_difficulty_by_class``, ``drift``, ``lapses``,
         ``perception``, ``system_bias``.
     """
@@ -131,7 +131,7 @@ def raters_for(task: Task, raters: str | Mapping[str, str] | None) -> str | Mapp
     --------
     >>> from assay.task_files import load_task
     >>> raters_for(load_task("retrieval"), None), raters_for(load_task("relevance"), None)
-    ('hierarchical + item_difficulty', 'ability_bias + item_difficulty_guessing')
+    ('hierarchical + item_difficulty', 'ability_bias + item_difficulty')
     """
     if raters is not None:
         return raters

@@ -11,7 +11,7 @@ Tilt = list[list[float]]  # [label][true class]
 
 
 def confusion_of(family: str, task: Task, values: dict, rater: int, group: int) -> Confusion:
-    """Confusion of one rater, biases left aside: [label][true][reported].
+    """Confusion of one rater: [label][true][reported].
 
     ``values`` has the parameters of its part, by their own names; ``rater`` and ``group`` are
     positions in it.
@@ -32,26 +32,17 @@ def tilted(confusion: Confusion, tilt: Tilt) -> Confusion:
     return found
 
 
-def nearer_guessing(confusion: Confusion, shares: list[float]) -> Confusion:
-    """Leave a share of the log odds between any two answers, label by label."""
+def partly_guessed(confusion: Confusion, shares: Tilt) -> Confusion:
+    """Replace answers by guesses; a share of each true class, [label][true class], is kept."""
     found = []
-    for rows, share in zip(confusion, shares, strict=True):
-        powers = [[p**share for p in row] for row in rows]
-        found.append([[p / math.fsum(row) for p in row] for row in powers])
-    return found
-
-
-def biased(task: Task, confusion: Confusion, values: dict, rater: int, group: int) -> Confusion:
-    """Multiply each answer to a label with three classes or more by the odds of a rater's bias."""
-    found, long, answer = [], count(), 0
-    for la, rows in zip(task.labels, confusion, strict=True):
-        odds = [1.0] * len(la.classes)
-        if len(la.classes) > 2:
-            sd, own = values["bias_sd"][group][next(long)], values["bias_offset"][rater]
-            odds = [math.exp(sd * own[answer + k]) for k in range(len(la.classes))]
-            answer += len(la.classes)
-        table = [[p * o for p, o in zip(row, odds, strict=True)] for row in rows]
-        found.append([[p / math.fsum(row) for p in row] for row in table])
+    for rows, kept in zip(confusion, shares, strict=True):
+        guess = [math.fsum(column) / len(rows) for column in zip(*rows, strict=True)]
+        found.append(
+            [
+                [w * p + (1 - w) * g for p, g in zip(row, guess, strict=True)]
+                for row, w in zip(rows, kept, strict=True)
+            ]
+        )
     return found
 
 
@@ -95,11 +86,10 @@ def _hierarchical(task: Task, values: dict, j: int, g: int) -> Confusion:
     return _from_cells(task, mean[g] + sd[g] * offset[j])
 
 
-def _without_bias(task: Task, values: dict, j: int, g: int) -> Confusion:
-    """What ability_bias has before biases are added."""
+def _ability_bias(task: Task, values: dict, j: int, g: int) -> Confusion:
     mean, sd, offset = (values[f"logit_{n}"] for n in ("mean", "sd", "offset"))
     logits = [float(m + s * z) for m, s, z in zip(mean[g], sd[g], offset[j], strict=True)]
-    cell, long = count(), count()
+    cell, long, first = count(), count(), 0
     for la in task.labels:
         if len(la.classes) == 2:
             next(cell), next(cell)
@@ -109,7 +99,9 @@ def _without_bias(task: Task, values: dict, j: int, g: int) -> Confusion:
             for said in range(len(la.classes)):
                 own = values["ability_sd"][g][n] * values["ability_offset"][j][n]
                 ability = values["ability_mean"][g][n] + own
-                logits[next(cell)] += ability if said == true else 0.0
+                bias = values["bias_sd"][g][n] * values["bias_offset"][j][first + said]
+                logits[next(cell)] += bias + (ability if said == true else 0.0)
+        first += len(la.classes)
     return _from_cells(task, logits)
 
 
@@ -203,7 +195,7 @@ FAMILIES: dict[str, Callable[[Task, dict, int, int], Confusion]] = {
     "dawid_skene": _dawid_skene,
     "pooled": _pooled,
     "hierarchical": _hierarchical,
-    "ability_bias": _without_bias,
+    "ability_bias": _ability_bias,
     "joint": _hierarchical,
     "ordinal": _ordinal,
 }

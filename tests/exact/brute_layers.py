@@ -21,7 +21,7 @@ def difficulties(structure: Structure, values: dict) -> list[tuple[float, float]
     raters = structure.spec.raters
     written = raters if isinstance(raters, str) else " + ".join(raters.values())
     layers = [name.strip() for name in written.split("+")]
-    if {"item_difficulty", "item_difficulty_guessing"} & set(layers):
+    if "item_difficulty" in layers:
         share = float(values["hard_share"])
         return [(0.0, 1 - share), (1.0, share)]
     normal = any(f"item_difficulty_{by}" in layers for by in ("continuous", "by_rater", "by_class"))

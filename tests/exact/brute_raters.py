@@ -9,12 +9,11 @@ from brute_confusions import (
     HONEST_ERROR,
     Confusion,
     Tilt,
-    biased,
     blind,
     confusion_of,
     honest,
     lapse_share,
-    nearer_guessing,
+    partly_guessed,
     spam,
     tilted,
 )
@@ -26,6 +25,7 @@ from assay.model import Structure
 from assay.task import Task
 
 SHARED = ("pooled",)
+NORMAL = ("continuous", "by_rater", "by_class")
 Speaker = Rater | Mixture | ScoreRater
 Place = tuple[int, int]
 """Session of a rating, and the system of its item."""
@@ -69,45 +69,45 @@ def voices(structure: Structure, values: dict) -> list[Voice]:
     return found
 
 
-def guesses(voice: Voice) -> bool:
-    """Whether hard items are nearer to guessing; to scores and spam that is an added tilt."""
-    return "item_difficulty_guessing" in voice.layers and voice.family not in ("scored", "mace")
-
-
 def loading(voice: Voice, label: int, row: int) -> float:
     """How much the difficulty of an item matters to a rater; ``row`` counts true classes."""
-    of_group = voice.values["difficulty_loading"][voice.group_place]
+    of_group = voice.values["difficulty_rate"][voice.group_place]
     found = float(of_group[row if "item_difficulty_by_class" in voice.layers else label])
     if not {"item_difficulty_by_rater", "item_difficulty_by_class"} & set(voice.layers):
         return found
-    sd = float(voice.values["difficulty_loading_sd"][voice.group_place][label])
-    offset = float(voice.values["difficulty_loading_offset"][voice.rater][label])
+    sd = float(voice.values["difficulty_rate_sd"][voice.group_place][label])
+    offset = float(voice.values["difficulty_rate_offset"][voice.rater][label])
     return found * math.exp(sd * offset)
 
 
-def guess_shares(voice: Voice, labels: int, position: float) -> list[float]:
-    """Factor of the log odds of each label; no class has its own."""
-    of_group = voice.values["difficulty_loading"][voice.group_place]
-    return [math.exp(-float(of_group[n]) * position) for n in range(labels)]
+def hardness(voice: Voice, position: float) -> float:
+    """How hard an item at a position is."""
+    normal = any(f"item_difficulty_{kind}" in voice.layers for kind in NORMAL)
+    return math.log1p(math.exp(position)) if normal else position
 
 
-def as_rated(
-    task: Task, voice: Voice, confusion: Confusion, tilt: Tilt, position: float
-) -> Confusion:
-    """The confusion on an item of some difficulty; guesses have the rater's bias."""
-    changed = tilted(confusion, tilt)
-    if guesses(voice):
-        changed = nearer_guessing(changed, guess_shares(voice, len(changed), position))
-    if voice.family == "ability_bias":
-        changed = biased(task, changed, voice.values, voice.rater, voice.group_place)
-    return changed
+def guessing(structure: Structure, voice: Voice, position: float) -> Tilt:
+    """Minus the log of the share of answers that are no guesses: [label][true class]."""
+    hard = any(name.startswith("item_difficulty") for name in voice.layers)
+    found: Tilt = []
+    row = 0
+    for label, la in enumerate(structure.ratings.task.labels):
+        found.append([])
+        for _ in la.classes:
+            by = loading(voice, label, row) * hardness(voice, position) if hard else 0.0
+            found[-1].append(by)
+            row += 1
+    return found
 
 
 def tilt_of(structure: Structure, voice: Voice, place: Place, position: float) -> Tilt:
-    """What the layers add to the log odds of right answers."""
+    """What the layers add to the log odds of right answers.
+
+    For scores and spam, difficulty is taken from it.
+    """
     session, system = place
     j, g = (0, 0) if voice.family in SHARED else (voice.rater, voice.group_place)
-    hard = any(name.startswith("item_difficulty") for name in voice.layers) and not guesses(voice)
+    taken = guessing(structure, voice, position)
     found: Tilt = []
     row = 0
     for label, la in enumerate(structure.ratings.task.labels):
@@ -115,10 +115,10 @@ def tilt_of(structure: Structure, voice: Voice, place: Place, position: float) -
         if "drift" in voice.layers:
             by += walk(voice.values, j, g, label, session)
         found.append([])
-        for _ in la.classes:
+        for true in range(len(la.classes)):
             added = by
-            if hard:
-                added -= loading(voice, label, row) * position
+            if voice.family in ("scored", "mace"):
+                added -= taken[label][true]
             if "system_bias" in voice.layers and system >= 0:
                 added += bias(voice.values, j, g, label, row, system)
             found[-1].append(added)
@@ -137,13 +137,15 @@ def speaker(
     if voice.family == "mace":
         return mace(structure, voice, tilt)
     confusion = confusion_of(voice.family, task, voice.values, voice.rater, voice.group_place)
-    changed = as_rated(task, voice, confusion, tilt, position)
+    taken = guessing(structure, voice, position)
+    kept = [[math.exp(-by) for by in rows] for rows in taken]
+    changed = partly_guessed(tilted(confusion, tilt), kept)
     if voice.family != "joint":
         seen = Rater(structure.ratings, changed, voice.values)
         return with_lapses(structure, voice, seen) if "lapses" in voice.layers else seen
 
     def residual(state: Vector, option: Vector) -> float:
-        return association(structure, voice, state, option)
+        return association(structure, voice, state, option, taken)
 
     return Rater(structure.ratings, changed, voice.values, residual=residual)
 
@@ -177,7 +179,9 @@ def mace(structure: Structure, voice: Voice, tilt: Tilt) -> Mixture:
     )
 
 
-def association(structure: Structure, voice: Voice, state: Vector, option: Vector) -> float:
+def association(
+    structure: Structure, voice: Voice, state: Vector, option: Vector, taken: Tilt
+) -> float:
     """Halo and slips: log odds of an answer vector beyond the confusions."""
     labels = structure.ratings.task.labels
     shown: dict[str, dict[str, float]] = {}
@@ -208,6 +212,9 @@ def association(structure: Structure, voice: Voice, state: Vector, option: Vecto
                 total += strength["halo"][f"{c}:{d}"] * u * v
             if s >= 0 and t >= 0:
                 slip = (0.5 if s != y else -0.5) * (0.5 if t != z else -0.5)
+                for label in (a, b):
+                    rows = taken[labels.index(label)]
+                    slip *= math.exp(-math.fsum(rows) / len(rows) / 2)
                 total += strength["slip"][f"{a.name}:{b.name}"] * slip
     return total
 

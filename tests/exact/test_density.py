@@ -24,12 +24,11 @@ from assay.spec import make_spec
 RECIPES: dict[str, dict] = {
     "scores": {"raters": "scored + drift"},
     "easy and hard": {"raters": "hierarchical + item_difficulty"},
-    "guessing": {"raters": "hierarchical + item_difficulty_guessing"},
     "continuous": {"raters": "one_coin + item_difficulty_continuous"},
     "by rater": {"raters": "hierarchical + item_difficulty_by_rater"},
     "by class": {"raters": "one_coin + item_difficulty_by_class + drift"},
     "drift": {"raters": "pooled + drift"},
-    "lapses": {"raters": "hierarchical + lapses + item_difficulty_guessing"},
+    "lapses": {"raters": "hierarchical + lapses + item_difficulty"},
     "bias": {"raters": "dawid_skene + system_bias"},
     "gold": {"raters": "hierarchical", "reference": "gold"},
     "default, gold": {"reference": "gold"},

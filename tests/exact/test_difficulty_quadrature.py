@@ -30,14 +30,14 @@ def values_of(structure: Structure, loading: float) -> dict[str, np.ndarray]:
     raters = len(structure.ratings.raters)
     return draw_values(structure, 1) | {
         "accuracy": np.linspace(0.7, 0.92, raters),
-        "difficulty_loading": np.full((1, 1), loading),
+        "difficulty_rate": np.full((1, 1), loading),
     }
 
 
 def error(structure: Structure, values: dict[str, np.ndarray]) -> float:
     """Of the log-likelihood, for the average item."""
     ratings, share = structure.ratings, values["state_share"][0]
-    loading = float(values["difficulty_loading"][0, 0])
+    loading = float(values["difficulty_rate"][0, 0])
     log_odds = [math.log(a / (1 - a)) for a in values["accuracy"]]
     total = 0.0
     for i in range(len(ratings.items)):

@@ -29,7 +29,7 @@ pytest.importorskip("numpyro", reason="NumPyro is not installed")
 
 RECIPES: dict[str, dict] = {
     "difficulty": {"raters": "hierarchical + item_difficulty"},
-    "guessing": {"raters": "dawid_skene + item_difficulty_guessing + drift"},
+    "difficulty and drift": {"raters": "dawid_skene + item_difficulty + drift"},
     "continuous": {"raters": "one_coin + item_difficulty_continuous + system_bias"},
     "by rater": {"raters": "dawid_skene + item_difficulty_by_rater + drift"},
     "by class": {"raters": "hierarchical + item_difficulty_by_class + system_bias"},

@@ -26,20 +26,18 @@ from assay.spec import make_spec
 TASKS = ("retrieval", "ais", "relevance", "gated")
 DIFFICULTIES = (
     "item_difficulty",
-    "item_difficulty_guessing",
+    "item_difficulty_continuous",
     "item_difficulty_by_rater",
     "item_difficulty_by_class",
 )
 LAYERS = (
     "item_difficulty",
-    "item_difficulty_guessing",
     "item_difficulty_continuous",
     "item_difficulty_by_rater",
     "item_difficulty_by_class",
     "drift",
     "system_bias",
     "item_difficulty + drift + system_bias",
-    "item_difficulty_guessing + drift",
     "lapses",
     "lapses + item_difficulty + drift + system_bias",
 )
@@ -50,11 +48,8 @@ MIXED = (
     {"human": "scored", "model": "ordinal + item_difficulty"},
     {"human": "mace + item_difficulty_by_rater", "model": "scored + item_difficulty_by_rater"},
     {"human": "mace + item_difficulty_by_class", "model": "scored + item_difficulty_by_class"},
-    {"human": "pooled + lapses", "model": "hierarchical + lapses + item_difficulty_guessing"},
-    {
-        "human": "hierarchical + item_difficulty_guessing",
-        "model": "scored + item_difficulty_guessing",
-    },
+    {"human": "pooled + lapses", "model": "hierarchical + lapses + item_difficulty"},
+    {"human": "hierarchical + item_difficulty", "model": "scored + item_difficulty"},
 )
 
 

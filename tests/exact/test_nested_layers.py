@@ -13,23 +13,19 @@ from assay.spec import make_spec
 
 TASKS = ("retrieval", "ais", "relevance", "gated")
 POINTS = {
-    "item_difficulty, no loading": ("item_difficulty", {"difficulty_loading": 0.0}),
+    "item_difficulty, no loading": ("item_difficulty", {"difficulty_rate": 0.0}),
     "item_difficulty, no hard items": ("item_difficulty", {"hard_share": 1e-300}),
-    "item_difficulty_guessing, no loading": (
-        "item_difficulty_guessing",
-        {"difficulty_loading": 0.0},
-    ),
     "item_difficulty_continuous, no loading": (
         "item_difficulty_continuous",
-        {"difficulty_loading": 0.0},
+        {"difficulty_rate": 0.0},
     ),
     "item_difficulty_by_rater, no loading": (
         "item_difficulty_by_rater",
-        {"difficulty_loading": 0.0},
+        {"difficulty_rate": 0.0},
     ),
     "item_difficulty_by_class, no loading": (
         "item_difficulty_by_class",
-        {"difficulty_loading": 0.0},
+        {"difficulty_rate": 0.0},
     ),
     "drift, no steps": ("drift", {"drift_step": 0.0}),
     "drift, steps of size 0": ("drift", {"drift_sd": 0.0}),
@@ -105,7 +101,7 @@ def test_raters_on_whom_difficulty_weighs_alike(name: str):
     """By rater, with an SD of 0, is continuous difficulty."""
     layers = [f"hierarchical + item_difficulty_{kind}" for kind in ("continuous", "by_rater")]
     plain, richer = ({"raters": raters} for raters in layers)
-    agree(ratings_of(name), plain, richer, {"difficulty_loading_sd": 0.0})
+    agree(ratings_of(name), plain, richer, {"difficulty_rate_sd": 0.0})
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -116,10 +112,10 @@ def test_classes_on_which_difficulty_weighs_alike(name: str):
     values = draw_values(simple, 7)
     here = simple.log_likelihood(values)
     classes = [len(label.classes) for label in simple.ratings.task.labels]
-    alike = np.repeat(values["difficulty_loading"], classes, axis=1)
-    by_class = values | {"difficulty_loading": alike}
+    alike = np.repeat(values["difficulty_rate"], classes, axis=1)
+    by_class = values | {"difficulty_rate": alike}
     assert rich.log_likelihood(by_class) == pytest.approx(here, abs=1e-9)
-    by_class["difficulty_loading"] = alike * np.linspace(0.5, 2.0, alike.shape[1])
+    by_class["difficulty_rate"] = alike * np.linspace(0.5, 2.0, alike.shape[1])
     assert rich.log_likelihood(by_class) != pytest.approx(here, abs=1e-4)
 
 

@@ -57,7 +57,7 @@ def fit(crowd: Crowd) -> xr.DataTree:
 
 
 def test_the_loadings_of_both_classes(fit: xr.DataTree) -> None:
-    found = fit["posterior"]["difficulty_loading"].isel(group=0)
+    found = fit["posterior"]["difficulty_rate"].isel(group=0)
     found = found.sel(row=["label=no", "label=yes"])
     low, high = found.quantile([0.025, 0.975], dim=["chain", "draw"])
     assert ((low < OF_CLASSES) & (high > OF_CLASSES)).all()

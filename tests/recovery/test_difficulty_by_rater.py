@@ -47,8 +47,8 @@ def fit(crowd: tuple[np.ndarray, pd.DataFrame]) -> xr.DataTree:
 
 def test_the_loading_of_each_rater(fit: xr.DataTree) -> None:
     posterior = fit["posterior"].isel(label_name=0, group=0)
-    sd, offset = posterior["difficulty_loading_sd"], posterior["difficulty_loading_offset"]
-    found = posterior["difficulty_loading"] * np.exp(sd * offset)
+    sd, offset = posterior["difficulty_rate_sd"], posterior["difficulty_rate_offset"]
+    found = posterior["difficulty_rate"] * np.exp(sd * offset)
     found = found.sel(rater=[f"rater_{j}" for j in range(len(LOADINGS))])
     low, middle, high = found.quantile([0.025, 0.5, 0.975], dim=["chain", "draw"])
     assert np.corrcoef(np.log(middle), np.log(LOADINGS))[0, 1] > 0.85

@@ -237,7 +237,7 @@ def test_a_mapping_of_recipes_stands_in_the_fit():
     fit = quiet(ratings, raters=recipe)
     assert json.loads(fit.attrs["spec"])["raters"] == recipe
     assert fit["posterior"]["model.accuracy"].dims == ("chain", "draw", "model.rater")
-    assert {"hard_share", "human.difficulty_loading"} <= set(fit["posterior"])
+    assert {"hard_share", "human.difficulty_rate"} <= set(fit["posterior"])
 
 
 def test_repeated_ratings_have_a_consistency_or_are_independent():

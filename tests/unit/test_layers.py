@@ -74,7 +74,7 @@ def test_an_item_has_one_difficulty():
 
 def test_hard_items_take_the_loading_from_the_log_odds():
     structure = structure_of(raters="one_coin + item_difficulty")
-    values = values_of(structure, difficulty_loading=1.5)
+    values = values_of(structure, difficulty_rate=1.5)
     (part,) = structure.parts
     easy, hard = (
         part.label_chances(
@@ -92,9 +92,9 @@ def test_hard_items_take_the_loading_from_the_log_odds():
 def test_hard_items_are_nearer_to_guessing_and_never_beyond(classes: tuple[str, ...]):
     """What is left of the log odds against guessing is one share for good raters and bad ones."""
     ratings = assay.simulate("single", classes=classes, n_items=10, n_raters=3, rng=1)
-    structure = build_structure(ratings, make_spec("one_coin + item_difficulty_guessing"))
+    structure = build_structure(ratings, make_spec("one_coin + item_difficulty"))
     accuracy, count = np.array([0.95, 0.6, 0.1]), len(classes)
-    values = values_of(structure, difficulty_loading=np.log(2)) | {"accuracy": accuracy}
+    values = values_of(structure, difficulty_rate=np.log(2)) | {"accuracy": accuracy}
     stacked = {name: np.asarray(value)[None] for name, value in values.items()}
     right = [
         np.diagonal(structure.reliability(stacked, position)[0, :, 0], axis1=1, axis2=2)

@@ -313,8 +313,8 @@ def test_raters_may_all_be_wrong_where_truth_is_known(gold: float):
         ("item_difficulty", 0.65, True),
         ("item_difficulty", 0.95, False),
         # They are near guessing at most, and the easy ones say what a class is.
-        ("item_difficulty_guessing", 0.65, False),
-        ("item_difficulty_guessing", 0.2, True),
+        ("item_difficulty", 0.65, False),
+        ("item_difficulty", 0.2, True),
     ],
 )
 def test_a_class_is_misnamed_if_its_items_are_called_otherwise(layer, accuracy, misnamed):
@@ -323,7 +323,7 @@ def test_a_class_is_misnamed_if_its_items_are_called_otherwise(layer, accuracy, 
     structure = build_structure(ratings, make_spec(f"one_coin + {layer}", "dirichlet"))
     values = {p.name: p.centre[None] for p in structure.parameters()}
     values["accuracy"] = np.full_like(values["accuracy"], accuracy)
-    values["difficulty_loading"] = np.full_like(values["difficulty_loading"], 2.0)
+    values["difficulty_rate"] = np.full_like(values["difficulty_rate"], 2.0)
     assert is_misnamed(structure, values) is misnamed
 
 

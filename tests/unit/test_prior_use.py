@@ -127,7 +127,7 @@ READ: dict[str, tuple[str, dict[str, Any], dict[str, Any], dict[str, str], Any]]
     ),
     "difficulty of one group": (
         "single", TWO, {"raters": {"crowd": "pooled + item_difficulty", "expert": "pooled"}},
-        {"crowd.hard_share": "Beta(1, 9)", "crowd.difficulty_loading": "HalfNormal(1)"}, None,
+        {"crowd.hard_share": "Beta(1, 9)", "crowd.difficulty_rate": "HalfNormal(1)"}, None,
     ),
     "a rater, a group, and all others": (
         "single", TWO, {"raters": "one_coin"},

@@ -457,9 +457,9 @@ def test_loadings_are_told_by_rater(by: str, drifting: bool):
     theirs = ratings.raters["group"].to_numpy() == "llm"
     assert np.isnan(found.isel(rater=~theirs)).all()
     llm = fit["posterior"].isel({"llm.group": 0, "llm.label_name": 0})
-    own = np.exp(llm["llm.difficulty_loading_offset"] * llm["llm.difficulty_loading_sd"])
+    own = np.exp(llm["llm.difficulty_rate_offset"] * llm["llm.difficulty_rate_sd"])
     for n, row in enumerate(["label=a", "label=b"]):
-        of_group = llm["llm.difficulty_loading"]
+        of_group = llm["llm.difficulty_rate"]
         of_group = of_group.sel({"llm.row": row}) if by == "class" else of_group
         np.testing.assert_allclose(
             found.isel(rater=theirs, label=0, true_class=n),
@@ -474,7 +474,7 @@ def test_loadings_of_a_group_are_those_of_every_class():
     ratings = assay.simulate("ais", n_items=40, n_raters=3, ratings_per_item=2, rng=1)
     fit = quick(ratings, raters="hierarchical + item_difficulty_continuous")
     found = assay.difficulty_loadings(fit)
-    loading = fit["posterior"]["difficulty_loading"].isel(group=0)
+    loading = fit["posterior"]["difficulty_rate"].isel(group=0)
     for label in ratings.task.labels:
         own = found.sel(label=label.name)
         np.testing.assert_allclose(
@@ -519,9 +519,9 @@ def test_sessions_are_refused_without_drift():
         ({"raters": "scored"}, {}),
         (
             {"raters": "scored + item_difficulty"},
-            {"hard_share": 0.4, "difficulty_loading": [[2.5]]},
+            {"hard_share": 0.4, "difficulty_rate": [[2.5]]},
         ),
-        ({"raters": "scored + item_difficulty_continuous"}, {"difficulty_loading": [[1.5]]}),
+        ({"raters": "scored + item_difficulty_continuous"}, {"difficulty_rate": [[1.5]]}),
         ({"raters": "scored", "reference": "gold"}, {"misperceived": [0.4]}),
         ({"raters": "scored + drift"}, {"drift_sd": [[1.5]]}),
     ],

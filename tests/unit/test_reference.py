@@ -262,7 +262,7 @@ def test_groups_whose_raters_err_alone_are_not_said_to_err_together(raters: str)
         n_items=200,
         groups={"a": 3, "b": 3},
         ratings_per_item=6,
-        values={"hard_share": 0.3, "difficulty_loading": np.full((2, 1), 2.0)},
+        values={"hard_share": 0.3, "difficulty_rate": np.full((2, 1), 2.0)},
         rng=3,
     )
     with warnings.catch_warnings():

@@ -196,7 +196,7 @@ def test_two_readings_of_hard_items_are_told_with_their_share() -> None:
     fit = assay.fit(ratings, draws=100, tune=200, chains=2, rng=1, progress=False)
     found = fit["posterior"]
     logit = found["logit_mean"] + found["logit_sd"] * found["logit_offset"]
-    hard = logit - found["difficulty_loading"].isel(label_name=0)
+    hard = logit - found["difficulty_rate"].isel(label_name=0)
     right = (1 / (1 + np.exp(-hard))).mean("rater").isel(group=0)
     turned = float((right.min("cell") < 0.5).mean())
     assert 0.1 < turned < 0.9

@@ -38,8 +38,8 @@ MORE = Label(name="tone", classes=("low", "mid", "high"))
     ("labels", "default"),
     [
         ((Label(name="a"), Label(name="b")), "hierarchical + item_difficulty"),
-        ((MORE,), "ability_bias + item_difficulty_guessing"),
-        ((Label(name="a"), MORE), "ability_bias + item_difficulty_guessing"),
+        ((MORE,), "ability_bias + item_difficulty"),
+        ((Label(name="a"), MORE), "ability_bias + item_difficulty"),
     ],
 )
 def test_the_default_goes_by_the_classes_of_the_labels(labels: tuple[Label, ...], default: str):

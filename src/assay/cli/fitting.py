@@ -29,7 +29,7 @@ class Fitting:
         _fitting(
             "Rater family, with layers: 'pooled + item_difficulty'. GROUP=FAMILY gives a rater "
             "group its own; repeat. If not given, 'hierarchical + item_difficulty', or where a "
-            "label has three classes or more 'ability_bias + item_difficulty_guessing'.",
+            "label has three classes or more 'ability_bias + item_difficulty'.",
             metavar="FAMILY",
         ),
     ] = None

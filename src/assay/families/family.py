@@ -80,7 +80,7 @@ class Family(ABC):
         unit_rater : ndarray of int (unit,)
             The rater of each unit; a unit is a rater, or a rater in a session.
         tilt : Tilt or None
-            What layers do to the log odds of right answers.
+            What layers do to the answers.
 
         Returns
         -------
@@ -143,5 +143,7 @@ class WholeFamily(Family):
     """A family whose answers depend on each other beyond their rules: they count as a whole."""
 
     @abstractmethod
-    def residual(self, values: Mapping[str, Any], unit_rater: Ints, menu: Menu, xp: Any) -> Any:
+    def residual(
+        self, values: Mapping[str, Any], unit_rater: Ints, tilt: Tilt | None, menu: Menu, xp: Any
+    ) -> Any:
         """Return log odds of answer vectors beyond the confusions: (..., unit, state, option)."""

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.confusion import Tilt
 from assay.errors import ModelError
 from assay.families.family import Owner, WholeFamily
 from assay.families.hierarchical import BY_GROUP, logit_parameters, pooled_logits
@@ -31,7 +32,8 @@ class Joint(WholeFamily):
     \tfrac12` a wrong and :math:`-\tfrac12` a right one, and 0 where there is none; a label without
     order has an :math:`x` for each class. For binary labels the log odds ratio of two answers is
     :math:`h + v` where both truths are alike and :math:`h - v` where they differ: a halo :math:`h`
-    is there whatever is true, while slips :math:`v` come together or apart.
+    is there whatever is true, while slips :math:`v` come together or apart. On items where a share
+    :math:`w_l` of the answers are no guesses, slips are :math:`\sqrt{w_l w_{l'}}` times as strong.
 
     A full table of states by answer vectors would have 992 unknowns a group with five binary
     labels; two for each pair of labels are 20, and ratings tell about them.
@@ -78,20 +80,33 @@ class Joint(WholeFamily):
         """Softmax of the raters' logits, as if each label were answered alone."""
         return self.layout.from_logits(pooled_logits(self, values), xp)
 
-    def residual(self, values: Mapping[str, Any], unit_rater: Ints, menu: Menu, xp: Any) -> Any:
+    def residual(
+        self, values: Mapping[str, Any], unit_rater: Ints, tilt: Tilt | None, menu: Menu, xp: Any
+    ) -> Any:
         """Association of the answers: (..., unit, state, option).
 
         Pairs with an unanswered label have none: what a rater has not answered yet, or was not
         asked, cannot colour the other answers.
         """
+        group = self.raters.group[unit_rater]
         states = state_space(self.layout.task).states
         alike = np.stack([x for _, x in _pairs(self._columns(menu.options))])
         slips = np.stack([x for _, x in _pairs(_errors(self.layout.task, states, menu.options))])
-        halo = xp.matmul(self._strength(values, "halo"), alike)
-        slip = xp.matmul(self._strength(values, "slip"), slips.reshape(len(slips), -1))
+        halo = xp.matmul(self._strength(values, "halo"), alike)[..., group, :]
+        strength = self._strength(values, "slip")[..., group, :]
+        if tilt is not None and tilt.guessing is not None:
+            strength = strength * xp.exp(self._of_pairs(tilt.guessing, xp) * -1.0)
+        slip = xp.matmul(strength, slips.reshape(len(slips), -1))
         lead = [slip.shape[n] for n in range(slip.ndim - 1)]
-        both = slip.reshape((*lead, len(states), len(menu.options))) + halo[..., None, :]
-        return both[..., self.raters.group[unit_rater], :, :]
+        both = slip.reshape((*lead, len(states), len(menu.options)))
+        return both + halo[..., None, :]
+
+    def _of_pairs(self, guessing: Any, xp: Any) -> Any:
+        """Mean of what two labels have in their rows: (..., unit, pair)."""
+        labels = np.array(self.layout.labels)
+        pairs = combinations(range(len(self.layout.classes)), 2)
+        mean = np.stack([np.isin(labels, pair) / 2 for pair in pairs], axis=-1)
+        return xp.matmul(guessing, mean / self.layout.row_classes[:, None])
 
     def _strength(self, values: Mapping[str, Any], kind: str) -> Any:
         return values[f"{kind}_sd"][..., None] * values[f"{kind}_offset"]

@@ -16,16 +16,12 @@ Floats = NDArray[np.float64]
 STEP = 0.3
 """Of the quadrature: 33 nodes. With loadings of 2, an item with ten answers has its log-likelihood
 to 1e-6; Gauss and Hermite's rule needs sixty nodes for five answers, a hundred for ten."""
-NODES = 5
-"""At how many difficulties the mean over items of continuous difficulty is taken."""
 HARD = 1.0
 """Where hard items stand on the scale of difficulty; easy ones stand at 0."""
-GUESSING = "item_difficulty_guessing"
 BY_RATER = "item_difficulty_by_rater"
 BY_CLASS = "item_difficulty_by_class"
-KINDS: Mapping[str, Literal["classes", "guessing", "continuous"]] = {
+KINDS: Mapping[str, Literal["classes", "continuous"]] = {
     "item_difficulty": "classes",
-    GUESSING: "guessing",
     "item_difficulty_continuous": "continuous",
     BY_RATER: "continuous",
     BY_CLASS: "continuous",
@@ -39,24 +35,38 @@ class Difficulty:
 
     .. math::
 
-        \operatorname{logit} P(\text{right} \mid k, d) = \operatorname{logit} \theta_{jlk}
-            - \lambda_{jlk}\, x_d, \qquad p(y_i \mid s) = \sum_d \rho_d \prod_a p_d(y_a \mid s)
+        p(y_i \mid s) = \sum_d \rho_d \prod_a p_d(y_a \mid s), \qquad
+        p_d(k' \mid k) = w_{jlk}(h_d)\, \theta_{jlkk'}
+            + \bigl(1 - w_{jlk}(h_d)\bigr)\, \bar\theta_{jlk'}, \qquad
+        \bar\theta_{jlk'} = \frac{1}{K_l} \sum_{k=1}^{K_l} \theta_{jlkk'}
 
-    ``classes``: easy items have :math:`x = 0`, hard ones :math:`x = 1`, with a share that is
-    learned. ``continuous``: :math:`x \sim \mathrm{Normal}(0, 1)` by quadrature
-    (:func:`~assay.prevalence.design.normal_quadrature`). ``guessing``: classes, and on hard items
-    the log odds between any two answers are :math:`e^{-\lambda}` times those on easy ones, so that
-    no item is turned round. How much it weighs, :math:`\lambda_{jlk}`, is of
-    :class:`~assay.layers.loading.Loading`.
+    The harder an item, the more answers to it are guesses :math:`\bar\theta`: what the rater says
+    of items of which each class is as likely, so that a bias to an answer stays. The share of the
+    others is :math:`w(h) = e^{-\lambda h}` (:class:`~assay.layers.loading.Loading`).
+
+    ``classes``: easy items have :math:`h = 0`, hard ones :math:`h = 1`, with a share that is
+    learned. ``continuous``: :math:`h = \log(1 + e^x)`, :math:`x \sim \mathrm{Normal}(0, 1)` by
+    quadrature (:func:`~assay.prevalence.design.normal_quadrature`).
+
+    Every row lies between the mean of the rows and what it is on the easiest items:
+
+    .. math::
+
+        p_d(k \mid k) - p_d(k \mid l) = w\, (\theta_{kk} - \theta_{lk})
+        \text{ if } w_k = w_l = w, \qquad
+        \min_d p_d(1 \mid 1) \ge \bar\theta_1 \ge \max_d p_d(1 \mid 0)
+
+    for two classes and a rater who is no adversary, so that no difficulty turns an item round, and
+    of exchangeable raters each more who says 1 makes 1 more likely.
 
     Attributes
     ----------
-    kind : {"none", "classes", "guessing", "continuous"}
+    kind : {"none", "classes", "continuous"}
     priors : mapping of str to Prior
         ``hard_share`` if there are classes.
     """
 
-    kind: Literal["none", "classes", "guessing", "continuous"] = "none"
+    kind: Literal["none", "classes", "continuous"] = "none"
     priors: Mapping[str, Prior] = field(default_factory=dict)
 
     @property
@@ -66,31 +76,19 @@ class Difficulty:
             return np.zeros(1)
         return np.array([0, HARD]) if self.has_classes else normal_quadrature(step=STEP)[0]
 
+    def hardness(self, position: Any) -> Any:
+        """Return :math:`h` at positions :math:`x`; at least 0."""
+        return np.logaddexp(0.0, position) if self.kind == "continuous" else position
+
     @property
     def has_classes(self) -> bool:
         """Whether items are easy or hard."""
-        return self.kind in ("classes", "guessing")
+        return self.kind == "classes"
 
     @property
     def classes(self) -> int:
         """Number of classes, or of quadrature nodes."""
         return len(self.positions)
-
-    @property
-    def kinds_of_items(self) -> list[list[tuple[float, float]]]:
-        """Positions of the items of each kind, with their shares.
-
-        Hard items are a kind of their own where there are classes of difficulty: they may be called
-        otherwise by most, as a mirror image within the model; where they are nearer to guessing at
-        most, the easy ones say what a class is. Where difficulty is continuous, all items are one
-        kind.
-        """
-        if self.kind == "guessing":
-            return [[(0.0, 1.0)]]
-        if self.kind != "continuous":
-            return [[(float(position), 1.0)] for position in self.positions]
-        nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
-        return [list(zip(nodes, weights / weights.sum(), strict=True))]
 
     def parameters(self) -> list[Parameter]:
         """Share of the hard items, if there are classes."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from assay.confusion import ConfusionLayout, Tilt
 from assay.families.family import Raters
+from assay.layers.difficulty import Difficulty
 from assay.parameters import Parameter, offsets
 from assay.priors import Prior
 
@@ -17,12 +18,15 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Loading:
-    r"""What an item's difficulty takes from the log odds of a rater's right answers.
+    r"""How much an item's difficulty matters to a rater: the rate at which answers become guesses.
 
     .. math::
 
+        w_{jlk}(h) = e^{-\lambda_{jlk} h}, \quad
         \lambda_{jlk} = \lambda_{g(j) lk}\, e^{\tau_{g(j) l} u_{jl}}, \quad
         u_{jl} \sim \mathrm{Normal}(0, 1)
+
+    of the answers to an item of difficulty :math:`h \ge 0` are no guesses,
 
     with :math:`\tau = 0` if it is alike to all raters of a group, and one :math:`\lambda_{gl}` for
     all true classes unless it goes by class. (Qu, Tan & Kutner 1996 have loadings of each
@@ -32,20 +36,20 @@ class Loading:
     ----------
     layout : ConfusionLayout
     raters : Raters
-    guessing : bool
-        Whether difficulty brings answers nearer to guessing, in the place of adding to log odds.
+    difficulty : Difficulty
+        Of the items.
     by_rater : bool
         Whether each rater has its own.
     by_class : bool
         Whether each true class has its own.
     unit_rater, unit_group : ndarray of int (unit,)
     priors : mapping of str to Prior
-        ``difficulty_loading``, and ``difficulty_loading_sd`` if each rater has its own.
+        ``difficulty_rate``, and ``difficulty_rate_sd`` if each rater has its own.
     """
 
     layout: ConfusionLayout
     raters: Raters
-    guessing: bool
+    difficulty: Difficulty
     by_rater: bool
     by_class: bool
     unit_rater: Ints
@@ -54,7 +58,7 @@ class Loading:
 
     def parameters(self) -> list[Parameter]:
         """Return the loadings of each group; how raters differ in it, and each rater's offset."""
-        mean, sd, offset = (f"difficulty_loading{end}" for end in ("", "_sd", "_offset"))
+        mean, sd, offset = (f"difficulty_rate{end}" for end in ("", "_sd", "_offset"))
         labels = tuple(label.name for label in self.layout.task.labels)
         coords = {
             "group": self.raters.groups,
@@ -84,20 +88,18 @@ class Loading:
 
     def _of(self, values: Mapping[str, Any], rater: Ints, group: Ints, xp: Any) -> Any:
         label = np.array(self.layout.labels)
-        mean = values["difficulty_loading"][..., group, :]
+        mean = values["difficulty_rate"][..., group, :]
         of_rows = mean if self.by_class else mean[..., label]
         if not self.by_rater:
             return of_rows
-        sd = values["difficulty_loading_sd"][..., group, :]
-        own = xp.exp(sd * values["difficulty_loading_offset"][..., rater, :])
+        sd = values["difficulty_rate_sd"][..., group, :]
+        own = xp.exp(sd * values["difficulty_rate_offset"][..., rater, :])
         return of_rows * own[..., label]
 
     def tilt(self, loading: Any, position: float, added: Any) -> Tilt:
-        """Return what an item of some difficulty does beside what other layers add.
+        """Return what an item at some position does beside what other layers add.
 
         ``loading`` is that of each unit, (..., unit, asked row).
         """
-        if self.guessing:
-            return Tilt(added=added, shrinkage=loading * position)
-        easier = loading * -position
-        return Tilt(added=easier if added is None else added + easier)
+        hardness = float(self.difficulty.hardness(position))
+        return Tilt(added=added, guessing=None if hardness == 0 else loading * hardness)

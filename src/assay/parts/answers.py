@@ -45,7 +45,7 @@ class AnswerPart(Part):
             return np.zeros((0, len(self.responses.space.states)))
         found = []
         for weight, confusion in self._components(values, tilt, xp):
-            rows = self.responses.table(confusion, values, xp, self._residual(values, xp))
+            rows = self.responses.table(confusion, values, xp, self._residual(values, tilt, xp))
             if weight is not None:
                 rows = rows + weight[..., self.responses.row_unit, None]
             found.append(rows)
@@ -83,7 +83,7 @@ class AnswerPart(Part):
         total = None
         for weight, confusion in self._components(values, tilt, np):
             flat = merge_axes(self.responses.full_confusion(confusion, values, np), 2)
-            residual = self._residual(values, np)
+            residual = self._residual(values, tilt, np)
             resolve = self.responses.resolve
             chance = np.exp(menu_log_probability(menu, flat, values, resolve, np, residual))
             if weight is not None:
@@ -117,8 +117,10 @@ class AnswerPart(Part):
         kinds = self.family.components(values, self.unit_rater, tilt, xp)
         return kinds if self.lapses is None else self.lapses.mix(kinds, values, xp)
 
-    def _residual(self, values: Mapping[str, Any], xp: Any) -> Residual | None:
+    def _residual(
+        self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any
+    ) -> Residual | None:
         family = self.family
         if not isinstance(family, WholeFamily):
             return None
-        return lambda menu: family.residual(values, self.unit_rater, menu, xp)
+        return lambda menu: family.residual(values, self.unit_rater, tilt, menu, xp)

@@ -10,8 +10,8 @@ from assay.confusion import confusion_layout
 from assay.errors import ModelError
 from assay.families import Raters, WholeFamily, family_class
 from assay.families.scored import Scored
-from assay.layers import Drift, Lapses, Loading, SystemBias
-from assay.layers.difficulty import BY_CLASS, BY_RATER, GUESSING, KINDS
+from assay.layers import Drift, Lapses, Loading, SystemBias, difficulty_of
+from assay.layers.difficulty import BY_CLASS, BY_RATER
 from assay.parts.answers import AnswerPart
 from assay.parts.part import Part
 from assay.parts.priors import PartPriors
@@ -191,7 +191,8 @@ def _bias(
 
 
 def _loading(recipe: Recipe, units: Units, common: Mapping[str, Any]) -> Loading | None:
-    if not KINDS.keys() & set(recipe.layers):
+    difficulty = difficulty_of(set(recipe.layers), common["priors"])
+    if difficulty.kind == "none":
         return None
     own = [name for name in (BY_RATER, BY_CLASS) if name in recipe.layers]
     if own and common["shared"]:
@@ -202,7 +203,7 @@ def _loading(recipe: Recipe, units: Units, common: Mapping[str, Any]) -> Loading
     return Loading(
         layout=common["layout"],
         raters=common["raters"],
-        guessing=GUESSING in recipe.layers,
+        difficulty=difficulty,
         by_rater=bool(own),
         by_class=BY_CLASS in own,
         unit_rater=units.rater,

@@ -207,10 +207,8 @@ class Part(ABC):
         if self.loading is None:
             return [easy for _ in positions]
         loading = self.loading.of_units(values, xp)
-        return [
-            easy if position == 0 else self.loading.tilt(loading, float(position), added)
-            for position in positions
-        ]
+        every = (self.loading.tilt(loading, float(position), added) for position in positions)
+        return [easy if tilt.guessing is None else tilt for tilt in every]
 
     def table(self, values: Mapping[str, Any], difficulty: Difficulty, xp: Any) -> list[Any]:
         """Log p(ratings of an item by a rater | state), for each class of difficulty.

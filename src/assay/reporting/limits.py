@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from assay.fit_data import parameter_draws, structure_of
-from assay.layers.difficulty import HARD, KINDS
+from assay.layers.difficulty import KINDS
 from assay.ratings import Ratings
 from assay.reporting.material import Material
 from assay.reporting.page import Section, bullets
@@ -38,7 +38,6 @@ def limits_section(material: Material) -> Section:
         *_truth(material),
         *_assumed(material),
         *_dependence(material),
-        *_turned_round(material),
         *_interface(material),
         *_leaning(material),
         *_many(material),
@@ -102,36 +101,6 @@ def _dependence(material: Material) -> list[str]:
         "That raters err independently of each other. The model takes their errors to be "
         "independent given the truth; where items differ in difficulty, or raters are models of "
         f"one family, it is too sure of itself (raters={raters_for(task, None)!r})."
-    ]
-
-
-def _turned_round(material: Material) -> list[str]:
-    """Say of which binary labels draws have hard items near guessing, and others turned round.
-
-    Few ratings an item hardly tell the two apart, and rates differ much between them.
-    """
-    structure = structure_of(material.fit)
-    if structure.difficulty.kind != "classes":
-        return []
-    values = parameter_draws(material.fit)
-    count = len(next(iter(values.values())))
-    some = {name: value[:: max(1, count // LOOKED_AT)] for name, value in values.items()}
-    right = np.diagonal(structure.reliability(some, HARD), axis1=-2, axis2=-1)
-    found = []
-    for n, label in enumerate(structure.ratings.task.labels):
-        if len(label.classes) > 2:
-            continue
-        turned = (np.nanmean(right[:, :, n, :2], axis=1).min(axis=1) < GUESSING).mean()
-        if BOTH < turned < 1 - BOTH:
-            found.append(f"{label.name} {turned:.0%}")
-    if not found:
-        return []
-    return [
-        "Whether hard items are near guessing or turned round. In a share of the draws raters are "
-        f"more often wrong than right on hard items of some class ({', '.join(found)}), in the "
-        "others not: intervals hold both, and the ratings hardly tell. More raters on some items, "
-        "or known truth, would; a prior can say which is to be believed, difficulty_loading = "
-        "HalfNormal(0.5) guessing, HalfNormal(2) turned round."
     ]
 
 

@@ -1,0 +1,249 @@
+"""No difficulty of the items lets a model overrule the raters: properties of the likelihood.
+
+Parameters are random, nothing is fitted. Raters are exchangeable where it says so: each has the
+parameters of the first.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import assay
+from assay.grammar import NOT_ASKED
+from assay.model import Structure, build_structure
+from assay.parts.answers import AnswerPart
+from assay.ratings import Ratings
+from assay.recovery import recover
+from assay.spec import DEFAULT_OF_MORE, DEFAULT_RATERS, make_spec, parse_recipe
+from assay.task_files import load_task
+
+LAYERS = (
+    "item_difficulty",
+    "item_difficulty_continuous",
+    "item_difficulty_by_rater",
+    "item_difficulty_by_class",
+)
+FAMILIES = (
+    "hierarchical",
+    "ability_bias",
+    "dawid_skene",
+    "one_coin",
+    "class_conditional",
+    "pooled",
+    "mace",
+    "ordinal",
+    "hierarchical + lapses",
+)
+RECIPES = [
+    f"{family} + {layer}"
+    for family in FAMILIES
+    for layer in LAYERS
+    if family != "pooled" or "_by_" not in layer
+]
+SEEDS = range(40)
+VERY_HARD = 800.0
+Values = dict[str, np.ndarray]
+
+
+def test_the_defaults_are_among_the_recipes():
+    assert {DEFAULT_RATERS, DEFAULT_OF_MORE} <= set(RECIPES)
+
+
+def votes(counts: list[int], raters: int) -> Ratings:
+    """One item for each number of raters who say yes."""
+    rows = [
+        {"item": f"i{n}", "rater": f"r{j}", "label": "yes" if j < k else "no"}
+        for n, k in enumerate(counts)
+        for j in range(raters)
+    ]
+    return assay.read_ratings(pd.DataFrame(rows), task="single")
+
+
+def drawn(structure: Structure, seed: int, *, alike: bool) -> Values:
+    """Parameters from their priors; SDs and rates are up to three times as large."""
+    rng = np.random.default_rng(seed)
+    values = {}
+    for parameter in structure.parameters():
+        value = parameter.draw(rng)
+        if parameter.name.endswith(("_sd", "difficulty_rate")):
+            value = value * rng.uniform(0, 3)
+        if alike and "rater" in parameter.dims[:1]:
+            value = np.broadcast_to(value[:1], value.shape).copy()
+        if alike and "lapsing" in parameter.dims[:1]:
+            value = np.broadcast_to(value[:1], value.shape).copy()
+        values[parameter.name] = value
+    return values
+
+
+def stacked(values: Values) -> Values:
+    return {name: value[None] for name, value in values.items()}
+
+
+def log_bayes_factors(structure: Structure, values: Values) -> np.ndarray:
+    """Of yes, for each item."""
+    chance = recover(structure, stacked(values), np.random.default_rng(1)).probabilities
+    before = structure.prevalence.table(stacked(values), np)[0, 0, 0]
+    return np.log(chance[:, 1] / chance[:, 0]) - np.log(before[1] / before[0])
+
+
+def rows(structure: Structure, values: Values, position: float) -> np.ndarray:
+    """P(reported | true): (rater, label, true class, reported class)."""
+    return structure.reliability(stacked(values), position)[0]
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_who_of_exchangeable_raters_says_what_does_not_matter(recipe: str):
+    ratings = votes([2, 4], 5)
+    turned = votes([2, 4], 5)
+    turned.answers[:5], turned.answers[5:] = ratings.answers[:5][::-1], ratings.answers[5:][::-1]
+    for seed in SEEDS[:5]:
+        first, second = (build_structure(r, make_spec(recipe)) for r in (ratings, turned))
+        values = drawn(first, seed, alike=True)
+        np.testing.assert_allclose(
+            log_bayes_factors(first, values), log_bayes_factors(second, values), atol=1e-9
+        )
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_each_more_of_exchangeable_raters_makes_an_answer_likelier(recipe: str):
+    """Unless they are adversaries; both of the Bayes factor and of what suffices for it."""
+    structure = build_structure(votes([0, 1, 2, 3, 4, 5], 5), make_spec(recipe))
+    seen = 0
+    for seed in SEEDS:
+        values = drawn(structure, seed, alike=True)
+        by = np.stack([rows(structure, values, x)[0, 0] for x in structure.difficulty.positions])
+        if (by[:, 1, 1] < by[:, 0, 1]).any():  # adversaries
+            continue
+        seen += 1
+        assert by[:, 1, 1].min() >= by[:, 0, 1].max() - 1e-12
+        assert (np.diff(log_bayes_factors(structure, values)) >= -1e-6).all()
+    assert seen > len(SEEDS) / 4
+
+
+@pytest.mark.parametrize("recipe", [r for r in RECIPES if "mace" not in r])
+def test_a_tie_of_symmetric_raters_tells_nothing(recipe: str):
+    structure = build_structure(votes([2, 0], 4), make_spec(recipe))
+    for seed in SEEDS[:10]:
+        values = drawn(structure, seed, alike=True)
+        for name, value in values.items():
+            if name in ("logit_mean", "logit_sd", "logit_offset", "accuracy", "difficulty_rate"):
+                values[name] = np.broadcast_to(value[..., :1], value.shape)
+            if name.startswith(("shift", "strategy")):
+                values[name] = np.zeros_like(value)
+            if name.startswith("confusion"):
+                values[name] = np.stack([value[..., 0, :], value[..., 0, ::-1]], axis=-2)
+        tie, none = log_bayes_factors(structure, values)
+        assert tie == pytest.approx(0, abs=1e-9)
+        assert none != pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("task", ["single", "retrieval", "relevance"])
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_hard_rows_lie_between_easier_ones(recipe: str, task: str):
+    """Of every rater, adversaries too; at last they do not depend on the truth."""
+    for seed in SEEDS[:10]:
+        structure = structure_of(task, recipe, seed)
+        values = drawn(structure, seed, alike=False)
+        places = np.sort(structure.difficulty.positions)
+        by = [rows(structure, values, x) for x in places[:: max(1, len(places) // 6)]]
+        for easier, harder in zip(by[:-1], by[1:], strict=True):
+            low, high = np.nanmin(easier, axis=2), np.nanmax(easier, axis=2)
+            assert not (harder < low[:, :, None] - 1e-9).any()
+            assert not (harder > high[:, :, None] + 1e-9).any()
+            if task == "single":
+                youden = [b[:, 0, 1, 1] - b[:, 0, 0, 1] for b in (easier, harder)]
+                assert (youden[0] * youden[1] >= -1e-12).all()
+        for part in structure.parts:
+            assert isinstance(part, AnswerPart)
+            if "mace" not in recipe:  # its spam comes by the log odds
+                last = rows(structure, endless(values), VERY_HARD)
+                assert np.nanmax(np.ptp(last, axis=2)) < 1e-9
+
+
+def endless(values: Values) -> Values:
+    """Difficulty that matters to everybody."""
+    return values | {
+        name: np.maximum(value, 0.5)
+        for name, value in values.items()
+        if name.endswith("difficulty_rate")
+    } | {name: np.zeros_like(value) for name, value in values.items() if name.endswith("rate_sd")}
+
+
+def structure_of(task: str, recipe: str, seed: int) -> Structure:
+    options = {"classes": ("no", "yes")} if task == "single" else {}
+    ratings = assay.simulate(task, n_items=6, n_raters=3, ratings_per_item=2, rng=seed, **options)
+    return build_structure(ratings, make_spec(recipe))
+
+
+@pytest.mark.parametrize("task", ["retrieval", "grounding", "ais"])
+@pytest.mark.parametrize("recipe", [r for r in RECIPES if "mace" not in r])
+def test_what_is_recorded_of_the_hardest_items_does_not_depend_on_the_truth(recipe: str, task: str):
+    """Behind an interface that blocks answers; under gates, of items that are asked the same."""
+    states = states_of(task)
+    for seed in SEEDS[:3]:
+        structure = structure_of(task, recipe, seed)
+        (part,) = structure.parts
+        values = stacked(endless(drawn(structure, seed, alike=False)))
+        chance = part.label_chances(values, part.tilt(values, VERY_HARD, np))[0]
+        asked = states != NOT_ASKED
+        for pattern in np.unique(asked, axis=0):
+            same = chance[:, (asked == pattern).all(axis=1)]
+            assert np.ptp(same, axis=1).max() < 1e-9
+
+
+@pytest.mark.parametrize("recipe", [r for r in RECIPES if "lapses" not in r])
+def test_the_sign_of_what_is_recorded_is_kept(recipe: str):
+    """Of two states that differ in one label, behind an interface that blocks answers."""
+    states = states_of("retrieval")
+    pairs = [
+        (a, b, n)
+        for a in range(len(states))
+        for b in range(len(states))
+        for n in np.flatnonzero(states[a] != states[b])
+        if (states[a] != states[b]).sum() == 1 and states[a, n] == 1
+    ]
+    assert pairs
+    for seed in SEEDS[:10]:
+        structure = structure_of("retrieval", recipe, seed)
+        (part,) = structure.parts
+        values = stacked(drawn(structure, seed, alike=False))
+        by = [
+            part.label_chances(values, part.tilt(values, float(x), np))[0]
+            for x in (structure.difficulty.positions[0], structure.difficulty.positions[-1])
+        ]
+        for a, b, n in pairs:
+            easy, hard = (chance[:, a, n, 1] - chance[:, b, n, 1] for chance in by)
+            assert (easy * hard >= -1e-12).all()
+
+
+def states_of(task: str) -> np.ndarray:
+    from assay.states import state_space
+
+    return np.asarray(state_space(load_task(task)).states)
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+@pytest.mark.parametrize("task", ["single", "retrieval"])
+def test_scores_of_hard_items_tell_less(task: str, layer: str):
+    """Likelihood ratios of the bins are less steep, and never turned."""
+    for seed in SEEDS[:5]:
+        options = {"classes": ("no", "yes")} if task == "single" else {}
+        ratings = assay.simulate(
+            task, n_items=9, n_raters=3, ratings_per_item=2, raters="scored", rng=seed, **options
+        )
+        structure = build_structure(ratings, make_spec(f"scored + {layer}"))
+        values = drawn(structure, seed, alike=False)
+        places = np.sort(structure.difficulty.positions)
+        by = [rows(structure, values, x) for x in places]
+        youden = [b[:, :, 1, 1] - b[:, :, 0, 1] for b in by]
+        for easier, harder in zip(youden[:-1], youden[1:], strict=True):
+            assert (easier >= harder - 1e-9).all()
+            assert (harder >= -1e-9).all()
+        smallest = np.min([b[:, :, 1, 1] for b in by], axis=0)
+        assert (smallest >= np.max([b[:, :, 0, 1] for b in by], axis=0) - 1e-9).all()
+
+
+def test_recipes_have_one_layer_of_difficulty_each():
+    assert all(
+        sum(layer in LAYERS for layer in parse_recipe(recipe).layers) == 1 for recipe in RECIPES
+    )

@@ -41,9 +41,6 @@ PLANS: Mapping[str, Plan] = {
     "hierarchical": Plan(experts=False, raters="hierarchical"),
     "dawid_skene": Plan(experts=False, raters="dawid_skene"),
     "hierarchical + item_difficulty": Plan(experts=False, raters="hierarchical + item_difficulty"),
-    "hierarchical + item_difficulty": Plan(
-        experts=False, raters="hierarchical + item_difficulty"
-    ),
     "hierarchical + item_difficulty_continuous": Plan(
         experts=False, raters="hierarchical + item_difficulty_continuous"
     ),

@@ -8,11 +8,8 @@ interval of the share of yes among these items is held against the truth, for
 
 - ``hierarchical``: all items are equally hard;
 - ``default``: ``hierarchical + item_difficulty``;
-- ``guessing``: ``hierarchical + item_difficulty``;
 - ``continuous``: ``hierarchical + item_difficulty_continuous``;
-- ``HalfNormal(2)``: the default with that prior of ``difficulty_rate``, in place of 1;
-- ``stopped``: draws of ``HalfNormal(2)`` in which an average rater is no worse than guessing on
-  hard items: the posterior under a prior that says so.
+- ``HalfNormal(2)``: the default with that prior of ``difficulty_rate``, in place of 1.
 
     python benchmarks/hard_items.py --sets 20 --seed 1
 
@@ -27,7 +24,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 import assay
 
@@ -39,7 +35,6 @@ LEVEL = 0.95
 MODELS: dict[str, dict[str, Any]] = {
     "hierarchical": {"raters": "hierarchical"},
     "default": {},
-    "guessing": {"raters": "hierarchical + item_difficulty"},
     "continuous": {"raters": "hierarchical + item_difficulty_continuous"},
     "HalfNormal(2)": {"priors": {"difficulty_rate": "HalfNormal(2)"}},
 }
@@ -58,15 +53,6 @@ def simulated(rng: np.random.Generator, right_on_hard: float) -> tuple[assay.Rat
         {"item": item, "rater": rater.astype(str), "label": np.where(said, "yes", "no")}
     )
     return assay.read_ratings(table, task="single"), float(truth.mean())
-
-
-def no_worse_than_guessing(fit: xr.DataTree) -> np.ndarray:
-    """Whether an average rater is, on hard items of both classes: (chain, draw)."""
-    posterior = fit["posterior"]
-    margin = posterior["logit_mean"].min(("group", "cell")) - posterior["difficulty_rate"].max(
-        ("group", "label_name")
-    )
-    return np.asarray(margin >= 0)
 
 
 def held(draws: np.ndarray, truth: float) -> dict[str, float]:
@@ -90,10 +76,6 @@ def one_set(seed: int, number: int, right_on_hard: float) -> list[dict[str, Any]
         place = {"right_on_hard": right_on_hard, "set": number}
         few = json.loads(fit.attrs["diagnostics"])["ess_min"] < 400
         found.append({**place, "model": name, **held(draws, truth), "few_draws": float(few)})
-        if name == "HalfNormal(2)":
-            kept = no_worse_than_guessing(fit)
-            line = {**place, "model": "stopped", "kept": kept.mean()}
-            found.append(line | held(draws[kept], truth))
     return found
 
 

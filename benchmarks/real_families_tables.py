@@ -34,7 +34,7 @@ from assay.spec import DEFAULT_OF_MORE, DEFAULT_RATERS
 
 Floats = NDArray[np.float64]
 Line = dict[str, Any]
-HELD = (DEFAULT_OF_MORE, DEFAULT_RATERS, "hierarchical + item_difficulty")
+HELD = (DEFAULT_OF_MORE, DEFAULT_RATERS)
 """Recipes that are held against the best aggregators: the default, and its rivals."""
 SCORES = ("accuracy", "log_loss", "brier", "ece", "ece_excess")
 LOSSES = SCORES[1:]
@@ -55,7 +55,6 @@ KEYS = ("set", "model", "method")
 MORE_CLASSES = ("snow_affect", "weather_amt", "dogs", "web_relevance", "adult_content2")
 STEPS = (
     "hierarchical",
-    "hierarchical + item_difficulty",
     "hierarchical + item_difficulty",
     "ability_bias",
     "ability_bias + item_difficulty",

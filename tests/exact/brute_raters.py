@@ -7,7 +7,6 @@ from itertools import combinations, product
 import numpy as np
 from brute_confusions import (
     HONEST_ERROR,
-    Confusion,
     Tilt,
     blind,
     confusion_of,
@@ -22,7 +21,6 @@ from brute_responses import Mixture, Rater, Vector
 from brute_scores import ScoreRater, codes
 
 from assay.model import Structure
-from assay.task import Task
 
 SHARED = ("pooled",)
 NORMAL = ("continuous", "by_rater", "by_class")

@@ -4,6 +4,8 @@ Parameters are random, nothing is fitted. Raters are exchangeable where it says 
 parameters of the first.
 """
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -146,7 +148,7 @@ def test_hard_rows_lie_between_easier_ones(recipe: str, task: str):
         values = drawn(structure, seed, alike=False)
         places = np.sort(structure.difficulty.positions)
         by = [rows(structure, values, x) for x in places[:: max(1, len(places) // 6)]]
-        for easier, harder in zip(by[:-1], by[1:], strict=True):
+        for easier, harder in pairwise(by):
             low, high = np.nanmin(easier, axis=2), np.nanmax(easier, axis=2)
             assert not (harder < low[:, :, None] - 1e-9).any()
             assert not (harder > high[:, :, None] + 1e-9).any()
@@ -162,11 +164,15 @@ def test_hard_rows_lie_between_easier_ones(recipe: str, task: str):
 
 def endless(values: Values) -> Values:
     """Difficulty that matters to everybody."""
-    return values | {
-        name: np.maximum(value, 0.5)
-        for name, value in values.items()
-        if name.endswith("difficulty_rate")
-    } | {name: np.zeros_like(value) for name, value in values.items() if name.endswith("rate_sd")}
+    return (
+        values
+        | {
+            name: np.maximum(value, 0.5)
+            for name, value in values.items()
+            if name.endswith("difficulty_rate")
+        }
+        | {name: np.zeros_like(value) for name, value in values.items() if name.endswith("rate_sd")}
+    )
 
 
 def structure_of(task: str, recipe: str, seed: int) -> Structure:
@@ -236,7 +242,7 @@ def test_scores_of_hard_items_tell_less(task: str, layer: str):
         places = np.sort(structure.difficulty.positions)
         by = [rows(structure, values, x) for x in places]
         youden = [b[:, :, 1, 1] - b[:, :, 0, 1] for b in by]
-        for easier, harder in zip(youden[:-1], youden[1:], strict=True):
+        for easier, harder in pairwise(youden):
             assert (easier >= harder - 1e-9).all()
             assert (harder >= -1e-9).all()
         smallest = np.min([b[:, :, 1, 1] for b in by], axis=0)

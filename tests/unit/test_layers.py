@@ -72,38 +72,33 @@ def test_an_item_has_one_difficulty():
         )
 
 
-def test_hard_items_take_the_loading_from_the_log_odds():
-    structure = structure_of(raters="one_coin + item_difficulty")
-    values = values_of(structure, difficulty_rate=1.5)
-    (part,) = structure.parts
-    easy, hard = (
-        part.label_chances(
-            {k: np.asarray(v)[None] for k, v in values.items()},
-            part.tilt({k: np.asarray(v)[None] for k, v in values.items()}, position, np),
-        )
-        for position in (0.0, 1.0)
-    )
-    assert part.tilt(values, 0.0, np) is None
-    np.testing.assert_allclose(part.tilt(values, 2.0, np).added, -3.0)
-    assert (np.abs(easy - 0.5).sum() - np.abs(hard - 0.5).sum()) > 1
-
-
 @pytest.mark.parametrize("classes", [("no", "yes"), ("a", "b", "c", "d")])
-def test_hard_items_are_nearer_to_guessing_and_never_beyond(classes: tuple[str, ...]):
-    """What is left of the log odds against guessing is one share for good raters and bad ones."""
+def test_half_of_the_answers_to_hard_items_are_guesses(classes: tuple[str, ...]):
+    """With a rate of log 2; what lies between guessing and right is halved, for bad raters too."""
     ratings = assay.simulate("single", classes=classes, n_items=10, n_raters=3, rng=1)
     structure = build_structure(ratings, make_spec("one_coin + item_difficulty"))
     accuracy, count = np.array([0.95, 0.6, 0.1]), len(classes)
     values = values_of(structure, difficulty_rate=np.log(2)) | {"accuracy": accuracy}
     stacked = {name: np.asarray(value)[None] for name, value in values.items()}
-    right = [
+    easy, hard, hardest = (
         np.diagonal(structure.reliability(stacked, position)[0, :, 0], axis1=1, axis2=2)
         for position in (0.0, 1.0, 500.0)
-    ]
-    odds = [p / (1 - p) * (count - 1) for p in right]
-    np.testing.assert_allclose(right[0], np.tile(accuracy[:, None], count), atol=1e-12)
-    np.testing.assert_allclose(odds[1], np.sqrt(odds[0]), rtol=1e-12)
-    np.testing.assert_allclose(right[2], 1 / count, atol=1e-12)
+    )
+    np.testing.assert_allclose(easy, np.tile(accuracy[:, None], count), atol=1e-12)
+    np.testing.assert_allclose(hard, (easy + 1 / count) / 2, rtol=1e-12)
+    np.testing.assert_allclose(hardest, 1 / count, atol=1e-12)
+    assert structure.parts[0].tilt(values, 0.0, np) is None
+
+
+def test_guesses_have_the_bias_of_the_rater():
+    """The mean of the rows: a rater who hardly ever says yes hardly ever guesses so."""
+    ratings = assay.simulate("single", classes=("no", "yes"), n_items=10, n_raters=2, rng=1)
+    structure = build_structure(ratings, make_spec("dawid_skene + item_difficulty"))
+    table = np.array([[[0.99, 0.01], [0.7, 0.3]], [[0.8, 0.2], [0.4, 0.6]]])
+    values = values_of(structure, difficulty_rate=np.log(4)) | {"confusion_2": table}
+    hard = structure.reliability({k: np.asarray(v)[None] for k, v in values.items()}, 1.0)[0, :, 0]
+    mean = table.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(hard, table / 4 + mean * 3 / 4, rtol=1e-12)
 
 
 def test_a_group_without_the_layer_rates_hard_items_like_easy_ones():

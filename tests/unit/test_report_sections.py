@@ -190,23 +190,6 @@ def test_findings_that_lean_on_the_prior_are_limits_whatever_their_words() -> No
 
 
 @pytest.mark.filterwarnings("ignore::assay.errors.FitWarning")
-def test_two_readings_of_hard_items_are_told_with_their_share() -> None:
-    """Of the draws, worked out from the model's equation."""
-    ratings = assay.simulate("single", n_items=60, n_raters=3, classes=["no", "yes"], rng=1)
-    fit = assay.fit(ratings, draws=100, tune=200, chains=2, rng=1, progress=False)
-    found = fit["posterior"]
-    logit = found["logit_mean"] + found["logit_sd"] * found["logit_offset"]
-    hard = logit - found["difficulty_rate"].isel(label_name=0)
-    right = (1 / (1 + np.exp(-hard))).mean("rater").isel(group=0)
-    turned = float((right.min("cell") < 0.5).mean())
-    assert 0.1 < turned < 0.9
-    told = f"more often wrong than right on hard items of some class (label {turned:.0%})"
-    assert told in texts(limits_section(Material(fit=fit)))
-    alike = assay.fit(ratings, raters="hierarchical", method="map", draws=5, chains=1, rng=1)
-    assert "turned round" not in texts(limits_section(Material(fit=alike)))
-
-
-@pytest.mark.filterwarnings("ignore::assay.errors.FitWarning")
 def test_a_reference_brings_a_layer_and_its_truth_is_told_once() -> None:
     rng = np.random.default_rng(1)
     said = rng.choice(["no", "yes"], (40, 3), p=[0.6, 0.4])

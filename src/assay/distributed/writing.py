@@ -15,7 +15,6 @@ from assay.diagnostics import (
     gold_warnings,
     mode_warnings,
     name_warnings,
-    turned_warnings,
 )
 from assay.distributed.gathering import gather, until_ended
 from assay.distributed.holding import Held
@@ -82,7 +81,6 @@ def write_fit(
         elif method == "em":
             numbers = {"optimiser": "climb"}
         notes += [*mode_warnings(modes), *name_warnings(structure, values)]
-        notes += turned_warnings(structure, values)
         notes += design_warnings(structure.spec, double_sampling_on_workers(held))
         notes += gold_warnings(structure.spec, partial(unlike_gold_on_workers, held))
         stated = [*_stated(structure), *learned_assumptions(structure, values)]

@@ -117,9 +117,7 @@ class AnswerPart(Part):
         kinds = self.family.components(values, self.unit_rater, tilt, xp)
         return kinds if self.lapses is None else self.lapses.mix(kinds, values, xp)
 
-    def _residual(
-        self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any
-    ) -> Residual | None:
+    def _residual(self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any) -> Residual | None:
         family = self.family
         if not isinstance(family, WholeFamily):
             return None

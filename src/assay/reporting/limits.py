@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 
-from assay.fit_data import parameter_draws, structure_of
 from assay.layers.difficulty import KINDS
 from assay.ratings import Ratings
 from assay.reporting.material import Material
@@ -13,10 +12,6 @@ from assay.spec import CONSENSUS_OF_GROUPS, is_consensus, raters_for
 from assay.states import MISSING
 from assay.witnesses import ENOUGH
 
-GUESSING = 0.5
-BOTH = 0.05
-"""Share of the draws from which on a reading of hard items counts."""
-LOOKED_AT = 400
 WHOSE_TRUTH = re.compile(r"^The truth is|is the truth by definition\.$")
 NOT_A_CAUSE = (
     "Why a system or a rater does better: differences are described, and nothing was assigned at "

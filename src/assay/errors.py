@@ -27,6 +27,11 @@ class RatingsError(AssayError, ValueError):
         lines = "\n".join(f"  - {p}" for p in self.problems)
         super().__init__(f"{many} in {source}:\n{lines}")
 
+    @classmethod
+    def of(cls, code: str, what: str, source: str, *, mend: str = "") -> "RatingsError":
+        """Make an error of a single problem."""
+        return cls([Problem(code=code, what=what, mend=mend)], source)
+
 
 class ModelError(AssayError, ValueError):
     """A model specification that cannot be built."""
@@ -61,6 +66,9 @@ class Problem:
         What to do.
     role : str
         The role, such as ``item``, for which no column was found; not part of the text.
+    code : str
+        The kind of problem in short, such as ``truth-vocabulary``, for programs. The text ends
+        with it, in brackets.
     """
 
     what: str
@@ -68,6 +76,7 @@ class Problem:
     allowed: str = ""
     mend: str = ""
     role: str = ""
+    code: str = ""
 
     def __str__(self) -> str:
         text = self.what
@@ -77,7 +86,7 @@ class Problem:
             text += f"; allowed: {self.allowed}"
         if self.mend:
             text += f"; {self.mend}"
-        return text
+        return f"{text} [{self.code}]" if self.code else text
 
 
 def suggest(name: object, valid: Sequence[str], limit: int = 12) -> str:

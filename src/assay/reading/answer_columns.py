@@ -19,6 +19,7 @@ from assay.reading.names import (
     VALUE_COLUMNS,
     squash,
 )
+from assay.reading.statuses import CHOICES, says_submission
 from assay.reading.table import Table
 from assay.reading.values import EMPTY, canonical
 from assay.reading.wide import MOST_CLASSES, report_wide
@@ -88,6 +89,12 @@ def find_answers(
     by_label = {name: column for name, column in found.items() if column is not None}
     if len(task.labels) == 1 and not (by_label and _varies(table, *by_label.values())):
         columns = [*by_label.values(), *finder.all_of(ANSWER_COLUMNS)]
+        choices = _choices(table, finder, columns)
+        if choices:
+            return AnswerColumns(
+                by_label={task.label_names[0]: choices},
+                evidence=f"it holds the choices, and {columns[0]} says whether they were submitted",
+            )
         columns = [c for c in columns if _varies(table, c)] or columns
         if columns and columns[0] not in by_label.values():
             why = f", and {by_label[task.label_names[0]]} has one value" if by_label else ""
@@ -97,6 +104,14 @@ def find_answers(
     if by_label:
         return AnswerColumns(by_label=by_label, evidence="it has the name of the label")
     return _recognise_long(table, task, finder, scored) or AnswerColumns()
+
+
+def _choices(table: Table, finder: ColumnFinder, columns: Sequence[str]) -> str:
+    """Return the column of the choices, where the first column only says what became of them."""
+    choices = finder.get(CHOICES)
+    if choices is None or not columns or choices in columns:
+        return ""
+    return choices if says_submission(table.frame[columns[0]]) else ""
 
 
 def _varies(table: Table, column: str) -> bool:
@@ -119,9 +134,8 @@ def require_answers(
     if found.columns or scored or ledger.problems:
         return
     finder = ColumnFinder([str(c) for c in ledger.table.frame.columns])
-    raters = finder.all_of(RECOGNISED["rater"])
-    if not raters and report_wide(task, ledger):
-        return
+    if report_wide(task, ledger):
+        ledger.raise_problems()
     roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
     free = [c for c in finder.columns if c not in {*roles, *taken}]
     free = [c for c in free if squash(c) not in TRUTH_NAMES]
@@ -130,6 +144,7 @@ def require_answers(
     pairs = likely or {task.label_names[0]: "..."}
     written = ", ".join(f'"{label}": "{column}"' for label, column in pairs.items())
     ledger.problem(
+        "no-answers",
         f"no column holds answers to a label of task {task.name} ({', '.join(task.label_names)})",
         where=f"columns: {listed(finder.columns)}",
         mend=f"name them: labels={{{written}}}"
@@ -162,11 +177,13 @@ def _asked_labels(
     for name, column in pairs.items():
         if name not in task.label_names:
             ledger.problem(
+                "unknown-label",
                 f"labels= names {name!r}, which is no label of task {task.name}",
                 mend=suggest(name, task.label_names),
             )
         elif not isinstance(column, str) or finder.get(column) is None:
             ledger.problem(
+                "unknown-column",
                 f"labels= names {column!r}, which is no column",
                 mend=suggest(str(column), finder.columns),
             )
@@ -174,9 +191,9 @@ def _asked_labels(
             by_label[name] = str(finder.get(column))
     columns = list(by_label.values())
     for column in sorted({c for c in columns if columns.count(c) > 1}):
-        ledger.problem(f"labels= gives the column {column!r} to several labels")
+        ledger.problem("shared-column", f"labels= gives the column {column!r} to several labels")
     if not pairs and not ledger.problems:
-        ledger.problem("labels= names no column")
+        ledger.problem("empty-labels", "labels= names no column")
     return AnswerColumns(by_label=by_label, evidence="named by labels=")
 
 
@@ -185,10 +202,13 @@ def _pairs(labels: LabelsArg, task: Task, ledger: Ledger) -> Mapping[str, str]:
         return labels
     names = [labels] if isinstance(labels, str) else labels
     if not isinstance(names, Sequence):
-        ledger.problem(f"labels= must be a dict, a list or a column name, not {labels!r}")
+        ledger.problem(
+            "argument-type", f"labels= must be a dict, a list or a column name, not {labels!r}"
+        )
         return {}
     if len(names) != len(task.labels):
         ledger.problem(
+            "labels-count",
             f"labels= names {len(names)} columns for the {len(task.labels)} labels of {task.name}",
             allowed=f"one column each for {', '.join(task.label_names)}, or a dict of some of them",
         )
@@ -221,12 +241,14 @@ def _one(
         found = finder.get(asked) if isinstance(asked, str) else None
         if found is None:
             ledger.problem(
-                f"{role}={asked!r} is no column", mend=suggest(str(asked), finder.columns)
+                "unknown-column",
+                f"{role}={asked!r} is no column",
+                mend=suggest(str(asked), finder.columns),
             )
         return found or ""
     candidates = finder.all_of(names)
     if not candidates:
-        ledger.problem(f"no column holds the {role}s", mend=f'name it: {role}="..."')
+        ledger.problem("no-answers", f"no column holds the {role}s", mend=f'name it: {role}="..."')
     return candidates[0] if candidates else ""
 
 
@@ -254,6 +276,7 @@ def question_codes(table: Table, task: Task, column: str, ledger: Ledger) -> Cod
     codes = np.array([known.get(squash(v), -1) for v in distinct], np.int64)
     for n in np.flatnonzero(codes < 0)[:10]:
         ledger.problem(
+            "unknown-label",
             f"{distinct[n]!r} is no label of task {task.name}",
             where=table.where(raw == n, column),
             allowed=", ".join(task.label_names),

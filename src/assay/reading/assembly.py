@@ -92,6 +92,7 @@ def _refuse_silence(ledger: Ledger) -> None:
     reasons = pd.unique(ledger.aside(*[pd.Series([""] * len(ledger.kept))] * 2)["reason"])
     because = f"; rows were set aside: {', '.join(reasons)}" if len(reasons) else ""
     ledger.problem(
+        "no-answer-given",
         f"no rating has an answer{because}",
         mend="check the columns of the labels and the values in them",
     )
@@ -151,6 +152,7 @@ def _places_of(
     unlisted = int((~items.isin(listed)).sum())
     if unlisted == len(items):
         ledger.problem(
+            "panels-unmatched",
             "no item of the ratings is in the table of panels",
             where=f"{side.source}, e.g. {listed[0]!r}" if len(listed) else side.source,
             mend="it must name items as the ratings do",

@@ -81,7 +81,10 @@ def find_audits(
         whole = one_column("audit", audit, finder, ledger) if audit else ""
         return AuditColumns(whole=whole, evidence="named by audit=")
     if answers.question:
-        ledger.problem(f"audit= must be one column where each row answers one label, not {audit!r}")
+        ledger.problem(
+            "argument-type",
+            f"audit= must be one column where each row answers one label, not {audit!r}",
+        )
         return AuditColumns()
     found = column_of_each("audit", audit, finder, task, ledger)
     return AuditColumns(by_label=found, evidence="named by audit=")
@@ -151,6 +154,7 @@ def _marks(column: str, ledger: Ledger) -> Marks:
         rows = np.flatnonzero(np.isin(raw, unknown))
         shown = ", ".join(repr(str(distinct[n])[:40]) for n in unknown[:SHOWN])
         ledger.problem(
+            "audit-words",
             f"{counted(len(rows), 'cell', 'are')} no result of an audit: {shown}",
             where=ledger.table.where(rows, column),
             allowed="right or wrong (also correct/incorrect, yes/no, true/false, 1/0), or empty",

@@ -16,7 +16,7 @@ from assay.reading.item_columns import (
     other_items,
 )
 from assay.reading.ledger import Ledger
-from assay.reading.names import ASKED, RECOGNISED, bare, squash
+from assay.reading.names import ASKED, COUNT_NAMES, RECOGNISED, bare, squash
 from assay.task import Task
 
 ColumnArg = str | Sequence[str] | None
@@ -176,13 +176,20 @@ class _Search:
 def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) -> Role | None:
     listed = list(asked) if isinstance(asked, list | tuple) else [asked]
     if not all(isinstance(name, str) for name in listed):
-        ledger.problem(f"{role}= must be a column name or a list of them, not {asked!r}", role=role)
+        ledger.problem(
+            "argument-type",
+            f"{role}= must be a column name or a list of them, not {asked!r}",
+            role=role,
+        )
         return None
     names = [str(name) for name in listed if name]
     for name in names:
         if finder.get(name) is None:
             ledger.problem(
-                f"{role}={name!r} is no column", mend=suggest(name, finder.columns), role=role
+                "unknown-column",
+                f"{role}={name!r} is no column",
+                mend=suggest(name, finder.columns),
+                role=role,
             )
     return Role(columns=tuple(finder.all_of(names)), evidence=f"named by {role}=")
 
@@ -196,10 +203,13 @@ def require(role: str, roles: Roles, finder: ColumnFinder, task: Task, ledger: L
     half = finder.all_of(known)
     because = f": {' and '.join(missing)} is missing beside {half[0]}" if half and missing else ""
     ledger.problem(
+        "no-item" if role == "item" else "no-rater",
         f"no column says which {role} a rating is {'of' if role == 'item' else 'by'}{because}",
         where=f"columns: {listed(finder.columns)}",
         allowed=f"names like {', '.join(RECOGNISED[role][:6])}",
-        mend=f'name it: {role}="..."' + (_likely(roles, ledger) or _several(half, finder, task)),
+        mend=f'name it: {role}="..."'
+        + (_likely(roles, ledger) or _several(half, finder, task))
+        + _numbered(role, roles, ledger),
         role=role,
     )
 
@@ -215,6 +225,29 @@ def _likely(roles: Roles, ledger: Ledger) -> str:
     found = other_items([], rest, frame.drop_duplicates(), beside)
     names = " or ".join(f"item={key[0]!r}" for key in found)
     return f"; no rater rates a value twice under {names}" if found else ""
+
+
+def _numbered(role: str, roles: Roles, ledger: Ledger) -> str:
+    """Say how to number votes whose raters have no names, if items have several rows."""
+    if role != "rater" or "item" not in roles:
+        return ""
+    item, frame = list(roles["item"].columns), ledger.table.frame
+    counts = [c for c in frame.columns if squash(str(c)) in COUNT_NAMES and _is_whole(frame[c])]
+    if not counts and not frame.duplicated(item).any():
+        return ""
+    each = (
+        f"frame = frame.loc[frame.index.repeat(frame[{str(counts[0])!r}].astype(int))]; "
+        if counts
+        else ""
+    )
+    return (
+        f". If the raters have no names, number the answers to each item, in Python: {each}"
+        f"frame['rater'] = frame.groupby({item!r}).cumcount(), and fit raters=\"pooled\""
+    )
+
+
+def _is_whole(column: "pd.Series[str]") -> bool:
+    return bool(column.str.fullmatch(r"\d{1,6}(\.0)?").all())
 
 
 def _several(half: Sequence[str], finder: ColumnFinder, task: Task) -> str:

@@ -36,6 +36,7 @@ def with_covariates(
     for name in dict.fromkeys(names):
         if name in ITEM_COLUMNS:
             ledger.problem(
+                "covariate-name",
                 f"a covariate cannot be called {name!r}: items have a column of that name",
                 mend="rename the column",
             )
@@ -53,7 +54,9 @@ def _words(name: str, items: pd.Index, sources: Sequence[Places], ledger: Ledger
     there = [(place, ColumnFinder(list(place.table.frame.columns)).get(name)) for place in sources]
     if not any(column for _, column in there):
         columns = [str(c) for place in sources for c in place.table.frame.columns]
-        ledger.problem(f"covariates={name!r} is no column", mend=suggest(name, columns))
+        ledger.problem(
+            "unknown-column", f"covariates={name!r} is no column", mend=suggest(name, columns)
+        )
         return None
     merged = np.full(len(items), "", object)
     for place, column in there:
@@ -70,6 +73,7 @@ def _words(name: str, items: pd.Index, sources: Sequence[Places], ledger: Ledger
     alone = items[merged == ""]
     if len(alone):
         ledger.problem(
+            "covariate-gaps",
             f"{counted(len(alone), 'item', 'have')} no {name}: {some(list(alone))}",
             where=f"column {name}",
             mend="fill it in (items that only the table of panels lists have it there), or give "

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -12,14 +13,19 @@ from numpy.typing import NDArray
 
 from assay.errors import Problem, RatingsError
 from assay.plurals import counted
-from assay.reading.names import composed
+from assay.reading.names import ANSWER_COLUMNS, RECOGNISED, composed, squash
 
 SEPARATORS = (",", ";", "\t")
+FIRST_ROWS = 100
+FEWEST_FIELDS = 3
+COLUMN_NAMES = {squash(n) for n in (*RECOGNISED["item"], *RECOGNISED["rater"], *ANSWER_COLUMNS)}
 BLOCK_LIMIT = 1 << 30
 HEADER_LIMIT = 1 << 20
 SHOWN = 5
 SEPARATOR_LINE = re.compile(r"sep=.[ \t]*\r?\n", re.IGNORECASE)
 
+QRELS = ("query", "rater", "item", "label")
+"""The four fields of files of relevance judgements: topic, assessor, document, grade."""
 JSON = re.compile(r"\s*(\[\s*)?\{\s*\"")
 
 
@@ -52,7 +58,7 @@ def parse_delimited(data: bytes, *, source: str) -> Delimited:
     """
     text = _decode(data, source)
     if not text.strip():
-        raise RatingsError("the file is empty", source)
+        raise RatingsError.of("empty-file", "the file is empty", source)
     if JSON.match(text):
         raise RatingsError([_json(text)], source)
     skipped = len(text) - len(text.lstrip("\r\n"))
@@ -69,7 +75,7 @@ def parse_delimited(data: bytes, *, source: str) -> Delimited:
     blank = np.asarray((frame == "").all(axis=1), bool)
     frame = frame.loc[~blank].reset_index(drop=True)
     if frame.empty:
-        raise RatingsError("the file has a header but no rows", source)
+        raise RatingsError.of("empty-file", "the file has a header but no rows", source)
     nothing = np.array(
         [not c and bool((frame.iloc[:, n] == "").all()) for n, c in enumerate(header)]
     )
@@ -85,13 +91,21 @@ def _decode(data: bytes, source: str) -> str:
     """Return the text of UTF-8 bytes; never guess another encoding."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise RatingsError(
-            [Problem(what="the file is UTF-16 text", allowed="UTF-8", mend="save it as UTF-8")],
+            [
+                Problem(
+                    code="encoding",
+                    what="the file is UTF-16 text",
+                    allowed="UTF-8",
+                    mend="save it as UTF-8",
+                )
+            ],
             source,
         )
     if b"\0" in data[:65536] or data.startswith(b"PK\x03\x04"):
         raise RatingsError(
             [
                 Problem(
+                    code="binary-file",
                     what="the file is binary, not text",
                     allowed="CSV or TSV as UTF-8 text (also .gz), Parquet",
                     mend="export a spreadsheet as CSV in UTF-8",
@@ -106,6 +120,7 @@ def _decode(data: bytes, source: str) -> str:
         raise RatingsError(
             [
                 Problem(
+                    code="encoding",
                     what=f"the file is not UTF-8 text: byte 0x{data[error.start]:02x} is invalid",
                     where=f"line {line}",
                     allowed="UTF-8, with or without a byte order mark",
@@ -120,11 +135,78 @@ def _decode(data: bytes, source: str) -> str:
 
 def _json(text: str) -> Problem:
     """Say how to hand over a table that is written in JSON."""
-    lines = ", lines=True" if text.lstrip().startswith("{") else ""
     return Problem(
+        code="json-file",
         what="the file is JSON, not a table",
         allowed="CSV or TSV as UTF-8 text (also .gz), Parquet",
-        mend=f"read it with pandas.read_json(path{lines}, dtype=False), and hand over the table",
+        mend=_json_call(text),
+    )
+
+
+def _json_call(text: str) -> str:
+    """Write the call that makes a table of JSON, by what stands in it."""
+    begin = [line for line in text[:HEADER_LIMIT].splitlines() if line.strip()][:SHOWN]
+    if len(begin) > 1 and all(isinstance(_parsed(line), dict) for line in begin[:-1]):
+        return _with_pandas(", lines=True")
+    match _parsed(text):
+        case list():
+            return _with_pandas("")
+        case dict() as found if any(squash(key) in COLUMN_NAMES for key in found):
+            one_row = not any(isinstance(cells, dict | list) for cells in found.values())
+            return _with_pandas(", lines=True" * one_row)
+        case dict() as found if all(isinstance(given, dict) for given in found.values()):
+            return (
+                "if it holds the answer of each rater by item, make a table of it, in Python: "
+                "frame = pandas.DataFrame([(item, rater, answer) for item, given in json.load("
+                "open(path, encoding='utf-8')).items() for rater, answer in given.items()], "
+                "columns=['item', 'rater', 'label'])"
+            )
+    return (
+        "make a row of each rating, in Python: content = json.load(open(path, encoding='utf-8')), "
+        "and hand over a DataFrame with a column each for item, rater and answer"
+    )
+
+
+def _with_pandas(lines: str) -> str:
+    return f"read it with pandas.read_json(path{lines}, dtype=False), and hand over the table"
+
+
+def _parsed(text: str) -> object:
+    """Return what JSON says; None if it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def refuse_spaces(frame: pd.DataFrame, source: str) -> None:
+    """Refuse a table of one column whose cells are as many words each.
+
+    Raises
+    ------
+    RatingsError
+        With the call that reads it, and names for the four fields of relevance judgements.
+    """
+    if frame.shape[1] != 1:
+        return
+    header = str(frame.columns[0]).split()
+    cells = [str(cell).split() for cell in frame.iloc[:FIRST_ROWS, 0]]
+    if len(header) < FEWEST_FIELDS or any(len(cell) != len(header) for cell in cells):
+        return
+    named = any(squash(word) in COLUMN_NAMES for word in header)
+    assessors = {cell[1] for cell in [header, *cells]}
+    if named:
+        rest = ")"
+    elif len(header) == len(QRELS):
+        names = ["query", "iteration", *QRELS[2:]] if len(assessors) == 1 else list(QRELS)
+        rest = f", names={names!r}), if it holds topics, assessors, documents and grades"
+    else:
+        rest = ", header=None), and name its columns: frame.columns = ['item', 'rater', 'label']"
+    raise RatingsError.of(
+        "spaces",
+        f"the fields are separated by spaces{'' if named else ', and there is no header'}",
+        source,
+        mend=rf"read it in Python: frame = pandas.read_csv(path, sep=r'\s+'{rest}",
     )
 
 
@@ -136,7 +218,9 @@ def _header(text: str, source: str) -> tuple[list[str], str]:
         try:
             names = next(csv.reader(io.StringIO(beginning, newline=""), delimiter=separator))
         except csv.Error as error:
-            raise RatingsError(f"the header cannot be read: {error}", source) from None
+            raise RatingsError.of(
+                "unparsed-file", f"the header cannot be read: {error}", source
+            ) from None
         if len(names) > len(best[0]):
             best = ([name.strip() for name in names], separator)
     return best
@@ -173,7 +257,9 @@ def _parse(
             convert_options=arrow_csv.ConvertOptions(column_types=dict.fromkeys(keys, pa.string())),
         )
     except pa.ArrowException as error:
-        raise RatingsError(f"the file cannot be parsed: {error}", source) from None
+        raise RatingsError.of(
+            "unparsed-file", f"the file cannot be parsed: {error}", source
+        ) from None
     frame = table.to_pandas()
     frame.columns = pd.Index(header)
     return frame, bad
@@ -201,6 +287,7 @@ def _ragged(bad: list[_BadRow], begins: NDArray[np.int64], columns: int) -> Prob
     shown = ", ".join(f"line {begins[r.record - 1]} has {r.fields}" for r in bad[:SHOWN])
     more = f", and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
     return Problem(
+        code="ragged-rows",
         what=f"{counted(len(bad), 'row')} with a wrong number of fields",
         where=shown + more,
         allowed=f"{columns} fields, as in the header",

@@ -48,7 +48,11 @@ def _seconds(layout: Layout) -> Floats:
         return nothing
     (column, *more), why = layout.roles["seconds"].columns, layout.roles["seconds"].evidence
     if more:
-        ledger.problem("seconds= must be one column", where=f"columns {column}, {', '.join(more)}")
+        ledger.problem(
+            "seconds-columns",
+            "seconds= must be one column",
+            where=f"columns {column}, {', '.join(more)}",
+        )
     if not has_numbers(frame[column]) and why != "named by seconds=":
         ledger.note(f"column {column} holds no numbers of seconds: it is not used")
         return nothing
@@ -108,6 +112,7 @@ def _check_sessions(layout: Layout, used: Codes, rating: Codes, first: Codes) ->
     clash = used[code[used] != code[first[rating]]]
     if len(clash):
         layout.ledger.problem(
+            "rating-sessions",
             f"{counted(len(clash), 'row', 'answer')} a label in another session than the "
             "rest of the rating",
             where=layout.table.where(np.sort(clash), ", ".join(layout.roles["session"].columns)),

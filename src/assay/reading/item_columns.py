@@ -84,6 +84,7 @@ def _ask(
     else:
         because = "raters rate values of each of them more than once"
     ledger.problem(
+        "which-item",
         f"{len(shown)} columns could be the item: {sizes}; {because}",
         mend=f"name it: {' or '.join(f'item={c!r}' for c in shown)}",
         role="item",
@@ -98,6 +99,7 @@ def ask_for_system(column: str, system: Sequence[str], frame: pd.DataFrame, ledg
     pairs = len(unique_rows(pd.factorize(names)[0], pd.factorize(joined_ids(frame, system))[0])[0])
     if pairs > names.nunique():
         ledger.problem(
+            "item-or-system",
             f"one {column} stands under several values of {system[0]}: the item may be the "
             f"{column}, or what each {system[0]} makes of it",
             mend=f"name it: item={[column, *system]!r}; item={column!r} if the truth is the same "

@@ -48,6 +48,7 @@ def constant_within(
         count = len(np.unique(known[clash]))
         more = f", and so have {count - 1} more" if count > 1 else ""
         ledger.problem(
+            "changing-value",
             f"{one!r} has more than one {what}: {words[codes[rows[0]]]!r} and "
             f"{words[codes[rows[1]]]!r}{more}",
             where=table.where(rows, str(values.name or "")),
@@ -94,6 +95,7 @@ def _weights(
     rows = np.flatnonzero((item >= 0) & wrong[item] & (values != "").to_numpy(bool))
     if len(rows):
         ledger.problem(
+            "weight-words",
             f"{values.iloc[rows[0]]!r} is no weight",
             where=ledger.table.where(rows, str(values.name)),
             allowed="positive numbers",
@@ -138,6 +140,7 @@ def _mapped_groups(
     missing = [name for name in names if name not in given]
     if missing:
         ledger.problem(
+            "group-incomplete",
             f"group= names no group for {counted(len(missing), 'rater')}: {some(missing)}",
             mend="add them to it",
         )

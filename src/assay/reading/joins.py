@@ -31,6 +31,7 @@ def join_table(table: Table, side: Table) -> Table:
         raise RatingsError(
             [
                 Problem(
+                    code="panels-key",
                     what="the table of panels has no column in common with the ratings",
                     where=f"its columns: {', '.join(side.frame.columns)}",
                     mend="give it the column that names a rating's panel",
@@ -45,8 +46,11 @@ def join_table(table: Table, side: Table) -> Table:
     mine, names = codes_of(_key(table.frame, [str(c) for c in keys.values()]))
     position = pd.Index(side_rows["key"]).get_indexer(names)
     if not (position >= 0).any():
-        raise RatingsError(
-            f"no value of {', '.join(keys)} is one of the ratings' values", side.source
+        raise RatingsError.of(
+            "panels-values",
+            f"no value of {', '.join(keys)} is one of the ratings' values",
+            side.source,
+            mend="the table must name them as the ratings do",
         )
     found = np.where(mine >= 0, position[mine], -1)
     frame = table.frame.copy()
@@ -75,6 +79,7 @@ def _check_unique(rows: pd.DataFrame, side: Table, keys: list[str]) -> None:
         raise RatingsError(
             [
                 Problem(
+                    code="panels-repeat",
                     what=f"{rows['key'][twice].nunique()} keys stand in several different rows",
                     where=place,
                     mend="keep one row for each, or add the item's column",

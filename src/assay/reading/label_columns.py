@@ -34,18 +34,23 @@ def column_of_each(
     first = task.label_names[0]
     if isinstance(given, str) and len(task.labels) > 1:
         ledger.problem(
+            "one-column-several-labels",
             f"{role}={given!r} is one column, but task {task.name} has {len(task.labels)} labels",
             mend=f'give a dict from label to column: {role}={{"{first}": "..."}}',
         )
         return {}
     if not isinstance(given, str | Mapping):
-        ledger.problem(f"{role}= must be a column or a dict from label to column, not {given!r}")
+        ledger.problem(
+            "argument-type",
+            f"{role}= must be a column or a dict from label to column, not {given!r}",
+        )
         return {}
     pairs = {first: given} if isinstance(given, str) else given
     found = {}
     for label, column in pairs.items():
         if label not in task.label_names:
             ledger.problem(
+                "unknown-label",
                 f"{role}= names {label!r}, which is no label of task {task.name}",
                 mend=suggest(str(label), task.label_names),
             )
@@ -61,7 +66,9 @@ def one_column(role: str, given: object, finder: ColumnFinder, ledger: Ledger) -
     mine = finder.get(given) if isinstance(given, str) else None
     if mine is None:
         ledger.problem(
-            f"{role}= names {given!r}, which is no column", mend=suggest(str(given), finder.columns)
+            "unknown-column",
+            f"{role}= names {given!r}, which is no column",
+            mend=suggest(str(given), finder.columns),
         )
     return mine or ""
 

@@ -16,11 +16,12 @@ from assay.reading.columns import ColumnArg, ColumnFinder, Role, find_roles, req
 from assay.reading.ids import joined_ids, like_named
 from assay.reading.item_columns import same_groups
 from assay.reading.joins import join_table
-from assay.reading.ledger import Ledger
+from assay.reading.ledger import Ledger, Mask
 from assay.reading.panels import Places
 from assay.reading.repeats import BY_ROW, replicate_order
 from assay.reading.score_columns import ScoreColumns
 from assay.reading.sessions import Sessions, find_sessions
+from assay.reading.statuses import find_status
 from assay.reading.table import Table, read_beside, read_table
 from assay.reading.truth import TruthSource
 from assay.reading.values import classes_from_data
@@ -41,6 +42,8 @@ class Layout:
     rater_names: "pd.Series[str]"
     order: NDArray[Any]
     by_row: bool
+    withdrawn: Mask
+    status: str = ""
     ledger: Ledger
 
     @property
@@ -101,11 +104,12 @@ def find_layout(
     """Find the role of every column and the keys of every row."""
     columns = list(table.frame.columns)
     finder = ColumnFinder(columns)
+    taken = (
+        *answers.columns, *scores.columns, *audits.columns, *protocol.export_reserved(columns),
+    )  # fmt: skip
     roles = find_roles(
         finder, table.frame, task=task, asked=asked, defaults=protocol.export_roles(columns),
-        taken=(
-            *answers.columns, *scores.columns, *audits.columns, *protocol.export_reserved(columns),
-        ),
+        taken=taken,
         ledger=ledger, question=answers.question,
     )  # fmt: skip
     if sessions is None and asked.get("session") is None and _one_each(roles, table):
@@ -121,10 +125,14 @@ def find_layout(
         _check_names(role, roles, table, ledger)
     periods = find_sessions(table, roles, sessions, ledger)
     order = replicate_order(names["replicate"]) if "replicate" in roles else periods.code
+    used = {*taken, *(c for role in roles.values() for c in role.columns)}
+    status = find_status(
+        [c for c in columns if c not in used], answers.columns, names["item"], ledger
+    )
     return Layout(
         table=table, roles=roles, answers=answers, scores=scores, audits=audits, sessions=periods,
         item_names=names["item"], rater_names=names["rater"], order=order, by_row=by_row,
-        ledger=ledger,
+        withdrawn=status.withdrawn, status=status.column, ledger=ledger,
     )  # fmt: skip
 
 
@@ -146,6 +154,7 @@ def _check_names(role: str, roles: Mapping[str, Role], table: Table, ledger: Led
     if len(rows):
         keys = [" and ".join(map(repr, table.frame.loc[n, list(columns)])) for n in rows]
         ledger.problem(
+            "same-names",
             f"different {role}s have one name, as their parts are joined by '/': "
             f"{keys[0]}, {keys[1]}",
             where=table.where(rows, ", ".join(columns)),
@@ -173,6 +182,7 @@ def fill_classes(task: Task, layout: Layout, gold: "TruthSource | None", ledger:
             ledger.note(f"{label.name} has scores and no answers: its classes are no and yes")
         elif found.columns:
             ledger.problem(
+                "no-classes",
                 f"label {label.name} takes its classes from the data, but no column holds them",
                 mend="name its column with labels=, or write its classes into the task file",
             )
@@ -192,6 +202,8 @@ def account_for(
         extra |= {c: (f"truth of {label}", "named by truth=") for label, c in gold.by_label.items()}
     finder = ColumnFinder(list(table.frame.columns))
     extra |= dict.fromkeys(finder.all_of(covariates), ("covariate", "named by covariates="))
+    if layout.status:
+        extra[layout.status] = ("status", "it says which responses were withdrawn")
     if protocol.is_export(list(table.frame.columns)):
         extra["response_status"] = ("status", "the format of the protocol's export")
     roles = roles_table(list(table.frame.columns), layout.roles, extra)

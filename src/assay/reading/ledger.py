@@ -23,10 +23,19 @@ class Ledger:
         self._aside: list[pd.DataFrame] = []
 
     def problem(
-        self, what: str, *, where: str = "", allowed: str = "", mend: str = "", role: str = ""
+        self,
+        code: str,
+        what: str,
+        *,
+        where: str = "",
+        allowed: str = "",
+        mend: str = "",
+        role: str = "",
     ) -> None:
         """Add one thing wrong (see :class:`~assay.errors.Problem`)."""
-        self.problems.append(Problem(what=what, where=where, allowed=allowed, mend=mend, role=role))
+        self.problems.append(
+            Problem(code=code, what=what, where=where, allowed=allowed, mend=mend, role=role)
+        )
 
     def note(self, text: str) -> None:
         """Add a sentence about what the reader decided by itself."""

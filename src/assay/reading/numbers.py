@@ -116,6 +116,7 @@ def numbers_within(
         cells = [str(v) for v in pd.unique(column.iloc[wrong])[:SHOWN]]
         shown = [repr(cell[:40]) for cell in cells]
         ledger.problem(
+            "no-number",
             f"{counted(len(wrong), 'cell', 'hold')} no {what}: {', '.join(shown)}",
             where=ledger.table.where(wrong, str(column.name)),
             allowed=f"{allowed}, or empty",

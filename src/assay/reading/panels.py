@@ -154,6 +154,7 @@ def _ranks(values: "pd.Series[str]", places: Places, ledger: Ledger) -> "NDArray
     if wrong.any():
         shown = ", ".join(repr(str(v)) for v in pd.unique(values.iloc[rows[wrong]])[:5])
         ledger.problem(
+            "rank-words",
             f"{counted(int(wrong.sum()), 'rank')} cannot be used: {shown}",
             where=places.table.where(rows[wrong], str(values.name)),
             allowed="whole numbers from 1 (or from 0)",
@@ -179,6 +180,7 @@ def _check_ranks(
         if len(twice):
             name = frame["panel"].iloc[twice[0]]
             ledger.problem(
+                "panel-ranks",
                 f"in panel {name!r} {what}; {counted(len(set(panel[twice])), 'such panel')}",
                 where=table.where(rows[np.sort(twice)], column),
                 mend='check the rank column, or name the panel\'s column: panel="..."',
@@ -193,6 +195,7 @@ def _check_clusters(frame: pd.DataFrame, panel: Codes, table: Table, ledger: Led
     if len(mixed):
         name = frame["panel"].iloc[np.flatnonzero(panel == mixed[0])[0]]
         ledger.problem(
+            "panel-clusters",
             f"panel {name!r} holds items of {clusters[mixed[0]]} clusters"
             f"; {counted(len(mixed), 'such panel')}",
             where=table.source,

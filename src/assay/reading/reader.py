@@ -14,15 +14,19 @@ from assay.reading.audits import find_audits
 from assay.reading.columns import ColumnArg, ColumnFinder
 from assay.reading.extras import read_extras
 from assay.reading.label_columns import PerLabel, named_columns
-from assay.reading.layout import fill_classes, find_layout, find_tables
+from assay.reading.layout import Layout, fill_classes, find_layout, find_tables
 from assay.reading.ledger import Ledger
-from assay.reading.lists import require_single, single_elements
+from assay.reading.lists import explode_ratings, require_plain, single_elements
+from assay.reading.missing_words import note_missing_words, with_words, words_for_nothing
+from assay.reading.multi_select import require_one_answer
+from assay.reading.near_names import note_near_names
 from assay.reading.repeats import BY_ROW
 from assay.reading.rows import apply_export, decode_rows, join_ratings
 from assay.reading.score_columns import find_scores
 from assay.reading.settled import fill_settled
 from assay.reading.truth import TruthArg, find_truth
-from assay.reading.words import apply_words, check_words
+from assay.reading.truth_words import match_truth
+from assay.reading.words import apply_words, check_words, note_idle_words, words_said
 from assay.task import Task
 from assay.task_files import load_task
 
@@ -173,7 +177,7 @@ def read_ratings(
         "session": session, "seconds": seconds,
     }  # fmt: skip
     table, side = find_tables(source, base, panels, item)
-    table = single_elements(table)
+    table = explode_ratings(single_elements(table), rater)
     ledger = Ledger(table)
     finder = ColumnFinder(list(table.frame.columns))
     named = named_columns(finder, score, confidence, audit)
@@ -187,21 +191,28 @@ def read_ratings(
     )  # fmt: skip
     audits = find_audits(table, base, found, audit, [*taken, *scores.columns], ledger)
     require_answers(found, scores.columns, base, ledger, taken=taken)
-    words = check_words(classes, base, ledger)
-    table = ledger.table = apply_words(table, found, words, ledger)
+    given = check_words(classes, base, ledger)
+    silent = words_for_nothing(table, found, base, given)
+    note_missing_words(table, found, base, given, silent, ledger)
+    words = with_words(given, silent)
+    said = words_said(table, found, given)
+    table = ledger.table = apply_words(table, found, words)
     layout = find_layout(
         table, base, asked, found, scores, audits, ledger,
         sessions=sessions, by_row=replicate == BY_ROW,
     )  # fmt: skip
-    read = [*found.columns, *(c for role in layout.roles.values() for c in role.columns)]
-    require_single(read, ledger)
+    _require_single(layout, base, ledger)
     gold = find_truth(
         truth, table=table, item=layout.item_names, item_columns=layout.item_columns,
         task=base, labels=found.by_label if labels is None else labels, words=words, ledger=ledger,
     )  # fmt: skip
+    note_idle_words(given, [said, {} if gold is None else gold.said], ledger)
+    gold = match_truth(gold, layout, base, ledger)
     base = fill_classes(base, layout, gold, ledger)
     base, discarded = apply_export(layout, base, response or {})
     rows = decode_rows(layout, base)
+    note_near_names("item", rows.items, rows.item, ledger)
+    note_near_names("rater", rows.raters, rows.rater, ledger)
     extras = read_extras(layout, rows.question, base)
     ledger.raise_problems()
     joined = join_ratings(layout, base, rows, discarded)
@@ -213,6 +224,19 @@ def read_ratings(
         covariates=[covariates] if isinstance(covariates, str) else list(covariates or ()),
         partial=partial, resolve=resolve,
     )  # fmt: skip
+
+
+def _require_single(layout: Layout, task: Task, ledger: Ledger) -> None:
+    """Refuse cells that hold several values: what else is said of such a table would mislead."""
+    found = layout.answers
+    columns = dict(found.by_label)
+    if found.value and len(task.labels) == 1:
+        columns[task.label_names[0]] = found.value
+    labels = {label.name: label for label in task.labels}
+    read = [*found.columns, *(c for role in layout.roles.values() for c in role.columns)]
+    answers = [*found.by_label.values(), *([found.value] if found.value else [])]
+    if require_one_answer(columns, labels, ledger) or require_plain(read, answers, ledger):
+        ledger.raise_problems()
 
 
 def _responses(response: object) -> Mapping[str, str]:

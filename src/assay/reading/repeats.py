@@ -100,6 +100,7 @@ def settle_repeats(
     if len(clash):
         again = f" under the same {told_apart}" if told_apart else ""
         ledger.problem(
+            "repeated-ratings",
             f"{len(clash)} rows in which a rater rates an item more than once{again}, differently"
             f"{taken_for_item()}",
             where=ledger.table.where(np.sort(clash)),

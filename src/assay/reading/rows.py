@@ -12,10 +12,12 @@ from assay.grammar import NOT_ASKED
 from assay.plurals import counted
 from assay.reading import protocol
 from assay.reading.answer_columns import question_codes
+from assay.reading.chosen_options import require_one_choice
 from assay.reading.columns import BESIDE, ColumnFinder
 from assay.reading.gates import CLOSED, apply_gates, broken_rules
 from assay.reading.ids import Codes, codes_of
 from assay.reading.item_columns import other_items
+from assay.reading.item_keys import require_own_key
 from assay.reading.layout import Layout
 from assay.reading.ledger import Mask
 from assay.reading.repeats import Joined, join_rows, number_within, settle_repeats
@@ -80,7 +82,7 @@ def apply_export(layout: Layout, task: Task, response: Mapping[str, str]) -> tup
     """Apply what is known of the protocol tool's export; return the discarded rows."""
     ledger = layout.ledger
     if not protocol.is_export(list(layout.table.frame.columns)):
-        return task, np.zeros(len(ledger.kept), bool)
+        return task, layout.withdrawn
     warned = protocol.export_responses(task, response)
     for rule in warned:
         ledger.note(f"the protocol tool only warns on rule {rule}: its response is set to warn")
@@ -96,11 +98,17 @@ def join_ratings(layout: Layout, task: Task, rows: Rows, discarded: Mask) -> Joi
         ledger.set_aside(rows.item < 0, "no item", "the item's columns are empty")
     ledger.set_aside(rows.rater < 0, "no rater", "the rater's column is empty")
     answers, scores = rows.answers.copy(), rows.scores.copy()
-    if (answers[discarded] != MISSING).any() or np.isfinite(scores[discarded]).any():
+    lost = (answers[discarded] != MISSING).any() or np.isfinite(scores[discarded]).any()
+    if lost and not layout.status:
         ledger.note("answers in discarded ratings were left out")
     answers[discarded], scores[discarded] = MISSING, np.nan
     keys = [rows.item, rows.rater, _order(layout, rows)]
     question = [] if rows.question is None else [rows.question]
+    apart = [] if layout.by_row else [pd.factorize(layout.order)[0]]
+    if require_own_key(layout, [*keys[:2], *apart, *question], answers, scores):
+        ledger.raise_problems()
+    if require_one_choice(layout, task, [*keys[:2], *question], answers, scores):
+        ledger.raise_problems()
     each = np.arange(len(answers))
     joined = Joined(answers=answers, scores=scores, first_row=each, rating_of_row=each)
     if rows.question is None:

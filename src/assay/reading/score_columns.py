@@ -120,6 +120,7 @@ def _others(found: Mapping[str, str], *without: Mapping[str, str]) -> dict[str, 
 def _refuse_both(asked: Mapping[str, Mapping[str, str]], ledger: Ledger) -> None:
     for label in sorted(asked["score"].keys() & asked["confidence"].keys()):
         ledger.problem(
+            "score-and-confidence",
             f"score= and confidence= both name a column for label {label}",
             mend="a score is a belief by itself, a confidence goes with a guess: give one of them",
         )
@@ -138,7 +139,11 @@ def _long(
     named = {k: free.get(k) for k in KINDS if given[k] is None}
     seen = _with_numbers({k: c for k, c in named.items() if c}, table, ledger)
     if asked["score"] and asked["confidence"]:
-        ledger.problem("score= and confidence= both name a column", mend="give one of them")
+        ledger.problem(
+            "score-and-confidence",
+            "score= and confidence= both name a column",
+            mend="give one of them",
+        )
     score = asked["score"] or ("" if asked["confidence"] else seen.get("score", ""))
     sure = asked["confidence"] or ("" if score else seen.get("confidence", ""))
     pairs = (("score", score), ("confidence", sure))
@@ -151,7 +156,8 @@ def _one_asked(kind: str, given: PerLabel, finder: ColumnFinder, ledger: Ledger)
         return ""
     if not isinstance(given, str):
         ledger.problem(
-            f"{kind}= must be one column where each row answers one label, not {given!r}"
+            "argument-type",
+            f"{kind}= must be one column where each row answers one label, not {given!r}",
         )
         return ""
     return one_column(kind, given, finder, ledger)
@@ -164,6 +170,7 @@ def check_range(given: object, ledger: Ledger) -> tuple[float, float]:
         if all(isinstance(v, int | float) and np.isfinite(v) for v in given) and low < high:
             return float(low), float(high)
     ledger.problem(
+        "score-range",
         f"score_range={given!r}",
         allowed="two numbers, the lowest score and the highest, e.g. (0, 1) or (0, 100)",
     )
@@ -251,7 +258,7 @@ def _has_order(label: Label, column: str, columns: ScoreColumns, ledger: Ledger)
     if columns.evidence[column] == BY_NAME:
         ledger.note(f"{text}: it is not used")
     else:
-        ledger.problem(
+        ledger.problem("score-without-order",
             text, allowed="labels of two classes, or ordered ones",
             mend="write ordered = true at the label in a task file of your own",
         )  # fmt: skip

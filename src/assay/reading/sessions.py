@@ -43,6 +43,7 @@ def find_sessions(table: Table, roles: Roles, given: object, ledger: Ledger) -> 
     if "session" not in roles:
         if given is not None:
             ledger.problem(
+                "no-session-column",
                 "sessions= gives an order, but no column holds the sessions",
                 mend='name it: session="..."',
             )
@@ -68,15 +69,19 @@ def find_sessions(table: Table, roles: Roles, given: object, ledger: Ledger) -> 
 def _given(given: object, names: Sequence[str], ledger: Ledger) -> list[str] | None:
     """Return the order that the caller gives; what is wrong with it is a problem."""
     if isinstance(given, str) or not isinstance(given, Sequence):
-        ledger.problem(f"sessions= must be a list of sessions in order, not {given!r}")
+        ledger.problem(
+            "sessions-argument", f"sessions= must be a list of sessions in order, not {given!r}"
+        )
         return None
     order = [str(name) for name in given]
     twice = sorted({name for name in order if order.count(name) > 1})
     if twice:
-        ledger.problem(f"sessions= names {', '.join(twice)} more than once")
+        ledger.problem("sessions-argument", f"sessions= names {', '.join(twice)} more than once")
     missing = [name for name in names if name not in order]
     for name in missing[:5]:
-        ledger.problem(f"sessions= does not name {name!r}", mend=suggest(name, order))
+        ledger.problem(
+            "sessions-argument", f"sessions= does not name {name!r}", mend=suggest(name, order)
+        )
     return None if twice or missing else order
 
 

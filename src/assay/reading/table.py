@@ -3,8 +3,9 @@
 import gzip
 import hashlib
 import io
+import json
 import zlib
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,14 +13,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.types import is_object_dtype
 
 from assay.errors import Problem, RatingsError, suggest
 from assay.plurals import counted
-from assay.reading.delimited import parse_delimited
+from assay.reading.delimited import parse_delimited, refuse_spaces
 from assay.reading.names import composed
 
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 SHOWN = 5
+CONTAINERS = (list, tuple, set, frozenset, dict, np.ndarray)
+"""Cells that hold several values."""
 
 
 class Part(Path):
@@ -32,7 +36,8 @@ class Table:
 
     ``unit`` says what ``lines`` counts: a ``line`` of a file (the header is line 1) or a ``row``
     (of Parquet, from 1; of a DataFrame, its index label). ``ordered`` has the categories, in
-    order, of the columns that are ordered categoricals. A table ``beside`` the ratings names
+    order, of the columns that are ordered categoricals, and ``lists`` the columns whose cells were
+    lists, arrays or dicts: their text is JSON. A table ``beside`` the ratings names
     itself with each place, since problems are told under the name of the ratings. A ``part`` is
     one file of a data set in several.
     """
@@ -45,6 +50,7 @@ class Table:
     folder: Path | None = None
     notes: tuple[str, ...] = ()
     ordered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    lists: frozenset[str] = frozenset()
     beside: bool = False
     part: bool = False
 
@@ -90,8 +96,10 @@ def read_table(source: object, *, name: str = "", what: str = "the ratings") -> 
     if isinstance(source, pd.DataFrame):
         return _from_frame(source, what=f"{what} (a DataFrame)")
     if not isinstance(source, str | Path):
-        raise RatingsError(
-            f"{what} must be a path, a folder or a DataFrame, not {type(source).__name__}", what
+        raise RatingsError.of(
+            "source-type",
+            f"{what} must be a path, a folder or a DataFrame, not {type(source).__name__}",
+            what,
         )
     path = Path(source)
     try:
@@ -104,7 +112,9 @@ def read_table(source: object, *, name: str = "", what: str = "the ratings") -> 
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         hint = "; standard input is /dev/stdin" if str(source) == "-" else ""
-        raise RatingsError(f"the file cannot be read: {reason}{hint}", str(source)) from None
+        raise RatingsError.of(
+            "unread-file", f"the file cannot be read: {reason}{hint}", str(source)
+        ) from None
     return replace(_from_bytes(data, path, folder), part=isinstance(source, Part))
 
 
@@ -127,6 +137,7 @@ def _file_of(folder: Path, name: str) -> Path:
     raise RatingsError(
         [
             Problem(
+                code="folder-without-task",
                 what=f"the folder has no {name}.csv",
                 allowed=f"a folder with {name}.csv, or the path of one file",
                 mend=suggest(f"{name}.csv", held) if held else "it holds no table",
@@ -143,16 +154,19 @@ def _from_bytes(data: bytes, path: Path, folder: Path | None) -> Table:
         try:
             data = gzip.decompress(data)
         except (OSError, EOFError, zlib.error) as error:
-            raise RatingsError(f"the compressed file is damaged: {error}", source) from None
+            raise RatingsError.of(
+                "damaged-file", f"the compressed file is damaged: {error}", source
+            ) from None
     if path.suffix == ".parquet" or data.startswith(b"PAR1"):
         frame = _with_index(_parquet(data, source))
         lines: NDArray[Any] = np.arange(1, len(frame) + 1)
         return Table(
             frame=_strings(frame, source), lines=lines, unit="row", source=source, sha256=digest,
-            folder=folder, ordered=_ordered_categories(frame),
+            folder=folder, ordered=_ordered_categories(frame), lists=_list_columns(frame),
         )  # fmt: skip
     parsed = parse_delimited(data, source=source)
     _check_names(list(parsed.frame.columns), source)
+    refuse_spaces(parsed.frame, source)
     notes = [
         f"{counted(number, what, 'were')} skipped"
         for number, what in (
@@ -178,7 +192,9 @@ def _parquet(data: bytes, source: str) -> pd.DataFrame:
     try:
         return pd.read_parquet(io.BytesIO(data))
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise RatingsError(f"the Parquet file cannot be read: {error}", source) from None
+        raise RatingsError.of(
+            "damaged-file", f"the Parquet file cannot be read: {error}", source
+        ) from None
 
 
 def _from_frame(frame: pd.DataFrame, *, what: str) -> Table:
@@ -190,7 +206,7 @@ def _from_frame(frame: pd.DataFrame, *, what: str) -> Table:
     digest = hashlib.sha256("\0".join(text.columns).encode() + rows.tobytes()).hexdigest()
     return Table(
         frame=text, lines=lines, unit="row", source=what, sha256=digest,
-        ordered=_ordered_categories(frame),
+        ordered=_ordered_categories(frame), lists=_list_columns(frame),
     )  # fmt: skip
 
 
@@ -208,12 +224,33 @@ def _ordered_categories(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
     }
 
 
+def _list_columns(frame: pd.DataFrame) -> frozenset[str]:
+    """Return the columns of a table in which a cell is a list, an array or a dict."""
+    return frozenset(
+        composed(str(name))
+        for n, name in enumerate(frame.columns)
+        if _is_nested(kind := frame.dtypes.iloc[n])
+        or (
+            is_object_dtype(kind) and any(isinstance(cell, CONTAINERS) for cell in frame.iloc[:, n])
+        )
+    )
+
+
+def _is_nested(kind: object) -> bool:
+    """Whether a column is one of Arrow's lists or structures."""
+    if not isinstance(kind, pd.ArrowDtype):
+        return False
+    import pyarrow as pa
+
+    return bool(pa.types.is_nested(kind.pyarrow_dtype))
+
+
 def _strings(frame: pd.DataFrame, source: str) -> pd.DataFrame:
     """Return every cell as text."""
     names = [composed(str(c)) for c in frame.columns]
     _check_names(names, source)
     if frame.empty:
-        raise RatingsError("the table has no rows", source)
+        raise RatingsError.of("empty-file", "the table has no rows", source)
     columns = {name: text_of(frame.iloc[:, n]) for n, name in enumerate(names)}
     return pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
 
@@ -224,6 +261,7 @@ def _check_names(names: list[str], source: str) -> None:
         raise RatingsError(
             [
                 Problem(
+                    code="nameless-columns",
                     what=f"{len(nameless)} columns that are not empty have no name",
                     where=f"columns {', '.join(nameless[:SHOWN])}",
                     mend="name or remove them; the first line must be the header",
@@ -237,6 +275,7 @@ def _check_names(names: list[str], source: str) -> None:
         raise RatingsError(
             [
                 Problem(
+                    code="repeated-columns",
                     what=f"column names stand twice: {shown}",
                     mend="rename or remove one of each; the first line must be the header",
                 )
@@ -255,19 +294,49 @@ def text_of(column: "pd.Series[Any]") -> "pd.Series[str]":
     """
     if isinstance(column.dtype, pd.StringDtype) and column.str.isascii().all():
         return column.fillna("").reset_index(drop=True)
+    if _is_nested(column.dtype):
+        column = column.astype(object)
     try:
         codes, distinct = pd.factorize(column)
     except TypeError:  # lists and dicts cannot be told apart by hash
-        codes, distinct = pd.factorize(column.map(str, na_action="ignore"))
+        codes, distinct = pd.factorize(column.map(cell_text, na_action="ignore"))
     words = pd.array([cell_text(value) for value in distinct] + [""], dtype="str")
     return pd.Series(words.take(codes), name=column.name)
 
 
-def cell_text(value: Hashable) -> str:
-    """Return one cell as text: booleans as true and false, whole floats without ``.0``."""
+def cell_text(value: object) -> str:
+    """Return one cell as text: booleans as true and false, whole floats without ``.0``.
+
+    Lists, arrays and dicts are written as JSON.
+
+    Examples
+    --------
+    >>> cell_text(2.0), cell_text(np.array(["a", "b"]))
+    ('2', '["a", "b"]')
+    """
+    if isinstance(value, CONTAINERS):
+        value = json.dumps(_plain(value), ensure_ascii=False)
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     # Lone surrogates cannot be stored as text; they become "?".
     return composed(str(value).encode("utf-8", "replace").decode())
+
+
+def _plain(value: object) -> object:
+    """Return a cell as JSON can write it."""
+    match value:
+        case dict():
+            return {str(key): _plain(inner) for key, inner in value.items()}
+        case np.ndarray():
+            return _plain(value.tolist())
+        case set() | frozenset():
+            return sorted(map(cell_text, value))
+        case list() | tuple():
+            return [_plain(inner) for inner in value]
+        case float() if not np.isfinite(value):
+            return None if np.isnan(value) else str(value)
+        case None | bool() | int() | float():
+            return value
+    return cell_text(value)

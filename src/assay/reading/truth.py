@@ -1,7 +1,7 @@
 """Known truth: a table keyed by item, or columns of the ratings."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from assay.reading.ledger import Ledger
 from assay.reading.names import RECOGNISED, TRUTH_NAMES, squash
 from assay.reading.table import Table, as_pandas, read_beside
 from assay.reading.values import decode
-from assay.reading.words import Words, apply_words
+from assay.reading.words import Words, apply_words, words_said
 from assay.states import MISSING, Vectors, vector_name
 from assay.task import Task
 
@@ -28,12 +28,16 @@ TruthArg = pd.DataFrame | str | Path | Mapping[str, str] | None
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TruthSource:
-    """Where the truth is: its table, the names of the items there, and its label columns."""
+    """Where the truth is: its table, the names of the items there, and its label columns.
+
+    ``said`` has what it says of labels whose words are explained, before they are replaced.
+    """
 
     table: Table
     names: "pd.Series[str]"
     columns: AnswerColumns
     ledger: Ledger
+    said: Mapping[str, set[str]] = field(default_factory=dict)
 
     @property
     def by_label(self) -> Mapping[str, str]:
@@ -59,22 +63,31 @@ def find_truth(
     if isinstance(truth, Mapping) or (isinstance(truth, str) and finder.get(truth) is not None):
         by_label = column_of_each("truth", truth, finder, task, ledger)
         columns = AnswerColumns(by_label=by_label, evidence="named by truth=")
-        own = apply_words(table, columns, words)
-        return TruthSource(table=own, names=item, columns=columns, ledger=ledger)
+        found = TruthSource(table=table, names=item, columns=columns, ledger=ledger)
+        return _in_classes(found, words)
     truth = as_pandas(truth)
     if not isinstance(truth, pd.DataFrame | str | Path):
-        ledger.problem(f"truth= must be a table, a path or a column, not {type(truth).__name__}")
+        ledger.problem(
+            "argument-type",
+            f"truth= must be a table, a path or a column, not {type(truth).__name__}",
+        )
         return None
     if isinstance(truth, str) and not Path(truth).exists():
         ledger.problem(
-            f"truth={truth!r} is neither a column nor a file", mend=suggest(truth, finder.columns)
+            "truth-not-found",
+            f"truth={truth!r} is neither a column nor a file",
+            mend=suggest(truth, finder.columns),
         )
         return None
     side = read_beside(truth, name=f"truth_{task.name}", what="the truth")
-    found = _from_table(side, item_columns, task, labels, ledger)
-    if found is None:
-        return None
-    return replace(found, table=apply_words(found.table, found.columns, words))
+    other = _from_table(side, item_columns, task, labels, ledger)
+    return None if other is None else _in_classes(other, words)
+
+
+def _in_classes(source: TruthSource, words: Words) -> TruthSource:
+    """Replace the words that are explained."""
+    said = words_said(source.table, source.columns, words)
+    return replace(source, table=apply_words(source.table, source.columns, words), said=said)
 
 
 def _from_table(
@@ -89,6 +102,7 @@ def _from_table(
     if not keys:
         if item_columns:  # else it is told that no column of the ratings says which item it is
             ledger.problem(
+                "truth-items",
                 f"the truth has no column {' or '.join(item_columns)} to find its items by",
                 where=f"its columns: {', '.join(finder.columns)}",
             )
@@ -100,6 +114,7 @@ def _from_table(
     one = len(task.labels) == 1
     if columns.question or not columns.by_label:
         ledger.problem(
+            "truth-labels",
             f"the truth has no column for a label of task {task.name}",
             where=f"{side.source}: {', '.join(finder.columns)}",
             allowed=", ".join(dict.fromkeys([*_columns_of(labels), *task.label_names]))
@@ -164,6 +179,7 @@ def _constant(
     clash = np.flatnonzero((owner >= 0) & (cells != values[owner]))
     if len(clash):
         source.ledger.problem(
+            "truth-conflict",
             f"the truth of {label} has two values for item {names[owner[clash[0]]]!r}",
             where=source.table.where(clash, source.by_label[label]),
         )
@@ -176,6 +192,7 @@ def _report_unmatched(
     unmatched = int((position < 0).sum())
     if len(position) and unmatched == len(position):
         ledger.problem(
+            "truth-unmatched",
             "no item of the truth is an item of the ratings",
             where=f"{source.table.source}, e.g. {known[0]!r}",
             mend="the truth must name items as the ratings do",
@@ -193,6 +210,7 @@ def _admissible(task: Task, truth: Vectors, names: "pd.Index[str]", ledger: Ledg
     wrong = np.flatnonzero(impossible)
     if len(wrong):
         ledger.problem(
+            "truth-impossible",
             f"the truth of {counted(len(wrong), 'item')} breaks the hard rules or gates of task "
             f"{task.name}",
             where=f"first: item {names[wrong[0]]!r}: {vector_name(task, truth[wrong[0]])}",

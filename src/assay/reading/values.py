@@ -16,6 +16,16 @@ from assay.task import MAX_CLASSES, Label
 
 UNKNOWN = -3
 EMPTY = frozenset({"", "na", "n/a", "nan", "null", "<na>", "nat"})
+NO_ANSWER = frozenset({
+    "none", "-", "--", "---", "\u2013", "\u2014", "?", "??", "???", ".", "/", "skip", "skipped",
+    "unsure", "not sure", "uncertain", "unknown", "unclear", "dk", "don't know", "dont know",
+    "do not know", "idk", "can't tell", "cannot tell", "can't say", "cannot say", "no answer",
+    "not answered", "no response", "no opinion", "not applicable", "missing", "blank", "empty",
+    "undefined", "abstain", "abstained", "abstention", "ignore", "ignored", "n.a.", "n.a", "n / a",
+    "na.", "#n/a", "#na", "#null!", "nil", "(none)", "<none>", "[none]", "null.", "not rated",
+    "unrated", "unlabeled", "unlabelled", "unanswered", "not available", "prefer not to say",
+})  # fmt: skip
+"""Words that may mean no answer: as classes taken from the data they are noted."""
 BINARY_SPELLINGS = {
     "no": 0, "n": 0, "false": 0, "f": 0, "0": 0,
     "yes": 1, "y": 1, "true": 1, "t": 1, "1": 1,
@@ -117,6 +127,7 @@ def _report_unknown(
         rows = np.flatnonzero(raw == value)
         times = f" ({len(rows)} times)" if len(rows) > 1 else ""
         ledger.problem(
+            "unknown-class",
             f"{_short(distinct[value])} is no class of {label.name}{times}",
             where=where.where(rows, name),
             allowed=allowed_values(label),
@@ -124,6 +135,7 @@ def _report_unknown(
         )
     if len(unknown) > SHOWN:
         ledger.problem(
+            "unknown-class",
             f"{len(unknown) - SHOWN} more values are no classes of {label.name}",
             where=f"column {name}",
             allowed=allowed_values(label),
@@ -140,6 +152,8 @@ def _proposal(words: Sequence[str], label: Label) -> str:
 
 
 def _meant(word: str, label: Label) -> str:
+    if canonical(word) in NO_ANSWER:
+        return ""
     loose = {name.casefold(): name for name in label.classes}
     held = [name for name in loose if re.search(rf"\b{re.escape(name)}\b", word)]
     # "partially yes" holds two classes: the one that comes first names the grade.
@@ -173,6 +187,7 @@ def classes_from_data(
     names = {canonical(v) for v in counts.index} if numeric else _one_case(counts, label, ledger)
     if len(names) > MAX_CLASSES:
         ledger.problem(
+            "too-many-classes",
             f"{len(names)} different values of {label.name}",
             where=f"column {columns[0].name}",
             allowed=f"at most {MAX_CLASSES} classes",

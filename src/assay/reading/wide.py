@@ -1,63 +1,178 @@
-"""Tables with a column for each rater: what they look like, and how to turn them round."""
+"""Tables of another shape: a column for each rater, for each item, or for each class of votes."""
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from assay.plurals import listed
 from assay.reading.ledger import Ledger
-from assay.reading.names import COUNT_NAMES, squash
+from assay.reading.names import COUNT_NAMES, GENERIC, RECOGNISED, TRUTH_NAMES, bare, squash
 from assay.reading.values import EMPTY, canonical, spellings
 from assay.task import Label, Task
 
 FEWEST_COLUMNS = 2
 MOST_CLASSES = 12
+FEWEST_COUNTED = 3
+"""Rows from which sums that are all alike show counts of votes."""
 SHOWN = 4
+MOST_KEPT = 8
+"""Columns beside the answers that a call still names one by one."""
+PEOPLE = (
+    "email", "mail", "name", "observer", "student", "teacher", "doctor", "physician", "person",
+    "nurse", "reader", "participant", "respondent", "coder", "rater", "annotator", "worker",
+    "judge", "reviewer", "expert", "user", "subject", "evaluator", "assessor", "prolific",
+)  # fmt: skip
+"""What is in the name of a column that says who filled in a form."""
+FORM = (
+    "timestamp",
+    "submitted",
+    "startdate",
+    "enddate",
+    "recordeddate",
+    "responseid",
+    "zeitstempel",
+)
+"""What is in the name of a column that forms add to the answers of each respondent."""
+QUESTIONS = ("item", "question", "q", "task", "case", "image", "answer", "is", "how", "text", "doc")
+"""How the names of columns begin that stand for items."""
 
 
-def rater_columns(frame: pd.DataFrame, label: Label) -> list[str]:
+def answer_columns(frame: pd.DataFrame, label: Label) -> list[str]:
     """Return the columns that hold nothing but classes of a label, if there are several.
 
-    Where the label leaves its classes to the data, the columns must share their values: each of
-    them has all the values, or some of those that another one has.
+    Where the label leaves its classes to the data, they are columns of a few values that occur in
+    other columns, too.
 
     Examples
     --------
     >>> frame = pd.DataFrame({"case": ["1", "2"], "Ann": ["yes", "no"], "Ben": ["no", ""]})
-    >>> rater_columns(frame, Label(name="ill"))
+    >>> answer_columns(frame, Label(name="ill"))
     ['Ann', 'Ben']
     """
-    columns = [str(c) for c in frame.columns if squash(str(c)) not in COUNT_NAMES]
+    columns = [str(c) for c in frame.columns if squash(str(c)) not in COUNT_NAMES | TRUTH_NAMES]
     held = {c: {canonical(str(v)) for v in pd.unique(frame[c])} - EMPTY for c in columns}
     if label.classes:
         words = {canonical(word) for word in spellings(label)}
         found = [c for c, values in held.items() if values and values <= words]
     else:
-        few = {c: v for c, v in held.items() if 1 <= len(v) <= MOST_CLASSES < len(frame)}
-        found = max(([d for d in few if few[d] <= few[c]] for c in few), key=len, default=[])
+        found = _alike({c: v for c, v in held.items() if not _names_rows(frame[c], c)})
     return found if len(found) >= FEWEST_COLUMNS else []
 
 
+def _names_rows(column: "pd.Series[str]", name: str) -> bool:
+    """Whether a column tells the rows apart, or is called what items and raters are."""
+    known = {squash(n) for n in RECOGNISED["item"]}
+    if bare(name) in known and column.nunique() > len(column) / 2:
+        return True
+    return len(column) > FEWEST_COUNTED and column.nunique() == len(column)
+
+
+def _alike(held: dict[str, set[str]]) -> list[str]:
+    """Return the largest group of columns that share their few values.
+
+    Each of them has only values of one column, or at most one value of its own and more that
+    another column has.
+    """
+    few = {c: v for c, v in held.items() if 1 <= len(v) <= MOST_CLASSES}
+    best: list[str] = []
+    for values in few.values():
+        group = [c for c, own in few.items() if _mostly_of(own, values)]
+        if len(group) > len(best):
+            best = group
+    return best
+
+
+def _mostly_of(own: set[str], values: set[str]) -> bool:
+    shared = len(own & values)
+    return own <= values or (shared >= 2 and shared >= len(own) - 1)
+
+
 def report_wide(task: Task, ledger: Ledger) -> bool:
-    """Add a problem if the table seems to have a column for each rater, and say whether."""
+    """Add a problem if a row of the table seems to hold several ratings, and say whether."""
     if len(task.labels) != 1 or ledger.problems:
         return False
     frame, label = ledger.table.frame, task.labels[0]
-    columns = rater_columns(frame, label)
+    if _report_counts(frame, label, ledger):
+        return True
+    columns = answer_columns(frame, label)
     if not columns:
         return False
-    ledger.problem(
-        f"no column names the rater, and {len(columns)} columns hold classes of {label.name}: "
-        f"{listed(columns, SHOWN)}",
-        allowed="a row for each rating: the item, the rater, the answer",
-        mend="if these columns are raters, turn the table round, in Python: "
-        + _turned(frame, columns, label.name),
-        role="rater",
-    )
+    rest = [str(c) for c in frame.columns if str(c) not in columns]
+    item, person = _item_of(frame, rest), _person_of(rest)
+    if item and person and not _names_each(frame, rest, item, person):
+        return False  # rows are ratings: these are several questions
+    _report_shape(frame, columns, label, item, person, ledger)
     return True
 
 
-def _turned(frame: pd.DataFrame, columns: Sequence[str], label: str) -> str:
+def _report_shape(
+    frame: pd.DataFrame, columns: list[str], label: Label, item: str, person: str, ledger: Ledger
+) -> None:
+    """Say whether columns are raters or items, or that they may be either, with the calls."""
+    rest = [str(c) for c in frame.columns if c not in columns]
+    by_rater = f"frame = {_raters_in_columns(frame, columns, label.name, item)}"
+    by_item = f"frame = {_items_in_columns(frame, columns, label.name, person)}"
+    form = any(part in squash(c) for c in rest for part in FORM)
+    by_name = 2 * sum(_is_person(c) for c in columns) > len(columns)
+    shown = f"{len(columns)} columns hold classes of {label.name}: {listed(columns, SHOWN)}"
+    if (person or form) and not by_name:
+        what = f"{shown}; a row seems to hold all answers of one rater"
+        mend = f"give each answer a row, in Python: {by_item}"
+        other = f". If a row is an item, and the columns are raters: {by_rater}"
+    elif by_name or (item and not _are_questions(columns)):
+        what = f"{shown}; a row seems to hold all answers to one item"
+        mend, other = f"give each answer a row, in Python: {by_rater}", ""
+    else:
+        what = f"{shown}; they may be raters, or items"
+        mend = f"give each answer a row, in Python. If the columns are raters: {by_rater}"
+        other = f". If they are items, and a row is a rater: {by_item}"
+    ledger.problem(
+        "wide-table",
+        f"no column holds the answers, and {what}",
+        allowed="a row for each rating: the item, the rater, the answer",
+        mend=mend + other,
+        role="rater",
+    )
+
+
+def _are_questions(columns: Sequence[str]) -> bool:
+    """Whether most columns are called what items are: item 3, Q12, Is answer 1 correct?"""
+    starts = [squash(c).strip("0123456789").startswith(QUESTIONS) for c in columns]
+    return 2 * sum(starts) > len(columns)
+
+
+def _item_of(frame: pd.DataFrame, rest: Sequence[str]) -> str:
+    """Return the column that is called what items are."""
+    known = [squash(name) for name in RECOGNISED["item"]]
+    found = [c for c in rest if bare(c) in known and not _is_person(c)]
+    return min(found, key=lambda c: known.index(bare(c)), default="")
+
+
+def _names_each(frame: pd.DataFrame, rest: Sequence[str], item: str, person: str) -> bool:
+    """Whether a column of a generic name, and one of people, only number the rows."""
+    alone = all(frame[c].nunique() == len(frame) for c in (item, person))
+    return alone and squash(item) in set(map(squash, GENERIC)) and item in rest
+
+
+def _is_person(column: str) -> bool:
+    known = {squash(name) for name in RECOGNISED["rater"]}
+    return bare(column) in known or any(word in PEOPLE for word in _words(column))
+
+
+def _words(column: str) -> list[str]:
+    """Return the words of a name: Email Address is email and address."""
+    return "".join(c if c.isalpha() else " " for c in column.casefold()).split()
+
+
+def _person_of(rest: Sequence[str]) -> str:
+    """Return the column that says who filled in the row."""
+    known = {squash(name) for name in RECOGNISED["rater"]}
+    found = [c for c in rest if _is_person(c)]
+    return min(found, key=lambda c: bare(c) not in known, default="")
+
+
+def _raters_in_columns(frame: pd.DataFrame, columns: Sequence[str], label: str, item: str) -> str:
     """Write the call that gives each answer a row; items that have no name get a number.
 
     Of grouped answers each pattern of answers has a row, with the number of its items.
@@ -66,10 +181,107 @@ def _turned(frame: pd.DataFrame, columns: Sequence[str], label: str) -> str:
     counts = [c for c in rest if squash(c) in COUNT_NAMES]
     rest = [c for c in rest if c not in counts]
     start = f"frame.loc[frame.index.repeat(frame[{counts[0]!r}])]" if counts else "frame"
-    if not rest or counts:
+    named = item or next((c for c in rest if frame[c].nunique() == len(frame)), "")
+    if not named or counts:
         again = f".drop(columns={counts!r}).reset_index(drop=True)" if counts else ""
         start += f"{again}.rename_axis('item').reset_index()"
-        rest = ["item", *rest]
-    return (
-        f"{start}.melt({rest!r}, var_name='rater', value_name={label!r}).dropna(subset={label!r})"
+        rest, named = ["item", *rest], "item"
+    return _melted(start, frame, columns, rest, "rater", label) + _renamed(named, "item")
+
+
+def _items_in_columns(frame: pd.DataFrame, columns: Sequence[str], label: str, person: str) -> str:
+    """Write the call that gives each answer a row; respondents without a name get a number."""
+    rest, start = [str(c) for c in frame.columns if c not in columns], "frame"
+    if not person:
+        start, rest = "frame.rename_axis('rater').reset_index()", ["rater", *rest]
+    return _melted(start, frame, columns, rest, "item", label) + _renamed(
+        person or "rater", "rater"
     )
+
+
+def _renamed(column: str, role: str) -> str:
+    """Write the renaming of a column to its role, unless its name is recognised."""
+    known = {squash(name) for name in RECOGNISED[role]}
+    return "" if squash(column) in known else f".rename(columns={{{column!r}: {role!r}}})"
+
+
+def _melted(
+    start: str,
+    frame: pd.DataFrame,
+    columns: Sequence[str],
+    rest: Sequence[str],
+    name: str,
+    label: str,
+) -> str:
+    """Write the call of melt; of many other columns only those that tell rows apart are kept."""
+    chosen = ""
+    if len(rest) > MOST_KEPT:
+        rest = [c for c in rest if c == "item" or c == "rater" or _is_person(c) or
+                _item_of(frame, [c])][:MOST_KEPT]  # fmt: skip
+        chosen = f", {_chosen(frame, columns)}"
+    if name in rest:  # the name of a column that melt makes
+        start, rest = f"{start}.drop(columns={name!r})", [c for c in rest if c != name]
+    return (
+        f"{start}.melt({rest!r}{chosen}, var_name={name!r}, value_name={label!r})"
+        f".dropna(subset={label!r})"
+    )
+
+
+def _chosen(frame: pd.DataFrame, columns: Sequence[str]) -> str:
+    """Write which columns hold answers, as a slice of all if they stand in even steps."""
+    places = np.flatnonzero(frame.columns.isin(list(columns)))
+    steps = np.unique(np.diff(places))
+    if len(steps) == 1:
+        return f"list(frame.columns[{places[0]}:{places[-1] + 1}:{steps[0]}])"
+    return f"list(frame.columns[{places.tolist()!r}])" if len(places) <= 40 else "names"
+
+
+def _report_counts(frame: pd.DataFrame, label: Label, ledger: Ledger) -> bool:
+    """Add a problem if columns hold numbers of votes for each class, and say whether."""
+    columns = vote_columns(frame)
+    if not columns:
+        return False
+    rest = [str(c) for c in frame.columns if c not in columns]
+    total = int(frame[columns].astype(int).sum(axis=1).iloc[0])
+    named = _item_of(frame, rest) or next((c for c in rest if frame[c].nunique() == len(frame)), "")
+    start = "frame" if named else "frame.rename_axis('item').reset_index()"
+    item = named or "item"
+    ledger.problem(
+        "count-table",
+        f"the cells of {listed(columns, SHOWN)} look like counts of votes, as every row sums to "
+        f"{total}",
+        allowed="a row for each rating: the item, the rater, the answer",
+        mend=f"give each vote a row, in Python: frame = {start}.melt([{item!r}], {columns!r}, "
+        f"var_name={label.name!r}, value_name='votes'){_renamed(item, 'item')}; "
+        "frame = frame.loc[frame.index.repeat(frame.pop('votes').astype(int))]; "
+        f"frame['rater'] = frame.groupby({_item_name(item)!r}).cumcount(). The raters have no "
+        'names, so fit raters="pooled"',
+        role="rater",
+    )
+    return True
+
+
+def _item_name(item: str) -> str:
+    return "item" if _renamed(item, "item") else item
+
+
+def vote_columns(frame: pd.DataFrame) -> list[str]:
+    """Return the columns that hold numbers of votes: in each row they have the same sum.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"unit": ["1", "2", "3"], "a": ["3", "0", "2"], "b": ["0", "3", "1"]})
+    >>> vote_columns(frame)
+    ['a', 'b']
+    """
+    whole = [str(c) for c in frame.columns if frame[c].str.fullmatch(r"\d{1,6}(\.0)?").all()]
+    known = {squash(name) for name in RECOGNISED["item"]}
+    whole = [c for c in whole if squash(c) not in known | COUNT_NAMES]
+    numbers = frame[whole].astype(float)
+    for start in range(len(whole) - FEWEST_COLUMNS + 1):
+        part = numbers.iloc[:, start:]
+        sums = part.sum(axis=1)
+        alike = len(frame) >= FEWEST_COUNTED and sums.nunique() == 1 and sums.iloc[0] >= 2
+        if alike and part.to_numpy().max() > 1 and not part.eq(part.iloc[0]).all(axis=None):
+            return whole[start:]
+    return []

@@ -1,6 +1,6 @@
 """Words of a file that stand for a class: classes={"label": {"word": "class"}}."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +23,7 @@ def check_words(given: object, task: Task, ledger: Ledger) -> Words:
         return {}
     if not isinstance(given, Mapping) or not all(isinstance(v, Mapping) for v in given.values()):
         ledger.problem(
+            "argument-type",
             f"classes= must be a dict like {{label: {{word: class}}}}, not {given!r}",
         )
         return {}
@@ -31,6 +32,7 @@ def check_words(given: object, task: Task, ledger: Ledger) -> Words:
     for name, words in given.items():
         if name not in by_name:
             ledger.problem(
+                "unknown-label",
                 f"classes= names {name!r}, which is no label of task {task.name}",
                 mend=suggest(str(name), task.label_names),
             )
@@ -47,6 +49,7 @@ def _checked(label: Label, words: Mapping[object, object], ledger: Ledger) -> di
         text = "" if name is None else str(name).strip()
         if text and known and canonical(text) not in known:
             ledger.problem(
+                "unknown-class",
                 f"classes= turns {word!r} into {text!r}, which is no class of {label.name}",
                 mend=suggest(text, label.classes),
             )
@@ -55,9 +58,38 @@ def _checked(label: Label, words: Mapping[object, object], ledger: Ledger) -> di
     return found
 
 
-def apply_words(
-    table: Table, columns: AnswerColumns, words: Words, ledger: Ledger | None = None
-) -> Table:
+def note_idle_words(words: Words, said: Sequence[Mapping[str, set[str]]], ledger: Ledger) -> None:
+    """Note the words that neither an answer nor the truth says.
+
+    Parameters
+    ----------
+    words : mapping
+        The words that are given, by label.
+    said : sequence of mapping of str to set of str
+        What the answers and the truth say, by label (see :func:`words_said`).
+    ledger : Ledger
+    """
+    for label, classes in words.items():
+        found = [part[label] for part in said if label in part]
+        idle = [word for word in classes if found and word not in set().union(*found)]
+        if idle:
+            ledger.note(f"classes= names {', '.join(idle)}, which no answer to {label} says")
+
+
+def words_said(table: Table, columns: AnswerColumns, words: Words) -> dict[str, set[str]]:
+    """Return what the columns of some labels say, as words are looked up."""
+    found = {}
+    for label in words:
+        column = columns.by_label.get(label, columns.value)
+        if column:
+            cells = table.frame[column]
+            if columns.question:
+                cells = cells[table.frame[columns.question].map(squash) == squash(label)]
+            found[label] = {canonical(str(word)) for word in pd.unique(cells)}
+    return found
+
+
+def apply_words(table: Table, columns: AnswerColumns, words: Words) -> Table:
     """Return the table with the words replaced in the columns of answers."""
     if not words:
         return table
@@ -71,9 +103,6 @@ def apply_words(
             rows = (frame[columns.question].map(squash) == squash(label)).to_numpy(bool)
         raw, distinct = pd.factorize(frame[column])
         known = [canonical(str(word)) for word in distinct]
-        idle = [word for word in classes if word not in known]
-        if idle and ledger is not None:
-            ledger.note(f"classes= names {', '.join(idle)}, which no answer to {label} says")
         new = np.array([classes.get(k, v) for k, v in zip(known, distinct, strict=True)], object)
         frame[column] = frame[column].where(~rows, pd.Series(new[raw], dtype="str"))
     return replace(table, frame=frame)

@@ -1,0 +1,142 @@
+"""Keys of items under which most ratings clash, and the columns that tell the items apart."""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.plurals import counted
+from assay.reading.columns import BESIDE
+from assay.reading.ids import Codes, joined_ids, unique_rows
+from assay.reading.layout import Layout
+from assay.reading.names import squash
+from assay.states import MISSING, Vectors
+
+MOST_CLASH = 0.5
+"""Share of the ratings that contradict one of the same rater and item, above which no column of
+the item is believed."""
+MOST_ADDED = 3
+MOST_COLUMNS = 12
+SHOWN = 3
+NUMBERING = frozenset({
+    "trial", "attempt", "repeat", "repetition", "iteration", "run", "seed", "pass", "try", "time",
+    "date", "day", "timestamp", "createdat", "updatedat", "week", "month", "batch",
+})  # fmt: skip
+"""Names, squashed, of columns that number repeated ratings rather than tell items apart."""
+
+
+def require_own_key(
+    layout: Layout,
+    keys: Sequence[NDArray[np.integer]],
+    answers: Vectors,
+    scores: NDArray[np.float64],
+) -> bool:
+    """Refuse an item under which most ratings clash while other columns make them unique.
+
+    Parameters
+    ----------
+    layout : Layout
+    keys : sequence of ndarray (row,)
+        Item, rater, and whatever else tells ratings of one item apart, without file order.
+    answers, scores : ndarray (row, label)
+
+    Returns
+    -------
+    bool
+        Whether there is such a problem.
+    """
+    ledger = layout.ledger
+    if "item" not in layout.roles or "rater" not in layout.roles:
+        return False
+    rows = np.flatnonzero(ledger.kept)
+    clash = clashing(keys, answers, scores, rows)
+    if clash.sum() <= MOST_CLASH * len(rows) or _is_meant(layout):
+        return False
+    found = _unique_keys(layout)
+    if not found:
+        return False
+    item = layout.roles["item"].columns
+    said = " or ".join(
+        f"item={list(key)!r}" if len(key) > 1 else f"item={key[0]!r}" for key in found
+    )
+    others = {c for key in found for c in key} - set(item)
+    repeats = (
+        f"; replicate={min(others)!r} if it numbers repeated ratings" if len(others) == 1 else ""
+    )
+    items = len(np.unique(keys[0][rows]))
+    ledger.problem(
+        "item-key",
+        f"{', '.join(item)} has {counted(items, 'value')}, and in {int(clash.sum())} of "
+        f"{counted(len(rows), 'row')} a rater contradicts the own answer to one of them: it does "
+        "not tell the items apart",
+        where=ledger.table.where(rows[clash], ", ".join(item)),
+        mend=f"no rater rates an item twice with {said}{repeats}",
+        role="item",
+    )
+    return True
+
+
+def clashing(
+    keys: Sequence[NDArray[np.integer]],
+    answers: Vectors,
+    scores: NDArray[np.float64],
+    rows: Codes,
+) -> NDArray[np.bool_]:
+    """Return which rows have another of the same keys and another answer."""
+    _, group = unique_rows(*[key[rows] for key in keys])
+    said = [*answers[rows].T, *(pd.factorize(s)[0] for s in scores[rows].T)]
+    first, _ = unique_rows(group, *said)
+    given = ((answers[rows] != MISSING) | np.isfinite(scores[rows])).any(axis=1)
+    kinds = np.bincount(group[first][given[first]], minlength=group.max(initial=-1) + 1)
+    return np.asarray((kinds[group] > 1) & given, bool)
+
+
+def _is_meant(layout: Layout) -> bool:
+    """Whether the caller names the item, and says as well that its ratings are repeated."""
+    named = layout.roles["item"].evidence.startswith("named by item=")
+    return named and bool(layout.told_apart)
+
+
+def _unique_keys(layout: Layout) -> list[tuple[str, ...]]:
+    """Find the smallest keys under which no rater rates an item twice."""
+    answers, scores, audits = layout.answers, layout.scores, layout.audits
+    beside = [c for role in BESIDE for c in _columns(layout, role)]
+    beside += [answers.question] if answers.question else []
+    held = {*beside, *answers.columns, *scores.columns, *audits.columns, layout.status}
+    held |= {c for role in ("group", "seconds", "weight") for c in _columns(layout, role)}
+    frame = layout.table.frame
+    frame = frame.loc[~frame.duplicated()]
+    codes = {str(c): pd.factorize(joined_ids(frame, [str(c)]))[0] for c in frame.columns}
+    free = [c for c in codes if c not in held and 1 < len(np.unique(codes[c])) < len(frame)]
+    item = [c for c in layout.roles["item"].columns if c in free]
+    first = [c for role in ("cluster", "system", "panel", "rank") for c in _columns(layout, role)]
+    first += layout.roles["item"].alternatives
+    rest = sorted((c for c in free if c not in item), key=lambda c: (c not in first, free.index(c)))
+    rest = [c for c in rest if squash(c) not in NUMBERING][:MOST_COLUMNS]
+    raters = [codes[c] for c in beside]
+    for keys in _candidates(item, rest):
+        found = [key for key in keys if _is_key([codes[c] for c in key], raters)]
+        if found:
+            order = list(codes)
+            return [tuple(sorted(key, key=order.index)) for key in found[:SHOWN]]
+    return []
+
+
+def _candidates(item: list[str], rest: list[str]) -> Iterator[list[tuple[str, ...]]]:
+    """Give keys, the smallest first: another column alone, then those added to the item."""
+    yield [(c,) for c in rest]
+    for size in range(1, MOST_ADDED + 1):
+        yield [(*item, *more) for more in combinations(rest, size)]
+
+
+def _is_key(key: Sequence[Codes], raters: Sequence[Codes]) -> bool:
+    """Whether no rater has two rows of one key, and some key has rows of several raters."""
+    pairs, _ = unique_rows(*key, *raters)
+    items, _ = unique_rows(*key)
+    return len(pairs) == len(key[0]) and len(items) < len(key[0])
+
+
+def _columns(layout: Layout, role: str) -> tuple[str, ...]:
+    return layout.roles[role].columns if role in layout.roles else ()

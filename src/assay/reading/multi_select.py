@@ -1,0 +1,193 @@
+"""Questions of which several options can be chosen: told, with a label for each option."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from assay.plurals import counted
+from assay.reading.ledger import Ledger
+from assay.reading.lists import lists_of, parallel
+from assay.reading.values import EMPTY, NUMBER, canonical, spellings
+from assay.task import Label
+
+SEPARATORS = ("|", ";", "\n", ",")
+EVERYDAY = (",",)
+"""Separators that stand in plain text, too: here each part has to be an answer by itself."""
+MOST_OPTIONS = 24
+"""With more options the task file is not written out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joined:
+    """Cells that hold several answers: the sign between them, the cells, and all options."""
+
+    separator: str
+    cells: tuple[str, ...]
+    options: tuple[str, ...]
+
+
+def joined_answers(words: Sequence[str], label: Label) -> Joined | None:
+    """Find the cells that hold several answers, if a sign between them shows.
+
+    The parts of such cells are classes of the label. Where the data name the classes, most such
+    cells have parts that are answers by themselves or stand in other cells, in differing numbers
+    or places: ``agree, strongly`` beside ``disagree, strongly`` is one answer.
+
+    Examples
+    --------
+    >>> single = Label(name="label", classes=())
+    >>> joined_answers(["calm", "calm|sad", "sad"], single).options
+    ('calm', 'sad')
+    >>> joined_answers(["agree, strongly", "disagree, strongly", "neutral"], single)
+    """
+    filled = [word for word in words if canonical(word) not in EMPTY]
+    for separator in SEPARATORS:
+        parts = {word: _parts(word, separator) for word in filled}
+        several = {w: ps for w, ps in parts.items() if len(ps) > 1 and len(set(ps)) == len(ps)}
+        if several and _are_answers(parts, several, label, separator):
+            used = {ps[0] for ps in parts.values() if len(ps) == 1}
+            used |= {part for ps in several.values() for part in ps}
+            options = [name for name in label.classes if name in used] or sorted(used)
+            return Joined(separator=separator, cells=tuple(several), options=tuple(options))
+    return None
+
+
+def _parts(word: str, separator: str) -> list[str]:
+    """Split a cell; some forms end it in the sign, too."""
+    return [part.strip() for part in word.strip().strip(separator).split(separator)]
+
+
+def _are_answers(
+    parts: Mapping[str, Sequence[str]],
+    several: Mapping[str, Sequence[str]],
+    label: Label,
+    separator: str,
+) -> bool:
+    """Whether the parts of cells are answers."""
+    if label.classes:
+        known = spellings(label)
+        named = {*label.classes, *map(canonical, known)}
+        unknown = [ps for w, ps in several.items() if w not in known and canonical(w) not in known]
+        return any(all(canonical(p) in named or p in named for p in ps) for ps in unknown)
+    if separator == "," and all(_is_decimal(ps) for ps in several.values()):
+        return False
+    alone = {ps[0] for ps in parts.values() if len(ps) == 1}
+    uses = Counter(part for ps in several.values() for part in ps)
+    often = 1 if separator not in EVERYDAY else np.inf
+    known_parts = [all(p in alone or uses[p] > often for p in ps) for ps in several.values()]
+    places = Counter(
+        part for part, _ in {(p, n) for ps in several.values() for n, p in enumerate(ps)}
+    )
+    varied = len({len(ps) for ps in several.values()}) > 1 or bool(alone & set(uses))
+    varied |= max(places.values()) > 1
+    return varied and 2 * sum(known_parts) >= len(several)
+
+
+def _is_decimal(parts: Sequence[str]) -> bool:
+    """Whether a cell may be a number with a decimal comma."""
+    return len(parts) == 2 and all(NUMBER.fullmatch(part) for part in parts)
+
+
+def require_one_answer(
+    columns: Mapping[str, str], labels: Mapping[str, Label], ledger: Ledger
+) -> bool:
+    """Add a problem where cells of answers hold several of them, and say whether any do.
+
+    Parameters
+    ----------
+    columns : mapping of str to str
+        The column of each label, by its name.
+    labels : mapping of str to Label
+    ledger : Ledger
+    """
+    frame = ledger.table.frame
+    return any(
+        _from_lists(column, ledger)
+        or _from_text(column, joined_answers(_distinct(frame[column]), labels[name]), ledger)
+        for name, column in columns.items()
+    )
+
+
+def _distinct(column: "pd.Series[str]") -> list[str]:
+    return [str(word) for word in pd.unique(column)]
+
+
+def _from_lists(column: str, ledger: Ledger) -> bool:
+    """Report lists of several answers."""
+    frame = ledger.table.frame
+    lists = lists_of(frame[column])
+    if max(map(len, lists.values()), default=0) < 2:
+        return False
+    beside = [c for c in parallel(frame, column) if c != column]
+    if beside:
+        ledger.problem(
+            "list-cells",
+            f"cells of {column} are lists of several elements, such as "
+            f"{max(lists, key=len)[:60]}; lists of as many elements: {', '.join(beside)}",
+            allowed="a row for each rating, or lists of raters and of their answers",
+            mend=f"if one of these lists names the raters, say so: rater={beside[0]!r}",
+        )
+        return True
+    options = dict.fromkeys(str(item) for items in lists.values() for item in items)
+    several = [cell for cell, items in lists.items() if len(items) > 1]
+    read = "" if column in ledger.table.lists else (
+        f"frame[{column!r}] = frame[{column!r}].map(json.loads, na_action='ignore'); "
+    )  # fmt: skip
+    _report(column, several, list(options), f"{read}options = frame[{column!r}].str.join('|')",
+            "|", ledger)  # fmt: skip
+    return True
+
+
+def _from_text(column: str, found: Joined | None, ledger: Ledger) -> bool:
+    """Report cells of several answers with a sign between them."""
+    if found is None:
+        return False
+    sign = found.separator
+    spaced = any(f"{sign} " in cell or f" {sign}" in cell for cell in found.cells)
+    tight = f".str.replace({rf'\s*{re.escape(sign)}\s*'!r}, {sign!r}, regex=True)" * spaced
+    start = f"options = frame[{column!r}]{tight}"
+    _report(column, found.cells, found.options, start, sign, ledger)
+    return True
+
+
+def _report(
+    column: str,
+    cells: Sequence[str],
+    options: Sequence[str],
+    start: str,
+    separator: str,
+    ledger: Ledger,
+) -> None:
+    """Say that each option is a label of its own, with the calls that make it one."""
+    frame = ledger.table.frame
+    rows = np.flatnonzero(frame[column].isin(cells))
+    empty = frame[column].str.strip().isin(["", "[]"]).any()
+    kept = f".where(frame[{column!r}].str.len() > 0)" * bool(empty)
+    example = max(cells, key=len).replace("\n", "\\n")
+    ledger.problem(
+        "multi-select",
+        f"{counted(len(rows), 'cell')} of {column} hold several answers, such as {example[:60]}: "
+        "of this question several options can be chosen, and each is a label of its own",
+        where=ledger.table.where(rows, column),
+        mend=f"make a column of each option, in Python: {start}.str.get_dummies({separator!r})"
+        f"{kept}; frame[options.columns] = options. Read it with a task file of the line "
+        f"{task_line(options)}",
+    )
+
+
+def task_line(options: Sequence[str]) -> str:
+    """Write the line of a task file that has a label of no and yes for each option.
+
+    Examples
+    --------
+    >>> task_line(["calm", "sad"])
+    'labels = [{name = "calm"}, {name = "sad"}]'
+    """
+    shown = [f"{{name = {json.dumps(str(name), ensure_ascii=False)}}}" for name in options]
+    more = ", ..." * (len(shown) > MOST_OPTIONS)
+    return f"labels = [{', '.join(shown[:MOST_OPTIONS])}{more}]"

@@ -1,0 +1,113 @@
+"""Columns that say what became of a response: drafts and discarded ones hold no answer."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from assay.plurals import counted
+from assay.reading.ledger import Ledger, Mask
+from assay.reading.names import bare, squash
+
+GIVEN = frozenset({
+    "submitted", "submit", "complete", "completed", "done", "finished", "final", "accept",
+    "accepted", "approve", "approved", "validated",
+})  # fmt: skip
+WITHDRAWN = frozenset({
+    "draft", "drafts", "discard", "discarded", "ignore", "ignored", "skip", "skipped", "cancel",
+    "cancelled", "canceled", "pending", "incomplete", "unfinished", "inprogress", "started",
+    "abandoned", "expired", "withdrawn", "timeout", "timedout", "returned",
+})  # fmt: skip
+JUDGED = frozenset({"reject", "rejected"})
+"""Of a response they mean that it does not count; of anything else they may be an answer."""
+OF_RESPONSES = ("response", "assignment", "annotation", "submission", "answer")
+"""What is in the name of a column that speaks of responses."""
+FLAGS = frozenset({
+    "wascancelled", "wascanceled", "cancelled", "canceled", "skipped", "wasskipped", "discarded",
+    "isdiscarded", "draft", "isdraft", "ignored",
+})  # fmt: skip
+"""Names, squashed, of columns that say true of responses that do not count."""
+SUBMISSION = frozenset({"accept", "reject", "ignore"})
+"""What Prodigy's column ``answer`` says of a task; where options were offered, the choice stands
+in its column ``accept``."""
+CHOICES = "accept"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Status:
+    """The column of the status, if there is one, and the rows without a valid response."""
+
+    column: str = ""
+    withdrawn: Mask
+
+
+def says_submission(column: "pd.Series[str]") -> bool:
+    """Whether a column says of each task that it was accepted, rejected or ignored.
+
+    Examples
+    --------
+    >>> says_submission(pd.Series(["accept", "ignore", ""], dtype="str"))
+    True
+    """
+    words = {squash(str(word)) for word in pd.unique(column)} - {""}
+    return bool(words) and words <= SUBMISSION
+
+
+def find_status(free: list[str], read: list[str], item: "pd.Series[str]", ledger: Ledger) -> Status:
+    """Find the column that says what became of each response, among those that are not used.
+
+    Parameters
+    ----------
+    free : list of str
+        Columns without another role.
+    read : list of str
+        Columns of answers.
+    item : Series of str (row,)
+        The items' names: what is the same in all ratings of an item says nothing of a response.
+    ledger : Ledger
+        Notes which rows are taken for no answer.
+    """
+    frame = ledger.table.frame
+    for column in sorted(free, key=lambda c: ("response" not in squash(c), free.index(c))):
+        words = frame[column].map(squash)
+        withdrawn = _withdrawn(column, set(map(str, pd.unique(words))) - {""}, read)
+        rows = np.asarray(words.isin(withdrawn), bool)
+        if not rows.any():
+            continue
+        counts = ", ".join(f"{w} {n}" for w, n in frame[column][rows].value_counts().items())
+        if _of_items(words, item):
+            ledger.note(
+                f"column {column} ({counts}) is the same in all ratings of an item: it is not used"
+            )
+            continue
+        verb = "are" if rows.sum() > 1 else "is"
+        ledger.note(
+            f"{counted(int(rows.sum()), 'response')} {verb} read as no answer, as column {column} "
+            f"says ({counts}); without this column all responses count"
+        )
+        return Status(column=column, withdrawn=rows)
+    return Status(withdrawn=np.zeros(len(frame), bool))
+
+
+def _withdrawn(column: str, words: set[str], read: list[str]) -> frozenset[str]:
+    """Return the words of a column that stand for a response that does not count."""
+    name = squash(column)
+    if name in FLAGS or bare(column) in FLAGS:
+        flags = words <= {"true", "false", "1", "0", "yes", "no"}
+        return frozenset({"true", "1", "yes"}) if flags else frozenset()
+    if name == "answer" and CHOICES in {squash(c) for c in read}:
+        return frozenset({"reject", "ignore"})
+    if not (name.endswith("status") or bare(column) == "state"):
+        return frozenset()
+    of_responses = any(part in name for part in OF_RESPONSES) or bool(words & WITHDRAWN)
+    known = WITHDRAWN | (JUDGED if of_responses else frozenset())
+    return known if words <= GIVEN | known else frozenset()
+
+
+def _of_items(words: "pd.Series[str]", item: "pd.Series[str]") -> bool:
+    """Whether a column has one word for each item, and some items have several rows."""
+    codes = pd.factorize(item)[0]
+    if len(np.unique(codes)) == len(codes):
+        return False
+    pairs = pd.DataFrame({"item": codes, "word": words.to_numpy()}).drop_duplicates()
+    return len(pairs) == len(np.unique(codes))

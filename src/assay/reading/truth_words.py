@@ -1,0 +1,127 @@
+"""Whether the truth speaks the language of the answers, where the data name the classes."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from assay.plurals import counted
+from assay.reading.layout import Layout
+from assay.reading.ledger import Ledger
+from assay.reading.lists import lists_of
+from assay.reading.multi_select import joined_answers
+from assay.reading.truth import TruthSource
+from assay.reading.values import BINARY_SPELLINGS, EMPTY, FOREIGN, canonical
+from assay.reading.words import apply_words
+from assay.task import Label, Task
+
+SHOWN = 5
+BINARY = FOREIGN | BINARY_SPELLINGS
+
+
+def match_truth(
+    gold: TruthSource | None, layout: Layout, task: Task, ledger: Ledger
+) -> TruthSource | None:
+    """Return the truth in the words of the answers; what nobody can match is a problem.
+
+    No and yes in one spelling are those of another. Other words of which no answer says any are
+    refused, and so are cells with several values.
+    """
+    for label in task.labels:
+        if gold is None or label.name not in gold.by_label:
+            continue
+        if _several(gold, label):
+            continue
+        column = layout.answers.by_label.get(label.name) or layout.answers.value
+        if label.classes or not column or (len(task.labels) > 1 and layout.answers.question):
+            continue
+        said = _words(layout.table.frame[column])
+        known = _words(gold.table.frame[gold.by_label[label.name]])
+        if said and known and not set(map(canonical, said)) & set(map(canonical, known)):
+            gold = _translated(gold, label, said, known, layout, column, ledger)
+    return gold
+
+
+def _words(column: "pd.Series[str]") -> list[str]:
+    found = column.str.strip()
+    return [str(w) for w in pd.unique(found) if canonical(str(w)) not in EMPTY]
+
+
+def _several(gold: TruthSource, label: Label) -> bool:
+    """Add a problem for cells of truth that hold several values."""
+    column = gold.by_label[label.name]
+    cells = gold.table.frame[column]
+    found = joined_answers(_words(cells), label)
+    lists = lists_of(cells)
+    odd = list(found.cells) if found else [cell for cell, items in lists.items() if len(items) > 1]
+    if not odd:
+        return False
+    rows = np.flatnonzero(cells.isin(odd))
+    example = odd[0].replace("\n", "\\n")[:60]
+    gold.ledger.problem(
+        "truth-several",
+        f"{counted(len(rows), 'cell')} of the truth of {label.name} hold several values, such as "
+        f"{example!r}: an item has one true class",
+        where=gold.table.where(rows, column),
+        mend="leave such cells empty, which says that their truth is not known",
+    )
+    return True
+
+
+def _translated(
+    gold: TruthSource,
+    label: Label,
+    said: Sequence[str],
+    known: Sequence[str],
+    layout: Layout,
+    column: str,
+    ledger: Ledger,
+) -> TruthSource:
+    """Say the truth in the words of the answers, if these are no and yes; else ask for them."""
+    codes = {BINARY.get(canonical(word)): word for word in said}
+    others = [BINARY.get(canonical(word)) for word in known]
+    if None not in codes and None not in others and len(codes) == len(said) == 2:
+        words = {canonical(word): codes[code] for word, code in zip(known, others, strict=True)}
+        pairs = ", ".join(f"{word} is {words[canonical(word)]}" for word in known)
+        ledger.note(f"the truth of {label.name} is in other words than the answers: {pairs}")
+        table = apply_words(gold.table, gold.columns, {label.name: words})
+        return replace(gold, table=table)
+    proposed = _commonest(gold, label, known, layout, column)
+    written = json.dumps({label.name: proposed}, ensure_ascii=False)
+    place = gold.by_label[label.name]
+    gold.ledger.problem(
+        "truth-vocabulary",
+        f"the truth of {label.name} says {_listed(known)}, and no answer does: answers say "
+        f"{_listed(said)}",
+        where=gold.table.where(
+            np.flatnonzero(gold.table.frame[place].str.strip().isin(known)), place
+        ),
+        mend=f"say what the words of the truth mean: classes={written}",
+    )
+    return gold
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = f" and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
+    return ", ".join(word[:40] for word in words[:SHOWN]) + more
+
+
+def _commonest(
+    gold: TruthSource, label: Label, known: Sequence[str], layout: Layout, column: str
+) -> dict[str, str]:
+    """Propose for each word of the truth the answer that most often stands beside it.
+
+    One answer for two words is no proposal: then the words are left open.
+    """
+    truth = gold.table.frame[gold.by_label[label.name]].str.strip()
+    filled = (truth != "").to_numpy(bool)
+    by_item = pd.Series(truth.to_numpy()[filled]).groupby(gold.names.to_numpy()[filled]).first()
+    answers = layout.table.frame[column].str.strip()
+    of_row = pd.Series(layout.item_names.map(by_item).fillna("").to_numpy())
+    table = pd.crosstab(of_row, answers.to_numpy())
+    table = table.drop(columns=[c for c in table.columns if canonical(str(c)) in EMPTY])
+    pairs = {w: str(table.loc[w].idxmax()) for w in known if w in table.index and table.size}
+    clear = len(set(pairs.values())) == len(pairs)
+    return {word: pairs.get(word, "...") if clear else "..." for word in known}

@@ -10,6 +10,7 @@ from unicodedata import normalize
 from assay.arguments import written
 from assay.catalogue import catalogue_names, catalogue_path
 from assay.errors import TaskError, UnknownNameError, suggest
+from assay.metric_names import lacking_labels
 from assay.plurals import counted
 from assay.task import (
     MAX_CLASSES,
@@ -70,7 +71,7 @@ def load_task(task: "str | Path | Task") -> Task:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise TaskError(f"task file {path} is not valid TOML: {error}") from None
     data.setdefault("name", path.stem)
-    return _read_task(data, source=f"task file {path}")
+    return _read_task(data, source=f"task file {path}", from_file=True)
 
 
 def task_from_json(text: str) -> Task:
@@ -78,8 +79,8 @@ def task_from_json(text: str) -> Task:
     return _read_task(json.loads(text), source="the fit's attributes")
 
 
-def _read_task(data: Entry, *, source: str) -> Task:
-    """Make a task of a parsed file.
+def _read_task(data: Entry, *, source: str, from_file: bool = False) -> Task:
+    """Make a task of a parsed file; only a file is asked for what its metrics need.
 
     Raises
     ------
@@ -89,6 +90,8 @@ def _read_task(data: Entry, *, source: str) -> Task:
     reader = _Reader()
     task = reader.task(data)
     reader.check_expressions(task)
+    if from_file and task.labels:
+        reader.problems += lacking_labels(task)
     if reader.problems:
         lines = "\n".join(f"  - {p}" for p in reader.problems)
         raise TaskError(f"{counted(len(reader.problems), 'problem')} in {source}:\n{lines}")

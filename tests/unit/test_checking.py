@@ -533,7 +533,7 @@ class TestReplicates:
     def test_a_slip_in_the_truth_makes_no_class_in_silence(self, gold: str, slip: bool) -> None:
         rows = [(n, r, ("no", "yes")[(n + (r == "c")) % 2]) for n in range(30) for r in "abc"]
         table = pd.DataFrame(rows, columns=["item", "rater", "label"])
-        table["truth"] = np.where(table["item"] == 1, gold, "")
+        table["truth"] = np.select([table["item"] == 1, table["item"] == 2], [gold, "no"], "")
         report = check(read_ratings(table, task="single", truth="truth"))
         said = texts(report, "warning")
         assert ("the truth has 'yess', which no rater reported and which looks like 'yes'" in said
@@ -542,7 +542,8 @@ class TestReplicates:
     def test_classes_that_differ_by_a_number_are_no_slips(self) -> None:
         rows = [(n, r, f"class {(n + (r == 'c')) % 2}") for n in range(30) for r in "abc"]
         table = pd.DataFrame(rows, columns=["item", "rater", "label"])
-        table["truth"] = np.where(table["item"] == 1, "class 2", "")
+        known = [table["item"] == 1, table["item"] == 2]
+        table["truth"] = np.select(known, ["class 2", "class 0"], "")
         report = check(read_ratings(table, task="single", truth="truth"))
         assert "looks like" not in texts(report, "warning")
 

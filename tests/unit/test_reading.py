@@ -181,9 +181,9 @@ class TestValues:
 
     def test_classes_of_truth_count_too(self) -> None:
         table = frame("item rater label\n1 a x\n2 a y")
-        ratings = read_ratings(table, task="single", truth=frame("item label\n1 z"))
+        ratings = read_ratings(table, task="single", truth=frame("item label\n1 z\n2 y"))
         assert ratings.task.classes["label"] == ("x", "y", "z")
-        assert ratings.truth.ravel().tolist() == [2, MISSING]
+        assert ratings.truth.ravel().tolist() == [2, 1]
 
     def test_a_single_class_gets_a_second(self) -> None:
         ratings = read_ratings(frame("item rater label\n1 a x\n2 a x"), task="single")

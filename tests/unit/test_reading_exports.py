@@ -1,8 +1,8 @@
 """Exports of labelling tools, flattened as people flatten them."""
 
-import ast
-
+import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from assay.errors import RatingsError
@@ -134,16 +134,20 @@ def test_lists_of_one_element_are_the_element() -> None:
     assert any("lists of one element" in note for note in ratings.accounting.notes)
 
 
-def test_lists_of_several_elements_are_told_how_to_get_rows() -> None:
+@pytest.mark.parametrize("kind", [list, tuple, np.array, "arrow"])
+def test_lists_of_raters_and_their_answers_are_taken_apart_together(kind: object) -> None:
     named = {"rater": "tone.responses.users", "labels": "tone.responses"}
-    said = refused(ARGILLA, **named)
-    assert "1 problem" in said
-    call = said[said.index("frame[names]") : said.index(", with names")]
-    space = {"frame": ARGILLA.astype(str), "names": list(named.values())[::-1], "ast": ast}
-    exec(call, space)  # the advice works
-    ratings = read_ratings(space["frame"], task="single", **named)
+    table = ARGILLA
+    if callable(kind):
+        table = table.assign(**{c: table[c].map(kind) for c in named.values()})
+    else:
+        table = pa.Table.from_pandas(table).to_pandas(types_mapper=pd.ArrowDtype)
+    ratings = read_ratings(table, task="single", **named)
     assert len(ratings.answers) == 2 * ROWS
     assert set(ratings.raters.index) == {"Ann", "Ben"}
+    assert ratings.task.labels[0].classes == ("fine", "toxic")
+    said = refused(ARGILLA, labels="tone.responses")
+    assert "rater='tone.responses.users'" in said
 
 
 def test_brackets_that_are_no_lists_stay_words() -> None:

@@ -49,7 +49,7 @@ def test_a_column_for_each_rater_is_told_how_to_turn_round(
     said = refused(WIDE, task=task, item="case")
     assert "1 problem" in said
     assert "2 columns hold classes of grade: Dr. Müller, Sørensen" in said
-    call = said[said.index("frame.melt") :]
+    call = said[said.index("frame.melt") : said.index(" [wide-table]")]
     turned = eval(call, {"frame": WIDE.replace("", None)})  # the advice works
     ratings = read_ratings(turned, task=task, item="case")
     assert len(ratings.answers) == WIDE[["Dr. Müller", "Sørensen"]].ne("").to_numpy().sum()
@@ -59,7 +59,7 @@ def test_a_column_for_each_rater_is_told_how_to_turn_round(
 def test_rows_that_are_items_get_a_number_when_they_are_turned_round() -> None:
     wide = pd.DataFrame({"r_1": [1, 2] * 8, "r_2": [2, 2] * 8})
     said = refused(wide, task="single")
-    call = said[said.index("frame.rename_axis") : said.index("\n", said.index("frame.rename_axis"))]
+    call = said[said.index("frame.rename_axis") : said.index(". If they are items")]
     turned = eval(call, {"frame": wide})  # the advice works
     ratings = read_ratings(turned, task="single")
     assert ratings.answers.shape == (32, 1)
@@ -72,7 +72,7 @@ def test_grouped_answers_are_counted_out() -> None:
     )
     said = refused(grouped, task="single")
     assert "2 columns hold classes of label: r1, r2;" in said
-    call = said[said.index("frame.loc") : said.index("\n", said.index("frame.loc"))]
+    call = said[said.index("frame.loc") : said.index(". If they are items")]
     ratings = read_ratings(eval(call, {"frame": grouped}), task="single")  # the advice works
     assert len(ratings.items) == grouped["n"].sum()
     assert np.bincount(ratings.answers.ravel()).tolist() == [4 * 13, 4 * 11]

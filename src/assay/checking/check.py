@@ -6,6 +6,7 @@ from assay.checking.double_sampling import check_double_sampling
 from assay.checking.gold_choice import check_gold_choice
 from assay.checking.items import check_clusters, check_items
 from assay.checking.leaning import check_leaning
+from assay.checking.metric_names import check_metric_names
 from assay.checking.model_families import check_model_families
 from assay.checking.opposites import check_opposites
 from assay.checking.raters import check_overlap, check_raters
@@ -25,7 +26,7 @@ PARTS = (
     check_rows, check_items, check_overlap, check_raters, check_slots, check_twins,
     check_opposites, check_model_families, check_replicates, check_answers, check_scores,
     check_score_directions, check_sessions, check_times, check_audits, check_clusters,
-    check_gold_choice, check_leaning, check_double_sampling, check_reach,
+    check_gold_choice, check_leaning, check_double_sampling, check_reach, check_metric_names,
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import typer
 
 from assay.cli.app import command
 from assay.cli.fitting import Fitting
+from assay.cli.metric_options import MetricFiles, register
 from assay.cli.options import Json, Level, Quiet, Source, Table, TaskName, require_task
 from assay.cli.reading import Reading
 from assay.cli.shell import end_with, open_fit, show, warn
@@ -24,8 +25,15 @@ if TYPE_CHECKING:
 
 
 @command("check ratings.csv --task retrieval --system model")
-def check(source: Source, reading: Reading, task: TaskName = None, as_json: Json = False) -> None:
+def check(
+    source: Source,
+    reading: Reading,
+    task: TaskName = None,
+    metric_files: MetricFiles = None,
+    as_json: Json = False,
+) -> None:
     """Report what the ratings can tell, and what they cannot, before any model is fitted."""
+    register(metric_files)
     ratings = reading.read(source, require_task(task))
     from assay import check as check_ratings
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from assay.arguments import names_given, require_choice, require_flag, written
 from assay.errors import ModelError, UnknownNameError, suggest
+from assay.metric_names import remember
 from assay.task import Task
 
 Kind = Literal["per_panel", "ratio"]
@@ -149,6 +150,7 @@ def metric(
             raise ModelError(
                 f"a metric called {name!r} exists already ({before.description}); choose a new name"
             )
+        remember(name, seen)
         _METRICS[name] = Metric(
             name=name,
             function=function,

@@ -134,7 +134,7 @@ def require_answers(
     if found.columns or scored or ledger.problems:
         return
     finder = ColumnFinder([str(c) for c in ledger.table.frame.columns])
-    if report_wide(task, ledger):
+    if report_wide(task, ledger, taken):
         ledger.raise_problems()
     roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
     free = [c for c in finder.columns if c not in {*roles, *taken}]

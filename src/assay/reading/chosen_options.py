@@ -54,9 +54,12 @@ def require_one_choice(
 
 
 def _exploded(layout: Layout, clash: Codes, group: Codes) -> bool:
-    lines = layout.table.lines[clash]
-    _, place = np.unique(lines, return_inverse=True)
-    return layout.table.unit == "row" and len(unique_rows(group, place)[0]) < len(clash)
+    """Whether neighbouring rows of one rater and item have one index label."""
+    order = np.argsort(clash)
+    rows, group = clash[order], group[order]
+    lines = layout.table.lines[rows]
+    beside = (np.diff(rows) == 1) & (np.diff(group) == 0)
+    return layout.table.unit == "row" and bool((beside & (lines[1:] == lines[:-1])).any())
 
 
 def _never_alike(

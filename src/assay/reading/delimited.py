@@ -157,12 +157,12 @@ def _json_call(text: str) -> str:
         case dict() as found if all(isinstance(given, dict) for given in found.values()):
             return (
                 "if it holds the answer of each rater by item, make a table of it, in Python: "
-                "frame = pandas.DataFrame([(item, rater, answer) for item, given in json.load("
-                "open(path, encoding='utf-8')).items() for rater, answer in given.items()], "
-                "columns=['item', 'rater', 'label'])"
+                "frame = pandas.DataFrame([(item, rater, answer) for item, given in json.loads("
+                "pathlib.Path(path).read_text('utf-8')).items() for rater, answer in "
+                "given.items()], columns=['item', 'rater', 'label'])"
             )
     return (
-        "make a row of each rating, in Python: content = json.load(open(path, encoding='utf-8')), "
+        "make a row of each rating, in Python: content = json.loads(pathlib.Path(path).read_text('utf-8')), "
         "and hand over a DataFrame with a column each for item, rater and answer"
     )
 

@@ -207,7 +207,7 @@ def read_ratings(
         task=base, labels=found.by_label if labels is None else labels, words=words, ledger=ledger,
     )  # fmt: skip
     note_idle_words(given, [said, {} if gold is None else gold.said], ledger)
-    gold = match_truth(gold, layout, base, ledger)
+    gold = match_truth(gold, layout, base, given, ledger)
     base = fill_classes(base, layout, gold, ledger)
     base, discarded = apply_export(layout, base, response or {})
     rows = decode_rows(layout, base)

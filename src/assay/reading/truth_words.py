@@ -14,7 +14,7 @@ from assay.reading.lists import lists_of
 from assay.reading.multi_select import joined_answers
 from assay.reading.truth import TruthSource
 from assay.reading.values import BINARY_SPELLINGS, EMPTY, FOREIGN, canonical
-from assay.reading.words import apply_words
+from assay.reading.words import OPEN, Words, apply_words
 from assay.task import Label, Task
 
 SHOWN = 5
@@ -22,12 +22,12 @@ BINARY = FOREIGN | BINARY_SPELLINGS
 
 
 def match_truth(
-    gold: TruthSource | None, layout: Layout, task: Task, ledger: Ledger
+    gold: TruthSource | None, layout: Layout, task: Task, words: Words, ledger: Ledger
 ) -> TruthSource | None:
     """Return the truth in the words of the answers; what nobody can match is a problem.
 
     No and yes in one spelling are those of another. Other words of which no answer says any are
-    refused, and so are cells with several values.
+    refused, unless ``words`` explains them, and so are cells with several values.
     """
     for label in task.labels:
         if gold is None or label.name not in gold.by_label:
@@ -39,6 +39,9 @@ def match_truth(
             continue
         said = _words(layout.table.frame[column])
         known = _words(gold.table.frame[gold.by_label[label.name]])
+        explained = set(map(canonical, words.get(label.name, {}).values()))
+        if explained & set(map(canonical, known)):
+            continue
         if said and known and not set(map(canonical, said)) & set(map(canonical, known)):
             gold = _translated(gold, label, said, known, layout, column, ledger)
     return gold
@@ -98,7 +101,8 @@ def _translated(
         where=gold.table.where(
             np.flatnonzero(gold.table.frame[place].str.strip().isin(known)), place
         ),
-        mend=f"say what the words of the truth mean: classes={written}",
+        mend=f"say what the words of the truth mean: classes={written}; a word that stands for "
+        "itself stays a class",
     )
     return gold
 
@@ -124,4 +128,4 @@ def _commonest(
     table = table.drop(columns=[c for c in table.columns if canonical(str(c)) in EMPTY])
     pairs = {w: str(table.loc[w].idxmax()) for w in known if w in table.index and table.size}
     clear = len(set(pairs.values())) == len(pairs)
-    return {word: pairs.get(word, "...") if clear else "..." for word in known}
+    return {word: pairs.get(word, OPEN) if clear else OPEN for word in known}

@@ -16,6 +16,8 @@ MOST_CLASSES = 12
 FEWEST_COUNTED = 3
 """Rows from which sums that are all alike show counts of votes."""
 SHOWN = 4
+MOSTLY = 0.9
+"""Share of the rows that an item's or a respondent's column tells apart, if each has a row."""
 MOST_KEPT = 8
 """Columns beside the answers that a call still names one by one."""
 PEOPLE = (
@@ -38,11 +40,11 @@ QUESTIONS = ("item", "question", "q", "task", "case", "image", "answer", "is", "
 """How the names of columns begin that stand for items."""
 
 
-def answer_columns(frame: pd.DataFrame, label: Label) -> list[str]:
+def answer_columns(frame: pd.DataFrame, label: Label, taken: Sequence[str] = ()) -> list[str]:
     """Return the columns that hold nothing but classes of a label, if there are several.
 
     Where the label leaves its classes to the data, they are columns of a few values that occur in
-    other columns, too.
+    other columns, too. Columns ``taken`` have another role.
 
     Examples
     --------
@@ -51,20 +53,24 @@ def answer_columns(frame: pd.DataFrame, label: Label) -> list[str]:
     ['Ann', 'Ben']
     """
     columns = [str(c) for c in frame.columns if squash(str(c)) not in COUNT_NAMES | TRUTH_NAMES]
+    columns = [c for c in columns if c not in taken]
     held = {c: {canonical(str(v)) for v in pd.unique(frame[c])} - EMPTY for c in columns}
     if label.classes:
         words = {canonical(word) for word in spellings(label)}
         found = [c for c, values in held.items() if values and values <= words]
-    else:
-        found = _alike({c: v for c, v in held.items() if not _names_rows(frame[c], c)})
-    return found if len(found) >= FEWEST_COLUMNS else []
+        return found if len(found) >= FEWEST_COLUMNS else []
+    roles = {squash(name) for names in RECOGNISED.values() for name in names}
+    free = {c: v for c, v in held.items() if bare(c) not in roles and not _names_rows(frame[c])}
+    found = _alike(free)
+    if len(found) < FEWEST_COLUMNS:
+        return []
+    values = set().union(*(held[c] for c in found))
+    raters = {squash(name) for name in RECOGNISED["rater"]}  # a column each for crowd and expert
+    return [c for c in columns if c in found or (bare(c) in raters and held[c] <= values)]
 
 
-def _names_rows(column: "pd.Series[str]", name: str) -> bool:
-    """Whether a column tells the rows apart, or is called what items and raters are."""
-    known = {squash(n) for n in RECOGNISED["item"]}
-    if bare(name) in known and column.nunique() > len(column) / 2:
-        return True
+def _names_rows(column: "pd.Series[str]") -> bool:
+    """Whether a column tells the rows apart."""
     return len(column) > FEWEST_COUNTED and column.nunique() == len(column)
 
 
@@ -88,20 +94,25 @@ def _mostly_of(own: set[str], values: set[str]) -> bool:
     return own <= values or (shared >= 2 and shared >= len(own) - 1)
 
 
-def report_wide(task: Task, ledger: Ledger) -> bool:
-    """Add a problem if a row of the table seems to hold several ratings, and say whether."""
+def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
+    """Add a problem if a row of the table seems to hold several ratings, and say whether.
+
+    Columns ``taken`` have another role by name.
+    """
     if len(task.labels) != 1 or ledger.problems:
         return False
     frame, label = ledger.table.frame, task.labels[0]
     if _report_counts(frame, label, ledger):
         return True
-    columns = answer_columns(frame, label)
+    columns = answer_columns(frame, label, taken)
     if not columns:
         return False
     rest = [str(c) for c in frame.columns if str(c) not in columns]
     item, person = _item_of(frame, rest), _person_of(rest)
-    if item and person and not _names_each(frame, rest, item, person):
-        return False  # rows are ratings: these are several questions
+    if any(frame[c].nunique() < MOSTLY * len(frame) for c in (item, person) if c):
+        return False  # several rows of one item or rater: rows are ratings
+    if item and person and not _numbers_rows(frame, item):
+        return False  # several questions on what is rated
     _report_shape(frame, columns, label, item, person, ledger)
     return True
 
@@ -149,10 +160,9 @@ def _item_of(frame: pd.DataFrame, rest: Sequence[str]) -> str:
     return min(found, key=lambda c: known.index(bare(c)), default="")
 
 
-def _names_each(frame: pd.DataFrame, rest: Sequence[str], item: str, person: str) -> bool:
-    """Whether a column of a generic name, and one of people, only number the rows."""
-    alone = all(frame[c].nunique() == len(frame) for c in (item, person))
-    return alone and squash(item) in set(map(squash, GENERIC)) and item in rest
+def _numbers_rows(frame: pd.DataFrame, column: str) -> bool:
+    """Whether a column of a generic name only numbers the rows."""
+    return squash(column) in set(map(squash, GENERIC)) and frame[column].nunique() == len(frame)
 
 
 def _is_person(column: str) -> bool:

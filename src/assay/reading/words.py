@@ -15,6 +15,8 @@ from assay.reading.values import canonical
 from assay.task import Label, Task
 
 Words = Mapping[str, Mapping[str, str]]
+OPEN = "..."
+"""What stands in proposals for a class that the user has to fill in."""
 
 
 def check_words(given: object, task: Task, ledger: Ledger) -> Words:
@@ -47,6 +49,13 @@ def _checked(label: Label, words: Mapping[object, object], ledger: Ledger) -> di
     found = {}
     for word, name in words.items():
         text = "" if name is None else str(name).strip()
+        if text == OPEN:
+            ledger.problem(
+                "unknown-class",
+                f"classes= leaves open what {word!r} means",
+                mend=f"write the class of {label.name} in the place of {OPEN}",
+            )
+            continue
         if text and known and canonical(text) not in known:
             ledger.problem(
                 "unknown-class",

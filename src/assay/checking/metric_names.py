@@ -1,0 +1,19 @@
+"""Metrics of the task: that they exist, and have the labels which they need."""
+
+from assay.checking.result import Part, findings_on
+from assay.metric_names import lacking_labels, unknown_metrics
+from assay.ratings import Ratings
+
+finding = findings_on("metrics")
+
+
+def check_metric_names(ratings: Ratings) -> Part:
+    """Say which metrics that the task names cannot be computed."""
+    own = "; register one of your own first: load_metrics(...), or --metric-file"
+    said = [text + own for text in unknown_metrics(ratings.task)] + lacking_labels(ratings.task)
+    return Part(
+        findings=tuple(
+            finding("problem", f"task {ratings.task.name} cannot be reported: {text}")
+            for text in said
+        )
+    )

@@ -26,8 +26,8 @@ SHIPPED: dict[str, tuple[str, ...]] = {
     "incompleteness_rate": ("incomplete",),
     "unsafe_content_rate": ("unsafe_content",),
     "flag_rate": ("flagged",),
-    "interpretable_rate": ("interpretable",),
-    "attributable_rate": ("attributable",),
+    "interpretable_rate": ("flagged", "interpretable"),
+    "attributable_rate": ("interpretable", "attributable"),
 }
 """The labels that each shipped metric needs."""
 _OWN: dict[str, tuple[str, ...]] = {}

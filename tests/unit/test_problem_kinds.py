@@ -64,7 +64,7 @@ def python(**more: object) -> Callable[[str, Call, Path], Call]:
     def mend(said: str, call: Call, folder: Path) -> Call:
         found = re.search(
             r"in Python(?:[^:]*): (.*?)(?:\. Read it|\. If |, and |\. The raters|, if it| \[[a-z])",
-            said.replace(". If the columns are raters:", ":"),
+            re.sub(r"in Python\. If [^:]*:", "in Python:", said),
         )
         assert found is not None, said
         source = call["source"]
@@ -425,7 +425,7 @@ KINDS = [
         code="repeated-ratings",
         call=call(pd.concat([table(), table(label=list("xyzxyyxy") * 3)])),
         mend=argument("replicate"),
-        right=lambda r: 0 < int(r.replicate.sum()) < ITEMS,
+        right=lambda r: int(r.replicate.sum()) == 2 * ITEMS,
     ),
     # Truth.
     Kind(

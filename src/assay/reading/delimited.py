@@ -162,8 +162,9 @@ def _json_call(text: str) -> str:
                 "given.items()], columns=['item', 'rater', 'label'])"
             )
     return (
-        "make a row of each rating, in Python: content = json.loads(pathlib.Path(path).read_text('utf-8')), "
-        "and hand over a DataFrame with a column each for item, rater and answer"
+        "make a row of each rating, in Python: content = "
+        "json.loads(pathlib.Path(path).read_text('utf-8')), and hand over a DataFrame with a "
+        "column each for item, rater and answer"
     )
 
 

@@ -120,29 +120,28 @@ def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
 def _report_shape(
     frame: pd.DataFrame, columns: list[str], label: Label, item: str, person: str, ledger: Ledger
 ) -> None:
-    """Say whether columns are raters or items, or that they may be either, with the calls."""
+    """Say what the columns seem to be, with the calls that give each answer a row."""
     rest = [str(c) for c in frame.columns if c not in columns]
-    by_rater = f"frame = {_raters_in_columns(frame, columns, label.name, item)}"
-    by_item = f"frame = {_items_in_columns(frame, columns, label.name, person)}"
+    raters = "If the columns are raters: frame = "
+    raters += _raters_in_columns(frame, columns, label.name, item)
+    items = "If they are items, and a row is a rater: frame = "
+    items += _items_in_columns(frame, columns, label.name, person)
+    questions = "If they are several questions, write a task file with a label for each"
     form = any(part in squash(c) for c in rest for part in FORM)
-    by_name = 2 * sum(_is_person(c) for c in columns) > len(columns)
-    shown = f"{len(columns)} columns hold classes of {label.name}: {listed(columns, SHOWN)}"
-    if (person or form) and not by_name:
-        what = f"{shown}; a row seems to hold all answers of one rater"
-        mend = f"give each answer a row, in Python: {by_item}"
-        other = f". If a row is an item, and the columns are raters: {by_rater}"
-    elif by_name or (item and not _are_questions(columns)):
-        what = f"{shown}; a row seems to hold all answers to one item"
-        mend, other = f"give each answer a row, in Python: {by_rater}", ""
+    if 2 * sum(_is_person(c) for c in columns) > len(columns):
+        seen, ways = "a row seems to hold the answers of all raters to one item", [raters]
+    elif person or form:
+        seen, ways = "a row seems to hold all answers of one rater", [items, raters]
+    elif item and not _are_questions(columns):
+        seen, ways = "a row seems to hold all answers to one item", [raters, questions]
     else:
-        what = f"{shown}; they may be raters, or items"
-        mend = f"give each answer a row, in Python. If the columns are raters: {by_rater}"
-        other = f". If they are items, and a row is a rater: {by_item}"
+        seen, ways = "they may be raters, items or questions", [raters, items, questions]
     ledger.problem(
         "wide-table",
-        f"no column holds the answers, and {what}",
+        f"no column holds the answers, and {len(columns)} columns hold classes of {label.name}: "
+        f"{listed(columns, SHOWN)}; {seen}",
         allowed="a row for each rating: the item, the rater, the answer",
-        mend=mend + other,
+        mend=f"give each answer a row, in Python. {'. '.join(ways)}",
         role="rater",
     )
 

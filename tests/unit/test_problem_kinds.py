@@ -248,6 +248,18 @@ KINDS = [
         mend=python(),
         right=lambda r: shape(ITEMS, 4, 4 * ITEMS)(r) and classes("x", "y", "z")(r),
     ),
+    Kind(
+        code="count-table",
+        call=call(pd.DataFrame({"case": NUMBERS, "x": [3, 2, 0, 5] * 3, "y": [1, 1, 4, 0] * 3})),
+        mend=python(),
+        right=lambda r: len(r.answers) == 48 and classes("x", "y")(r),
+    ),
+    Kind(
+        code="one-hot",
+        call=call(table(x=[1, 0, 0] * 8, y=[0, 1, 0] * 8, z=[0, 0, 1] * 8).drop(columns="label")),
+        mend=python(),
+        right=lambda r: shape(ITEMS, 2, 24)(r) and classes("x", "y", "z")(r),
+    ),
     # Cells of several values.
     Kind(
         code="multi-select",
@@ -300,6 +312,18 @@ KINDS = [
         code="list-cells",
         call=call(table(item=[["p", "q"], ["p", "r"]] * ITEMS, text=[n // 2 for n in range(24)])),
         mend=instead(item="text"),
+    ),
+    Kind(
+        code="list-cells",
+        call=call(pd.DataFrame({"item": NUMBERS, "label": [list("xxy"), list("xyz")] * 6})),
+        mend=python(),
+        right=shape(ITEMS, 3, 3 * ITEMS),
+    ),
+    Kind(
+        code="list-cells",
+        call=call(pd.DataFrame({"item": NUMBERS, "label": ["x|x|y", "y|y|x"] * 6})),
+        mend=python(),
+        right=shape(ITEMS, 3, 3 * ITEMS),
     ),
     Kind(
         code="nested-cells",

@@ -49,7 +49,7 @@ def test_a_column_for_each_rater_is_told_how_to_turn_round(
     said = refused(WIDE, task=task, item="case")
     assert "1 problem" in said
     assert "2 columns hold classes of grade: Dr. Müller, Sørensen" in said
-    call = said[said.index("frame.melt") : said.index(" [wide-table]")]
+    call = said[said.index("frame.melt") : said.index(". If they are")]
     turned = eval(call, {"frame": WIDE.replace("", None)})  # the advice works
     ratings = read_ratings(turned, task=task, item="case")
     assert len(ratings.answers) == WIDE[["Dr. Müller", "Sørensen"]].ne("").to_numpy().sum()

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from assay.errors import Problem, RatingsError
 from assay.plurals import counted
-from assay.reading.names import ANSWER_COLUMNS, RECOGNISED, composed, squash
+from assay.reading.names import ANSWER_COLUMNS, RECOGNISED, composed, note_apart, squash
 
 SEPARATORS = (",", ";", "\t")
+CELL = re.compile(r'[^,;\t\r\n"]+')
 FIRST_ROWS = 100
 FEWEST_FIELDS = 3
 COLUMN_NAMES = {squash(n) for n in (*RECOGNISED["item"], *RECOGNISED["rater"], *ANSWER_COLUMNS)}
@@ -37,6 +38,7 @@ class Delimited:
     lines: NDArray[np.int64]
     blank_lines: int
     blank_columns: int = 0
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +58,9 @@ def parse_delimited(data: bytes, *, source: str) -> Delimited:
     RatingsError
         If the bytes are no UTF-8 text, there is no header or no row, or rows are ragged.
     """
-    text = _decode(data, source)
+    raw = _decode(data, source)
+    text = composed(raw)
+    notes = () if text == raw else note_apart(CELL.findall(raw))
     if not text.strip():
         raise RatingsError.of("empty-file", "the file is empty", source)
     if JSON.match(text):
@@ -84,6 +88,7 @@ def parse_delimited(data: bytes, *, source: str) -> Delimited:
         lines=lines[~blank],
         blank_lines=int(blank.sum()),
         blank_columns=int(nothing.sum()),
+        notes=notes,
     )
 
 
@@ -114,7 +119,7 @@ def _decode(data: bytes, source: str) -> str:
             source,
         )
     try:
-        return composed(data.decode("utf-8-sig"))
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise RatingsError(

@@ -10,25 +10,33 @@ import numpy as np
 import pandas as pd
 
 from assay.plurals import counted
+from assay.reading.columns import Roles
 from assay.reading.ledger import Ledger
 from assay.reading.lists import lists_of, parallel
 from assay.reading.values import EMPTY, NUMBER, canonical, spellings
+from assay.reading.wide import names_people
 from assay.task import Label
 
 SEPARATORS = ("|", ";", "\n", ",")
 EVERYDAY = (",",)
 """Separators that stand in plain text, too: here each part has to be an answer by itself."""
+FEWEST_ROWS = 3
+"""Rows from which lists that are all as long are the answers of as many raters."""
 MOST_OPTIONS = 24
 """With more options the task file is not written out."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Joined:
-    """Cells that hold several answers: the sign between them, the cells, and all options."""
+    """Cells that hold several answers: the sign between them, the cells, and all options.
+
+    In ``votes`` an answer stands several times in a cell, as no option does that is chosen.
+    """
 
     separator: str
     cells: tuple[str, ...]
     options: tuple[str, ...]
+    votes: bool = False
 
 
 def joined_answers(words: Sequence[str], label: Label) -> Joined | None:
@@ -48,12 +56,15 @@ def joined_answers(words: Sequence[str], label: Label) -> Joined | None:
     filled = [word for word in words if canonical(word) not in EMPTY]
     for separator in SEPARATORS:
         parts = {word: _parts(word, separator) for word in filled}
-        several = {w: ps for w, ps in parts.items() if len(ps) > 1 and len(set(ps)) == len(ps)}
+        several = {w: ps for w, ps in parts.items() if len(ps) > 1 and all(ps)}
         if several and _are_answers(parts, several, label, separator):
             used = {ps[0] for ps in parts.values() if len(ps) == 1}
             used |= {part for ps in several.values() for part in ps}
             options = [name for name in label.classes if name in used] or sorted(used)
-            return Joined(separator=separator, cells=tuple(several), options=tuple(options))
+            votes = any(len(set(ps)) < len(ps) for ps in several.values())
+            return Joined(
+                separator=separator, cells=tuple(several), options=tuple(options), votes=votes
+            )
     return None
 
 
@@ -94,7 +105,10 @@ def _is_decimal(parts: Sequence[str]) -> bool:
 
 
 def require_one_answer(
-    columns: Mapping[str, str], labels: Mapping[str, Label], ledger: Ledger
+    columns: Mapping[str, str],
+    labels: Mapping[str, Label],
+    roles: Roles,
+    ledger: Ledger,
 ) -> bool:
     """Add a problem where cells of answers hold several of them, and say whether any do.
 
@@ -103,12 +117,13 @@ def require_one_answer(
     columns : mapping of str to str
         The column of each label, by its name.
     labels : mapping of str to Label
+    roles : mapping of str to Role
     ledger : Ledger
     """
     frame = ledger.table.frame
     return any(
-        _from_lists(column, ledger)
-        or _from_text(column, joined_answers(_distinct(frame[column]), labels[name]), ledger)
+        _from_lists(column, roles, ledger)
+        or _from_text(column, joined_answers(_distinct(frame[column]), labels[name]), roles, ledger)
         for name, column in columns.items()
     )
 
@@ -117,37 +132,71 @@ def _distinct(column: "pd.Series[str]") -> list[str]:
     return [str(word) for word in pd.unique(column)]
 
 
-def _from_lists(column: str, ledger: Ledger) -> bool:
+def _from_lists(column: str, roles: Roles, ledger: Ledger) -> bool:
     """Report lists of several answers."""
     frame = ledger.table.frame
     lists = lists_of(frame[column])
     if max(map(len, lists.values()), default=0) < 2:
         return False
     beside = [c for c in parallel(frame, column) if c != column]
-    if beside:
+    if beside and "rater" not in roles:
+        who = next((c for c in beside if names_people(c)), beside[0])
         ledger.problem(
             "list-cells",
             f"cells of {column} are lists of several elements, such as "
             f"{max(lists, key=len)[:60]}; lists of as many elements: {', '.join(beside)}",
             allowed="a row for each rating, or lists of raters and of their answers",
-            mend=f"if one of these lists names the raters, say so: rater={beside[0]!r}",
+            mend=f"if one of these lists names the raters, say so: rater={who!r}",
         )
         return True
     options = dict.fromkeys(str(item) for items in lists.values() for item in items)
     several = [cell for cell, items in lists.items() if len(items) > 1]
+    repeated = any(len(set(map(str, items))) < len(items) for items in lists.values())
+    alike = len(frame) >= FEWEST_ROWS and len(set(map(len, lists.values()))) == 1
     read = "" if column in ledger.table.lists else (
         f"frame[{column!r}] = frame[{column!r}].map(json.loads, na_action='ignore'); "
     )  # fmt: skip
+    if repeated or (alike and "rater" not in roles):
+        _report_votes(column, several, read, roles, ledger)
+        return True
     _report(column, several, list(options), f"{read}options = frame[{column!r}].str.join('|')",
             "|", ledger)  # fmt: skip
     return True
 
 
-def _from_text(column: str, found: Joined | None, ledger: Ledger) -> bool:
+def _report_votes(
+    column: str,
+    cells: Sequence[str],
+    start: str,
+    roles: Roles,
+    ledger: Ledger,
+) -> None:
+    """Say that cells hold the answers of several raters, and how to give each a row."""
+    item = list(roles["item"].columns) if "item" in roles else []
+    named = "" if item else "frame = frame.rename_axis('item').reset_index(); "
+    example = max(cells, key=len).replace("\n", "\\n")
+    ledger.problem(
+        "list-cells",
+        f"cells of {column} hold several answers, such as {example[:60]}, and the same one more "
+        "than once, or always as many: they look like the answers of several raters",
+        allowed="a row for each rating: the item, the rater, the answer",
+        mend=f"give each answer a row, in Python: {start}{named}frame = "
+        f"frame.explode({column!r}).reset_index(drop=True); frame['rater'] = "
+        f"frame.groupby({item or ['item']!r}).cumcount(). The raters have no names, so fit "
+        'raters="pooled"',
+    )
+
+
+def _from_text(column: str, found: Joined | None, roles: Roles, ledger: Ledger) -> bool:
     """Report cells of several answers with a sign between them."""
     if found is None:
         return False
     sign = found.separator
+    if found.votes:
+        apart = rf"\s*{re.escape(sign)}\s*"
+        start = f"frame[{column!r}] = frame[{column!r}].str.split({apart!r}, regex=True); "
+        _report_votes(column, found.cells, start, roles, ledger)
+        return True
     spaced = any(f"{sign} " in cell or f" {sign}" in cell for cell in found.cells)
     tight = f".str.replace({rf'\s*{re.escape(sign)}\s*'!r}, {sign!r}, regex=True)" * spaced
     start = f"options = frame[{column!r}]{tight}"

@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
 OUTRIGHT = ("item", "item_id")
 """These name the item whatever else is there."""
@@ -88,6 +89,25 @@ def squash(name: str) -> str:
     True
     """
     return re.sub(r"[\s\-_.]+", "", composed(name)).casefold()
+
+
+def note_apart(names: Iterable[str]) -> tuple[str, ...]:
+    """Return a note on names whose accents are letters of their own, if there are any.
+
+    Examples
+    --------
+    >>> note_apart(["Anna"])
+    ()
+    """
+    apart = list(dict.fromkeys(n.strip() for n in names if not unicodedata.is_normalized("NFC", n)))
+    if not apart:
+        return ()
+    shown = ", ".join(composed(name)[:40] for name in apart[:3])
+    more = f" and {len(apart) - 3} more" if len(apart) > 3 else ""
+    return (
+        f"accents that stand apart from their letters were joined with them (Unicode NFC), as in "
+        f"{shown}{more}: names that look alike are one",
+    )
 
 
 def composed(text: str) -> str:

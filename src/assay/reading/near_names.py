@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from assay.plurals import counted
-from assay.reading.ids import Codes
 from assay.reading.ledger import Ledger
 
 LOOK_ALIKE = str.maketrans(
@@ -58,7 +58,9 @@ def near_groups(names: Sequence[str]) -> list[list[str]]:
     return list(groups.values())
 
 
-def note_near_names(role: str, names: "pd.Index[str]", codes: Codes, ledger: Ledger) -> None:
+def note_near_names(
+    role: str, names: "pd.Index[str]", codes: "NDArray[np.integer]", ledger: Ledger
+) -> None:
     """Note names of items or raters that nearly match, with their numbers of rows.
 
     Parameters
@@ -80,9 +82,10 @@ def note_near_names(role: str, names: "pd.Index[str]", codes: Codes, ledger: Led
         for group in groups[:SHOWN]
     )
     more = f"; {len(groups) - SHOWN} more" if len(groups) > SHOWN else ""
+    many = "classes" if role == "class" else f"{role}s"
     ledger.note(
-        f"{counted(len(groups), 'group')} of {role}s have names that nearly match, and count as "
-        f"different {role}s: {shown}{more}. If they are the same, write one name in the file"
+        f"{counted(len(groups), 'group')} of {many} have names that nearly match, and count as "
+        f"different {many}: {shown}{more}. If they are the same, write one name in the file"
     )
 
 

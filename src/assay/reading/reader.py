@@ -13,6 +13,7 @@ from assay.reading.assembly import assemble
 from assay.reading.audits import find_audits
 from assay.reading.columns import ColumnArg, ColumnFinder
 from assay.reading.extras import read_extras
+from assay.reading.ids import codes_of, joined_ids
 from assay.reading.label_columns import PerLabel, named_columns
 from assay.reading.layout import Layout, fill_classes, find_layout, find_tables
 from assay.reading.ledger import Ledger
@@ -21,7 +22,7 @@ from assay.reading.missing_words import note_missing_words, with_words, words_fo
 from assay.reading.multi_select import require_one_answer
 from assay.reading.near_names import note_near_names
 from assay.reading.repeats import BY_ROW
-from assay.reading.rows import apply_export, decode_rows, join_ratings
+from assay.reading.rows import Rows, apply_export, decode_rows, join_ratings
 from assay.reading.score_columns import find_scores
 from assay.reading.settled import fill_settled
 from assay.reading.truth import TruthArg, find_truth
@@ -211,8 +212,7 @@ def read_ratings(
     base = fill_classes(base, layout, gold, ledger)
     base, discarded = apply_export(layout, base, response or {})
     rows = decode_rows(layout, base)
-    note_near_names("item", rows.items, rows.item, ledger)
-    note_near_names("rater", rows.raters, rows.rater, ledger)
+    _note_near_names(layout, rows, base, ledger)
     extras = read_extras(layout, rows.question, base)
     ledger.raise_problems()
     joined = join_ratings(layout, base, rows, discarded)
@@ -226,6 +226,18 @@ def read_ratings(
     )  # fmt: skip
 
 
+def _note_near_names(layout: Layout, rows: Rows, task: Task, ledger: Ledger) -> None:
+    """Note names that nearly match, of all that is told apart by its name."""
+    note_near_names("item", rows.items, rows.item, ledger)
+    note_near_names("rater", rows.raters, rows.rater, ledger)
+    for role in ("system", "cluster", "group"):
+        if role in layout.roles and layout.roles[role].columns != layout.item_columns:
+            codes, names = codes_of(joined_ids(layout.table.frame, layout.roles[role].columns))
+            note_near_names(role, names, codes, ledger)
+    for n, label in enumerate(task.labels):
+        note_near_names("class", pd.Index(label.classes, dtype="str"), rows.answers[:, n], ledger)
+
+
 def _require_single(layout: Layout, task: Task, ledger: Ledger) -> None:
     """Refuse cells that hold several values: what else is said of such a table would mislead."""
     found = layout.answers
@@ -235,7 +247,9 @@ def _require_single(layout: Layout, task: Task, ledger: Ledger) -> None:
     labels = {label.name: label for label in task.labels}
     read = [*found.columns, *(c for role in layout.roles.values() for c in role.columns)]
     answers = [*found.by_label.values(), *([found.value] if found.value else [])]
-    if require_one_answer(columns, labels, ledger) or require_plain(read, answers, ledger):
+    if require_one_answer(columns, labels, layout.roles, ledger) or require_plain(
+        read, answers, ledger
+    ):
         ledger.raise_problems()
 
 

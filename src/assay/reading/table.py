@@ -18,7 +18,7 @@ from pandas.api.types import is_object_dtype
 from assay.errors import Problem, RatingsError, suggest
 from assay.plurals import counted
 from assay.reading.delimited import parse_delimited, refuse_spaces
-from assay.reading.names import composed
+from assay.reading.names import composed, note_apart
 
 SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 SHOWN = 5
@@ -163,6 +163,7 @@ def _from_bytes(data: bytes, path: Path, folder: Path | None) -> Table:
         return Table(
             frame=_strings(frame, source), lines=lines, unit="row", source=source, sha256=digest,
             folder=folder, ordered=_ordered_categories(frame), lists=_list_columns(frame),
+            notes=_apart(frame),
         )  # fmt: skip
     parsed = parse_delimited(data, source=source)
     _check_names(list(parsed.frame.columns), source)
@@ -182,7 +183,7 @@ def _from_bytes(data: bytes, path: Path, folder: Path | None) -> Table:
         source=source,
         sha256=digest,
         folder=folder,
-        notes=tuple(notes),
+        notes=(*notes, *parsed.notes),
     )
 
 
@@ -206,7 +207,7 @@ def _from_frame(frame: pd.DataFrame, *, what: str) -> Table:
     digest = hashlib.sha256("\0".join(text.columns).encode() + rows.tobytes()).hexdigest()
     return Table(
         frame=text, lines=lines, unit="row", source=what, sha256=digest,
-        ordered=_ordered_categories(frame), lists=_list_columns(frame),
+        ordered=_ordered_categories(frame), lists=_list_columns(frame), notes=_apart(frame),
     )  # fmt: skip
 
 
@@ -222,6 +223,18 @@ def _ordered_categories(frame: pd.DataFrame) -> dict[str, tuple[str, ...]]:
         for name, kind in frame.dtypes.items()
         if isinstance(kind, pd.CategoricalDtype) and kind.ordered
     }
+
+
+def _apart(frame: pd.DataFrame) -> tuple[str, ...]:
+    """Note the words of a table whose accents stand apart from their letters."""
+    words: list[str] = []
+    for n in range(frame.shape[1]):
+        column = frame.iloc[:, n]
+        if isinstance(column.dtype, pd.StringDtype):
+            words += [str(w) for w in pd.unique(column[~column.str.isascii().fillna(True)])]
+        elif is_object_dtype(column.dtype):
+            words += {w for w in column if isinstance(w, str) and not w.isascii()}
+    return note_apart(words)
 
 
 def _list_columns(frame: pd.DataFrame) -> frozenset[str]:

@@ -18,6 +18,8 @@ from assay.reading.words import OPEN, Words, apply_words
 from assay.task import Label, Task
 
 SHOWN = 5
+MOSTLY = 0.5
+"""Share of the cells of the truth that say what no answer does, above which words are asked for."""
 BINARY = FOREIGN | BINARY_SPELLINGS
 
 
@@ -42,7 +44,7 @@ def match_truth(
         explained = set(map(canonical, words.get(label.name, {}).values()))
         if explained & set(map(canonical, known)):
             continue
-        if said and known and not set(map(canonical, said)) & set(map(canonical, known)):
+        if said and known and _mostly_foreign(gold, label, said):
             gold = _translated(gold, label, said, known, layout, column, ledger)
     return gold
 
@@ -50,6 +52,15 @@ def match_truth(
 def _words(column: "pd.Series[str]") -> list[str]:
     found = column.str.strip()
     return [str(w) for w in pd.unique(found) if canonical(str(w)) not in EMPTY]
+
+
+def _mostly_foreign(gold: TruthSource, label: Label, said: Sequence[str]) -> bool:
+    """Whether most cells of the truth say what no answer says."""
+    words = gold.table.frame[gold.by_label[label.name]].str.strip().value_counts()
+    answers = set(map(canonical, said))
+    filled = {str(w): int(n) for w, n in words.items() if canonical(str(w)) not in EMPTY}
+    foreign = sum(n for word, n in filled.items() if canonical(word) not in answers)
+    return foreign > MOSTLY * sum(filled.values())
 
 
 def _several(gold: TruthSource, label: Label) -> bool:
@@ -91,6 +102,8 @@ def _translated(
         ledger.note(f"the truth of {label.name} is in other words than the answers: {pairs}")
         table = apply_words(gold.table, gold.columns, {label.name: words})
         return replace(gold, table=table)
+    answers = set(map(canonical, said))
+    known = [word for word in known if canonical(word) not in answers]
     proposed = _commonest(gold, label, known, layout, column)
     written = json.dumps({label.name: proposed}, ensure_ascii=False)
     place = gold.by_label[label.name]

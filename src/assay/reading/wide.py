@@ -13,19 +13,23 @@ from assay.task import Label, Task
 
 FEWEST_COLUMNS = 2
 MOST_CLASSES = 12
+FEWEST_FLAGS = 3
 FEWEST_COUNTED = 3
 """Rows from which sums that are all alike show counts of votes."""
+FEWEST_VARIED, STEADY = 8, 0.5
+"""Where sums are not all alike: the fewest rows, and their variance for that of the columns."""
 SHOWN = 4
 MOSTLY = 0.9
 """Share of the rows that an item's or a respondent's column tells apart, if each has a row."""
 MOST_KEPT = 8
 """Columns beside the answers that a call still names one by one."""
-PEOPLE = (
-    "email", "mail", "name", "observer", "student", "teacher", "doctor", "physician", "person",
-    "nurse", "reader", "participant", "respondent", "coder", "rater", "annotator", "worker",
-    "judge", "reviewer", "expert", "user", "subject", "evaluator", "assessor", "prolific",
-)  # fmt: skip
-"""What is in the name of a column that says who filled in a form."""
+PEOPLE = frozenset({
+    "email", "mail", "observer", "participant", "respondent", "coder", "rater", "annotator",
+    "worker", "judge", "reviewer", "user", "evaluator", "assessor", "prolific", "username",
+})  # fmt: skip
+"""Words in the name of a column that says who filled in a form."""
+EXPERTS = PEOPLE | {"expert", "doctor", "dr", "physician", "nurse", "reader", "teacher", "human"}
+"""Words in the names of columns that are raters."""
 FORM = (
     "timestamp",
     "submitted",
@@ -102,7 +106,7 @@ def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
     if len(task.labels) != 1 or ledger.problems:
         return False
     frame, label = ledger.table.frame, task.labels[0]
-    if _report_counts(frame, label, ledger):
+    if _report_counts(frame, label, ledger) or _report_one_hot(frame, label, ledger):
         return True
     columns = answer_columns(frame, label, taken)
     if not columns:
@@ -128,7 +132,7 @@ def _report_shape(
     items += _items_in_columns(frame, columns, label.name, person)
     questions = "If they are several questions, write a task file with a label for each"
     form = any(part in squash(c) for c in rest for part in FORM)
-    if 2 * sum(_is_person(c) for c in columns) > len(columns):
+    if 2 * sum(bool(EXPERTS & set(_words(c))) for c in columns) > len(columns):
         seen, ways = "a row seems to hold the answers of all raters to one item", [raters]
     elif person or form:
         seen, ways = "a row seems to hold all answers of one rater", [items, raters]
@@ -155,7 +159,7 @@ def _are_questions(columns: Sequence[str]) -> bool:
 def _item_of(frame: pd.DataFrame, rest: Sequence[str]) -> str:
     """Return the column that is called what items are."""
     known = [squash(name) for name in RECOGNISED["item"]]
-    found = [c for c in rest if bare(c) in known and not _is_person(c)]
+    found = [c for c in rest if bare(c) in known and not names_people(c)]
     return min(found, key=lambda c: known.index(bare(c)), default="")
 
 
@@ -164,9 +168,17 @@ def _numbers_rows(frame: pd.DataFrame, column: str) -> bool:
     return squash(column) in set(map(squash, GENERIC)) and frame[column].nunique() == len(frame)
 
 
-def _is_person(column: str) -> bool:
+def names_people(column: str) -> bool:
+    """Whether the name of a column says that people stand in it.
+
+    Examples
+    --------
+    >>> [names_people(name) for name in ("Email Address", "tone.responses.users", "subject")]
+    [True, True, False]
+    """
     known = {squash(name) for name in RECOGNISED["rater"]}
-    return bare(column) in known or any(word in PEOPLE for word in _words(column))
+    words = {word.removesuffix("s") for word in _words(column)} | set(_words(column))
+    return bare(column) in known or bool(words & PEOPLE)
 
 
 def _words(column: str) -> list[str]:
@@ -177,7 +189,7 @@ def _words(column: str) -> list[str]:
 def _person_of(rest: Sequence[str]) -> str:
     """Return the column that says who filled in the row."""
     known = {squash(name) for name in RECOGNISED["rater"]}
-    found = [c for c in rest if _is_person(c)]
+    found = [c for c in rest if names_people(c)]
     return min(found, key=lambda c: bare(c) not in known, default="")
 
 
@@ -225,7 +237,7 @@ def _melted(
     """Write the call of melt; of many other columns only those that tell rows apart are kept."""
     chosen = ""
     if len(rest) > MOST_KEPT:
-        rest = [c for c in rest if c == "item" or c == "rater" or _is_person(c) or
+        rest = [c for c in rest if c == "item" or c == "rater" or names_people(c) or
                 _item_of(frame, [c])][:MOST_KEPT]  # fmt: skip
         chosen = f", {_chosen(frame, columns)}"
     if name in rest:  # the name of a column that melt makes
@@ -251,13 +263,14 @@ def _report_counts(frame: pd.DataFrame, label: Label, ledger: Ledger) -> bool:
     if not columns:
         return False
     rest = [str(c) for c in frame.columns if c not in columns]
-    total = int(frame[columns].astype(int).sum(axis=1).iloc[0])
+    sums = frame[columns].astype(float).sum(axis=1).astype(int)
+    total = f"{sums.min()}" if sums.nunique() == 1 else f"{sums.min()} to {sums.max()}"
     named = _item_of(frame, rest) or next((c for c in rest if frame[c].nunique() == len(frame)), "")
     start = "frame" if named else "frame.rename_axis('item').reset_index()"
     item = named or "item"
     ledger.problem(
         "count-table",
-        f"the cells of {listed(columns, SHOWN)} look like counts of votes, as every row sums to "
+        f"the cells of {listed(columns, SHOWN)} look like counts of votes, as each row sums to "
         f"{total}",
         allowed="a row for each rating: the item, the rater, the answer",
         mend=f"give each vote a row, in Python: frame = {start}.melt([{item!r}], {columns!r}, "
@@ -275,7 +288,9 @@ def _item_name(item: str) -> str:
 
 
 def vote_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the columns that hold numbers of votes: in each row they have the same sum.
+    """Return the columns that hold numbers of votes: their sums hardly differ from row to row.
+
+    Votes that one class has more of, others have less of. Answers of raters go together.
 
     Examples
     --------
@@ -289,8 +304,34 @@ def vote_columns(frame: pd.DataFrame) -> list[str]:
     numbers = frame[whole].astype(float)
     for start in range(len(whole) - FEWEST_COLUMNS + 1):
         part = numbers.iloc[:, start:]
-        sums = part.sum(axis=1)
-        alike = len(frame) >= FEWEST_COUNTED and sums.nunique() == 1 and sums.iloc[0] >= 2
-        if alike and part.to_numpy().max() > 1 and not part.eq(part.iloc[0]).all(axis=None):
+        if len(frame) >= FEWEST_COUNTED and part.to_numpy().max() > 1 and _are_votes(part):
             return whole[start:]
     return []
+
+
+def _are_votes(part: pd.DataFrame) -> bool:
+    """Whether the sums of rows are steady while the numbers are not."""
+    sums, spread = part.sum(axis=1), float(part.var(axis=0).sum())
+    if not spread or sums.min() < 1:
+        return False
+    steady = float(sums.var()) < STEADY * spread and bool((part == 0).any(axis=None))
+    return bool(sums.nunique() == 1) or (len(part) >= FEWEST_VARIED and steady)
+
+
+def _report_one_hot(frame: pd.DataFrame, label: Label, ledger: Ledger) -> bool:
+    """Add a problem if each class has a column of 0 and 1, and say whether."""
+    flags = [str(c) for c in frame.columns if frame[c].isin(["0", "1", "true", "false"]).all()]
+    part = frame[flags].isin(["1", "true"])
+    if len(flags) < FEWEST_FLAGS or len(frame) < FEWEST_COUNTED or not part.any(axis=0).all():
+        return False
+    if not (part.sum(axis=1) == 1).all():
+        return False
+    ledger.problem(
+        "one-hot",
+        f"of {listed(flags, SHOWN)} each row has 1 in a single column: they look like the classes "
+        "of one answer",
+        allowed="a column with the class",
+        mend=f"make one of them, in Python: frame[{label.name!r}] = frame[{flags!r}]"
+        ".astype(float).idxmax(axis=1)",
+    )
+    return True

@@ -268,6 +268,31 @@ def test_names_that_nearly_match_are_noted(kind: str, role: str) -> None:
     assert f"'{one}' ({2 if role == 'item' else 1} row" in said
 
 
+@pytest.mark.parametrize("form", ["csv", "frame", "parquet"])
+def test_accents_that_stand_apart_are_noted(form: str, tmp_path: Path) -> None:
+    apart = "Mu\N{COMBINING DIAERESIS}ller"
+    table = BASE.assign(rater=[apart, "b"] * 12)
+    table.to_csv(tmp_path / "r.csv", index=False)
+    table.to_parquet(tmp_path / "r.parquet")
+    ratings = read_ratings(table if form == "frame" else tmp_path / f"r.{form}", task="single")
+    assert "as in M\u00fcller: names that look alike are one" in notes(ratings)
+    assert ratings.raters.index.tolist() == ["M\u00fcller", "b"]
+
+
+def test_systems_and_classes_that_nearly_match_are_noted() -> None:
+    systems = ["gpt-4" if n < 6 else "GPT-4" for n in ITEM]
+    said = notes(read_ratings(BASE.assign(system=systems), task="single"))
+    assert "1 group of systems have names that nearly match" in said
+    said = notes(read_ratings(BASE.assign(label=["good", "bad", "go\u043ed"] * 8), task="single"))
+    assert "1 group of classes have names" in said
+    assert "go\\u043ed" in said
+
+
+def test_truth_that_mostly_says_what_no_answer_does_is_asked_about() -> None:
+    table = BASE.assign(gold=["GREAT"] * 14 + ["x"] * 10)
+    assert "says GREAT, and no answer does" in refused(table, truth="gold")
+
+
 def test_names_that_differ_are_not_noted() -> None:
     names = ["a1", "a2", "b-1", "b-2", "10", "1", "100", "M\u00fcller"] * 3
     assert "nearly" not in notes(read_ratings(BASE.assign(item=names), task="single"))

@@ -241,7 +241,7 @@ def _numbered(role: str, roles: Roles, ledger: Ledger) -> str:
         else ""
     )
     return (
-        f". If the raters have no names, number the answers to each item, in Python: {each}"
+        f"; or, if the raters have no names, number the answers to each item, in Python: {each}"
         f"frame['rater'] = frame.groupby({item!r}).cumcount(), and fit raters=\"pooled\""
     )
 

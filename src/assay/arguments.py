@@ -28,6 +28,17 @@ def written(given: object) -> str:
     return f"a{'n' * (kind[0] in 'aeiouAEIOU')} {kind}"
 
 
+def cut(text: str, most: int = LONGEST) -> str:
+    r"""Quote a text for a message; of a long one, its beginning.
+
+    Examples
+    --------
+    >>> cut("a\x1b[2J"), cut("word " * 20, most=10)
+    ("'a\\x1b[2J'", "'word word ...'")
+    """
+    return repr(text if len(text) <= most else f"{text[:most]}...")
+
+
 def require_choice(
     name: str, given: object, allowed: Sequence[str], *, otherwise: str = ""
 ) -> None:

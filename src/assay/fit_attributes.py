@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from assay.errors import Aside
-from assay.fit_data import accounting_json
+from assay.fit_data import SCHEMA_VERSION, accounting_json
 from assay.model import Structure
 from assay.peaks import Mode, reported_weight, seen_weight
 from assay.spec import CONSENSUSES, IN_PART, KNOWN
@@ -35,6 +35,7 @@ def attributes(
     ratings, spec = structure.ratings, structure.spec
     weights = {"mode_weight": seen_weight(modes), "reported_weight": reported_weight(modes)}
     return {
+        "schema_version": SCHEMA_VERSION,
         "task": ratings.task.to_json(),
         "spec": json.dumps(asdict(spec)),
         "reference": whose_truth(structure),

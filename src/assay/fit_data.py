@@ -10,13 +10,19 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.errors import FitError
+from assay.formulas import covariate_names
 from assay.model import Structure, build_structure
+from assay.prevalence import Covariates
 from assay.ratings import ITEM_COLUMNS, NOT_AUDITED, Accounting, Ratings, covariate_columns
 from assay.spec import Spec
 from assay.states import state_space
 from assay.task_files import task_from_json
 
 Floats = NDArray[np.float64]
+
+SCHEMA_VERSION = 2
+"""Of what :mod:`assay.fit_schema` describes. Fits of version 1 do not say so: they have no design
+matrix of their formula, and as Zarr stores leave out chunks of zeros."""
 
 
 def ratings_datasets(ratings: Ratings) -> tuple[xr.Dataset, xr.Dataset]:
@@ -109,6 +115,54 @@ def _optional_variables(ratings: Ratings) -> dict[str, Any]:
         values = column.to_numpy(float) if numeric else _text(column)
         found[f"item_covariate_{n}"] = ("item", values, {"column": name})
     return found
+
+
+def design_variables(covariates: Covariates) -> dict[str, Any]:
+    """Return what the formula made of the items: a fit that is read evaluates no formula."""
+    found: dict[str, Any] = {}
+    if covariates.names:
+        names = {"names": json.dumps(covariates.names)}
+        found["design"] = (("item", "design_column"), covariates.values, names)
+    for n, (name, (levels, codes)) in enumerate(covariates.groupings.items()):
+        about = {"grouping": name, "levels": json.dumps(levels)}
+        found[f"design_grouping_{n}"] = ("item", codes, about)
+    return found
+
+
+def covariates_of(fit: xr.DataTree) -> Covariates | None:
+    """Read :func:`design_variables` back; None for a model without a formula.
+
+    Raises
+    ------
+    FitError
+        If there is a formula, and nothing of what it made of the items.
+    """
+    formula, data = spec_of(fit).formula, group(fit, "constant_data")
+    if formula is None:
+        return None
+    grouped = [str(n) for n in data.data_vars if str(n).startswith("design_grouping_")]
+    if "design" not in data and not grouped and covariate_names(formula):
+        raise FitError(
+            f"this fit has the formula {formula!r}, and not what it made of the items: an earlier "
+            "version of assay wrote it. Formulas of stored fits are not evaluated; fit the "
+            "ratings again"
+        )
+    names: list[str] = []
+    values = np.zeros((data.sizes["item"], 0))
+    if "design" in data:
+        names = json.loads(data["design"].attrs["names"])
+        values = data["design"].to_numpy()
+    return Covariates(
+        names=tuple(names),
+        values=values,
+        groupings={
+            data[n].attrs["grouping"]: (
+                tuple(json.loads(data[n].attrs["levels"])),
+                data[n].to_numpy().astype(np.int64),
+            )
+            for n in grouped
+        },
+    )
 
 
 def _optional_fields(data: xr.Dataset) -> dict[str, Any]:
@@ -215,7 +269,7 @@ def structure_of(fit: xr.DataTree) -> Structure:
     FitError
         If the posterior lacks parameters of it: those of an earlier version may have been others.
     """
-    structure = build_structure(ratings_of(fit), spec_of(fit))
+    structure = build_structure(ratings_of(fit), spec_of(fit), covariates_of(fit))
     there = group(fit, "posterior").data_vars
     used = [p.name for p in structure.parameters() if 0 not in p.shape]
     missing = [name for name in used if name not in there]

@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.fit_data import ratings_datasets
+from assay.fit_data import design_variables, ratings_datasets
 from assay.model import Structure
 from assay.recovery import Recovered
 
@@ -24,6 +24,7 @@ def assemble(
 ) -> xr.DataTree:
     """Put all groups of a fit into one tree."""
     observed, constant = ratings_datasets(structure.ratings)
+    constant = constant.assign(design_variables(structure.prevalence.design.by_item()))
     draw_coords = {dim: posterior[dim].values for dim in ("chain", "draw")}
     shape = (chains, -1)
     labels = xr.Dataset(

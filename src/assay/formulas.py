@@ -1,22 +1,24 @@
 """What a formula of covariates may say: columns, arithmetic, and transforms by name."""
 
-import re
+import io
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from assay.errors import ModelError, suggest
+from assay.arguments import cut, written
+from assay.errors import ModelError
+from assay.formula_trees import RefusedError, column_names, read_tree
 
 TRANSFORMS: Mapping[str, Any] = {
     "abs": np.abs, "exp": np.exp, "log": np.log, "log10": np.log10, "log1p": np.log1p,
     "log2": np.log2, "sqrt": np.sqrt,
 }  # fmt: skip
-OWN_TRANSFORMS = ("C", "I", "S", "T", "bs", "center", "poly", "scale", "standardize")
-"""Those that formulae brings."""
-QUOTED = re.compile(r"`[^`]*`|'[^']*'|\"[^\"]*\"")
-CALL = re.compile(r"([A-Za-z_][\w.]*)\s*\(")
-ATTRIBUTE = re.compile(r"([A-Za-z_]\w*|\))\s*\.")
+"""Those that formulae does not bring."""
+MAX_CELLS = 5 * 10**7
+"""Of a term: items times columns, which are the products of the classes of its columns."""
 
 
 def check_formula(text: object) -> str:
@@ -28,7 +30,8 @@ def check_formula(text: object) -> str:
     Raises
     ------
     ModelError
-        If it is not a formula, has a left side, or calls what is not in the list.
+        If it is not a formula, has a left side, holds or calls what is not in the list, or is too
+        large.
 
     Examples
     --------
@@ -51,44 +54,79 @@ def covariate_names(formula: str) -> list[str]:
     >>> covariate_names("~ language * log(length) + (1 | source)")
     ['language', 'length', 'source']
     """
-    written, described = _read(formula)
-    # A number among the arguments of a transform counts as a name without letters.
-    found = [str(name) for name in described.var_names if name]
-    return sorted(found, key=lambda name: (written.find(name), name))
+    return column_names(_read(formula)[1])
+
+
+def evaluate_formula(formula: str, table: pd.DataFrame) -> Any:
+    """Return the design matrices of a formula: of the very tree that was checked.
+
+    Nothing but the columns and the transforms can be named where it is evaluated.
+
+    Parameters
+    ----------
+    formula : str
+    table : DataFrame
+        The columns that the formula reads, without gaps.
+
+    Raises
+    ------
+    ModelError
+        If a term cannot be evaluated, or has too many columns.
+    """
+    from formulae.environment import Environment
+    from formulae.matrices import DesignMatrices
+
+    model = _model(formula)
+    _require_size(model, table, formula)
+    try:
+        # formulae prints what it raises.
+        with np.errstate(all="ignore"), redirect_stdout(io.StringIO()):
+            return DesignMatrices(model, table, Environment([dict(TRANSFORMS)]))
+    except Exception as error:  # formulae raises whatever its terms do
+        raise ModelError(f"formula={cut(formula)} cannot be evaluated: {error}") from None
 
 
 def _read(text: object) -> tuple[str, Any]:
-    """Return a formula without its tilde, and what formulae makes of it."""
+    """Return a formula without its tilde, and its tree, both held against the list."""
     if not isinstance(text, str):
-        raise ModelError(f"formula={text!r}; write it as text, e.g. '~ language + length'")
-    left, _, right = text.rpartition("~")
-    if left.strip():
-        raise ModelError(
-            f"formula={text!r} has a left side; the labels are what it explains: "
-            f"write '~ {right.strip()}'"
-        )
-    written = re.sub(r"\bnp\.(?=\w+\s*\()", "", right.strip())
-    bare = QUOTED.sub("``", written)
-    allowed = sorted([*TRANSFORMS, *OWN_TRANSFORMS])
-    for name in CALL.findall(bare):
-        if name not in allowed:
-            raise ModelError(f"formula={text!r} calls {name!r}; {suggest(name, allowed)}")
-    if ATTRIBUTE.search(bare) or "{" in bare:
-        raise ModelError(
-            f"formula={text!r}: columns whose names hold more than letters, digits and _ stand "
-            "between backticks, as in '~ `answer length`'; braces are written I(...)"
-        )
-    return written, _described(written, text)
+        raise ModelError(f"formula={written(text)}; write it as text, e.g. '~ language + length'")
+    try:
+        found = read_tree(text)
+    except RefusedError as error:
+        raise ModelError(f"formula={cut(text)} cannot be used: {error}") from None
+    _model_of(found[1], text)
+    return found
 
 
-def _described(written: str, text: str) -> Any:
-    from formulae import model_description
-    from formulae.parser import ParseError
-    from formulae.scanner import ScanError
+def _model(text: str) -> Any:
+    return _model_of(_read(text)[1], text)
+
+
+def _model_of(tree: Any, text: str) -> Any:
+    """Return what formulae makes of a tree: its terms, nothing evaluated."""
+    from formulae.resolver import Resolver
+    from formulae.terms import Model
 
     try:
-        return model_description(written)
-    except (ParseError, ScanError, ValueError, KeyError, TypeError, AttributeError) as error:
+        found = Resolver(tree).resolve()
+        return found if isinstance(found, Model) else Model(found)
+    except Exception as error:  # formulae raises whatever its terms do
         raise ModelError(
-            f"formula={text!r} cannot be read: {error}; write e.g. '~ language + length'"
+            f"formula={cut(text)} cannot be read: {error}; write e.g. '~ language + length'"
         ) from None
+
+
+def _require_size(model: Any, table: pd.DataFrame, formula: str) -> None:
+    """Refuse terms whose columns would not fit into memory."""
+    classes = {str(name): column.nunique() for name, column in table.items()}
+    numbers = {n for n in classes if pd.api.types.is_numeric_dtype(table[n])}
+    for term in model.terms:
+        grouped = term in model.group_terms
+        names = set(map(str, getattr(term, "var_names", ()))) & set(classes)
+        counts = [float(classes[n]) for n in names if grouped or n not in numbers]
+        columns = min(float(np.prod(counts)), 1e15)
+        if columns * len(table) > MAX_CELLS:
+            raise ModelError(
+                f"formula={cut(formula)}: the term {term.name} has up to {columns:,.0f} columns "
+                f"for {len(table):,} items, which is too many; join rare classes, or leave it out"
+            )

@@ -21,7 +21,7 @@ from assay.likelihood import Pattern, collapse
 from assay.parameters import Parameter
 from assay.parts import Part, build_parts
 from assay.parts.priors import PartPriors, part_priors
-from assay.prevalence import Prevalence, build_design, prevalence_class
+from assay.prevalence import Covariates, Prevalence, build_design, prevalence_class
 from assay.prevalence import default_priors as prevalence_priors
 from assay.prior_names import recipes_of, refuse_unknown, with_perception
 from assay.priors import override
@@ -160,8 +160,12 @@ def _alike(tables: Any, xp: Any) -> list[Any]:
     return [np.broadcast_to(t, (*lead, *t.shape[-2:])) for t in tables]
 
 
-def build_structure(ratings: Ratings, spec: Spec) -> Structure:
+def build_structure(
+    ratings: Ratings, spec: Spec, covariates: Covariates | None = None
+) -> Structure:
     """Compose the parts of a model.
+
+    ``covariates`` are what the formula made of these items when the model was fitted.
 
     Raises
     ------
@@ -177,7 +181,7 @@ def build_structure(ratings: Ratings, spec: Spec) -> Structure:
     by_group = recipes_of(ratings, spec)
     layered = with_perception(ratings, spec, by_group)
     refuse_unknown(ratings, spec)
-    design = build_design(ratings, spec.formula)
+    design = build_design(ratings, spec.formula, covariates)
     prevalence = prevalence_class(spec.prevalence)(
         task=ratings.task,
         space=space,

@@ -1,15 +1,19 @@
 """save and load: one netCDF or Zarr file holds a fit and all that is needed to go on."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
-from assay.arguments import path_given
+from assay.arguments import cut, path_given
 from assay.errors import FitError
 from assay.files import draft, require_fit_place
 from assay.fit_data import require_fit
+from assay.fit_schema import OPTIONAL, require_schema
+from assay.guarded_files import GuardedFile
 from assay.interrupts import unbroken
+from assay.plain_stores import require_plain
 
 ZARR = ".zarr"
 LATER = "log_likelihood"
@@ -57,11 +61,15 @@ def save(fit: xr.DataTree, path: str | Path) -> Path:
     require_fit_place(target)
     try:
         with draft(target) as unfinished:
-            for node in fit.subtree:
-                with unbroken():
-                    _write(node, unfinished)
+            if target.suffix == ZARR:
+                _write_zarr(fit, unfinished)
+            else:
+                _write_netcdf(fit, unfinished)
     except OSError as error:
-        raise FitError(f"cannot write {target}: {error.strerror or error}") from None
+        raise FitError(
+            f"cannot write {target}: {error.strerror or error}. The fit itself is unharmed; "
+            "save it to another disk"
+        ) from None
     return target
 
 
@@ -83,25 +91,35 @@ def load(path: str | Path) -> xr.DataTree:
     Raises
     ------
     FitError
-        If there is no such file, or it holds no fit.
+        If there is no such file, or it holds no fit: another thing, a damaged one, one of a later
+        schema, or one that points to other files or asks for code to be run.
     """
     source = path_given("path", path)
     if not source.exists():
         raise FitError(f"there is no file {source}; write one with {WRITERS}")
     try:
+        require_plain(source)
         with unbroken():
             fit = _open(source)
         if source.is_dir():
+            _require_chunks(source, fit)
             _read(fit, LATER, largest=LARGE)
         else:
             with fit:
                 _read(fit)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except FitError as error:
         raise _no_fit(source, error) from None
+    except Exception as error:  # h5py, zarr and xarray raise whatever they meet
+        why = str(error) or type(error).__name__
+        raise _no_fit(source, f"it is damaged, or something else ({cut(why, 200)})") from None
     try:
         require_fit(fit)
     except FitError:
         raise _no_fit(source, "it holds other data") from None
+    try:
+        require_schema(fit)
+    except FitError as error:
+        raise FitError(f"{source} cannot be used: {error}") from None
     return fit
 
 
@@ -113,13 +131,39 @@ def _no_fit(source: Path, why: object) -> FitError:
     )
 
 
-def _write(node: xr.DataTree, target: Path) -> None:
-    """Add a group to what is written of a fit."""
-    group = node.to_dataset(inherit=False)
-    if target.suffix == ZARR:
-        group.to_zarr(target, group=node.path, mode="a", consolidated=False)
-    else:
-        group.to_netcdf(target, group=node.path, mode="a", engine="h5netcdf")
+def _write_zarr(fit: xr.DataTree, target: Path) -> None:
+    """Write each group; chunks of zeros too, so that one that is lost is missed."""
+    for group, path in _groups(fit):
+        with unbroken():
+            group.to_zarr(target, group=path, mode="a", consolidated=False, write_empty_chunks=True)
+
+
+def _write_netcdf(fit: xr.DataTree, target: Path) -> None:
+    with GuardedFile(target) as file:
+        for group, path in _groups(fit):
+            with unbroken():
+                group.to_netcdf(file, group=path, mode="a", engine="h5netcdf")
+            file.check()
+        file.sync()
+
+
+def _groups(fit: xr.DataTree) -> Iterator[tuple[xr.Dataset, str]]:
+    """Yield the groups of a fit with their paths."""
+    for node in fit.subtree:
+        yield node.to_dataset(inherit=False), node.path
+
+
+def _require_chunks(source: Path, fit: xr.DataTree) -> None:
+    """Refuse a store of which chunks are lost: they would be read as zeros."""
+    import zarr
+
+    if fit.attrs.get("schema_version", 1) == 1:
+        return
+    for name, group in zarr.open_group(source, mode="r", zarr_format=3).groups():
+        for variable, array in group.arrays():
+            lost = array.nchunks - array.nchunks_initialized
+            if lost and variable not in OPTIONAL:  # partitions of a data set may have none
+                raise FitError(f"{name}/{variable} lacks {lost} of {array.nchunks} chunks")
 
 
 def _open(source: Path) -> xr.DataTree:

@@ -68,7 +68,7 @@ def test_formulas_that_are_let_through(text: str, columns: list[str]):
         ("", "cannot be read"),
         ("~ open('x')", "calls 'open'"),
         ("~ np.load('x')", "calls 'load'"),
-        ("~ __import__('os').system('true')", "calls '__import__'"),
+        ("~ __import__('os').system('true')", "cannot be read"),
         ("~ length.__class__", "backticks"),
         ("~ I(length).real", "backticks"),
         ("~ `print`(length)", "cannot be read"),

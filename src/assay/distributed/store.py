@@ -118,7 +118,7 @@ def lay_out(store: Path, template: xr.DataTree, regions: Regions) -> None:
     """Write a template and give each of its arrays the length that the whole data have."""
     import zarr
 
-    template.to_zarr(store, mode="w", consolidated=False)
+    template.to_zarr(store, mode="w", consolidated=False, write_empty_chunks=True)
     root = zarr.open_group(store, mode="r+", zarr_format=3)
     for name in template.children:
         group = root[name]
@@ -178,6 +178,7 @@ def write_partition(
     """
     import zarr
 
+    zarr.config.set({"array.write_empty_chunks": True})  # one that is lost is missed by load
     root = zarr.open_group(store, mode="r+", zarr_format=3)
     observed, constant = ratings_datasets(numbered.ratings)
     for name in ("rating_item", "place_item"):

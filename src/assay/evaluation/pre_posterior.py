@@ -16,7 +16,7 @@ from assay.evaluation.panels import PanelLayout
 from assay.evaluation.population import expected_population
 from assay.evaluation.registry import Metric
 from assay.evaluation.stream import posterior_labels
-from assay.fit_data import parameter_draws, ratings_of, spec_of
+from assay.fit_data import covariates_of, parameter_draws, ratings_of, spec_of
 from assay.model import Structure, build_structure
 from assay.ratings import NOT_AUDITED, PER_RATING, Ratings, take_ratings
 from assay.recovery import recover
@@ -64,7 +64,8 @@ def expected_components(
     spec, total = spec_of(fit), len(y.states)
     thinned = np.linspace(0, total - 1, min(draws, total)).astype(int)
     some = {name: draw[thinned] for name, draw in values.items()}
-    planned = build_structure(planned_ratings(ratings, share, rng), spec)
+    covariates = covariates_of(fit)
+    planned = build_structure(planned_ratings(ratings, share, rng), spec, covariates)
     prior = discordant_clusters(fit, ratings, chosen, layout, len(thinned)) if weighted else None
 
     def metric_values(y: LabelDraws) -> Values:
@@ -76,7 +77,7 @@ def expected_components(
     for d in rng.choice(total, size=min(sets, total), replace=False):
         truth = {name: draw[[d]] for name, draw in values.items()}
         more = build_structure(
-            _answered(planned, ratings, truth, y.states[d : d + 1][0], rng), spec
+            _answered(planned, ratings, truth, y.states[d : d + 1][0], rng), spec, covariates
         )
         pair = [LabelDraws(states=recover(more, some, rng).states, codes=y.codes) for _ in range(2)]
         first, second = (columns_of(metric_values(part), layout.systems, contrast) for part in pair)

@@ -5,10 +5,13 @@ from importlib import import_module
 
 from assay.catalogue import catalogue_entry
 from assay.prevalence.base import Prevalence
+from assay.prevalence.covariates import Covariates
 from assay.prevalence.design import Design, build_design
 from assay.priors import Prior, parse_prior
 
-__all__ = ["Design", "Prevalence", "build_design", "default_priors", "prevalence_class"]
+__all__ = [
+    "Covariates", "Design", "Prevalence", "build_design", "default_priors", "prevalence_class",
+]  # fmt: skip
 
 
 def prevalence_class(name: str) -> type[Prevalence]:

@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay.arguments import cut
 from assay.errors import ModelError
-from assay.formulas import TRANSFORMS, covariate_names
+from assay.formulas import covariate_names, evaluate_formula
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -66,7 +67,7 @@ def find_covariates(formula: str | None, items: pd.DataFrame) -> Covariates:
     if formula is None:
         return no_covariates(len(items))
     table = _columns(formula, items)
-    matrices = _matrices(formula, table)
+    matrices = evaluate_formula(formula, table)
     names, values = [], []
     common = matrices.common
     shown = {} if common is None else dict(common.as_dataframe())
@@ -90,34 +91,20 @@ def _columns(formula: str, items: pd.DataFrame) -> pd.DataFrame:
         if name not in items.columns:
             there = ", ".join(str(column) for column in items.columns)
             raise ModelError(
-                f"formula={formula!r} reads {name!r}, which the items do not have (they have "
+                f"formula={cut(formula)} reads {name!r}, which the items do not have (they have "
                 f"{there}); read it with the ratings: covariates={named!r}. "
                 "System and rank have effects without a formula"
             )
         blank = items[name].isna() | (items[name].astype("str") == "")
         if blank.any():
             raise ModelError(
-                f"formula={formula!r}: {int(blank.sum())} of {len(items)} items have no {name}, "
+                f"formula={cut(formula)}: {int(blank.sum())} of {len(items)} items have no {name}, "
                 f"e.g. {str(items.index[blank][0])!r}; fill it in, or give them a class of their "
                 "own"
             )
     numbers = {n: items[n] for n in named if pd.api.types.is_numeric_dtype(items[n])}
     words = {n: items[n].astype("str").astype(object) for n in named if n not in numbers}
     return pd.DataFrame({**numbers, **words}, index=items.index)
-
-
-def _matrices(formula: str, table: pd.DataFrame) -> Any:
-    from formulae import design_matrices
-
-    written = formula.removeprefix("~ ")
-    try:
-        with np.errstate(all="ignore"):
-            found = design_matrices(
-                written, table, na_action="error", extra_namespace=dict(TRANSFORMS)
-            )
-    except Exception as error:  # formulae raises whatever its terms do
-        raise ModelError(f"formula={formula!r} cannot be evaluated: {error}") from None
-    return found
 
 
 def _scaled(column: Floats, name: str) -> tuple[Floats, bool]:
@@ -141,8 +128,8 @@ def _groupings(found: Any, formula: str) -> dict[str, tuple[tuple[str, ...], Int
         slope, _, factor = str(name).partition("|")
         if slope != "1":
             raise ModelError(
-                f"formula={formula!r}: the effect of {slope} by {factor} is not available; write "
-                f"(1 | {factor}) for levels alone, or {slope} * {factor}"
+                f"formula={cut(formula)}: the effect of {slope} by {factor} is not available; "
+                f"write (1 | {factor}) for levels alone, or {slope} * {factor}"
             )
         level = found[name].argmax(axis=1)
         called = "by_" + factor.replace("/", "_")  # netCDF has no name with a slash

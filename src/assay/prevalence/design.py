@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.prevalence.covariates import find_covariates
+from assay.prevalence.covariates import Covariates, find_covariates
 from assay.ratings import Ratings
 
 Floats = NDArray[np.float64]
@@ -15,6 +15,8 @@ Ints = NDArray[np.int64]
 
 MIN_CLUSTERS = 5
 MAX_RANKS = 12
+PLACED = ("system", "rank", "stratum")
+"""Groupings that come with the items; others are those of a formula."""
 REACH = 8.0
 """The nodes of the quadrature cover at least as far on both sides of 0."""
 STEP = 0.2
@@ -71,6 +73,18 @@ class Design:
         """Number of distinct contexts."""
         return int(self.system_share.shape[1])
 
+    def by_item(self) -> Covariates:
+        """Return what the formula made of each item, to be kept in the fit."""
+        own = [effect for effect in self.effects if effect.name not in PLACED]
+        return Covariates(
+            names=self.covariates,
+            values=self.covariate_values[self.item_context],
+            groupings={
+                effect.name: (effect.levels, effect.share.argmax(axis=1)[self.item_context])
+                for effect in own
+            },
+        )
+
 
 def normal_quadrature(step: float = STEP) -> tuple[Floats, Floats]:
     r"""Nodes and log weights for a standard normal: the trapezoidal rule in a bent coordinate.
@@ -109,11 +123,14 @@ def normal_quadrature(step: float = STEP) -> tuple[Floats, Floats]:
     return nodes, log_weight - np.log(np.exp(log_weight).sum())
 
 
-def build_design(ratings: Ratings, formula: str | None = None) -> Design:
+def build_design(
+    ratings: Ratings, formula: str | None = None, covariates: Covariates | None = None
+) -> Design:
     """Find the contexts of the items of some ratings.
 
     Systems count if there are two or more; ranks and strata likewise; clusters if at least
-    ``MIN_CLUSTERS`` of them have two items or more.
+    ``MIN_CLUSTERS`` of them have two items or more. ``covariates`` are what the formula made of
+    these items before: then it is not evaluated.
 
     Raises
     ------
@@ -121,7 +138,8 @@ def build_design(ratings: Ratings, formula: str | None = None) -> Design:
         If the formula does not fit the items.
     """
     groupings = _groupings(ratings)
-    covariates = find_covariates(formula, ratings.items)
+    if covariates is None:
+        covariates = find_covariates(formula, ratings.items)
     for name, (found, codes) in covariates.groupings.items():
         groupings[name] = found, np.eye(len(found))[codes]
     parts = [*(share for _, share in groupings.values()), covariates.values]

@@ -1,6 +1,7 @@
 """Folders for what can be made again: compiled code."""
 
 import os
+import stat
 import sys
 from pathlib import Path
 
@@ -17,9 +18,17 @@ def user_cache() -> Path:
 
 
 def is_writable(folder: Path) -> bool:
-    """Whether files can be written into a folder, which is made if it does not exist."""
+    """Whether a folder is ours alone to write into; it is made if it does not exist.
+
+    What is kept there is run later. So a folder of another user, or one that everybody may write
+    into, does not count.
+    """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        about = folder.stat()
     except OSError:
+        return False
+    if hasattr(os, "getuid") and (about.st_uid != os.getuid() or about.st_mode & stat.S_IWOTH):
         return False
     return os.access(folder, os.W_OK)

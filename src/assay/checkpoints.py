@@ -1,14 +1,16 @@
 """Checkpoints: finished chains in a folder, taken up when the very same run is made again."""
 
 import hashlib
-from collections.abc import Sequence
+import warnings
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.errors import FitError
+from assay.arguments import cut
+from assay.errors import FitError, FitWarning
 from assay.files import draft
 from assay.plurals import counted
 from assay.walks import Walk
@@ -51,22 +53,48 @@ def require_own(folder: Path, walk: Walk, seeds: Sequence[int]) -> None:
         )
 
 
-def keep_chain(chain: Chain, file: Path) -> None:
-    """Write a chain that has come to its end."""
-    with draft(file) as unfinished, unfinished.open("wb") as stream:
-        np.savez(stream, **chain)  # type: ignore[arg-type]
+def keep_chain(chain: Chain, file: Path) -> bool:
+    """Write a chain that has come to its end; returns whether that was possible.
 
-
-def read_chain(file: Path) -> Chain:
-    """Read a chain that an earlier run finished.
-
-    Raises
-    ------
-    FitError
-        If the file is not one of a checkpoint.
+    A full disk is no reason to lose a chain that is in memory.
     """
     try:
-        with np.load(file, allow_pickle=False) as stored:
-            return dict(stored)
-    except (OSError, ValueError, KeyError) as error:
-        raise FitError(f"cannot read the checkpoint {file}: {error}; delete it") from None
+        with draft(file) as unfinished, unfinished.open("wb") as stream:
+            np.savez(stream, **chain)  # type: ignore[arg-type]
+    except OSError:
+        return False
+    return True
+
+
+def read_chain(file: Path, walk: Walk, statistics: Collection[str]) -> Chain | None:
+    """Read a chain that an earlier run finished; None if it is not there, or damaged.
+
+    A damaged one is run again, and a warning says so.
+
+    Parameters
+    ----------
+    file : path
+    walk : Walk
+    statistics : collection of str
+        What a chain has besides its draws.
+    """
+    if not file.exists():
+        return None
+    try:
+        # Opened here: an archive that numpy cannot read would stay open.
+        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
+            found = dict(stored)
+    except Exception as error:  # archives raise whatever they meet
+        warnings.warn(_damaged(file, error), FitWarning, stacklevel=2)
+        return None
+    lengths = {len(array) for array in found.values() if array.ndim}
+    numbers = all(array.dtype.kind in "fiub" and array.ndim for array in found.values())
+    whole = found.keys() == {"x", *statistics} and numbers and lengths == {walk.draws}
+    if not whole or found["x"].shape != (walk.draws, walk.density.size):
+        warnings.warn(_damaged(file, "it holds something else"), FitWarning, stacklevel=2)
+        return None
+    return found
+
+
+def _damaged(file: Path, why: object) -> str:
+    return f"the checkpoint {file} cannot be read ({cut(str(why))}): its chain is run again"

@@ -1,6 +1,7 @@
 """Ratings: what raters said about items, as arrays with names. A value; reading is elsewhere."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -8,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay.arguments import cut
 from assay.errors import ArgumentError, RatingsError
 from assay.plurals import counted
 from assay.states import MISSING, Vectors
@@ -20,6 +22,8 @@ RESOLVE = ("retry", "repair")
 ITEM_COLUMNS = ("cluster", "stratum", "weight")
 """Of ``Ratings.items``, whatever the task."""
 AUDITED_RIGHT, AUDITED_WRONG, NOT_AUDITED, SOME_WRONG = 1, 0, -1, -2
+NO_FILE = re.compile("[\0\ud800-\udfff]")
+"""Characters that no file of a fit can hold."""
 PER_RATING = (
     "answers", "item", "rater", "replicate", "abstained", "scores", "session", "audit", "seconds",
 )  # fmt: skip
@@ -190,6 +194,22 @@ class Ratings:
         unlisted = [name for name in named if name not in self.sessions]
         if unlisted:
             raise RatingsError(f"sessions does not list {', '.join(unlisted)}")
+        self._require_storable()
+
+    def _require_storable(self) -> None:
+        """Refuse names that no file can hold: after a long fit it would be too late."""
+        columns: dict[str, Iterable[Any]] = {
+            "item": self.items.index, "cluster": self.items["cluster"], "rater": self.raters.index,
+            "stratum": self.items["stratum"], "rater group": self.raters["group"],
+            "system": self.panels["system"], "session": self.sessions,
+        }  # fmt: skip
+        for what, names in columns.items():
+            bad = next((name for name in dict.fromkeys(names) if not storable(name)), None)
+            if bad is not None:
+                raise RatingsError(
+                    f"the {what} {cut(str(bad))} cannot be stored: its name holds the character "
+                    "NUL or half a character (a lone surrogate); rename it"
+                )
 
     @property
     def answered(self) -> NDArray[np.bool_]:
@@ -225,6 +245,18 @@ class Ratings:
         if self.systems:
             parts.append(counted(len(self.systems), "system"))
         return f"<assay.Ratings of task {self.task.name}: {', '.join(parts)}>"
+
+
+def storable(name: object) -> bool:
+    r"""Whether a name can stand in a file.
+
+    Examples
+    --------
+    >>> storable("naïve"), storable("a\0b"), storable("\udc80")
+    (True, False, False)
+    """
+    text = str(name)
+    return not NO_FILE.search(text)
 
 
 def covariate_columns(items: pd.DataFrame) -> list[str]:

@@ -11,9 +11,11 @@ Statistics and Computing 24, 339-349.
 """
 
 import time
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -23,9 +25,10 @@ from numpy.typing import NDArray
 from assay.checkpoints import Chain, chain_file, keep_chain, read_chain
 from assay.density import NOT_FINITE, Density
 from assay.effort import Effort
-from assay.errors import FitError
+from assay.errors import FitError, FitWarning
 from assay.kernels.c_functions import c_functions, cards
 from assay.partition import cores
+from assay.plurals import counted
 from assay.progress import Board, progress_bar
 from assay.walks import Start, Walk, arrays_of, walk_of
 
@@ -69,7 +72,8 @@ def sample_nuts(
     seeds = chain_seeds(seed, chains)
     folder = effort.checkpoint
     files = [None if folder is None else chain_file(folder, walk, s) for s in seeds]
-    found = {n: read_chain(f) for n, f in enumerate(files) if f is not None and f.exists()}
+    found = _kept_chains(files, walk)
+    lost: list[Path] = []
     stop = Event()
     with (
         progress_bar(chains, effort.total, show=effort.progress) as show,
@@ -85,8 +89,8 @@ def sample_nuts(
 
             chain = _arrays(_run(walk, seeds[n], look, stop), walk)
             if len(chain["x"]) == walk.draws:
-                if (file := files[n]) is not None:
-                    keep_chain(chain, file)
+                if (file := files[n]) is not None and not keep_chain(chain, file):
+                    lost.append(file)
                 board.finish(n)
             return chain
 
@@ -104,7 +108,24 @@ def sample_nuts(
             if not any(len(chain["x"]) for chain in [*so_far, *found.values()]):
                 raise
         found |= {n: future.result() for n, future in running.items()}
+    if lost:
+        warnings.warn(
+            f"{counted(len(lost), 'chain')} could not be kept in {lost[0].parent}, whose disk may "
+            "be full; the draws themselves are unharmed",
+            FitWarning,
+            stacklevel=2,
+        )
     return together([found[n] for n in sorted(found)])
+
+
+def _kept_chains(files: Sequence[Path | None], walk: Walk) -> dict[int, Chain]:
+    """Return the chains that an earlier run finished, by their place."""
+    kept = {
+        n: read_chain(file, walk, STATISTICS.values())
+        for n, file in enumerate(files)
+        if file is not None
+    }
+    return {n: chain for n, chain in kept.items() if chain is not None}
 
 
 def chain_seeds(seed: int, chains: int) -> list[int]:

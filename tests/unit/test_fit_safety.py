@@ -8,16 +8,21 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
+from typer.testing import CliRunner
 
 import assay
-from assay.errors import FitError, FitWarning
+from assay import cli
+from assay.cli.shell import this_command
+from assay.errors import FitError, FitWarning, RatingsError
 from assay.fit_data import SCHEMA_VERSION, ratings_of
 
 FROZEN = Path(__file__).parents[1] / "data" / "fit-0.1.nc"
@@ -283,3 +288,86 @@ def test_whenever_a_disk_is_full_it_is_a_message(
     monkeypatch.undo()
     assert target.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == ["fit.nc"]
+
+
+def full_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nothing be written below a folder."""
+    opened = os.open
+
+    def refuse(path: Any, *flags: Any, **more: Any) -> int:
+        if str(path).startswith(str(folder)) and str(path).endswith(".nc"):
+            raise OSError(28, "No space left on device")
+        return opened(path, *flags, **more)
+
+    monkeypatch.setattr("assay.guarded_files.os.open", refuse)
+
+
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_a_fit_goes_to_another_folder_if_its_disk_is_full(
+    fit: xr.DataTree, tmp_path: Path, elsewhere: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, full, other = tmp_path / "ratings.csv", tmp_path / "full", tmp_path / "other"
+    source.write_text("item,rater,label\n1,a,x\n2,a,y\n1,b,x\n2,b,y\n")
+    for folder in (full, other):
+        folder.mkdir()
+    monkeypatch.setattr("assay.fit", lambda *_, **__: fit)
+    monkeypatch.setattr("assay.cli.rescue.tempfile.gettempdir", lambda: str(other))
+    monkeypatch.setattr(Path, "home", lambda: full)
+    monkeypatch.chdir(full)
+    full_disk(full if elsewhere else tmp_path, monkeypatch)
+    command = ["fit", str(source), "--task", "single", "-o", str(full / "fit.nc"), "-q"]
+    done = CliRunner().invoke(cli.app, command)
+    assert done.exit_code == 1
+    assert f"cannot write {full / 'fit.nc'}: No space left on device" in done.output
+    assert list(full.iterdir()) == []
+    if not elsewhere:
+        assert (
+            "the draws were finished, and are lost (--checkpoint FOLDER keeps them)" in done.output
+        )
+        return
+    (place,) = other.iterdir()
+    assert f"The fit is in {place / 'fit.nc'} instead; move it from there" in done.output
+    assert assay.load(place / "fit.nc").attrs["method"] == "map"
+
+
+TABLE = pd.DataFrame({"item": ["a", "b"], "rater": ["x", "x"], "label": ["no", "yes"]})
+
+
+@pytest.mark.parametrize("column", ["item", "rater", "label", "remark"])
+@pytest.mark.parametrize("kind", ["table", "csv", "parquet"])
+def test_nul_in_a_cell_is_refused_at_reading(tmp_path: Path, column: str, kind: str) -> None:
+    """No netCDF file can hold it, which was found out after the fit alone."""
+    table = TABLE.assign(remark="")
+    table.loc[1, column] = "b\0c"
+    source: Any = table
+    if kind == "csv":
+        source = tmp_path / "ratings.csv"
+        filler = pd.concat([TABLE.assign(remark="x" * 40_000)] * 2, ignore_index=True)
+        filler["item"] = ["c", "d", "e", "f"]
+        pd.concat([filler, table]).to_csv(source, index=False)
+    elif kind == "parquet":
+        source = tmp_path / "ratings.parquet"
+        table.to_parquet(source)
+    with pytest.raises(RatingsError, match=rf"1 cell .*NUL.*column {column}, (row|line)") as caught:
+        assay.read_ratings(source, task="single")
+    assert r"replace('\0', '', regex=True)" in str(caught.value)
+    assay.read_ratings(table.replace("\0", "", regex=True), task="single")
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\udc80"])
+def test_names_that_no_file_can_hold_are_refused_before_a_fit(name: str) -> None:
+    with pytest.raises(RatingsError, match="cannot be stored"):
+        replace(assay.read_ratings(TABLE, task="single"), sessions=(name,))
+
+
+def test_nul_in_the_name_of_a_group_is_refused_before_a_fit() -> None:
+    with pytest.raises(RatingsError, match=r"the rater group .* cannot be stored"):
+        assay.read_ratings(TABLE, task="single", group={"x": "a\0b"})
+
+
+def test_a_command_with_bytes_that_are_no_text_can_be_stored(
+    fit: xr.DataTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["assay", "fit", "na\udcefve.csv"])
+    stored = with_attribute(fit, command=this_command())
+    assert "na\\udcefve.csv" in assay.load(assay.save(stored, tmp_path / "fit.nc")).attrs["command"]

@@ -15,6 +15,7 @@ import pytest
 import assay
 from assay.kernels import compiling
 from assay.kernels.compiling import compiled, digest, folder, kept_on_disk
+from assay.kernels.kept_code import CheckedFiles
 
 PLAY = """
 import numpy as np
@@ -116,3 +117,51 @@ def test_where_nothing_can_be_written_functions_are_compiled_all_the_same(
 
     assert add(1, 2) == 3
     assert add.stats.cache_path is None
+
+
+def test_damaged_and_foreign_code_is_compiled_anew(tmp_path: Path) -> None:
+    ours, kept = Path(assay.__file__).parents[1], tmp_path / "kept"
+    assert play(ours, kept) == [3.0, 0.0]
+    for suffix in ("nbi", "nbc"):
+        files = list(kept.rglob(f"*.{suffix}"))
+        assert files
+        for n, file in enumerate(files):
+            whole = file.read_bytes()
+            half = len(whole) // 2
+            flipped = whole[:half] + bytes([whole[half] ^ 1]) + whole[half + 1 :]
+            file.write_bytes((b"", whole[:-1], flipped, b"something else")[n % 4])
+        assert play(ours, kept) == [3.0, 0.0]
+        assert play(ours, kept) == [3.0, 1.0]
+
+
+@pytest.mark.parametrize("content", [b"", b"\x80\x05garbage", b"x" * 5000])
+def test_an_index_that_is_no_index_is_no_traceback(tmp_path: Path, content: bytes) -> None:
+    files = CheckedFiles(str(tmp_path), "f", "stamp")
+    files.save("key", {"code": 1})
+    assert files.load("key") == {"code": 1}
+    (tmp_path / "f.nbi").write_bytes(content)
+    assert files.load("key") is None
+    files.save("key", 2)
+    assert files.load("key") == 2
+    for file in tmp_path.glob("*.nbc"):
+        file.write_bytes(content)
+    assert files.load("key") is None
+    shutil.rmtree(tmp_path)
+    files.save("key", 3)  # nowhere to write
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders have no such owners there")
+def test_folders_that_others_can_write_into_are_passed_over(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    own = folder()
+    assert own == tmp_path / digest()
+    assert own.stat().st_mode & 0o777 == 0o700
+    own.chmod(0o777)
+    folder.cache_clear()
+    assert folder() != own
+    own.chmod(0o700)
+    monkeypatch.setattr("assay.caches.os.getuid", lambda: own.stat().st_uid + 1)
+    folder.cache_clear()
+    assert folder() is None

@@ -126,12 +126,45 @@ def test_a_folder_of_other_runs_is_refused(tmp_path, other):
         assert assay.fit(ratings, **given | {"chains": 3})["posterior"].sizes["chain"] == 3
 
 
-def test_a_broken_checkpoint_is_named(density, tmp_path):
-    run(density, checkpoint=tmp_path)
+def changed_chain(file, **arrays):
+    with np.load(file) as stored:
+        np.savez(file, **(dict(stored) | arrays))
+
+
+DAMAGED_CHAINS = {
+    "text": lambda file: file.write_bytes(b"not an archive"),
+    "nothing": lambda file: file.write_bytes(b""),
+    "cut": lambda file: file.write_bytes(file.read_bytes()[:-200]),
+    "a flipped bit": lambda file: file.write_bytes(
+        file.read_bytes()[:600] + b"\xff" + file.read_bytes()[601:]
+    ),
+    "other draws": lambda file: changed_chain(file, x=np.zeros((3, 2))),
+    "words": lambda file: changed_chain(file, lp=np.array(["a"] * 30)),
+    "objects": lambda file: changed_chain(file, lp=np.array([{}] * 30, object)),
+    "more": lambda file: changed_chain(file, other=np.zeros(30)),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED_CHAINS)
+def test_a_damaged_checkpoint_is_run_again(density, tmp_path, name):
+    x, _ = run(density, checkpoint=tmp_path)
     file = next(tmp_path.glob("chain-*.npz"))
-    file.write_bytes(b"not an archive")
-    with pytest.raises(FitError, match=file.name):
-        run(density, checkpoint=tmp_path)
+    DAMAGED_CHAINS[name](file)
+    with pytest.warns(FitWarning, match=f"{file.name} cannot be read.*run again"):
+        again, _ = run(density, checkpoint=tmp_path)
+    np.testing.assert_array_equal(x, again)
+    np.testing.assert_array_equal(x, run(density, checkpoint=tmp_path)[0])
+
+
+def test_a_full_disk_loses_no_chain(density, tmp_path, monkeypatch):
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "savez", full)
+    with pytest.warns(FitWarning, match="3 chains could not be kept"):
+        x, _ = run(density, checkpoint=tmp_path)
+    assert x.shape == (3, 30, density.size)
+    assert list(tmp_path.iterdir()) == []
 
 
 class Interrupt:

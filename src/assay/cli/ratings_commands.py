@@ -12,9 +12,10 @@ from assay.cli.fitting import Fitting
 from assay.cli.metric_options import MetricFiles, register
 from assay.cli.options import Json, Level, Quiet, Source, Table, TaskName, require_task
 from assay.cli.reading import Reading
+from assay.cli.rescue import write_fit
 from assay.cli.shell import end_with, open_fit, show, warn
 from assay.cli.tables import deliver
-from assay.files import Unwritten, require_fit_place
+from assay.files import require_fit_place
 from assay.option_words import in_options
 from assay.progress import waiting
 
@@ -101,8 +102,6 @@ def fit(
     quiet: Quiet = False,
 ) -> None:
     """Fit a model to ratings and write the fit to one file."""
-    import assay
-
     named = require_task(task)
     fitting.checked()
     require_fit_place(output)
@@ -111,10 +110,7 @@ def fit(
     else:
         tree = fitting.fit(source, named, reading, progress=not quiet)
         with waiting(f"writing {output.name}", show=not quiet):
-            try:
-                assay.save(tree, output)
-            except Unwritten as error:
-                raise Unwritten(f"{error}; {fitting.draws_left()}") from None
+            write_fit(tree, output, fitting)
     _report_fit(tree, output, as_json)
 
 

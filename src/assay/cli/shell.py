@@ -48,8 +48,12 @@ def say_notes(read: "Accounting") -> None:
 
 
 def this_command() -> str:
-    """Return the command as it was typed, for whoever wants to repeat it."""
-    return shlex.join(["assay", *sys.argv[1:]])
+    """Return the command as it was typed, for whoever wants to repeat it.
+
+    Bytes of a file name that are no text are written as escapes: a fit could not hold them.
+    """
+    typed = shlex.join(["assay", *sys.argv[1:]])
+    return typed.encode("utf-8", "backslashreplace").decode()
 
 
 def fail(text: str, status: int = 1) -> NoReturn:

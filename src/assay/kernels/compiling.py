@@ -17,6 +17,7 @@ from typing import Any
 import numba
 
 from assay.caches import is_writable, user_cache
+from assay.kernels.kept_code import checked_files
 
 SETTINGS: Any = numba.config
 LOCK = RLock()
@@ -49,7 +50,8 @@ def kept_on_disk() -> Iterator[bool]:
         before, chosen = SETTINGS.CACHE_DIR, folder()
         SETTINGS.CACHE_DIR = str(chosen or before)
         try:
-            yield chosen is not None
+            with checked_files():
+                yield chosen is not None
         finally:
             SETTINGS.CACHE_DIR = before
 
@@ -59,7 +61,8 @@ def folder() -> Path | None:
     """Return where machine code of these sources is kept; None if nothing can be written.
 
     Below the folder that ``NUMBA_CACHE_DIR`` names, else beside the sources, else below the
-    user's own.
+    user's own. A folder that is somebody else's, or open to everybody, is passed over: machine
+    code from it would be run.
     """
     given, mark = SETTINGS.CACHE_DIR, digest()
     beside, own = Path(__file__).parent / "__pycache__", user_cache() / "numba"

@@ -54,10 +54,31 @@ class Table:
     beside: bool = False
     part: bool = False
 
+    def __post_init__(self) -> None:
+        """Refuse the character NUL, which no netCDF file can hold, before anything is fitted."""
+        nul = {str(n): held_nul(column) for n, column in self.frame.items()}
+        problems = [
+            Problem(
+                what=f"{counted(int(rows.sum()), 'cell')} with the character NUL (U+0000)",
+                where=self.where(rows, column),
+                mend=r"remove it, e.g. with table.replace('\0', '', regex=True) in pandas",
+            )
+            for column, rows in nul.items()
+            if rows.any()
+        ]
+        if problems:
+            raise RatingsError(problems, self.source)
+
     def where(self, rows: NDArray[Any], column: str = "") -> str:
         """Name the first few of some rows (a mask or positions), and a column."""
         place = where_lines(self.lines[rows], self.unit, column)
         return f"{Path(self.source).name}, {place}" if self.beside else place
+
+
+def held_nul(column: "pd.Series[Any]") -> NDArray[np.bool_]:
+    """Return which cells hold the character NUL, and all if the column's name does."""
+    inside = column.str.contains("\0", regex=False).to_numpy(bool)
+    return np.full(len(column), True) if "\0" in str(column.name) else inside
 
 
 def where_lines(lines: NDArray[Any], unit: str, column: str = "") -> str:

@@ -1,0 +1,62 @@
+"""A fit that cannot be written where it was to stand goes to another disk."""
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assay.errors import FitError
+from assay.files import Unwritten
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from assay.cli.fitting import Fitting
+
+
+def write_fit(tree: "xr.DataTree", output: Path, fitting: "Fitting") -> None:
+    """Write a fit, or say where its draws are.
+
+    Raises
+    ------
+    Unwritten
+        At Ctrl-C.
+    FitError
+        If the disk is full, or closed to us: the fit may stand elsewhere, and the error says so.
+    """
+    import assay
+
+    try:
+        assay.save(tree, output)
+    except Unwritten as error:
+        raise Unwritten(f"{error}; {fitting.draws_left()}") from None
+    except FitError as error:
+        why = str(error).partition(". The fit itself")[0]
+        place = _elsewhere(tree, output)
+        if place is None:
+            raise FitError(f"{why}; {fitting.draws_left()}") from None
+        raise FitError(f"{why}. The fit is in {place} instead; move it from there") from None
+
+
+def _elsewhere(tree: "xr.DataTree", output: Path) -> Path | None:
+    """Write the fit to a folder of its own, on another disk if there is one."""
+    import assay
+
+    folders = [Path(tempfile.gettempdir()), Path.home(), Path.cwd()]
+    here = output.parent.resolve()
+    for base in sorted(folders, key=lambda folder: _disk(folder) == _disk(here)):
+        try:
+            place = Path(tempfile.mkdtemp(prefix="assay-fit-", dir=base))
+        except OSError:
+            continue
+        try:
+            return assay.save(tree, place / output.name)
+        except FitError:
+            place.rmdir()
+    return None
+
+
+def _disk(folder: Path) -> int:
+    try:
+        return folder.stat().st_dev
+    except OSError:
+        return -1

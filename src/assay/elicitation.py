@@ -13,8 +13,10 @@ from typing import Self
 import numpy as np
 from scipy.special import betainc, expit, logit, ndtr
 
+from assay.arguments import cut
 from assay.errors import ModelError
 
+MAX_CHARACTERS = 200
 EXAMPLE = "about 85 % accurate, 90 % between 70 and 95"
 _NUMBER = r"(\d*\.?\d+)\s*(%?)"
 _FORM = re.compile(
@@ -61,9 +63,9 @@ class Opinion:
         >>> Opinion.parse("about 0.85 accurate, 90 % between 0.7 and 0.95")
         Opinion(mean=0.85, mass=0.9, lower=0.7, upper=0.95)
         """
-        found = _FORM.fullmatch(text.strip())
+        found = _FORM.fullmatch(text.strip()) if len(text) <= MAX_CHARACTERS else None
         if found is None:
-            raise ModelError(f"{where}: {text!r} is no opinion; write e.g. {EXAMPLE!r}")
+            raise ModelError(f"{where}: {cut(text)} is no opinion; write e.g. {EXAMPLE!r}")
         numbers, signs = [float(n) for n in found.groups()[::2]], found.groups()[1::2]
         mean, lower, upper = _fractions([numbers[0], *numbers[2:]], [signs[0], *signs[2:]])
         (mass,) = _fractions(numbers[1:2], signs[1:2])
@@ -177,4 +179,10 @@ def _root(function: Callable[[float], float], start: float, end: float) -> float
     # Imported here: it takes as long as the rest of the module, and most models need no root.
     from scipy.optimize import brentq
 
-    return float(brentq(function, start, end, xtol=1e-12))
+    try:
+        return float(brentq(function, start, end, xtol=1e-12))
+    except ValueError:  # no change of sign: the opinion is more extreme than any distribution here
+        raise ModelError(
+            "no distribution has the mean and the interval of this opinion; give an interval that "
+            "is less narrow, or a mean further from its ends"
+        ) from None

@@ -16,9 +16,13 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput
 from numpy.typing import NDArray
 
+from assay.arguments import cut
 from assay.errors import TaskError, suggest
 
 NOT_ASKED = -2
+MAX_CHARACTERS = 10_000
+MAX_DEPTH = 100
+"""Of a rule: operators within each other."""
 
 GRAMMAR = r"""
 ?start: implies
@@ -92,6 +96,10 @@ def parse(text: str, classes: Mapping[str, tuple[str, ...]]) -> Expression:
     >>> rule({"a": np.array([0, 1, 1]), "b": np.array([1, 0, 1])})
     array([ True,  True, False])
     """
+    if len(text) > MAX_CHARACTERS:
+        raise TaskError(
+            f"rule {cut(text)} has {len(text):,} characters; at most {MAX_CHARACTERS:,} are allowed"
+        )
     try:
         tree = _parser().parse(text)
     except UnexpectedInput as error:
@@ -100,13 +108,28 @@ def parse(text: str, classes: Mapping[str, tuple[str, ...]]) -> Expression:
             f" at character {column}" if isinstance(column, int) and column > 0 else " at its end"
         )
         raise TaskError(
-            f"rule {text!r} cannot be read{place}; allowed: label names (in quotes if there is "
+            f"rule {cut(text)} cannot be read{place}; allowed: label names (in quotes if there is "
             "more in them than letters, digits, dots and underscores), ->, or, and, not, "
             "==, !=, exactly_one(...), at_most_one(...), at_least_one(...), parentheses"
         ) from None
+    if _depth(tree) > MAX_DEPTH:
+        raise TaskError(
+            f"rule {cut(text)} has more than {MAX_DEPTH} operators within each other; write "
+            "several rules"
+        )
     used: list[str] = []
     evaluate = _compile(tree, text, classes, used)
     return Expression(text=text, labels=tuple(dict.fromkeys(used)), evaluate=evaluate)
+
+
+def _depth(tree: Tree[Token]) -> int:
+    """Return how deep a tree is, without Python's stack."""
+    deepest, left = 0, [(tree, 1)]
+    while left:
+        node, depth = left.pop()
+        deepest = max(deepest, depth)
+        left += [(child, depth + 1) for child in node.children if isinstance(child, Tree)]
+    return deepest
 
 
 def _compile(
@@ -156,21 +179,21 @@ def _comparison(
     label = words[0]
     if label not in classes:
         raise TaskError(
-            f"rule {text!r} names {label!r}, which is no label of the task; "
+            f"rule {cut(text)} names {cut(label)}, which is no label of the task; "
             f"{suggest(label, list(classes))}"
         )
     used.append(label)
     if node.data == "label":
         if len(classes[label]) != 2:
             raise TaskError(
-                f"rule {text!r} uses {label!r} as yes or no, but it has the classes "
+                f"rule {cut(text)} uses {label!r} as yes or no, but it has the classes "
                 f"{', '.join(classes[label])}; "
                 f"write {as_written(label)} == {as_written(classes[label][0])}"
             )
         return lambda codes: codes[label] == 1
     if words[1] not in classes[label]:
         raise TaskError(
-            f"rule {text!r}: {words[1]!r} is no class of {label!r}; "
+            f"rule {cut(text)}: {cut(words[1])} is no class of {label!r}; "
             f"{suggest(words[1], list(classes[label]))}"
         )
     code = classes[label].index(words[1])

@@ -1,6 +1,5 @@
 """Priors as a user gives them: by name, or in a TOML file of the form that the catalogue has."""
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from assay.arguments import path_given, written
 from assay.errors import ModelError
 from assay.priors import parse_prior, write_prior
+from assay.toml_files import FileError, read_toml
 
 Source = Mapping[str, Any] | str | Path
 Priors = Source | Sequence[Source] | None
@@ -94,15 +94,15 @@ def read_priors(path: str | Path) -> dict[str, str]:
 
 def _table(path: Path) -> dict[str, Any]:
     """Return the table ``[priors]``."""
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if "\0" not in str(path) and not path.exists():
         raise ModelError(
             f"{path}: there is no such file; priors= takes priors by name or the path of a TOML "
             f"file, e.g.\n{EXAMPLE}"
-        ) from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ModelError(f"{path}: {error}") from None
+        )
+    try:
+        content = read_toml(path)
+    except FileError as error:
+        raise ModelError(f"{path}: the file {error}") from None
     others = sorted(set(content) - {"priors"})
     priors = content.get("priors")
     if others or not isinstance(priors, dict):

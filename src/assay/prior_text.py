@@ -1,13 +1,19 @@
 """The notation of priors: a name and numbers, ``Normal(0, sigma=1)``, read and written."""
 
 import ast
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from assay.arguments import cut
 from assay.elicitation import EXAMPLE
 from assay.errors import ModelError
+
+MAX_CHARACTERS = 1_000
+MAX_COUNTS = 1_000_000
+"""Characters of ``Counts(...)``, which may have a table for each rater."""
 
 
 def read_call(text: str, where: str) -> tuple[str, list[Any], dict[str, Any]]:
@@ -29,18 +35,30 @@ def read_call(text: str, where: str) -> tuple[str, list[Any], dict[str, Any]]:
     >>> read_call("Normal(1, sigma=2)", "prior")
     ('Normal', [1], {'sigma': 2})
     """
+    _require_short(text, where)
     try:
-        call = ast.parse(text.strip(), mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's, of what it can still read
+            call = ast.parse(text.strip(), mode="eval").body
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
             raise ValueError
         positional = [ast.literal_eval(arg) for arg in call.args]
         named = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
-    except (SyntaxError, ValueError, TypeError):
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         raise ModelError(
-            f"{where}: {text!r} is no prior; write a distribution with numbers, e.g. "
+            f"{where}: {cut(text)} is no prior; write a distribution with numbers, e.g. "
             f"'Normal(0, 1)', or an opinion on an accuracy, e.g. {EXAMPLE!r}"
         ) from None
     return call.func.id, positional, named
+
+
+def _require_short(text: str, where: str) -> None:
+    """Refuse texts that Python's parser would choke on; tables of counts may be long."""
+    most = MAX_COUNTS if text.lstrip().startswith("Counts") else MAX_CHARACTERS
+    if len(text) > most:
+        raise ModelError(
+            f"{where}: {cut(text)} has {len(text):,} characters; at most {most:,} are allowed"
+        )
 
 
 def read_counts(value: Any, where: str) -> Any:
@@ -57,10 +75,13 @@ def read_counts(value: Any, where: str) -> Any:
     ((8.0, 2.0), (1.0, 9.0))
     """
     if isinstance(value, Mapping):
-        return {str(k): read_counts(v, f"{where}, label {k}") for k, v in value.items()}
+        nested = next((k for k, v in value.items() if isinstance(v, Mapping)), None)
+        if nested is not None:
+            raise ModelError(f"{where}, label {cut(str(nested))}: counts by label stand one deep")
+        return {str(k): read_counts(v, f"{where}, label {str(k)[:60]}") for k, v in value.items()}
     try:
         counts = np.asarray(value, float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, RecursionError):
         counts = np.zeros(0)
     if counts.ndim not in (2, 3) or counts.shape[-1] != counts.shape[-2] or counts.shape[-1] < 2:
         raise ModelError(

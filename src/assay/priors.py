@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from assay.arguments import cut
+from assay.arguments import written as write
 from assay.elicitation import Opinion, opinion_beta, opinion_logit_normal
 from assay.errors import ModelError, suggest
 from assay.prior_text import read_call, read_counts, written
@@ -116,26 +118,28 @@ def parse_prior(text: str, *, where: str = "prior") -> Prior:
     >>> str(parse_prior("Counts([[8, 2], [1, 9]])"))
     'Counts([[8, 2], [1, 9]])'
     """
-    if str(text).strip().lower().startswith("about"):
+    if not isinstance(text, str):
+        raise ModelError(f"{where}: {write(text)} is no prior; write it as text: 'Normal(0, 1)'")
+    if text.strip().lower().startswith("about"):
         return Prior(name=ABOUT, values=(Opinion.parse(str(text), where=where),))
     name, positional, named = read_call(str(text), where)
     if name not in PARAMETERS:
-        raise ModelError(f"{where}: no distribution {name!r}; {suggest(name, list(PARAMETERS))}")
+        raise ModelError(f"{where}: no distribution {cut(name)}; {suggest(name, list(PARAMETERS))}")
     wanted = PARAMETERS[name]
     given = dict(zip(wanted, positional, strict=False)) | named
     if set(given) != set(wanted) or len(positional) + len(named) != len(wanted):
-        raise ModelError(f"{where}: {text!r}; {name} takes {', '.join(wanted)}")
+        raise ModelError(f"{where}: {cut(str(text))}; {name} takes {', '.join(wanted)}")
     if name == "Counts":
         return Prior(name=name, values=(read_counts(given["counts"], where),))
     try:
         numbers = {w: float(given[w]) for w in wanted}
-    except (TypeError, ValueError):
-        raise ModelError(f"{where}: {text!r}; {name} takes numbers") from None
+    except (TypeError, ValueError, OverflowError):
+        raise ModelError(f"{where}: {cut(str(text))}; {name} takes numbers") from None
     positive = wanted if name not in {"Normal", "Confusion"} else wanted[1:]
     if any(numbers[w] <= 0 for w in positive) or not all(np.isfinite([*numbers.values()])):
-        raise ModelError(f"{where}: {text!r}; {', '.join(positive)} must be positive")
+        raise ModelError(f"{where}: {cut(str(text))}; {', '.join(positive)} must be positive")
     if name == "Confusion" and not 0 < numbers["correct"] < 1:
-        raise ModelError(f"{where}: {text!r}; correct is a share between 0 and 1")
+        raise ModelError(f"{where}: {cut(str(text))}; correct is a share between 0 and 1")
     return Prior(name=name, values=tuple(numbers.values()))
 
 
@@ -168,7 +172,9 @@ def write_prior(value: Any, *, where: str = "prior") -> str:
     if isinstance(value, str | Prior):
         return str(value)
     if not isinstance(value, Mapping | Sequence) and np.ndim(value) == 0:
-        raise ModelError(f"{where}: {value!r} is no prior; write it as text, e.g. 'Normal(0, 1)'")
+        raise ModelError(
+            f"{where}: {write(value)} is no prior; write it as text, e.g. 'Normal(0, 1)'"
+        )
     return str(Prior(name="Counts", values=(read_counts(value, where),)))
 
 

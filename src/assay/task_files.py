@@ -1,13 +1,11 @@
 """Tasks from files (``models/tasks/*.toml``): every problem in one is reported at once."""
 
 import json
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from unicodedata import normalize
 
-from assay.arguments import written
+from assay.arguments import cut, written
 from assay.catalogue import catalogue_names, catalogue_path
 from assay.errors import TaskError, UnknownNameError, suggest
 from assay.metric_names import lacking_labels
@@ -21,9 +19,17 @@ from assay.task import (
     Rule,
     Task,
 )
+from assay.toml_files import FileError, read_toml
 
 Entry = Mapping[str, Any]
 """A table of the file."""
+MAX_STATES = 20_000
+"""Tables of probabilities have a column for each, and the work grows with them."""
+MAX_LABELS = 1_000
+MAX_NAME = 500
+"""Characters of a name of a label, class, rule or column."""
+MAX_TEXT = 20_000
+"""Characters of a description."""
 
 
 def load_task(task: "str | Path | Task") -> Task:
@@ -64,33 +70,40 @@ def load_task(task: "str | Path | Task") -> Task:
             )
         path = catalogue_path("tasks", f"{task}.toml")
     try:
-        # Accents composed as the readers compose them, so that names are found in the data.
-        data = tomllib.loads(normalize("NFC", path.read_text(encoding="utf-8")))
-    except OSError as error:
-        raise TaskError(f"task file {path} cannot be read: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise TaskError(f"task file {path} is not valid TOML: {error}") from None
+        data = read_toml(path)
+    except FileError as error:
+        raise TaskError(f"task file {path} {error}") from None
     data.setdefault("name", path.stem)
-    return _read_task(data, source=f"task file {path}", from_file=True)
+    return _read_task(data, source=f"task file {path}")
 
 
 def task_from_json(text: str) -> Task:
-    """Rebuild a task from :meth:`Task.to_json`."""
-    return _read_task(json.loads(text), source="the fit's attributes")
+    """Rebuild a task from :meth:`Task.to_json`.
+
+    Raises
+    ------
+    TaskError
+        If it is no task.
+    """
+    data = json.loads(text)
+    if not isinstance(data, dict):
+        raise TaskError(f"{written(data)} is no task")
+    return _read_task(data, source="the fit's attributes", stored=True)
 
 
-def _read_task(data: Entry, *, source: str, from_file: bool = False) -> Task:
-    """Make a task of a parsed file; only a file is asked for what its metrics need.
+def _read_task(data: Entry, *, source: str, stored: bool = False) -> Task:
+    """Make a task of a parsed file; one that is ``stored`` has classes as the data have them
+    and is not asked for what its metrics need.
 
     Raises
     ------
     TaskError
         With all problems.
     """
-    reader = _Reader()
+    reader = _Reader(stored=stored)
     task = reader.task(data)
     reader.check_expressions(task)
-    if from_file and task.labels:
+    if not stored and task.labels:
         reader.problems += lacking_labels(task)
     if reader.problems:
         lines = "\n".join(f"  - {p}" for p in reader.problems)
@@ -98,37 +111,81 @@ def _read_task(data: Entry, *, source: str, from_file: bool = False) -> Task:
     return task
 
 
+def _called(entry: Entry, otherwise: str) -> str:
+    """Return the name of a table for a message, or its number."""
+    name = entry.get("name", "")
+    return (
+        name if isinstance(name, str) and name.isprintable() and 0 < len(name) < 60 else otherwise
+    )
+
+
+def _may_name(value: object) -> bool:
+    """Whether a value can name a class: a text, or a number."""
+    return (isinstance(value, str) and value != "") or type(value) in (int, float)
+
+
 class _Reader:
     """Reads the tables of a task file, and collects what is wrong with them."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, stored: bool) -> None:
         self.problems: list[str] = []
+        self.stored = stored
 
     def task(self, data: Entry) -> Task:
         """Read the file; what is wrong with it is left out."""
         top = self._known(data, Task, "the file")
-        most = top.get("max_states", 1024)
         labels, rules = self._labels(top.get("labels", [])), self._rules(top.get("rules", []))
-        columns = self._columns(top.get("columns", {}))
-        if not isinstance(most, int):
-            self.problems.append("max_states must be a whole number")
-            most = 1024
         return Task(
-            name=str(top.get("name", "")),
-            description=str(top.get("description", "")),
+            name=self._text(top, "name", "the file"),
+            description=self._text(top, "description", "the file"),
             labels=labels,
             rules=rules,
-            columns=columns,
-            metrics=tuple(top.get("metrics", ())),
-            max_states=most,
+            columns=self._columns(top.get("columns", {})),
+            metrics=self._texts(top.get("metrics", ()), "metrics"),
+            max_states=self._most(top.get("max_states", 1024)),
         )
+
+    def _most(self, given: Any) -> int:
+        if type(given) is int and 1 <= given <= MAX_STATES:
+            return given
+        self.problems.append(
+            f"max_states = {written(given)}; it must be a whole number from 1 to {MAX_STATES:,}"
+        )
+        return MAX_STATES
+
+    def _text(self, entry: Entry, key: str, where: str, *, most: int = MAX_TEXT) -> str:
+        """Return a text; a value of another type, or a longer one, is a problem."""
+        value = entry.get(key, "")
+        if not isinstance(value, str):
+            self.problems.append(f"{where}: {key} = {written(value)}; it must be a text in quotes")
+            return ""
+        if len(value) > most:
+            self.problems.append(
+                f"{where}: {key} has {len(value):,} characters; at most {most:,} are allowed"
+            )
+        return value
+
+    def _name(self, entry: Entry, key: str, where: str) -> str:
+        """Return a name: a short text without control characters."""
+        value = self._text(entry, key, where, most=MAX_NAME)
+        if not (value.isprintable() or self.stored):
+            self.problems.append(f"{where}: {key} = {cut(value)} holds control characters")
+        return value
+
+    def _texts(self, given: Any, where: str) -> tuple[str, ...]:
+        if isinstance(given, list | tuple) and all(isinstance(one, str) for one in given):
+            return tuple(given)
+        self.problems.append(f'{where} = {written(given)}; it must be a list of texts, as in ["a"]')
+        return ()
 
     def check_expressions(self, task: Task) -> None:
         """Parse rules and gates over the labels of the task."""
-        texts = [(f"rule {rule.name}", rule.expression) for rule in task.rules]
+        texts = [(f"rule {rule.name[:60]}", rule.expression) for rule in task.rules]
         gates = [label for label in task.labels if label.asked_if]
-        texts += [(f"asked_if of label {label.name}", label.asked_if) for label in gates]
+        texts += [(f"asked_if of label {label.name[:60]}", label.asked_if) for label in gates]
         for where, text in texts:
+            if not isinstance(text, str):
+                continue  # told already
             try:
                 task.expression(text)
             except TaskError as error:
@@ -136,15 +193,17 @@ class _Reader:
 
     def _labels(self, given: Any) -> tuple[Label, ...]:
         tables = enumerate(self._tables(given, "labels"), start=1)
-        read = [
-            self._label(entry, f"label {entry.get('name', f'number {n}')}") for n, entry in tables
-        ]
+        read = [self._label(entry, f"label {_called(entry, f'number {n}')}") for n, entry in tables]
         labels = tuple(label for label in read if label is not None)
         names = [label.name for label in labels]
+        if len(labels) > MAX_LABELS:
+            self.problems.append(
+                f"{len(labels):,} labels; at most {MAX_LABELS} are allowed: split the task"
+            )
         if not labels:
             self.problems.append("no labels; write at least one [[labels]] table with a name")
         twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-        self.problems += [f"label {name} is declared twice" for name in twice]
+        self.problems += [f"label {name[:60]} is declared twice" for name in twice]
         return labels
 
     def _label(self, entry: Entry, where: str) -> Label | None:
@@ -152,13 +211,20 @@ class _Reader:
         if not isinstance(fields.get("name"), str) or not fields["name"]:
             self.problems.append(f"{where} has no name")
             return None
+        self._name(fields, "name", where)
+        for key in ("description", "asked_if"):
+            self._text(fields, key, where)
+        if not isinstance(fields.get("ordered", False), bool):
+            self.problems.append(f"{where}: ordered is true or false")
         listed = fields.get("classes", ("no", "yes"))
-        if not isinstance(listed, list | tuple):
+        if not isinstance(listed, list | tuple) or not all(map(_may_name, listed)):
             self.problems.append(
                 f"{where}: classes must be a list of names, [] to take them from the data"
             )
             return None
         classes = fields["classes"] = tuple(str(c) for c in listed)
+        for name in classes:
+            self._name({"class": name}, "class", where)
         if len(classes) == 1 or len(set(classes)) != len(classes):
             self.problems.append(f"{where}: classes must be at least two different names")
         if len(classes) > MAX_CLASSES:
@@ -169,7 +235,7 @@ class _Reader:
 
     def _rules(self, given: Any) -> tuple[Rule, ...]:
         tables = enumerate(self._tables(given, "rules"), start=1)
-        read = [self._rule(entry, f"rule {entry.get('name', n)}") for n, entry in tables]
+        read = [self._rule(entry, f"rule {_called(entry, str(n))}") for n, entry in tables]
         return tuple(rule for rule in read if rule is not None)
 
     def _rule(self, entry: Entry, where: str) -> Rule | None:
@@ -177,12 +243,15 @@ class _Reader:
         if not isinstance(fields.get("expression"), str):
             self.problems.append(f"{where} has no expression")
             return None
-        fields.setdefault("name", fields["expression"])
+        fields.setdefault("name", fields["expression"][:MAX_NAME])
+        fields["name"] = self._name(fields, "name", where)
+        for key in ("description", "expression"):
+            self._text(fields, key, where)
         fields.setdefault("response", "block" if fields.get("truth", "hard") == "hard" else "off")
         for key, allowed in (("truth", TRUTH_STRENGTHS), ("response", RESPONSE_STRENGTHS)):
             if fields.get(key, allowed[0]) not in allowed:
                 self.problems.append(
-                    f"rule {fields['name']}: {key} = {fields[key]!r}; allowed: {', '.join(allowed)}"
+                    f"{where}: {key} = {written(fields[key])}; allowed: {', '.join(allowed)}"
                 )
         return Rule(**fields)
 
@@ -191,17 +260,21 @@ class _Reader:
             self.problems.append("columns must be a table")
             return {}
         self.problems += [
-            f"unknown column role {role!r}; {suggest(role, ROLES)}"
+            f"unknown column role {cut(role)}; {suggest(role, ROLES)}"
             for role in given
             if role not in ROLES
         ]
-        return {k: tuple([v] if isinstance(v, str) else v) for k, v in given.items()}
+        return {
+            role: self._texts([names] if isinstance(names, str) else names, f"columns: {role}")
+            for role, names in given.items()
+            if role in ROLES
+        }
 
     def _known(self, entry: Entry, kind: type, where: str) -> dict[str, Any]:
         """Return the keys that a dataclass has; others are problems."""
         names = list(kind.__dataclass_fields__)  # type: ignore[attr-defined]
         self.problems += [
-            f"unknown key {key!r} in {where}; {suggest(key, names)}"
+            f"unknown key {cut(key)} in {where}; {suggest(key, names)}"
             for key in entry
             if key not in names
         ]

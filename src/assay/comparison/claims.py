@@ -15,7 +15,7 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 from numpy.typing import NDArray
 
-from assay.arguments import written
+from assay.arguments import cut, written
 from assay.comparison.pairs import TIE, contrast
 from assay.errors import ArgumentError
 
@@ -23,6 +23,8 @@ Relation = Literal[">", ">=", "<", "<=", "="]
 RELATIONS: dict[str, Relation] = {
     ">": ">", ">=": ">=", "≥": ">=", "<": "<", "<=": "<=", "≤": "<=", "=": "=", "==": "=",
 }  # fmt: skip
+
+MAX_CHARACTERS = 1_000
 
 GRAMMAR = r"""
 ?start: pair | equality | bound
@@ -141,20 +143,24 @@ def parse_claim(text: str) -> Claim:
     """
     if not isinstance(text, str):
         raise ArgumentError(f"claim {written(text)} is no text; {FORMS}")
+    if len(text) > MAX_CHARACTERS:
+        raise ArgumentError(
+            f"claim {cut(text)} has {len(text):,} characters; at most {MAX_CHARACTERS} are allowed"
+        )
     try:
         tree = _parser().parse(text)
     except UnexpectedInput as error:
         hint = f"{PER_CENT}; {FORMS}" if "%" in text else FORMS
-        raise ArgumentError(f"claim {text!r} cannot be read{_place(error)}; {hint}") from None
+        raise ArgumentError(f"claim {cut(text)} cannot be read{_place(error)}; {hint}") from None
     claim = _FORM[tree.data](text, tree.children)
     if not np.isfinite([claim.number, claim.factor]).all():
-        raise ArgumentError(f"claim {text!r}: its number is not finite")
+        raise ArgumentError(f"claim {cut(text)}: its number is not finite")
     if claim.factor <= 0:
-        raise ArgumentError(f"claim {text!r}: a system is compared with a positive multiple")
+        raise ArgumentError(f"claim {cut(text)}: a system is compared with a positive multiple")
     if claim.other is not None and claim.system == claim.other:
-        raise ArgumentError(f"claim {text!r} compares {claim.system!r} with itself")
+        raise ArgumentError(f"claim {cut(text)} compares {cut(claim.system or '')} with itself")
     if claim.relation == "=" and claim.number <= 0:
-        raise ArgumentError(f"claim {text!r}: within takes a positive number, such as 0.02")
+        raise ArgumentError(f"claim {cut(text)}: within takes a positive number, such as 0.02")
     return claim
 
 

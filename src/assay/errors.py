@@ -9,9 +9,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from assay.plain_text import in_message
+
 
 class AssayError(Exception):
-    """Root of every error that assay raises on purpose."""
+    """Root of every error that assay raises on purpose.
+
+    What it says holds names from files: it is shown without control characters, and with long
+    cells cut.
+    """
+
+    def __str__(self) -> str:
+        return in_message(super().__str__())
 
 
 class TaskError(AssayError, ValueError):
@@ -41,7 +50,7 @@ class UnknownNameError(AssayError, KeyError):
     """A name that is not in a catalogue; the message shows the nearest valid ones."""
 
     def __str__(self) -> str:
-        return str(self.args[0])
+        return in_message(str(self.args[0]))
 
 
 class FitError(AssayError, ValueError):
@@ -108,6 +117,9 @@ def suggest(name: object, valid: Sequence[str], limit: int = 12) -> str:
 
 class FitWarning(UserWarning):
     """Something about a fit that its reader must know."""
+
+    def __str__(self) -> str:
+        return in_message(super().__str__())
 
 
 class Aside(str):

@@ -3,10 +3,11 @@
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from assay.errors import ArgumentError, FitError
 from assay.interrupts import unbroken
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".json")
 FIT_SUFFIXES = (".nc", ".zarr")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""What spreadsheets take for the start of a formula, some after a blank that they drop."""
+DRAFTS, LOCK = ".assay-", ".lock"
+JUST_MADE = 10.0
+"""Seconds in which a folder of drafts counts as in use, locked or not."""
 
 
 def require_place(path: Path, *, example: str, may_be_folder: bool = False) -> None:
@@ -104,17 +110,54 @@ def draft(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _folder_beside(path: Path) -> Iterator[Path]:
-    """Make a folder on the same disk, gone at the end whatever happens."""
-    folder = tempfile.TemporaryDirectory(dir=path.parent, prefix=".assay-")
+    """Make a folder on the same disk, gone at the end whatever happens.
+
+    Those of runs that were killed are removed first.
+    """
+    _remove_left_over(path.parent)
+    folder = tempfile.TemporaryDirectory(dir=path.parent, prefix=DRAFTS)
     try:
-        yield Path(folder.name)
+        with (Path(folder.name) / LOCK).open("wb") as held:
+            _lock(held)
+            yield Path(folder.name)
     finally:
         with unbroken():
             folder.cleanup()
 
 
+def _remove_left_over(place: Path) -> None:
+    """Remove the folders of drafts that no living process holds."""
+    for folder in place.glob(f"{DRAFTS}*"):
+        try:
+            # Whoever has just made one has not locked it yet.
+            if folder.is_symlink() or time.time() - folder.stat().st_mtime < JUST_MADE:
+                continue
+            with (folder / LOCK).open("rb+") as held:
+                dead = _lock(held)
+        except OSError:
+            continue
+        if dead:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lock(file: IO[bytes]) -> bool:
+    """Lock a file until it is closed, or its process ends; whether nobody else holds it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows, where folders of killed runs stay
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
 def write_table(frame: "pd.DataFrame", path: Path) -> None:
     """Write a table in the format of the path's suffix, one of :data:`TABLE_SUFFIXES`.
+
+    In .csv and .tsv, text that begins with = + - @ and is no number has an apostrophe before it,
+    so that spreadsheets do not run it as a formula.
 
     Parameters
     ----------
@@ -134,6 +177,37 @@ def write_table(frame: "pd.DataFrame", path: Path) -> None:
             case ".json":
                 frame.to_json(unfinished, orient="records", double_precision=15, indent=1)
             case ".tsv":
-                frame.to_csv(unfinished, index=False, sep="\t")
+                _without_formulas(frame).to_csv(unfinished, index=False, sep="\t")
             case _:
-                frame.to_csv(unfinished, index=False)
+                _without_formulas(frame).to_csv(unfinished, index=False)
+
+
+def _without_formulas(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Put an apostrophe before text that a spreadsheet would run as a formula.
+
+    Numbers stay as they are, those written as text too.
+    """
+    import pandas as pd
+
+    found = frame.copy(deep=False)
+    for name in frame.columns:
+        if not pd.api.types.is_numeric_dtype(frame[name]):
+            found[name] = frame[name].map(escaped_cell, na_action="ignore")
+    return found.rename(columns=escaped_cell)
+
+
+def escaped_cell(cell: object) -> object:
+    """Return a cell as CSV may hold it.
+
+    Examples
+    --------
+    >>> escaped_cell("=1+1"), escaped_cell("-1"), escaped_cell("B - A")
+    ("'=1+1", '-1', 'B - A')
+    """
+    if not isinstance(cell, str) or not cell.startswith(FORMULA_STARTS):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell

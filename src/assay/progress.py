@@ -9,6 +9,7 @@ from threading import Lock, Timer
 from typing import Any
 
 from assay.interrupts import interruptible
+from assay.plain_text import plain
 
 PATIENCE = 1.0
 """Seconds after which a wait is explained."""
@@ -52,8 +53,8 @@ def _unseen(_: float) -> None:
 
 @contextmanager
 def _shown(what: str, total: float | None, unit: str) -> Iterator[None]:
-    bars = _bars(what, total, unit)
-    task = bars.add_task(what, total=total)
+    bars = _bars(total, unit)
+    task = bars.add_task(plain(what, kept=""), total=total)
     lock, over, done, told = Lock(), False, 0.0, 0.0
 
     def begin() -> None:
@@ -84,7 +85,7 @@ def _shown(what: str, total: float | None, unit: str) -> Iterator[None]:
             bars.stop()
 
 
-def _bars(what: str, total: float | None, unit: str) -> Any:
+def _bars(total: float | None, unit: str) -> Any:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -97,7 +98,7 @@ def _bars(what: str, total: float | None, unit: str) -> Any:
 
     left: list[Any] = [] if total is None else [TimeRemainingColumn(), TextColumn("left")]
     return Progress(
-        TextColumn(what),
+        TextColumn("{task.description}", markup=False),
         SpinnerColumn() if total is None else BarColumn(),
         *([_rate_column(unit)] if unit else []),
         TimeElapsedColumn(),

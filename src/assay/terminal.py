@@ -1,16 +1,18 @@
 """The terminal: consoles, tables of text, lines set in. Only `cli` and `demo` print."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pandas as pd
 from rich.box import Box
 from rich.console import Console, Group
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from assay.plain_text import plain
 from assay.words import printable
 
 # A line of dashes below the header and nothing else: it reads well in a pipe and in a file.
@@ -20,16 +22,28 @@ UNFOLDED = 100_000
 """Characters of a line where nobody says how wide lines may be."""
 
 
+class PlainConsole(Console):
+    """A console that shows no control characters but its own colours.
+
+    Names come from files, and stand in sentences, titles and cells.
+    """
+
+    def _render_buffer(self, buffer: Iterable[Segment]) -> str:
+        return super()._render_buffer(
+            part if part.control else Segment(plain(part.text), part.style) for part in buffer
+        )
+
+
 def make_console() -> Console:
     """Return a console that prints text as it is: no markup, no colours added to numbers.
 
     What is no terminal has no width (unless ``COLUMNS`` gives it one): nothing is folded there.
     """
-    plain: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False}
-    console = Console(**plain)
+    as_it_is: dict[str, Any] = {"markup": False, "highlight": False, "emoji": False}
+    console = PlainConsole(**as_it_is)
     if console.is_terminal or "COLUMNS" in os.environ:
         return console
-    return Console(width=UNFOLDED, **plain)
+    return PlainConsole(width=UNFOLDED, **as_it_is)
 
 
 def print_parts(console: Console, parts: Sequence[Any]) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from assay.plain_text import plain
 from assay.task import Label
 
 UNDEFINED = "undefined"
@@ -22,7 +23,7 @@ def printable(value: object) -> str:
     >>> printable("a\x1b[2Jb")
     'a?[2Jb'
     """
-    return "".join(c if c.isprintable() else "?" for c in str(value))
+    return plain(str(value), kept="")
 
 
 def decimals_for(lower: float, upper: float) -> int:

@@ -13,7 +13,7 @@ from assay.cli.metric_options import MetricFiles, register
 from assay.cli.options import Json, Level, Quiet, Source, Table, TaskName, require_task
 from assay.cli.reading import Reading
 from assay.cli.rescue import write_fit
-from assay.cli.shell import end_with, open_fit, show, warn
+from assay.cli.shell import end_with, open_fit, show, tell, warn
 from assay.cli.tables import deliver
 from assay.files import require_fit_place
 from assay.option_words import in_options
@@ -122,7 +122,7 @@ def _report_fit(tree: "xr.DataTree", output: Path, as_json: bool) -> None:
     if as_json:
         typer.echo(_fit_json(tree, output))
     else:
-        typer.echo(f"wrote {output}: {words}")
+        tell(f"wrote {output}: {words}")
     for note in notes:
         warn(note)
     end_with(tree)

@@ -12,6 +12,7 @@ import typer
 from assay.errors import ArgumentError, AssayError
 from assay.interrupts import interruptible
 from assay.option_words import in_options
+from assay.plain_text import in_message
 from assay.progress import waiting
 
 if TYPE_CHECKING:
@@ -26,7 +27,12 @@ DOUBTED, NOT_SUPPORTED = 1, 3
 
 def say(text: str) -> None:
     """Say something on standard error."""
-    typer.echo(text, err=True)
+    typer.echo(in_message(text), err=True)
+
+
+def tell(text: str) -> None:
+    """Say something on standard output that is no table and no JSON."""
+    typer.echo(in_message(text))
 
 
 def warn(note: str) -> None:

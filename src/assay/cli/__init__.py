@@ -1,8 +1,8 @@
 """The command line: each command reads, computes, writes, and only then renders.
 
-Exit status: 0 done, 1 the data or the fit has a problem, 2 wrong usage, 3 a claim is contradicted
-or undecided, 130 interrupted. Whatever is heavy is imported inside the commands, so that
-``assay --help`` answers at once.
+Exit status: 0 done, 1 no result (with --strict: a warning), 2 wrong usage, 3 a claim is
+contradicted or undecided, 130 interrupted. Whatever is heavy is imported inside the commands, so
+that ``assay --help`` answers at once.
 
 ``app`` is the program; the commands stand in ``ratings_commands``, ``fit_commands`` and
 ``report_commands``. ``reading`` and ``fitting`` are the options of one step as a value each, which

@@ -14,8 +14,8 @@ app = typer.Typer(
     name="assay",
     help="What is true of items that several raters judged, how reliable each rater is, and what "
     "that means for metrics, with honest uncertainty.",
-    epilog="Start with: assay demo. Exit status: 0 done, 1 the data or the fit has a problem, "
-    "2 wrong usage, 3 a claim is contradicted or undecided.",
+    epilog="Start with: assay demo. Exit status: 0 done, 1 no result (or, with --strict, a "
+    "warning), 2 wrong usage, 3 a claim is contradicted or undecided.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -39,8 +39,8 @@ def claims_frame(results: "Sequence[ClaimResult]") -> "pd.DataFrame":
     return pd.DataFrame(lines, columns=["claim", *COLUMNS])
 
 
-def end_with_claims(tree: "xr.DataTree", results: "Sequence[ClaimResult]") -> None:
-    """End with status 3 if a claim is contradicted or undecided; a doubted fit outweighs that."""
-    end_with(tree)
+def end_with_claims(tree: "xr.DataTree", results: "Sequence[ClaimResult]", *, strict: bool) -> None:
+    """End with status 3 if a claim is contradicted or undecided, which outweighs warnings."""
     if any(result.verdict != "supported" for result in results):
         raise typer.Exit(NOT_SUPPORTED)
+    end_with(tree, strict=strict)

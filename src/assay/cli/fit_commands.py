@@ -14,7 +14,7 @@ from assay.cli.metric_options import (
     say_left_out,
     say_unsuited,
 )
-from assay.cli.options import Estimands, FitFile, Incomplete, Json, Level, Table
+from assay.cli.options import Estimands, FitFile, Incomplete, Json, Level, Strict, Table
 from assay.cli.shell import end_with, open_fit, say
 from assay.cli.shell import show as show_parts
 from assay.cli.tables import deliver
@@ -43,6 +43,7 @@ def metrics(
     level: Level = 0.95,
     as_json: Json = False,
     output: Table = None,
+    strict: Strict = False,
 ) -> None:
     """Report the metrics of the task with their intervals."""
     import pandas as pd
@@ -85,7 +86,7 @@ def metrics(
     deliver("metrics", table, as_json, output, show, extra={"left_out": left_out})
     if output is not None:
         say_left_out(left_out)
-    end_with(tree)
+    end_with(tree, strict=strict)
 
 
 @command('compare fit.nc --metric ndcg_at_k --claim "B > A by 0.03 on ndcg_at_k"')
@@ -113,6 +114,7 @@ def compare(
     level: Level = 0.95,
     as_json: Json = False,
     output: Table = None,
+    strict: Strict = False,
 ) -> None:
     """Compare systems, and check claims: status 3 if one is contradicted or undecided."""
     from assay.comparison import check_claim, group_contrasts
@@ -145,12 +147,12 @@ def compare(
             groups = group_contrasts(tree, **asked).assign(**said)
             _deliver_groups(groups, {"claims": checked, "left_out": left_out}, as_json, output)
             say_left_out(left_out)
-            _end_with(tree, results, as_json)
+            _end_with(tree, results, as_json, strict)
             return
         found = None if alone else compare_systems(tree, by="system", rope=limits, **asked)
     if found is None:
         deliver("claims", checked, as_json, output, lambda: None)
-        _end_with(tree, results, as_json)
+        _end_with(tree, results, as_json, strict)
         return
 
     def show() -> None:
@@ -163,7 +165,7 @@ def compare(
     deliver("pairs", found.pairs.assign(**said), as_json, output, show, extra=extra)
     if output is not None:
         say_left_out(left_out)
-    _end_with(tree, results, as_json)
+    _end_with(tree, results, as_json, strict)
 
 
 def _deliver_groups(
@@ -179,10 +181,12 @@ def _deliver_groups(
     )
 
 
-def _end_with(tree: "xr.DataTree", results: "list[ClaimResult]", as_json: bool) -> None:
+def _end_with(
+    tree: "xr.DataTree", results: "list[ClaimResult]", as_json: bool, strict: bool
+) -> None:
     if not as_json:
         show_parts(*(result.sentence for result in results))
-    end_with_claims(tree, results)
+    end_with_claims(tree, results, strict=strict)
 
 
 @command("raters fit.nc --kind raw")
@@ -199,6 +203,7 @@ def raters(
     level: Level = 0.95,
     as_json: Json = False,
     output: Table = None,
+    strict: Strict = False,
 ) -> None:
     """Report how reliable each rater is, the worst first; -o and --json have whole confusions."""
     from assay.dependence import perception_table
@@ -250,7 +255,7 @@ def raters(
     extra = {name: table.assign(**about) for name, table in of_raters.items()}
     extra |= {"accuracy": accuracy, "worth": worth} | by_session
     deliver("raters", frame, as_json, output, show, extra=extra)
-    end_with(tree)
+    end_with(tree, strict=strict)
 
 
 @command("labels fit.nc --uncertain 50 -o to_rate_again.csv")
@@ -261,6 +266,7 @@ def labels(
     uncertain: Annotated[
         int | None, typer.Option(min=1, help="Only the N least certain.", metavar="N")
     ] = None,
+    strict: Strict = False,
 ) -> None:
     """Report the probability of each class of each label of each item."""
     from assay.frames import labels_frame, least_certain
@@ -278,4 +284,4 @@ def labels(
             say("all of them: -o labels.csv")
 
     deliver("labels", chosen, as_json, output, show)
-    end_with(tree)
+    end_with(tree, strict=strict)

@@ -155,6 +155,12 @@ class Fitting:
         say_notes(accounting_of(tree.attrs["accounting"]))
         return tree
 
+    def interrupted(self, tree: "xr.DataTree") -> bool:
+        """Whether Ctrl-C came before all draws that were asked for were there."""
+        sizes = tree["posterior"].sizes
+        asked = (self.chains, self.draws)
+        return self.keep_interrupted and (sizes["chain"], sizes["draw"]) != asked
+
     def draws_left(self) -> str:
         """Say what is left of the draws of a fit whose file was not written."""
         if self.checkpoint is not None:

@@ -24,6 +24,7 @@ Table = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Write the table: .csv, .tsv, .parquet or .json."),
 ]
+Strict = Annotated[bool, typer.Option("--strict", help="End with status 1 if there is a warning.")]
 Level = Annotated[float, typer.Option(min=0.0, max=1.0, help="Probability of the intervals.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 Seed = Annotated[int, typer.Option(min=0, help="Of everything random.")]

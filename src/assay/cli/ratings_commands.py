@@ -10,10 +10,10 @@ import typer
 from assay.cli.app import command
 from assay.cli.fitting import Fitting
 from assay.cli.metric_options import MetricFiles, register
-from assay.cli.options import Json, Level, Quiet, Source, Table, TaskName, require_task
+from assay.cli.options import Json, Level, Quiet, Source, Strict, Table, TaskName, require_task
 from assay.cli.reading import Reading
 from assay.cli.rescue import write_fit
-from assay.cli.shell import end_with, open_fit, show, tell, warn
+from assay.cli.shell import INTERRUPTED, end_with, open_fit, show, tell, warn
 from assay.cli.tables import deliver
 from assay.files import require_fit_place
 from assay.option_words import in_options
@@ -32,6 +32,7 @@ def check(
     task: TaskName = None,
     metric_files: MetricFiles = None,
     as_json: Json = False,
+    strict: Strict = False,
 ) -> None:
     """Report what the ratings can tell, and what they cannot, before any model is fitted."""
     register(metric_files)
@@ -45,7 +46,7 @@ def check(
         from assay.render import check_parts
 
         show(*check_parts(_in_options(report)))
-    if report.at_least("problem"):
+    if report.at_least("warning" if strict else "problem"):
         raise typer.Exit(1)
 
 
@@ -71,6 +72,7 @@ def agreement(
     level: Level = 0.95,
     as_json: Json = False,
     output: Table = None,
+    strict: Strict = False,
 ) -> None:
     """Report how far raters agree, with the usual coefficients."""
     from assay.agreements import agreement as measure
@@ -86,7 +88,7 @@ def agreement(
 
     extra = {"pairwise": found.pairwise, "intra_rater": found.intra_rater}
     deliver("agreement", found.table, as_json, output, show_table, extra=extra)
-    end_with(tree)
+    end_with(tree, strict=strict)
 
 
 @command("fit ratings.csv --task retrieval -o fit.nc")
@@ -100,6 +102,7 @@ def fit(
     task: TaskName = None,
     as_json: Json = False,
     quiet: Quiet = False,
+    strict: Strict = False,
 ) -> None:
     """Fit a model to ratings and write the fit to one file."""
     named = require_task(task)
@@ -112,6 +115,9 @@ def fit(
         with waiting(f"writing {output.name}", show=not quiet):
             write_fit(tree, output, fitting)
     _report_fit(tree, output, as_json)
+    if fitting.interrupted(tree):
+        raise typer.Exit(INTERRUPTED)
+    end_with(tree, strict=strict)
 
 
 def _report_fit(tree: "xr.DataTree", output: Path, as_json: bool) -> None:
@@ -125,7 +131,6 @@ def _report_fit(tree: "xr.DataTree", output: Path, as_json: bool) -> None:
         tell(f"wrote {output}: {words}")
     for note in notes:
         warn(note)
-    end_with(tree)
 
 
 def _fit_json(tree: "xr.DataTree", output: Path) -> str:

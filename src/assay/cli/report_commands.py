@@ -10,7 +10,7 @@ from assay.cli.app import command
 from assay.cli.claims import Claims, claims_frame, end_with_claims, read_claims
 from assay.cli.fitting import Fitting
 from assay.cli.metric_options import MetricFiles, register, say_unsuited
-from assay.cli.options import Json, Level, Quiet, Seed, require_task
+from assay.cli.options import Json, Level, Quiet, Seed, Strict, require_task
 from assay.cli.reading import Reading
 from assay.cli.shell import say, say_doubts, show, this_command
 from assay.cli.tables import records_of
@@ -58,6 +58,7 @@ def report(
     level: Level = 0.95,
     as_json: Json = False,
     quiet: Quiet = False,
+    strict: Strict = False,
 ) -> None:
     """Write what a fit means as one HTML file; status 3 if a claim does not hold."""
     from assay.reporting.export import export_tables
@@ -82,7 +83,7 @@ def report(
     elif material.verdicts:
         show(*(result.sentence for result in material.verdicts))
     say_doubts(material.fit)
-    end_with_claims(material.fit, material.verdicts)
+    end_with_claims(material.fit, material.verdicts, strict=strict)
 
 
 def _report_json(material: "Material", page: "Page", output: Path) -> str:

@@ -91,14 +91,15 @@ def say_doubts(tree: "xr.DataTree") -> None:
         warn(note)
 
 
-def end_with(tree: "xr.DataTree | None") -> None:
-    """End with status 1 if a fit is not to be trusted as it is; its warnings have been said.
+def end_with(tree: "xr.DataTree | None", *, strict: bool) -> None:
+    """End with status 1, if that is asked for, where a fit is not to be trusted as it is.
 
-    Every command that makes or reads a fit ends so, after its results are out.
+    Every command that makes or reads a fit ends so, after its results are out and its warnings
+    are said.
     """
     from assay.fit_words import doubts
 
-    if tree is not None and doubts(tree):
+    if strict and tree is not None and doubts(tree):
         raise typer.Exit(DOUBTED)
 
 

@@ -179,7 +179,8 @@ def mode_doubt(fit: xr.DataTree) -> str:
 
     Its classes have the names that raters give them, which is why it is reported.
     """
-    weight = float(json.loads(fit.attrs["diagnostics"]).get("reported_weight", 1.0))
+    numbers = json.loads(fit.attrs.get("diagnostics", "{}"))  # older fits lack some
+    weight = float(numbers.get("reported_weight", 1.0))
     if weight >= MODE_LIMIT:
         return ""
     return (

@@ -1,6 +1,7 @@
 """Files that were taken for what they are not: read right, or told, each as a kind."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -323,6 +324,48 @@ def test_the_way_in_without_options_ends_in_the_right_items(tmp_path: Path) -> N
     )
     assert third.exit_code == 0
     assert "200 items" in third.output
+
+
+WIDE = {"A": list("xyzx") * 3, "B": list("xyyx") * 3, "C": list("xzzy") * 3}
+SHAPES = {
+    "units": ({"unit": range(12)}, ["If the columns are raters"]),
+    "subjects": ({"subject": range(12)}, ["If the columns are raters"]),
+    "students": (
+        {"student": range(12)}, ["If the columns are raters", "If they are items"]
+    ),
+    "respondents": (
+        {"respondent": range(12)}, ["If they are items", "If the columns are raters"]
+    ),
+    "form": ({"Timestamp": range(12)}, ["If they are items", "If the columns are raters"]),
+    "nothing": ({}, ["If the columns are raters", "If they are items"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_each_way_to_turn_a_wide_table_round_is_what_it_says(name: str) -> None:
+    rest, ways = SHAPES[name]
+    table = pd.DataFrame(rest | WIDE)
+    said = refused(table)
+    assert re.findall(r"If the columns are raters|If they are items", said) == ways
+    for way, call in re.findall(r"(If the[^:]*): (frame = .*?)(?=\. If | \[wide)", said):
+        space = {"frame": table}
+        exec(call, space)
+        ratings = read_ratings(space["frame"], task="single")
+        found = (len(ratings.items), len(ratings.raters))
+        assert found == ((12, 3) if "raters" in way.split(",")[0] else (3, 12))
+
+
+def test_columns_that_are_called_raters_are_raters() -> None:
+    table = pd.DataFrame({"id": range(12), **{f"Rater {c}": v for c, v in WIDE.items()}})
+    said = refused(table)
+    assert "If the columns are raters: frame = frame.melt(['id'], var_name='rater'" in said
+    assert "items, and a row" not in said
+
+
+def test_rows_of_ratings_are_no_wide_table() -> None:
+    table = BASE.rename(columns={"label": "tone"}).assign(mood=list("xyzx") * 6)
+    assert "[no-answers]" in refused(table)
+    assert "[no-answers]" in refused(table.rename(columns={"item": "HIT", "rater": "worker"}))
 
 
 def test_ratings_that_are_repeated_are_no_reason_to_doubt_the_item() -> None:

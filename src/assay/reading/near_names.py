@@ -37,7 +37,7 @@ def folded(name: str) -> str:
     return BLANKS.sub(" ", ZEROS.sub(r"\1\2", text)).strip()
 
 
-def near_groups(names: Sequence[str]) -> list[list[str]]:
+def near_groups(names: "Sequence[str] | pd.Index[str]") -> list[list[str]]:
     """Return the groups of names that nearly match, in their order.
 
     Examples
@@ -45,7 +45,7 @@ def near_groups(names: Sequence[str]) -> list[list[str]]:
     >>> near_groups(["01", "2", "1", "Bea", "bea"])
     [['01', '1'], ['Bea', 'bea']]
     """
-    listed = pd.Series(list(names), dtype="str")
+    listed = pd.Series(names, dtype="str")
     rough = listed.str.lower().str.replace(r"(^|[^0-9])0+([0-9])", r"\1\2", regex=True)
     odd = ~np.asarray(listed.str.isascii(), bool) | np.asarray(
         listed.str.contains(r"\s\s", regex=True), bool
@@ -72,7 +72,7 @@ def note_near_names(
         The name of each row, as a position; -1 where there is none.
     ledger : Ledger
     """
-    groups = near_groups(list(names))
+    groups = near_groups(names)
     if not groups:
         return
     rows = np.bincount(codes[codes >= 0], minlength=len(names))

@@ -15,7 +15,7 @@ from assay.reading.answer_columns import question_codes
 from assay.reading.chosen_options import require_one_choice
 from assay.reading.columns import BESIDE, ColumnFinder
 from assay.reading.gates import CLOSED, apply_gates, broken_rules
-from assay.reading.ids import Codes, codes_of
+from assay.reading.ids import Codes, all_apart, codes_of
 from assay.reading.item_columns import other_items
 from assay.reading.item_keys import require_own_key
 from assay.reading.layout import Layout
@@ -105,9 +105,10 @@ def join_ratings(layout: Layout, task: Task, rows: Rows, discarded: Mask) -> Joi
     keys = [rows.item, rows.rater, _order(layout, rows)]
     question = [] if rows.question is None else [rows.question]
     apart = [] if layout.by_row else [pd.factorize(layout.order)[0]]
-    if require_own_key(layout, [*keys[:2], *apart, *question], answers, scores):
+    repeated = not all_apart(rows.item, rows.rater, *question, at=ledger.kept)
+    if repeated and require_own_key(layout, [*keys[:2], *apart, *question], answers, scores):
         ledger.raise_problems()
-    if require_one_choice(layout, task, [*keys[:2], *question], answers, scores):
+    if repeated and require_one_choice(layout, task, [*keys[:2], *question], answers, scores):
         ledger.raise_problems()
     each = np.arange(len(answers))
     joined = Joined(answers=answers, scores=scores, first_row=each, rating_of_row=each)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from assay.plurals import counted
 from assay.reading.ledger import Ledger, Mask
@@ -69,11 +70,15 @@ def find_status(free: list[str], read: list[str], item: "pd.Series[str]", ledger
     """
     frame = ledger.table.frame
     for column in sorted(free, key=lambda c: ("response" not in squash(c), free.index(c))):
-        words = frame[column].map(squash)
-        withdrawn = _withdrawn(column, set(map(str, pd.unique(words))) - {""}, read)
-        rows = np.asarray(words.isin(withdrawn), bool)
+        if not _is_status(column, read):
+            continue
+        code, distinct = pd.factorize(frame[column])
+        names = np.array([squash(str(word)) for word in distinct], object)
+        withdrawn = np.isin(names, list(_withdrawn(column, set(names) - {""})))
+        rows = withdrawn[code]
         if not rows.any():
             continue
+        words = names[code]
         counts = ", ".join(f"{w} {n}" for w, n in frame[column][rows].value_counts().items())
         if _of_items(words, item):
             ledger.note(
@@ -89,25 +94,32 @@ def find_status(free: list[str], read: list[str], item: "pd.Series[str]", ledger
     return Status(withdrawn=np.zeros(len(frame), bool))
 
 
-def _withdrawn(column: str, words: set[str], read: list[str]) -> frozenset[str]:
+def _is_status(column: str, read: list[str]) -> bool:
+    """Whether a column is called what says what became of a response."""
+    name, choices = squash(column), CHOICES in {squash(c) for c in read}
+    flag = name in FLAGS or bare(column) in FLAGS
+    return (
+        flag or name.endswith("status") or bare(column) == "state" or (name == "answer" and choices)
+    )
+
+
+def _withdrawn(column: str, words: set[str]) -> frozenset[str]:
     """Return the words of a column that stand for a response that does not count."""
     name = squash(column)
     if name in FLAGS or bare(column) in FLAGS:
         flags = words <= {"true", "false", "1", "0", "yes", "no"}
         return frozenset({"true", "1", "yes"}) if flags else frozenset()
-    if name == "answer" and CHOICES in {squash(c) for c in read}:
+    if name == "answer":
         return frozenset({"reject", "ignore"})
-    if not (name.endswith("status") or bare(column) == "state"):
-        return frozenset()
     of_responses = any(part in name for part in OF_RESPONSES) or bool(words & WITHDRAWN)
     known = WITHDRAWN | (JUDGED if of_responses else frozenset())
     return known if words <= GIVEN | known else frozenset()
 
 
-def _of_items(words: "pd.Series[str]", item: "pd.Series[str]") -> bool:
+def _of_items(words: NDArray[np.object_], item: "pd.Series[str]") -> bool:
     """Whether a column has one word for each item, and some items have several rows."""
     codes = pd.factorize(item)[0]
     if len(np.unique(codes)) == len(codes):
         return False
-    pairs = pd.DataFrame({"item": codes, "word": words.to_numpy()}).drop_duplicates()
+    pairs = pd.DataFrame({"item": codes, "word": words}).drop_duplicates()
     return len(pairs) == len(np.unique(codes))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from assay.abstentions import abstention_sensitivity
     from assay.accuracy import compare_raters
-    from assay.agreements import agreement
+    from assay.agreements import agreement, rater_agreement
     from assay.ais_studies import ais_study
     from assay.calibration_curves import score_calibration
     from assay.checking import check
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from assay.fitting import fit
     from assay.gold_left_out import loo_gold
     from assay.kinds import rater_consistency, rater_kinds
+    from assay.label_doubts import label_doubts
     from assay.labels import label_draws, label_probabilities, state_probabilities
     from assay.plots import (
         plot_agreement,
@@ -95,6 +96,7 @@ _HOME = {
     "fit": "fitting",
     "fit_dataset": "distributed",
     "group_contrasts": "comparison",
+    "label_doubts": "label_doubts",
     "label_draws": "labels",
     "label_probabilities": "labels",
     "lapse_shares": "rater_lapses",
@@ -117,6 +119,7 @@ _HOME = {
     "plot_raters": "plots",
     "predictive_checks": "posterior_checks",
     "prior_metrics": "evaluation",
+    "rater_agreement": "agreements",
     "rater_consistency": "kinds",
     "rater_kinds": "kinds",
     "rater_reliability": "reliability",
@@ -161,6 +164,7 @@ __all__ = [
     "fit",
     "fit_dataset",
     "group_contrasts",
+    "label_doubts",
     "label_draws",
     "label_probabilities",
     "lapse_shares",
@@ -183,6 +187,7 @@ __all__ = [
     "plot_raters",
     "predictive_checks",
     "prior_metrics",
+    "rater_agreement",
     "rater_consistency",
     "rater_kinds",
     "rater_reliability",

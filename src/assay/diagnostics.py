@@ -1,7 +1,7 @@
 """Whether a fit can be trusted, in words: Laplace's approximation, modes, names of classes."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -190,7 +190,11 @@ def mode_doubt(fit: xr.DataTree) -> str:
     )
 
 
-def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> list[str]:
+def name_warnings(
+    structure: Structure,
+    values: Mapping[str, NDArray[Any]],
+    told: Collection[tuple[str, str]] = (),
+) -> list[str]:
     """Name classes whose items raters mostly call by the name of another class.
 
     A class of the model can drift from its name where another meaning explains the answers better.
@@ -199,6 +203,8 @@ def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> l
     ----------
     values : mapping of str to ndarray (draw, ...)
         The parameters.
+    told : collection of (str, str)
+        Labels and classes of which that is said already.
     """
     mean = structure.mean_reliability(_some(values))
     parts = structure.spec.rater_parts
@@ -210,6 +216,8 @@ def name_warnings(structure: Structure, values: Mapping[str, NDArray[Any]]) -> l
         blind = f"{leans}{looks}" * (count > 2)
         tables = mean[:, :, n, :count, :count]
         for true, name in enumerate(label.classes):
+            if (label.name, name) in told:
+                continue
             rival = int(tables[0, :, true].mean(axis=0).argmax())
             clearly = CLEARLY if count > 2 else CLEARLY_OF_TWO
             more = tables[..., true, rival] > clearly * tables[..., true, true]
@@ -235,18 +243,32 @@ def _some(values: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 def reference_warnings(structure: Structure, probabilities: Floats) -> list[str]:
     """Say if the labels of a fit are not those of the group whose consensus is the truth.
 
-    Its raters may err one by one. But a class that is not what most of them call so has drifted
-    from its name, whatever else holds its items together.
-
     Parameters
     ----------
     structure : Structure
     probabilities : ndarray (item, state)
         Posterior probabilities of the states.
     """
+    return [text for _, _, text in reference_drifts(structure, probabilities)]
+
+
+def reference_drifts(
+    structure: Structure, probabilities: Floats
+) -> list[tuple[str, tuple[str, ...], str]]:
+    """Name the classes of a fit that the group whose consensus is the truth calls otherwise.
+
+    Its raters may err one by one. But a class that is not what most of them call so has drifted
+    from its name, whatever else holds its items together.
+
+    Returns
+    -------
+    list of tuple
+        Label, class, and what is to be said of it.
+    """
     ratings, reference = structure.ratings, structure.spec.reference
     mine = ratings.raters["group"].to_numpy(object)[ratings.rater] == reference
-    states, found = structure.prevalence.space.states, []
+    states = structure.prevalence.space.states
+    found: list[tuple[str, tuple[str, ...], str]] = []
     for n, label in enumerate(ratings.task.labels):
         told = mine & (ratings.answers[:, n] >= 0)
         votes = np.zeros((len(ratings.items), len(label.classes)))
@@ -269,12 +291,13 @@ def reference_warnings(structure: Structure, probabilities: Floats) -> list[str]
                     f"({label.name}) this fit takes {held[here].mean():.0%} for it"
                 )
             if seen:
-                found.append(
+                text = (
                     f"The consensus of {reference} is the truth by definition, but {seen}: what "
                     "holds classes together is something else. The truth of some items (truth=) "
                     f"tells the model what is meant; a recipe for {reference} without layers, or "
                     "prior counts, hold names in their place."
                 )
+                found.append((label.name, (name,), text))
     return found
 
 

@@ -31,7 +31,6 @@ from assay.diagnostics import (
     gold_warnings,
     mode_warnings,
     name_warnings,
-    reference_warnings,
 )
 from assay.effort import Effort, Sampler
 from assay.em import closed_form, find_em_modes
@@ -49,6 +48,7 @@ from assay.fit_diagnostics import (
 from assay.fit_tree import assemble
 from assay.group_errors import group_error_warnings
 from assay.inference import RUNS
+from assay.label_doubts import doubts_json, find_doubts
 from assay.layers.reference import check_reference
 from assay.maximisation import Maximisation
 from assay.model import Structure, build_structure
@@ -64,7 +64,6 @@ from assay.recovery import Recovered, recover
 from assay.seeds import seed_of
 from assay.spec import GoldChosen, Replicates, make_spec, raters_for
 from assay.traded_classes import name_trades
-from assay.unanimity import unanimity_warnings
 
 Floats = NDArray[np.float64]
 
@@ -213,12 +212,14 @@ def fit(
             numbers, found = diagnose_laplace(modes[0], x, stats["lp"])
     elif method == "em":
         numbers = {"optimiser": "climb" if form is None else "em"}
-    notes = [*drawn.notes, *found, *mode_warnings(modes), *name_warnings(structure, values)]
+    doubts = find_doubts(structure, values, drawn.recovered.probabilities)
+    told_of = {(doubt.label, name) for doubt in doubts if doubt.warning for name in doubt.classes}
+    notes = [*drawn.notes, *found, *mode_warnings(modes)]
+    notes += [doubt.warning for doubt in doubts if doubt.warning]
+    notes += name_warnings(structure, values, told_of)
     notes += design_warnings(spec, double_sampling(ratings)) + gold_warnings(
         spec, partial(unlike_gold, ratings)
     )
-    notes += reference_warnings(structure, drawn.recovered.probabilities)
-    notes += unanimity_warnings(structure, drawn.recovered.probabilities)
     if method in ("nuts", "laplace"):
         notes += group_error_warnings(
             structure, values, drawn.recovered.states, np.random.default_rng(seed)
@@ -238,6 +239,7 @@ def fit(
         structure, modes, notes, stated, numbers, method=method, seed=seed, tune=tune,
         target_accept=target_accept, starts=starts,
     )  # fmt: skip
+    tree.attrs["label_doubts"] = doubts_json(doubts)
     return tree
 
 

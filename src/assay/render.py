@@ -74,8 +74,15 @@ def _metric_cell(line: Mapping[str, Any], name: str, notes: dict[str, str], shar
         said.append(str(line["estimand"]))
     if line["undefined"] > 0:
         said.append(share)
-    marks = "".join(notes.setdefault(text, "*" * (len(notes) + 1)) for text in said)
+    if line["doubt"]:
+        said.append(line["doubt"])
+    marks = "".join(_mark(notes, text) for text in said)
     return interval(line["mean"], line["lower"], line["upper"]) + marks
+
+
+def _mark(notes: dict[str, str], text: str) -> str:
+    """Return the mark of a note below a table, which is added to the notes if it is new."""
+    return notes.setdefault(text, "*" * (len(notes) + 1))
 
 
 def labels_table(frame: pd.DataFrame, total: int, votes: Sequence[str] | None = None) -> Group:
@@ -137,12 +144,14 @@ def comparison_parts(found: Comparison, panels: str = "") -> list[Group]:
 
 def _pairs_table(pairs: pd.DataFrame, panels: str) -> Group:
     rows: list[list[str]] = []
-    marked = (pairs["undefined"] > 0).any()
+    notes: dict[str, str] = {}
+    share = left_out_words(pairs["undefined"])
     for metric, part in pairs.groupby("metric", sort=False):
         rows.append([str(metric)])
         for line in lines_of(part):
             size = gap(*(line[f"difference{end}"] for end in ("", "_lower", "_upper")))
-            size += "*" * (line["undefined"] > 0)
+            said = [share] * (line["undefined"] > 0) + [line["doubt"]] * (line["doubt"] != "")
+            size += "".join(_mark(notes, text) for text in said)
             near = [probability(line["p_rope"])] if np.isfinite(line["p_rope"]) else []
             chance = probability(line["p_greater"])
             rows.append([f"  {contrast(line['a'], line['b'])}", size, chance, *near])
@@ -155,7 +164,7 @@ def _pairs_table(pairs: pd.DataFrame, panels: str) -> Group:
         caption=(
             f"Estimand {estimand_words(pairs)}. Reference: {pairs['reference'].iloc[0]}.{panels}"
             + by_chance(pairs)
-            + f"\n* {left_out_words(pairs['undefined'])}" * bool(marked)
+            + "".join(f"\n{mark} {text}" for text, mark in notes.items())
         ),
         right=heads[2:],
     )
@@ -164,8 +173,11 @@ def _pairs_table(pairs: pd.DataFrame, panels: str) -> Group:
 def _ranks_table(systems: pd.DataFrame) -> Group:
     rows: list[list[str]] = []
     ranked = systems[systems["better"] != "neither"]
+    notes: dict[str, str] = {}
     for metric, part in ranked.groupby("metric", sort=False):
-        rows.append([f"{metric} (better is {part['better'].iloc[0]})"])
+        doubt = part["doubt"].iloc[0]
+        mark = _mark(notes, doubt) if doubt else ""
+        rows.append([f"{metric} (better is {part['better'].iloc[0]}){mark}"])
         rows += [
             [f"  {line['system']}", probability(line["p_best"]), fixed(line["expected_loss"], 4)]
             for line in lines_of(part)
@@ -174,6 +186,7 @@ def _ranks_table(systems: pd.DataFrame) -> Group:
     caption = f"Estimand {estimand_words(ranked)}. Reference: {systems['reference'].iloc[0]}."
     if len(ranked) < len(systems):
         caption += " Metrics that are better neither way have no best system."
+    caption += "".join(f"\n{mark} {text}" for text, mark in notes.items())
     return make_table("Which system is best", heads, rows, caption=caption, right=heads[1:])
 
 
@@ -226,7 +239,7 @@ def _group_row(line: Mapping[str, Any], notes: dict[str, str]) -> list[str]:
     )
     mark, estimand, group = "", str(line["estimand"]), line["group"]
     if estimand != _first_word(estimand):
-        mark = notes.setdefault(estimand, "*" * (len(notes) + 1))
+        mark = _mark(notes, estimand)
     if group == MEAN_OF_GROUPS:
         own, group = "", MEAN  # it is of the groups together
     chance = probability(line["pooled_p_greater"])

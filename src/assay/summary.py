@@ -28,8 +28,8 @@ def summarize(dataset: xr.Dataset | xr.DataArray, *, level: float = 0.95) -> pd.
         A line per variable and combination of the other dims: ``metric``, ``system`` (``""`` if
         none), a column per further dim, ``estimand``, ``mean``, ``sd``, ``lower``, ``upper``,
         ``level``, ``undefined`` (share of the draws that are NaN, which the others leave out),
-        ``n_undefined`` (their number) and ``reference`` (whose truth it is, where the dataset
-        says so).
+        ``n_undefined`` (their number), ``reference`` (whose truth it is) and ``doubt`` (why the
+        number may mislead), where the dataset says so.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def summarize(dataset: xr.Dataset | xr.DataArray, *, level: float = 0.95) -> pd.
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["metric"])
     front = ["metric", "system"]
     statistics = ["mean", "sd", "lower", "upper", "level", "undefined", "n_undefined"]
-    back = ["estimand", *statistics, "reference"]
+    back = ["estimand", *statistics, "reference", "doubt"]
     extra = [column for column in table.columns if column not in {*front, *back}]
     table = table.reindex(columns=[*front, *extra, *back])
     gaps = [column for column in ("system", *extra) if table[column].isna().any()]
@@ -92,6 +92,7 @@ def _summary(name: str, dataset: xr.Dataset, level: float) -> pd.DataFrame:
         estimand=str(said.get("estimand", "")),
         level=level,
         reference=str(said.get("reference", "")),
+        doubt=str(said.get("doubt", "")),
     )
 
 

@@ -35,10 +35,7 @@ def label_votes(ratings: Ratings, answers: NDArray[np.integer], classes: int) ->
 
 
 def unanimity_warnings(structure: Structure, probabilities: Floats) -> list[str]:
-    """Name classes that a fit denies to most of the items of which all raters say so.
-
-    Items whose truth is known are left out. Where a reference says what is true, a whole group may
-    be wrong, and nothing is said.
+    """Say which classes a fit denies to most of the items of which all raters say so.
 
     Parameters
     ----------
@@ -46,10 +43,27 @@ def unanimity_warnings(structure: Structure, probabilities: Floats) -> list[str]
     probabilities : ndarray (item, state)
         Posterior probabilities of the states.
     """
+    return [text for _, _, text in denied_labels(structure, probabilities)]
+
+
+def denied_labels(
+    structure: Structure, probabilities: Floats
+) -> list[tuple[str, tuple[str, ...], str]]:
+    """Name classes that a fit denies to most of the items of which all raters say so.
+
+    Items whose truth is known are left out. Where a reference says what is true, a whole group may
+    be wrong, and nothing is said.
+
+    Returns
+    -------
+    list of tuple
+        Label, class, and what is to be said of it.
+    """
     ratings = structure.ratings
     if structure.spec.reference is not None:
         return []
-    states, found = structure.prevalence.space.states, []
+    states = structure.prevalence.space.states
+    found: list[tuple[str, tuple[str, ...], str]] = []
     tells = "the truth of some items (truth=) would tell"
     if ratings.has_truth.any():
         tells = "assay.loo_gold of both fits tells which of them foretells the known truth"
@@ -61,11 +75,12 @@ def unanimity_warnings(structure: Structure, probabilities: Floats) -> list[str]
             here = alike & (votes[:, k] > 0)
             held = probabilities[here][:, states[:, n] == k].sum(axis=1)
             if here.sum() >= ITEMS and held.mean() < MOST:
-                found.append(
+                text = (
                     f"All raters of {here.sum()} items, {VOTES} or more of each, say {name!r} "
                     f"({label.name}), and this fit takes {held.mean():.0%} of these items for it: "
                     "what its classes stand for is something else than their names, or all raters "
                     "err alike. Another recipe (raters='hierarchical') may explain the answers as "
                     f"they are meant; {tells}."
                 )
+                found.append((label.name, (name,), text))
     return found

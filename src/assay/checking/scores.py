@@ -14,6 +14,8 @@ _finding = findings_on("scores")
 
 FEW_VALUES = 5
 FEW_SCORES = 10
+FEW_ANCHORS = 10
+"""Answers, or items of known truth, below which they do not say what a class of scores is."""
 HEAPED = 0.5
 HEAPS = 3
 COLUMNS = ["rater", "label", "scores", "values", "commonest", "share_commonest", "zeros", "ones"]
@@ -26,8 +28,34 @@ def check_scores(ratings: Ratings) -> Part:
         return Part()
     table = _table(given)
     found = [text for label, part in given.groupby("label", sort=False) for text in _label(part)]
-    found += [*_raters(table), *_beside_answers(ratings), _reader(ratings)]
+    found += [*_raters(table), *_beside_answers(ratings), *_without_anchor(ratings)]
+    found.append(_reader(ratings))
     return Part(findings=tuple(found), tables={"scores": table})
+
+
+def unanchored_labels(ratings: Ratings) -> list[str]:
+    """Name the labels of which scores alone tell: too few answers or known truths say what is meant.
+
+    Audits say of answers whether they are right, so that labels with them have answers.
+    """
+    scored = np.isfinite(ratings.scores).any(axis=0)
+    answers = (ratings.answers >= 0).sum(axis=0)
+    known = (ratings.truth >= 0).sum(axis=0)
+    alone = scored & (answers < FEW_ANCHORS) & (known < FEW_ANCHORS)
+    return [ratings.task.label_names[n] for n in np.flatnonzero(alone)]
+
+
+def _without_anchor(ratings: Ratings) -> list[Finding]:
+    """Say that classes which scores alone tell are clusters of scores."""
+    names = unanchored_labels(ratings)
+    if not names:
+        return []
+    text = (
+        f"scores alone tell of {some(names)}: no class has an anchor. A fit splits the items into "
+        "clusters of scores, its shares are theirs, and no claim rests on them; known truth of "
+        "some items (truth=), or answers beside the scores, would say what the classes are"
+    )
+    return [_finding("warning", text)]
 
 
 def _given(ratings: Ratings) -> pd.DataFrame:

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
     from assay.comparison import ClaimResult
 
-COLUMNS = ("metric", "estimand", "reference", "probability", "verdict", "level", "sentence")
+COLUMNS = (
+    "metric", "estimand", "reference", "probability", "verdict", "level", "doubt", "sentence",
+)  # fmt: skip
 Claims = Annotated[
     list[str] | None,
     typer.Option(

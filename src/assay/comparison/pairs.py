@@ -176,7 +176,7 @@ RATIO = ("ratio", "ratio_lower", "ratio_upper", "ratio_undefined")
 CHANCES = ("p_greater", "p_equal", "p_rope")
 PAIR_COLUMNS = (
     "metric", "estimand", "better", "a", "b", *DIFFERENCE, *RATIO, *CHANCES,
-    "rope_lower", "rope_upper", "undefined", "level", "reference",
+    "rope_lower", "rope_upper", "undefined", "level", "reference", "doubt",
 )  # fmt: skip
 
 

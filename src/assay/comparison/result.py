@@ -32,13 +32,14 @@ class Comparison:
         ``ratio_upper``, ``ratio_undefined`` (number of draws without one);
         ``p_greater`` = P(a > b), ``p_equal``, ``p_rope`` (of a difference from ``rope_lower``
         to ``rope_upper``; NaN without), ``undefined`` (share of the draws in
-        which a or b is; all else leaves them out), ``level``, ``reference``, and from a fit
+        which a or b is; all else leaves them out), ``level``, ``reference``, ``doubt`` (why
+        the metric may mislead; ``""`` if nothing speaks for it), and from a fit
         ``shared_clusters``.
     systems : pandas.DataFrame
         A line per metric and system: ``metric``, ``estimand``, ``better``, ``system``, ``mean``,
         ``sd``, ``lower``, ``upper``, ``p_best``, ``expected_loss``, ``p_rank_1``, ...,
         ``undefined``, ``unranked`` (share of the draws in which some system is undefined, left
-        out of the ranks), ``level``, ``reference``. On a metric that is better neither way no
+        out of the ranks), ``level``, ``reference``, ``doubt``. On a metric that is better neither way no
         system is the best: ranks and expected loss are NaN.
     draws : xarray.Dataset
         The draws (chain, draw, system) of every metric, from which all numbers come.
@@ -99,8 +100,10 @@ class Comparison:
         )  # fmt: skip
         parts = [self._behind(metric) for metric in self.draws.data_vars]
         table = pd.concat([pd.DataFrame(columns=list(BEHIND)), *parts], ignore_index=True)
-        found = table.assign(clearly_worse=table["p_worse"].astype(float) > p)
-        return found.assign(expected_false=2 * (1 - p) * table["comparisons"].astype(float))
+        doubted = set(self.systems.loc[self.systems["doubt"] != "", "metric"])
+        worse = (table["p_worse"].astype(float) > p) & ~table["metric"].isin(doubted)
+        expected = 2 * (1 - p) * table["comparisons"].astype(float)
+        return table.assign(clearly_worse=worse, expected_false=expected)
 
     def _behind(self, metric: object) -> pd.DataFrame:
         lines = self.systems[self.systems["metric"] == metric]
@@ -178,5 +181,5 @@ def _system_table(draws: xr.Dataset, better: Mapping[str, str], level: float) ->
     lines = pd.concat([lines, pd.concat(ranks, ignore_index=True)], axis=1)
     places = [c for c in lines.columns if str(c).startswith("p_rank_")]
     front = ["metric", "estimand", "better", "system", "mean", "sd", "lower", "upper"]
-    back = ["undefined", "unranked", "level", "reference"]
+    back = ["undefined", "unranked", "level", "reference", "doubt"]
     return lines[[*front, "p_best", "expected_loss", *places, *back]]

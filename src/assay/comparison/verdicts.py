@@ -49,7 +49,9 @@ class ClaimResult:
     would_decide : Deciding or None
         What more data would decide an undecided claim.
     doubt : str
-        Why the claim is undecided whatever its interval says; ``""`` if the interval decides.
+        Why the claim is undecided whatever its interval says: the labels of the metric
+        (:func:`assay.label_doubts`), or the reported mode, may mislead; ``""`` if the interval
+        decides.
 
     Notes
     -----
@@ -85,6 +87,8 @@ class ClaimResult:
         size = with_interval(self.mean, self.lower, self.upper, self.level, marks=marks)
         text = f"{head} P {chance(self.probability)}; {about(vars(self))}: "
         text += f"{self.claim.subject} is {size}{left_out(self.undefined)}."
+        if self.doubt:
+            return f"{text} No conclusion rests on it: {self.doubt}."
         if self.near:
             text += (
                 " An end of the interval is within its Monte Carlo error of the claim's: draw more."
@@ -141,7 +145,9 @@ def check_claim(
     :func:`assay.comparison.settled.settled`: a claim that one system is higher is supported
     exactly where the interval of the difference lies above 0, that is from a probability of
     0.975 on with intervals of 95 %. ``undecided`` means that the data cannot tell, not that the
-    systems are equal; equality within a margin is a claim of its own.
+    systems are equal; equality within a margin is a claim of its own. Where the metric rests on
+    a class that may not be what its name says (:func:`assay.label_doubts`), the claim is
+    ``undecided``, whatever the interval.
 
     Examples
     --------
@@ -162,7 +168,7 @@ def check_claim(
 
     data = draws(estimand)
     result = _result(parsed, data, level)
-    if doubt := data.attrs.get("doubt"):
+    if doubt := data.attrs.get("doubt") or result.doubt:
         return replace(result, verdict="undecided", doubt=doubt)
     if result.verdict != "undecided" or np.isnan(result.probability):
         return result
@@ -192,13 +198,15 @@ def _result(claim: Claim, data: xr.Dataset, level: float) -> ClaimResult:
     if kept.size:
         probability, mean = claim.holds(kept).mean(), kept.mean()
         lower, upper = interval_ends(kept, level)
+    doubt = str(data[claim.metric].attrs["doubt"])
+    verdict = settled(lower, upper, claim.region, closed=claim.closed)
     return ClaimResult(
         claim=claim,
         metric=claim.metric,
         estimand=str(data[claim.metric].attrs["estimand"]),
         reference=str(data.attrs["reference"]),
         probability=float(probability),
-        verdict=settled(lower, upper, claim.region, closed=claim.closed),
+        verdict="undecided" if doubt else verdict,
         level=level,
         mean=float(mean),
         lower=float(lower),
@@ -207,6 +215,7 @@ def _result(claim: Claim, data: xr.Dataset, level: float) -> ClaimResult:
         mc_error=_mc_error(np.where(defined, claim.holds(values), probability)),
         near=_is_near(values, defined, claim.region, level),
         would_decide=None,
+        doubt=doubt,
     )
 
 

@@ -105,12 +105,18 @@ def pair_sentence(line: Line) -> str:
         first, second, p = second, first, 1 - p - line["p_equal"]
         gap, lower, upper = -gap, -upper, -lower
     size = with_interval(gap, lower, upper, line["level"])
-    head = f"{first} is higher than {second} by" if settled else f"{contrast(first, second)} is"
+    is_higher = settled and not line["doubt"]
+    head = f"{first} is higher than {second} by" if is_higher else f"{contrast(first, second)} is"
     text = f"{head} {size}, P({first} > {second}) {chance(p)}"
     if not np.isnan(line["p_rope"]):
         ends = f"{line['rope_lower']:g} to {line['rope_upper']:g}"
         text += f", P({contrast(line['a'], line['b'])} from {ends}) {chance(line['p_rope'])}"
-    return f"{about(line)}: {text}{left_out(line['undefined'])}."
+    return f"{about(line)}: {text}{left_out(line['undefined'])}.{doubted(line)}"
+
+
+def doubted(line: Line) -> str:
+    """Say that a number supports no conclusion, and why; nothing if it can."""
+    return f" No conclusion rests on it: {line['doubt']}." if line["doubt"] else ""
 
 
 def best_sentence(lines: pd.DataFrame) -> str:
@@ -122,6 +128,8 @@ def best_sentence(lines: pd.DataFrame) -> str:
         Lines of one metric of :attr:`assay.comparison.Comparison.systems`.
     """
     line = lines_of(lines)[int(np.argmin(lines["expected_loss"]))]
+    if line["doubt"]:
+        return f"{about(line)}: none of {len(lines)} systems is named the best.{doubted(line)}"
     return (
         f"{about(line)}: of {len(lines)} systems choose {line['system']} ({line['better']} is "
         f"better): P(best) {chance(line['p_best'])}, expected loss {line['expected_loss']:.2g}"

@@ -28,6 +28,7 @@ from assay.evaluation.population import population_draws
 from assay.evaluation.registry import Metric
 from assay.evaluation.stream import posterior_labels, predicted_again, predicted_labels
 from assay.fit_data import group, ratings_of
+from assay.label_doubts import doubt_about
 from assay.quotients import divided
 from assay.ratings import Ratings
 from assay.task import Task
@@ -74,11 +75,12 @@ def metrics(
     xarray.Dataset
         A variable per metric, (chain, draw, system) or (chain, draw); NaN in draws in which the
         metric is undefined. Each variable's attributes say what the metric is, its estimand,
-        which values are ``better`` (higher, lower or neither), the share of undefined draws and,
-        of a mean over panels, that of the panels which it leaves out as undefined (in some of the
-        draws); the dataset's say whose truth it is (``reference``), what became of ``incomplete``
-        panels and how many panels, unrated items, clusters and strata it rests on, and which
-        metrics of the task are ``left_out``, if any, and why (``left_out_because``).
+        which values are ``better`` (higher, lower or neither), why it may mislead (``doubt``:
+        :func:`assay.label_doubts`), the share of undefined draws and, of a mean over panels, that
+        of the panels which it leaves out as undefined (in some of the draws); the dataset's say
+        whose truth it is (``reference``), what became of ``incomplete`` panels and how many
+        panels, unrated items, clusters and strata it rests on, and which metrics of the task are
+        ``left_out``, if any, and why (``left_out_because``).
 
     Raises
     ------
@@ -154,6 +156,8 @@ def metrics_if(
     )
     for name, share in left_out.items():
         data[name].attrs["undefined_panels"] = share
+    for one in chosen:
+        data[one.name].attrs["doubt"] = doubt_about(fit, one.labels, ratings.task)
     return data.assign_attrs(
         estimand=estimand,
         reference=str(fit.attrs["reference"]),

@@ -10,6 +10,7 @@ from assay.arguments import require_choice
 from assay.errors import FitError
 from assay.fit_arguments import MODES_ALONE
 from assay.fit_data import require_fit
+from assay.label_doubts import doubts_by_label
 from assay.reliability import KINDS, class_shares, rater_reliability
 
 Floats = NDArray[np.float64]
@@ -72,7 +73,8 @@ def compare_raters(
     xarray.DataArray
         (rater, other, label), in [0, 1]: P(accuracy of ``rater`` > that of ``other``), a tie
         counted half. That of two raters and that of the same two the other way round add up to 1;
-        a rater beside itself has 0.5.
+        a rater beside itself has 0.5. NaN on labels whose classes may not be what their names say;
+        the coordinate ``doubt`` says why (:func:`assay.label_doubts`).
 
     Raises
     ------
@@ -113,10 +115,14 @@ def compare_raters(
     accuracy = rater_accuracy(fit, kind=kind)
     drawn = accuracy.stack(sample=("chain", "draw")).transpose("rater", "label", "sample")
     names = accuracy["rater"].to_numpy()
+    doubted, labels = doubts_by_label(fit), accuracy["label"].to_numpy()
+    doubts = [doubted.get(name, "") for name in labels]
+    better = np.stack([_better(one, drawn.to_numpy()) for one in drawn.to_numpy()])
+    better[..., [doubt != "" for doubt in doubts]] = np.nan
     return xr.DataArray(
-        np.stack([_better(one, drawn.to_numpy()) for one in drawn.to_numpy()]),
+        better,
         dims=("rater", "other", "label"),
-        coords={"rater": names, "other": names, "label": accuracy["label"].to_numpy()},
+        coords={"rater": names, "other": names, "label": labels, "doubt": ("label", doubts)},
         name="p_better",
         attrs=accuracy.attrs,
     )

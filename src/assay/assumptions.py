@@ -1,6 +1,7 @@
 """What a fit takes for granted, in sentences: they are kept with the fit and shown with it."""
 
 from collections.abc import Mapping
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +9,7 @@ from numpy.typing import NDArray
 from assay.checking.scores import without_order
 from assay.errors import Aside
 from assay.model import Structure
-from assay.plurals import counted
+from assay.plurals import counted, some
 from assay.prior_use import idle_priors
 from assay.ratings import NOT_AUDITED, Ratings
 from assay.reading.ids import all_apart, unique_rows
@@ -26,6 +27,8 @@ CHOSEN = {
     "by has to be among the answers and covariates of this model.",
 }
 """By how the items with gold were chosen."""
+WHICH_CLASS = "Which class is which"
+"""How the sentence begins that says what names of classes rest on."""
 AGREED = (
     "The truth is what the rater groups agree on: each is taken to misperceive items on its own, "
     "and how often all of them are wrong together cannot be told from these data."
@@ -46,6 +49,7 @@ def stated_assumptions(structure: Structure) -> list[str]:
                 "cannot be told from these data (assay.consensus_sensitivity says what follows if "
                 "they are)."
             )
+            found += mirrored_labels(structure)
     elif spec.reference == GOLD:
         found.append(CHOSEN[spec.gold_chosen])
     elif spec.reference == GROUPS:
@@ -54,6 +58,32 @@ def stated_assumptions(structure: Structure) -> list[str]:
         found.append(f"The consensus of {spec.reference} is the truth by definition.")
     found += [*doubted_alike(structure), *independent_replicates(structure)]
     return [*found, *priors_without_use(structure)]
+
+
+def mirrored_labels(structure: Structure) -> list[str]:
+    """Say of which labels the prior alone tells which class is which.
+
+    Where two classes of a label can be exchanged in all states, raters who are as often wrong as
+    they were right before give the same answers.
+    """
+    states = structure.prevalence.space.states
+    known = {tuple(state) for state in states.tolist()}
+    names = []
+    for n, label in enumerate(structure.ratings.task.labels):
+        for one, other in combinations(range(len(label.classes)), 2):
+            mirrored = states.copy()
+            mirrored[states[:, n] == one, n] = other
+            mirrored[states[:, n] == other, n] = one
+            if {tuple(state) for state in mirrored.tolist()} == known:
+                names.append(label.name)
+                break
+    if not names:
+        return []
+    of = f" of {some(names)}" * (len(structure.ratings.task.labels) > 1)
+    return [
+        f"{WHICH_CLASS}{of} rests on the prior that raters are mostly right: the answers alone fit "
+        "the mirrored labels, classes exchanged and raters mostly wrong, as well."
+    ]
 
 
 def _agreed(ratings: Ratings, *, audited: bool) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import pandas as pd
 import xarray as xr
 
+from assay.assumptions import WHICH_CLASS
 from assay.diagnostics import fit_warnings
 from assay.plurals import counted, some
 from assay.ratings import Ratings
@@ -47,6 +48,12 @@ def scores_said(ratings: Ratings) -> str:
         "part can tell a lot all the same: 'What the scores mean' in the report, or "
         "assay.score_calibration."
     )
+
+
+def names_said(fit: xr.DataTree) -> str:
+    """Say what the names of classes rest on where no truth is known; ``""`` elsewhere."""
+    stated = json.loads(fit.attrs.get("assumptions", "[]"))
+    return next((text for text in stated if text.startswith(WHICH_CLASS)), "")
 
 
 def panels_said(draws: xr.Dataset) -> str:

@@ -7,9 +7,11 @@ import pandas as pd
 import xarray as xr
 
 from assay.accuracy import rater_accuracy
+from assay.agreements import rater_agreement
 from assay.dependence import effective_raters
 from assay.fit_data import ratings_of, structure_of
 from assay.intervals import require_level
+from assay.label_doubts import doubts_by_class, doubts_by_label
 from assay.labels import label_probabilities
 from assay.reliability import class_shares, rater_reliability
 from assay.sessions import drift_table, reliability_by_session
@@ -23,6 +25,9 @@ def reliability_frame(
 ) -> pd.DataFrame:
     """Return a line per rater, label, true and reported class, of those that exist.
 
+    Beside the probability stands the raw agreement of the rater with the others on the label
+    (:func:`assay.rater_agreement`), and why the probability may mislead, if it may (``doubt``).
+
     Parameters
     ----------
     fit : xarray.DataTree
@@ -34,8 +39,19 @@ def reliability_frame(
     draws = rater_reliability(fit, kind=kind)
     lines = summarize(draws, level=level)
     lines = lines[lines["undefined"] < 1].assign(kind=kind)
+    doubted, alone = doubts_by_label(fit), doubts_by_class(fit)
+    classes = zip(lines["label"], lines["true_class"], strict=True)
+    lines["doubt"] = [doubted.get(pair[0], alone.get(pair, "")) for pair in classes]
     front = ["rater", "label", "true_class", "reported_class", "mean", "sd", "lower", "upper"]
-    return lines[[*front, "level", "kind", "reference"]].reset_index(drop=True)
+    lines = lines[[*front, "level", "kind", "reference", "doubt"]].reset_index(drop=True)
+    return _beside_agreement(lines, fit, level)
+
+
+def _beside_agreement(lines: pd.DataFrame, fit: xr.DataTree, level: float) -> pd.DataFrame:
+    """Put the raw agreement of raters with the others beside lines of raters and labels."""
+    raw = rater_agreement(ratings_of(fit), level=level).drop(columns=["group", "level"])
+    names = {"rater": raw["rater"].astype(str), "label": raw["label"].astype(str)}
+    return lines.merge(raw.assign(**names), on=["rater", "label"], how="left")
 
 
 def accuracy_frame(fit: xr.DataTree, kind: Kind = "recorded", level: float = 0.95) -> pd.DataFrame:
@@ -54,7 +70,8 @@ def accuracy_frame(fit: xr.DataTree, kind: Kind = "recorded", level: float = 0.9
         ``rater``, ``label``; ``mean``, ``sd``, ``lower``, ``upper`` of the chance of a right
         answer; ``true_class`` and ``reported_class`` of the commonest mistake, and ``mistake``,
         the chance of that answer where that class is true (posterior mean); ``level``, ``kind``,
-        ``reference``.
+        ``reference``, ``doubt``; ``n_shared``, ``agreement``, ``agreement_lower``,
+        ``agreement_upper`` of :func:`assay.rater_agreement`.
 
     Notes
     -----
@@ -77,8 +94,10 @@ def accuracy_frame(fit: xr.DataTree, kind: Kind = "recorded", level: float = 0.9
         mistake=chance[rater, label, true, reported],
     )
     front = ["rater", "label", "mean", "sd", "lower", "upper"]
-    back = ["true_class", "reported_class", "mistake", "level", "kind", "reference"]
-    return lines[[*front, *back]]
+    back = ["true_class", "reported_class", "mistake", "level", "kind", "reference", "doubt"]
+    doubted = doubts_by_label(fit)
+    lines["doubt"] = [doubted.get(name, "") for name in lines["label"]]
+    return _beside_agreement(lines[[*front, *back]], fit, level)
 
 
 def worth_frame(fit: xr.DataTree, level: float = 0.95) -> pd.DataFrame:

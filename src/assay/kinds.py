@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from assay.fit_data import parameter_draws, ratings_of, structure_of
 from assay.intervals import interval_ends, require_level
+from assay.label_doubts import doubts_by_label
 from assay.parts.scores import ScorePart
 from assay.reliability import rater_reliability
 from assay.repeated_pairs import repeated_pairs
@@ -45,7 +46,8 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
         are given these), ``given_mode`` (what has a probability of at least 0.95 there, else
         ``""``), and ``behaviour``: the same if it is so sure by the weight, too. A rater of scores
         alone has neither: scores that all lie on one side of a half can tell a lot
-        (:func:`assay.score_calibration`).
+        (:func:`assay.score_calibration`); nor has any rater on a label whose classes may not be
+        what their names say: ``doubt`` says why (:func:`assay.label_doubts`).
 
     Raises
     ------
@@ -92,6 +94,7 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     scoring = raters_of_scores(ratings)
     kinds = {label: _kinds_of(table) for label, table in tables.items()}
     weight = float(json.loads(fit.attrs["diagnostics"]).get("mode_weight", 1.0))
+    doubted = doubts_by_label(fit)
     rows = []
     for j, rater in enumerate(ratings.raters.index):
         count = given[ratings.rater == j].sum(axis=0)
@@ -99,7 +102,8 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
             values, adversarial, spammer = (draws[..., j] for draws in drawn)
             lower, upper = interval_ends(values.ravel(), level)
             chances = {"adversarial": float(adversarial.mean()), "spammer": float(spammer.mean())}
-            there = "" if scoring[j] else next((k for k, p in chances.items() if p >= SURE), "")
+            there = next((k for k, p in chances.items() if p >= SURE), "")
+            there = "" if scoring[j] or label in doubted else there
             sure = there != "" and chances[there] * weight >= SURE
             rows.append(
                 {
@@ -114,6 +118,7 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
                     "mode_weight": weight,
                     "given_mode": there,
                     "behaviour": there if sure else "",
+                    "doubt": doubted.get(label, ""),
                 }
             )
     return pd.DataFrame(rows)

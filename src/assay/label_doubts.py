@@ -31,18 +31,21 @@ RIVAL = 1.5
 drifted: as in the warnings of names (:mod:`assay.diagnostics`)."""
 GROWN = 2.0
 """Share of a class among the items, in shares of the answers, above which it may have drifted. In
-54 simulated sets of the fitted model no class of 256 met both conditions; on real ratings of
-abuse in talks, a class that had become something else had 5.4."""
+54 simulated sets of the fitted model no class of 256 met both conditions, nor in 20 real sets
+by the default; where a class of ConvAbuse had become something else, it was 2.6 to 5.4."""
 EMPTY = 0.1
-"""The same below which a class counts as empty."""
+"""The same below which a class counts as empty, if it has fewer than ``MIN_ITEMS`` items: in the
+simulated sets 3 classes, all of which had at most 5 % of the items, and more than the fit said."""
 MANY_SAY = 0.2
 """Share of the answers from which on many say a class."""
 MIN_ITEMS = 10
 """Expected items of a class, answers, or items of known truth, from which on they count."""
 MIN_CLASS_ITEMS = 1.0
 """Expected items of a class below which its confusions are those of the prior."""
-WANTED = 20
-"""Items whose truth brought an empty class of 60 items back; 10 did not yet."""
+DRIFT_TRUTH = 50
+"""Items of a drifted class whose truth brought it back, on ConvAbuse by the vote; 20 did not."""
+CLASS_TRUTH = 20
+"""Items whose truth brought back an empty class of 60 items; 10 did not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +78,7 @@ class LabelDoubt:
 
 
 def label_doubts(fit: xr.DataTree) -> tuple[LabelDoubt, ...]:
-    """Return the doubts about the labels of a fit, each with a code.
+    r"""Return the doubts about the labels of a fit, each with a code.
 
     Parameters
     ----------
@@ -90,11 +93,11 @@ def label_doubts(fit: xr.DataTree) -> tuple[LabelDoubt, ...]:
     Notes
     -----
     With the share :math:`q_k` of the answers, averaged over items, and the expected share
-    :math:`\\hat\\pi_k` of the items, a class may have *drifted* where :math:`\\hat\\pi_k > 2 q_k` and
-    items of the class get another answer 1.5 times as often as its own, and is *empty* where
-    :math:`\\hat\\pi_k < q_k / 10` and :math:`q_k \\ge 0.2`. It has drifted, too, where the fit denies
-    it to most items of which all raters say so. Classes of which ten items are known are not
-    doubted, nor are those of a reference, unless its own raters call them otherwise.
+    :math:`\hat\pi_k` of the items, a class may have *drifted* where :math:`\hat\pi_k > 2 q_k` and
+    its items get another answer 1.5 times as often as its own. It is *empty* where it has fewer
+    than ten items, :math:`\hat\pi_k < q_k / 10` and :math:`q_k \ge 0.2`. It has drifted, too,
+    where the fit denies it to most items of which all raters say so. Classes of which ten items
+    are known are not doubted, nor are those of a reference, unless its raters call them otherwise.
 
     Examples
     --------
@@ -110,6 +113,17 @@ def label_doubts(fit: xr.DataTree) -> tuple[LabelDoubt, ...]:
 def doubts_json(doubts: Sequence[LabelDoubt]) -> str:
     """Write doubts as the attribute of a fit."""
     return json.dumps([asdict(doubt) for doubt in doubts])
+
+
+def doubts_by_class(fit: xr.DataTree) -> dict[tuple[str, str], str]:
+    """Say of each class whose confusions may mislead why."""
+    by_label = doubts_by_label(fit)
+    found = {}
+    for doubt in label_doubts(fit):
+        for name in doubt.classes:
+            if doubt.label not in by_label:
+                found[doubt.label, name] = doubt.mark
+    return found
 
 
 def doubts_by_label(fit: xr.DataTree) -> dict[str, str]:
@@ -218,7 +232,6 @@ def _of_label(
         own, rivals = found.answers[k, k], found.answers[k].copy()
         rivals[k] = -1
         rival, total = int(rivals.argmax()), max(found.answers[k].sum(), 1e-12)
-        many = found.said[k] >= MANY_SAY
         if (
             open_to_doubt
             and known[k] < MIN_ITEMS <= found.items[k]
@@ -228,7 +241,10 @@ def _of_label(
             shown = own / total, rivals[rival] / total
             yield _drift(label, k, rival, (share[k], found.said[k], *shown))
         elif (
-            open_to_doubt and known.sum() < MIN_ITEMS and many and share[k] < EMPTY * found.said[k]
+            open_to_doubt
+            and known.sum() < MIN_ITEMS > found.items[k]
+            and found.said[k] >= MANY_SAY
+            and share[k] < EMPTY * found.said[k]
         ):
             yield _empty(label, name, share[k], found.said[k])
         elif found.items[k] < MIN_CLASS_ITEMS:
@@ -251,9 +267,9 @@ def _drift(label: Label, k: int, rival: int, numbers: Sequence[float]) -> LabelD
         f"Class drift: {share:.0%} of the items are {name!r} by this fit ({label.name}), but "
         f"{said:.0%} of the answers say so. Raters call these items {other!r} more often "
         f"({given:.0%}) than {name!r} ({own:.0%}), so the class may mean something else. Rankings "
-        f"of raters and metrics that rest on {label.name} are marked. The truth of {WANTED} of "
-        "these items (truth=) would settle it; raters='dawid_skene' shows whether another family "
-        "keeps the name."
+        f"of raters and metrics that rest on {label.name} are marked. The truth of {DRIFT_TRUTH} "
+        "of these items (truth=) would settle it. raters='dawid_skene', which pools nothing, shows "
+        "whether another family keeps the name."
     )
     return LabelDoubt(
         code="class_drift", label=label.name, classes=(name,), mark=mark, warning=warning
@@ -270,8 +286,8 @@ def _empty(label: Label, name: str, share: float, said: float) -> LabelDoubt:
         f"Empty class: {share:.1%} of the items are {name!r} by this fit ({label.name}), although "
         f"{said:.0%} of the answers say so. How raters answer such items is then what the prior "
         f"says. Rankings of raters and metrics that rest on {label.name} are marked. The truth of "
-        f"{WANTED} items (truth=) would tell whether the class is empty; raters='pooled', with "
-        "fewer unknowns, may find it without."
+        f"{CLASS_TRUTH} items (truth=) would tell whether the class is empty; raters='pooled', "
+        "with fewer unknowns, may find it without."
     )
     return LabelDoubt(
         code="empty_class", label=label.name, classes=(name,), mark=mark, warning=warning
@@ -297,8 +313,8 @@ def _scores_alone(structure: Structure, probabilities: Floats) -> Iterator[Label
                 f"The classes of {name} have no anchor: raters give scores alone, and no truth is "
                 f"known. They are {clusters} of scores{at}, and {label.classes[-1]!r} is the "
                 "highest one, whatever its scores mean. Shares of classes are shares of clusters, "
-                f"and no claim rests on them. Known truth of {WANTED} items (truth=), or answers "
-                "beside the scores, would give the classes a meaning."
+                f"and no claim rests on them. The truth of {CLASS_TRUTH} items (truth=), or "
+                "answers beside the scores, would give them a meaning."
             ),
         )  # fmt: skip
 

@@ -11,7 +11,24 @@ from assay.fit_words import KIND_WORDS
 from assay.plurals import counted, some
 from assay.task import Task
 from assay.terminal import make_table
-from assay.words import binary_heading, gap, interval, intervals, lines_of, percent
+from assay.words import (
+    binary_heading,
+    gap,
+    interval,
+    intervals,
+    lines_of,
+    marked,
+    notes_said,
+    percent,
+)
+
+AGREEMENT = ("agreement", "agreement_lower", "agreement_upper")
+AGREES = "agreement"
+AGREES_MEANS = (
+    "Agreement: mean share of the other raters' answers to the same items that are the rater's own "
+    "(no model)."
+)
+BY_AGREEMENT = " Where all numbers of a label are marked, the least agreement stands first."
 
 
 def rater_tables(frame: pd.DataFrame, accuracy: pd.DataFrame, task: Task) -> list[Group]:
@@ -51,19 +68,56 @@ def binary_tables(frame: pd.DataFrame, task: Task) -> list[Group]:
         return []
     right = frame[frame["true_class"] == frame["reported_class"]]
     rows: list[list[str]] = []
+    notes: dict[str, str] = {}
     for label in labels:
         rows.append([binary_heading(label)])
         part = right[right["label"] == label.name]
-        cells = part.assign(words=intervals(part)).pivot(
+        cells = part.assign(words=marked(part, notes)).pivot(
             index="rater", columns="true_class", values="words"
         )
         no, yes = label.classes
-        means = part.groupby("rater", sort=False)["mean"].mean().sort_values(kind="stable")
-        rows += [[f"  {r}", cells.loc[r, yes], cells.loc[r, no]] for r in means.index]
+        by_rater = part.drop_duplicates("rater").set_index("rater")
+        raw = dict(zip(by_rater.index, agreement_words(by_rater), strict=True))
+        rows += [
+            [f"  {r}", str(cells.loc[r, yes]), str(cells.loc[r, no]), raw[r]]
+            for r in worst_first(part)
+        ]
     what, caption = _about(frame)
     title = f"Raters: sensitivity and specificity, {what}"
-    heads = ["label, rater", "sensitivity", "specificity"]
-    return [make_table(title, heads, rows, caption=f"Lowest mean of the two first. {caption}")]
+    heads = ["label, rater", "sensitivity", "specificity", AGREES]
+    said = f"Lowest mean of the two first. {AGREES_MEANS} {caption}"
+    return [make_table(title, heads, rows, caption=said + _notes_said(notes))]
+
+
+def agreement_words(lines: pd.DataFrame) -> list[str]:
+    """Write the raw agreement of each line in per cent, with its interval.
+
+    Examples
+    --------
+    >>> agreement_words(pd.DataFrame([[0.651, 0.628, 0.673], [np.nan] * 3], columns=AGREEMENT))
+    ['65% (63 to 67)', 'no other']
+    """
+    numbers = (100 * lines[list(AGREEMENT)].to_numpy(float)).tolist()
+    return [
+        "no other" if np.isnan(middle)
+        else f"{middle:.0f}%" + (f" ({low:.0f} to {high:.0f})" if np.isfinite(low) else "")
+        for middle, low, high in numbers
+    ]  # fmt: skip
+
+
+def worst_first(part: pd.DataFrame) -> list[str]:
+    """Order the raters of a label, the least reliable first.
+
+    Where its classes may not be what their names say, that is the one who agrees least with others.
+
+    Parameters
+    ----------
+    part : DataFrame
+        Lines of right answers, or of accuracies, of one label.
+    """
+    doubted = part["doubt"].ne("").all()
+    by = part.groupby("rater", sort=False)["agreement" if doubted else "mean"].mean()
+    return [str(name) for name in by.sort_values(kind="stable").index]
 
 
 def worth_tables(worth: pd.DataFrame) -> list[Group]:
@@ -207,40 +261,52 @@ def kinds_said(
 def _accuracy_table(accuracy: pd.DataFrame) -> Group:
     """Return a line per label and rater: how often it is right, and its commonest mistake."""
     rows: list[list[str]] = []
+    notes: dict[str, str] = {}
     for label, part in accuracy.groupby("label", sort=False):
         rows.append([str(label)])
-        worst = part.sort_values("mean", kind="stable")
+        worst = part.set_index("rater").loc[worst_first(part)].reset_index()
         mistakes = [
-            f"{line['true_class']} taken for {line['reported_class']}: {line['mistake']:.2f}"
+            f"{line['true_class']} as {line['reported_class']}: {line['mistake']:.2f}"
             for line in lines_of(worst)
         ]
-        lines = zip(worst["rater"], intervals(worst), mistakes, strict=True)
-        rows += [[f"  {rater}", right, mistake] for rater, right, mistake in lines]
+        lines = zip(
+            worst["rater"], marked(worst, notes), agreement_words(worst), mistakes, strict=True
+        )
+        rows += [[f"  {rater}", *words] for rater, *words in lines]
     what, caption = _about(accuracy)
     return make_table(
         f"Raters: probability of a right answer, {what}",
-        ["label, rater", "right", "commonest mistake"],
+        ["label, rater", "right", AGREES, "commonest mistake"],
         rows,
-        caption="Worst first; classes count by their prevalence. Beside a mistake, the chance of "
-        f"that answer where the first class is true. {caption}",
+        caption=f"Worst first; classes count by their prevalence. {AGREES_MEANS} Beside a mistake, "
+        f"the chance of that answer where the first class is true. {caption}{_notes_said(notes)}",
     )
 
 
 def _class_table(frame: pd.DataFrame, label: str) -> Group:
     """Return one label's table: how often each rater is right, by true class, and what else."""
     rows: list[list[str]] = []
+    notes: dict[str, str] = {}
     for true, part in frame.groupby("true_class", sort=False):
         rows.append([f"true class {true}"])
-        right = part[part["reported_class"] == true].sort_values("mean", kind="stable")
+        right = part[part["reported_class"] == true].set_index("rater")
+        right = right.loc[worst_first(right.reset_index())].reset_index()
         wrong = part[part["reported_class"] != true].sort_values("mean", ascending=False)
         most = wrong.drop_duplicates("rater").set_index("rater")
-        for rater, words in zip(right["rater"], intervals(right), strict=True):
+        raw = agreement_words(right)
+        for rater, words, agrees in zip(right["rater"], marked(right, notes), raw, strict=True):
             said = f"{most.loc[rater, 'reported_class']}: {most.loc[rater, 'mean']:.2f}"
-            rows.append([f"  {rater}", words, said])
+            rows.append([f"  {rater}", words, agrees, said])
     what, caption = _about(frame)
     title = f"Raters: probability of the right answer to {label}, {what}"
-    heads = ["rater", "right", "most often instead"]
-    return make_table(title, heads, rows, caption=f"Worst first. {caption}")
+    heads = ["rater", "right", AGREES, "most often instead"]
+    said = f"Worst first. {AGREES_MEANS} {caption}{_notes_said(notes)}"
+    return make_table(title, heads, rows, caption=said)
+
+
+def _notes_said(notes: dict[str, str]) -> str:
+    """Say what the marks of a table mean, and how its lines are ordered where all are marked."""
+    return BY_AGREEMENT * bool(notes) + notes_said(notes, "\n")
 
 
 def _about(frame: pd.DataFrame) -> tuple[str, str]:

@@ -18,7 +18,17 @@ from assay.comparison.pairs import contrast
 from assay.evaluation.estimands import is_modelled
 from assay.fit_words import estimand_words, estimands_said, left_out_words
 from assay.terminal import frame_table, indented, make_table
-from assay.words import fixed, gap, interval, lines_of, percent, printable, probability
+from assay.words import (
+    fixed,
+    gap,
+    interval,
+    lines_of,
+    mark_of,
+    notes_said,
+    percent,
+    printable,
+    probability,
+)
 
 ALIKE = (
     "Model-based: by the model systems differ alike in all strata, so that these lines do not tell "
@@ -58,7 +68,7 @@ def metrics_table(
         rows.append([head, *(column[n] for column in cells.values())])
     level, reference = first["level"].iloc[0], first["reference"].iloc[0]
     about = estimands_said(summaries, weights)
-    marks = "".join(f"\n{mark} {text}" for text, mark in notes.items())
+    marks = notes_said(notes, "\n")
     return make_table(
         f"Metrics: posterior mean ({percent(level)} interval)",
         ["metric", *summaries],
@@ -76,13 +86,8 @@ def _metric_cell(line: Mapping[str, Any], name: str, notes: dict[str, str], shar
         said.append(share)
     if line["doubt"]:
         said.append(line["doubt"])
-    marks = "".join(_mark(notes, text) for text in said)
+    marks = ",".join(mark_of(text, notes) for text in said)
     return interval(line["mean"], line["lower"], line["upper"]) + marks
-
-
-def _mark(notes: dict[str, str], text: str) -> str:
-    """Return the mark of a note below a table, which is added to the notes if it is new."""
-    return notes.setdefault(text, "*" * (len(notes) + 1))
 
 
 def labels_table(frame: pd.DataFrame, total: int, votes: Sequence[str] | None = None) -> Group:
@@ -151,7 +156,7 @@ def _pairs_table(pairs: pd.DataFrame, panels: str) -> Group:
         for line in lines_of(part):
             size = gap(*(line[f"difference{end}"] for end in ("", "_lower", "_upper")))
             said = [share] * (line["undefined"] > 0) + [line["doubt"]] * (line["doubt"] != "")
-            size += "".join(_mark(notes, text) for text in said)
+            size += ",".join(mark_of(text, notes) for text in said)
             near = [probability(line["p_rope"])] if np.isfinite(line["p_rope"]) else []
             chance = probability(line["p_greater"])
             rows.append([f"  {contrast(line['a'], line['b'])}", size, chance, *near])
@@ -164,7 +169,7 @@ def _pairs_table(pairs: pd.DataFrame, panels: str) -> Group:
         caption=(
             f"Estimand {estimand_words(pairs)}. Reference: {pairs['reference'].iloc[0]}.{panels}"
             + by_chance(pairs)
-            + "".join(f"\n{mark} {text}" for text, mark in notes.items())
+            + notes_said(notes, "\n")
         ),
         right=heads[2:],
     )
@@ -176,7 +181,7 @@ def _ranks_table(systems: pd.DataFrame) -> Group:
     notes: dict[str, str] = {}
     for metric, part in ranked.groupby("metric", sort=False):
         doubt = part["doubt"].iloc[0]
-        mark = _mark(notes, doubt) if doubt else ""
+        mark = mark_of(doubt, notes) if doubt else ""
         rows.append([f"{metric} (better is {part['better'].iloc[0]}){mark}"])
         rows += [
             [f"  {line['system']}", probability(line["p_best"]), fixed(line["expected_loss"], 4)]
@@ -186,7 +191,7 @@ def _ranks_table(systems: pd.DataFrame) -> Group:
     caption = f"Estimand {estimand_words(ranked)}. Reference: {systems['reference'].iloc[0]}."
     if len(ranked) < len(systems):
         caption += " Metrics that are better neither way have no best system."
-    caption += "".join(f"\n{mark} {text}" for text, mark in notes.items())
+    caption += notes_said(notes, "\n")
     return make_table("Which system is best", heads, rows, caption=caption, right=heads[1:])
 
 
@@ -220,7 +225,7 @@ def _groups_caption(groups: pd.DataFrame, notes: Mapping[str, str]) -> str:
     share = groups["undefined"]
     left_out = left_out_words(share[share < 1])  # a line without a number says so itself
     alike = f" {ALIKE}" * bool(groups["estimand"].map(is_modelled).any())
-    marks = "".join(f"\n{mark} {text}" for text, mark in notes.items())
+    marks = notes_said(notes, "\n")
     return (
         # The last line is of the groups together; one that lacks a system has no estimand.
         f"Estimand {_first_word(groups['estimand'].iloc[-1])}. Reference: "
@@ -239,7 +244,7 @@ def _group_row(line: Mapping[str, Any], notes: dict[str, str]) -> list[str]:
     )
     mark, estimand, group = "", str(line["estimand"]), line["group"]
     if estimand != _first_word(estimand):
-        mark = _mark(notes, estimand)
+        mark = mark_of(estimand, notes)
     if group == MEAN_OF_GROUPS:
         own, group = "", MEAN  # it is of the groups together
     chance = probability(line["pooled_p_greater"])

@@ -1,6 +1,6 @@
 """Numbers in words: what the terminal and the report say alike."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -124,6 +124,39 @@ def intervals(
     ['0.58 (0.46 to 0.70)']
     """
     return [interval(*numbers) for numbers in table[list(columns)].to_numpy(float)]
+
+
+def marked(table: pd.DataFrame, notes: dict[str, str]) -> list[str]:
+    """Write each line's estimate and interval, with a mark where its ``doubt`` says why.
+
+    Parameters
+    ----------
+    table : DataFrame
+    notes : dict of str to str
+        The mark of each doubt; new doubts are added.
+
+    Examples
+    --------
+    >>> notes = {}
+    >>> line = {"mean": [0.5], "lower": [0.4], "upper": [0.6], "doubt": ["empty class"]}
+    >>> marked(pd.DataFrame(line), notes), notes_said(notes)
+    (['0.50 (0.40 to 0.60)*'], ' * empty class.')
+    """
+    return [
+        text + (mark_of(doubt, notes) if doubt else "")
+        for text, doubt in zip(intervals(table), table["doubt"], strict=True)
+    ]
+
+
+def mark_of(text: str, notes: dict[str, str]) -> str:
+    """Return the mark of a note, which is added to the notes if it is new."""
+    return notes.setdefault(text, "*" * (len(notes) + 1))
+
+
+def notes_said(notes: Mapping[str, str], before: str = " ") -> str:
+    """Say what the marks of a table mean, each after some sign."""
+    stop = "." if before == " " else ""
+    return "".join(f"{before}{mark} {text}{stop}" for text, mark in notes.items())
 
 
 def with_undefined(texts: Iterable[str], shares: Iterable[float]) -> list[str]:

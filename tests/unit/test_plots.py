@@ -111,7 +111,7 @@ def test_fewer_raters_are_shown_where_there_are_many_classes(
     names = [f"c{n}" for n in range(classes)]
     cells = itertools.product([f"r{n:02d}" for n in range(30)], ["label"], names, names)
     frame = pd.DataFrame(cells, columns=["rater", "label", "true_class", "reported_class"])
-    frame = frame.assign(mean=0.5, lower=0.4, upper=0.6, level=0.95, kind="recorded")
+    frame = frame.assign(mean=0.5, lower=0.4, upper=0.6, level=0.95, kind="recorded", doubt="")
     right = frame[frame["true_class"] == frame["reported_class"]]
     assert (shown_raters(right), shown_confusions(frame)) == (lines, maps)
     task = assay.load_task("single").with_classes({"label": tuple(names)})
@@ -168,7 +168,8 @@ def test_numbers_of_heat_maps_stay_apart_at_the_width_of_a_report(count: int) ->
     classes = [f"class {n}" for n in range(count)]
     lines = itertools.product(["a", "b", "c"], ["label"], classes, classes)
     columns = ["rater", "label", "true_class", "reported_class"]
-    figure = draw_confusions(pd.DataFrame(lines, columns=columns).assign(mean=0.96), width=4.6)
+    frame = pd.DataFrame(lines, columns=columns).assign(mean=0.96, doubt="")
+    figure = draw_confusions(frame, width=4.6)
     figure.canvas.draw()
     for axes in (a for a in figure.axes if a.get_visible()):
         ends = [text.get_window_extent() for text in axes.texts[:count]]

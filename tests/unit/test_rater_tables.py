@@ -94,7 +94,7 @@ def test_a_line_for_each_rater_the_worst_first_fits_80_columns(animals: xr.DataT
     below = [line for line in shown if line.startswith("  ")]
     assert [line.split()[0] for line in below] == worst["rater"].tolist()
     for text, line in zip(below, worst.to_dict("records"), strict=True):
-        mistake = f"{line['true_class']} taken for {line['reported_class']}: {line['mistake']:.2f}"
+        mistake = f"{line['true_class']} as {line['reported_class']}: {line['mistake']:.2f}"
         assert text.rstrip().endswith(mistake)
 
 

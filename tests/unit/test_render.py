@@ -77,7 +77,7 @@ def test_tables_are_plain_ascii_and_fit_80_columns(retrieval: xr.DataTree) -> No
     assert max(map(len, shown.splitlines())) <= 80
     # No cell was wrapped: a line of each system stands under each of the six metrics.
     assert sum(line.startswith("  system_") for line in shown.splitlines()) == 12
-    assert shown.count(" to ") == 2 * 12 + 2 * 4 * 3
+    assert shown.count(" to ") == 2 * 12 + 3 * 4 * 3
 
 
 def test_tables_name_estimand_reference_and_kind(retrieval: xr.DataTree) -> None:
@@ -103,10 +103,10 @@ def test_a_metric_of_another_estimand_is_marked() -> None:
     line = {
         "metric": "hit", "system": "", "estimand": "population (model-based: 5 clusters)",
         "mean": 0.5, "lower": 0.4, "upper": 0.6, "level": 0.9, "undefined": 0.25,
-        "reference": "gold",
+        "reference": "gold", "doubt": "",
     }  # fmt: skip
     shown = text_of(render.metrics_table({"population": pd.DataFrame([line])}))
-    assert "0.50 (0.40 to 0.60)***" in shown
+    assert "0.50 (0.40 to 0.60)*,**" in shown
     assert "\n* population (model-based: 5 clusters)" in shown
     assert "\n** undefined in 25.0% of the draws, which are left out" in shown
     assert "90% interval" in shown

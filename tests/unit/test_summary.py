@@ -10,6 +10,7 @@ from assay.summary import summarize
 
 COLUMNS = [
     "estimand", "mean", "sd", "lower", "upper", "level", "undefined", "n_undefined", "reference",
+    "doubt",
 ]  # fmt: skip
 
 

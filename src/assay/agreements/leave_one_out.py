@@ -122,7 +122,7 @@ def _of_label(
 def _clustered(
     value: Floats, rater: Ints, cluster: Ints, raters: int, level: float
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Number, mean and interval of values in [0, 1] that are drawn by clusters: (rater,) each."""
+    """Return number, mean and interval of values that are drawn by clusters: (rater,) each."""
     count = np.bincount(rater, minlength=raters).astype(float)
     mean = divided(np.bincount(rater, value, minlength=raters), count)
     pair, place = np.unique(rater * (cluster.max(initial=0) + 1) + cluster, return_inverse=True)

@@ -34,10 +34,7 @@ def check_scores(ratings: Ratings) -> Part:
 
 
 def unanchored_labels(ratings: Ratings) -> list[str]:
-    """Name the labels of which scores alone tell: too few answers or known truths say what is meant.
-
-    Audits say of answers whether they are right, so that labels with them have answers.
-    """
+    """Name the labels of which scores alone tell: hardly an answer or a known truth does."""
     scored = np.isfinite(ratings.scores).any(axis=0)
     answers = (ratings.answers >= 0).sum(axis=0)
     known = (ratings.truth >= 0).sum(axis=0)

@@ -76,11 +76,12 @@ def metrics(
     left_out = left_out_metrics(ratings, metric or None)
 
     def show() -> None:
-        from assay.fit_words import panels_said
+        from assay.fit_words import names_said, panels_said
         from assay.render import metrics_table
 
         weights = ratings.items["weight"].tolist()
-        show_parts(metrics_table(summaries, weights, panels_said(draws[chosen[0]])))
+        table = metrics_table(summaries, weights, panels_said(draws[chosen[0]]))
+        show_parts(table, *filter(None, [names_said(tree)]))
 
     table = pd.concat(summaries.values(), ignore_index=True).assign(incomplete=incomplete)
     deliver("metrics", table, as_json, output, show, extra={"left_out": left_out})
@@ -219,7 +220,7 @@ def raters(
 
     def show() -> None:
         from assay.fit_arguments import MODES_ALONE
-        from assay.fit_words import scores_said
+        from assay.fit_words import names_said, scores_said
         from assay.rater_tables import (
             class_tables,
             consistency_said,
@@ -240,6 +241,7 @@ def raters(
         said = misperceived_said(misperceived)
         said += kinds_said(kinds, SHOWN_KINDS, mode_alone=mode_alone)
         said += filter(None, [consistency_said(consistency), scores_said(ratings)])
+        said += filter(None, [names_said(tree)])
         if by_session:
             tables += drift_tables(by_session["drift"], ratings.sessions)
         show_parts(*tables, *worth_tables(worth), *said)
@@ -276,10 +278,11 @@ def labels(
     chosen = frame if uncertain is None else least_certain(frame, uncertain)
 
     def show() -> None:
+        from assay.fit_words import names_said
         from assay.render import labels_table
 
         shown = least_certain(chosen, uncertain or SHOWN_LABELS)
-        show_parts(labels_table(shown, len(frame)))
+        show_parts(labels_table(shown, len(frame)), *filter(None, [names_said(tree)]))
         if len(shown) < len(chosen):
             say("all of them: -o labels.csv")
 

@@ -39,8 +39,8 @@ class Comparison:
         A line per metric and system: ``metric``, ``estimand``, ``better``, ``system``, ``mean``,
         ``sd``, ``lower``, ``upper``, ``p_best``, ``expected_loss``, ``p_rank_1``, ...,
         ``undefined``, ``unranked`` (share of the draws in which some system is undefined, left
-        out of the ranks), ``level``, ``reference``, ``doubt``. On a metric that is better neither way no
-        system is the best: ranks and expected loss are NaN.
+        out of the ranks), ``level``, ``reference``, ``doubt``. On a metric that is better neither
+        way no system is the best: ranks and expected loss are NaN.
     draws : xarray.Dataset
         The draws (chain, draw, system) of every metric, from which all numbers come.
 

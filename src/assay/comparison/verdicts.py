@@ -198,7 +198,7 @@ def _result(claim: Claim, data: xr.Dataset, level: float) -> ClaimResult:
     if kept.size:
         probability, mean = claim.holds(kept).mean(), kept.mean()
         lower, upper = interval_ends(kept, level)
-    doubt = str(data[claim.metric].attrs["doubt"])
+    doubt = str(data[claim.metric].attrs.get("doubt", ""))
     verdict = settled(lower, upper, claim.region, closed=claim.closed)
     return ClaimResult(
         claim=claim,

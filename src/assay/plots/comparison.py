@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from assay.comparison import Comparison, compare
 from assay.comparison.pairs import TIE
-from assay.plots.style import COLOURS, RC, WIDTH, bare, new_figure, short
+from assay.plots.style import COLOURS, RC, WIDTH, bare, doubt_note, new_figure, short
 from assay.words import percent
 
 if TYPE_CHECKING:
@@ -57,14 +57,15 @@ def plot_comparison(found: Comparison | xr.DataTree, *, width: float = WIDTH) ->
         axes.set_yticks(range(len(pairs)), [_name(line) for _, line in pairs.iterrows()])
         axes.set_ylim(len(pairs) - 0.3, -0.9)
         level = percent(comparison.pairs["level"].iloc[0])
-        axes.set_xlabel(f"difference: density, {level} interval")
+        axes.set_xlabel(f"difference: density, {level} interval{doubt_note(pairs)}")
         axes.grid(axis="x")
         bare(axes)
     return figure
 
 
 def _name(line: pd.Series) -> str:
-    return f"{short(line['metric'], 30)}\n{short(line['a'], 14)} − {short(line['b'], 14)}"
+    mark = " *" * bool(line["doubt"])
+    return f"{short(line['metric'], 30)}{mark}\n{short(line['a'], 14)} − {short(line['b'], 14)}"
 
 
 def _differences(draws: xr.Dataset, line: pd.Series) -> Floats:

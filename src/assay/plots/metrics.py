@@ -12,7 +12,7 @@ from assay.fit_data import ratings_of
 from assay.fit_words import ESTIMAND_WORDS
 from assay.intervals import require_level
 from assay.plots.forest import Series, forest
-from assay.plots.style import WIDTH
+from assay.plots.style import WIDTH, doubt_marks, doubt_note
 from assay.summary import summarize
 from assay.words import percent
 
@@ -53,6 +53,10 @@ def draw_metrics(
     summaries: Mapping[str, pd.DataFrame], vote: pd.DataFrame, *, width: float = WIDTH
 ) -> "Figure":
     """Draw summaries by estimand beside the table of :func:`assay.evaluation.majority_metrics`."""
+    first = next(iter(summaries.values()))
+    doubted = dict(zip(first["metric"], first["doubt"], strict=True))
+    summaries = {name: _marked(summary) for name, summary in summaries.items()}
+    vote = _marked(vote.assign(doubt=[doubted.get(m, "") for m in vote["metric"]]))
     series = [
         Series(name=_legend(name, summary), values=_by_metric(summary))
         for name, summary in summaries.items()
@@ -60,7 +64,13 @@ def draw_metrics(
     naive = _by_metric(vote.rename(columns={"value": "mean"}))
     series.append(Series(name="majority vote", values=naive))
     level = float(vote["level"].iloc[0])
-    return forest(series, label=f"metric, {percent(level)} interval", width=width)
+    label = f"metric, {percent(level)} interval{doubt_note(first)}"
+    return forest(series, label=label, width=width)
+
+
+def _marked(frame: pd.DataFrame) -> pd.DataFrame:
+    """Mark the names of metrics that may mislead."""
+    return frame.assign(metric=frame["metric"] + doubt_marks(frame))
 
 
 def _legend(name: str, summary: pd.DataFrame) -> str:

@@ -13,7 +13,17 @@ from assay.fit_data import ratings_of
 from assay.fit_words import KIND_WORDS
 from assay.frames import Kind, reliability_frame
 from assay.plots.forest import Series, forest
-from assay.plots.style import COLOURS, LETTERS, RC, WIDTH, new_figure, require_width, short
+from assay.plots.style import (
+    COLOURS,
+    LETTERS,
+    RC,
+    WIDTH,
+    doubt_marks,
+    doubt_note,
+    new_figure,
+    require_width,
+    short,
+)
 from assay.task import Task
 from assay.words import binary_heading, percent
 
@@ -82,12 +92,12 @@ def draw_raters(frame: pd.DataFrame, task: Task, *, width: float = WIDTH) -> "Fi
     ]
     others = right[~right["label"].isin(binary)]
     if len(others):
-        heads = others["label"] + " = " + others["true_class"]
+        heads = others["label"] + " = " + others["true_class"] + doubt_marks(others)
         values = others.set_index([heads, others["rater"]])[["mean", "lower", "upper"]]
         series.append(Series(name="right, given the true class", values=values))
     line = frame.iloc[0]
     label = f"probability, {percent(line['level'])} interval\n{KIND_WORDS[line['kind']]}"
-    label += weakest_words(right["rater"].nunique(), count, "\n")
+    label += weakest_words(right["rater"].nunique(), count, "\n") + doubt_note(right)
     return forest(series, label=label, limits=(0, 1), width=width)
 
 
@@ -101,7 +111,9 @@ def _by_label(right: pd.DataFrame, task: Task, place: int) -> pd.DataFrame:
     wanted = {label.name: label.classes[place] for label in task.labels}
     part = right[right["true_class"] == right["label"].map(wanted)]
     heads = {label.name: binary_heading(label) for label in task.labels if len(label.classes) == 2}
-    values = part.set_index([part["label"].map(heads), part["rater"]])
+    doubted = right[right["doubt"] != ""].groupby("label")["true_class"].nunique()
+    marks = part["label"].map(doubted).eq(2).map({True: " *", False: ""})
+    values = part.set_index([part["label"].map(heads) + marks, part["rater"]])
     return values[["mean", "lower", "upper"]]
 
 
@@ -119,8 +131,13 @@ def shown_confusions(frame: pd.DataFrame) -> int:
 
 
 def weakest(right: pd.DataFrame, count: int) -> list[str]:
-    """Return the raters whose chance of the right answer is lowest on average, in their order."""
-    means = right.groupby("rater", sort=False)["mean"].mean()
+    """Return the raters whose chance of the right answer is lowest on average, in their order.
+
+    Numbers that may mislead do not count.
+    """
+    told = right[right["doubt"] == ""]
+    by = "agreement" if told.empty else "mean"  # who is right cannot be told
+    means = (right if told.empty else told).groupby("rater", sort=False)[by].mean()
     chosen = set(means.nsmallest(count).index)
     return [str(name) for name in means.index if name in chosen]
 
@@ -190,13 +207,16 @@ def draw_confusions(
         for axes, (name, label) in zip(grid, maps, strict=False):
             part = frame[(frame["rater"] == name) & (frame["label"] == label)]
             _heat_map(axes, part, letters)
-            title = f"{short(name, 18)}\n{short(label, 22)}" if len(labels) > 1 else short(name)
+            mark = " *" * bool((part["doubt"] != "").all())
+            one = f"{short(name)}{mark}"
+            title = f"{short(name, 18)}\n{short(label, 22)}{mark}" if len(labels) > 1 else one
             axes.set_title(title, fontsize=LETTERS - 1)
         for axes in grid[len(maps) :]:
             axes.set_visible(False)
         count = len(names) if raters is not None else frame["rater"].nunique()
         left_out = weakest_words(len(names), count, "\n")
-        figure.supxlabel(f"reported class{left_out}", fontsize=LETTERS)
+        note = doubt_note(frame)
+        figure.supxlabel(f"reported class{left_out}{note}", fontsize=LETTERS)
         figure.supylabel("true class", fontsize=LETTERS)
     return figure
 

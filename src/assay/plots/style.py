@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from math import ceil, inf
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
+
 from assay.arguments import require_number
 from assay.words import printable
 
@@ -55,6 +57,21 @@ RC: Any = {
     "text.parse_math": False,
     "axes.unicode_minus": True,
 }
+
+
+DOUBTED = " *"
+"""Behind the name of what may mislead."""
+
+
+def doubt_marks(frame: pd.DataFrame) -> pd.Series:
+    """Return what stands behind the names of a table's lines: a mark where there is a doubt."""
+    return frame["doubt"].map(lambda doubt: DOUBTED if doubt else "")
+
+
+def doubt_note(frame: pd.DataFrame) -> str:
+    """Say what the mark means; nothing if no line has it."""
+    doubted = bool((frame["doubt"] != "").any())
+    return "\n* may mislead: the warnings of the fit say why" * doubted
 
 
 def require_width(width: object) -> None:

@@ -23,7 +23,17 @@ from assay.reporting.page import (
     table_of,
 )
 from assay.reporting.svg import WIDTH, to_svg
-from assay.words import fixed, gap, interval, lines_of, percent, probability, with_undefined
+from assay.words import (
+    fixed,
+    gap,
+    interval,
+    lines_of,
+    mark_of,
+    notes_said,
+    percent,
+    probability,
+    with_undefined,
+)
 
 TURNED, CLEAR, BARELY = 50.0, 20.0, 5.0
 """Weights: a conclusion other than the vote's, a clear one, one that is another by a hair."""
@@ -72,7 +82,7 @@ def comparison_section(material: Material) -> Section | Gap:
     ]
     findings: list[Finding] = []
     if not doubt:
-        findings = [*_turned(sides.table, sides.sentences()), *_clear(found.pairs)]
+        findings = [*_turned(_told(sides.table, found), sides.sentences()), *_clear(found.pairs)]
     return Section(
         key="comparisons",
         title="Comparisons",
@@ -80,6 +90,12 @@ def comparison_section(material: Material) -> Section | Gap:
         gaps=() if material.human else (NO_PEOPLE,),
         findings=tuple(findings),
     )
+
+
+def _told(table: pd.DataFrame, found: Comparison) -> pd.DataFrame:
+    """Return the lines of metrics that rest on no class in doubt."""
+    doubted = found.pairs.loc[found.pairs["doubt"] != "", "metric"]
+    return table[~table["metric"].isin(doubted)]
 
 
 def _people_alone(material: Material) -> Section:
@@ -97,10 +113,13 @@ def _people_alone(material: Material) -> Section:
 def _pairs_table(found: Comparison, note: str) -> Block:
     pairs = found.pairs
     n_draws = found.draws.sizes["chain"] * found.draws.sizes["draw"]
+    notes: dict[str, str] = {}
+    gaps = zip(_intervals(pairs, "difference", gap), pairs["doubt"], strict=True)
+    marked_gaps = [text + (mark_of(doubt, notes) if doubt else "") for text, doubt in gaps]
     quotients = _intervals(pairs, "ratio", interval)
     words = pairs.assign(
         pair=pairs["a"] + " − " + pairs["b"],
-        gap=with_undefined(_intervals(pairs, "difference", gap), pairs["undefined"]),
+        gap=with_undefined(marked_gaps, pairs["undefined"]),
         quotient=with_undefined(quotients, pairs["ratio_undefined"] / n_draws),
         chance=pairs["p_greater"].map(probability),
     ).head(SHOWN_PAIRS)
@@ -120,7 +139,8 @@ def _pairs_table(found: Comparison, note: str) -> Block:
         },
         under="metric",
         note=f"Estimand {estimands}. {note}{panels_said(found.draws)}{directions}"
-        + by_chance(pairs),
+        + by_chance(pairs)
+        + notes_said(notes),
         export=pairs,
     )
 
@@ -131,8 +151,11 @@ def _intervals(pairs: pd.DataFrame, name: str, written: Callable[..., str]) -> l
 
 
 def _best(systems: pd.DataFrame) -> list[Block]:
-    """Say which system is best, where there are more than two, on metrics with a direction."""
-    ranked = systems[systems["better"] != "neither"]
+    """Say which system is best, where there are more than two.
+
+    On metrics with a direction, that rest on no class in doubt.
+    """
+    ranked = systems[(systems["better"] != "neither") & (systems["doubt"] == "")]
     if ranked["system"].nunique() < 3:
         return []
     shown = {
@@ -198,6 +221,7 @@ def _turned(table: pd.DataFrame, sentences: list[str]) -> list[Finding]:
 def _clear(pairs: pd.DataFrame) -> list[Finding]:
     """Find the difference that is clearest, if its interval excludes 0."""
     pairs = without_mirrors(pairs, "difference")
+    pairs = pairs[pairs["doubt"] == ""]
     signs = map(sign, pairs["difference_lower"], pairs["difference_upper"])
     clear = pairs[[found != 0 for found in signs]]
     if clear.empty:

@@ -9,7 +9,7 @@ from assay.plots.metrics import draw_metrics
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Gap, Picture, Section, by_metric, prose, table_of
 from assay.reporting.svg import WIDTH, to_svg
-from assay.words import interval, intervals, lines_of, percent, with_undefined
+from assay.words import interval, lines_of, marked, notes_said, percent, with_undefined
 
 WEIGHT = 1.0
 ALIKE = "ratings read without their weights (weight=''), if all items may count alike"
@@ -74,8 +74,9 @@ def _table(
     summaries: dict[str, pd.DataFrame], vote: pd.DataFrame, note: str, level: float
 ) -> Block:
     keys = ["metric", "system"]
-    told = {name: _cells(frame.set_index(keys)) for name, frame in summaries.items()}
-    naive = _cells(vote.rename(columns={"value": "mean"}).set_index(keys))
+    notes: dict[str, str] = {}
+    told = {name: _cells(frame.set_index(keys), notes) for name, frame in summaries.items()}
+    naive = _cells(vote.rename(columns={"value": "mean"}).assign(doubt="").set_index(keys), notes)
     joined = pd.DataFrame(told | {"naive": naive}).reset_index()
     heads = {name: f"Model, {name}" for name in summaries} | {"naive": "Majority vote"}
     shown, under = by_metric(joined, heads)
@@ -89,14 +90,15 @@ def _table(
         joined,
         shown,
         under=under,
-        note=f"{note}{others}",
+        note=f"{note}{others}{notes_said(notes)}",
         export=export,
     )
 
 
-def _cells(frame: pd.DataFrame) -> pd.Series:
-    """Write each line's estimate; draws in which it is undefined are counted."""
-    return pd.Series(with_undefined(intervals(frame), frame["undefined"]), index=frame.index)
+def _cells(frame: pd.DataFrame, notes: dict[str, str]) -> pd.Series:
+    """Write each line's estimate, marked where it may mislead; undefined draws are counted."""
+    texts = with_undefined(marked(frame, notes), frame["undefined"])
+    return pd.Series(texts, index=frame.index)
 
 
 def _other_estimands(summaries: dict[str, pd.DataFrame]) -> str:
@@ -121,6 +123,7 @@ def _off(finite: pd.DataFrame, vote: pd.DataFrame, level: float) -> list[Finding
     where = f" of {line['system']}" if line["system"] else ""
     told = interval(line["mean"], line["lower"], line["upper"])
     more = f" The same holds for {len(outside) - 1} more." if len(outside) > 1 else ""
+    more += f" The model's number may mislead: {line['doubt']}." if line["doubt"] else ""
     text = (
         f"Counting the majority's answers gives {line['metric']}{where} = {line['value']:.2f}; "
         f"with the raters' errors taken into account it is {told} ({percent(level)} interval, "

@@ -13,14 +13,14 @@ from assay.plots.raters import (
     weakest,
     weakest_words,
 )
-from assay.rater_tables import kinds_said
+from assay.rater_tables import AGREES, AGREES_MEANS, agreement_words, kinds_said
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, bullets, prose, table_of
 from assay.reporting.spamming import spamming_blocks, spamming_findings, spamming_frame
 from assay.reporting.svg import WIDTH, to_svg
 from assay.reporting.talks import MOST_TALKS, Talk, talks
 from assay.reporting.worth import worth_blocks
-from assay.words import intervals, lines_of, percent
+from assay.words import lines_of, marked, notes_said, percent
 
 WEIGHT = 10.0
 
@@ -79,6 +79,8 @@ def _findings(found: list[Talk]) -> tuple[Finding, ...]:
 def _words(right: pd.DataFrame) -> str:
     """Say what the forest shows."""
     low = lines_of(right.nsmallest(1, "mean"))[0]
+    if low["doubt"]:
+        return f"Chance of the right answer of {right['rater'].nunique()} raters; the table has it."
     return (
         f"Chance of the right answer of {right['rater'].nunique()} raters. The lowest is "
         f"{low['mean']:.2f}: {low['rater']} on {low['label']} where the truth is "
@@ -90,18 +92,24 @@ def _table(right: pd.DataFrame, frame: pd.DataFrame, note: str, level: float) ->
     """Right answers of the weakest raters by label and true class; all are exported."""
     names = weakest(right, SHOWN_RATERS)
     part = right[right["rater"].isin(names)]
-    cells = part.assign(words=intervals(part)).pivot_table(
+    notes: dict[str, str] = {}
+    cells = part.assign(words=marked(part, notes)).pivot_table(
         index=["label", "rater"], columns="true_class", values="words", aggfunc="first", sort=False
     )
     classes = list(cells.columns)
+    raw = part.drop_duplicates(["label", "rater"]).set_index(["label", "rater"])
+    cells[AGREES] = pd.Series(agreement_words(raw), index=raw.index)
     shown = cells.reset_index().fillna("")
     columns = {"rater": "Rater"} | {c: f"Right where the truth is {c}" for c in classes}
+    columns[AGREES] = "Agreement with the others"
     return table_of(
         "raters",
         f"Chance of the right answer: posterior mean ({percent(level)} interval)",
         shown,
         columns,
         under="label" if shown["label"].nunique() > 1 else "",
-        note=note + (" All raters: tables=." if right["rater"].nunique() > len(names) else ""),
+        note=f"{note} {AGREES_MEANS}"
+        + (" All raters: tables=." if right["rater"].nunique() > len(names) else "")
+        + notes_said(notes),
         export=frame,
     )

@@ -8,6 +8,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from assay.label_doubts import doubts_by_label
 from assay.labels import label_probabilities
 from assay.plurals import counted
 from assay.ratings import Ratings
@@ -71,7 +72,8 @@ def talks(fit: xr.DataTree, ratings: Ratings) -> list[Talk]:
         0.05 in the posterior mean and by more than 0 with probability 0.9. The five that made most
         wrong answers: the excess times the number of items of the true class, by the posterior,
         that the rater was asked about; one at least. Of an answer that a rater gives too often
-        whatever is true, the true class where it shows most. Raters of scores alone answer nothing:
+        whatever is true, the true class where it shows most. Of labels whose classes may not be
+        what their names say there is none. Raters of scores alone answer nothing:
         they are neither named nor among the others.
     """
     answering = ~raters_of_scores(ratings)
@@ -80,6 +82,7 @@ def talks(fit: xr.DataTree, ratings: Ratings) -> list[Talk]:
     reliability = rater_reliability(fit).isel(rater=np.flatnonzero(answering))
     chance = label_probabilities(fit)
     excess = _excess(reliability).merge(_asked(ratings, chance))
+    excess = excess[~excess["label"].isin(list(doubts_by_label(fit)))]
     excess = excess.assign(wrong=excess["gap"] * excess["asked"])
     excess = excess[excess["wrong"] >= LEAST_WRONG]
     excess = excess.sort_values("wrong", ascending=False, kind="stable")

@@ -12,10 +12,7 @@ from assay.evaluation.panels import PanelLayout
 from assay.evaluation.registry import Metric
 from assay.ratings import Ratings
 
-MEND = (
-    "To count all items alike, read the ratings again without their weights: weight='' in "
-    'read_ratings, --weight "" on the command line'
-)
+MEND = "To count all items alike, read the ratings again without their weights (weight='')"
 
 
 def weighable_metrics(
@@ -101,12 +98,12 @@ def _differ(ratings: Ratings) -> str:
 
 def _refusal(ratings: Ratings, blocked: Sequence[Metric]) -> str:
     names = ", ".join(metric.name for metric in blocked)
-    able = [metric.name for metric in choose_metrics(ratings.task) if metric.additive]
-    others = f"Metrics that can: metric={able}. " if able else ""
+    able = ", ".join(m.name for m in choose_metrics(ratings.task) if m.additive)
+    others = f"Name metrics that can: {able}. " if able else ""
     return (
-        f"{_differ(ratings)}, and {names} cannot count them: the result would be about the sample, "
-        f"not about what it was drawn from. {others}{MEND}. A metric of your own that is a mean "
-        "over items, or a ratio of sums over them, is registered with additive=True"
+        f"{_differ(ratings)}, and {names} cannot count them: the result would be about the sample "
+        f"alone. {others}{MEND}. A metric of your own that is a mean over items, or a ratio of "
+        "sums over them, is registered with additive=True"
     )
 
 

@@ -8,7 +8,8 @@ LONGEST_CELL = 200
 SHOWN_OF_IT = 100
 JOINERS = "\u200c\u200d"
 """Invisible, and part of how some scripts and emoji are written."""
-_QUOTED = re.compile(rf"'[^'\n]{{{LONGEST_CELL},}}'|\"[^\"\n]{{{LONGEST_CELL},}}\"")
+_QUOTED = re.compile(r"(?<!\w)'[^'\n]*'|(?<!\w)\"[^\"\n]*\"")
+"""Quotes in pairs from the left: what stands between two short cells is no cell."""
 _UNBROKEN = re.compile(rf"\S{{{2 * LONGEST_CELL},}}")
 
 
@@ -41,8 +42,15 @@ def short_cells(text: str) -> str:
     """
     if len(text) <= LONGEST_CELL:
         return text
-    found = _QUOTED.sub(lambda cell: f"{cell[0][:SHOWN_OF_IT]}...{cell[0][-1]}", text)
+    found = _QUOTED.sub(_shortened, text)
     return _UNBROKEN.sub(lambda word: f"{word[0][:SHOWN_OF_IT]}...", found)
+
+
+def _shortened(cell: re.Match[str]) -> str:
+    """Return a quoted cell, cut if it is long."""
+    if len(cell[0]) <= LONGEST_CELL:
+        return cell[0]
+    return f"{cell[0][:SHOWN_OF_IT]}...{cell[0][-1]}"
 
 
 def in_message(text: str) -> str:

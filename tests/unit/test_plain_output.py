@@ -41,6 +41,11 @@ def test_long_cells_are_cut_and_long_messages_are_not() -> None:
     sentence = "Nothing here is long. " * 100
     assert in_message(sentence) == sentence
     assert len(in_message("x" * 10_000)) < 200
+    # What stands between two short cells is a sentence.
+    between = f"panel 'A/q0'{' and so on' * 60} (weight='')"
+    assert in_message(between) == between
+    assert in_message(f"{between}, class '{'y' * 5000}'").startswith(f"{between}, class 'yyy")
+    assert len(in_message(f"{between}, class '{'y' * 5000}'")) < len(between) + 150
 
 
 def table(name: str) -> pd.DataFrame:

@@ -174,22 +174,6 @@ def _part_of_result(mode: Mode) -> str:
     return f"hardly part of the result ({mode.visited:.1%} of the draws)"
 
 
-def mode_doubt(fit: xr.DataTree) -> str:
-    """Say that the result of a fit is a mode of hardly any evidence; ``""`` if it is not.
-
-    Its classes have the names that raters give them, which is why it is reported.
-    """
-    numbers = json.loads(fit.attrs.get("diagnostics", "{}"))  # older fits lack some
-    weight = float(numbers.get("reported_weight", 1.0))
-    if weight >= MODE_LIMIT:
-        return ""
-    return (
-        f"The reported mode of the posterior has less than {MODE_LIMIT:.0%} of the evidence. "
-        "In the mode that has most of it, raters call a class by the name of another. Comparisons "
-        f"hold in the reported mode alone and are no conclusions.{WHICH_HOLDS}"
-    )
-
-
 def name_warnings(
     structure: Structure,
     values: Mapping[str, NDArray[Any]],

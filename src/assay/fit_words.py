@@ -57,7 +57,7 @@ def names_said(fit: xr.DataTree) -> str:
 
 
 def panels_said(draws: xr.Dataset) -> str:
-    """Say what became of unrated items, of undefined panels and metrics, and what is doubtful.
+    """Say what became of unrated items, of undefined panels, and of metrics that are left out.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def panels_said(draws: xr.Dataset) -> str:
     ' 3 items have no rating: the model predicts their labels.'
     """
     unrated, dropped = draws.attrs["n_items_unrated"], draws.attrs["n_panels_dropped"]
-    said = [str(draws.attrs["doubt"]).removesuffix(".")] if "doubt" in draws.attrs else []
+    said = []
     if dropped:
         said.append(f"{counted(dropped, 'panel', 'are')} left out for items without a rating")
     if unrated:

@@ -48,7 +48,7 @@ from assay.fit_diagnostics import (
 from assay.fit_tree import assemble
 from assay.group_errors import group_error_warnings
 from assay.inference import RUNS
-from assay.label_doubts import doubts_json, find_doubts
+from assay.label_doubts import doubts_json, find_doubts, mode_doubts
 from assay.layers.reference import check_reference
 from assay.maximisation import Maximisation
 from assay.model import Structure, build_structure
@@ -213,6 +213,7 @@ def fit(
     elif method == "em":
         numbers = {"optimiser": "climb" if form is None else "em"}
     doubts = find_doubts(structure, values, drawn.recovered.probabilities)
+    doubts += mode_doubts(structure, modes)
     told_of = {(doubt.label, name) for doubt in doubts if doubt.warning for name in doubt.classes}
     notes = [*drawn.notes, *found, *mode_warnings(modes)]
     notes += [doubt.warning for doubt in doubts if doubt.warning]

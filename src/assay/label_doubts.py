@@ -16,15 +16,16 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.checking.scores import unanchored_labels
-from assay.diagnostics import reference_drifts
+from assay.diagnostics import MODE_LIMIT, reference_drifts
 from assay.model import Structure
+from assay.peaks import Mode, reported_weight
 from assay.plurals import counted
 from assay.states import MISSING
 from assay.task import Label, Task
 from assay.unanimity import denied_labels, label_votes
 
 Floats = NDArray[np.float64]
-Code = Literal["class_drift", "empty_class", "scores_alone", "prior_confusions"]
+Code = Literal["class_drift", "empty_class", "mode_weight", "scores_alone", "prior_confusions"]
 
 RIVAL = 1.5
 """How many times as often as its own name items of a class get another answer, where it may have
@@ -54,9 +55,10 @@ class LabelDoubt:
 
     Attributes
     ----------
-    code : {"class_drift", "empty_class", "scores_alone", "prior_confusions"}
+    code : {"class_drift", "empty_class", "mode_weight", "scores_alone", "prior_confusions"}
         A class has come to mean something else; hardly an item is of a class that many answers
-        name; scores alone say what a class is; or the confusions of a class are those of the prior,
+        name; the reported mode has hardly any evidence, as the heavier one has other names; scores
+        alone say what a class is; or the confusions of a class are those of the prior,
         which is in doubt of the raters alone.
     label : str
     classes : tuple of str
@@ -184,6 +186,24 @@ def find_doubts(
     for number, label in enumerate(structure.ratings.task.labels):
         found += _of_label(structure, probabilities, number, label)
     return found
+
+
+def mode_doubts(structure: Structure, modes: Sequence[Mode]) -> list[LabelDoubt]:
+    """Doubt all labels where the result is a mode of hardly any evidence.
+
+    It is reported since its classes are what raters call them; what the heavier mode is, and that
+    known truth would tell, stands in the warnings of modes.
+    """
+    if reported_weight(modes) >= MODE_LIMIT:
+        return []
+    mark = (
+        f"mode of hardly any evidence: the reported mode has less than {MODE_LIMIT:.0%} of it, and "
+        "in the heavier one raters call a class by the name of another"
+    )
+    return [
+        LabelDoubt(code="mode_weight", label=label.name, classes=tuple(label.classes), mark=mark)
+        for label in structure.ratings.task.labels
+    ]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

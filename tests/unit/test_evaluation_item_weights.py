@@ -261,7 +261,7 @@ def test_few_clusters_keep_weights_that_the_model_does_not_know() -> None:
         fit = assay.fit(ratings, method="map", draws=60, chains=1, starts=1, rng=1, progress=False)
         found[name] = assay.metrics(fit, metric="prevalence[label=yes]")["prevalence[label=yes]"]
     assert found[""].attrs["estimand"] == "population (design weights: 12 clusters)"
-    assert found["part"].attrs["estimand"] == "population (model-based: 12 clusters)"
+    assert found["part"].attrs["estimand"] == "population (80% model-based: 12 clusters)"
     weight = table["weight"].to_numpy()
     share = float((weight * event).sum() / weight.sum())
     for draws in found.values():

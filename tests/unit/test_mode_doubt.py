@@ -1,22 +1,22 @@
 """A reported mode of hardly any evidence: its comparisons are no conclusions."""
 
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
-from typer.testing import CliRunner
 
 import assay
-from assay.cli.app import app
+from assay.label_doubts import doubts_json, label_doubts, mode_doubts
+from assay.model import build_structure
 from assay.peaks import Mode, reported_weight
 from assay.reporting.comparisons import comparison_section
 from assay.reporting.material import Material
-from assay.reporting.page import Callout, Section
+from assay.reporting.page import Section
+from assay.spec import make_spec
 
 MODE = Mode(x=np.zeros(1), height=0.0, precision=None, evidence=0.0, accuracy=0.8, chance=0.5)
+HEAVIER = replace(MODE, weight=1.0, misnamed=True)
 
 
 @pytest.mark.parametrize(
@@ -43,36 +43,36 @@ def plain() -> xr.DataTree:
     return assay.fit(ratings, method="map", draws=60, chains=1, starts=1, rng=1, progress=False)
 
 
-def weighed(fit: xr.DataTree, weight: float) -> xr.DataTree:
-    """Return the fit as if the reported mode had that weight, and system_1 were clearly higher."""
-    found = fit.copy(deep=True)
-    numbers = json.loads(found.attrs["diagnostics"])
-    found.attrs["diagnostics"] = json.dumps({**numbers, "reported_weight": weight})
-    return found
-
-
 @pytest.mark.parametrize(("weight", "doubtful"), [(1e-6, True), (0.3, False)])
 def test_comparisons_of_a_mode_without_weight_are_no_conclusions(
-    plain: xr.DataTree, weight: float, doubtful: bool, tmp_path: Path
+    plain: xr.DataTree, weight: float, doubtful: bool
 ) -> None:
-    fit = weighed(plain, weight)
-    doubt = "The reported mode of the posterior has less than 1% of the evidence."
-    found, sides = assay.compare(fit), assay.side_by_side(fit)
-    for said in (found.sentences(), sides.sentences()):
-        assert said[0].startswith(doubt) == doubtful
-        assert all(text.startswith("In that mode: ") for text in said[1:]) == doubtful
+    """As if the reported mode had that weight, by the evidence."""
+    ratings = assay.simulate("generation", n_items=80, n_systems=2, n_clusters=40, rng=1)
+    structure = build_structure(ratings, make_spec("pooled"))
+    doubts = mode_doubts(structure, [replace(MODE, weight=weight), HEAVIER])
+    assert {doubt.code for doubt in doubts} == ({"mode_weight"} if doubtful else set())
+    assert len(doubts) == (5 if doubtful else 0)
+    fit = plain.copy(deep=True)
+    fit.attrs["label_doubts"] = doubts_json(doubts)
+    mark = "the reported mode has less than 1% of it"
+    found = assay.compare(fit)
+    assert found.pairs["doubt"].str.contains(mark, regex=False).all() == doubtful
+    assert not any("is higher than" in text for text in found.sentences()) or not doubtful
     for claim in ("helpfulness_rate of system_1 < 1.1", "helpfulness_rate of system_1 > 1.1"):
         result = assay.check_claim(fit, claim)
         assert (result.verdict == "undecided") == doubtful
-        assert (doubt in result.sentence) == doubtful
-    path = tmp_path / "fit.nc"
-    assay.save(fit, path)
-    for command in ("metrics", "compare"):
-        words = " ".join(CliRunner().invoke(app, [command, str(path)]).stdout.split())
-        assert (doubt in words) == doubtful
+        assert (mark in result.sentence) == doubtful
+        assert result.sentence.count(mark) == doubtful
     section = comparison_section(Material(fit=fit))
     assert isinstance(section, Section)
-    warned = [b for b in section.blocks if isinstance(b, Callout) and b.text.startswith(doubt)]
-    assert bool(warned) == doubtful
     if doubtful:
         assert section.findings == ()
+
+
+def test_a_fit_carries_the_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("assay.label_doubts.reported_weight", lambda modes: 1e-3)
+    ratings = assay.simulate("single", n_items=30, n_raters=3, rng=1)
+    fit = assay.fit(ratings, method="map", draws=5, chains=1, starts=1, rng=1, progress=False)
+    assert {doubt.code for doubt in label_doubts(fit)} == {"mode_weight"}
+    assert (assay.summarize(assay.metrics(fit))["doubt"] != "").all()

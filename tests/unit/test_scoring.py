@@ -132,13 +132,18 @@ def test_population_weights_clusters_and_is_wider() -> None:
 
 def test_population_weights_are_those_of_the_draw_and_the_clusters_name() -> None:
     # All items of a cluster are right or all are wrong, so that accuracy is a sum of weights.
-    from assay.evaluation.estimands import WEIGHTS_SEED, ClusterWeights, cluster_keys
+    from assay.evaluation.estimands import (
+        CLUSTERS_ENOUGH,
+        WEIGHTS_SEED,
+        ClusterWeights,
+        cluster_keys,
+    )
 
-    names = tuple(f"q{n:02d}" for n in range(20))
+    names = tuple(f"q{n:02d}" for n in range(CLUSTERS_ENOUGH))
     items = [f"{name}-{n}" for name in names for n in range(2)]
     right = [name < "q05" for name in names for _ in range(2)]
     truth = xr.DataArray(
-        np.ones((1, 6, 40), int), dims=("chain", "draw", "item"), coords={"item": items}
+        np.ones((1, 6, len(items)), int), dims=("chain", "draw", "item"), coords={"item": items}
     )
     found = score_rater(
         truth,
@@ -149,9 +154,9 @@ def test_population_weights_are_those_of_the_draw_and_the_clusters_name() -> Non
     )
     weights = ClusterWeights(
         keys=cluster_keys(names, WEIGHTS_SEED),
-        stratum=np.zeros(20, int),
-        design=np.ones(20),
-        shape=np.ones(20),
+        stratum=np.zeros(len(names), int),
+        design=np.ones(len(names)),
+        shape=np.ones(len(names)),
     )[0:6]
     assert found["accuracy"].values[0] == pytest.approx(weights[:, :5].sum(axis=1), abs=1e-12)
 

@@ -60,8 +60,7 @@ class Comparison:
         """Say each pair in a sentence; with more than two systems, which to choose as well.
 
         Nothing is to be chosen on a metric that is better neither way. The last sentence says
-        how many of several comparisons would seem clear by chance. Where the reported mode has
-        hardly any evidence, the first says so, and all others that they hold in it alone.
+        how many of several comparisons would seem clear by chance.
         """
         said = []
         for metric, lines in self.systems.groupby("metric", sort=False):
@@ -69,9 +68,7 @@ class Comparison:
                 said.append(best_sentence(lines))
             mine = self.pairs[self.pairs["metric"] == metric]
             said += [pair_sentence(line) for line in lines_of(mine)]
-        said += filter(None, [by_chance(self.pairs).strip()])
-        doubt = self.draws.attrs.get("doubt")
-        return [doubt, *(f"In that mode: {text}" for text in said)] if doubt else said
+        return [*said, *filter(None, [by_chance(self.pairs).strip()])]
 
     def clearly_worse(self, p: float = 0.99) -> pd.DataFrame:
         """Mark the systems that are worse than the apparent best one with probability above p.

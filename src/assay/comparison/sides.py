@@ -14,7 +14,6 @@ from assay.comparison.pairs import difference_draws, pairs_of
 from assay.comparison.refitting import rated_by, refit
 from assay.comparison.settled import conclusion
 from assay.comparison.words import Line, with_interval
-from assay.diagnostics import mode_doubt
 from assay.effort import Effort
 from assay.evaluation import metrics
 from assay.evaluation.estimands import ESTIMANDS, Estimand
@@ -51,8 +50,6 @@ class SideBySide:
         ``undefined``, ``estimand``, ``reference``, ``basis`` (what the numbers rest on).
     warnings : tuple of str
         What the fit of the people's ratings alone warns of.
-    doubt : str
-        Why the corrected numbers are no conclusions; ``""`` if they are.
 
     Notes
     -----
@@ -61,7 +58,6 @@ class SideBySide:
 
     table: pd.DataFrame
     warnings: tuple[str, ...] = ()
-    doubt: str = ""
 
     def __str__(self) -> str:
         return "\n".join(self.sentences()) or self.table.to_string(index=False)
@@ -73,7 +69,7 @@ class SideBySide:
         for _, lines in contrasts.groupby(["metric", "quantity"], sort=False):
             by = {line["approach"]: line for line in lines_of(lines)}
             said += [_changes(by[CORRECTED], by[o]) for o in (NAIVE, HUMAN_ONLY) if o in by]
-        return [self.doubt, *(f"In that mode: {text}" for text in said)] if self.doubt else said
+        return said
 
 
 def side_by_side(
@@ -171,7 +167,6 @@ def side_by_side(
     return SideBySide(
         table=table.reset_index(drop=True)[list(COLUMNS)],
         warnings=tuple(warned),
-        doubt=mode_doubt(fit),
     )
 
 

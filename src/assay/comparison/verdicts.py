@@ -50,8 +50,7 @@ class ClaimResult:
         What more data would decide an undecided claim.
     doubt : str
         Why the claim is undecided whatever its interval says: the labels of the metric
-        (:func:`assay.label_doubts`), or the reported mode, may mislead; ``""`` if the interval
-        decides.
+        (:func:`assay.label_doubts`) may mislead; ``""`` if the interval decides.
 
     Notes
     -----
@@ -93,8 +92,6 @@ class ClaimResult:
             text += (
                 " An end of the interval is within its Monte Carlo error of the claim's: draw more."
             )
-        if self.doubt:
-            return f"{text} {self.doubt}"
         return text if self.would_decide is None else f"{text} {self.would_decide.sentence}"
 
 
@@ -137,9 +134,6 @@ def check_claim(
 
     Notes
     -----
-    Where the reported mode of the posterior has hardly any evidence, every claim is undecided
-    (``doubt``).
-
     The probability is the share of the draws of :func:`assay.metrics` in which the claim is
     true. The verdict is that of the interval which stands beside it, by the rule of
     :func:`assay.comparison.settled.settled`: a claim that one system is higher is supported
@@ -168,8 +162,8 @@ def check_claim(
 
     data = draws(estimand)
     result = _result(parsed, data, level)
-    if doubt := data.attrs.get("doubt") or result.doubt:
-        return replace(result, verdict="undecided", doubt=doubt)
+    if result.doubt:
+        return result
     if result.verdict != "undecided" or np.isnan(result.probability):
         return result
     spread = _spread(

@@ -9,7 +9,6 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.arguments import require_choice, require_count
-from assay.diagnostics import mode_doubt
 from assay.evaluation.discordance import Discordance, discordance
 from assay.evaluation.draws import Codes, LabelDraws, metric_draws, metric_totals
 from assay.evaluation.estimands import (
@@ -169,7 +168,6 @@ def metrics_if(
         n_strata=layout.n_strata,
         weights_seed=weights_seed,
         **left_out_attributes(ratings, metric),
-        **({"doubt": doubt} if (doubt := mode_doubt(fit)) else {}),
     )
 
 

@@ -13,7 +13,6 @@ from assay.plots.comparison import plot_comparison
 from assay.reporting.material import Material
 from assay.reporting.page import (
     Block,
-    Callout,
     Finding,
     Gap,
     Picture,
@@ -59,12 +58,10 @@ def comparison_section(material: Material) -> Section | Gap:
     if len(material.ratings.systems) < 2:
         return _people_alone(material) if material.human else NO_SYSTEMS
     found, sides = material.comparison, material.sides
-    doubt = found.draws.attrs.get("doubt")
-    other = [] if doubt else [text for text in sides.sentences() if CHANGED in text]
+    other = [text for text in sides.sentences() if CHANGED in text]
     note = f"Reference: {material.reference}. Differences are those of the same posterior draws."
     words = "Differences of the systems on each metric; the table below has the numbers."
     blocks: list[Block] = [
-        *([Callout(word="No conclusions", text=doubt, level="doubt")] if doubt else []),
         Picture(
             svg=to_svg(plot_comparison(found, width=WIDTH), name="comparison", words=words),
             caption=f"{words} {note}",
@@ -72,23 +69,17 @@ def comparison_section(material: Material) -> Section | Gap:
         _pairs_table(found, note),
         *_best(found.systems),
         *bullets(other, "Where other approaches lead to another conclusion:"),
-        *(
-            []
-            if other or doubt
-            else [prose("On no metric does another approach conclude otherwise.")]
-        ),
+        *([] if other else [prose("On no metric does another approach conclude otherwise.")]),
         _sides_table(sides.table, note),
         *bullets(sides.warnings, "Of the fit of the people's ratings alone:"),
     ]
-    findings: list[Finding] = []
-    if not doubt:
-        findings = [*_turned(_told(sides.table, found), sides.sentences()), *_clear(found.pairs)]
+    turned = _turned(_told(sides.table, found), sides.sentences())
     return Section(
         key="comparisons",
         title="Comparisons",
         blocks=tuple(blocks),
         gaps=() if material.human else (NO_PEOPLE,),
-        findings=tuple(findings),
+        findings=(*turned, *_clear(found.pairs)),
     )
 
 

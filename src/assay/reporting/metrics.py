@@ -39,7 +39,6 @@ def metrics_section(material: Material) -> Section:
     # Where the data tell nothing of errors, a gap to the majority vote is the prior's; where design
     # weights differ, it may be theirs, which count in the vote and not in these items.
     untold = material.data_check.at_least("problem") or weights.nunique() > 1
-    untold = untold or "doubt" in material.draws["finite"].attrs
     off = [] if untold else _off(summaries["finite"], vote, material.level)
     return Section(
         key="metrics",

@@ -12,6 +12,7 @@ from assay.evaluation import draws as draws_module
 from assay.evaluation.choosing import metrics_for
 from assay.evaluation.draws import metric_draws
 from assay.evaluation.estimands import cluster_weights
+from assay.evaluation.item_weights import weighable_metrics
 from assay.evaluation.known import metrics_of_labels
 from assay.evaluation.panels import panel_layout
 from assay.evaluation.prevalence import prevalence_metrics
@@ -27,7 +28,10 @@ quick = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCh
 
 @st.composite
 def cases(draw, tasks=TASKS):
-    """Ratings with ragged panels of up to two systems, and draws of their labels."""
+    """Ratings with ragged panels of up to two systems, and draws of their labels.
+
+    Design weights differ between panels, or between items, which orders cannot count.
+    """
     task = load_task(draw(st.sampled_from(tasks)))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     sizes = draw(st.lists(st.integers(1, 4), min_size=1, max_size=8))
@@ -39,6 +43,8 @@ def cases(draw, tasks=TASKS):
     names = pd.Index([f"i{n}" for n in range(count)], name="item")
     clusters = np.array([f"q{c}" for c in cluster])[panel]
     states = state_space(task).states
+    weight = rng.uniform(0.5, 2, count)
+    weight = weight[np.searchsorted(panel, panel)] if draw(st.booleans()) else weight
     ratings = Ratings(
         task=task,
         answers=np.full((0, len(task.labels)), MISSING, np.int16),
@@ -46,9 +52,7 @@ def cases(draw, tasks=TASKS):
         rater=np.zeros(0, np.int64),
         replicate=np.zeros(0, np.int64),
         abstained=np.zeros(0, bool),
-        items=pd.DataFrame(
-            {"cluster": clusters, "stratum": "", "weight": rng.uniform(0.5, 2, count)}, index=names
-        ),
+        items=pd.DataFrame({"cluster": clusters, "stratum": "", "weight": weight}, index=names),
         raters=pd.DataFrame({"group": []}),
         truth=np.full((count, len(task.labels)), MISSING, np.int16),
         panels=pd.DataFrame(
@@ -68,7 +72,7 @@ def cases(draw, tasks=TASKS):
 def values_of(ratings, y, *, weighted, chosen=None):
     layout = panel_layout(ratings)
     weights = cluster_weights(layout) if weighted else None
-    chosen = metrics_for(ratings.task) if chosen is None else chosen
+    chosen = weighable_metrics(ratings) if chosen is None else chosen
     return metric_draws(chosen, ratings.task, y, layout, weights)
 
 
@@ -78,7 +82,7 @@ def values_of(ratings, y, *, weighted, chosen=None):
 def test_values_are_in_their_limits(weighted, case):
     ratings, y = case
     values = values_of(ratings, y, weighted=weighted)
-    for metric, drawn in zip(metrics_for(ratings.task), values, strict=True):
+    for metric, drawn in zip(weighable_metrics(ratings), values, strict=True):
         defined = drawn[~np.isnan(drawn)]
         assert (defined >= metric.limits[0] - 1e-12).all()
         assert (defined <= metric.limits[1] + 1e-12).all()

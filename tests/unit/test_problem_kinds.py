@@ -326,6 +326,13 @@ KINDS = [
         right=shape(ITEMS, 3, 3 * ITEMS),
     ),
     Kind(
+        code="list-cells",
+        call=call(pd.DataFrame({"item": [1, 2, 3], "rater": [["a", "b"]] * 3,
+                                "label": [["x", "y"], ["x"], ["y", "y"]]})),
+        mend=lambda said, before, folder: {**before, "source": before["source"].drop(index=[1])},
+        right=shape(2, 2, 4),
+    ),
+    Kind(
         code="nested-cells",
         call=call(table(label=["['x' 'y']", "['x']"] * ITEMS)),
         mend=column(label=["x", "y"] * ITEMS),
@@ -516,7 +523,15 @@ KINDS = [
     Kind(code="rating-sessions", call=call(LONG, "retrieval"), mend=argument("replicate")),
     # What belongs to items, raters, panels.
     Kind(code="changing-value", call=call(table(stratum=["p", "q"] * ITEMS)),
-         mend=instead(stratum="")),
+         mend=argument("stratum")),
+    Kind(
+        code="changing-value",
+        call=call(table(query=["p", "q"] * ITEMS)),
+        mend=argument("item"),
+        right=shape(2 * ITEMS, 2, 2 * ITEMS),
+    ),
+    Kind(code="changing-value", call=call(table(domain=["p", "q"] * ITEMS), covariates="domain"),
+         mend=without("covariates")),
     Kind(code="weight-words", call=call(table(weight="heavy")), mend=column(weight=2)),
     Kind(code="group-incomplete", call=call(group={"a": "people"}),
          mend=instead(group={"a": "people", "b": "people"})),

@@ -319,6 +319,12 @@ def test_the_way_in_without_options_ends_in_the_right_items(tmp_path: Path) -> N
     assert "--item query --item model --item chunk" in second.output
     again = CliRunner().invoke(app, [*typed, "--replicate", "row"])
     assert again.exit_code == 1
+    meant = CliRunner().invoke(app, [*typed, "--item", "chunk", "--replicate", "row"])
+    assert "--item query --item chunk" in meant.output
+    typed += ["--cluster", ""]
+    meant = CliRunner().invoke(app, [*typed, "--item", "chunk", "--replicate", "row"])
+    assert "no rater would with --item query --item model --item chunk" in meant.output
+    typed = typed[:-2]
     third = CliRunner().invoke(
         app, [*typed, "--item", "query", "--item", "model", "--item", "chunk"]
     )

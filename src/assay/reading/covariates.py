@@ -67,6 +67,7 @@ def _words(name: str, items: pd.Index, sources: Sequence[Places], ledger: Ledger
         own = constant_within(
             cells.mask(cells.str.strip().str.casefold().isin(EMPTY), ""), place.item, items,
             what=column, table=place.table, ledger=ledger,
+            mend="name another column, or leave it out",
         )  # fmt: skip
         if own is not None:
             merged = np.where(merged == "", own, merged)

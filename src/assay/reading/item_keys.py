@@ -52,7 +52,7 @@ def require_own_key(
         return False
     rows = np.flatnonzero(ledger.kept)
     clash = clashing(keys, answers, scores, rows)
-    if clash.sum() <= MOST_CLASH * len(rows) or _is_meant(layout):
+    if clash.sum() <= MOST_CLASH * len(rows):
         return False
     found = _unique_keys(layout)
     if not found:
@@ -66,11 +66,16 @@ def require_own_key(
         f"; replicate={min(others)!r} if it numbers repeated ratings" if len(others) == 1 else ""
     )
     items = len(np.unique(keys[0][rows]))
+    what = (
+        f"{', '.join(item)} has {counted(items, 'value')}, and in {int(clash.sum())} of "
+        f"{counted(len(rows), 'row')} a rater contradicts the own answer to one of them"
+    )
+    if _is_meant(layout):
+        ledger.note(f"{what}; no rater would with {said}")
+        return False
     ledger.problem(
         "item-key",
-        f"{', '.join(item)} has {counted(items, 'value')}, and in {int(clash.sum())} of "
-        f"{counted(len(rows), 'row')} a rater contradicts the own answer to one of them: it does "
-        "not tell the items apart",
+        f"{what}: it does not tell the items apart",
         where=ledger.table.where(rows[clash], ", ".join(item)),
         mend=f"no rater rates an item twice with {said}{repeats}",
         role="item",

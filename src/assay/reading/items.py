@@ -28,11 +28,13 @@ def constant_within(
     what: str,
     table: Table,
     ledger: Ledger,
+    mend: str = "",
     fatal: bool = True,
 ) -> "Words | None":
     """Return the one value that each owner has, ``""`` where it has none.
 
-    Several values for one owner are a problem that names the first, or ``None`` if not fatal.
+    Several values for one owner are a problem that names the first, with what to do (``mend``), or
+    ``None`` if not fatal.
     """
     codes, distinct = codes_of(values)
     known = np.where(codes >= 0, owner, -1)
@@ -52,7 +54,8 @@ def constant_within(
             f"{one!r} has more than one {what}: {words[codes[rows[0]]]!r} and "
             f"{words[codes[rows[1]]]!r}{more}",
             where=table.where(rows, str(values.name or "")),
-            mend=f'a {what} must not change; name another column, or none with ""',
+            mend=f"a {what} must not change; "
+            + (mend or f'name another column, or {what}="" for none'),
         )
     return np.asarray(words[code], object)
 

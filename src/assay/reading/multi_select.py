@@ -139,6 +139,9 @@ def _from_lists(column: str, roles: Roles, ledger: Ledger) -> bool:
     if max(map(len, lists.values()), default=0) < 2:
         return False
     beside = [c for c in parallel(frame, column) if c != column]
+    raters = roles["rater"].columns[0] if "rater" in roles else ""
+    if raters and lists_of(frame[raters]) and raters not in beside:
+        return _report_lengths(column, raters, ledger)
     if beside and "rater" not in roles:
         who = next((c for c in beside if names_people(c)), beside[0])
         ledger.problem(
@@ -161,6 +164,23 @@ def _from_lists(column: str, roles: Roles, ledger: Ledger) -> bool:
         return True
     _report(column, several, list(options), f"{read}options = frame[{column!r}].str.join('|')",
             "|", ledger)  # fmt: skip
+    return True
+
+
+def _report_lengths(column: str, raters: str, ledger: Ledger) -> bool:
+    """Say that a list of raters and a list of their answers differ in length."""
+    frame = ledger.table.frame
+    sizes = [
+        frame[c].map({k: len(v) for k, v in lists_of(frame[c]).items()}) for c in (column, raters)
+    ]
+    rows = np.flatnonzero(sizes[0] != sizes[1])
+    ledger.problem(
+        "list-cells",
+        f"in {counted(len(rows), 'row')} the lists of {raters} and {column} differ in length",
+        where=ledger.table.where(rows, column),
+        allowed="a list of raters, and one of as many answers",
+        mend="complete these rows, or leave them out",
+    )
     return True
 
 

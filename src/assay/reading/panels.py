@@ -45,10 +45,22 @@ def clusters_of(places: Places, names: "pd.Index[str]", ledger: Ledger) -> Words
         if role == "panel":
             ledger.note("no column names the cluster: each panel is its own cluster")
         found = constant_within(
-            values, places.item, names, what="cluster", table=places.table, ledger=ledger
-        )
+            values, places.item, names, what="cluster", table=places.table, ledger=ledger,
+            mend=_key_with(places, role),
+        )  # fmt: skip
         return np.asarray(found, object)
     return np.full(len(names), "", object)
+
+
+def _key_with(places: Places, role: str) -> str:
+    """Say that items may be numbered within their cluster: then both make the key."""
+    if "item" not in places.roles:
+        return ""
+    key = [*places.roles[role].columns, *places.roles["item"].columns]
+    return (
+        f"if items are named within each {role}, both name them: "
+        f'item={list(dict.fromkeys(key))!r}; else name another column, or {role}="" for none'
+    )
 
 
 def panel_table(

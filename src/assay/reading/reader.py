@@ -209,10 +209,11 @@ def read_ratings(
     )  # fmt: skip
     note_idle_words(given, [said, {} if gold is None else gold.said], ledger)
     gold = match_truth(gold, layout, base, given, ledger)
+    found_in_data = [label.name for label in base.labels if not label.classes]
     base = fill_classes(base, layout, gold, ledger)
     base, discarded = apply_export(layout, base, response or {})
     rows = decode_rows(layout, base)
-    _note_near_names(layout, rows, base, ledger)
+    _note_near_names(layout, rows, base, found_in_data, ledger)
     extras = read_extras(layout, rows.question, base)
     ledger.raise_problems()
     joined = join_ratings(layout, base, rows, discarded)
@@ -226,8 +227,13 @@ def read_ratings(
     )  # fmt: skip
 
 
-def _note_near_names(layout: Layout, rows: Rows, task: Task, ledger: Ledger) -> None:
-    """Note names that nearly match, of all that is told apart by its name."""
+def _note_near_names(
+    layout: Layout, rows: Rows, task: Task, found_in_data: Sequence[str], ledger: Ledger
+) -> None:
+    """Note names that nearly match, of all that is told apart by its name.
+
+    Classes are among them for the labels ``found_in_data``.
+    """
     note_near_names("item", rows.items, rows.item, ledger)
     note_near_names("rater", rows.raters, rows.rater, ledger)
     for role in ("system", "cluster", "group"):
@@ -235,7 +241,9 @@ def _note_near_names(layout: Layout, rows: Rows, task: Task, ledger: Ledger) -> 
             codes, names = codes_of(joined_ids(layout.table.frame, layout.roles[role].columns))
             note_near_names(role, names, codes, ledger)
     for n, label in enumerate(task.labels):
-        note_near_names("class", pd.Index(label.classes, dtype="str"), rows.answers[:, n], ledger)
+        if label.name in found_in_data:
+            names = pd.Index(label.classes, dtype="str")
+            note_near_names("class", names, rows.answers[:, n], ledger)
 
 
 def _require_single(layout: Layout, task: Task, ledger: Ledger) -> None:

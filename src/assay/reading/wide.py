@@ -14,6 +14,7 @@ from assay.task import Label, Task
 FEWEST_COLUMNS = 2
 MOST_CLASSES = 12
 FEWEST_FLAGS = 3
+"""Columns from which a single 1 in each row shows the classes of one answer."""
 FEWEST_COUNTED = 3
 """Rows from which sums that are all alike show counts of votes."""
 FEWEST_VARIED, STEADY = 8, 0.5
@@ -322,7 +323,7 @@ def _report_one_hot(frame: pd.DataFrame, label: Label, ledger: Ledger) -> bool:
     """Add a problem if each class has a column of 0 and 1, and say whether."""
     flags = [str(c) for c in frame.columns if frame[c].isin(["0", "1", "true", "false"]).all()]
     part = frame[flags].isin(["1", "true"])
-    if len(flags) < FEWEST_FLAGS or len(frame) < FEWEST_COUNTED or not part.any(axis=0).all():
+    if len(flags) < FEWEST_FLAGS or len(frame) < FEWEST_VARIED or not part.any(axis=0).all():
         return False
     if not (part.sum(axis=1) == 1).all():
         return False

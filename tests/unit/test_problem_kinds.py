@@ -292,6 +292,12 @@ KINDS = [
         right=options("angry", "calm", "sad"),
     ),
     Kind(
+        code="multi-select",
+        call=call(table(label=[np.array(chosen) for chosen in [[1.0], [1.0, 2.0], [2.0]]] * 8)),
+        mend=python(),
+        right=options("1.0", "2.0"),
+    ),
+    Kind(
         code="multi-select-rows",
         call=call(table(label=CHOSEN * 4).explode("label"), replicate="row"),
         mend=lambda said, before, folder: without("replicate")(

@@ -137,6 +137,12 @@ def test_a_status_of_items_or_of_another_kind_changes_nothing() -> None:
     assert not marital.abstained.any()
 
 
+def test_a_status_of_unknown_words_is_told() -> None:
+    ratings = read_ratings(BASE.assign(status=["submitted", "draft", "odd"] * 8), task="single")
+    assert not ratings.abstained.any()
+    assert "column status says draft of some rows, and odd: it is not used" in notes(ratings)
+
+
 def test_the_choices_of_prodigy_stand_in_accept() -> None:
     table = BASE.drop(columns="label").assign(
         options=[[{"id": "x"}, {"id": "y"}]] * ROWS,
@@ -217,6 +223,18 @@ def test_no_and_yes_of_the_truth_are_those_of_the_answers(
     assert "the truth of label is in other words than the answers" in notes(ratings)
     alone = table[["item", "gold"]].drop_duplicates().rename(columns={"gold": "label"})
     assert read_ratings(table, task="single", truth=alone).truth[:, 0].tolist() == code[::2]
+
+
+def test_truth_of_items_whose_names_nearly_match_is_told() -> None:
+    gold = pd.DataFrame({"item": [f"{n:02d}" for n in range(12)], "label": list("xy") * 6})
+    ratings = read_ratings(BASE, task="single", truth=gold)
+    assert "10 names nearly match, such as '00' and '0'" in notes(ratings)
+    assert "nearly match, such as '00' and '0'" in refused(BASE, truth=gold.head(9))
+
+
+def test_unclear_words_of_the_truth_are_left_open() -> None:
+    table = BASE.assign(label=["pass", "fail"] * 12, gold=[n % 2 for n in ITEM])
+    assert '{"0": "...", "1": "..."}' in refused(table, truth="gold")
 
 
 def test_words_of_the_truth_are_not_said_to_be_idle() -> None:
@@ -380,7 +398,10 @@ def test_ratings_that_are_repeated_are_no_reason_to_doubt_the_item() -> None:
     ratings = read_ratings(again, task="single")
     assert len(ratings.items) == 12
     trials = again.rename(columns={"round": "trial"})
-    assert "item=" not in refused(trials).replace("named by item=", "")
+    said = refused(trials)
+    assert "within trial: replicate='trial' if it numbers repeated ratings, item=" in said
+    runs = again.rename(columns={"round": "language"})
+    assert "item=['item', 'language'] if it is part of what is rated, replicate=" in refused(runs)
     assert len(read_ratings(trials, task="single", replicate="trial").items) == 12
 
 

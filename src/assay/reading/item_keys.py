@@ -62,9 +62,6 @@ def require_own_key(
         f"item={list(key)!r}" if len(key) > 1 else f"item={key[0]!r}" for key in found
     )
     others = {c for key in found for c in key} - set(item)
-    repeats = (
-        f"; replicate={min(others)!r} if it numbers repeated ratings" if len(others) == 1 else ""
-    )
     items = len(np.unique(keys[0][rows]))
     what = (
         f"{', '.join(item)} has {counted(items, 'value')}, and in {int(clash.sum())} of "
@@ -77,10 +74,20 @@ def require_own_key(
         "item-key",
         f"{what}: it does not tell the items apart",
         where=ledger.table.where(rows[clash], ", ".join(item)),
-        mend=f"no rater rates an item twice with {said}{repeats}",
+        mend=_ways(said, min(others) if len(others) == 1 else ""),
         role="item",
     )
     return True
+
+
+def _ways(said: str, added: str) -> str:
+    """Say which key tells the items apart, or that a single column may number the ratings."""
+    if not added:
+        return f"no rater rates an item twice with {said}"
+    again = f"replicate={added!r} if it numbers repeated ratings"
+    part = f"{said} if it is part of what is rated"
+    first, second = (again, part) if squash(added) in NUMBERING else (part, again)
+    return f"no rater rates an item twice within {added}: {first}, {second}"
 
 
 def clashing(
@@ -119,7 +126,7 @@ def _unique_keys(layout: Layout) -> list[tuple[str, ...]]:
     first = [c for role in ("cluster", "system", "panel", "rank") for c in _columns(layout, role)]
     first += layout.roles["item"].alternatives
     rest = sorted((c for c in free if c not in item), key=lambda c: (c not in first, free.index(c)))
-    rest = [c for c in rest if squash(c) not in NUMBERING][:MOST_COLUMNS]
+    rest = sorted(rest, key=lambda c: squash(c) in NUMBERING)[:MOST_COLUMNS]
     raters = [codes[c] for c in beside]
     for keys in _candidates(item, rest):
         found = [key for key in keys if _is_key([codes[c] for c in key], raters)]

@@ -162,8 +162,14 @@ def _from_lists(column: str, roles: Roles, ledger: Ledger) -> bool:
     if repeated or (alike and "rater" not in roles):
         _report_votes(column, several, read, roles, ledger)
         return True
-    _report(column, several, list(options), f"{read}options = frame[{column!r}].str.join('|')",
-            "|", ledger)  # fmt: skip
+    words = all(isinstance(item, str) for items in lists.values() for item in items)
+    join = (
+        ".str.join('|')"
+        if words
+        else ".map(lambda chosen: '|'.join(map(str, chosen)), na_action='ignore')"
+    )
+    start = f"{read}options = frame[{column!r}]{join}"
+    _report(column, several, list(options), start, "|", ledger)
     return True
 
 

@@ -77,6 +77,7 @@ def find_status(free: list[str], read: list[str], item: "pd.Series[str]", ledger
         withdrawn = np.isin(names, list(_withdrawn(column, set(names) - {""})))
         rows = withdrawn[code]
         if not rows.any():
+            _note_unused(column, [str(w) for w in distinct], names, ledger)
             continue
         words = names[code]
         counts = ", ".join(f"{w} {n}" for w, n in frame[column][rows].value_counts().items())
@@ -92,6 +93,18 @@ def find_status(free: list[str], read: list[str], item: "pd.Series[str]", ledger
         )
         return Status(column=column, withdrawn=rows)
     return Status(withdrawn=np.zeros(len(frame), bool))
+
+
+def _note_unused(column: str, words: list[str], names: NDArray[np.object_], ledger: Ledger) -> None:
+    """Note a status that speaks of drafts and the like beside words that are not known."""
+    pairs = list(zip(words, names, strict=True))
+    found = [word for word, name in pairs if name in WITHDRAWN]
+    others = [word for word, name in pairs if name not in WITHDRAWN | GIVEN | {""}]
+    if found and others:
+        ledger.note(
+            f"column {column} says {', '.join(found)} of some rows, and {', '.join(others[:3])}: it "
+            "is not used. Leave out the rows that hold no answer"
+        )
 
 
 def _is_status(column: str, read: list[str]) -> bool:

@@ -17,6 +17,7 @@ from assay.reading.ids import Codes, codes_of, first_rows, joined_ids
 from assay.reading.label_columns import column_of_each
 from assay.reading.ledger import Ledger
 from assay.reading.names import RECOGNISED, TRUTH_NAMES, squash
+from assay.reading.near_names import folded
 from assay.reading.table import Table, as_pandas, read_beside
 from assay.reading.values import decode
 from assay.reading.words import Words, apply_words, words_said
@@ -157,7 +158,7 @@ def known_truth(
         return truth
     keys, known = codes_of(source.names)
     position = names.get_indexer(known)
-    _report_unmatched(source, position, known, ledger)
+    _report_unmatched(source, position, names, known, ledger)
     owner = np.where(keys >= 0, position[keys], -1)
     for column, label in enumerate(task.labels):
         if label.name in source.by_label:
@@ -187,19 +188,34 @@ def _constant(
 
 
 def _report_unmatched(
-    source: TruthSource, position: NDArray[np.intp], known: "pd.Index[str]", ledger: Ledger
+    source: TruthSource,
+    position: NDArray[np.intp],
+    names: "pd.Index[str]",
+    known: "pd.Index[str]",
+    ledger: Ledger,
 ) -> None:
     unmatched = int((position < 0).sum())
+    near = _near(names, known[position < 0]) if unmatched else ""
     if len(position) and unmatched == len(position):
         ledger.problem(
             "truth-unmatched",
             "no item of the truth is an item of the ratings",
             where=f"{source.table.source}, e.g. {known[0]!r}",
-            mend="the truth must name items as the ratings do",
+            mend=f"the truth must name items as the ratings do{near}",
         )
     elif unmatched and source.ledger is not ledger:
         idle = f"{counted(unmatched, 'item')} of the truth {does(unmatched, 'are')}"
-        ledger.note(f"{idle} not among the ratings' items")
+        ledger.note(f"{idle} not among the ratings' items{near}")
+
+
+def _near(names: "pd.Index[str]", unmatched: "pd.Index[str]") -> str:
+    """Say how many names of the truth nearly match one of the ratings."""
+    alike = {folded(str(name)): str(name) for name in names}
+    pairs = [(str(n), alike[folded(str(n))]) for n in unmatched if folded(str(n)) in alike]
+    if not pairs:
+        return ""
+    one, other = pairs[0]
+    return f"; {counted(len(pairs), 'name')} nearly match, such as {one!r} and {other!r}"
 
 
 def _admissible(task: Task, truth: Vectors, names: "pd.Index[str]", ledger: Ledger) -> Vectors:

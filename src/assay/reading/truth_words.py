@@ -18,6 +18,8 @@ from assay.reading.words import OPEN, Words, apply_words
 from assay.task import Label, Task
 
 SHOWN = 5
+CLEAR = 0.55
+"""Share of the answers beside a word of the truth from which they say what it means."""
 MOSTLY = 0.5
 """Share of the cells of the truth that say what no answer does, above which words are asked for."""
 BINARY = FOREIGN | BINARY_SPELLINGS
@@ -50,8 +52,9 @@ def match_truth(
 
 
 def _words(column: "pd.Series[str]") -> list[str]:
-    found = column.str.strip()
-    return [str(w) for w in pd.unique(found) if canonical(str(w)) not in EMPTY]
+    """Return what a column says, the commonest first."""
+    found = column.str.strip().value_counts().index
+    return [str(w) for w in found if canonical(str(w)) not in EMPTY]
 
 
 def _mostly_foreign(gold: TruthSource, label: Label, said: Sequence[str]) -> bool:
@@ -94,9 +97,9 @@ def _translated(
     ledger: Ledger,
 ) -> TruthSource:
     """Say the truth in the words of the answers, if these are no and yes; else ask for them."""
-    codes = {BINARY.get(canonical(word)): word for word in said}
+    codes = {BINARY.get(canonical(word)): word for word in reversed(said)}
     others = [BINARY.get(canonical(word)) for word in known]
-    if None not in codes and None not in others and len(codes) == len(said) == 2:
+    if None not in codes and None not in others and len(codes) == 2:
         words = {canonical(word): codes[code] for word, code in zip(known, others, strict=True)}
         pairs = ", ".join(f"{word} is {words[canonical(word)]}" for word in known)
         ledger.note(f"the truth of {label.name} is in other words than the answers: {pairs}")
@@ -128,7 +131,7 @@ def _listed(words: Sequence[str]) -> str:
 def _commonest(
     gold: TruthSource, label: Label, known: Sequence[str], layout: Layout, column: str
 ) -> dict[str, str]:
-    """Propose for each word of the truth the answer that most often stands beside it.
+    """Propose for each word of the truth the answer that clearly most often stands beside it.
 
     One answer for two words is no proposal: then the words are left open.
     """
@@ -139,6 +142,8 @@ def _commonest(
     of_row = pd.Series(layout.item_names.map(by_item).fillna("").to_numpy())
     table = pd.crosstab(of_row, answers.to_numpy())
     table = table.drop(columns=[c for c in table.columns if canonical(str(c)) in EMPTY])
-    pairs = {w: str(table.loc[w].idxmax()) for w in known if w in table.index and table.size}
+    there = [w for w in known if w in table.index and table.loc[w].sum()]
+    pairs = {w: str(table.loc[w].idxmax()) for w in there}
     clear = len(set(pairs.values())) == len(pairs)
+    clear &= all(table.loc[w].max() > CLEAR * table.loc[w].sum() for w in there)
     return {word: pairs.get(word, OPEN) if clear else OPEN for word in known}

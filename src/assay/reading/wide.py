@@ -8,11 +8,13 @@ import pandas as pd
 from assay.plurals import listed
 from assay.reading.ledger import Ledger
 from assay.reading.names import COUNT_NAMES, GENERIC, RECOGNISED, TRUTH_NAMES, bare, squash
-from assay.reading.values import EMPTY, canonical, spellings
+from assay.reading.values import BINARY_SPELLINGS, EMPTY, canonical, spellings
 from assay.task import Label, Task
 
 FEWEST_COLUMNS = 2
 MOST_CLASSES = 12
+COUNTED = frozenset({"vote", "votes"})
+"""Words in the names of columns of votes."""
 FEWEST_FLAGS = 3
 """Columns from which a single 1 in each row shows the classes of one answer."""
 FEWEST_COUNTED = 3
@@ -271,7 +273,7 @@ def _report_counts(frame: pd.DataFrame, label: Label, ledger: Ledger) -> bool:
     item = named or "item"
     ledger.problem(
         "count-table",
-        f"the cells of {listed(columns, SHOWN)} look like counts of votes, as each row sums to "
+        f"the cells of {listed(columns, SHOWN)} look like counts of votes: each row sums to "
         f"{total}",
         allowed="a row for each rating: the item, the rater, the answer",
         mend=f"give each vote a row, in Python: frame = {start}.melt([{item!r}], {columns!r}, "
@@ -289,9 +291,10 @@ def _item_name(item: str) -> str:
 
 
 def vote_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the columns that hold numbers of votes: their sums hardly differ from row to row.
+    """Return the columns that hold numbers of votes.
 
-    Votes that one class has more of, others have less of. Answers of raters go together.
+    They are called yes and no, or votes for something. Or their sums hardly differ from row to
+    row: of the votes that one class has more, others have less, while raters' answers go together.
 
     Examples
     --------
@@ -303,6 +306,10 @@ def vote_columns(frame: pd.DataFrame) -> list[str]:
     known = {squash(name) for name in RECOGNISED["item"]}
     whole = [c for c in whole if squash(c) not in known | COUNT_NAMES]
     numbers = frame[whole].astype(float)
+    named = [c for c in whole if c.isalpha() and canonical(c) in BINARY_SPELLINGS]
+    named += [c for c in whole if COUNTED & set(_words(c))]
+    if len(named) >= FEWEST_COLUMNS and numbers[named].to_numpy().max(initial=0) > 1:
+        return named
     for start in range(len(whole) - FEWEST_COLUMNS + 1):
         part = numbers.iloc[:, start:]
         if len(frame) >= FEWEST_COUNTED and part.to_numpy().max() > 1 and _are_votes(part):

@@ -186,3 +186,36 @@ def test_any_text_after_a_header_is_read_or_refused_in_words(text: str, tmp_path
         ratings = read_ratings(path, task="single")
         account = ratings.accounting
         assert account.rows_used + len(account.set_aside) == account.rows_read
+
+
+ODD = st.sampled_from(
+    [
+        "x", "y", "", "None", "-1", "0", "1", "2", "yes", "no", "a|b", "a, b", "x\ny", '["x"]',
+        '["x", "y"]', "['x' 'y']", "{'a': 1}", "accept", "reject", "ignore", "submitted", "draft",
+        "\u0430", "e\u0301", None, float("nan"), float("inf"), True, 2.5, 10**30, ["x"], ["x", "y"],
+        [], ("x", "y"), {"a": 1}, {"x", "y"}, [["x"]], [None], np.array(["x", "y"]),
+        np.array([[1], [2]]), np.int64(3), pd.Timestamp("2024-01-01"), pd.NaT, b"x",
+    ]
+)  # fmt: skip
+NAMES = st.sampled_from(
+    ["label", "answer", "accept", "options", "status", "query", "model", "chunk", "unit", "gold",
+     "Email Address", "Timestamp", "A", "B", "worker", "was_cancelled", "score", "rank", "n"]
+)  # fmt: skip
+
+
+@settings(RELAXED, max_examples=50)
+@given(data=st.data(), names=st.lists(NAMES, min_size=1, max_size=5, unique=True))
+def test_any_cells_are_read_or_refused_in_words(data: st.DataObject, names: list[str]) -> None:
+    size = data.draw(st.integers(1, 12))
+    columns: dict[str, object] = {
+        name: pd.Series(data.draw(st.lists(ODD, min_size=size, max_size=size)), dtype=object)
+        for name in names
+    }
+    if data.draw(st.booleans()):
+        columns |= {"item": [n // 2 for n in range(size)], "rater": list("ab" * size)[:size]}
+    arguments = {
+        role: data.draw(st.sampled_from([None, *columns])) for role in ("labels", "rater", "truth")
+    }
+    with suppress(AssayError):
+        ratings = read_ratings(pd.DataFrame(columns), task="single", **arguments)
+        assert len(ratings.answers)

@@ -102,8 +102,8 @@ def _note_unused(column: str, words: list[str], names: NDArray[np.object_], ledg
     others = [word for word, name in pairs if name not in WITHDRAWN | GIVEN | {""}]
     if found and others:
         ledger.note(
-            f"column {column} says {', '.join(found)} of some rows, and {', '.join(others[:3])}: it "
-            "is not used. Leave out the rows that hold no answer"
+            f"column {column} says {', '.join(found)} of some rows, and {', '.join(others[:3])}: "
+            "it is not used. Leave out the rows that hold no answer"
         )
 
 

@@ -232,6 +232,12 @@ def test_truth_of_items_whose_names_nearly_match_is_told() -> None:
     assert "nearly match, such as '00' and '0'" in refused(BASE, truth=gold.head(9))
 
 
+def test_truth_of_lists_of_one_element_is_the_element() -> None:
+    gold = pd.DataFrame({"item": [0, 1], "gold": [["x"], np.array(["y"])]})
+    known = read_ratings(BASE, task="single", truth=gold).truth
+    assert known[:3, 0].tolist() == [0, 1, -1]
+
+
 def test_unclear_words_of_the_truth_are_left_open() -> None:
     table = BASE.assign(label=["pass", "fail"] * 12, gold=[n % 2 for n in ITEM])
     assert '{"0": "...", "1": "..."}' in refused(table, truth="gold")

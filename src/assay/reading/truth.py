@@ -16,6 +16,7 @@ from assay.reading.gates import admitted, apply_gates
 from assay.reading.ids import Codes, codes_of, first_rows, joined_ids
 from assay.reading.label_columns import column_of_each
 from assay.reading.ledger import Ledger
+from assay.reading.lists import single_elements
 from assay.reading.names import RECOGNISED, TRUTH_NAMES, squash
 from assay.reading.near_names import folded
 from assay.reading.table import Table, as_pandas, read_beside
@@ -80,7 +81,7 @@ def find_truth(
             mend=suggest(truth, finder.columns),
         )
         return None
-    side = read_beside(truth, name=f"truth_{task.name}", what="the truth")
+    side = single_elements(read_beside(truth, name=f"truth_{task.name}", what="the truth"))
     other = _from_table(side, item_columns, task, labels, ledger)
     return None if other is None else _in_classes(other, words)
 

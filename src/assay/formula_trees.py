@@ -221,10 +221,12 @@ def _check_terms(node: Any) -> None:
         case "Binary":
             _require_operator(node, ALGEBRA)
             _check_terms(node.left)
-            if node.operator.kind == "STAR_STAR":
-                _check_power(node.right)
-            else:
+            if node.operator.kind != "STAR_STAR":
                 _check_terms(node.right)
+            elif count_terms(node.left) == 1:
+                raise RefusedError("formulae ignores the power of one term; write I(length**2)")
+            else:
+                _check_power(node.right)
         case "Unary":
             _check_terms(node.right)
         case "Literal":

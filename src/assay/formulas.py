@@ -57,8 +57,8 @@ def covariate_names(formula: str) -> list[str]:
     return column_names(_read(formula)[1])
 
 
-def evaluate_formula(formula: str, table: pd.DataFrame) -> Any:
-    """Return the design matrices of a formula: of the very tree that was checked.
+def evaluate_formula(formula: str, table: pd.DataFrame) -> tuple[dict[str, Any], Any]:
+    """Return the columns and the groupings of a formula: of the very tree that was checked.
 
     Nothing but the columns and the transforms can be named where it is evaluated.
 
@@ -72,6 +72,11 @@ def evaluate_formula(formula: str, table: pd.DataFrame) -> Any:
     ------
     ModelError
         If a term cannot be evaluated, or has too many columns.
+
+    Returns
+    -------
+    columns : dict of str to Series
+    groupings : formulae.matrices.GroupEffectsMatrix or None
     """
     from formulae.environment import Environment
     from formulae.matrices import DesignMatrices
@@ -81,7 +86,10 @@ def evaluate_formula(formula: str, table: pd.DataFrame) -> Any:
     try:
         # formulae prints what it raises.
         with np.errstate(all="ignore"), redirect_stdout(io.StringIO()):
-            return DesignMatrices(model, table, Environment([dict(TRANSFORMS)]))
+            found = DesignMatrices(model, table, Environment([dict(TRANSFORMS)]))
+            common = found.common
+            columns = {} if common is None else dict(common.as_dataframe())
+            return {str(name): column for name, column in columns.items()}, found.group
     except Exception as error:  # formulae raises whatever its terms do
         raise ModelError(f"formula={cut(formula)} cannot be evaluated: {error}") from None
 

@@ -184,6 +184,11 @@ def _comparison(
         )
     used.append(label)
     if node.data == "label":
+        if not classes[label]:
+            raise TaskError(
+                f"rule {cut(text)} names {cut(label)}, whose classes come from the data; list "
+                "them in the task file (classes = [...]), or leave the rule out"
+            )
         if len(classes[label]) != 2:
             raise TaskError(
                 f"rule {cut(text)} uses {label!r} as yes or no, but it has the classes "

@@ -3,6 +3,7 @@
 import ast
 import re
 import shlex
+import warnings
 from collections.abc import Iterator
 
 READING = (
@@ -59,9 +60,11 @@ def _written(run: re.Match[str]) -> str:
     """Write a run of arguments: as they are typed if each has a value, else as a list."""
     found = _EACH.findall(run[0])
     try:
-        options = [" ".join(_typed(OPTIONS[name], value)) for name, value in found]
-    except (SyntaxError, ValueError):  # what only looks like a value
-        return run[0]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's, of what it can still read
+            options = [" ".join(_typed(OPTIONS[name], value)) for name, value in found]
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        return run[0]  # what only looks like a value
     return (" " if all(value for _, value in found) else ", ").join(options)
 
 

@@ -52,6 +52,7 @@ TASKS = {
     LABEL + "[[rules]]\nexpression = '" + "not " * 100_000 + "a'": "400,001 characters",
     LABEL + "[[rules]]\nexpression = '" + "not " * 2_000 + "a'": "more than 100 operators",
     LABEL + "[[rules]]\nexpression = '" + "(" * 4_000 + "a" + ")" * 4_000 + "'": "100 operators",
+    LABEL + "classes = []\n[[rules]]\nexpression = 'a'": "whose classes come from the data",
     "".join(f"[[labels]]\nname = 'a{n}'\n" for n in range(1_200)): "1,200 labels; at most 1000",
 }
 

@@ -67,20 +67,18 @@ def find_covariates(formula: str | None, items: pd.DataFrame) -> Covariates:
     if formula is None:
         return no_covariates(len(items))
     table = _columns(formula, items)
-    matrices = evaluate_formula(formula, table)
+    columns, groups = evaluate_formula(formula, table)
     names, values = [], []
-    common = matrices.common
-    shown = {} if common is None else dict(common.as_dataframe())
-    for name, column in shown.items():
+    for name, column in columns.items():
         if name == "Intercept":
             continue
-        scaled, spread = _scaled(np.asarray(column, float), str(name))
-        names.append(f"{name} (per SD)" if spread else str(name))
+        scaled, spread = _scaled(np.asarray(column, float), name)
+        names.append(f"{name} (per SD)" if spread else name)
         values.append(scaled)
     return Covariates(
         names=tuple(names),
         values=np.stack(values, axis=1) if values else np.zeros((len(items), 0)),
-        groupings=_groupings(matrices.group, formula),
+        groupings=_groupings(groups, formula),
     )
 
 

@@ -14,7 +14,7 @@ from assay.arguments import (
 )
 from assay.effort import Sampler
 from assay.errors import FitError
-from assay.ratings import Ratings, require_ratings
+from assay.ratings import Ratings, require_ratings, require_storable
 from assay.spec import Spec
 
 Method = Literal["nuts", "laplace", "map", "em"]
@@ -32,6 +32,7 @@ def check_arguments(ratings: Ratings, method: str, target_accept: float, **count
     ModelError, FitError
     """
     require_ratings("fit", ratings)
+    require_storable(ratings)
     require_choice("method", method, METHODS)
     require_number(
         "target_accept", target_accept, lambda x: 0 < x < 1, allowed="a number between 0 and 1"

@@ -194,22 +194,6 @@ class Ratings:
         unlisted = [name for name in named if name not in self.sessions]
         if unlisted:
             raise RatingsError(f"sessions does not list {', '.join(unlisted)}")
-        self._require_storable()
-
-    def _require_storable(self) -> None:
-        """Refuse names that no file can hold: after a long fit it would be too late."""
-        columns: dict[str, Iterable[Any]] = {
-            "item": self.items.index, "cluster": self.items["cluster"], "rater": self.raters.index,
-            "stratum": self.items["stratum"], "rater group": self.raters["group"],
-            "system": self.panels["system"], "session": self.sessions,
-        }  # fmt: skip
-        for what, names in columns.items():
-            bad = next((name for name in dict.fromkeys(names) if not storable(name)), None)
-            if bad is not None:
-                raise RatingsError(
-                    f"the {what} {cut(str(bad))} cannot be stored: its name holds the character "
-                    "NUL or half a character (a lone surrogate); rename it"
-                )
 
     @property
     def answered(self) -> NDArray[np.bool_]:
@@ -245,6 +229,28 @@ class Ratings:
         if self.systems:
             parts.append(counted(len(self.systems), "system"))
         return f"<assay.Ratings of task {self.task.name}: {', '.join(parts)}>"
+
+
+def require_storable(ratings: Ratings) -> None:
+    """Refuse names that no file can hold: after a long fit it would be too late.
+
+    Raises
+    ------
+    RatingsError
+    """
+    columns: dict[str, Iterable[Any]] = {
+        "item": ratings.items.index, "cluster": ratings.items["cluster"],
+        "stratum": ratings.items["stratum"], "rater": ratings.raters.index,
+        "rater group": ratings.raters["group"], "system": ratings.panels["system"],
+        "session": ratings.sessions,
+    }  # fmt: skip
+    for what, names in columns.items():
+        bad = next((name for name in dict.fromkeys(names) if not storable(name)), None)
+        if bad is not None:
+            raise RatingsError(
+                f"the {what} {cut(str(bad))} cannot be stored: its name holds the character NUL "
+                "or half a character (a lone surrogate); rename it"
+            )
 
 
 def storable(name: object) -> bool:

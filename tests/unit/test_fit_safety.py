@@ -357,12 +357,12 @@ def test_nul_in_a_cell_is_refused_at_reading(tmp_path: Path, column: str, kind: 
 @pytest.mark.parametrize("name", ["a\0b", "a\udc80"])
 def test_names_that_no_file_can_hold_are_refused_before_a_fit(name: str) -> None:
     with pytest.raises(RatingsError, match="cannot be stored"):
-        replace(assay.read_ratings(TABLE, task="single"), sessions=(name,))
+        assay.fit(replace(assay.read_ratings(TABLE, task="single"), sessions=(name,)))
 
 
 def test_nul_in_the_name_of_a_group_is_refused_before_a_fit() -> None:
     with pytest.raises(RatingsError, match=r"the rater group .* cannot be stored"):
-        assay.read_ratings(TABLE, task="single", group={"x": "a\0b"})
+        assay.fit(assay.read_ratings(TABLE, task="single", group={"x": "a\0b"}))
 
 
 def test_a_command_with_bytes_that_are_no_text_can_be_stored(

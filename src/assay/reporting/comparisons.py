@@ -187,6 +187,8 @@ def _sides_table(table: pd.DataFrame, note: str) -> Block:
 def _turned(table: pd.DataFrame, sentences: list[str]) -> list[Finding]:
     """Find the contrasts on which the vote concludes otherwise, where it concludes anything."""
     contrasts = table[(table["b"] != "") & table["mean"].notna()]
+    if contrasts.empty:
+        return []
     signs = list(map(sign, contrasts["lower"], contrasts["upper"]))
     keys = ["metric", "quantity"]
     by = contrasts.assign(sign=signs).pivot(index=keys, columns="approach", values="sign")

@@ -34,9 +34,9 @@ GROWN = 2.0
 """Share of a class among the items, in shares of the answers, above which it may have drifted. In
 54 simulated sets of the fitted model no class of 256 met both conditions, nor in 20 real sets
 by the default; where a class of ConvAbuse had become something else, it was 2.6 to 5.4."""
-EMPTY = 0.2
+EMPTY = 0.1
 """The same below which a class counts as empty, if it has fewer than ``EMPTY_ITEMS`` items. In the
-simulated sets 4 classes were so: they had up to 6 % of the items, and 23 to 54 % of the answers."""
+simulated sets 3 classes were so: they had 1 to 5 % of the items, and 23 to 38 % of the answers."""
 EMPTY_ITEMS = 5
 """Expected items of a class below which hardly an item tells how raters answer such items."""
 MANY_SAY = 0.2
@@ -48,7 +48,7 @@ MIN_CLASS_ITEMS = 1.0
 DRIFT_TRUTH = 50
 """Items of a drifted class whose truth brought it back, on ConvAbuse by the vote; 20 did not."""
 CLASS_TRUTH = 20
-"""Items, of 60, whose truth brought back an empty class in 12 of 12 simulated crowds; 10 did not."""
+"""Items, of 60, whose truth brought an empty class back in 12 of 12 crowds; 10 did not in one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +99,7 @@ def label_doubts(fit: xr.DataTree) -> tuple[LabelDoubt, ...]:
     With the share :math:`q_k` of the answers, averaged over items, and the expected share
     :math:`\hat\pi_k` of the items, a class may have *drifted* where :math:`\hat\pi_k > 2 q_k` and
     its items get another answer 1.5 times as often as its own. It is *empty* where it has fewer
-    than five items, :math:`\hat\pi_k < q_k / 5` and :math:`q_k \ge 0.2`. It has drifted, too,
+    than five items, :math:`\hat\pi_k < q_k / 10` and :math:`q_k \ge 0.2`. It has drifted, too,
     where the fit denies it to most items of which all raters say so. Classes of which ten items
     are known are not doubted, nor are those of a reference, unless its raters call them otherwise.
 
@@ -334,9 +334,9 @@ def _scores_alone(structure: Structure, probabilities: Floats) -> Iterator[Label
             warning=(
                 f"The classes of {name} have no anchor: raters give scores alone, and no truth is "
                 f"known. They are {clusters} of scores{at}, and {label.classes[-1]!r} is the "
-                "highest one, whatever its scores mean. Shares of classes are shares of clusters, "
-                f"and no claim rests on them. The truth of {CLASS_TRUTH} items (truth=), or "
-                "answers beside the scores, would give them a meaning."
+                "highest one, whatever its scores mean. Shares of classes are those of clusters, "
+                f"and no claim rests on them. The truth of {CLASS_TRUTH} items (truth=) would give "
+                "them a meaning; so would answers beside the scores."
             ),
         )  # fmt: skip
 

@@ -247,6 +247,8 @@ def _group_row(line: Mapping[str, Any], notes: dict[str, str]) -> list[str]:
         mark = mark_of(estimand, notes)
     if group == MEAN_OF_GROUPS:
         own, group = "", MEAN  # it is of the groups together
+    if line["doubt"]:
+        mark += ("," if mark else "") + mark_of(line["doubt"], notes)
     chance = probability(line["pooled_p_greater"])
     return [f"{group}{mark}", str(line["clusters"]), own, pooled, chance]
 

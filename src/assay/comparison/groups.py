@@ -19,6 +19,7 @@ from assay.evaluation.panels import Incomplete, panel_layout
 from assay.evaluation.registry import Metric
 from assay.fit_data import ratings_of
 from assay.intervals import interval_ends, require_level
+from assay.label_doubts import doubt_about
 from assay.ratings import Ratings
 from assay.seeds import generator_of
 
@@ -34,7 +35,7 @@ POOLED = ("pooled", "pooled_lower", "pooled_upper", "pooled_p_greater")
 SPREAD = ("group_sd", "group_sd_lower", "group_sd_upper")
 COLUMNS = (
     "metric", "group", "a", "b", "estimand", "clusters", *OWN, *POOLED, *SPREAD,
-    "undefined", "level", "reference",
+    "undefined", "level", "reference", "doubt",
 )  # fmt: skip
 
 
@@ -74,9 +75,9 @@ def group_contrasts(
         pooled ``pooled``, ``pooled_lower``, ``pooled_upper``, ``pooled_p_greater``; ``group_sd``
         (how much the contrast differs between groups), ``group_sd_lower``, ``group_sd_upper``;
         ``undefined`` (share of the draws in which it is in some group, left out), ``level``,
-        ``reference``. A stratum that lacks one of the systems (0 ``clusters``), or where the
-        contrast is never defined, has NaN and counts in no mean. Panels without a stratum are in
-        no group.
+        ``reference``, ``doubt`` (why the metric may mislead). A stratum that lacks one of the
+        systems (0 ``clusters``), or where the contrast is never defined, has NaN and counts in no
+        mean. Panels without a stratum are in no group.
 
     Raises
     ------
@@ -129,6 +130,8 @@ def group_contrasts(
         for pair in pairs
     ]
     table = pd.concat(parts, ignore_index=True)
+    doubts = {one.name: doubt_about(fit, one.labels, ratings.task) for one in chosen}
+    table = table.assign(doubt=table["metric"].map(doubts))
     return table.assign(level=level, reference=str(fit.attrs["reference"]))[list(COLUMNS)]
 
 

@@ -32,7 +32,7 @@ CHANGED = "The conclusion changes"
 """With this a sentence says so; the report shows those that do."""
 COLUMNS = (
     "metric", "quantity", "a", "b", "approach", "mean", "lower", "upper", "level", "undefined",
-    "estimand", "reference", "basis",
+    "estimand", "reference", "doubt", "basis",
 )  # fmt: skip
 """``quantity`` is the system, or the contrast ``a - b``."""
 
@@ -199,10 +199,13 @@ def _changes(corrected: Line, other: Line) -> str:
         with_interval(line["mean"], line["lower"], line["upper"], line["level"])
         for line in (other, corrected)
     ]
+    verdict = _verdict(corrected, other)
+    if corrected["doubt"]:
+        verdict = f"No conclusion rests on the corrected numbers: {corrected['doubt']}."
     return (
         f"{head}: {other['approach']} {sizes[0]} ({other['basis']}); corrected {sizes[1]} "
         f"(estimand {corrected['estimand']}; reference: {corrected['reference']}). "
-        f"{_verdict(corrected, other)}"
+        f"{verdict}"
     )
 
 

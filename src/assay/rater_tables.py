@@ -293,13 +293,18 @@ def _class_table(frame: pd.DataFrame, label: str) -> Group:
         right = right.loc[worst_first(right.reset_index())].reset_index()
         wrong = part[part["reported_class"] != true].sort_values("mean", ascending=False)
         most = wrong.drop_duplicates("rater").set_index("rater")
-        raw = agreement_words(right)
-        for rater, words, agrees in zip(right["rater"], marked(right, notes), raw, strict=True):
+        for rater, words in zip(right["rater"], marked(right, notes), strict=True):
             said = f"{most.loc[rater, 'reported_class']}: {most.loc[rater, 'mean']:.2f}"
-            rows.append([f"  {rater}", words, agrees, said])
+            rows.append([f"  {rater}", words, said])
+    raters = frame.drop_duplicates("rater").sort_values("agreement", kind="stable")
+    rows.append([AGREES])
+    rows += [
+        [f"  {rater}", words, ""]
+        for rater, words in zip(raters["rater"], agreement_words(raters), strict=True)
+    ]
     what, caption = _about(frame)
     title = f"Raters: probability of the right answer to {label}, {what}"
-    heads = ["rater", "right", AGREES, "most often instead"]
+    heads = ["rater", "right", "most often instead"]
     said = f"Worst first. {AGREES_MEANS} {caption}{_notes_said(notes)}"
     return make_table(title, heads, rows, caption=said)
 

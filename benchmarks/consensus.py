@@ -8,7 +8,8 @@ Outputs that were flagged are left out, since their votes were not released. Wri
 ``docs/real_data/consensus.csv``: by set and recipe the mean probability of being attributable of
 outputs that 1, 2 and 3 of five raters call so, beside the share of the raters' votes that a
 beta-binomial distribution puts above one half; and by system the share of attributable outputs,
-with its interval, beside that of the majority.
+with its interval, beside that of the majority. ``consensus.json`` says when, and on what machine
+and versions.
 """
 
 import argparse
@@ -142,7 +143,7 @@ def main() -> None:
             table[[*columns, "seconds", "seed"]].to_csv(
                 chosen.out, index=False, float_format="%.4f"
             )
-    write_machine(chosen.out.parent / "versions.json", "consensus")
+    write_machine(chosen.out.with_suffix(".json"), "consensus")
 
 
 if __name__ == "__main__":

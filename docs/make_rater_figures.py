@@ -212,7 +212,6 @@ def draw_lapses(figure: Figure, name: str) -> None:
 
 LAYERS: dict[str, Callable[[Figure, str], None]] = {
     "item_difficulty": draw_difficulty,
-    "item_difficulty_guessing": draw_difficulty,
     "item_difficulty_continuous": draw_difficulty,
     "item_difficulty_by_rater": draw_difficulty,
     "item_difficulty_by_class": draw_difficulty,

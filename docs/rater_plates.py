@@ -135,12 +135,6 @@ PLATES: dict[str, Plates] = {
         {"item i": "d", "group g, label l": "lam"},
         summed="s d",
     ),
-    "item_difficulty_guessing": WITH_THETA.add(
-        {"d": (r"$d_i$", 5.3, 1.1), "rho": (r"$\rho$", 6.6, 1.1), "lam": (r"$\lambda$", 2.4, 1.25)},
-        "rho>d d>y lam>y",
-        {"item i": "d", "group g, label l": "lam"},
-        summed="s d",
-    ),
     "item_difficulty_continuous": WITH_THETA.add(
         {"x": (r"$x_i$", 5.3, 1.1), "lam": (r"$\lambda$", 2.4, 1.25)},
         "x>y lam>y",

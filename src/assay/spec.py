@@ -28,8 +28,7 @@ GOLD, GROUPS = "gold", "groups"
 DEFAULT_RATERS = "hierarchical + item_difficulty"
 """Items always differ in how hard they are; who leaves that out is too sure of split votes."""
 DEFAULT_OF_MORE = "ability_bias + item_difficulty"
-"""Where a label has more than two classes, these drift to what biased raters, or hard items that
-are turned round, would explain."""
+"""Where a label has more than two classes, these drift to what biased raters would explain."""
 
 
 def is_consensus(reference: str) -> bool:

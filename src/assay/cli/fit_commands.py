@@ -49,6 +49,11 @@ def metrics(
     import pandas as pd
 
     import assay
+    from assay.comparison.equal_difficulty import (
+        EQUAL,
+        difficulty_sentence,
+        held_against_equal_difficulty,
+    )
     from assay.evaluation.item_weights import left_out_metrics
     from assay.fit_data import ratings_of
 
@@ -83,8 +88,17 @@ def metrics(
         table = metrics_table(summaries, weights, panels_said(draws[chosen[0]]))
         show_parts(table, *filter(None, [names_said(tree)]))
 
-    table = pd.concat(summaries.values(), ignore_index=True).assign(incomplete=incomplete)
-    deliver("metrics", table, as_json, output, show, extra={"left_out": left_out})
+    table = pd.concat(summaries.values(), ignore_index=True)
+    with waiting("fitting without a difficulty", show=True):
+        found = held_against_equal_difficulty(
+            tree, table, level=level, by=None if by == "none" else by, incomplete=incomplete,
+            metric=metric or None,
+        )  # fmt: skip
+    if len(found):
+        say(f"warning: {difficulty_sentence(found)}")
+    table = table.assign(incomplete=incomplete)
+    extra = {"left_out": left_out} | ({EQUAL: found} if len(found) else {})
+    deliver("metrics", table, as_json, output, show, extra=extra)
     if output is not None:
         say_left_out(left_out)
     end_with(tree, strict=strict)

@@ -1,6 +1,6 @@
 """Variants of a fit: what else one could have assumed, or which raters one could have asked."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -152,17 +152,24 @@ def _other_kernel(ratings: Ratings) -> Iterator[Variant]:
 def _dependence(ratings: Ratings, spec: Spec) -> Iterator[Variant]:
     """Let raters err together on hard items, or not where the model has them; and by group."""
     has = any(part.startswith(DIFFICULTY) for part in spec.rater_parts)
-    changed = _without_difficulty if has else _with_difficulty
-    raters = (
-        changed(spec.raters)
-        if isinstance(spec.raters, str)
-        else {group: changed(recipe) for group, recipe in spec.raters.items()}
-    )
+    raters = equally_hard(spec.raters) if has else _changed(spec.raters, _with_difficulty)
     name = "all items are equally hard" if has else "raters err together on hard items"
     yield Variant(kind="dependence", name=name, ratings=ratings, changes={"raters": raters})
     if spec.reference is None and groups_tell(ratings):
         name = "raters of a group err together"
         yield Variant(kind="dependence", name=name, ratings=ratings, changes={"reference": GROUPS})
+
+
+def equally_hard(raters: str | Mapping[str, str]) -> str | dict[str, str]:
+    """Return the recipes of raters without their layers of difficulty."""
+    return _changed(raters, _without_difficulty)
+
+
+def _changed(raters: str | Mapping[str, str], change: Callable[[str], str]) -> str | dict[str, str]:
+    """Change the recipe of all raters, or of each group."""
+    if isinstance(raters, str):
+        return change(raters)
+    return {group: change(recipe) for group, recipe in raters.items()}
 
 
 def _with_difficulty(recipe: str) -> str:

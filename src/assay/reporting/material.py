@@ -22,6 +22,7 @@ from assay.comparison import (
     side_by_side,
     stability_tables,
 )
+from assay.comparison.equal_difficulty import held_against_equal_difficulty
 from assay.comparison.pairs import pairs_of
 from assay.comparison.views import Of
 from assay.consensus import consensus_sensitivity
@@ -102,6 +103,12 @@ class Material:
     def summaries(self) -> dict[str, pd.DataFrame]:
         """Summaries of the metrics by estimand."""
         return {name: summarize(draws, level=self.level) for name, draws in self.draws.items()}
+
+    @cached_property
+    def equal_difficulty(self) -> pd.DataFrame:
+        """Metrics that the layer of difficulty moves out of their interval without it."""
+        table = pd.concat(self.summaries.values(), ignore_index=True)
+        return held_against_equal_difficulty(self.fit, table, level=self.level)
 
     @cached_property
     def vote(self) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from assay.comparison.equal_difficulty import difficulty_sentence
 from assay.fit_arguments import MODES_ALONE
 from assay.fit_words import estimands_said, panels_said
 from assay.plots.metrics import draw_metrics
@@ -13,6 +14,8 @@ from assay.words import interval, lines_of, marked, notes_said, percent, with_un
 
 WEIGHT = 1.0
 ALIKE = "ratings read without their weights (weight=''), if all items may count alike"
+FIRST = 1000.0
+"""Of a finding that says that a number rests on the model: it stands before all others."""
 
 
 def metrics_section(material: Material) -> Section:
@@ -40,6 +43,9 @@ def metrics_section(material: Material) -> Section:
     # weights differ, it may be theirs, which count in the vote and not in these items.
     untold = material.data_check.at_least("problem") or weights.nunique() > 1
     off = [] if untold else _off(summaries["finite"], vote, material.level)
+    if len(material.equal_difficulty):
+        text = difficulty_sentence(material.equal_difficulty)
+        off.append(Finding(weight=FIRST, text=text, section="metrics"))
     return Section(
         key="metrics",
         title="Metrics",

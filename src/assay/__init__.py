@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from assay.consensus import consensus_sensitivity
     from assay.dependence import effective_raters, perception_table
     from assay.distributed import fit_dataset
+    from assay.doubts import label_doubts
     from assay.errors import AssayError, FitWarning
     from assay.evaluation import (
         expected_width,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from assay.fitting import fit
     from assay.gold_left_out import loo_gold
     from assay.kinds import rater_consistency, rater_kinds
-    from assay.label_doubts import label_doubts
     from assay.labels import label_draws, label_probabilities, state_probabilities
     from assay.plots import (
         plot_agreement,
@@ -96,7 +96,7 @@ _HOME = {
     "fit": "fitting",
     "fit_dataset": "distributed",
     "group_contrasts": "comparison",
-    "label_doubts": "label_doubts",
+    "label_doubts": "doubts",
     "label_draws": "labels",
     "label_probabilities": "labels",
     "lapse_shares": "rater_lapses",

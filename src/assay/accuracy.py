@@ -7,10 +7,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.arguments import require_choice
+from assay.doubts import doubts_by_label
 from assay.errors import FitError
 from assay.fit_arguments import MODES_ALONE
 from assay.fit_data import require_fit
-from assay.label_doubts import doubts_by_label
 from assay.reliability import KINDS, class_shares, rater_reliability
 
 Floats = NDArray[np.float64]

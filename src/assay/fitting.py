@@ -32,6 +32,7 @@ from assay.diagnostics import (
     mode_warnings,
     name_warnings,
 )
+from assay.doubts import doubts_json, find_doubts, mode_doubts
 from assay.effort import Effort, Sampler
 from assay.em import closed_form, find_em_modes
 from assay.errors import Aside, FitWarning
@@ -48,7 +49,6 @@ from assay.fit_diagnostics import (
 from assay.fit_tree import assemble
 from assay.group_errors import group_error_warnings
 from assay.inference import RUNS
-from assay.label_doubts import doubts_json, find_doubts, mode_doubts
 from assay.layers.reference import check_reference
 from assay.maximisation import Maximisation
 from assay.model import Structure, build_structure

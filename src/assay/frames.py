@@ -9,9 +9,9 @@ import xarray as xr
 from assay.accuracy import rater_accuracy
 from assay.agreements import rater_agreement
 from assay.dependence import effective_raters
+from assay.doubts import doubts_by_class, doubts_by_label
 from assay.fit_data import ratings_of, structure_of
 from assay.intervals import require_level
-from assay.label_doubts import doubts_by_class, doubts_by_label
 from assay.labels import label_probabilities
 from assay.reliability import class_shares, rater_reliability
 from assay.sessions import drift_table, reliability_by_session

@@ -7,9 +7,9 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from assay.doubts import doubts_by_label
 from assay.fit_data import parameter_draws, ratings_of, structure_of
 from assay.intervals import interval_ends, require_level
-from assay.label_doubts import doubts_by_label
 from assay.parts.scores import ScorePart
 from assay.reliability import rater_reliability
 from assay.repeated_pairs import repeated_pairs

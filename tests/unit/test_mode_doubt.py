@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import assay
-from assay.label_doubts import doubts_json, label_doubts, mode_doubts
+from assay.doubts import doubts_json, label_doubts, mode_doubts
 from assay.model import build_structure
 from assay.peaks import Mode, reported_weight
 from assay.reporting.comparisons import comparison_section
@@ -71,7 +71,7 @@ def test_comparisons_of_a_mode_without_weight_are_no_conclusions(
 
 
 def test_a_fit_carries_the_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.label_doubts.reported_weight", lambda modes: 1e-3)
+    monkeypatch.setattr("assay.doubts.reported_weight", lambda modes: 1e-3)
     ratings = assay.simulate("single", n_items=30, n_raters=3, rng=1)
     fit = assay.fit(ratings, method="map", draws=5, chains=1, starts=1, rng=1, progress=False)
     assert {doubt.code for doubt in label_doubts(fit)} == {"mode_weight"}

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from assay.arguments import require_number
 from assay.comparison.pairs import TIE, difference_draws, pairs_of, require_two
 from assay.comparison.pooling import pool
+from assay.doubts import doubt_about
 from assay.errors import ModelError
 from assay.evaluation.estimands import Estimand, is_modelled, modelled
 from assay.evaluation.fitted import estimand_draws
@@ -19,7 +20,6 @@ from assay.evaluation.panels import Incomplete, panel_layout
 from assay.evaluation.registry import Metric
 from assay.fit_data import ratings_of
 from assay.intervals import interval_ends, require_level
-from assay.label_doubts import doubt_about
 from assay.ratings import Ratings
 from assay.seeds import generator_of
 

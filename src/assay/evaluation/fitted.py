@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.arguments import require_choice, require_count
+from assay.doubts import doubt_about
 from assay.evaluation.discordance import Discordance, discordance
 from assay.evaluation.draws import Codes, LabelDraws, metric_draws, metric_totals
 from assay.evaluation.estimands import (
@@ -27,7 +28,6 @@ from assay.evaluation.population import population_draws
 from assay.evaluation.registry import Metric
 from assay.evaluation.stream import posterior_labels, predicted_again, predicted_labels
 from assay.fit_data import group, ratings_of
-from assay.label_doubts import doubt_about
 from assay.quotients import divided
 from assay.ratings import Ratings
 from assay.task import Task

@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.label_doubts import doubts_by_label
+from assay.doubts import doubts_by_label
 from assay.labels import label_probabilities
 from assay.plurals import counted
 from assay.ratings import Ratings

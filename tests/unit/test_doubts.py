@@ -14,11 +14,11 @@ from assay import render, reporting
 from assay.accuracy import compare_raters
 from assay.assumptions import WHICH_CLASS
 from assay.diagnostics import fit_warnings
+from assay.doubts import LabelDoubt, doubts_json, find_doubts, label_doubts
 from assay.fit_data import ratings_of
 from assay.fit_words import names_said
 from assay.frames import accuracy_frame, reliability_frame
 from assay.kinds import rater_kinds
-from assay.label_doubts import LabelDoubt, doubts_json, find_doubts, label_doubts
 from assay.model import Structure, build_structure
 from assay.rater_tables import rater_tables
 from assay.reporting.talks import talks

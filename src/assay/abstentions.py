@@ -249,7 +249,7 @@ def _log_odds(chance: Any) -> Any:
 
 def _modelled_words(names: pd.Series) -> str:
     return (
-        f"the population of {', '.join(dict.fromkeys(names))} is the model's here (few clusters, "
-        "or hardly an event), which the labels of these items do not move; ask for "
+        f"the population of {', '.join(dict.fromkeys(names))} is the model's here, at least in "
+        "part: there are few clusters. The labels of these items do not move it; ask for "
         "estimand='finite'"
     )

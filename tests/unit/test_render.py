@@ -213,7 +213,7 @@ def test_a_best_system_is_shown_where_metrics_have_a_direction() -> None:
 
 def test_caption_says_which_metric_has_another_estimand() -> None:
     draws = np.random.default_rng(1).random((1, 50, 2))
-    estimands = {"m": "population", "n": "population (model-based: hardly an event seen)"}
+    estimands = {"m": "population", "n": "population (model-based: 9 clusters)"}
     variables = {
         name: (("chain", "draw", "system"), draws, {"estimand": said})
         for name, said in estimands.items()
@@ -221,7 +221,7 @@ def test_caption_says_which_metric_has_another_estimand() -> None:
     data = xr.Dataset(variables, {"system": list("AB")}, {"reference": "gold"})
     shown = text_of(*render.comparison_parts(compare_draws(data, dict.fromkeys("mn", "higher"))))
     wanted = (
-        "Estimand population of m; population (model-based: hardly an event seen) of n. Reference"
+        "Estimand population of m; population (model-based: 9 clusters) of n. Reference"
     )
     assert wanted in " ".join(shown.split())
     data["n"].attrs["estimand"] = "population"

@@ -220,6 +220,15 @@ KINDS = [
         mend=python(),
         right=lambda r: shape(2, 2, 3)(r) and r.items["cluster"].tolist() == ["401"] * 2,
     ),
+    Kind(
+        code="nul-character",
+        call=call(table(label=["x", "y\0"] * ITEMS)),
+        mend=lambda said, before, folder: {
+            **before, "source": eval(
+                re.search(r"table\.replace\(.*?\)", said)[0], {"table": before["source"]}),
+        },
+        right=classes("x", "y"),
+    ),
     # Tables of another shape.
     Kind(
         code="wide-table",
@@ -620,7 +629,7 @@ def given_code(node: ast.AST) -> ast.expr | None:
     if name == "of" and getattr(node.func.value, "id", "") == "RatingsError":
         return node.args[0]
     if name == "RatingsError":
-        assert isinstance(node.args[0], ast.List | ast.Attribute), "a problem without a code"
+        assert not isinstance(node.args[0], ast.Constant | ast.JoinedStr), "a text has no code"
     return None
 
 

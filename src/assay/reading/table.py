@@ -59,6 +59,7 @@ class Table:
         nul = {str(n): held_nul(column) for n, column in self.frame.items()}
         problems = [
             Problem(
+                code="nul-character",
                 what=f"{counted(int(rows.sum()), 'cell')} with the character NUL (U+0000)",
                 where=self.where(rows, column),
                 mend=r"remove it, e.g. with table.replace('\0', '', regex=True) in pandas",

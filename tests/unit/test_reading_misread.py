@@ -72,7 +72,7 @@ def test_nothing_reads_a_printed_object_again() -> None:
 def test_several_answers_in_a_cell_are_a_question_of_several_choices(sign: str) -> None:
     words = [["calm"], ["calm", "sad"], ["sad"], ["angry"], ["angry", "calm", "sad"], ["calm"]]
     said = refused(BASE.assign(label=[sign.join(word) for word in words] * 4))
-    assert "8 cells of label hold several answers" in said
+    assert "8 cells hold several answers in column label" in said
     assert '{name = "angry"}, {name = "calm"}, {name = "sad"}' in said
     assert "replicate" not in said
 
@@ -156,7 +156,7 @@ def test_the_choices_of_prodigy_stand_in_accept() -> None:
     assert roles.loc["accept", "role"] == "label label"
     assert roles.loc["answer", "role"] == "status"
     several = table.assign(accept=[["x", "y"], ["x"], ["y"], []] * 6)
-    assert "cells of accept hold several answers" in refused(several)
+    assert "cells hold several answers in column accept" in refused(several)
 
 
 def test_ignore_beside_accept_and_reject_is_no_answer() -> None:
@@ -181,7 +181,7 @@ def test_words_that_may_mean_no_answer_are_noted_with_the_word_that_empties_them
     mended = read_ratings(table, task="single", classes=json.loads(said))
     assert mended.task.labels[0].classes == ("1", "2")
     assert int(mended.abstained.sum()) == 8
-    assert "taken for classes" not in notes(mended)
+    assert "may mean no answer" not in notes(mended)
     table.to_csv(tmp_path / "r.csv", index=False)
     typed = ["check", str(tmp_path / "r.csv"), "--task", "single", "--word", f"label:{word}="]
     assert "8 ratings answer no label" in CliRunner().invoke(app, typed).output

@@ -65,7 +65,7 @@ def require_own_key(
     items = len(np.unique(keys[0][rows]))
     what = (
         f"{', '.join(item)} has {counted(items, 'value')}, and in {int(clash.sum())} of "
-        f"{counted(len(rows), 'row')} a rater contradicts the own answer to one of them"
+        f"{counted(len(rows), 'row')} a rater gives one of them several answers"
     )
     if _is_meant(layout):
         ledger.note(f"{what}; no rater would with {said}")

@@ -246,8 +246,8 @@ def _report(
     example = max(cells, key=len).replace("\n", "\\n")
     ledger.problem(
         "multi-select",
-        f"{counted(len(rows), 'cell')} of {column} hold several answers, such as {example[:60]}: "
-        "of this question several options can be chosen, and each is a label of its own",
+        f"{counted(len(rows), 'cell', 'hold')} several answers in column {column}, such as "
+        f"{example[:60]}: several options can be chosen, and each option is a label of its own",
         where=ledger.table.where(rows, column),
         mend=f"make a column of each option, in Python: {start}.str.get_dummies({separator!r})"
         f"{kept}; frame[options.columns] = options. Read it with a task file of the line "

@@ -336,8 +336,8 @@ def _report_one_hot(frame: pd.DataFrame, label: Label, ledger: Ledger) -> bool:
         return False
     ledger.problem(
         "one-hot",
-        f"of {listed(flags, SHOWN)} each row has 1 in a single column: they look like the classes "
-        "of one answer",
+        f"each row has 1 in a single one of {listed(flags, SHOWN)}: they look like the classes of "
+        "one answer",
         allowed="a column with the class",
         mend=f"make one of them, in Python: frame[{label.name!r}] = frame[{flags!r}]"
         ".astype(float).idxmax(axis=1)",

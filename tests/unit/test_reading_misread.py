@@ -238,6 +238,29 @@ def test_truth_of_lists_of_one_element_is_the_element() -> None:
     assert known[:3, 0].tolist() == [0, 1, -1]
 
 
+@pytest.mark.parametrize("word", ["None", "-1", "?", "unknown"])
+def test_truth_that_may_not_be_known_is_told(word: str) -> None:
+    few = BASE.assign(gold=["x"] * 12 + [word] * 6 + ["y"] * 6)
+    said = json.dumps({"label": {word: ""}})
+    assert f"classes={said}" in notes(read_ratings(few, task="single", truth="gold"))
+    known = read_ratings(few, task="single", truth="gold", classes=json.loads(said))
+    assert int((known.truth[:, 0] < 0).sum()) == 3
+    assert known.task.labels[0].classes == ("x", "y", "z")
+    assert f"classes={said}" in refused(few.assign(gold=["x"] * 2 + [word] * 22), truth="gold")
+
+
+@pytest.mark.parametrize("word", ["None", "nan", "N/A", "?"])
+def test_names_that_may_be_none_are_noted(word: str) -> None:
+    ratings = read_ratings(BASE.assign(rater=[word, "b"] * 12), task="single")
+    assert f"taken for the name of a rater: {word!r} (12 rows)" in notes(ratings)
+
+
+def test_a_column_of_any_name_may_speak_of_statuses() -> None:
+    stage = ["submitted"] * 20 + ["draft", "discarded"] * 2
+    ratings = read_ratings(BASE.assign(stage=stage, annotation_state="done"), task="single")
+    assert int(ratings.abstained.sum()) == 4
+
+
 def test_unclear_words_of_the_truth_are_left_open() -> None:
     table = BASE.assign(label=["pass", "fail"] * 12, gold=[n % 2 for n in ITEM])
     assert '{"0": "...", "1": "..."}' in refused(table, truth="gold")

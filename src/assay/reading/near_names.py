@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from assay.plurals import counted
 from assay.reading.ledger import Ledger
+from assay.reading.values import EMPTY
 
 LOOK_ALIKE = str.maketrans(
     "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455"
@@ -17,6 +18,8 @@ LOOK_ALIKE = str.maketrans(
     "abekmhopctyxijsdqabeikvoptuxi",
 )
 """Cyrillic and Greek small letters that look like Latin ones, and the dotless i."""
+NAMELESS = (EMPTY - {""}) | {"none", "unknown", "missing", "undefined", "-", "?", "#n/a", "n.a."}
+"""What may stand for no name; in a column of names it is one."""
 SHOWN = 3
 ZEROS = re.compile(r"(^|[^0-9])0+([0-9])")
 BLANKS = re.compile(r"\s+")
@@ -87,6 +90,20 @@ def note_near_names(
         f"{counted(len(groups), 'group')} of {many} have names that nearly match, and count as "
         f"different {many}: {shown}{more}. If they are the same, write one name in the file"
     )
+
+
+def note_nameless(
+    role: str, names: "pd.Index[str]", codes: "NDArray[np.integer]", ledger: Ledger
+) -> None:
+    """Note names of items or raters that may say that there is no name."""
+    odd = np.flatnonzero([str(name).casefold() in NAMELESS for name in names.tolist()])
+    if len(odd):
+        rows = np.bincount(codes[codes >= 0], minlength=len(names))
+        shown = ", ".join(f"{names[n]!r} ({counted(int(rows[n]), 'row')})" for n in odd[:SHOWN])
+        ledger.note(
+            f"taken for the name of {'an' if role == 'item' else 'a'} {role}: {shown}; where no "
+            f"{role} is known, leave the cell empty"
+        )
 
 
 def _visible(name: str) -> str:

@@ -20,7 +20,7 @@ from assay.reading.ledger import Ledger
 from assay.reading.lists import explode_ratings, require_plain, single_elements
 from assay.reading.missing_words import note_missing_words, with_words, words_for_nothing
 from assay.reading.multi_select import require_one_answer
-from assay.reading.near_names import note_near_names
+from assay.reading.near_names import note_nameless, note_near_names
 from assay.reading.repeats import BY_ROW
 from assay.reading.rows import Rows, apply_export, decode_rows, join_ratings
 from assay.reading.score_columns import find_scores
@@ -234,8 +234,11 @@ def _note_near_names(
 
     Classes are among them for the labels ``found_in_data``.
     """
-    note_near_names("item", rows.items, rows.item, ledger)
-    note_near_names("rater", rows.raters, rows.rater, ledger)
+    for role, names, codes in (
+        ("item", rows.items, rows.item), ("rater", rows.raters, rows.rater),
+    ):  # fmt: skip
+        note_near_names(role, names, codes, ledger)
+        note_nameless(role, names, codes, ledger)
     for role in ("system", "cluster", "group"):
         if role in layout.roles and layout.roles[role].columns != layout.item_columns:
             codes, names = codes_of(joined_ids(layout.table.frame, layout.roles[role].columns))

@@ -32,6 +32,7 @@ SUBMISSION = frozenset({"accept", "reject", "ignore"})
 """What Prodigy's column ``answer`` says of a task; where options were offered, the choice stands
 in its column ``accept``."""
 CHOICES = "accept"
+FIRST_CELLS = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +71,7 @@ def find_status(free: list[str], read: list[str], item: "pd.Series[str]", ledger
     """
     frame = ledger.table.frame
     for column in sorted(free, key=lambda c: ("response" not in squash(c), free.index(c))):
-        if not _is_status(column, read):
+        if not _is_status(column, read) and not _speaks_of_status(frame[column]):
             continue
         code, distinct = pd.factorize(frame[column])
         names = np.array([squash(str(word)) for word in distinct], object)
@@ -111,9 +112,16 @@ def _is_status(column: str, read: list[str]) -> bool:
     """Whether a column is called what says what became of a response."""
     name, choices = squash(column), CHOICES in {squash(c) for c in read}
     flag = name in FLAGS or bare(column) in FLAGS
-    return (
-        flag or name.endswith("status") or bare(column) == "state" or (name == "answer" and choices)
-    )
+    return flag or name.endswith(("status", "state")) or (name == "answer" and choices)
+
+
+def _speaks_of_status(column: "pd.Series[str]") -> bool:
+    """Whether a column of any name speaks of nothing but given and withdrawn responses."""
+    first = {squash(str(word)) for word in pd.unique(column.head(FIRST_CELLS))}
+    if not first <= GIVEN | WITHDRAWN | {""}:
+        return False
+    words = {squash(str(word)) for word in pd.unique(column)} - {""}
+    return words <= GIVEN | WITHDRAWN and bool(words & GIVEN) and bool(words & WITHDRAWN)
 
 
 def _withdrawn(column: str, words: set[str]) -> frozenset[str]:

@@ -11,9 +11,10 @@ from assay.plurals import counted
 from assay.reading.layout import Layout
 from assay.reading.ledger import Ledger
 from assay.reading.lists import lists_of
+from assay.reading.missing_words import CODE
 from assay.reading.multi_select import joined_answers
 from assay.reading.truth import TruthSource
-from assay.reading.values import BINARY_SPELLINGS, EMPTY, FOREIGN, canonical
+from assay.reading.values import BINARY_SPELLINGS, EMPTY, FOREIGN, NO_ANSWER, canonical
 from assay.reading.words import OPEN, Words, apply_words
 from assay.task import Label, Task
 
@@ -48,6 +49,8 @@ def match_truth(
             continue
         if said and known and _mostly_foreign(gold, label, said):
             gold = _translated(gold, label, said, known, layout, column, ledger)
+        elif said:
+            _note_unknown(gold, label, said, ledger)
     return gold
 
 
@@ -146,4 +149,23 @@ def _commonest(
     pairs = {w: str(table.loc[w].idxmax()) for w in there}
     clear = len(set(pairs.values())) == len(pairs)
     clear &= all(table.loc[w].max() > CLEAR * table.loc[w].sum() for w in there)
-    return {word: pairs.get(word, OPEN) if clear else OPEN for word in known}
+    open_words = {word: pairs.get(word, OPEN) if clear else OPEN for word in known}
+    return open_words | {word: "" for word in known if _may_be_unknown(word)}
+
+
+def _may_be_unknown(word: str) -> bool:
+    """Whether a word of the truth may say that it is not known."""
+    return canonical(word) in NO_ANSWER or canonical(word) == CODE
+
+
+def _note_unknown(gold: TruthSource, label: Label, said: Sequence[str], ledger: Ledger) -> None:
+    """Note words of the truth that no answer says and that may say that it is not known."""
+    answers = set(map(canonical, said))
+    words = _words(gold.table.frame[gold.by_label[label.name]])
+    odd = [word for word in words if canonical(word) not in answers and _may_be_unknown(word)]
+    if odd:
+        written = json.dumps({label.name: dict.fromkeys(odd, "")}, ensure_ascii=False)
+        ledger.note(
+            f"the truth of {label.name} says {_listed(odd)}, and no answer does: a class, unless "
+            f"it means that the truth is not known: classes={written}"
+        )

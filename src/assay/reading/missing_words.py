@@ -65,7 +65,7 @@ def note_missing_words(
                 f"{_said(label, {word: word})} makes it a class"
             )
         words = set(counts.index) - set(taken.get(label, {}))
-        if CODE in words and _counts_from_zero(words - {CODE}) == 2:
+        if CODE in words and _counts_from_zero(words - {CODE}) == 2 and not table.part:
             ledger.problem(
                 "minus-one",
                 f"-1 beside 0 and 1 is a class of {label}, or means no answer "

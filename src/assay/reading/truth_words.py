@@ -32,7 +32,8 @@ def match_truth(
     """Return the truth in the words of the answers; what nobody can match is a problem.
 
     No and yes in one spelling are those of another. Other words of which no answer says any are
-    refused, unless ``words`` explains them, and so are cells with several values.
+    refused, unless ``words`` explains them, and so are cells with several values. Of a part of a
+    data set, other parts may have answers that say them.
     """
     for label in task.labels:
         if gold is None or label.name not in gold.by_label:
@@ -40,7 +41,12 @@ def match_truth(
         if _several(gold, label):
             continue
         column = layout.answers.by_label.get(label.name) or layout.answers.value
-        if label.classes or not column or (len(task.labels) > 1 and layout.answers.question):
+        if (
+            layout.table.part
+            or label.classes
+            or not column
+            or (len(task.labels) > 1 and layout.answers.question)
+        ):
             continue
         said = _words(layout.table.frame[column])
         known = _words(gold.table.frame[gold.by_label[label.name]])

@@ -24,6 +24,7 @@ from assay import cli
 from assay.cli.shell import this_command
 from assay.errors import FitError, FitWarning, RatingsError
 from assay.fit_data import SCHEMA_VERSION, ratings_of
+from assay.reporting.leave_one_out import loo_of
 
 FROZEN = Path(__file__).parents[1] / "data" / "fit-0.1.nc"
 """Written by version 0.1, before fits had a schema version."""
@@ -234,6 +235,17 @@ def test_a_cut_chunk_is_an_error(fit: xr.DataTree, tmp_path: Path, kept: int) ->
             chunk.write_bytes(chunk.read_bytes()[:kept])
     with pytest.raises(FitError, match=r"fit\.zarr"):
         assay.load(store)
+
+
+def test_a_log_likelihood_that_is_read_later_is_one_error_too(
+    fit: xr.DataTree, tmp_path: Path
+) -> None:
+    store = assay.save(fit, tmp_path / "fit.zarr")
+    for chunk in (store / "log_likelihood" / "ratings" / "c").rglob("*"):
+        if chunk.is_file():
+            chunk.write_bytes(chunk.read_bytes()[:20])
+    with pytest.raises(FitError, match="log-likelihood of this fit is damaged"):
+        loo_of(assay.load(store))
 
 
 WRITE = """

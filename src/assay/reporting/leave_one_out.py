@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import xarray as xr
 
+from assay.arguments import cut
 from assay.diagnostics import FEW_FOR_PSIS
+from assay.errors import FitError
 from assay.fit_data import group
 from assay.interrupts import unbroken
 from assay.plurals import counted
@@ -80,8 +82,15 @@ def loo_of(fit: xr.DataTree) -> "ELPDData":
 
     leave_out: Any = loo
     stored = group(fit, "log_likelihood")
-    with unbroken():
-        stored.load()
+    try:
+        with unbroken():
+            stored.load()
+    except (
+        Exception
+    ) as error:  # of a Zarr store it is read here only, and zarr raises what it meets
+        raise FitError(
+            f"the log-likelihood of this fit is damaged ({cut(str(error))}); fit the ratings again"
+        ) from None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         found: ELPDData = leave_out(fit, pointwise=True)

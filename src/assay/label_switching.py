@@ -212,11 +212,13 @@ def _likeliest(structure: Structure, values: Values) -> Ints:
 def _tables(structure: Structure, values: Values) -> Iterator[Floats | None]:
     """Yield the mean confusion label by label: (2, true class, reported class).
 
-    That of an average rater, and that of an average rating. What raters call a class is what both
+    That of an average rater, and that of an average rating, on the easiest items. What raters call
+    a class is what both
     say: the first alone is that of a crowd's spammers if most have few ratings, the second alone
     that of one who has most of the ratings.
     """
-    mean = structure.mean_reliability(values)[:, 0]
+    easiest = float(structure.difficulty.positions[0])
+    mean = structure.mean_reliability(values, easiest)[:, 0]
     for n, label in enumerate(structure.ratings.task.labels):
         count = len(label.classes)
         tables = mean[:, n, :count, :count]

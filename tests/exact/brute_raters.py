@@ -81,7 +81,7 @@ def loading(voice: Voice, label: int, row: int) -> float:
 def hardness(voice: Voice, position: float) -> float:
     """How hard an item at a position is."""
     normal = any(f"item_difficulty_{kind}" in voice.layers for kind in NORMAL)
-    return math.log1p(math.exp(position)) if normal else position
+    return math.exp(2 * position) if normal else position
 
 
 def guessing(structure: Structure, voice: Voice, position: float) -> Tilt:

@@ -92,7 +92,8 @@ def test_half_of_the_answers_to_hard_items_are_guesses(classes: tuple[str, ...])
 
 def test_guesses_have_the_bias_of_the_rater():
     """The mean of the rows: a rater who hardly ever says yes hardly ever guesses so."""
-    ratings = assay.simulate("single", classes=("no", "yes"), n_items=10, n_raters=2, rng=1)
+    two = {"n_raters": 2, "ratings_per_item": 2}
+    ratings = assay.simulate("single", classes=("no", "yes"), n_items=10, **two, rng=1)
     structure = build_structure(ratings, make_spec("dawid_skene + item_difficulty"))
     table = np.array([[[0.99, 0.01], [0.7, 0.3]], [[0.8, 0.2], [0.4, 0.6]]])
     values = values_of(structure, difficulty_rate=np.log(4)) | {"confusion_2": table}

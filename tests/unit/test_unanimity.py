@@ -72,8 +72,8 @@ def wild_answers(seed: int) -> assay.Ratings:
 
 
 @pytest.mark.filterwarnings("ignore::assay.FitWarning")
-def test_a_fit_whose_hard_items_are_other_classes_is_no_silent_one() -> None:
-    """Logistic tails have no place for wild answers: hard items, called otherwise, take them in."""
+def test_hard_items_are_no_other_classes() -> None:
+    """Logistic tails have no place for wild answers: hard items, which are guessed, do."""
     ratings = wild_answers(3)
     ordinal = {"raters": "ordinal + item_difficulty"}
     recipes = {
@@ -85,4 +85,4 @@ def test_a_fit_whose_hard_items_are_other_classes_is_no_silent_one() -> None:
     for name, recipe in recipes.items():
         fit = assay.fit(ratings, method="map", draws=50, chains=1, rng=1, **recipe)
         said[name] = [text for text in fit_warnings(fit) if text.startswith("All raters of")]
-    assert [name for name, told in said.items() if told] == ["without lapses"]
+    assert not any(said.values())

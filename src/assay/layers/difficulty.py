@@ -14,8 +14,10 @@ from assay.priors import Prior
 
 Floats = NDArray[np.float64]
 STEP = 0.3
-"""Of the quadrature: 33 nodes. With loadings of 2, an item with ten answers has its log-likelihood
-to 1e-6; Gauss and Hermite's rule needs sixty nodes for five answers, a hundred for ten."""
+"""Of the quadrature: 33 nodes. An item with ten answers has its log-likelihood to 1e-6, whatever
+the rate: answers to the hardest items are guesses, and no integrand is steep."""
+SPREAD = 2.0
+"""SD of the log of continuous difficulty: most items are easy, and some far harder than others."""
 HARD = 1.0
 """Where hard items stand on the scale of difficulty; easy ones stand at 0."""
 BY_RATER = "item_difficulty_by_rater"
@@ -45,8 +47,8 @@ class Difficulty:
     others is :math:`w(h) = e^{-\lambda h}` (:class:`~assay.layers.loading.Loading`).
 
     ``classes``: easy items have :math:`h = 0`, hard ones :math:`h = 1`, with a share that is
-    learned. ``continuous``: :math:`h = \log(1 + e^x)`, :math:`x \sim \mathrm{Normal}(0, 1)` by
-    quadrature (:func:`~assay.prevalence.design.normal_quadrature`).
+    learned. ``continuous``: :math:`h = e^{2x}`, :math:`x \sim \mathrm{Normal}(0, 1)` by quadrature
+    (:func:`~assay.prevalence.design.normal_quadrature`).
 
     Every row lies between the mean of the rows and what it is on the easiest items:
 
@@ -78,7 +80,7 @@ class Difficulty:
 
     def hardness(self, position: Any) -> Any:
         """Return :math:`h` at positions :math:`x`; at least 0."""
-        return np.logaddexp(0.0, position) if self.kind == "continuous" else position
+        return np.exp(SPREAD * position) if self.kind == "continuous" else position
 
     @property
     def has_classes(self) -> bool:

@@ -69,7 +69,10 @@ def mirrored_labels(structure: Structure) -> list[str]:
     states = structure.prevalence.space.states
     known = {tuple(state) for state in states.tolist()}
     names = []
+    answered = (structure.ratings.answers >= 0).any(axis=0)  # scores rise with the class
     for n, label in enumerate(structure.ratings.task.labels):
+        if not answered[n]:
+            continue
         for one, other in combinations(range(len(label.classes)), 2):
             mirrored = states.copy()
             mirrored[states[:, n] == one, n] = other

@@ -95,11 +95,11 @@ def agreement_words(lines: pd.DataFrame) -> list[str]:
     Examples
     --------
     >>> agreement_words(pd.DataFrame([[0.651, 0.628, 0.673], [np.nan] * 3], columns=AGREEMENT))
-    ['65% (63-67)', 'no other']
+    ['65% (63-67)', 'none']
     """
     numbers = (100 * lines[list(AGREEMENT)].to_numpy(float)).tolist()
     return [
-        "no other" if np.isnan(middle)
+        "none" if np.isnan(middle)
         else f"{middle:.0f}%" + (f" ({low:.0f}-{high:.0f})" if np.isfinite(low) else "")
         for middle, low, high in numbers
     ]  # fmt: skip

@@ -163,8 +163,10 @@ def _best(systems: pd.DataFrame) -> list[Block]:
 
 def _sides_table(table: pd.DataFrame, note: str) -> Block:
     # A system has a value, a contrast of two a difference.
+    notes: dict[str, str] = {}
     told = [
         (gap if line["b"] else interval)(line["mean"], line["lower"], line["upper"])
+        + (mark_of(line["doubt"], notes) if line["doubt"] else "")
         for line in lines_of(table)
     ]
     words = table.assign(told=told)
@@ -179,7 +181,8 @@ def _sides_table(table: pd.DataFrame, note: str) -> Block:
         shown,
         under="metric",
         note="naive: the majority vote of all raters with a cluster bootstrap; corrected: the "
-        f"model, estimand {estimand_words(table[table['approach'] == CORRECTED])}. {note}",
+        f"model, estimand {estimand_words(table[table['approach'] == CORRECTED])}. {note}"
+        + notes_said(notes),
         export=table,
     )
 

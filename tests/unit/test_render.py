@@ -220,9 +220,7 @@ def test_caption_says_which_metric_has_another_estimand() -> None:
     }
     data = xr.Dataset(variables, {"system": list("AB")}, {"reference": "gold"})
     shown = text_of(*render.comparison_parts(compare_draws(data, dict.fromkeys("mn", "higher"))))
-    wanted = (
-        "Estimand population of m; population (model-based: 9 clusters) of n. Reference"
-    )
+    wanted = "Estimand population of m; population (model-based: 9 clusters) of n. Reference"
     assert wanted in " ".join(shown.split())
     data["n"].attrs["estimand"] = "population"
     found = compare_draws(data, dict.fromkeys("mn", "higher"))

@@ -138,7 +138,8 @@ def test_a_group_that_is_called_like_a_part_of_the_model_is_none() -> None:
 def test_a_score_without_an_answer_is_a_rating_of_its_item() -> None:
     table = rated().query("rater == 'llm'").drop(columns=["session", "group"]).assign(label="")
     ratings = assay.read_ratings(table, task="single", score="score")
-    fit = assay.fit(ratings, raters="scored", method="map", draws=5, chains=1, starts=1, rng=1)
+    with pytest.warns(assay.FitWarning, match="have no anchor"):
+        fit = assay.fit(ratings, raters="scored", method="map", draws=5, chains=1, starts=1, rng=1)
     material = Material(fit=fit)
     assert f"Of the items, {SIZE} have one." in texts(data_section(material))
     assert "missing at random" not in texts(limits_section(material))
@@ -599,6 +600,7 @@ def test_a_vote_that_is_undefined_concludes_nothing(defined: list[bool]) -> None
             "metric": metric, "quantity": "A - B", "a": "A", "b": "B", "approach": approach,
             "mean": mean, "lower": mean - 0.1, "upper": mean + 0.1, "level": 0.95,
             "estimand": "population", "reference": "consensus of all raters", "basis": "of all",
+            "doubt": "",
         }
         for metric, known in zip(("flag_rate", "attributable_rate"), defined, strict=True)
         for approach, mean in (("naive", 0.0 if known else np.nan), ("corrected", 0.3))
@@ -620,6 +622,7 @@ def test_an_interval_that_ends_beside_0_by_a_hair_is_no_first_finding(
             "metric": "flag_rate", "quantity": "A - B", "a": "A", "b": "B", "approach": approach,
             "mean": mean, "lower": mean - 0.1, "upper": mean + 0.1, "level": 0.95,
             "estimand": "population", "reference": "consensus of all raters", "basis": "of all",
+            "doubt": "",
         }
         for approach, mean in (("naive", naive), ("corrected", 0.11))
     ]  # fmt: skip

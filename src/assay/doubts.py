@@ -106,8 +106,8 @@ def label_doubts(fit: xr.DataTree) -> tuple[LabelDoubt, ...]:
     Examples
     --------
     >>> import assay
-        >>> ratings = assay.simulate("single", classes=["a", "b"], n_items=80, n_raters=5, rng=2)
-        >>> label_doubts(assay.fit(ratings, method="map", draws=2, chains=1, rng=1))
+    >>> ratings = assay.simulate("single", classes=["a", "b"], n_items=80, n_raters=5, rng=2)
+    >>> label_doubts(assay.fit(ratings, method="map", draws=2, chains=1, rng=1))
     ()
     """
     lines = json.loads(fit.attrs.get("label_doubts", "[]"))  # older fits have none

@@ -616,7 +616,7 @@ def test_a_class_that_only_the_known_truth_has_is_one(client: Any, tmp_path: Pat
     table = table_of(assay.simulate("single", n_items=60, n_raters=3, n_clusters=20, rng=3))
     item = pd.factorize(table["item"])[0]
     folder = write_partitions(
-        table.assign(gold=np.where(item == 5, "z", "")), tmp_path / "r", (1, 1)
+        table.assign(gold=np.select([item == 5, item == 6], ["z", "1"], "")), tmp_path / "r", (1, 1)
     )
     fit = assay.fit_dataset(
         folder, task="single", out=tmp_path / "f.zarr", client=client, reading={"truth": "gold"},

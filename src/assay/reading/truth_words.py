@@ -19,6 +19,8 @@ from assay.reading.words import OPEN, Words, apply_words
 from assay.task import Label, Task
 
 SHOWN = 5
+FEWEST_ITEMS = 3
+"""Items of a word of the truth from which the answers to them say what it means."""
 CLEAR = 0.55
 """Share of the answers beside a word of the truth from which they say what it means."""
 MOSTLY = 0.5
@@ -154,6 +156,7 @@ def _commonest(
     there = [w for w in known if w in table.index and table.loc[w].sum()]
     pairs = {w: str(table.loc[w].idxmax()) for w in there}
     clear = len(set(pairs.values())) == len(pairs)
+    clear &= bool((by_item.value_counts().reindex(there) >= FEWEST_ITEMS).all())
     clear &= all(table.loc[w].max() > CLEAR * table.loc[w].sum() for w in there)
     open_words = {word: pairs.get(word, OPEN) if clear else OPEN for word in known}
     return open_words | {word: "" for word in known if _may_be_unknown(word)}

@@ -231,6 +231,7 @@ def test_a_refit_leaves_out_the_priors_that_its_model_does_not_know(tmp_path):
     assert set(spec_of(people).priors) == {"person.hard_share"}
 
 
+@pytest.mark.filterwarnings("ignore::assay.errors.FitWarning")
 @pytest.mark.parametrize(("sizes", "told"), [((2, 1, 1), True), ((2, 2), False)])
 def test_groups_that_err_together_are_a_variant_where_three_tell(sizes, told):
     groups = dict(zip("abc", sizes, strict=False))
@@ -309,6 +310,7 @@ def stability_errors(fit, capsys):
     return capsys.readouterr().err
 
 
+@pytest.mark.filterwarnings("ignore::assay.errors.FitWarning")
 def test_stability_of_one_system_shows_its_metrics_under_the_other_kernel():
     """Without systems to compare there are still headline numbers, which rest on assumptions."""
     ratings = assay.simulate("retrieval", n_items=60, n_raters=3, n_clusters=12, rng=5)

@@ -5,7 +5,8 @@
 the language of claims, ``verdicts`` checks one and ``deciding`` says what would decide it.
 ``sides`` sets the majority vote (``naive``) and people's ratings alone beside the model.
 ``robustness`` refits (``refitting``) under other assumptions (``variants``); ``views`` are what is
-read off each refit; ``equal_difficulty`` refits without a difficulty. ``groups`` contrasts systems within strata, pooled by ``pooling``.
+read off each refit; ``equal_difficulty`` refits without a difficulty. ``groups`` contrasts systems
+within strata, pooled by ``pooling``.
 """
 
 from assay.comparison.claims import Claim, parse_claim

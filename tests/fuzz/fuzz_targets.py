@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from itertools import cycle
 from pathlib import Path
 from random import Random
@@ -15,6 +16,7 @@ from typing import Any
 import fuzz_inputs as inputs
 import numpy as np
 import pandas as pd
+import xarray as xr
 from fuzz_watch import Tally, look
 
 import assay
@@ -30,7 +32,6 @@ from assay.priors import override, parse_prior
 from assay.states import state_space
 from assay.task_files import load_task
 
-FROZEN = Path(__file__).parents[1] / "data" / "fit-0.1.nc"
 Attempt = Callable[[Any], bool]
 Target = Callable[[Random, Path], tuple[Iterator[Any], Attempt]]
 
@@ -158,6 +159,15 @@ def messages(rng: Random, _: Path) -> tuple[Iterator[str], Attempt]:
     return inputs.texts(["Use draws=5, chains=2", "score_range=(0, 100)"], rng, made), attempt
 
 
+@cache
+def _fit() -> xr.DataTree:
+    """Make a small fit; what is written of it has no draws of more than a few bytes."""
+    ratings = assay.simulate(
+        "retrieval", n_items=12, n_raters=3, n_systems=2, n_clusters=4, missing=0.05, rng=1
+    )
+    return assay.fit(ratings, method="map", draws=4, chains=2, starts=1, rng=1, progress=False)
+
+
 def _use(path: Path) -> bool:
     """Load a fit, and use what is let through."""
     fit = assay.load(path)
@@ -174,8 +184,8 @@ def netcdf(rng: Random, folder: Path) -> tuple[Iterator[bytes], Attempt]:
         path.write_bytes(data)
         return _use(path)
 
-    whole = FROZEN.read_bytes()
-    _use(FROZEN)  # the first time much is imported
+    whole = assay.save(_fit(), path).read_bytes()
+    _use(path)  # the first time much is imported
 
     def made() -> Iterator[bytes]:
         yield whole
@@ -192,7 +202,7 @@ def netcdf(rng: Random, folder: Path) -> tuple[Iterator[bytes], Attempt]:
 def zarr_stores(rng: Random, folder: Path) -> tuple[Iterator[tuple[str, bytes]], Attempt]:
     """Stored fits in Zarr: one file of the store is changed."""
     whole, store = folder / "whole.zarr", folder / "fit.zarr"
-    assay.save(assay.load(FROZEN), whole)
+    assay.save(_fit(), whole)
     _use(whole)
     files = sorted(str(f.relative_to(whole)) for f in whole.rglob("*") if f.is_file())
     shutil.copytree(whole, store)

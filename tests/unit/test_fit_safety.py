@@ -26,8 +26,11 @@ from assay.errors import FitError, FitWarning, RatingsError
 from assay.fit_data import SCHEMA_VERSION, ratings_of
 from assay.reporting.leave_one_out import loo_of
 
-FROZEN = Path(__file__).parents[1] / "data" / "fit-0.1.nc"
-"""Written by version 0.1, before fits had a schema version."""
+DATA = Path(__file__).parents[1] / "data"
+FROZEN = DATA / "fit-0.1.nc"
+"""Written by version 0.1, before fits had a schema version; with the default of that time."""
+PLAIN = DATA / "fit-0.1-hierarchical.nc"
+"""Without a layer of difficulty."""
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +43,21 @@ def fit() -> xr.DataTree:
         return assay.fit(ratings, method="map", draws=4, chains=2, starts=1, rng=1)
 
 
-def test_a_fit_of_version_0_1_opens() -> None:
-    fit = assay.load(FROZEN)
+@pytest.mark.parametrize("file", [FROZEN, PLAIN], ids=["default", "hierarchical"])
+def test_a_fit_of_version_0_1_opens(file: Path) -> None:
+    fit = assay.load(file)
     assert "schema_version" not in fit.attrs
     assert len(ratings_of(fit).items) == 12
-    assert assay.rater_reliability(fit).sizes["rater"] == 3
-    assert "ndcg_at_k" in assay.metrics(fit)
+    assert assay.label_probabilities(fit).sizes["item"] == 12
+
+
+def test_a_fit_of_version_0_1_is_used_or_says_what_to_do() -> None:
+    """A model whose parameters have changed since has to be fitted again."""
+    assert assay.rater_reliability(assay.load(PLAIN)).sizes["rater"] == 3
+    try:
+        assert assay.rater_reliability(assay.load(FROZEN)).sizes["rater"] == 3
+    except FitError as error:
+        assert "Fit the ratings again" in str(error)  # noqa: PT017
 
 
 def test_a_fit_says_its_schema_version(fit: xr.DataTree, tmp_path: Path) -> None:

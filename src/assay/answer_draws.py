@@ -5,12 +5,15 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.arrays import softmax
 from assay.model import Structure
 from assay.parts import Part
 from assay.ratings import Ratings
 from assay.states import MISSING, Vectors
 
 Floats = NDArray[np.float64]
+TINY = 1e-300
+"""Floor of a probability before its logarithm is taken."""
 
 
 def draw_answers(
@@ -39,7 +42,7 @@ def draw_answers(
     ratings = structure.ratings
     if answered is None:
         answered = (ratings.answers != MISSING) | np.isfinite(ratings.scores)
-    harder = _draw_difficulty(structure, values, len(ratings.items), rng)
+    harder = _draw_difficulty(structure, values, states, rng)
     answers = np.full(ratings.answers.shape, MISSING, np.int16)
     scores = np.full(ratings.answers.shape, np.nan)
     for part in structure.parts:
@@ -61,11 +64,39 @@ def draw_answers(
 
 
 def _draw_difficulty(
-    structure: Structure, values: Mapping[str, Floats], items: int, rng: np.random.Generator
+    structure: Structure,
+    values: Mapping[str, Floats],
+    states: NDArray[np.int16],
+    rng: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """Class of difficulty of each item."""
+    """Class of difficulty of each item, given the states."""
     chance = np.exp(np.asarray(structure.difficulty.log_weight(values, np))).reshape(-1)
-    return rng.choice(len(chance), size=items, p=chance / chance.sum())
+    if not structure.hard_truth.applies:
+        return rng.choice(len(chance), size=len(states), p=chance / chance.sum())
+    easy = np.asarray(structure.prevalence.table(values, np))[:1]
+    hard = chance[1] * np.asarray(structure.hard_chances(values, easy, np))[0]
+    total = chance[0] * easy[0] + hard
+    node = _draw_nodes(structure, total, states, rng)
+    place = (structure.prevalence.design.item_context, node, states)
+    return (rng.random(len(states)) * total[place] < hard[place]).astype(np.int64)
+
+
+def _draw_nodes(
+    structure: Structure, table: Floats, states: NDArray[np.int16], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Node of the cluster effect of each item, given the states of its whole cluster.
+
+    ``table`` (context, node, state) has the chances of the states.
+    """
+    design, log_weight = structure.prevalence.design, structure.prevalence.log_weight
+    if len(log_weight) == 1 or design.cluster is None:
+        return np.zeros(len(states), np.int64)
+    by_item = np.log(np.maximum(table[design.item_context, :, states], TINY))
+    score = np.tile(log_weight, (int(design.cluster.max()) + 1, 1))
+    np.add.at(score, design.cluster, by_item)
+    steps = softmax(score, np).cumsum(axis=1)
+    node = (rng.random(len(steps))[:, None] * steps[:, -1:] > steps).sum(axis=1)
+    return np.asarray(node[design.cluster])
 
 
 def _draw_appearance(

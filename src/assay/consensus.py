@@ -128,10 +128,11 @@ class _Misjudged:
     @classmethod
     def of(cls, fit: xr.DataTree, seed: int) -> "_Misjudged":
         """Draw the tilt of each draw of the fit."""
-        prevalence, values = structure_of(fit).prevalence, parameter_draws(fit)
+        structure, values = structure_of(fit), parameter_draws(fit)
+        prevalence = structure.prevalence
         columns = main_columns(prevalence.task, prevalence.space)[0]
         weight = np.exp(prevalence.log_weight)
-        table = (np.asarray(prevalence.table(values, np)) * weight[:, None]).sum(axis=-2)
+        table = (np.asarray(structure.state_chances(values, np)) * weight[:, None]).sum(axis=-2)
         rng = np.random.default_rng([seed, TILT_STREAM])
         tilt = np.exp(TILT_SD * rng.standard_normal((len(table), columns.shape[1])) @ columns.T)
         steps = (table * tilt[:, None, :]).cumsum(axis=-1)

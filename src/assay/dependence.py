@@ -12,7 +12,7 @@ from assay.fit_data import array_of_draws, parameter_draws, structure_of
 from assay.intervals import interval_ends, require_level
 from assay.model import Structure
 from assay.parts import Part
-from assay.reliability import average_prevalence
+from assay.reliability import average_prevalence, difficulty_by_state
 
 Floats = NDArray[np.float64]
 AT_ONCE = 200
@@ -89,15 +89,14 @@ def _group_worth(structure: Structure, part: Part, g: int, values: Mapping[str, 
         return np.full((draws, labels), float(count))
     looks = appearance_chances(structure, name, values)
     chance = _class_chances(structure, part, members, values)
-    weight = np.exp(np.asarray(structure.difficulty.log_weight(values, np)))
-    weight = np.broadcast_to(weight, (draws, weight.shape[-1]))
+    weight = difficulty_by_state(structure, values)
     share = average_prevalence(structure, values)
     worth = np.empty((draws, labels))
     for label in range(labels):
         covariance, variance = np.zeros(draws), np.zeros(draws)
         for s in np.flatnonzero(states[:, label] >= 0):
             error = 1 - chance[..., label, states[s, label]]
-            found = _error_moments(error, looks[:, :, s], weight)
+            found = _error_moments(error, looks[:, :, s], weight[..., s])
             covariance += share[:, s] * found[0]
             variance += share[:, s] * found[1]
         rho = np.divide(covariance, variance, out=np.zeros(draws), where=variance > 0)

@@ -342,8 +342,7 @@ def posterior_dataset(
         draws = values[block.name].reshape(chains, -1, *block.shape)
         variables[block.name] = (("chain", "draw", *block.dims), draws)
         coords |= {dim: list(block.coords[dim]) for dim in block.dims}
-    table = structure.prevalence.table(values, np)
-    marginal = structure.prevalence.marginal(table, np)
+    marginal = structure.prevalence.marginal(structure.state_chances(values, np), np)
     systems = structure.prevalence.design.systems
     dims = ("chain", "draw", *(("system",) if systems else ()), "state")
     variables["prevalence"] = (dims, marginal.reshape(chains, -1, *marginal.shape[1:]))

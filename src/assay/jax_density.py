@@ -178,6 +178,7 @@ def _tables(structure: Structure, values: Mapping[str, Any], xp: Any) -> Tables:
         response=xp.concatenate(rows, axis=-2),
         difficulty=structure.difficulty.log_weight(values, xp),
         layer=structure.perception.table(values, prevalence, xp),
+        hard_truth=structure.hard_truth_table(values, xp),
     )
 
 

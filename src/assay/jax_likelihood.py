@@ -152,7 +152,10 @@ def _cell_chances(tables: Tables, data: FlatData, xp: Any) -> tuple[Any, Any]:
     known = data.masks[data.cell_mask][:, None, :]
     parts = parts + tables.difficulty[:, None] + known
     height = jax.lax.stop_gradient(parts.max(axis=(1, 2)))
-    return xp.exp(parts - height[:, None, None]).sum(axis=1), height
+    chance = xp.exp(parts - height[:, None, None])
+    if tables.hard_truth.size:
+        return chance[:, 0] + xp.matmul(chance[:, 1], tables.hard_truth.T), height
+    return chance.sum(axis=1), height
 
 
 def _perceive(parts: Any, layer: Any, kind: Positions, xp: Any) -> Any:

@@ -15,7 +15,7 @@ from assay.errors import ModelError
 from assay.families import default_priors
 from assay.kernels.marginal_likelihood import value_and_gradient
 from assay.known_truth import truth_masks
-from assay.layers import Difficulty, Perception, difficulty_of
+from assay.layers import Difficulty, HardTruth, Perception, difficulty_of
 from assay.layers.difficulty import KINDS
 from assay.likelihood import Pattern, collapse
 from assay.parameters import Parameter
@@ -45,19 +45,23 @@ class Tables(NamedTuple):
         Log probabilities of the classes of difficulty.
     layer : (..., kind, difficulty + look, state)
         Chance of misperceiving by difficulty and state, and what an item looks like then.
+    hard_truth : (..., state, state)
+        Probabilities of a hard item's states, given the state that it has if it is easy; without
+        states where hard items have the truth of easy ones.
     """
 
     prevalence: Any
     response: Any
     difficulty: Any
     layer: Any
+    hard_truth: Any
 
     def by_state(self) -> "Tables":
         """Return them as the compiled functions take them: prevalence (context, state, node)."""
         return self._replace(prevalence=self.prevalence.swapaxes(-1, -2))
 
 
-TABLE_AXES = Tables(prevalence=3, response=3, difficulty=1, layer=3)
+TABLE_AXES = Tables(prevalence=3, response=3, difficulty=1, layer=3, hard_truth=2)
 """Number of axes of each table, without draws."""
 
 
@@ -70,6 +74,7 @@ class Structure:
     prevalence: Prevalence
     parts: tuple[Part, ...]
     difficulty: Difficulty
+    hard_truth: HardTruth
     perception: Perception
     pattern: Pattern
 
@@ -95,7 +100,30 @@ class Structure:
             response=xp.stack(_alike(by_class, xp), axis=-3),
             difficulty=self.difficulty.log_weight(values, xp),
             layer=self.perception.table(values, prevalence, xp),
+            hard_truth=self.hard_truth_table(values, xp),
         )
+
+    def hard_truth_table(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return how the states of hard items hang on those of easy ones, as the tables have it."""
+        harder = [part for part in self.parts if part.loading is not None]
+        return self.hard_truth.table([part.own(values)["difficulty_rate"] for part in harder], xp)
+
+    def hard_chances(self, values: Mapping[str, Any], prevalence: Any, xp: Any) -> Any:
+        """Return the probabilities of the states of hard items: (..., context, node, state)."""
+        if not self.hard_truth.applies:
+            return prevalence
+        return xp.matmul(prevalence, self.hard_truth_table(values, xp)[..., None, :, :])
+
+    def state_chances(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return the probabilities of the states of all items: (..., context, node, state).
+
+        Those of easy ones are the prevalence.
+        """
+        prevalence = self.prevalence.table(values, xp)
+        if not self.hard_truth.applies:
+            return prevalence
+        share = values["hard_share"][..., None, None, None]
+        return prevalence + share * (self.hard_chances(values, prevalence, xp) - prevalence)
 
     def with_evidence(
         self, kind: NDArray[np.int64], log_weight: NDArray[np.float64]
@@ -202,6 +230,7 @@ def build_structure(
         prevalence=prevalence,
         parts=parts,
         difficulty=difficulty,
+        hard_truth=HardTruth(space=space, wanted=difficulty.has_classes and not layered),
         perception=Perception(
             groups=layered,
             troubled=troubled,

@@ -1,7 +1,7 @@
 r"""The posterior of the states given the parameters: exact, by Bayes' rule, draw by draw.
 
 .. math:: p(s_i = s, u_c = u_q \mid y, \theta) \propto w_q \prod_{i' \in c} p(y_{i'} \mid u_q)
-          \cdot \frac{\pi_{g(i)}(s \mid u_q)\, p(y_i \mid s)}{p(y_i \mid u_q)}
+          \cdot \frac{\sum_d \rho_d\, \pi_{g(i)d}(s \mid u_q)\, p_d(y_i \mid s)}{p(y_i \mid u_q)}
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from assay.kernels.data import Data
 from assay.kernels.marginal_likelihood import bundle_nodes
+from assay.kernels.plain_cells import hard_prevalence
 from assay.kernels.recovery import recover_draw
 from assay.likelihood import Pattern
 from assay.model import TABLE_AXES, Structure, Tables
@@ -169,12 +170,17 @@ def _recover_piece(
         if by_state is not before:
             arguments: Any = (*by_state, log_weight, piece.data)
             value, share, parts = bundle_nodes(*arguments)
+            prevalence, hard_truth = by_state[0], by_state[-1]
+            hard = prevalence[:, :0]
+            if len(hard_truth):
+                hard = hard_prevalence(prevalence, hard_truth)
             before = by_state
         found.log_likelihood[d, piece.clusters] = value[piece.cluster_bundle]
         by_cluster = rng.random(len(piece.clusters))
         uniform[items] = rng.random(len(piece.members))
         recover_draw(
-            by_state[0],
+            prevalence,
+            np.ascontiguousarray(hard),
             share,
             parts,
             piece.data,
@@ -223,8 +229,8 @@ def table_chunks(structure: Structure, values: Mapping[str, Floats]) -> Iterator
 
 
 def running_prevalence(structure: Structure, values: Mapping[str, Floats]) -> Floats:
-    """Return the prevalence added up along the states: (draw, context, node, state)."""
-    return np.asarray(structure.prevalence.table(values, np)).cumsum(axis=-1)
+    """Prevalence of all items, added up along the states: (draw, context, node, state)."""
+    return np.asarray(structure.state_chances(values, np)).cumsum(axis=-1)
 
 
 def predict_states(

@@ -176,7 +176,7 @@ def over_layers(
         Given the state; of a group that misperceives items, averaged over contexts.
     """
     own, total = part.own(values), None
-    weight = np.exp(np.asarray(structure.difficulty.log_weight(values, np)))
+    weight = difficulty_by_state(structure, values)[:, :, None]
     layers = []
     for g, name in enumerate(part.raters.groups):
         if name in structure.perception.groups:
@@ -189,7 +189,7 @@ def over_layers(
             afresh = np.einsum("dus...,dts->dut...", chance[:, units], looks)
             blur = misperceived[:, d][:, *after]
             chance[:, units] = (1 - blur) * chance[:, units] + blur * afresh
-        here = chance * weight[..., d, *after]
+        here = chance * weight[:, d][..., *after[2:]]
         total = here if total is None else total + here
     assert total is not None
     return total
@@ -197,10 +197,29 @@ def over_layers(
 
 def average_prevalence(structure: Structure, values: Mapping[str, Floats]) -> Floats:
     """Prevalence over all places of items: (draw, state)."""
+    return _over_places(structure, structure.state_chances(values, np))
+
+
+def _over_places(structure: Structure, table: Floats) -> Floats:
+    """Average chances (draw, context, node, state) over all places of items: (draw, state)."""
     prevalence = structure.prevalence
-    marginal = np.asarray(prevalence.marginal(prevalence.table(values, np), np))
+    marginal = np.asarray(prevalence.marginal(table, np))
     if not prevalence.design.systems:
         return marginal
     places = structure.ratings.panels["system"].value_counts()
     weight = np.array([places[name] for name in prevalence.design.systems], float)
     return np.asarray(np.einsum("dgs,g->ds", marginal, weight / weight.sum()))
+
+
+def difficulty_by_state(structure: Structure, values: Mapping[str, Floats]) -> Floats:
+    """Probabilities of the classes of difficulty given the state: (draw, difficulty, state)."""
+    draws, states = len(next(iter(values.values()))), len(structure.prevalence.space.states)
+    weight = np.exp(np.asarray(structure.difficulty.log_weight(values, np)))
+    weight = np.broadcast_to(weight, (draws, weight.shape[-1]))
+    if not structure.hard_truth.applies:
+        return np.broadcast_to(weight[..., None], (*weight.shape, states))
+    prevalence = structure.prevalence.table(values, np)
+    hard = weight[:, 1:] * _over_places(structure, structure.hard_chances(values, prevalence, np))
+    every = average_prevalence(structure, values)
+    hard = np.divide(hard, every, out=np.zeros_like(hard), where=every > 0)
+    return np.stack([1 - hard, hard], axis=1)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from brute_layers import difficulties, layered, looks, misperceiving, urn
+from brute_layers import difficulties, hard_states, layered, looks, misperceiving, urn
 from brute_prevalence import Scores, marginals, nodes, prevalences
 from brute_raters import chances, places, said, speaker, voices
 from brute_responses import MISSING, NOT_ASKED, Rater, Vector, holds, paths, states
@@ -99,8 +99,25 @@ def parts(structure: Structure, values: dict) -> np.ndarray:
 
 
 def evidence(structure: Structure, values: dict) -> list[list[float]]:
-    """P(ratings of the item, known truth | state): [item][state]."""
+    """P(ratings of the item, known truth | state): [item][state].
+
+    Only where items of all difficulties have the same prevalence.
+    """
+    assert len(difficulties(structure, values)) == 1
     return parts(structure, values).sum(axis=1).tolist()
+
+
+def by_difficulty(structure: Structure, values: dict) -> list[Callable[[float], np.ndarray]]:
+    """P(state | difficulty) of each item, as a function of its cluster's effect."""
+    positions = [position for position, _ in difficulties(structure, values)]
+
+    def at(u: float, prior: Callable[[float], list[float]]) -> np.ndarray:
+        easy = prior(u)
+        return np.array(
+            [hard_states(structure, values, easy) if p == 1.0 else easy for p in positions]
+        )
+
+    return [lambda u, p=p: at(u, p) for p in prevalences(structure, values)]
 
 
 def clusters(structure: Structure) -> list[list[int]]:
@@ -116,12 +133,10 @@ def log_likelihoods(structure: Structure, values: dict, *, adaptive: bool = Fals
 
     The cluster effect is summed over the model's own nodes, or integrated adaptively.
     """
-    given, prior = evidence(structure, values), prevalences(structure, values)
+    given, prior = parts(structure, values), by_difficulty(structure, values)
 
     def at(u: float, items: list[int]) -> float:
-        return math.prod(
-            math.fsum(p * e for p, e in zip(prior[i](u), given[i], strict=True)) for i in items
-        )
+        return math.prod(math.fsum((prior[i](u) * given[i]).ravel()) for i in items)
 
     found = []
     for items in clusters(structure):
@@ -147,16 +162,15 @@ def _integral(function: Callable[[float], float]) -> float:
 
 def posterior(structure: Structure, values: dict) -> np.ndarray:
     """P(difficulty, state | all ratings) by Bayes' rule: (item, difficulty, state)."""
-    table, prior = parts(structure, values), prevalences(structure, values)
-    given = table.sum(axis=1)
+    table, prior = parts(structure, values), by_difficulty(structure, values)
     found = np.zeros_like(table)
     here = list(nodes(structure)) if structure.prevalence.has_clusters else [(0.0, 1.0)]
     for items in clusters(structure):
         for u, w in here:
-            at = {i: np.array(prior[i](u)) for i in items}
+            at = {i: prior[i](u) * table[i] for i in items}
             for i in items:
-                others = math.prod(math.fsum(at[k] * given[k]) for k in items if k != i)
-                found[i] += w * others * at[i] * table[i]
+                others = math.prod(math.fsum(at[k].ravel()) for k in items if k != i)
+                found[i] += w * others * at[i]
     return found / found.sum(axis=(1, 2), keepdims=True)
 
 

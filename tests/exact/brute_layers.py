@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 from brute_prevalence import terms
 from brute_responses import states
 
@@ -16,16 +17,48 @@ def bent(step: float = 0.3, reach: float = 8.0, bend: float = 2.5) -> list[tuple
     return [(u, d / math.fsum(density)) for u, d in zip(where, density, strict=True)]
 
 
-def difficulties(structure: Structure, values: dict) -> list[tuple[float, float]]:
-    """Positions of the classes of difficulty, with their probabilities."""
+def layers_of(structure: Structure) -> list[str]:
+    """Names of the families and layers of all rater groups."""
     raters = structure.spec.raters
     written = raters if isinstance(raters, str) else " + ".join(raters.values())
-    layers = [name.strip() for name in written.split("+")]
+    return [name.strip() for name in written.split("+")]
+
+
+def difficulties(structure: Structure, values: dict) -> list[tuple[float, float]]:
+    """Positions of the classes of difficulty, with their probabilities."""
+    layers = layers_of(structure)
     if "item_difficulty" in layers:
         share = float(values["hard_share"])
         return [(0.0, 1 - share), (1.0, share)]
     normal = any(f"item_difficulty_{by}" in layers for by in ("continuous", "by_rater", "by_class"))
     return bent() if normal else [(0.0, 1.0)]
+
+
+def hard_states(structure: Structure, values: dict, easy: list[float]) -> list[float]:
+    """Probabilities of the states of hard items, from those of easy ones.
+
+    One label after the other, each is kept with the squared share of the answers that are no
+    guesses, or has each class as often, other labels staying as near as they can. Under a layer of
+    perception hard items are like the others.
+    """
+    if "item_difficulty" not in layers_of(structure) or structure.spec.reference is not None:
+        return easy
+    every, now = states(structure.ratings.task), list(easy)
+    rates = [v for name, v in values.items() if name.split(".")[-1] == "difficulty_rate"]
+    for n in range(len(every[0])):
+        squares = [math.exp(-float(row[n])) ** 2 for rate in rates for row in rate]
+        kept, then = math.fsum(squares) / len(squares), [0.0] * len(every)
+        for state, share in zip(every, now, strict=True):
+            alike = [z for z in every if [a < 0 for a in z] == [b < 0 for b in state]]
+            classes = sorted({z[n] for z in alike})
+            then[every.index(state)] += kept * share
+            for k in classes:
+                away = {z: np.sum(np.array(z) != state) for z in alike if z[n] == k}
+                nearest = [z for z, d in away.items() if d == min(away.values())]
+                for z in nearest:
+                    then[every.index(z)] += (1 - kept) * share / len(classes) / len(nearest)
+        now = then
+    return now
 
 
 def walk(values: dict, walker: int, group: int, label: int, session: int) -> float:

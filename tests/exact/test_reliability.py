@@ -3,7 +3,7 @@
 import brute
 import numpy as np
 import pytest
-from brute_layers import difficulties, layered, looks, misperceiving
+from brute_layers import difficulties, hard_states, layered, looks, misperceiving
 from brute_prevalence import marginals
 from brute_raters import Voice
 from small import draw_values, in_sessions, small_ratings, stacked, task_named, with_scores
@@ -58,7 +58,7 @@ def in_session(
     every = brute.states(structure.ratings.task)
     hard = any(name.startswith("item_difficulty") for name in voice.layers)
     chance = np.zeros((len(every), len(every[0]), 3))
-    names = layered(structure)
+    names, easy = layered(structure), np.array(share)
     for position, weight in difficulties(structure, values):
         here = np.zeros_like(chance)
         for s, state in enumerate(every):
@@ -71,12 +71,13 @@ def in_session(
                 looks(structure, values, layer, list(share), s) for s in range(len(every))
             ]
             here = (1 - blur) * here + blur * np.einsum("alk,sa->slk", here, appearance)
-        chance += weight * here
+        own = easy if position != 1.0 else np.array(hard_states(structure, values, list(share)))
+        chance += weight * own[:, None, None] * here
     counts = np.zeros((len(every[0]), 3, 3))
     for s, state in enumerate(every):
         for n, true in enumerate(state):
             if true >= 0:
-                counts[n, true] += share[s] * chance[s, n]
+                counts[n, true] += chance[s, n]
     return counts / np.where(counts.any(-1), counts.sum(-1), np.nan)[..., None]
 
 

@@ -45,7 +45,7 @@ def tables_of(structure: Structure) -> list[np.ndarray]:
 
 def log_likelihoods(structure: Structure, tables: list[np.ndarray]) -> Iterator[float]:
     """Log-likelihood of each cell, by logarithms throughout, times how often it stands there."""
-    prevalence, response, difficulty, layer = tables
+    prevalence, response, difficulty, layer, hard_truth = tables
     data = structure.pattern.data
     classes = len(difficulty)
     for cell in range(len(data.cell_context)):
@@ -60,9 +60,11 @@ def log_likelihoods(structure: Structure, tables: list[np.ndarray]) -> Iterator[
                 blur, afresh = layer[kind, :classes], np.log(layer[kind, classes:])
             seen = logsumexp(afresh[None] + looks[:, None, :], axis=-1)
             parts = parts + np.logaddexp(np.log1p(-blur) + looks, np.log(blur) + seen)
-        by_state = logsumexp(parts, axis=0) + np.log(prevalence[data.cell_context[cell], :, 0])
+        before = np.tile(prevalence[data.cell_context[cell], :, 0], (classes, 1))
+        if hard_truth.size:
+            before[1] = before[0] @ hard_truth
         weight = data.bundle_counts[data.bundle_cells == cell].sum()
-        yield float(weight * logsumexp(by_state))
+        yield float(weight * logsumexp(parts + np.log(before)))
 
 
 @pytest.mark.parametrize("recipe", list(RECIPES))

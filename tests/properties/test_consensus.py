@@ -83,7 +83,7 @@ def stacked(values: Values) -> Values:
 def log_bayes_factors(structure: Structure, values: Values) -> np.ndarray:
     """Of yes, for each item."""
     chance = recover(structure, stacked(values), np.random.default_rng(1)).probabilities
-    before = structure.prevalence.table(stacked(values), np)[0, 0, 0]
+    before = structure.state_chances(stacked(values), np)[0, 0, 0]
     return np.log(chance[:, 1] / chance[:, 0]) - np.log(before[1] / before[0])
 
 
@@ -121,21 +121,47 @@ def test_each_more_of_exchangeable_raters_makes_an_answer_likelier(recipe: str):
     assert seen > len(SEEDS) / 4
 
 
+def symmetric(values: Values) -> Values:
+    """Raters who are as often right about yes as about no."""
+    found = dict(values)
+    for name, value in values.items():
+        if name in ("logit_mean", "logit_sd", "logit_offset", "accuracy", "difficulty_rate"):
+            found[name] = np.broadcast_to(value[..., :1], value.shape)
+        if name.startswith(("shift", "strategy")):
+            found[name] = np.zeros_like(value)
+        if name.startswith("confusion"):
+            found[name] = np.stack([value[..., 0, :], value[..., 0, ::-1]], axis=-2)
+    return found
+
+
 @pytest.mark.parametrize("recipe", [r for r in RECIPES if "mace" not in r])
-def test_a_tie_of_symmetric_raters_tells_nothing(recipe: str):
+def test_a_tie_of_symmetric_raters_tells_no_more_than_how_hard_the_item_is(recipe: str):
     structure = build_structure(votes([2, 0], 4), make_spec(recipe))
     for seed in SEEDS[:10]:
-        values = drawn(structure, seed, alike=True)
-        for name, value in values.items():
-            if name in ("logit_mean", "logit_sd", "logit_offset", "accuracy", "difficulty_rate"):
-                values[name] = np.broadcast_to(value[..., :1], value.shape)
-            if name.startswith(("shift", "strategy")):
-                values[name] = np.zeros_like(value)
-            if name.startswith("confusion"):
-                values[name] = np.stack([value[..., 0, :], value[..., 0, ::-1]], axis=-2)
-        tie, none = log_bayes_factors(structure, values)
+        values = symmetric(drawn(structure, seed, alike=True))
+        found = recover(structure, stacked(values), np.random.default_rng(1))
+        easy = structure.prevalence.table(stacked(values), np)[0, 0, 0, 1]
+        shares = np.full(found.difficulty.shape[1], easy)
+        if structure.difficulty.has_classes:
+            shares[1] = 0.5
+        tie, none = found.probabilities[:, 1] - found.difficulty @ shares
         assert tie == pytest.approx(0, abs=1e-9)
         assert none != pytest.approx(0, abs=1e-9)
+
+
+@pytest.mark.parametrize("family", [name for name in FAMILIES if name != "mace"])
+def test_a_tie_on_a_hard_item_is_a_tie_whatever_the_prevalence(family: str):
+    structure = build_structure(votes([2, 1], 4), make_spec(f"{family} + item_difficulty"))
+    prevalences = []
+    for seed in SEEDS[:10]:
+        values = symmetric(drawn(structure, seed, alike=True))
+        values["hard_share"] = np.array(1 - 1e-13)
+        found = recover(structure, stacked(values), np.random.default_rng(1))
+        tie, fewer = np.log(found.probabilities[:, 1] / found.probabilities[:, 0])
+        assert tie == pytest.approx(0, abs=1e-8)
+        assert fewer != pytest.approx(0, abs=1e-8)
+        prevalences.append(structure.prevalence.table(stacked(values), np)[0, 0, 0, 1])
+    assert np.ptp(prevalences) > 0.5
 
 
 @pytest.mark.parametrize("task", ["single", "retrieval", "relevance"])

@@ -94,6 +94,8 @@ def metrics_before(
     chosen = weighable_metrics(ratings, metric)
     layout = panel_layout(ratings, by=by)
     blocks = structure.prevalence.parameters()
+    if structure.hard_truth.applies:
+        blocks = structure.parameters()
     values = {b.name: np.stack([b.draw(generator) for _ in range(draws)]) for b in blocks}
     states = predict_states(structure, running_prevalence(structure, values), generator)
     y = LabelDraws(states=states, codes=structure.prevalence.space.states)

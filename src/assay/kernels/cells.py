@@ -20,20 +20,21 @@ VANISHED = 1e-200
 
 
 @compiled(fastmath={"reassoc", "contract"})
-def cell_evidence(rows, difficulty, layer, data):  # type: ignore[no-untyped-def]
+def cell_evidence(rows, difficulty, layer, hard_truth, data):  # type: ignore[no-untyped-def]
     """Evidence of each cell for each state, and its parts by class of difficulty.
 
     Parameters
     ----------
     rows : tuple
         From :func:`~assay.kernels.rows.row_chances`.
-    difficulty, layer, data
+    difficulty, layer, hard_truth, data
         As for :func:`~assay.kernels.marginal_likelihood.value_and_gradient`.
 
     Returns
     -------
     evidence : ndarray (cell, state)
-        Likelihood of the cell's ratings given the state, relative to the largest.
+        Likelihood of the cell's ratings given the state, relative to the largest. Where the truth
+        of hard items is drawn anew, given the state that the item has if it is easy.
     parts : ndarray (cell, difficulty * state)
         Its terms.
     height : ndarray (cell,)
@@ -65,14 +66,14 @@ def cell_evidence(rows, difficulty, layer, data):  # type: ignore[no-untyped-def
                     blur = layer[kind, d, s]
                     mixed = (1 - blur) * looks[d * states + s] + blur * afresh[s]
                     parts[cell, d * states + s] *= mixed
-        top = _add_classes(parts[cell], evidence[cell])
+        top = _add_classes(parts[cell], evidence[cell], hard_truth)
         height[cell] = 0.0
         if top < VANISHED:
             vanished[cell] = True
             height[cell] = _by_logarithms(
                 parts[cell], cell, log_chance, difficulty, layer, data, looks, highs, afresh
             )
-            top = _add_classes(parts[cell], evidence[cell])
+            top = _add_classes(parts[cell], evidence[cell], hard_truth)
             if top == 0.0:  # no state is possible
                 top = 1.0
         height[cell] += np.log(top)
@@ -106,14 +107,19 @@ def logs_without_ratings(parts, difficulty, mask):  # type: ignore[no-untyped-de
 
 
 @compiled(inline="always")
-def _add_classes(parts, evidence):  # type: ignore[no-untyped-def]
+def _add_classes(parts, evidence, hard_truth):  # type: ignore[no-untyped-def]
     """Fill the evidence (state,) with the sums of parts over difficulty; return the largest."""
     states = evidence.shape[0]
     for s in range(states):
         evidence[s] = parts[s]
-    for k in range(states, parts.shape[0], states):
+    if hard_truth.shape[0] > 0:
         for s in range(states):
-            evidence[s] += parts[k + s]
+            for n in range(states):
+                evidence[s] += hard_truth[s, n] * parts[states + n]
+    else:
+        for k in range(states, parts.shape[0], states):
+            for s in range(states):
+                evidence[s] += parts[k + s]
     top = 0.0
     for s in range(states):
         top = max(top, evidence[s])

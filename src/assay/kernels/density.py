@@ -18,17 +18,26 @@ class Places(NamedTuple):
     response: np.ndarray
     difficulty: np.ndarray
     layer: np.ndarray
+    hard_truth: np.ndarray
 
 
 @compiled()
 def log_density(x, tape, places, log_weight, data):  # type: ignore[no-untyped-def]
     """Log density and gradient at unconstrained values ``x``."""
-    buffer, prevalence, response, difficulty, layer = tables_at(x, tape, places)
-    value, by_prevalence, by_response, by_difficulty, by_layer = value_and_gradient(
-        prevalence, response, difficulty, layer, log_weight, data
+    buffer, prevalence, response, difficulty, layer, hard_truth = tables_at(x, tape, places)
+    value, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth = value_and_gradient(
+        prevalence, response, difficulty, layer, hard_truth, log_weight, data
     )
     gradient = carry_back(
-        buffer, by_prevalence, by_response, by_difficulty, by_layer, tape, places, x.shape[0]
+        buffer,
+        by_prevalence,
+        by_response,
+        by_difficulty,
+        by_layer,
+        by_hard_truth,
+        tape,
+        places,
+        x.shape[0],
     )
     return value + buffer[places.prior], gradient
 
@@ -44,17 +53,29 @@ def tables_at(x, tape, places):  # type: ignore[no-untyped-def]
     response = np.empty(places.response.shape)
     difficulty = np.empty(places.difficulty.shape)
     layer = np.empty(places.layer.shape)
+    hard_truth = np.empty(places.hard_truth.shape)
     _gather(buffer, places.prevalence, prevalence)
     _gather(buffer, places.response, response)
     _gather(buffer, places.layer, layer)
     for n in range(difficulty.shape[0]):
         difficulty[n] = buffer[at(places.difficulty[n])]
-    return buffer, prevalence, response, difficulty, layer
+    for s in range(hard_truth.shape[0]):
+        for n in range(hard_truth.shape[1]):
+            hard_truth[s, n] = buffer[at(places.hard_truth[s, n])]
+    return buffer, prevalence, response, difficulty, layer, hard_truth
 
 
 @compiled()
 def carry_back(  # type: ignore[no-untyped-def]
-    buffer, by_prevalence, by_response, by_difficulty, by_layer, tape, places, size
+    buffer,
+    by_prevalence,
+    by_response,
+    by_difficulty,
+    by_layer,
+    by_hard_truth,
+    tape,
+    places,
+    size,
 ):
     """Gradient by the first ``size`` numbers of the buffer, the prior's included."""
     adjoint = np.zeros(buffer.shape)
@@ -64,6 +85,9 @@ def carry_back(  # type: ignore[no-untyped-def]
     _scatter(adjoint, places.layer, by_layer)
     for n in range(by_difficulty.shape[0]):
         adjoint[at(places.difficulty[n])] += by_difficulty[n]
+    for s in range(by_hard_truth.shape[0]):
+        for n in range(by_hard_truth.shape[1]):
+            adjoint[at(places.hard_truth[s, n])] += by_hard_truth[s, n]
     play_backwards(buffer, adjoint, tape.operations, tape.positions)
     gradient = np.empty(size)
     for n in range(size):

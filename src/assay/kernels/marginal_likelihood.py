@@ -11,7 +11,9 @@ from assay.kernels.rows import row_chances, value_of_heights
 
 
 @compiled(fastmath={"reassoc", "contract"})
-def value_and_gradient(prevalence, response, difficulty, layer, log_weight, data):  # type: ignore[no-untyped-def]
+def value_and_gradient(  # type: ignore[no-untyped-def]
+    prevalence, response, difficulty, layer, hard_truth, log_weight, data
+):
     """Log-likelihood and its gradients in one pass.
 
     Parameters
@@ -26,6 +28,9 @@ def value_and_gradient(prevalence, response, difficulty, layer, log_weight, data
         Of each kind of perception: the chances that an item is misperceived, by its difficulty and
         state, and the probabilities of what it then looks like, in one row for all states or in a
         row for each.
+    hard_truth : ndarray (state, state)
+        Probabilities of a hard item's states, given the state that it has if it is easy. Without
+        states, hard items have the truth of easy ones.
     log_weight : ndarray (node,)
         Log weights of the quadrature nodes.
     data : Data
@@ -33,18 +38,19 @@ def value_and_gradient(prevalence, response, difficulty, layer, log_weight, data
     Returns
     -------
     value : float
-    by_prevalence, by_response, by_difficulty, by_layer : ndarray
+    by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth : ndarray
         Like the tables.
     """
-    by_layer = np.zeros(layer.shape)
+    by_layer, by_hard_truth = np.zeros(layer.shape), np.zeros(hard_truth.shape)
+    classes = difficulty.shape[0]
     rows = row_chances(response)
     if log_weight.shape[0] == 1 and layer.shape[0] == 0:
-        plain, by_prevalence, by_rows, by_part = plain_value_and_gradient(
-            prevalence, rows, difficulty, data
+        plain, by_prevalence, by_rows, by_part, by_hard = plain_value_and_gradient(
+            prevalence, rows, difficulty, hard_truth, data
         )
-        by_response = _by_class(by_rows, response.shape)
-        return plain, by_prevalence, by_response, _sums(by_part, difficulty.shape[0]), by_layer
-    evidence, parts, height, vanished = cell_evidence(rows, difficulty, layer, data)
+        by_response, by_difficulty = _by_class(by_rows, response.shape), _sums(by_part, classes)
+        return plain, by_prevalence, by_response, by_difficulty, by_layer, by_hard
+    evidence, parts, height, vanished = cell_evidence(rows, difficulty, layer, hard_truth, data)
     chance, shrink = cell_chances(prevalence, evidence, height, data)
     value, shares = bundle_shares(log_weight, chance, height, data)
     cells, nodes, states = chance.shape[0], chance.shape[1], evidence.shape[1]
@@ -59,7 +65,7 @@ def value_and_gradient(prevalence, response, difficulty, layer, log_weight, data
                 pull[cell, q] += scale * shares[b, q]
     by_prevalence = np.zeros(prevalence.shape)
     by_rows, by_part = np.zeros(rows[0].shape), np.zeros(parts.shape[1])
-    along = np.empty(parts.shape[1])
+    along, reach = np.empty(parts.shape[1]), np.empty(states)
     for cell in range(cells):
         g = at(data.cell_context[cell])
         for q in range(nodes):
@@ -69,15 +75,22 @@ def value_and_gradient(prevalence, response, difficulty, layer, log_weight, data
             for q in range(nodes):
                 by_prevalence[g, s, q] += pull[cell, q] * e
                 by_state += pull[cell, q] * prevalence[g, s, q]
+            reach[s] = by_state * shrink[cell]
             for k in range(s, along.shape[0], states):
-                along[k] = by_state * shrink[cell]
+                along[k] = reach[s]
+        if hard_truth.shape[0] > 0:
+            for n in range(states):
+                along[states + n] = 0.0
+                for s in range(states):
+                    along[states + n] += reach[s] * hard_truth[s, n]
+                    by_hard_truth[s, n] += reach[s] * parts[cell, states + n]
         for k in range(along.shape[0]):
             parts[cell, k] *= along[k]
             by_part[k] += parts[cell, k]
     cell_evidence_back(parts, rows, layer, data, vanished, by_rows, by_layer)
     total += value_of_heights(by_rows, rows[2])
-    by_difficulty = _sums(by_part, difficulty.shape[0])
-    return total, by_prevalence, _by_class(by_rows, response.shape), by_difficulty, by_layer
+    by_response, by_difficulty = _by_class(by_rows, response.shape), _sums(by_part, classes)
+    return total, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth
 
 
 @compiled()
@@ -102,7 +115,9 @@ def _by_class(by_rows, shape):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def bundle_nodes(prevalence, response, difficulty, layer, log_weight, data):  # type: ignore[no-untyped-def]
+def bundle_nodes(  # type: ignore[no-untyped-def]
+    prevalence, response, difficulty, layer, hard_truth, log_weight, data
+):
     """Log-likelihood and posterior of the nodes of each bundle, and each cell's evidence.
 
     Parameters are those of :func:`value_and_gradient`.
@@ -118,7 +133,7 @@ def bundle_nodes(prevalence, response, difficulty, layer, log_weight, data):  # 
         difficulty, up to a factor of the cell.
     """
     rows = row_chances(response)
-    evidence, parts, height, _ = cell_evidence(rows, difficulty, layer, data)
+    evidence, parts, height, _ = cell_evidence(rows, difficulty, layer, hard_truth, data)
     for cell in range(height.shape[0]):
         begin = data.row_start[at(data.view_start[cell])]
         end = data.row_start[at(data.view_start[cell + 1])]

@@ -18,7 +18,7 @@ from assay.kernels.rows import (
 
 
 @compiled()
-def plain_value_and_gradient(prevalence, rows, difficulty, data):  # type: ignore[no-untyped-def]
+def plain_value_and_gradient(prevalence, rows, difficulty, hard_truth, data):  # type: ignore[no-untyped-def]
     """Log-likelihood and its gradients, as ``value_and_gradient`` has them for one node.
 
     Parameters
@@ -27,6 +27,7 @@ def plain_value_and_gradient(prevalence, rows, difficulty, data):  # type: ignor
     rows : tuple
         From :func:`~assay.kernels.rows.row_chances`.
     difficulty : ndarray (difficulty,)
+    hard_truth : ndarray (state, state), or without states
     data : Data
         Without layers of perception.
 
@@ -37,11 +38,12 @@ def plain_value_and_gradient(prevalence, rows, difficulty, data):  # type: ignor
         Like the tables.
     by_part : ndarray (difficulty * state,)
         Gradient by the log weight of each class of difficulty and state.
+    by_hard_truth : ndarray
     """
     chance, log_chance, row_height = rows
     weight = cell_weights(data)
     by_rows, length = np.zeros(chance.shape), chance.shape[1]
-    before = _for_each_difficulty(prevalence, length)
+    before = _for_each_difficulty(prevalence, length, hard_truth)
     by_before, by_part, parts = np.zeros(before.shape), np.zeros(length), np.empty(length)
     start = evidence_without_ratings(difficulty, data.masks)
     value = 0.0
@@ -67,21 +69,52 @@ def plain_value_and_gradient(prevalence, rows, difficulty, data):  # type: ignor
             by_part[k] += parts[k]
         spread_rows(parts, by_rows, data.rows, begin, end)
     value += value_of_heights(by_rows, row_height)
-    by_prevalence, states = np.zeros(prevalence.shape), prevalence.shape[1]
-    for g in range(by_before.shape[0]):
-        for k in range(length):
-            by_prevalence[g, k % states, 0] += by_before[g, k]
-    return value, by_prevalence, by_rows, by_part
+    by_prevalence, by_hard_truth = _to_prevalence(by_before, prevalence, hard_truth)
+    return value, by_prevalence, by_rows, by_part, by_hard_truth
 
 
 @compiled()
-def _for_each_difficulty(prevalence, length):  # type: ignore[no-untyped-def]
-    """Repeat the probabilities of the states for each class of difficulty: (context, length)."""
+def _for_each_difficulty(prevalence, length, hard_truth):  # type: ignore[no-untyped-def]
+    """Probabilities of the states for each class of difficulty: (context, length)."""
     contexts, states, _ = prevalence.shape
     found = np.empty((contexts, length))
     for g in range(contexts):
         for k in range(length):
             found[g, k] = prevalence[g, k % states, 0]
+    if hard_truth.shape[0] > 0:
+        hard = hard_prevalence(prevalence, hard_truth)
+        for g in range(contexts):
+            for s in range(states):
+                found[g, states + s] = hard[g, s, 0]
+    return found
+
+
+@compiled()
+def _to_prevalence(by_before, prevalence, hard_truth):  # type: ignore[no-untyped-def]
+    """Carry the gradient by what `_for_each_difficulty` returns to what it is made of."""
+    contexts, states, _ = prevalence.shape
+    by_prevalence, by_hard_truth = np.zeros(prevalence.shape), np.zeros(hard_truth.shape)
+    alike = states if hard_truth.shape[0] > 0 else by_before.shape[1]
+    for g in range(contexts):
+        for k in range(alike):
+            by_prevalence[g, k % states, 0] += by_before[g, k]
+        for s in range(hard_truth.shape[0]):
+            for n in range(states):
+                by_prevalence[g, s, 0] += hard_truth[s, n] * by_before[g, states + n]
+                by_hard_truth[s, n] += prevalence[g, s, 0] * by_before[g, states + n]
+    return by_prevalence, by_hard_truth
+
+
+@compiled()
+def hard_prevalence(prevalence, hard_truth):  # type: ignore[no-untyped-def]
+    """Probabilities of the states of hard items: (context, state, node)."""
+    contexts, states, nodes = prevalence.shape
+    found = np.zeros(prevalence.shape)
+    for g in range(contexts):
+        for s in range(hard_truth.shape[0]):
+            for n in range(states):
+                for q in range(nodes):
+                    found[g, n, q] += prevalence[g, s, q] * hard_truth[s, n]
     return found
 
 

@@ -9,6 +9,7 @@ from assay.kernels.positions import at
 @compiled()
 def recover_draw(  # type: ignore[no-untyped-def]
     prevalence,
+    hard,
     shares,
     parts,
     data,
@@ -24,12 +25,15 @@ def recover_draw(  # type: ignore[no-untyped-def]
 ):
     """Fill the states and add up the probabilities of one draw.
 
-    ``prevalence`` is (context, state, node); ``difficulties`` (item, difficulty) adds up the
-    probabilities of the classes of difficulty.
+    ``prevalence`` is (context, state, node), and so is ``hard``, of hard items whose truth is drawn
+    anew; else it is without states. ``difficulties`` (item, difficulty) adds up the probabilities
+    of the classes of difficulty.
     """
     count, nodes = prevalence.shape[1], prevalence.shape[2]
     chance, evidence = np.empty(count), np.empty(count)
     node, pull = np.empty(nodes), np.empty(nodes)
+    apart = hard.shape[1] > 0
+    alike = 1 if apart else parts.shape[1]
     for c in range(cluster_bundle.shape[0]):
         for q in range(nodes):
             node[q] = shares[at(cluster_bundle[c]), q]
@@ -42,12 +46,16 @@ def recover_draw(  # type: ignore[no-untyped-def]
                 pull[q] = 1e-300
             for s in range(count):
                 e = 0.0
-                for d in range(parts.shape[1]):
+                for d in range(alike):
                     e += parts[cell, d, s]
                 evidence[s] = e
                 chance[s] = prevalence[g, s, drawn] * e
                 for q in range(nodes):
                     pull[q] += prevalence[g, s, q] * e
+                if apart:
+                    chance[s] += hard[g, s, drawn] * parts[cell, 1, s]
+                    for q in range(nodes):
+                        pull[q] += hard[g, s, q] * parts[cell, 1, s]
             for q in range(nodes):
                 pull[q] = node[q] / pull[q]
             for s in range(count):
@@ -55,8 +63,15 @@ def recover_draw(  # type: ignore[no-untyped-def]
                 for q in range(nodes):
                     weight += pull[q] * prevalence[g, s, q]
                 probabilities[item, s] += weight * evidence[s]
-                for d in range(parts.shape[1]):
+                for d in range(alike):
                     difficulties[item, d] += weight * parts[cell, d, s]
+                if apart:
+                    part = 0.0
+                    for q in range(nodes):
+                        part += pull[q] * hard[g, s, q]
+                    part *= parts[cell, 1, s]
+                    probabilities[item, s] += part
+                    difficulties[item, 1] += part
             states[item] = _pick(chance, by_item[item])
 
 

@@ -1,0 +1,106 @@
+"""The truth of hard items: what is hard to tell is as often one thing as the other."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.grammar import NOT_ASKED
+from assay.layers.difficulty import HARD
+from assay.states import StateSpace
+
+Floats = NDArray[np.float64]
+MAX_STATES = 256
+"""States beyond which hard items have the truth of easy ones: the table grows with squares."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HardTruth:
+    r"""States of hard items, drawn from those of easy ones: label by label anew, or kept.
+
+    .. math::
+
+        \pi_{\mathrm{hard}} = \pi \prod_l \bigl(w_l^2 I + (1 - w_l^2) A_l\bigr), \qquad
+        w_l = e^{-\lambda_l}
+
+    :math:`A_l` gives the classes of label :math:`l` equal odds, among the states that are asked the
+    same labels; where rules tie other labels to it, they change no more than they have to. Two
+    answers to a hard item agree beyond chance as often as neither is a guess, :math:`w^2`: where
+    hard items are no harder on a label, it keeps its prevalence, and where all answers are guesses,
+    it is as often one class as another. So raters who are split are not overruled by what is true
+    of the items on which they agree.
+
+    Attributes
+    ----------
+    space : StateSpace
+    wanted : bool
+        Whether items are easy or hard, and the truth is what all raters agree on.
+    """
+
+    space: StateSpace
+    wanted: bool
+
+    @property
+    def applies(self) -> bool:
+        """Whether hard items have a truth of their own."""
+        return self.wanted and len(self.space.states) <= MAX_STATES and bool(self.redraws)
+
+    @cached_property
+    def redraws(self) -> list[tuple[int, Floats]]:
+        """Labels that have several classes among states asked the same, and their :math:`A_l`."""
+        every = ((n, _redraw(self.space.states, n)) for n in range(self.space.states.shape[1]))
+        return [(n, table) for n, table in every if (np.diagonal(table) < 1).any()]
+
+    def table(self, rates: list[Any], xp: Any) -> Any:
+        r"""Probabilities of a hard item's states given its state if it were easy.
+
+        Parameters
+        ----------
+        rates : list of (..., group, label)
+            :math:`\lambda` of the groups to which difficulty matters.
+
+        Returns
+        -------
+        (..., state, state), or (0, 0) if hard items are like the others
+        """
+        if not self.applies:
+            return np.zeros((0, 0))
+        rate = rates[0] if len(rates) == 1 else xp.concatenate(rates, axis=-2)
+        groups = sum(each.shape[-2] for each in rates)
+        kept = xp.exp(rate * (-2.0 * HARD)).sum(axis=-2) * (1 / groups)
+        found = None
+        for label, redraw in self.redraws:
+            before = np.eye(len(redraw)) if found is None else found
+            anew = redraw if found is None else _times(found, redraw)
+            found = kept[..., label, None, None] * (before - anew) + anew
+        return found
+
+
+def _times(table: Any, redraw: Floats) -> Any:
+    """Multiply matrices of which the second has few entries in a column."""
+    often = int((redraw > 0).sum(axis=0).max())
+    place = np.argsort(-redraw, axis=0, kind="stable")[:often].T
+    weight = np.take_along_axis(redraw, place.T, axis=0).T
+    return (table[..., place] * weight).sum(axis=-1)
+
+
+def _redraw(states: NDArray[np.int16], label: int) -> Floats:
+    """Equal odds of a label's classes: (state, state)."""
+    found = np.zeros((len(states), len(states)))
+    for n, nearest in enumerate(_nearest(states, label)):
+        for of_class in nearest:
+            found[n, of_class] = 1 / len(nearest) / len(of_class)
+    return found
+
+
+def _nearest(states: NDArray[np.int16], label: int) -> Iterator[list[NDArray[np.int64]]]:
+    """Of each state, those nearest to it, asked the same, that have each class of a label."""
+    asked = states != NOT_ASKED
+    for state in states:
+        alike = np.flatnonzero((asked == (state != NOT_ASKED)).all(axis=1))
+        away = (states[alike] != state).sum(axis=1)
+        by_class = [states[alike, label] == k for k in np.unique(states[alike, label])]
+        yield [alike[here & (away == away[here].min())] for here in by_class]

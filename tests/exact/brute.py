@@ -18,7 +18,7 @@ from assay.model import Structure
 
 __all__ = [
     "MISSING", "NOT_ASKED", "Rater", "Scores", "Vector", "clusters", "difficulty_probabilities",
-    "evidence", "holds", "log_likelihoods", "nodes", "paths", "prevalences", "speaker",
+    "holds", "log_likelihoods", "nodes", "paths", "prevalences", "speaker",
     "state_probabilities", "states", "voices",
 ]  # fmt: skip
 RIGHT, WRONG, SOME_WRONG = 1, 0, -2
@@ -98,26 +98,23 @@ def parts(structure: Structure, values: dict) -> np.ndarray:
     return table
 
 
-def evidence(structure: Structure, values: dict) -> list[list[float]]:
-    """P(ratings of the item, known truth | state): [item][state].
-
-    Only where items of all difficulties have the same prevalence.
-    """
-    assert len(difficulties(structure, values)) == 1
-    return parts(structure, values).sum(axis=1).tolist()
-
-
 def by_difficulty(structure: Structure, values: dict) -> list[Callable[[float], np.ndarray]]:
     """P(state | difficulty) of each item, as a function of its cluster's effect."""
     positions = [position for position, _ in difficulties(structure, values)]
+    alone = np.eye(len(states(structure.ratings.task))).tolist()
+    hard = np.array([hard_states(structure, values, easy) for easy in alone])
 
     def at(u: float, prior: Callable[[float], list[float]]) -> np.ndarray:
-        easy = prior(u)
-        return np.array(
-            [hard_states(structure, values, easy) if p == 1.0 else easy for p in positions]
-        )
+        easy = np.array(prior(u))
+        return np.array([easy @ hard if position == 1.0 else easy for position in positions])
 
     return [lambda u, p=p: at(u, p) for p in prevalences(structure, values)]
+
+
+def of_all_items(structure: Structure, values: dict) -> list[Callable[[float], np.ndarray]]:
+    """P(state) of each item, easy or hard, as a function of its cluster's effect."""
+    weights = np.array([weight for _, weight in difficulties(structure, values)])
+    return [lambda u, p=p: weights @ p(u) for p in by_difficulty(structure, values)]
 
 
 def clusters(structure: Structure) -> list[list[int]]:

@@ -98,11 +98,11 @@ def test_drawn_states_of_a_cluster_depend_on_each_other():
     structure = structure_of("relevance", 4, items=10, clusters=5)
     values = draw_values(structure, 4) | {"cluster_loading": np.array([2.5, 1.0])}
     found = recover(structure, stacked(values, DRAWS), np.random.default_rng(4))
-    given, prior = brute.evidence(structure, values), brute.prevalences(structure, values)
+    given, prior = brute.parts(structure, values), brute.by_difficulty(structure, values)
     for items in brute.clusters(structure):
         table = np.zeros((3, 3))
         for u, w in brute.nodes(structure):
-            first, second = (np.multiply(prior[i](u), given[i]) for i in items)
+            first, second = ((prior[i](u) * given[i]).sum(axis=0) for i in items)
             table += w * np.outer(first, second)
         pairs = found.states[:, items[0]] * 3 + found.states[:, items[1]]
         assert chi_squared(np.bincount(pairs, minlength=9), (table / table.sum()).ravel()) > 1e-4
@@ -114,7 +114,7 @@ def test_new_states_have_the_prevalence_of_their_context():
     drawn = predict_states(
         structure, running_prevalence(structure, stacked(values, DRAWS)), np.random.default_rng(5)
     )
-    for i, prevalence in enumerate(brute.prevalences(structure, values)):
+    for i, prevalence in enumerate(brute.of_all_items(structure, values)):
         expected = sum(w * np.array(prevalence(u)) for u, w in brute.nodes(structure))
         assert chi_squared(np.bincount(drawn[:, i], minlength=5), expected) > 1e-4
 
@@ -125,7 +125,7 @@ def test_new_states_of_a_cluster_share_its_effect():
     drawn = predict_states(
         structure, running_prevalence(structure, stacked(values, DRAWS)), np.random.default_rng(6)
     )
-    prior = brute.prevalences(structure, values)
+    prior = brute.of_all_items(structure, values)
     first, second = brute.clusters(structure)[0]
     table = sum(w * np.outer(prior[first](u), prior[second](u)) for u, w in brute.nodes(structure))
     pairs = np.bincount(drawn[:, first] * 3 + drawn[:, second], minlength=9)

@@ -78,7 +78,7 @@ def _draw_difficulty(
     total = chance[0] * easy[0] + hard
     node = _draw_nodes(structure, total, states, rng)
     place = (structure.prevalence.design.item_context, node, states)
-    return (rng.random(len(states)) * total[place] < hard[place]).astype(np.int64)
+    return np.asarray(rng.random(len(states)) * total[place] < hard[place], np.int64)
 
 
 def _draw_nodes(

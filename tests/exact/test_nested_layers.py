@@ -130,10 +130,13 @@ def test_who_only_lapses_tells_nothing(name: str):
     assert here == pytest.approx(there, abs=1e-9)
 
 
-@pytest.mark.parametrize("raters", ["hierarchical", "scored", "dawid_skene + item_difficulty"])
+@pytest.mark.parametrize(
+    "raters", ["hierarchical", "scored", "dawid_skene + item_difficulty_continuous"]
+)
 @pytest.mark.parametrize("reference", ["gold", "human"])
 @pytest.mark.parametrize("name", TASKS)
 def test_who_misperceives_nothing_sees_the_truth(name: str, reference: str, raters: str):
+    """Not of easy and hard items: a consensus has no truth of hard ones but by their raters."""
     point = {"misperceived": 0.0}
     ratings = ratings_of(name, scores=True)
     agree(ratings, {"raters": raters}, {"raters": raters, "reference": reference}, point)

@@ -4,12 +4,14 @@ For clusters :math:`c`, items :math:`i`, states :math:`s` and the cluster effect
 
 .. math::
 
-    \log L = \sum_c \log \sum_q w_q \prod_{i \in c} \sum_s \pi_{g(i)}(s \mid u_q)\, m_i(s)
-             \sum_d \rho_d \prod_v p_{id}(y_v \mid s),
+    \log L = \sum_c \log \sum_q w_q \prod_{i \in c} \sum_d \rho_d
+             \sum_s \pi_{g(i)d}(s \mid u_q)\, m_i(s) \prod_v p_{id}(y_v \mid s),
 
 where :math:`g(i)` is the item's context (system, rank, stratum), :math:`m_i` what is known of the
 truth, :math:`(u_q, w_q)` a quadrature rule (one node without a cluster effect) and :math:`\rho_d`
-the classes of difficulty (one without that layer). A *view* :math:`v` is what one group of raters
+the classes of difficulty (one without that layer). The states of each class have the prevalence,
+:math:`\pi_{gd} = \pi_g`, but those of hard items where the truth is a consensus:
+:class:`~assay.layers.hard_truth.HardTruth`. A *view* :math:`v` is what one group of raters
 sees of the item. Without a perception layer
 :math:`p_{id}(y_v \mid s) = \prod_{a \in v} p_d(y_a \mid s)`; with one, what the item looks like is
 summed out,

@@ -1,11 +1,13 @@
 """The truth of hard items: which labels keep their prevalence, and which have equal odds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from assay.layers.hard_truth import MAX_STATES, HardTruth
 from assay.states import StateSpace, state_space
-from assay.task import Task
+from assay.task import Label, Rule, Task
 from assay.task_files import load_task
 
 CERTAIN = 400.0
@@ -48,13 +50,14 @@ def test_rows_are_probabilities(name: str):
 
 
 def test_labels_tied_by_a_rule_move_together():
-    labels = [{"name": name, "classes": ["no", "yes"]} for name in ("a", "b")]
-    task = Task.from_dict({"name": "tied", "labels": labels, "rules": [{"expression": "a -> b"}, {"expression": "b -> a"}]})
+    labels = tuple(Label(name=name, classes=("no", "yes")) for name in ("a", "b"))
+    rules = (Rule(name="there", expression="a -> b"), Rule(name="back", expression="b -> a"))
+    task = Task(name="tied", labels=labels, rules=rules)
     np.testing.assert_allclose(table_of(state_space(task), [CERTAIN, 0.0]), 0.5)
 
 
 def test_beyond_a_number_of_states_hard_items_are_like_the_others():
     states = np.array(np.unravel_index(np.arange(2 * MAX_STATES), (2, MAX_STATES))).T
     space = space_of("retrieval")
-    big = type(space)(**{**vars(space), "states": states.astype(np.int16)})
+    big = replace(space, states=states.astype(np.int16))
     assert not HardTruth(space=big, wanted=True).applies

@@ -47,7 +47,8 @@ class Difficulty:
     others is :math:`w(h) = e^{-\lambda h}` (:class:`~assay.layers.loading.Loading`).
 
     ``classes``: easy items have :math:`h = 0`, hard ones :math:`h = 1`, with a share that is
-    learned, and a truth of their own (:class:`~assay.layers.hard_truth.HardTruth`). ``continuous``: :math:`h = e^{2x}`, :math:`x \sim \mathrm{Normal}(0, 1)` by quadrature
+    learned, and a truth of their own (:class:`~assay.layers.hard_truth.HardTruth`).
+    ``continuous``: :math:`h = e^{2x}`, :math:`x \sim \mathrm{Normal}(0, 1)` by quadrature
     (:func:`~assay.prevalence.design.normal_quadrature`).
 
     Every row lies between the mean of the rows and what it is on the easiest items:

@@ -153,8 +153,8 @@ def test_one_system_has_the_three_sides_without_a_contrast():
 
 
 def made_up(naive, corrected):
-    front = {"metric": "m", "quantity": "A - B", "a": "A", "b": "B", "level": 0.95,
-             "basis": "votes", "estimand": "population", "reference": "gold", "doubt": ""}  # fmt: skip
+    front = {"metric": "m", "quantity": "A - B", "a": "A", "b": "B", "level": 0.95, "doubt": "",
+             "basis": "votes", "estimand": "population", "reference": "gold"}  # fmt: skip
     lines = [
         {**front, "approach": name, "mean": mean, "lower": mean - half, "upper": mean + half}
         for name, (mean, half) in (("naive", naive), ("corrected", corrected))

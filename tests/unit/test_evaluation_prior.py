@@ -22,7 +22,7 @@ def ratings() -> assay.Ratings:
 def test_a_known_prior_of_a_share_comes_out(ratings: assay.Ratings) -> None:
     """Of 400 items with Dirichlet(2, 2) states: a beta-binomial share."""
     draws = assay.prior_metrics(
-        ratings, prevalence="dirichlet", priors={"prevalence": "Dirichlet(2)"},
+        ratings, raters="hierarchical", prevalence="dirichlet", priors={"prevalence": "Dirichlet(2)"},
         metric="prevalence[label=b]", draws=4000, rng=2,
     )["prevalence[label=b]"]  # fmt: skip
     assert draws.dims == ("chain", "draw")
@@ -31,6 +31,20 @@ def test_a_known_prior_of_a_share_comes_out(ratings: assay.Ratings) -> None:
     law = stats.betabinom(400, 2, 2)
     for q in (0.05, 0.25, 0.5, 0.75, 0.95):
         assert (counts <= law.ppf(q)).mean() == pytest.approx(law.cdf(law.ppf(q)), abs=0.03)
+
+
+def test_hard_items_move_a_share_towards_one_half(ratings: assay.Ratings) -> None:
+    """By the share of hard items and of the guesses about them, which have priors of their own."""
+    rng = np.random.default_rng(3)
+    hard, kept = rng.beta(4, 1, 4000), np.exp(-2 * np.abs(rng.standard_normal(4000)))
+    easy = rng.beta(2, 2, 4000)
+    hoped = rng.binomial(400, easy + hard * (1 - kept) * (0.5 - easy)) / 400
+    found = assay.prior_metrics(
+        ratings, raters="hierarchical + item_difficulty", prevalence="dirichlet",
+        priors={"prevalence": "Dirichlet(2)", "hard_share": "Beta(4, 1)"},
+        metric="prevalence[label=b]", draws=4000, rng=2,
+    )["prevalence[label=b]"]  # fmt: skip
+    assert stats.ks_2samp(found.to_numpy().ravel(), hoped).pvalue > 1e-3
 
 
 def test_answers_are_not_looked_at(ratings: assay.Ratings) -> None:

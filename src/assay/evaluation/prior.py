@@ -63,8 +63,8 @@ def prior_metrics(
 
     Notes
     -----
-    Parameters of the prevalence are drawn from their priors, cluster effects and states from
-    these: :math:`s_i \sim \pi_{g(i)}(\cdot \mid u_{c(i)})`.
+    Parameters are drawn from their priors, cluster effects and states from these:
+    :math:`s_i \sim \pi_{g(i)}(\cdot \mid u_{c(i)})`, the prevalence of all items, hard ones too.
 
     Examples
     --------

@@ -22,8 +22,8 @@ def ratings() -> assay.Ratings:
 def test_a_known_prior_of_a_share_comes_out(ratings: assay.Ratings) -> None:
     """Of 400 items with Dirichlet(2, 2) states: a beta-binomial share."""
     draws = assay.prior_metrics(
-        ratings, raters="hierarchical", prevalence="dirichlet", priors={"prevalence": "Dirichlet(2)"},
-        metric="prevalence[label=b]", draws=4000, rng=2,
+        ratings, raters="hierarchical", prevalence="dirichlet",
+        priors={"prevalence": "Dirichlet(2)"}, metric="prevalence[label=b]", draws=4000, rng=2,
     )["prevalence[label=b]"]  # fmt: skip
     assert draws.dims == ("chain", "draw")
     assert draws.attrs["estimand"] == "prior"

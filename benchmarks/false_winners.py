@@ -305,6 +305,7 @@ def main() -> None:
         table = exact()
     elif chosen.part == "equal":
         table = judged(runs(EQUAL, chosen, file))
+        table = table[table["metric"] == "(all)"].drop(columns="metric")
     elif chosen.part == "power":
         table = judged(runs(POWER, chosen, file))
     else:

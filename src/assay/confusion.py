@@ -223,6 +223,21 @@ class ConfusionLayout:
         blind = self.guesses(log_confusion, xp) + guesses[..., None]
         return logsumexp(xp.stack([seen, blind], axis=-1), xp)
 
+    def nearer_guessing(self, log_confusion: Any, loss: Any, xp: Any) -> Any:
+        r"""Leave a share of the log odds between any two answers.
+
+        .. math:: \theta'_{kk'} \propto \theta_{kk'}^{e^{-b_k}}
+
+        Parameters
+        ----------
+        log_confusion : (..., rater, asked row, class)
+        loss : (..., rater, asked row)
+            :math:`b`, at least 0.
+        """
+        there = (np.arange(self.width) < self.row_classes[:, None]).astype(float)
+        lost = xp.exp(loss * -1.0) + -1.0
+        return log_softmax(log_confusion * (lost[..., None] * there + 1.0), xp)
+
     def guesses(self, log_confusion: Any, xp: Any) -> Any:
         """Log of the mean over the true classes of a label, in each of its rows.
 

@@ -11,7 +11,7 @@ Tilt = list[list[float]]  # [label][true class]
 
 
 def confusion_of(family: str, task: Task, values: dict, rater: int, group: int) -> Confusion:
-    """Confusion of one rater: [label][true][reported].
+    """Confusion of one rater, biases of ability_bias left aside: [label][true][reported].
 
     ``values`` has the parameters of its part, by their own names; ``rater`` and ``group`` are
     positions in it.
@@ -29,6 +29,29 @@ def tilted(confusion: Confusion, tilt: Tilt) -> Confusion:
             total = right + math.fsum(p for k, p in enumerate(row) if k != true)
             table.append([(right if k == true else p) / total for k, p in enumerate(row)])
         found.append(table)
+    return found
+
+
+def nearer_guessing(confusion: Confusion, shares: Tilt) -> Confusion:
+    """Leave a share of the log odds between any two answers; one for all true classes."""
+    found = []
+    for rows, kept in zip(confusion, shares, strict=True):
+        powers = [[p**share for p in row] for row, share in zip(rows, kept, strict=True)]
+        found.append([[p / math.fsum(row) for p in row] for row in powers])
+    return found
+
+
+def biased(task: Task, confusion: Confusion, values: dict, rater: int, group: int) -> Confusion:
+    """Multiply each answer to a label with three classes or more by the odds of a rater's bias."""
+    found, long, answer = [], count(), 0
+    for la, rows in zip(task.labels, confusion, strict=True):
+        odds = [1.0] * len(la.classes)
+        if len(la.classes) > 2:
+            sd, own = values["bias_sd"][group][next(long)], values["bias_offset"][rater]
+            odds = [math.exp(sd * own[answer + k]) for k in range(len(la.classes))]
+            answer += len(la.classes)
+        table = [[p * o for p, o in zip(row, odds, strict=True)] for row in rows]
+        found.append([[p / math.fsum(row) for p in row] for row in table])
     return found
 
 
@@ -86,10 +109,11 @@ def _hierarchical(task: Task, values: dict, j: int, g: int) -> Confusion:
     return _from_cells(task, mean[g] + sd[g] * offset[j])
 
 
-def _ability_bias(task: Task, values: dict, j: int, g: int) -> Confusion:
+def _without_bias(task: Task, values: dict, j: int, g: int) -> Confusion:
+    """What ability_bias has before biases are added."""
     mean, sd, offset = (values[f"logit_{n}"] for n in ("mean", "sd", "offset"))
     logits = [float(m + s * z) for m, s, z in zip(mean[g], sd[g], offset[j], strict=True)]
-    cell, long, first = count(), count(), 0
+    cell, long = count(), count()
     for la in task.labels:
         if len(la.classes) == 2:
             next(cell), next(cell)
@@ -99,9 +123,7 @@ def _ability_bias(task: Task, values: dict, j: int, g: int) -> Confusion:
             for said in range(len(la.classes)):
                 own = values["ability_sd"][g][n] * values["ability_offset"][j][n]
                 ability = values["ability_mean"][g][n] + own
-                bias = values["bias_sd"][g][n] * values["bias_offset"][j][first + said]
-                logits[next(cell)] += bias + (ability if said == true else 0.0)
-        first += len(la.classes)
+                logits[next(cell)] += ability if said == true else 0.0
     return _from_cells(task, logits)
 
 
@@ -195,7 +217,7 @@ FAMILIES: dict[str, Callable[[Task, dict, int, int], Confusion]] = {
     "dawid_skene": _dawid_skene,
     "pooled": _pooled,
     "hierarchical": _hierarchical,
-    "ability_bias": _ability_bias,
+    "ability_bias": _without_bias,
     "joint": _hierarchical,
     "ordinal": _ordinal,
 }

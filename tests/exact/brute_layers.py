@@ -45,7 +45,9 @@ def hard_states(structure: Structure, values: dict, easy: list[float]) -> list[f
         return easy
     every, now = states(structure.ratings.task), list(easy)
     rates = [v for name, v in values.items() if name.split(".")[-1] == "difficulty_rate"]
-    for n in range(len(every[0])):
+    for n, label in enumerate(structure.ratings.task.labels):
+        if len(label.classes) > 2:
+            continue
         squares = [math.exp(-float(row[n])) ** 2 for rate in rates for row in rate]
         kept, then = math.fsum(squares) / len(squares), [0.0] * len(every)
         for state, share in zip(every, now, strict=True):

@@ -7,11 +7,14 @@ from itertools import combinations, product
 import numpy as np
 from brute_confusions import (
     HONEST_ERROR,
+    Confusion,
     Tilt,
+    biased,
     blind,
     confusion_of,
     honest,
     lapse_share,
+    nearer_guessing,
     partly_guessed,
     spam,
     tilted,
@@ -137,7 +140,7 @@ def speaker(
     confusion = confusion_of(voice.family, task, voice.values, voice.rater, voice.group_place)
     taken = guessing(structure, voice, position)
     kept = [[math.exp(-by) for by in rows] for rows in taken]
-    changed = partly_guessed(tilted(confusion, tilt), kept)
+    changed = as_rated(structure, voice, tilted(confusion, tilt), kept)
     if voice.family != "joint":
         seen = Rater(structure.ratings, changed, voice.values)
         return with_lapses(structure, voice, seen) if "lapses" in voice.layers else seen
@@ -154,6 +157,17 @@ def with_lapses(structure: Structure, voice: Voice, seen: Rater) -> Mixture:
     share = lapse_share(voice.values, j, g)
     confusion = blind(structure.ratings.task, voice.values, j, g)
     return Mixture([(1 - share, seen), (share, Rater(structure.ratings, confusion, voice.values))])
+
+
+def as_rated(structure: Structure, voice: Voice, confusion: Confusion, kept: Tilt) -> Confusion:
+    """The confusion on an item of some difficulty; ``ability_bias`` keeps biases to long labels."""
+    task, guessed = structure.ratings.task, partly_guessed(confusion, kept)
+    if voice.family != "ability_bias":
+        return guessed
+    nearer = nearer_guessing(confusion, kept)
+    both = [n if len(la.classes) > 2 else g
+            for la, n, g in zip(task.labels, nearer, guessed, strict=True)]  # fmt: skip
+    return biased(task, both, voice.values, voice.rater, voice.group_place)
 
 
 def mace(structure: Structure, voice: Voice, tilt: Tilt) -> Mixture:

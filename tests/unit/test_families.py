@@ -257,7 +257,7 @@ def test_symbols_give_the_same_numbers(task: str, raters: str):
     )
     symbols = {k: pt.as_tensor_variable(v) for k, v in values.items()}
     rng, size = np.random.default_rng(1), (5, family.layout.asked_rows)
-    tilt = Tilt(added=rng.standard_normal(size), shrinkage=rng.exponential(size=size))
+    tilt = Tilt(added=rng.standard_normal(size), guessing=rng.exponential(size=size))
 
     def outputs(values: dict, tilt: Tilt, xp: object) -> list:
         found = [x for kind in family.components(values, units, tilt, xp) for x in kind]

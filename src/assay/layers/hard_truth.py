@@ -31,7 +31,8 @@ class HardTruth:
     answers to a hard item agree beyond chance as often as neither is a guess, :math:`w^2`: where
     hard items are no harder on a label, it keeps its prevalence, and where all answers are guesses,
     it is as often one class as another. So raters who are split are not overruled by what is true
-    of the items on which they agree.
+    of the items on which they agree. Labels of three classes or more keep their prevalence: raters
+    who are split between two of the classes say nothing of the others.
 
     Attributes
     ----------
@@ -50,8 +51,10 @@ class HardTruth:
 
     @cached_property
     def redraws(self) -> list[tuple[int, Floats]]:
-        """Labels that have several classes among states asked the same, and their :math:`A_l`."""
-        every = ((n, _redraw(self.space.states, n)) for n in range(self.space.states.shape[1]))
+        """Labels of two classes among states that are asked the same, and their :math:`A_l`."""
+        states = self.space.states
+        binary = [n for n, codes in enumerate(states.T) if codes.max() == 1]
+        every = ((n, _redraw(states, n)) for n in binary)
         return [(n, table) for n, table in every if (np.diagonal(table) < 1).any()]
 
     def table(self, rates: list[Any], xp: Any) -> Any:

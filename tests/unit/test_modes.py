@@ -416,17 +416,19 @@ def graded(seed: int) -> assay.Ratings:
     return assay.read_ratings(pd.DataFrame(rows, columns=["item", "rater", "label"]), task="single")
 
 
-def test_hard_items_are_no_class_from_either_start():
-    """When hard items had the prevalence, the climb from the centre ended five nats lower."""
+def test_hard_items_are_no_class_where_the_mode_without_them_leads_higher():
+    """From the centre of the prior the class of some hard items is sought before the classes are.
+
+    That climb ends more than five nats lower.
+    """
     structure = build_structure(graded(1), make_spec("hierarchical + item_difficulty"))
     density = make_density(structure)
     first = hold(density, prior_centre(density))
     start = equally_hard(density)
     assert start is not None
     further = hold(density, start)
-    assert first[1] == pytest.approx(further[1], abs=0.01)
+    assert further[1] > first[1] + 5
     best = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
-    assert density(best.x)[0] > further[1] - 0.01
     labels = [labels_at(structure, density, x[None]) for x in (best.x, further[0])]
     assert distance(*labels) < 0.05
 

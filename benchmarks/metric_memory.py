@@ -1,8 +1,9 @@
 """Peak memory of the metrics of a large fit: 50,000 items x 1,000 draws x 5 labels.
 
-A tree of that size is made up (ratings are simulated, the draws of the states are at random; no
-model is fitted), and the metrics of the task ``generation`` are computed for two systems on half as
-many clusters, once for these items and once for the population.
+A tree of that size is made up (ratings are simulated, the parameters are draws from the prior and
+the states are at random; no model is fitted), and the metrics of the task ``generation`` are
+computed for two systems on half as many clusters, once for these items and once for the
+population.
 
     python benchmarks/metric_memory.py --items 50000 --draws 1000 --seed 1
 
@@ -12,7 +13,9 @@ took. The exit status is 1 if the peak is 2 GB or more.
 """
 
 import argparse
+import json
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +24,9 @@ import xarray as xr
 from peak_memory import peak
 
 import assay
-from assay.fit_data import accounting_json, ratings_datasets
+from assay.fit_data import accounting_json, posterior_dataset, ratings_datasets
+from assay.model import build_structure
+from assay.spec import make_spec
 from assay.states import state_space
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "scaling"
@@ -40,6 +45,9 @@ def made_up_fit(items: int, draws: int, rng: np.random.Generator) -> xr.DataTree
         ratings_per_item=1,
         rng=rng,
     )
+    spec = make_spec("hierarchical")
+    structure = build_structure(ratings, spec)
+    values = {p.name: np.stack([p.draw(rng) for _ in range(draws)]) for p in structure.parameters()}
     observed, constant = ratings_datasets(ratings)
     states = rng.integers(
         len(state_space(ratings.task).states), size=(1, draws, items), dtype=np.int16
@@ -50,7 +58,7 @@ def made_up_fit(items: int, draws: int, rng: np.random.Generator) -> xr.DataTree
     )
     tree = xr.DataTree.from_dict(
         {
-            "posterior": xr.Dataset(),
+            "posterior": posterior_dataset(structure, values, 1),
             "labels": labels,
             "observed_data": observed,
             "constant_data": constant,
@@ -58,7 +66,7 @@ def made_up_fit(items: int, draws: int, rng: np.random.Generator) -> xr.DataTree
     )
     tree.attrs = {
         "task": ratings.task.to_json(),
-        "spec": "{}",
+        "spec": json.dumps(asdict(spec)),
         "reference": "states at random",
         "seed": 1,
         "partial": ratings.partial,

@@ -36,7 +36,7 @@ def fitted(n_clusters, draws):
 
 @pytest.fixture(scope="module")
 def fit():
-    return fitted(30, 300)
+    return fitted(30, 2000)
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +135,7 @@ def test_labels_are_the_variance_given_the_parameters(fit):
     fixed["labels"] = (
         fit["labels"]
         .to_dataset()
-        .assign(state=(("chain", "draw", "item"), second_labels(fixed).states.reshape(2, 300, -1)))
+        .assign(state=(("chain", "draw", "item"), second_labels(fixed).states.reshape(2, 2000, -1)))
     )
     fixed.attrs["seed"] = 77
     table = variance_budget(fixed, estimand="finite")

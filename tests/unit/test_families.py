@@ -261,7 +261,7 @@ def test_symbols_give_the_same_numbers(task: str, raters: str):
 
     def outputs(values: dict, tilt: Tilt, xp: object) -> list:
         found = [x for kind in family.components(values, units, tilt, xp) for x in kind]
-        found += [family.residual(values, units, menu, xp)] if raters == "joint" else []
+        found += [family.residual(values, units, tilt, menu, xp)] if raters == "joint" else []
         return [x for x in found if x is not None]
 
     mode = Mode(linker="py", optimizer=None)

@@ -223,7 +223,7 @@ def test_whose_truth_is_meant_stands_in_the_fit():
     options = {"n_items": 40, "groups": {"human": 2, "model": 2}, "ratings_per_item": 4, "rng": 1}
     ratings = assay.simulate("retrieval", gold=1.0, **options)
     for reference, words in (
-        (None, "consensus of all raters"),
+        (None, "known truth"),
         ("human", "consensus of human"),
         ("gold", "gold"),
     ):

@@ -122,7 +122,7 @@ def test_an_interrupt_while_a_fit_is_saved_leaves_what_was_there(
 ) -> None:
     if old:
         other = fit.copy()
-        other.attrs["method"] = "old"
+        other.attrs["method"] = "em"
         assay.save(other, tmp_path / name)
     press_while_stored(monkeypatch, "set")
     with pytest.raises(Unwritten, match=rf"{name} was not written") as said:
@@ -131,7 +131,7 @@ def test_an_interrupt_while_a_fit_is_saved_leaves_what_was_there(
     monkeypatch.undo()
     assert [path.name for path in tmp_path.iterdir()] == [name] * old
     if old:
-        assert assay.load(tmp_path / name).attrs["method"] == "old"
+        assert assay.load(tmp_path / name).attrs["method"] == "em"
 
 
 @pytest.mark.parametrize("name", NAMES)

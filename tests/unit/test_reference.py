@@ -354,6 +354,7 @@ def test_the_report_advises_no_layer_that_the_model_has_or_that_explains_nothing
         (1.0, "known truth"),
     ],
 )
+@pytest.mark.filterwarnings("ignore::assay.errors.FitWarning")
 def test_numbers_name_a_consensus_only_where_truth_is_not_given(gold: float, named: str) -> None:
     ratings = assay.simulate("single", n_items=30, n_raters=3, gold=gold, rng=1)
     fit = assay.fit(ratings, method="map", draws=5, chains=1, starts=1, rng=1, progress=False)

@@ -8,6 +8,7 @@ import xarray as xr
 from assay.comparison.refitting import SHORT, refit
 from assay.comparison.variants import DIFFICULTY, equally_hard
 from assay.evaluation import metrics
+from assay.fit_arguments import MODES_ALONE
 from assay.fit_data import ratings_of, spec_of
 from assay.summary import summarize
 from assay.words import interval, lines_of
@@ -48,7 +49,7 @@ def held_against_equal_difficulty(
         other, farthest first: ``metric``, ``system``, ``estimand``, ``mean``, ``lower``, ``upper``,
         ``mean_equal_difficulty``, ``lower_equal_difficulty``, ``upper_equal_difficulty``, ``code``.
         Empty if items have no difficulty in this fit, if known truth, gold or a reference group
-        says what is true, and of more than 20,000 items.
+        says what is true, of a mode alone (``map``, ``em``), and of more than 20,000 items.
     """
     columns = [*KEYS, "mean", "lower", "upper"]
     if not _rests_on_votes(fit):
@@ -77,7 +78,10 @@ def _rests_on_votes(fit: xr.DataTree) -> bool:
     """Whether items have a difficulty, votes alone say what is true, and a refit takes seconds."""
     spec, data = spec_of(fit), fit["constant_data"]
     hard = any(part.startswith(DIFFICULTY) for part in spec.rater_parts)
-    if not hard or spec.anchored or data.sizes["item"] > MOST_ITEMS:
+    # Intervals of a mode alone are too narrow to leave a number out.
+    if not hard or spec.anchored or fit.attrs.get("method") in MODES_ALONE:
+        return False
+    if data.sizes["item"] > MOST_ITEMS:
         return False
     return not ratings_of(fit).has_truth.any()
 

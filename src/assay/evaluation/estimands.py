@@ -205,8 +205,9 @@ def gamma_shapes(stratum: NDArray[np.int64], size: Values) -> Values:
     some = np.where(squares > 0, squares, 1.0)
     effective = np.maximum(np.bincount(stratum, size) ** 2 / some, 1.0)
     # Rounding must not make 30 equal clusters fewer.
-    few = (CLUSTERS_ENOUGH - 1e-6 - effective) / (CLUSTERS_ENOUGH - CLUSTERS_FEW)
-    shape = 1 - 2 / effective * few.clip(0.0, 1.0)
+    few = (CLUSTERS_ENOUGH - effective) / (CLUSTERS_ENOUGH - CLUSTERS_FEW)
+    few = np.where(effective > CLUSTERS_ENOUGH - 1e-6, 0.0, few.clip(0.0, 1.0))
+    shape = 1 - 2 / effective * few
     return np.asarray(shape.clip(min=LEAST_SHAPE)[stratum])
 
 

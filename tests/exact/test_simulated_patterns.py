@@ -215,7 +215,7 @@ STUDIES = {
         slots=((0, 0), (1, 0), (2, 0), (2, 1)),
         spec={"raters": "one_coin + item_difficulty_continuous", "replicates": "independent"},
         values={"difficulty_rate": 1.5, "accuracy": 0.8},
-        wrong={"difficulty_rate": 1.0},
+        wrong={"difficulty_rate": 0.6},
     ),
     "continuous difficulty by rater": Study(
         task=BINARY,

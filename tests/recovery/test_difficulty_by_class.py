@@ -11,10 +11,10 @@ import assay
 from assay.errors import FitWarning
 
 ITEMS = 400
-OF_CLASSES = np.array([0.4, 1.8])
+OF_CLASSES = np.array([0.03, 0.6])
 OF_RATERS = np.exp([-0.6, -0.4, -0.2, 0.0, 0.0, 0.2, 0.4, 0.6])
 LOADINGS = OF_RATERS[:, None] * OF_CLASSES
-LOG_ODDS = 1.5
+EASY = 0.95
 KNOWN = 80
 Crowd = tuple[np.ndarray, pd.DataFrame, pd.DataFrame]
 
@@ -25,8 +25,8 @@ def crowd() -> Crowd:
     rng = np.random.default_rng(11)
     truth = (rng.random(ITEMS) < 0.5).astype(int)
     difficulty = rng.standard_normal(ITEMS)
-    lost = LOADINGS[:, truth].T * difficulty[:, None]
-    right = rng.random(lost.shape) < 1 / (1 + np.exp(lost - LOG_ODDS))
+    seen = np.exp(-LOADINGS[:, truth].T * np.exp(2 * difficulty[:, None]))
+    right = rng.random(seen.shape) < seen * EASY + (1 - seen) / 2
     said = np.where(right, truth[:, None], 1 - truth[:, None])
     rows = [
         (f"{i:03d}", f"rater_{j}", ("no", "yes")[said[i, j]])

@@ -10,9 +10,9 @@ import xarray as xr
 import assay
 from assay.errors import FitWarning
 
-ITEMS = 300
-LOADINGS = np.array([0.2, 0.3, 0.5, 0.8, 1.2, 1.6, 2.0, 2.5])
-LOG_ODDS = 2.0
+ITEMS = 600
+LOADINGS = np.array([0.02, 0.04, 0.08, 0.15, 0.3, 0.5, 0.9, 1.5])
+EASY = 0.95
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,8 @@ def crowd() -> tuple[np.ndarray, pd.DataFrame]:
     rng = np.random.default_rng(5)
     truth = rng.random(ITEMS) < 0.4
     difficulty = rng.standard_normal(ITEMS)
-    right = 1 / (1 + np.exp(LOADINGS * difficulty[:, None] - LOG_ODDS))
+    seen = np.exp(-LOADINGS * np.exp(2 * difficulty[:, None]))
+    right = seen * EASY + (1 - seen) / 2
     said = np.where(rng.random(right.shape) < right, truth[:, None], ~truth[:, None])
     rows = [
         (f"{i:03d}", f"rater_{j}", ("no", "yes")[int(said[i, j])])

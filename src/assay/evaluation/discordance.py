@@ -170,7 +170,7 @@ def discordance(
 
 def linked_systems(layout: PanelLayout) -> list[Rows]:
     """Group the systems that share clusters, directly or through others."""
-    system = np.repeat(np.arange(len(layout.systems)), np.diff(layout.bounds))
+    system = layout.system
     nodes = len(layout.systems) + len(layout.clusters)
     links = coo_array(
         (np.ones(len(system)), (system, len(layout.systems) + layout.cluster)), (nodes, nodes)
@@ -190,12 +190,11 @@ def _differing(
     if len(systems) > 1:
         rows = totals[..., systems].reshape(2, -1, len(systems))
         there = np.zeros((len(layout.clusters), len(layout.systems)), bool)
-        there[layout.cluster, np.repeat(np.arange(len(layout.systems)), np.diff(layout.bounds))] = 1
+        there[layout.cluster, layout.system] = True
         present = np.tile(there[:, systems], (totals.shape[1], 1))
-        found = rows[:, _spread(divided(*rows)) > SAME]
-        present = present[_spread(divided(*rows)) > SAME]
-        if found.shape[1]:
-            return _filled(found, present, rng)
+        differ = _spread(divided(*rows)) > SAME
+        if differ.any():
+            return _filled(rows[:, differ], present[differ], rng)
     cells = totals.reshape(2, -1)
     cells = cells[:, cells[1] > 0]
     pairs = rng.permutation(cells.shape[1])[: cells.shape[1] // 2 * 2].reshape(-1, 2)

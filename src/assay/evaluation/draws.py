@@ -170,12 +170,11 @@ def cluster_totals(metric: Metric, task: Task, y: Labels, layout: PanelLayout) -
     Panels count their design weight over that of their cluster, so that each cluster counts alike.
     """
     clusters, systems = len(layout.clusters), len(layout.systems)
-    panels = np.bincount(layout.cluster, minlength=clusters)
-    design = np.bincount(layout.cluster, weights=layout.weight, minlength=clusters) / panels
+    design = layout.design
     layout = weighed_layout(metric, layout)
     kinds, kind = _kinds_of_panels(*_states(y, slice(0, y.shape[0])), layout)
     values = _values_of_kinds([metric], task, kinds)
-    cell = layout.cluster * systems + np.repeat(np.arange(systems), np.diff(layout.bounds))
+    cell = layout.cluster * systems + layout.system
     rows = np.add.outer(np.arange(len(kind)) * clusters * systems, cell).ravel()
     weight = np.divide(
         layout.weight,

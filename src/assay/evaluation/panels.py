@@ -71,6 +71,16 @@ class PanelLayout:
         """Number of strata of clusters."""
         return int((np.bincount(self.stratum) > 0).sum())
 
+    @property
+    def system(self) -> Positions:
+        """Position of each panel's system: (panel,)."""
+        return np.repeat(np.arange(len(self.systems)), np.diff(self.bounds))
+
+    @property
+    def design(self) -> NDArray[np.float64]:
+        """Design weight of each cluster, the mean of its panels': (cluster,)."""
+        return np.bincount(self.cluster, weights=self.weight) / np.bincount(self.cluster)
+
     def n_clusters(self, systems: Sequence[str]) -> int:
         """Count the clusters in which any of some systems has a panel."""
         held = [self.systems.index(name) for name in systems]

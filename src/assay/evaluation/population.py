@@ -56,9 +56,7 @@ def expected_population(
     """Metrics under the mean weights of the clusters: (metric, draw, system)."""
     even = np.broadcast_to(1.0, (y.shape[0], len(layout.clusters)))
     totals = metric_totals(chosen, task, y, layout, even)
-    panels = np.bincount(layout.cluster)
-    design = np.bincount(layout.cluster, weights=layout.weight) / panels
-    totals += _told(totals, prior.totals(None) * design.mean())
+    totals += _told(totals, prior.totals(None) * layout.design.mean())
     return divided(*totals)
 
 

@@ -1,5 +1,6 @@
 """save and load: one netCDF or Zarr file holds a fit and all that is needed to go on."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,8 @@ LATER = "log_likelihood"
 WRITERS = "assay.save(fit, 'fit.nc') or assay fit ratings.csv -o fit.nc"
 LARGE = 2**30
 """Bytes from which on the draws of the states are not held in memory either."""
+CHUNK = 2**24
+"""Largest number of bytes that one checksum is for."""
 
 
 def save(fit: xr.DataTree, path: str | Path) -> Path:
@@ -133,18 +136,49 @@ def _no_fit(source: Path, why: object) -> FitError:
 
 def _write_zarr(fit: xr.DataTree, target: Path) -> None:
     """Write each group; chunks of zeros too, so that one that is lost is missed."""
+    from zarr.codecs import Crc32cCodec, ZstdCodec
+
+    packed = {"compressors": (ZstdCodec(), Crc32cCodec())}
     for group, path in _groups(fit):
+        numbers = dict.fromkeys(_numeric(group), packed)
         with unbroken():
-            group.to_zarr(target, group=path, mode="a", consolidated=False, write_empty_chunks=True)
+            group.to_zarr(
+                target,
+                group=path,
+                mode="a",
+                consolidated=False,
+                write_empty_chunks=True,
+                encoding=numbers,
+            )
 
 
 def _write_netcdf(fit: xr.DataTree, target: Path) -> None:
+    """Write each group, numbers with checksums, so that bits that flip are noticed."""
     with GuardedFile(target) as file:
         for group, path in _groups(fit):
+            encoding = {
+                name: {"fletcher32": True, "chunksizes": _chunk(group[name])}
+                for name in _numeric(group)
+                if group[name].size and group[name].ndim
+            }
             with unbroken():
-                group.to_netcdf(file, group=path, mode="a", engine="h5netcdf")
+                group.to_netcdf(file, group=path, mode="a", engine="h5netcdf", encoding=encoding)
             file.check()
         file.sync()
+
+
+def _numeric(group: xr.Dataset) -> list[str]:
+    """Return the names of the variables that are numbers, coordinates too."""
+    return [str(name) for name, values in group.variables.items() if values.dtype.kind in "biuf"]
+
+
+def _chunk(values: xr.DataArray) -> tuple[int, ...]:
+    """Shape of the chunks: whole trailing dims, as many of the leading ones as fit."""
+    shape = list(values.shape)
+    for axis, length in enumerate(shape):
+        beyond = values.dtype.itemsize * math.prod(shape) / CHUNK
+        shape[axis] = max(1, int(length / max(beyond, 1.0)))
+    return tuple(shape)
 
 
 def _groups(fit: xr.DataTree) -> Iterator[tuple[xr.Dataset, str]]:

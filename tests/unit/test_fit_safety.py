@@ -25,6 +25,7 @@ from assay.cli.shell import this_command
 from assay.errors import FitError, FitWarning, RatingsError
 from assay.fit_data import SCHEMA_VERSION, ratings_of
 from assay.reporting.leave_one_out import loo_of
+from assay.storage import _chunk
 
 DATA = Path(__file__).parents[1] / "data"
 FROZEN = DATA / "fit-0.1.nc"
@@ -237,6 +238,42 @@ def test_a_lost_chunk_is_missed(fit: xr.DataTree, tmp_path: Path) -> None:
     shutil.rmtree(store / "labels" / "state" / "c")
     with pytest.raises(FitError, match="labels/state lacks 1 of 1 chunks"):
         assay.load(store)
+
+
+def flip(file: Path, place: int) -> None:
+    data = bytearray(file.read_bytes())
+    data[place] ^= 4
+    file.write_bytes(data)
+
+
+def test_a_flipped_bit_is_noticed_in_netcdf(fit: xr.DataTree, tmp_path: Path) -> None:
+    """The lowest bits of a number leave it in range: no look at values would tell."""
+    file = assay.save(fit, tmp_path / "fit.nc")
+    draws = fit["posterior"]["main"].to_numpy()
+    place = file.read_bytes().index(draws.tobytes())
+    for n in (0, draws.nbytes // 2, draws.nbytes - 8):
+        flip(file, place + n)
+        with pytest.raises(FitError, match="it is damaged"):
+            assay.load(file)
+        flip(file, place + n)
+    assert assay.load(file).identical(fit)
+
+
+def test_a_flipped_bit_is_noticed_in_zarr(fit: xr.DataTree, tmp_path: Path) -> None:
+    store = assay.save(fit, tmp_path / "fit.zarr")
+    chunks = [c for c in (store / "posterior" / "main" / "c").rglob("*") if c.is_file()]
+    for place in (0, chunks[0].stat().st_size // 2, -5):
+        flip(chunks[0], place)
+        with pytest.raises(FitError, match="it is damaged"):
+            assay.load(store)
+        flip(chunks[0], place)
+    assert assay.load(store).identical(fit)
+
+
+def test_large_draws_have_checksums_a_piece_at_a_time() -> None:
+    values = xr.DataArray(np.broadcast_to(np.float64(0), (4, 1000, 10_000)), dims=("c", "d", "i"))
+    assert _chunk(values) == (1, 209, 10_000)
+    assert _chunk(values[0, :3, :5]) == (3, 5)
 
 
 @pytest.mark.parametrize("kept", [0, 3, 40])

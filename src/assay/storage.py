@@ -24,6 +24,8 @@ LARGE = 2**30
 """Bytes from which on the draws of the states are not held in memory either."""
 CHUNK = 2**24
 """Largest number of bytes that one checksum is for."""
+KEPT = {"chunks"}
+"""What a variable of a Zarr store says of how it is written."""
 
 
 def save(fit: xr.DataTree, path: str | Path) -> Path:
@@ -140,7 +142,11 @@ def _write_zarr(fit: xr.DataTree, target: Path) -> None:
 
     packed = {"compressors": (ZstdCodec(), Crc32cCodec())}
     for group, path in _groups(fit):
-        numbers = dict.fromkeys(_numeric(group), packed)
+        numbers = {
+            name: {key: group[name].encoding[key] for key in KEPT & group[name].encoding.keys()}
+            | packed
+            for name in _numeric(group)
+        }
         with unbroken():
             group.to_zarr(
                 target,

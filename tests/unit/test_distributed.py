@@ -790,3 +790,24 @@ def test_command_line_takes_a_folder_and_a_scheduler(cluster: Any, folder: Path)
     assert done.exit_code in (0, 1), done.output
     assert f"wrote {out}" in done.output
     assert assay.load(out).attrs["command"]
+
+
+def test_a_truth_in_other_words_is_refused_with_what_mends_it(client: Any, tmp_path: Path) -> None:
+    rows = pd.DataFrame(
+        [(f"i{n}", r, ("pass", "fail")[n % 2], str(1 - n % 2)) for n in range(40) for r in "abc"],
+        columns=["item", "rater", "label", "gold"],
+    )
+    for part, few in enumerate((rows[:60], rows[60:])):
+        few.to_parquet(tmp_path / f"{part}.parquet")
+
+    def fit(**more: Any) -> Any:
+        return assay.fit_dataset(
+            tmp_path, task="single", reading={"truth": "gold"} | more, client=client,
+            out=tmp_path / "fit.zarr", **QUICK,
+        )  # fmt: skip
+
+    with pytest.raises(FitError, match=r"the truth of label says '0', '1', .* say 'fail', 'pass'"):
+        fit()
+    fit(classes={"label": {"1": "pass", "0": "fail"}})
+    tree = assay.load(tmp_path / "fit.zarr")
+    assert list(tree["posterior"]["state"].to_numpy()) == ["label=fail", "label=pass"]

@@ -1,5 +1,6 @@
 """A data set in partitions: a folder of Parquet files, each with whole clusters."""
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay.arguments import cut
 from assay.distributed.gathering import gather
 from assay.distributed.partitions import read_on_workers
 from assay.distributed.skeleton import hashes
@@ -17,7 +19,7 @@ from assay.plurals import counted, some
 from assay.ratings import Accounting, Ratings
 from assay.reading import read_ratings
 from assay.reading.silence import Silence, find_silence
-from assay.task import Task
+from assay.task import Label, Task
 from assay.task_files import load_task
 
 BUCKET = 10_000_000
@@ -94,31 +96,57 @@ def silence_of(client: Any, parts: Sequence[Any], facts: Sequence[Facts]) -> Sil
     return found
 
 
-def words_seen(ratings: Ratings) -> dict[str, list[str]]:
-    """On a worker: the classes that occur in the answers to each label, and in its known truth."""
-    codes = np.concatenate([ratings.answers, ratings.truth])
+def words_seen(ratings: Ratings) -> dict[str, tuple[list[str], list[str]]]:
+    """On a worker: the classes of each label that answers name, and those that the truth names."""
+
+    def named(label: Label, codes: NDArray[np.int16]) -> list[str]:
+        return [label.classes[k] for k in np.unique(codes[codes >= 0])]
+
     return {
-        label.name: [label.classes[k] for k in np.unique(column[column >= 0])]
-        for label, column in zip(ratings.task.labels, codes.T, strict=True)
+        label.name: (named(label, answers), named(label, truth))
+        for label, answers, truth in zip(
+            ratings.task.labels, ratings.answers.T, ratings.truth.T, strict=True
+        )
     }
 
 
 def complete_task(
     client: Any, paths: Sequence[Path], task: Task, reading: Mapping[str, Any]
 ) -> Task:
-    """Fill in classes that the task leaves to the data, from the answers in all partitions."""
+    """Fill in classes that the task leaves to the data, from the answers in all partitions.
+
+    Raises
+    ------
+    FitError
+        If no rating has an answer, or the truth of a label names no class that answers name.
+    """
     if all(label.classes for label in task.labels):
         return task
     seen = gather(client, client.map(words_seen, read_on_workers(client, paths, task, reading)))
-    words = {
-        label.name: sorted({word for found in seen for word in found[label.name]})
-        for label in task.labels
-    }
+    words = {}
+    for label in task.labels:
+        answers, truth = (
+            sorted({word for found in seen for word in found[label.name][k]}) for k in range(2)
+        )
+        if answers and truth and not set(answers) & set(truth):
+            raise FitError(_foreign(label.name, answers, truth))
+        words[label.name] = sorted({*answers, *truth})
     if not any(words.values()):
         raise FitError(NOTHING)
     table = pd.DataFrame({name: pd.Series(found, dtype="str") for name, found in words.items()})
     table = table.fillna("").assign(item=[str(n) for n in range(len(table))], rater="any")
     return read_ratings(table, task=task, item="item", rater="rater").task
+
+
+def _foreign(label: str, answers: Sequence[str], truth: Sequence[str]) -> str:
+    """Say that the truth is in other words than the answers."""
+    said, known = (", ".join(cut(word, 40) for word in few[:5]) for few in (answers, truth))
+    words = {label: dict.fromkeys(truth[:5], "...")}
+    example = json.dumps({"classes": words}, ensure_ascii=False)
+    return (
+        f"the truth of {label} says {known}, and no answer in any partition does: answers say "
+        f"{said}. Say what the words of the truth mean: reading={example}"
+    )
 
 
 def task_of(task: str | Path | Task, reading: Mapping[str, Any]) -> Task:

@@ -810,4 +810,4 @@ def test_a_truth_in_other_words_is_refused_with_what_mends_it(client: Any, tmp_p
         fit()
     fit(classes={"label": {"1": "pass", "0": "fail"}})
     tree = assay.load(tmp_path / "fit.zarr")
-    assert list(tree["posterior"]["state"].to_numpy()) == ["label=fail", "label=pass"]
+    assert list(tree["posterior"]["state"].to_numpy()) == ["fail", "pass"]

@@ -9,6 +9,7 @@ a Dirichlet(:math:`\alpha`) adds :math:`\alpha`, not :math:`\alpha - 1`, answers
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,29 +55,36 @@ class Maximisation:
             Expected number of ratings of each row on items of each state.
         """
         found: dict[str, Floats] = {}
-        by_name = {p.name: p for p in self.structure.parameters()}
-        shares = by_name["state_share"]
+        shares = self._parameters["state_share"]
         found["state_share"] = _simplex(shares, here["state_share"] * (self.share.T @ prevalence))
         first = 0
         for part in self.structure.parts:
             assert isinstance(part, AnswerPart)
             rows = slice(first, first + part.repeats.count)
             counts, first = _confusion_counts(part, response[rows]), rows.stop
-            for name in (p.name for p in part.parameters()):
-                found[name] = _of_counts(part, by_name[name], counts)
+            for name in self._names[part.name]:
+                found[name] = _of_counts(part, self._parameters[name], counts)
         return found
+
+    @cached_property
+    def _parameters(self) -> dict[str, Parameter]:
+        return {p.name: p for p in self.structure.parameters()}
+
+    @cached_property
+    def _names(self) -> dict[str, list[str]]:
+        """Names of the parameters of each part."""
+        return {part.name: [p.name for p in part.parameters()] for part in self.structure.parts}
 
     def guess(self) -> dict[str, Floats]:
         """Return parameters of raters who are right in ``RIGHT`` of their answers."""
         found: dict[str, Floats] = {}
-        by_name = {p.name: p for p in self.structure.parameters()}
         for part in self.structure.parts:
             assert isinstance(part, AnswerPart)
             layout, raters = part.family.layout, 1 if part.family.shared else len(part.members)
             log_confusion = layout.from_accuracy(np.full((raters, layout.asked_rows), RIGHT), np)
             counts = MADE_UP * np.exp(log_confusion)
-            for name in (p.name for p in part.parameters()):
-                found[name] = _of_counts(part, by_name[name], counts)
+            for name in self._names[part.name]:
+                found[name] = _of_counts(part, self._parameters[name], counts)
         return found
 
 

@@ -245,8 +245,9 @@ def require_storable(ratings: Ratings) -> None:
         "session": ratings.sessions,
     }  # fmt: skip
     for what, names in columns.items():
-        bad = next((name for name in dict.fromkeys(names) if not storable(name)), None)
-        if bad is not None:
+        known = pd.Index(names).tolist()
+        if not storable("\n".join(map(str, known))):
+            bad = next(name for name in known if not storable(name))
             raise RatingsError(
                 f"the {what} {cut(str(bad))} cannot be stored: its name holds the character NUL "
                 "or half a character (a lone surrogate); rename it"

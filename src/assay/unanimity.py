@@ -26,10 +26,11 @@ def label_votes(ratings: Ratings, answers: NDArray[np.integer], classes: int) ->
 
     A rater who repeats an answer to an item counts once; answers below 0 are none.
     """
-    told = answers >= 0
-    pair = ratings.item[told] * len(ratings.raters) + ratings.rater[told]
-    pair, answer = np.divmod(np.unique(pair * classes + answers[told]), classes)
-    cell = pair // len(ratings.raters) * classes + answer
+    told = np.flatnonzero(answers >= 0)
+    if ratings.replicate.any():
+        pair = ratings.item[told] * len(ratings.raters) + ratings.rater[told]
+        told = told[np.unique(pair * classes + answers[told], return_index=True)[1]]
+    cell = ratings.item[told] * classes + answers[told]
     size = len(ratings.items), classes
     return np.bincount(cell, minlength=size[0] * classes).reshape(size)
 

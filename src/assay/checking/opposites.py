@@ -87,9 +87,12 @@ def _opposites(
     it, on the items that both answered, by the number of these items.
     """
     same, chance = pairs.agreements(answers), np.zeros(len(pairs.items))
-    for k in np.unique(answers):
+    rest = pairs.items.astype(float), pairs.items.astype(float)
+    for k in np.unique(answers)[1:]:
         one, other = pairs.totals(answers == k)
         chance += one * other / pairs.items
+        rest = rest[0] - one, rest[1] - other
+    chance += rest[0] * rest[1] / pairs.items  # the first class: what the others leave
     error = np.sqrt(chance * (1 - chance / pairs.items))
     seldom = (same < share * chance) & (chance - same > CLEARLY * error)
     columns = (pairs.one, pairs.other, pairs.items, same, chance)

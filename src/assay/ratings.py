@@ -1,7 +1,7 @@
 """Ratings: what raters said about items, as arrays with names. A value; reading is elsewhere."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -238,14 +238,14 @@ def require_storable(ratings: Ratings) -> None:
     ------
     RatingsError
     """
-    columns: dict[str, Iterable[Any]] = {
+    columns: dict[str, pd.Index | pd.Series[Any] | tuple[str, ...]] = {
         "item": ratings.items.index, "cluster": ratings.items["cluster"],
         "stratum": ratings.items["stratum"], "rater": ratings.raters.index,
         "rater group": ratings.raters["group"], "system": ratings.panels["system"],
         "session": ratings.sessions,
     }  # fmt: skip
     for what, names in columns.items():
-        known = pd.Index(names).tolist()
+        known = list(names) if isinstance(names, tuple) else names.tolist()
         if not storable("\n".join(map(str, known))):
             bad = next(name for name in known if not storable(name))
             raise RatingsError(

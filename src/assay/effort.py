@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-Sampler = Literal["nutpie", "numpyro", "pymc"]
+Sampler = Literal["nutpie", "pymc"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +19,7 @@ class Effort:
         Between 0 and 1.
     progress : bool
         Whether to show a bar on standard error.
-    sampler : {"nutpie", "numpyro", "pymc"}
+    sampler : {"nutpie", "pymc"}
     checkpoint : path, optional
         A folder in which nutpie's chains are kept as they finish, and from which they are taken if
         the very same run is made again.

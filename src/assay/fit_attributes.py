@@ -16,7 +16,7 @@ from assay.states import MISSING
 
 VERSIONS = (
     *("assay", "numpy", "numba", "nutpie", "pymc", "arviz", "xarray", "pandas"),
-    *("jax", "numpyro", "distributed"),
+    "distributed",
 )
 
 

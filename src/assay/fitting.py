@@ -52,7 +52,7 @@ from assay.inference import RUNS
 from assay.layers.reference import check_reference
 from assay.maximisation import Maximisation
 from assay.model import Structure, build_structure
-from assay.modes import find_modes, require_density
+from assay.modes import require_density
 from assay.partition import cores
 from assay.peaks import Mode, labels_at, visits
 from assay.plurals import sentence
@@ -122,9 +122,9 @@ def fit(
         Of NUTS, between 0 and 1.
     progress : bool
         Whether to show a progress bar on standard error.
-    sampler : {"nutpie", "numpyro", "pymc"}
-        Who runs NUTS. ``numpyro`` needs the extra ``assay[jax]``, and uses a GPU where there is
-        one; ``pymc`` samples the model of :func:`build_model`, compiled anew, to check the others.
+    sampler : {"nutpie", "pymc"}
+        Who runs NUTS. ``pymc`` samples the model of :func:`build_model`, compiled anew, to check
+        nutpie.
     checkpoint : path, optional
         A folder in which nutpie's chains are kept as they finish: the same call goes on from them.
         One that holds chains of other calls alone is refused.
@@ -290,7 +290,7 @@ def _draw(
     with waiting("seeking modes", show=show, unit="passes"):
         density, modes = _seek(
             structure, density, search,
-            starts=starts, form=form, sampler=effort.sampler, spread=spread,
+            starts=starts, form=form, spread=spread,
         )  # fmt: skip
     require_density(density, modes[0])
     if method == "em":
@@ -315,7 +315,6 @@ def _seek(
     *,
     starts: int,
     form: Maximisation | None,
-    sampler: Sampler,
     spread: Any,
 ) -> tuple[Density, list[Mode]]:
     """Find the modes; the density comes back in the coordinates that suit the data.
@@ -324,8 +323,6 @@ def _seek(
     """
     if form is not None:
         return density, find_em_modes(form, density, rng, starts=starts)
-    if sampler == "numpyro":
-        return density, find_modes(structure, density, rng, starts=starts)
     if spread is not None and is_large(density):
         found: tuple[Density, list[Mode]] = spread.modes(rng, starts=starts)
         return found

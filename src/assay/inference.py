@@ -46,11 +46,6 @@ def run_nuts(
         from assay.distributed.chains import sample_chains
 
         return *sample_chains(density, start, effort, seed), []
-    if effort.sampler == "numpyro":
-        from assay import numpyro_sampling
-        from assay.jax_density import make_jax_density
-
-        return *numpyro_sampling.sample_nuts(make_jax_density(structure), start, effort, seed), []
     if effort.sampler == "pymc":
         from assay import pymc_sampling
 

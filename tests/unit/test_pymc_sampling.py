@@ -4,9 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import assay
-from assay.errors import FitError
+from assay.cli import app
+from assay.errors import ArgumentError, FitError
 
 
 @pytest.mark.filterwarnings("ignore::assay.errors.FitWarning")
@@ -29,3 +31,13 @@ def test_what_is_nutpies_alone_is_refused() -> None:
     ratings = assay.simulate("single", n_items=9, n_raters=3, rng=1)
     with pytest.raises(FitError, match="pymc has neither"):
         assay.fit(ratings, sampler="pymc", keep_interrupted=True)
+
+
+def test_a_sampler_that_is_not_there_is_refused_with_those_that_are() -> None:
+    ratings = assay.simulate("single", n_items=9, n_raters=3, rng=1)
+    with pytest.raises(ArgumentError, match="sampler='numpyro'; valid: nutpie, pymc"):
+        assay.fit(ratings, sampler="numpyro")  # type: ignore[arg-type]
+    command = ["fit", "r.csv", "--task", "single", "-o", "fit.nc", "--sampler", "numpyro"]
+    done = CliRunner().invoke(app, command, env={"COLUMNS": "200"})
+    assert done.exit_code == 2
+    assert "'numpyro' is not one of 'nutpie', 'pymc'" in done.output

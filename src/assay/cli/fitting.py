@@ -61,8 +61,7 @@ class Fitting:
     ] = 0.85
     seed: Annotated[int, _fitting("Of everything random.", min=0)] = 1
     sampler: Annotated[
-        Literal["nutpie", "numpyro", "pymc"],
-        _fitting("Who runs NUTS; numpyro can use a GPU."),
+        Literal["nutpie", "pymc"], _fitting("Who runs NUTS; pymc is there to check nutpie.")
     ] = "nutpie"
     checkpoint: Annotated[
         Path | None,

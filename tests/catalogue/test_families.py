@@ -1,12 +1,8 @@
 """Every rater family, layer and prevalence of the catalogue: loads, builds, simulates, fits."""
 
-import ast
-import io
 import re
-import tokenize
 import tomllib
 import warnings
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,14 +33,6 @@ KEYS = {"name", "title", "description", "equation", "references", "priors"}
 NOT_FOR = {"joint": ("relevance", "single"), "ordinal": ("single",), "scored": ("single",)}
 """One label has no dependence; classes without an order have no thresholds, and no scores."""
 EVERYWHERE = [(t, r) for t in TASKS for r in RATERS if t not in NOT_FOR.get(r, ())]
-SOURCE = Path(assay.__file__).parent
-FORMULAS = sorted(
-    path for kind in ("families", "layers") for path in (SOURCE / kind).glob("[a-z]*.py")
-)
-NO_CODE = {
-    *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE),
-    *(tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER),
-}
 
 
 def spec_of(name: str) -> dict[str, Any]:
@@ -250,18 +238,3 @@ def test_priors_are_better_than_chance_without_forbidding_adversaries(task: str,
         here, chance = right[:, :, n, : len(label.classes)], 1 / len(label.classes)
         assert (here.mean(axis=(0, 1)) > chance + margin).all()
         assert (here < chance).mean() > 0.005
-
-
-@pytest.mark.parametrize("path", FORMULAS, ids=lambda path: path.stem)
-def test_a_family_is_short(path: Path):
-    """About 120 lines of code, docstrings and comments aside: what is longer is two families."""
-    text = path.read_text(encoding="utf-8")
-    told = {
-        line
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        for line in range(node.lineno, node.end_lineno + 1)
-    }
-    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-    code = {token.start[0] for token in tokens if token.type not in NO_CODE} - told
-    assert 0 < len(code) <= 120

@@ -29,8 +29,9 @@ from peak_memory import peak, reset_peak, resident
 
 import assay
 from assay.climbs import prior_centre
+from assay.data_on_workers import SpreadDensity, bend, draw_states, evaluate, spread_density
+from assay.distributed.executor import DaskExecutor
 from assay.distributed.skeleton import make_skeleton, number, number_partition
-from assay.distributed.spreading import SpreadDensity, bend, draw_states, evaluate, spread_density
 from assay.spec import make_spec
 
 OUT = Path(__file__).parents[1] / "docs" / "scaling"
@@ -123,32 +124,32 @@ def measure_worker(design: str, ratings: int, seed: int) -> dict[str, Any]:
     }
 
 
-def on_cluster(work: Callable[[Any], dict[str, Any]], workers: int) -> dict[str, Any]:
+def on_cluster(work: Callable[[DaskExecutor], dict[str, Any]], workers: int) -> dict[str, Any]:
     """Do work with a cluster of local processes of one thread each."""
-    from distributed import Client, LocalCluster
+    from distributed import LocalCluster
 
     with (
         LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
+        assay.dask_executor(cluster.scheduler_address) as executor,
     ):
-        return work(client)
+        return work(executor)
 
 
 def measure_evaluation(partitions: int, seed: int) -> dict[str, Any]:
     """Measure one evaluation where the data cost nothing: what Dask adds."""
     from assay.density import make_density
-    from assay.distributed.pieces import make_frame, make_piece, take_clusters
     from assay.model import build_structure
+    from assay.pieces import make_frame, make_piece, take_clusters
 
     data = assay.read_ratings(make_table("single", 0, 4000, seed), task="single")
     structure = build_structure(data, make_spec(raters="hierarchical"))
     density = make_density(structure)
     pattern, _ = take_clusters(structure.pattern, np.arange(20))
 
-    def work(client: Any) -> dict[str, Any]:
+    def work(executor: DaskExecutor) -> dict[str, Any]:
         piece = make_piece(make_frame(structure, density), pattern)
-        held = [client.submit(make_piece, piece, pattern, pure=False) for _ in range(partitions)]
-        spread = spread_density(client, density, held)
+        held = executor.map(make_piece, [piece] * partitions, [pattern] * partitions)
+        spread = spread_density(executor, density, held)
         x = prior_centre(density)
         spread(x)
         start = time.perf_counter()
@@ -180,12 +181,12 @@ def measure_fit(design: str, ratings: int, workers: int, seed: int) -> dict[str,
             points.append(x)
             return evaluated(density, x)
 
-        def work(client: Any) -> dict[str, Any]:
+        def work(executor: DaskExecutor) -> dict[str, Any]:
             out = Path(name) / "fit.zarr"
             SpreadDensity.__call__ = counted  # type: ignore[method-assign]
             start = time.perf_counter()
             tree = assay.fit_dataset(
-                folder, raters="hierarchical", task=design, out=out, client=client,
+                folder, raters="hierarchical", task=design, out=out, executor=executor,
                 draws=FIT_DRAWS, chains=1, rng=seed, starts=1,
             )  # fmt: skip
             seconds = time.perf_counter() - start
@@ -199,7 +200,7 @@ def measure_fit(design: str, ratings: int, workers: int, seed: int) -> dict[str,
                     f.stat().st_size for f in out.rglob("*") if f.is_file()
                 )
                 / ratings,
-                "worker_bytes": max(client.run(resident).values()),
+                "worker_bytes": max(executor.client.run(resident).values()),
             }
 
         return on_cluster(work, workers)

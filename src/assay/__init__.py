@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from assay.consensus import consensus_sensitivity
     from assay.dependence import effective_raters, perception_table
-    from assay.distributed import fit_dataset
+    from assay.distributed import dask_executor, fit_dataset
     from assay.doubts import label_doubts
     from assay.errors import AssayError, FitWarning
     from assay.evaluation import (
@@ -89,6 +89,7 @@ _HOME = {
     "compare_counts": "comparison",
     "compare_raters": "accuracy",
     "consensus_sensitivity": "consensus",
+    "dask_executor": "distributed",
     "difficulty_loadings": "rater_loadings",
     "drift_table": "sessions",
     "effective_raters": "dependence",
@@ -157,6 +158,7 @@ __all__ = [
     "compare_counts",
     "compare_raters",
     "consensus_sensitivity",
+    "dask_executor",
     "difficulty_loadings",
     "drift_table",
     "effective_raters",

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
+
+from assay.executors import Executor
 
 Sampler = Literal["nutpie", "pymc"]
 
@@ -26,8 +28,8 @@ class Effort:
     keep_interrupted : bool
         Whether Ctrl-C returns nutpie's draws so far; else it is raised. Ctrl-C during the warm-up
         is raised always: there are no draws yet.
-    client : distributed.Client, optional
-        Of the Dask cluster whose workers run nutpie's chains.
+    executor : Executor, optional
+        Whose workers run nutpie's chains.
     """
 
     draws: int
@@ -38,7 +40,7 @@ class Effort:
     sampler: Sampler = "nutpie"
     checkpoint: Path | None = None
     keep_interrupted: bool = False
-    client: Any = None
+    executor: Executor | None = None
 
     @property
     def total(self) -> int:

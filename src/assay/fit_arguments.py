@@ -14,6 +14,7 @@ from assay.arguments import (
 )
 from assay.effort import Sampler
 from assay.errors import FitError
+from assay.executors import require_executor
 from assay.ratings import Ratings, require_ratings, require_storable
 from assay.spec import Spec
 
@@ -63,6 +64,7 @@ def check_sampler(
     sampler: str,
     checkpoint: str | Path | None,
     keep_interrupted: bool,
+    executor: Any,
     client: Any,
 ) -> None:
     """Refuse a sampler that there is not, and what a sampler or another method cannot do.
@@ -82,7 +84,10 @@ def check_sampler(
         )
     if sampler != "nutpie" and (checkpoint is not None or keep_interrupted):
         raise FitError(f"checkpoint= and keep_interrupted= are nutpie's; {sampler} has neither")
-    if client is not None and (sampler != "nutpie" or checkpoint is not None or keep_interrupted):
+    if executor is None and client is None:
+        return
+    require_executor(executor, client)
+    if sampler != "nutpie" or checkpoint is not None or keep_interrupted:
         raise FitError(
-            "client= runs nutpie's chains on workers, without checkpoint= and keep_interrupted="
+            "executor= runs nutpie's chains on workers, without checkpoint= and keep_interrupted="
         )

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -25,6 +24,7 @@ from assay.checking.gold_choice import unlike_gold
 from assay.checking.score_directions import check_score_directions
 from assay.climbs import is_large
 from assay.cluster_loadings import align_loadings
+from assay.data_on_workers import DataOnWorkers, hold_pieces
 from assay.density import Density, make_density
 from assay.diagnostics import (
     design_warnings,
@@ -37,6 +37,7 @@ from assay.effort import Effort, Sampler
 from assay.em import closed_form, find_em_modes
 from assay.errors import Aside, FitWarning
 from assay.exchanges import exchange_warnings
+from assay.executors import Executor
 from assay.fit_arguments import Method, check_arguments, check_read, check_sampler
 from assay.fit_attributes import attributes
 from assay.fit_data import posterior_dataset
@@ -89,7 +90,8 @@ def fit(
     sampler: Sampler = "nutpie",
     checkpoint: str | Path | None = None,
     keep_interrupted: bool = False,
-    client: Any = None,
+    executor: Executor | None = None,
+    client: None = None,
 ) -> xr.DataTree:
     """Fit a model to ratings: the posterior of labels, raters and prevalence.
 
@@ -130,11 +132,12 @@ def fit(
         One that holds chains of other calls alone is refused.
     keep_interrupted : bool
         Whether Ctrl-C returns the draws so far, with a warning, instead of nothing.
-    client : distributed.Client or str, optional
-        Of a Dask cluster that does the work, or the address of its scheduler (extra
-        ``assay[dask]``): the chains of nutpie run on its workers, and so do the passes over the
-        data and the label draws of ``laplace``, ``map`` and ``em``, which then climbs.
-        :func:`assay.fit_dataset` is for data that one machine cannot hold.
+    executor : Executor, optional
+        From :func:`assay.dask_executor`: the chains of nutpie run on its workers, and so do the
+        passes over the data and the label draws of ``laplace``, ``map`` and ``em``, which then
+        climbs. :func:`assay.fit_dataset` is for data that one machine cannot hold.
+    client : None
+        The former name of ``executor``.
 
     Returns
     -------
@@ -166,7 +169,7 @@ def fit(
     check_arguments(
         ratings, method, target_accept, draws=draws, tune=tune, chains=chains, starts=starts
     )
-    check_sampler(method, sampler, checkpoint, keep_interrupted, client)
+    check_sampler(method, sampler, checkpoint, keep_interrupted, executor, client)
     raters = raters_for(ratings.task, raters)
     spec = make_spec(raters, prevalence, reference, priors, formula, replicates, gold_chosen)
     check_read(ratings, spec)
@@ -175,7 +178,7 @@ def fit(
     refuse_idle(structure, priors)
     density = make_density(structure, threads=cores())
     seed = seed_of(rng)
-    form = closed_form(structure) if method == "em" and client is None else None
+    form = closed_form(structure) if method == "em" and executor is None else None
     effort = Effort(
         draws=draws,
         chains=chains,
@@ -185,13 +188,11 @@ def fit(
         sampler=sampler,
         checkpoint=None if checkpoint is None else Path(checkpoint),
         keep_interrupted=keep_interrupted,
-        client=client,
+        executor=executor,
     )
-    with _cluster(client, show=progress) as workers:
-        drawn = _draw(
-            structure, density, replace(effort, client=workers), seed,
-            method=method, starts=starts, form=form,
-        )  # fmt: skip
+    if executor is not None:
+        executor.ready(show=progress)
+    drawn = _draw(structure, density, effort, seed, method=method, starts=starts, form=form)
     modes, x, stats, values = drawn.modes, drawn.x, drawn.stats, drawn.values
     posterior = posterior_dataset(structure, values, len(x))
     numbers: dict[str, Any] = {}
@@ -285,8 +286,9 @@ def _draw(
 ) -> _Drawn:
     """Seek the modes, and draw the parameters and the states."""
     search, inference, labels = np.random.default_rng(seed).spawn(3)
-    client, show = effort.client, effort.progress
-    spread = None if method == "nuts" else _on_workers(client, structure, density)
+    executor, show, spread = effort.executor, effort.progress, None
+    if executor is not None and method != "nuts":
+        spread = hold_pieces(executor, structure, density)
     with waiting("seeking modes", show=show, unit="passes"):
         density, modes = _seek(
             structure, density, search,
@@ -315,7 +317,7 @@ def _seek(
     *,
     starts: int,
     form: Maximisation | None,
-    spread: Any,
+    spread: DataOnWorkers | None,
 ) -> tuple[Density, list[Mode]]:
     """Find the modes; the density comes back in the coordinates that suit the data.
 
@@ -324,8 +326,7 @@ def _seek(
     if form is not None:
         return density, find_em_modes(form, density, rng, starts=starts)
     if spread is not None and is_large(density):
-        found: tuple[Density, list[Mode]] = spread.modes(rng, starts=starts)
-        return found
+        return spread.modes(rng, starts=starts)
     return find_centred_modes(structure, density, rng, starts=starts)
 
 
@@ -333,21 +334,3 @@ def _log_density(drawn: _Drawn) -> Floats:
     """Log posterior density of draws (chain, draw), from likelihoods that are there."""
     likelihood = drawn.recovered.log_likelihood.sum(axis=1).reshape(drawn.x.shape[:2])
     return np.asarray(drawn.density.log_prior(drawn.x) + likelihood)
-
-
-def _cluster(client: Any, *, show: bool) -> AbstractContextManager[Any]:
-    """Open the Dask cluster that is to do the work, if there is one."""
-    if client is None:
-        return nullcontext()
-    from assay.distributed.connection import connected
-
-    return connected(client, show=show)
-
-
-def _on_workers(client: Any, structure: Structure, density: Density) -> Any:
-    """Give the data to the workers of a cluster, if there is one."""
-    if client is None:
-        return None
-    from assay.distributed.spreading import hold_pieces
-
-    return hold_pieces(client, structure, density)

@@ -15,7 +15,7 @@ from assay.laplace import laplace_draws, mode_root
 from assay.model import Structure
 from assay.peaks import Mode
 from assay.progress import waiting
-from assay.sampling import chain_seeds, sample_nuts
+from assay.sampling import chain_seeds, sample_nuts, sample_on_workers
 from assay.strays import without_strays
 from assay.walks import Start, walk_of
 
@@ -42,10 +42,8 @@ def run_nuts(
     """
     start = Start(centre=modes[0].x, root=mode_root(density, modes[0]))
     seed = int(rng.integers(2**31))
-    if effort.client is not None:
-        from assay.distributed.chains import sample_chains
-
-        return *sample_chains(density, start, effort, seed), []
+    if effort.executor is not None:
+        return *sample_on_workers(density, start, effort, seed, effort.executor), []
     if effort.sampler == "pymc":
         from assay import pymc_sampling
 

@@ -26,6 +26,7 @@ from assay.checkpoints import Chain, chain_file, keep_chain, read_chain
 from assay.density import NOT_FINITE, Density
 from assay.effort import Effort
 from assay.errors import FitError, FitWarning
+from assay.executors import Executor
 from assay.kernels.c_functions import c_functions, cards
 from assay.partition import cores
 from assay.plurals import counted
@@ -116,6 +117,25 @@ def sample_nuts(
             stacklevel=2,
         )
     return together([found[n] for n in sorted(found)])
+
+
+def sample_on_workers(
+    density: Density, start: Start, effort: Effort, seed: int, executor: Executor
+) -> tuple[Floats, dict[str, NDArray[Any]]]:
+    """Sample as :func:`sample_nuts` does, each chain on a worker, with the same bits.
+
+    The progress bar moves when a chain has ended.
+    """
+    walk, chains = walk_of(density, start, effort), effort.chains
+    given = executor.send(walk)
+    parts = executor.map(sample_chain, [given] * chains, chain_seeds(seed, chains))
+    found: list[Chain] = []
+    with progress_bar(chains, effort.total, show=effort.progress) as show:
+        board = Board(chains, effort.total, show)
+        for n, chain in enumerate(executor.each(parts)):
+            board.tell({n: (effort.total, int(np.sum(chain.get("diverging", 0))))})
+            found.append(chain)
+    return together(found)
 
 
 def _kept_chains(files: Sequence[Path | None], walk: Walk) -> dict[int, Chain]:

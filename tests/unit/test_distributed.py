@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -17,18 +18,18 @@ import pytest
 import assay
 from assay.climbs import prior_centre
 from assay.curvature import bend_row, curvature
+from assay.data_on_workers import cut_clusters
 from assay.density import Density, make_density
-from assay.distributed import connection, fitting, writing
+from assay.distributed import dask_executor, executor, fitting, writing
 from assay.distributed.alike import require_alike
-from assay.distributed.pieces import make_frame, make_piece, take_clusters
 from assay.distributed.skeleton import make_skeleton, number, number_partition
-from assay.distributed.spreading import cut_clusters
 from assay.distributed.store import make_regions, waves
-from assay.distributed.subsets import join_ratings, take_items
 from assay.errors import ArgumentError, AssayError, FitError, ModelError, RatingsError
 from assay.model import build_structure
+from assay.pieces import make_frame, make_piece, take_clusters
 from assay.ratings import Ratings
 from assay.spec import make_spec
+from assay.subsets import join_ratings, take_items
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::assay.FitWarning",
@@ -224,7 +225,7 @@ def test_a_data_set_gives_the_fit_of_one_machine(client: Any, folder: Path) -> N
     ratings = assay.read_ratings(together(folder), task="retrieval")
     here = assay.fit(ratings, **QUICK | {"method": "map"})
     assay.fit_dataset(
-        folder, task="retrieval", out=folder.parent / "fit.zarr", client=client,
+        folder, task="retrieval", out=folder.parent / "fit.zarr", executor=dask_executor(client),
         **QUICK | {"method": "map"},
     )  # fmt: skip
     there = assay.load(folder.parent / "fit.zarr")
@@ -248,7 +249,11 @@ def test_laplace_over_partitions_is_laplace(client: Any, folder: Path) -> None:
     effort = QUICK | {"draws": 500}
     here = assay.fit(ratings, **effort)
     there = assay.fit_dataset(
-        folder, task="retrieval", out=folder.parent / "fit.zarr", client=client, **effort
+        folder,
+        task="retrieval",
+        out=folder.parent / "fit.zarr",
+        executor=dask_executor(client),
+        **effort,
     )
     assert there["labels"]["state"].shape == (2, 500, 240)
     np.testing.assert_allclose(by_item(here), by_item(there), atol=0.1)
@@ -270,7 +275,11 @@ def test_a_killed_worker_costs_time_and_no_result(
 ) -> None:
     def fit(name: str) -> Any:
         return assay.fit_dataset(
-            folder, task="retrieval", out=folder.parent / name, client=client, **QUICK
+            folder,
+            task="retrieval",
+            out=folder.parent / name,
+            executor=dask_executor(client),
+            **QUICK,
         )
 
     def kill_one() -> None:
@@ -306,8 +315,8 @@ def test_a_killed_worker_costs_time_and_no_result(
 def test_em_is_the_mode_that_map_climbs_to(client: Any, folder: Path) -> None:
     found = {
         method: assay.fit_dataset(
-            folder, task="retrieval", out=folder.parent / f"{method}.zarr", client=client,
-            **QUICK | {"method": method, "draws": 5},
+            folder, task="retrieval", out=folder.parent / f"{method}.zarr",
+            executor=dask_executor(client), **QUICK | {"method": method, "draws": 5},
         )
         for method in ("map", "em")
     }  # fmt: skip
@@ -329,8 +338,8 @@ def test_classes_that_a_partition_lacks_are_found_in_others(client: Any, tmp_pat
     folder = write_partitions(table.assign(cluster=table["item"]), tmp_path / "r", (1, 1, 1))
     reading = {"labels": {"label": "answer"}, "cluster": ""}
     fit = assay.fit_dataset(
-        folder, task="single", out=tmp_path / "f.zarr", client=client, reading=reading,
-        **QUICK | {"method": "map"},
+        folder, task="single", out=tmp_path / "f.zarr", executor=dask_executor(client),
+        reading=reading, **QUICK | {"method": "map"},
     )  # fmt: skip
     found = assay.label_probabilities(fit)[:, 0].to_pandas().idxmax(axis=1)
     right = found.sort_index(key=lambda names: names.astype(int)).to_numpy() == truth
@@ -359,7 +368,12 @@ def test_one_instrument_on_all_of_several_systems_is_a_warning(
     effort = QUICK | {"method": "map", "draws": 5}
     here = assay.fit(assay.read_ratings(table, task="single", **reading), **effort)
     there = assay.fit_dataset(
-        folder, task="single", out=tmp_path / "f.zarr", client=client, reading=reading, **effort
+        folder,
+        task="single",
+        out=tmp_path / "f.zarr",
+        executor=dask_executor(client),
+        reading=reading,
+        **effort,
     )
     said = json.loads(there.attrs["warnings"])
     assert said == json.loads(here.attrs["warnings"])
@@ -376,7 +390,12 @@ def test_gold_that_is_no_random_sample_is_a_warning(client: Any, tmp_path: Path)
     given = QUICK | {"method": "map", "draws": 2, "reference": "gold"}
     here = assay.fit(assay.read_ratings(together(folder), task="single", **reading), **given)
     there = assay.fit_dataset(
-        folder, task="single", out=tmp_path / "f.zarr", client=client, reading=reading, **given
+        folder,
+        task="single",
+        out=tmp_path / "f.zarr",
+        executor=dask_executor(client),
+        reading=reading,
+        **given,
     )
     said = json.loads(there.attrs["warnings"])
     assert [text for text in said if "gold_chosen='recorded'" in text] == [
@@ -397,7 +416,9 @@ def test_gold_that_is_no_random_sample_is_a_warning(client: Any, tmp_path: Path)
         ({"priors": {"penalty": "HalfNormal(1)"}}, ModelError, "no rule of the task is soft"),
         ({"reading": {"panels": "p.csv"}}, FitError, "columns of the partitions"),
         ({"folder": "nowhere"}, RatingsError, "a folder of .parquet files"),
-        ({"client": "tcp://127.0.0.1:9"}, FitError, "no Dask scheduler answers"),
+        ({"executor": None}, ArgumentError, "executor=None; it must be an executor"),
+        ({"executor": 3}, ArgumentError, "executor=3; it must be an executor"),
+        ({"client": "tcp://127.0.0.1:9"}, ArgumentError, "client= is now executor="),
         ({"reading": {"item": "nothing"}}, FitError, "nothing"),
         ({"reference": "gold"}, ModelError, "at least 30 items; 0 have it"),
         ({"draws": 0}, FitError, "draws=0"),
@@ -409,12 +430,10 @@ def test_refusals_say_why(
     words: str,
     client: Any,
     folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connection, "PATIENCE", 1.0)
     given = {
         "folder": folder, "task": "retrieval", "out": folder.parent / "fit.zarr",
-        "client": client, **QUICK,
+        "executor": dask_executor(client), **QUICK,
     } | change  # fmt: skip
     with pytest.raises(error, match=words):
         assay.fit_dataset(given.pop("folder"), **given)
@@ -429,7 +448,13 @@ def test_a_cluster_in_two_files_is_named_with_them(
     stray.assign(item="other " + stray["item"]).to_parquet(folder / "part-2.parquet")
     words = f"cluster {stray['cluster'].iloc[0]} stands in part-0.parquet and in part-2.parquet"
     with pytest.raises(FitError, match=words):
-        assay.fit_dataset(folder, task="retrieval", out=tmp_path / "f.zarr", client=client, **QUICK)
+        assay.fit_dataset(
+            folder,
+            task="retrieval",
+            out=tmp_path / "f.zarr",
+            executor=dask_executor(client),
+            **QUICK,
+        )
 
 
 def test_a_rater_of_two_groups_is_named(client: Any, table: pd.DataFrame, tmp_path: Path) -> None:
@@ -437,14 +462,25 @@ def test_a_rater_of_two_groups_is_named(client: Any, table: pd.DataFrame, tmp_pa
     grouped = table.assign(group=np.where(cluster < 12, "person", "llm"))
     folder = write_partitions(grouped, tmp_path / "ratings", (1, 1))
     with pytest.raises(FitError, match="is in several groups: person, llm"):
-        assay.fit_dataset(folder, task="retrieval", out=tmp_path / "f.zarr", client=client, **QUICK)
+        assay.fit_dataset(
+            folder,
+            task="retrieval",
+            out=tmp_path / "f.zarr",
+            executor=dask_executor(client),
+            **QUICK,
+        )
 
 
 def test_sessions_need_an_order(client: Any, table: pd.DataFrame, tmp_path: Path) -> None:
     cluster = pd.factorize(table["cluster"])[0]
     dated = table.assign(session=np.where(cluster % 2, "may", "june"))
     folder = write_partitions(dated, tmp_path / "ratings", (1, 1))
-    given: dict[str, Any] = {"task": "retrieval", "client": client, **QUICK, "raters": "drift"}
+    given: dict[str, Any] = {
+        "task": "retrieval",
+        "executor": dask_executor(client),
+        **QUICK,
+        "raters": "drift",
+    }
     with pytest.raises(FitError, match="in order of time"):
         assay.fit_dataset(folder, out=tmp_path / "f.zarr", **given)
     reading = {"sessions": ["may", "june"]}
@@ -514,7 +550,7 @@ def test_a_file_without_rows_is_counted_and_left_out(client: Any, folder: Path) 
     table = together(folder)
     table.head(0).to_parquet(folder / "part-9.parquet")
     fit = assay.fit_dataset(
-        folder, task="retrieval", out=folder.parent / "f.zarr", client=client,
+        folder, task="retrieval", out=folder.parent / "f.zarr", executor=dask_executor(client),
         **QUICK | {"method": "map", "draws": 2},
     )  # fmt: skip
     accounting = json.loads(fit.attrs["accounting"])
@@ -523,7 +559,9 @@ def test_a_file_without_rows_is_counted_and_left_out(client: Any, folder: Path) 
     for path in folder.glob("*.parquet"):
         table.head(0).to_parquet(path)
     with pytest.raises(RatingsError, match="none of the files has a row"):
-        assay.fit_dataset(folder, task="retrieval", out=folder / "f.zarr", client=client, **QUICK)
+        assay.fit_dataset(
+            folder, task="retrieval", out=folder / "f.zarr", executor=dask_executor(client), **QUICK
+        )
 
 
 def unanswered(table: pd.DataFrame) -> pd.DataFrame:
@@ -542,7 +580,11 @@ def test_files_in_which_nobody_answered_are_taken_as_on_one_machine(
     for path in lacking:
         emptied(pd.read_parquet(path)).to_parquet(path)
     fit = assay.fit_dataset(
-        folder, task="retrieval", out=folder.parent / "f.zarr", client=client, **QUICK
+        folder,
+        task="retrieval",
+        out=folder.parent / "f.zarr",
+        executor=dask_executor(client),
+        **QUICK,
     )
     here = assay.fit(assay.read_ratings(together(folder), task="retrieval"), **QUICK)
     np.testing.assert_allclose(by_item(fit), by_item(here), atol=1e-4)
@@ -566,7 +608,9 @@ def test_files_of_which_none_has_an_answer_are_refused(
     blank = table.assign(**dict.fromkeys(ratings.task.label_names, ""))
     folder = write_partitions(blank, tmp_path / "r", (1, 1))
     with pytest.raises(FitError, match="no rating in any of the files has an answer"):
-        assay.fit_dataset(folder, task=task, out=tmp_path / "f.zarr", client=client, **QUICK)
+        assay.fit_dataset(
+            folder, task=task, out=tmp_path / "f.zarr", executor=dask_executor(client), **QUICK
+        )
 
 
 def test_a_rater_who_abstains_in_one_file_alone_is_not_silent(client: Any, folder: Path) -> None:
@@ -581,7 +625,7 @@ def test_a_rater_who_abstains_in_one_file_alone_is_not_silent(client: Any, folde
     for path in (first, *others):
         silence(path, "rater_2")
     fit = assay.fit_dataset(
-        folder, task="retrieval", out=folder.parent / "f.zarr", client=client,
+        folder, task="retrieval", out=folder.parent / "f.zarr", executor=dask_executor(client),
         **QUICK | {"method": "map", "draws": 2},
     )  # fmt: skip
     here = assay.read_ratings(together(folder), task="retrieval").accounting.notes
@@ -591,7 +635,7 @@ def test_a_rater_who_abstains_in_one_file_alone_is_not_silent(client: Any, folde
 
 def test_a_file_that_was_mended_is_read_anew(client: Any, folder: Path) -> None:
     given: dict[str, Any] = {
-        "task": "retrieval", "out": folder.parent / "f.zarr", "client": client,
+        "task": "retrieval", "out": folder.parent / "f.zarr", "executor": dask_executor(client),
         **QUICK | {"method": "map", "draws": 2},
     }  # fmt: skip
     file = folder / "part-1.parquet"
@@ -609,7 +653,7 @@ def test_folders_in_the_folder_are_not_left_out_silently(folder: Path) -> None:
     inner.mkdir()
     (folder / "part-1.parquet").rename(inner / "part-1.parquet")
     with pytest.raises(RatingsError, match=r"there is system=A.part-1.parquet: write all files"):
-        assay.fit_dataset(folder, task="retrieval", out=folder / "f.zarr", client=None, **QUICK)
+        assay.fit_dataset(folder, task="retrieval", out=folder / "f.zarr", executor=None, **QUICK)
 
 
 def test_a_class_that_only_the_known_truth_has_is_one(client: Any, tmp_path: Path) -> None:
@@ -619,8 +663,8 @@ def test_a_class_that_only_the_known_truth_has_is_one(client: Any, tmp_path: Pat
         table.assign(gold=np.select([item == 5, item == 6], ["z", "1"], "")), tmp_path / "r", (1, 1)
     )
     fit = assay.fit_dataset(
-        folder, task="single", out=tmp_path / "f.zarr", client=client, reading={"truth": "gold"},
-        **QUICK | {"method": "map", "draws": 2},
+        folder, task="single", out=tmp_path / "f.zarr", executor=dask_executor(client),
+        reading={"truth": "gold"}, **QUICK | {"method": "map", "draws": 2},
     )  # fmt: skip
     here = assay.read_ratings(together(folder), task="single", truth="gold")
     classes = json.loads(fit.attrs["task"])["labels"][0]["classes"]
@@ -633,22 +677,34 @@ def test_a_scheduler_without_workers_is_not_waited_for_forever(
 ) -> None:
     from distributed import LocalCluster
 
-    monkeypatch.setattr(connection, "FIRST_WORKER", 0.5)
-    with LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty:
-        given: dict[str, Any] = {"task": "retrieval", "client": empty.scheduler_address, **QUICK}
-        with pytest.raises(
-            FitError, match=r"no worker has come to the Dask scheduler at .* in 0 seconds; start"
-        ):
+    monkeypatch.setattr(executor, "FIRST_WORKER", 0.5)
+    words = r"no worker has come to the Dask scheduler at .* in 0 seconds; start"
+    with (
+        LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
+        dask_executor(empty.scheduler_address) as idle,
+    ):
+        given: dict[str, Any] = {"task": "retrieval", "executor": idle, **QUICK}
+        with pytest.raises(FitError, match=words):
             assay.fit_dataset(folder, out=folder.parent / "f.zarr", **given)
+        with pytest.raises(FitError, match=words):
+            assay.fit(simulated(), executor=idle, method="map")
 
 
-def test_a_scheduler_that_is_lost_is_said_in_words(client: Any) -> None:
+def test_a_scheduler_that_is_lost_is_said_in_words(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from distributed.client import FutureCancelledError
     from distributed.comm.core import CommClosedError
 
     for lost in (CommClosedError("gone"), FutureCancelledError("add-1", "gone")):
-        with pytest.raises(FitError, match="scheduler was lost"), connection.connected(client):
+
+        def fail(*_: Any, lost: Exception = lost, **__: Any) -> None:
             raise lost
+
+        monkeypatch.setattr(client, "gather", fail)
+        workers = dask_executor(client)
+        with pytest.raises(FitError, match="scheduler was lost"):
+            workers.gather(workers.map(abs, [1]))
 
 
 def test_a_worker_that_cannot_write_names_the_store(
@@ -661,7 +717,11 @@ def test_a_worker_that_cannot_write_names_the_store(
     monkeypatch.setattr(writing, "write_partition", full)
     with pytest.raises(FitError, match=r"cannot write .*f.zarr: No space left on device; it has"):
         assay.fit_dataset(
-            folder, task="retrieval", out=out, client=client, **QUICK | {"method": "map"}
+            folder,
+            task="retrieval",
+            out=out,
+            executor=dask_executor(client),
+            **QUICK | {"method": "map"},
         )
     assert not list(folder.parent.glob("*.zarr"))
     assert not list(folder.parent.glob(".assay-*"))
@@ -689,7 +749,11 @@ def test_an_interrupt_leaves_no_store_that_workers_still_write(
     try:
         with pytest.raises(KeyboardInterrupt, match=r"f\.zarr was not written"):
             assay.fit_dataset(
-                folder, task="retrieval", out=out, client=client, **QUICK | {"method": "map"}
+                folder,
+                task="retrieval",
+                out=out,
+                executor=dask_executor(client),
+                **QUICK | {"method": "map"},
             )
     finally:
         signal.signal(signal.SIGINT, before)
@@ -702,7 +766,10 @@ def test_an_interrupt_leaves_no_store_that_workers_still_write(
 
 def test_ratings_in_memory_are_fitted_by_workers(client: Any) -> None:
     ratings = simulated()
-    here, there = assay.fit(ratings, **QUICK), assay.fit(ratings, client=client, **QUICK)
+    here, there = (
+        assay.fit(ratings, **QUICK),
+        assay.fit(ratings, executor=dask_executor(client), **QUICK),
+    )
     np.testing.assert_allclose(by_item(here), by_item(there), atol=1e-3)
     np.testing.assert_allclose(here["sample_stats"]["lp"], there["sample_stats"]["lp"], atol=0.1)
 
@@ -710,54 +777,72 @@ def test_ratings_in_memory_are_fitted_by_workers(client: Any) -> None:
 def test_chains_on_workers_have_the_same_bits(client: Any) -> None:
     ratings = simulated(n_items=60, n_clusters=6)
     effort: dict[str, Any] = {"draws": 40, "tune": 40, "chains": 2, "rng": 1, "progress": False}
-    here, there = assay.fit(ratings, **effort), assay.fit(ratings, client=client, **effort)
+    here, there = (
+        assay.fit(ratings, **effort),
+        assay.fit(ratings, executor=dask_executor(client), **effort),
+    )
     assert here["posterior"].to_dataset().identical(there["posterior"].to_dataset())
     assert here["labels"].to_dataset().identical(there["labels"].to_dataset())
 
 
-def test_what_is_no_client_is_refused(
-    client: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from distributed import Client, LocalCluster
+def test_what_is_no_cluster_is_refused(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    from distributed import Client
 
-    ratings, out = simulated(), folder.parent / "f.zarr"
-    allowed = "it must be a distributed.Client, or the address of a scheduler"
-    for given, said in (
-        (3, "client=3; "),
-        (client.cluster, "client=a LocalCluster; "),
-        ({}, "client={}; "),
-    ):
-        for method in ("nuts", "map"):
-            with pytest.raises(ArgumentError, match=f"{said}.*{allowed}"):
-                assay.fit(ratings, client=given, method=method)
-        with pytest.raises(ArgumentError, match=f"{said}.*{allowed}"):
-            assay.fit_dataset(folder, task="retrieval", out=out, client=given, **QUICK)
+    allowed = "it must be the address of a scheduler, such as 'tcp://10.0.0.1:8786', or a d"
+    for given, said in ((3, "3"), (client.cluster, "a LocalCluster"), ({}, "{}")):
+        with pytest.raises(ArgumentError, match=f"address={said}; {allowed}"):
+            dask_executor(given)
+    monkeypatch.setattr(executor, "PATIENCE", 1.0)
+    with pytest.raises(FitError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
+        dask_executor("tcp://127.0.0.1:9")
     gone = Client(client.scheduler.address)
+    open_before = dask_executor(gone)
     gone.close()
-    with pytest.raises(ArgumentError, match="it is closed: connect it again"):
-        assay.fit(ratings, client=gone, method="map")
-    monkeypatch.setattr(connection, "FIRST_WORKER", 0.5)
-    with (
-        LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as empty,
-        pytest.raises(FitError, match="no worker has come to the Dask scheduler"),
-    ):
-        assay.fit(ratings, client=empty.scheduler_address, method="map")
+    with pytest.raises(ArgumentError, match="the Dask client is closed; connect it again"):
+        dask_executor(gone)
+    with pytest.raises(ArgumentError, match="the Dask client is closed; connect it again"):
+        assay.fit(simulated(), executor=open_before, method="map")
+
+
+def test_an_executor_closes_the_client_that_it_made_and_no_other(client: Any) -> None:
+    with dask_executor(client.scheduler.address) as own:
+        assert own.client.status == "running"
+    assert own.client.status == "closed"
+    with dask_executor(client):
+        pass
+    assert client.status == "running"
+
+
+def test_without_dask_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(FitError, match=r"pip install 'assay\[dask\]'"):
+        assay.dask_executor("tcp://127.0.0.1:9")
+
+
+def test_what_is_no_executor_is_refused(client: Any) -> None:
+    for given, said in ((client, "a Client"), ("tcp://a:1", "'tcp://a:1'"), ({}, "{}")):
+        for method in ("nuts", "map"):
+            words = f"executor={said}; it must be an executor, which assay.dask_executor makes"
+            with pytest.raises(ArgumentError, match=words):
+                assay.fit(simulated(), executor=given, method=method)
+    with pytest.raises(ArgumentError, match=r"give executor=assay\.dask_executor\(client\)"):
+        assay.fit(simulated(), client=client, method="map")
 
 
 def test_an_asynchronous_client_is_refused(cluster: Any) -> None:
     from distributed import Client
 
-    async def fitted() -> None:
+    async def connect() -> None:
         async with Client(cluster.scheduler_address, asynchronous=True) as waits:
-            assay.fit(simulated(), client=waits, method="map")
+            dask_executor(waits)
 
-    with pytest.raises(ArgumentError, match="it is asynchronous"):
-        asyncio.run(fitted())
+    with pytest.raises(ArgumentError, match="the Dask client is asynchronous"):
+        asyncio.run(connect())
 
 
-def test_clients_and_checkpoints_exclude_each_other(tmp_path: Path) -> None:
+def test_executors_and_checkpoints_exclude_each_other(client: Any, tmp_path: Path) -> None:
     with pytest.raises(FitError, match="without checkpoint="):
-        assay.fit(simulated(), client=object(), checkpoint=tmp_path)
+        assay.fit(simulated(), executor=dask_executor(client), checkpoint=tmp_path)
 
 
 @pytest.mark.parametrize("option", ["--keep-interrupted", "--checkpoint=ck", "--formula=~ a"])
@@ -802,7 +887,8 @@ def test_a_truth_in_other_words_is_refused_with_what_mends_it(client: Any, tmp_p
 
     def fit(**more: Any) -> Any:
         return assay.fit_dataset(
-            tmp_path, task="single", reading={"truth": "gold"} | more, client=client,
+            tmp_path, task="single", reading={"truth": "gold"} | more,
+            executor=dask_executor(client),
             out=tmp_path / "fit.zarr", **QUICK,
         )  # fmt: skip
 

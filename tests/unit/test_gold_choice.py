@@ -10,10 +10,10 @@ import pytest
 
 import assay
 from assay.checking.gold_choice import gold_sums, squares, unlike, unlike_gold
-from assay.distributed.subsets import take_items
 from assay.errors import FitWarning, ModelError
 from assay.ratings import Ratings
 from assay.states import MISSING
+from assay.subsets import take_items
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ WITHOUT_FIT: dict[str, Callable[[object], object]] = {
     "ais_study": lambda rng: ais_study(RATINGS, rng=rng),
     "fit": lambda rng: assay.fit(RATINGS, rng=rng),
     "fit_dataset": lambda rng: assay.fit_dataset(
-        Path("nowhere"), task="ais", out="there.zarr", client="none", rng=rng
+        Path("nowhere"), task="ais", out="there.zarr", executor=None, rng=rng
     ),
 }
 OF_A_FIT: dict[str, Callable[..., object]] = {

@@ -1,5 +1,6 @@
 """How a model is fitted: options that fit and report share, as one value."""
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from assay.cli.reading import Reading
+    from assay.executors import Executor
 
 
 def _fitting(what: str, **more: Any) -> Any:
@@ -113,12 +115,12 @@ class Fitting:
         with waiting(f"reading {source.name}", show=progress):
             ratings = reading.read(source, task, self.covariates())
         say_notes(ratings.accounting)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), self._executor() as executor:
             warnings.simplefilter("ignore", FitWarning)
             tree = assay.fit(
                 ratings, tune=self.tune, target_accept=self.target_accept, progress=progress,
                 sampler=self.sampler, checkpoint=self.checkpoint,
-                keep_interrupted=self.keep_interrupted, client=self.dask, formula=self.formula,
+                keep_interrupted=self.keep_interrupted, executor=executor, formula=self.formula,
                 **self._arguments(),
             )  # fmt: skip
         tree.attrs["command"] = this_command()
@@ -144,10 +146,10 @@ class Fitting:
             )
         from assay.errors import FitWarning
 
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), self._executor() as executor:
             warnings.simplefilter("ignore", FitWarning)
             tree = assay.fit_dataset(
-                folder, task=task, out=output, client=self.dask, reading=reading.arguments(),
+                folder, task=task, out=output, executor=executor, reading=reading.arguments(),
                 progress=progress, **self._arguments(),
             )  # fmt: skip
         annotate(output, {"command": this_command()})
@@ -166,6 +168,12 @@ class Fitting:
             return f"the draws are finished and in {self.checkpoint}: the same command takes them"
         keep = " (--checkpoint FOLDER keeps them)" if self.method == "nuts" else ""
         return f"the draws were finished, and are lost{keep}"
+
+    def _executor(self) -> "AbstractContextManager[Executor | None]":
+        """Connect to the Dask cluster that is to do the work, if one is named."""
+        import assay
+
+        return nullcontext() if self.dask is None else assay.dask_executor(self.dask)
 
     def _arguments(self) -> dict[str, Any]:
         """Return what fits of all sizes of data have in common."""

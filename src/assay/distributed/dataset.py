@@ -11,10 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay.arguments import cut
-from assay.distributed.gathering import gather
 from assay.distributed.partitions import read_on_workers
 from assay.distributed.skeleton import hashes
 from assay.errors import FitError
+from assay.executors import Executor
 from assay.plurals import counted, some
 from assay.ratings import Accounting, Ratings
 from assay.reading import read_ratings
@@ -71,7 +71,7 @@ def not_silent(ratings: Ratings, names: Collection[str]) -> set[str]:
     return set(names) & set(ratings.raters.index[spoke])
 
 
-def silence_of(client: Any, parts: Sequence[Any], facts: Sequence[Facts]) -> Silence:
+def silence_of(executor: Executor, parts: Sequence[Any], facts: Sequence[Facts]) -> Silence:
     """Add up what partitions lack: a rater who only abstains in some may answer in others.
 
     Raises
@@ -83,7 +83,7 @@ def silence_of(client: Any, parts: Sequence[Any], facts: Sequence[Facts]) -> Sil
     names = list(dict.fromkeys(name for found in each for name in found.raters))
     spoke: set[str] = set()
     if names:
-        spoke = spoke.union(*gather(client, client.map(not_silent, parts, [names] * len(parts))))
+        spoke = spoke.union(*executor.gather(executor.map(not_silent, parts, [names] * len(parts))))
     found = Silence(
         ratings=sum(one.ratings for one in each),
         abstentions=sum(one.abstentions for one in each),
@@ -111,7 +111,7 @@ def words_seen(ratings: Ratings) -> dict[str, tuple[list[str], list[str]]]:
 
 
 def complete_task(
-    client: Any, paths: Sequence[Path], task: Task, reading: Mapping[str, Any]
+    executor: Executor, paths: Sequence[Path], task: Task, reading: Mapping[str, Any]
 ) -> Task:
     """Fill in classes that the task leaves to the data, from the answers in all partitions.
 
@@ -122,7 +122,8 @@ def complete_task(
     """
     if all(label.classes for label in task.labels):
         return task
-    seen = gather(client, client.map(words_seen, read_on_workers(client, paths, task, reading)))
+    parts = read_on_workers(executor, paths, task, reading)
+    seen = executor.gather(executor.map(words_seen, parts))
     words = {}
     for label in task.labels:
         answers, truth = (
@@ -192,7 +193,7 @@ def _names(ratings: Ratings) -> Iterator[tuple[str, NDArray[Any], NDArray[np.uin
 
 
 def require_whole_clusters(
-    client: Any, parts: Sequence[Any], paths: Sequence[Path], facts: Sequence[Facts]
+    executor: Executor, parts: Sequence[Any], paths: Sequence[Path], facts: Sequence[Facts]
 ) -> None:
     """Refuse partitions that share a cluster or an item.
 
@@ -205,14 +206,14 @@ def require_whole_clusters(
     buckets = 1 + names // BUCKET
     for bucket in range(buckets):
         count = len(parts)
-        found = gather(client, client.map(names_in, parts, [bucket] * count, [buckets] * count))
+        found = executor.gather(executor.map(names_in, parts, [bucket] * count, [buckets] * count))
         keys = np.concatenate(found)
         owner = np.repeat(np.arange(count), [len(part) for part in found])
         order = np.argsort(keys, kind="stable")
         twice = np.flatnonzero(np.diff(keys[order]) == 0)
         if len(twice):
             key, pair = keys[order[twice[0]]], owner[order[twice[0] : twice[0] + 2]]
-            name = client.submit(name_of, parts[pair[0]], key).result()
+            (name,) = executor.gather(executor.map(name_of, [parts[pair[0]]], [key]))
             raise FitError(
                 f"{name} stands in {paths[pair[0]].name} and in {paths[pair[1]].name}: partitions "
                 "must hold whole clusters. Write the data set anew, sorted or partitioned by "

@@ -18,21 +18,15 @@ import xarray as xr
 
 from assay.centring import find_centred_modes
 from assay.climbs import LARGE
+from assay.data_on_workers import SpreadDensity, follow_on_workers, spread_density
 from assay.density import make_density
-from assay.distributed.connection import connected
-from assay.distributed.gathering import gather
 from assay.distributed.holding import Held, hold_dataset
 from assay.distributed.partitions import list_partitions
 from assay.distributed.skeleton import Numbered, number_partition
-from assay.distributed.spreading import (
-    SpreadDensity,
-    follow_on_workers,
-    spread_density,
-)
-from assay.distributed.subsets import join_ratings, take_items
 from assay.distributed.writing import write_fit
 from assay.effort import Effort
 from assay.errors import FitError, FitWarning
+from assay.executors import Executor, require_executor
 from assay.fit_arguments import check_arguments
 from assay.inference import RUNS
 from assay.peaks import Mode
@@ -42,6 +36,7 @@ from assay.progress import waiting
 from assay.ratings import Ratings
 from assay.seeds import seed_of
 from assay.spec import DEFAULT_RATERS, GoldChosen, Replicates, make_spec
+from assay.subsets import join_ratings, take_items
 from assay.task import Task
 
 METHODS = ("laplace", "map", "em")
@@ -52,7 +47,7 @@ def fit_dataset(
     *,
     task: str | Path | Task,
     out: str | Path,
-    client: Any,
+    executor: Executor | None = None,
     reading: Mapping[str, Any] | None = None,
     raters: str | Mapping[str, str] | None = None,
     prevalence: str = "loglinear",
@@ -66,6 +61,7 @@ def fit_dataset(
     rng: int | np.random.Generator = 1,
     starts: int = 4,
     progress: bool = True,
+    client: None = None,
 ) -> xr.DataTree:
     """Fit ratings that one machine cannot hold, on a Dask cluster, into a Zarr store.
 
@@ -78,8 +74,8 @@ def fit_dataset(
         As for :func:`assay.read_ratings`.
     out : str or path
         The Zarr store to write, ending in ``.zarr``, in a place that all workers can write.
-    client : distributed.Client or str
-        Of the cluster, or the address of its scheduler.
+    executor : Executor
+        Of the cluster, from :func:`assay.dask_executor`.
     reading : mapping of str to object, optional
         Further arguments of :func:`assay.read_ratings`, for every file.
     raters, prevalence, reference, priors, replicates
@@ -89,6 +85,8 @@ def fit_dataset(
         data at each of its steps, and is not here.
     progress : bool
         Whether to show on standard error how far the fit is.
+    client : None
+        The former name of ``executor``.
 
     Returns
     -------
@@ -120,31 +118,30 @@ def fit_dataset(
     if method not in METHODS:
         raise FitError(
             f"method={method!r}; over partitions there are laplace, map and em. NUTS needs all "
-            "data at each step: read them with assay.read_ratings and fit(..., client=client)"
+            "data at each step: read them with assay.read_ratings and fit(..., executor=executor)"
         )
     if target.suffix != ".zarr" or not target.absolute().parent.is_dir():
         raise FitError(f"out={str(out)!r}; name a .zarr store in a folder that exists")
     recipe = DEFAULT_RATERS if raters is None else raters
     spec = make_spec(recipe, prevalence, reference, priors, None, replicates, gold_chosen)
     paths = [path.absolute() for path in list_partitions(folder)]
-    with connected(client, show=progress) as cluster:
-        held = hold_dataset(
-            cluster, paths, task, dict(reading or {}), spec, named=raters is not None, show=progress
-        )
-        refuse_idle(held.structure, priors)
-        check_arguments(
-            held.structure.ratings, method, 0.5, draws=draws, chains=chains, starts=starts
-        )
-        search, inference = np.random.default_rng(seed).spawn(2)
-        with waiting("seeking modes", show=progress, unit="passes"):
-            density, modes = seek_modes(held, search, seed, starts=starts)
-        effort = Effort(draws=draws, chains=chains, progress=progress)
-        x, stats, _ = RUNS[method](held.structure, density, modes, inference, effort)
-        with in_place(target):
-            notes = write_fit(
-                held, density, modes, np.array(x), stats, target.absolute(),
-                method=method, seed=seed, starts=starts, show=progress,
-            )  # fmt: skip
+    executor = require_executor(executor, client)
+    executor.ready(show=progress)
+    held = hold_dataset(
+        executor, paths, task, dict(reading or {}), spec, named=raters is not None, show=progress
+    )
+    refuse_idle(held.structure, priors)
+    check_arguments(held.structure.ratings, method, 0.5, draws=draws, chains=chains, starts=starts)
+    search, inference = np.random.default_rng(seed).spawn(2)
+    with waiting("seeking modes", show=progress, unit="passes"):
+        density, modes = seek_modes(held, search, seed, starts=starts)
+    effort = Effort(draws=draws, chains=chains, progress=progress)
+    x, stats, _ = RUNS[method](held.structure, density, modes, inference, effort)
+    with in_place(target):
+        notes = write_fit(
+            held, density, modes, np.array(x), stats, target.absolute(),
+            method=method, seed=seed, starts=starts, show=progress,
+        )  # fmt: skip
     for note in notes:
         warnings.warn(note, FitWarning, stacklevel=2)
     return xr.open_datatree(target, engine="zarr", consolidated=False, chunks=None)
@@ -153,12 +150,8 @@ def fit_dataset(
 @contextmanager
 def in_place(target: Path) -> Iterator[None]:
     """Say which store it is that cannot be written, here or on a worker."""
-    from distributed.comm.core import CommClosedError
-
     try:
         yield
-    except CommClosedError:
-        raise  # the network's, not the disk's
     except OSError as error:
         raise FitError(
             f"cannot write {target}: {error.strerror or error}; it has to stand in a place that "
@@ -170,16 +163,16 @@ def seek_modes(
     held: Held, rng: np.random.Generator, seed: int, *, starts: int
 ) -> tuple[SpreadDensity, list[Mode]]:
     """Seek modes on a sample of clusters from every partition, then on all data."""
-    client, count = held.client, len(held.numbered)
+    executor, count = held.executor, len(held.numbered)
     total = sum(fact.sizes["rating"] for fact in held.facts)
     share = 1.0 if total <= 2 * LARGE else LARGE / total
     seeds = [(seed, n) for n in range(count)]
-    taken = gather(client, client.map(take_sample, held.numbered, [share] * count, seeds))
+    taken = executor.gather(executor.map(take_sample, held.numbered, [share] * count, seeds))
     sample = number_partition(join_ratings(taken), held.numbering).piece
     here, rough = find_centred_modes(
         sample.structure, make_density(sample.structure), rng, starts=starts, times=1 / share
     )
-    density = spread_density(client, here, client.map(attrgetter("piece"), held.numbered))
+    density = spread_density(executor, here, executor.map(attrgetter("piece"), held.numbered))
     return follow_on_workers(sample.structure, here, density, rough)
 
 

@@ -8,17 +8,16 @@ from typing import Any
 
 from assay.distributed import dataset
 from assay.distributed.alike import require_alike
-from assay.distributed.gathering import gather
 from assay.distributed.partitions import read_on_workers, split_empty
 from assay.distributed.skeleton import Numbering, make_skeleton, number, number_partition
-from assay.distributed.spreading import same, sending
-from assay.distributed.subsets import join_ratings
 from assay.errors import FitError, ModelError
+from assay.executors import Executor
 from assay.layers.reference import check_reference
 from assay.model import Structure
 from assay.progress import waiting
 from assay.ratings import Accounting, Ratings
 from assay.spec import Spec, raters_for, recipes
+from assay.subsets import join_ratings
 from assay.task import Task
 
 FAN = 16
@@ -31,9 +30,9 @@ class Held:
 
     Attributes
     ----------
-    client : distributed.Client
-    numbered : tuple of distributed.Future
-        The partitions.
+    executor : Executor
+    numbered : tuple
+        The partitions, as parts of the executor.
     structure : Structure
         Of the skeleton; what it says of systems' shares is the whole data set's.
     numbering : Numbering
@@ -42,7 +41,7 @@ class Held:
         Of all files.
     """
 
-    client: Any
+    executor: Executor
     numbered: tuple[Any, ...]
     structure: Structure
     numbering: Numbering
@@ -51,7 +50,7 @@ class Held:
 
 
 def hold_dataset(
-    client: Any,
+    executor: Executor,
     paths: Sequence[Path],
     task: str | Path | Task,
     reading: dict[str, Any],
@@ -65,9 +64,9 @@ def hold_dataset(
     ``named``: whether the spec's recipe was named; else it is the default for the task, whose
     classes may be known from the data alone.
     """
-    parts, facts, accounting = read_alike(client, paths, task, reading, show=show)
+    parts, facts, accounting = read_alike(executor, paths, task, reading, show=show)
     with waiting("finding what the data show", show=show):
-        skeleton = join_skeletons(client, parts, spec)
+        skeleton = join_skeletons(executor, parts, spec)
     spec = replace(spec, raters=raters_for(skeleton.task, spec.raters if named else None))
     groups = tuple(skeleton.raters["group"].astype(str).unique())
     if any(recipe.family == "scored" for recipe in recipes(spec, groups).values()):
@@ -77,16 +76,15 @@ def hold_dataset(
         )
     check_reference(skeleton, spec.reference)
     structure, numbering = number(skeleton, spec)
-    with sending():
-        given = client.submit(same, numbering, pure=False)
-    numbered = client.map(number_partition, parts, [given] * len(parts))
+    given = executor.send(numbering)
+    numbered = executor.map(number_partition, parts, [given] * len(parts))
     with waiting("numbering", show=show, total=len(parts), unit="files"):
-        places = sum(gather(client, client.map(attrgetter("places"), numbered)))
+        places = sum(executor.gather(executor.map(attrgetter("places"), numbered)))
     design = replace(
         structure.prevalence.design, system_share=places / places.sum(axis=1, keepdims=True)
     )
     return Held(
-        client=client,
+        executor=executor,
         numbered=tuple(numbered),
         structure=replace(structure, prevalence=replace(structure.prevalence, design=design)),
         numbering=numbering,
@@ -96,7 +94,7 @@ def hold_dataset(
 
 
 def read_alike(
-    client: Any,
+    executor: Executor,
     paths: Sequence[Path],
     task: str | Path | Task,
     reading: dict[str, Any],
@@ -106,27 +104,27 @@ def read_alike(
     """Have workers read the partitions, and check that they fit together."""
     base = dataset.task_of(task, reading)
     with waiting("looking at the files", show=show, total=len(paths), unit="files"):
-        paths, empty = split_empty(client, paths)
+        paths, empty = split_empty(executor, paths)
     with waiting("finding the classes", show=show, total=len(paths), unit="files"):
-        full = dataset.complete_task(client, paths, base, reading)
-    parts = read_on_workers(client, paths, full, reading)
+        full = dataset.complete_task(executor, paths, base, reading)
+    parts = read_on_workers(executor, paths, full, reading)
     with waiting("reading", show=show, total=len(paths), unit="files"):
-        facts = gather(client, client.map(dataset.describe, parts))
+        facts = executor.gather(executor.map(dataset.describe, parts))
     require_alike([fact.accounting for fact in facts], paths)
     dataset.check_sessions(facts, reading)
     with waiting("looking for split clusters", show=show):
-        dataset.require_whole_clusters(client, parts, paths, facts)
-    silence = dataset.silence_of(client, parts, facts)
+        dataset.require_whole_clusters(executor, parts, paths, facts)
+    silence = dataset.silence_of(executor, parts, facts)
     return parts, facts, dataset.account_for(facts, paths, empty, silence)
 
 
-def join_skeletons(client: Any, parts: Sequence[Any], spec: Spec) -> Ratings:
+def join_skeletons(executor: Executor, parts: Sequence[Any], spec: Spec) -> Ratings:
     """Make a skeleton of the whole data set from those of the partitions, some at a time."""
-    found = client.map(make_skeleton, parts, [spec] * len(parts))
+    found = executor.map(make_skeleton, parts, [spec] * len(parts))
     while len(found) > 1:
         fans = [found[n : n + FAN] for n in range(0, len(found), FAN)]
-        found = client.map(_join, fans, [spec] * len(fans))
-    skeleton: Ratings = found[0].result()
+        found = executor.map(_join, fans, [spec] * len(fans))
+    skeleton: Ratings = executor.gather(found)[0]
     return skeleton
 
 

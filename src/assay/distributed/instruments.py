@@ -8,22 +8,21 @@ from numpy.typing import NDArray
 from assay.checking.coverage import Counts, Coverage, Flags, checked_items, coverage
 from assay.checking.double_sampling import Design, find_design
 from assay.checking.gold_choice import Sums, gold_sums, squares, unlike
-from assay.distributed.gathering import gather
 from assay.distributed.holding import Held
 from assay.distributed.skeleton import Numbered
 
 
 def double_sampling_on_workers(held: Held) -> Design | None:
     """Return the design if somebody rated all of several systems and the others a sample."""
-    ratings, client, count = held.structure.ratings, held.client, len(held.numbered)
+    ratings, executor, count = held.structure.ratings, held.executor, len(held.numbered)
     systems = [ratings.systems] * count
 
     def checked(judge: Flags) -> Counts:
-        found = gather(client, client.map(_checked, held.numbered, systems, [judge] * count))
+        found = executor.gather(executor.map(_checked, held.numbered, systems, [judge] * count))
         total: Counts = sum(found)
         return total
 
-    first, *others = gather(client, client.map(_coverage, held.numbered, systems))
+    first, *others = executor.gather(executor.map(_coverage, held.numbered, systems))
     return find_design(ratings, sum(others, start=first), checked)
 
 
@@ -39,10 +38,10 @@ def _checked(numbered: Numbered, systems: Sequence[str], judge: Flags) -> Counts
 
 def unlike_gold_on_workers(held: Held) -> str:
     """Say how answers to items of known truth differ from those to the others, if they do."""
-    client, count = held.client, len(held.numbered)
-    first, *others = gather(client, client.map(_gold_sums, held.numbered))
+    executor, count = held.executor, len(held.numbered)
+    first, *others = executor.gather(executor.map(_gold_sums, held.numbered))
     sums = sum(others, start=first)
-    squared = sum(gather(client, client.map(_squares, held.numbered, [sums] * count)))
+    squared = sum(executor.gather(executor.map(_squares, held.numbered, [sums] * count)))
     return unlike(held.structure.ratings.task, sums, squared)
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from assay.distributed.gathering import gather
 from assay.errors import AssayError, FitError, RatingsError
+from assay.executors import Executor
 from assay.ratings import Ratings
 from assay.reading import read_ratings
 from assay.reading.table import Part
@@ -48,15 +48,11 @@ def read_partition(path: Path, task: Task, reading: Mapping[str, Any]) -> Rating
 
 
 def read_on_workers(
-    client: Any, paths: Sequence[Path], task: Task, reading: Mapping[str, Any]
+    executor: Executor, paths: Sequence[Path], task: Task, reading: Mapping[str, Any]
 ) -> list[Any]:
     """Have workers read the files, as they are now."""
-    # Not pure: a cluster may still hold what the same file said before it was mended.
     count = len(paths)
-    found: list[Any] = client.map(
-        read_partition, paths, [task] * count, [reading] * count, pure=False
-    )
-    return found
+    return executor.map(read_partition, paths, [task] * count, [reading] * count)
 
 
 def count_rows(path: Path) -> int:
@@ -69,7 +65,7 @@ def count_rows(path: Path) -> int:
         return -1
 
 
-def split_empty(client: Any, paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+def split_empty(executor: Executor, paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     """Return the files that have rows, and those that have none: engines write such files too.
 
     Raises
@@ -77,7 +73,7 @@ def split_empty(client: Any, paths: Sequence[Path]) -> tuple[list[Path], list[Pa
     RatingsError
         If all are empty.
     """
-    rows = gather(client, client.map(count_rows, paths, pure=False))
+    rows = executor.gather(executor.map(count_rows, paths))
     full = [path for path, count in zip(paths, rows, strict=True) if count]
     if not full:
         raise RatingsError("none of the files has a row", str(paths[0].parent))

@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 
 from assay.climbs import prior_centre
 from assay.density import make_density
-from assay.distributed.pieces import Piece, make_frame, make_piece, take_clusters
-from assay.distributed.subsets import join_ratings, take_items, with_raters
 from assay.errors import FitError
 from assay.layers.reference import telling_items
 from assay.likelihood import Pattern
 from assay.model import Structure, build_structure
+from assay.pieces import Piece, make_frame, make_piece, take_clusters
 from assay.prevalence.design import MIN_CLUSTERS, count_places
 from assay.ratings import NOT_AUDITED, Ratings
 from assay.spec import GOLD, Spec
+from assay.subsets import join_ratings, take_items, with_raters
 from assay.witnesses import ENOUGH, first_meetings
 
 Ints = NDArray[np.int64]

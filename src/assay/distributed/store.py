@@ -11,12 +11,12 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay.cluster_loadings import align_loadings
-from assay.distributed.pieces import Piece
+from assay.data_on_workers import LABEL_STREAM
 from assay.distributed.skeleton import Numbered
-from assay.distributed.spreading import LABEL_STREAM
 from assay.fit_data import ratings_datasets
 from assay.fit_tree import difficulty_variable
 from assay.peaks import Mode
+from assay.pieces import Piece
 from assay.recovery import Recovered, recover
 
 Floats = NDArray[np.float64]

@@ -10,16 +10,15 @@ from numpy.typing import NDArray
 
 from assay.assumptions import learned_assumptions, stated_assumptions
 from assay.cluster_loadings import align_loadings
+from assay.data_on_workers import SpreadDensity
 from assay.diagnostics import (
     design_warnings,
     gold_warnings,
     mode_warnings,
     name_warnings,
 )
-from assay.distributed.gathering import gather, until_ended
 from assay.distributed.holding import Held
 from assay.distributed.instruments import double_sampling_on_workers, unlike_gold_on_workers
-from assay.distributed.spreading import SpreadDensity, same, sending
 from assay.distributed.store import (
     Regions,
     annotate,
@@ -104,31 +103,15 @@ def write_labels(
     seed: int,
 ) -> Floats:
     """Have the states drawn and written; returns the log-likelihood of each draw."""
-    with sending():
-        draws = held.client.submit(same, x, pure=False)
+    executor, draws = held.executor, held.executor.send(x)
     total = np.zeros(x.shape[:2])
     for wave in waves(regions):
         # Two that share a chunk of the store are never written side by side.
-        found = [
-            held.client.submit(
-                write_partition,
-                held.numbered[n],
-                density.held[n],
-                n,
-                store,
-                regions,
-                mode,
-                draws,
-                seed,
-                pure=False,
-            )
-            for n in wave
-        ]
-        try:
-            total += sum(gather(held.client, found))
-        except (KeyboardInterrupt, OSError):
-            until_ended(held.client, found)  # workers make the store anew if it is gone
-            raise
+        alike = [[given] * len(wave) for given in (store, regions, mode, draws, seed)]
+        numbered, pieces = ([parts[n] for n in wave] for parts in (held.numbered, density.held))
+        found = executor.map(write_partition, numbered, pieces, wave, *alike)
+        # Workers would make the store anew if it were gone.
+        total += sum(executor.gather(found, to_the_end=True))
     return total
 
 

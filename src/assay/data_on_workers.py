@@ -1,8 +1,6 @@
-"""A density whose data lie with the workers of a Dask cluster; its modes and its label draws."""
+"""A density whose data lie with the workers of an executor; its modes and its label draws."""
 
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -17,7 +15,12 @@ from assay.centring import (
 from assay.climbs import Held, climb
 from assay.curvature import bend_row, curvature
 from assay.density import Density
-from assay.distributed.pieces import (
+from assay.executors import Executor
+from assay.likelihood import Pattern
+from assay.model import Structure
+from assay.modes import FORGOTTEN, at_spreads, mass, samples_of
+from assay.peaks import Mode, by_evidence, laplace_evidence, same_peak, standing
+from assay.pieces import (
     Piece,
     make_frame,
     make_piece,
@@ -25,10 +28,6 @@ from assay.distributed.pieces import (
     take_clusters,
     without_clusters,
 )
-from assay.likelihood import Pattern
-from assay.model import Structure
-from assay.modes import FORGOTTEN, at_spreads, mass, samples_of
-from assay.peaks import Mode, by_evidence, laplace_evidence, same_peak, standing
 from assay.precision import Dense, beside, dense
 from assay.recovery import Recovered, recover
 from assay.spreads import settle_again, with_spreads
@@ -55,11 +54,6 @@ def bend(piece: Piece, x: Floats) -> tuple[Floats]:
     return (piece.curvature(x),)
 
 
-def same(value: Any) -> Any:
-    """On a worker: hold a value that other tasks take; it can be made again if the worker dies."""
-    return value
-
-
 def weigh(piece: Piece, x: Floats) -> tuple[float]:
     """On a worker: rows of all items of a piece."""
     return (mass(piece.density.data),)
@@ -79,12 +73,12 @@ class SpreadDensity(Density):
 
     Attributes
     ----------
-    client : distributed.Client
-    held : tuple of distributed.Future
-        The pieces.
+    executor : Executor
+    held : tuple
+        The pieces, as parts of the executor.
     """
 
-    client: Any
+    executor: Executor
     held: tuple[Any, ...]
 
     def __call__(self, x: Floats) -> tuple[float, Floats]:
@@ -95,13 +89,13 @@ class SpreadDensity(Density):
 
     def add_up(self, work: Any, x: Floats) -> tuple[Any, ...]:
         """Add up what ``work`` gives for each piece, always in the same order."""
-        point = self.client.submit(same, x, pure=False)
-        found = self.client.map(work, self.held, [point] * len(self.held), pure=False)
+        point = self.executor.send(x)
+        found = self.executor.map(work, self.held, [point] * len(self.held))
         while len(found) > 1:
             fans = [found[n : n + FAN] for n in range(0, len(found), FAN)]
-            found = self.client.map(add, fans, pure=False)
-        result: tuple[Any, ...] = found[0].result()
-        return result
+            found = self.executor.map(add, fans)
+        (result,) = self.executor.each(found)
+        return tuple(result)
 
     def bend(self, x: Floats) -> Floats | None:
         """Negative Hessian; None if it is too large to be held as one matrix."""
@@ -113,25 +107,25 @@ class SpreadDensity(Density):
         return np.asarray((hessian + hessian.T) / 2)
 
 
-def spread_density(client: Any, density: Density, pieces: Sequence[Any]) -> SpreadDensity:
+def spread_density(executor: Executor, density: Density, pieces: Sequence[Any]) -> SpreadDensity:
     """Make the density of pieces that workers hold, in the coordinates of one that is here.
 
     Parameters
     ----------
     density : Density
         Of the same model; its data do not matter.
-    pieces : sequence of distributed.Future
+    pieces : sequence
+        Parts of the executor.
     """
     prior = without_clusters(density)
     own = {field.name: getattr(prior, field.name) for field in fields(prior)}
-    with sending():
-        coordinates = client.submit(same, prior, pure=False)
-    held = client.map(put_in_coordinates, pieces, [coordinates] * len(pieces), pure=False)
-    return SpreadDensity(client=client, held=tuple(held), **own)
+    coordinates = executor.send(prior)
+    held = executor.map(put_in_coordinates, pieces, [coordinates] * len(pieces))
+    return SpreadDensity(executor=executor, held=tuple(held), **own)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Spread:
+class DataOnWorkers:
     """Data that were cut here and lie with the workers.
 
     Attributes
@@ -156,12 +150,12 @@ class Spread:
         here, rough = seek_centred_modes(
             self.structure, sample, rng, starts=starts, times=times, rival=FORGOTTEN
         )
-        density = spread_density(self.density.client, here, self.density.held)
+        density = spread_density(self.density.executor, here, self.density.held)
         return follow_on_workers(self.structure, here, density, rough)
 
     def recover(self, values: Mapping[str, Floats], seed: int) -> Recovered:
         """Draw the states of all items where they are, and bring them here."""
-        client, pattern = self.density.client, self.structure.pattern
+        executor, pattern = self.density.executor, self.structure.pattern
         draws, count = len(next(iter(values.values()))), len(self.runs)
         items, clusters = len(pattern.item_cell), len(pattern.cluster_bundle)
         found = Recovered(
@@ -170,36 +164,31 @@ class Spread:
             difficulty=np.empty((items, self.structure.difficulty.classes)),
             log_likelihood=np.empty((draws, clusters)),
         )
-        with sending():
-            given = client.submit(same, dict(values), pure=False)
+        given = executor.send(dict(values))
         seeds = [(seed, LABEL_STREAM, n) for n in range(count)]
-        parts = client.map(draw_states, self.density.held, [given] * count, seeds, pure=False)
-        for run, part in zip(self.runs, parts, strict=True):
+        parts = executor.map(draw_states, self.density.held, [given] * count, seeds)
+        for run, got in zip(self.runs, executor.each(parts), strict=True):
             _, members = take_clusters(pattern, run)
-            got = part.result()
             found.states[:, members] = got.states
             found.probabilities[members] = got.probabilities
             found.difficulty[members] = got.difficulty
             found.log_likelihood[:, run] = got.log_likelihood
-            part.release()
         return found
 
 
-def hold_pieces(client: Any, structure: Structure, density: Density) -> Spread:
+def hold_pieces(executor: Executor, structure: Structure, density: Density) -> DataOnWorkers:
     """Cut data that lie here into pieces, and give them to the workers.
 
     How many there are depends on the data alone: the same seed gives the same draws on any
     cluster.
     """
     runs = cut_clusters(structure.pattern)
-    with sending():
-        frame = client.submit(same, make_frame(structure, density), pure=False)
-        held = [
-            client.submit(make_piece, frame, take_clusters(structure.pattern, run)[0], pure=False)
-            for run in runs
-        ]
-    spread = spread_density(client, density, held)
-    return Spread(structure=structure, density=spread, whole=density, runs=runs)
+    frame = executor.send(make_frame(structure, density))
+    held: list[Any] = []
+    for run in runs:  # one pattern at a time is copied
+        held += executor.map(make_piece, [frame], [take_clusters(structure.pattern, run)[0]])
+    spread = spread_density(executor, density, held)
+    return DataOnWorkers(structure=structure, density=spread, whole=density, runs=runs)
 
 
 def cut_clusters(pattern: Pattern) -> list[Ints]:
@@ -209,14 +198,6 @@ def cut_clusters(pattern: Pattern) -> list[Ints]:
     owner = first[:-1] * count // max(int(first[-1]), 1)
     found = [np.flatnonzero(owner == n).astype(np.int64) for n in range(count)]
     return [clusters for clusters in found if len(clusters)]
-
-
-@contextmanager
-def sending() -> Iterator[None]:
-    """Send data inside of tasks without a word: they can be sent again if a worker dies."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
-        yield
 
 
 def follow_on_workers(
@@ -258,7 +239,7 @@ def follow_on_workers(
     if not isinstance(modes[0].given_spreads, Dense):
         return density, modes
     again = centre_informed(structure, density, modes[0])
-    moved = spread_density(density.client, again, density.held)
+    moved = spread_density(density.executor, again, density.held)
     return moved, [in_coordinates(structure, density, moved, mode) for mode in modes]
 
 

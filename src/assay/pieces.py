@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from assay.curvature import bend_row, neighbourhoods
 from assay.density import Density
-from assay.distributed.subsets import take_items
 from assay.likelihood import Pattern
 from assay.model import Structure
 from assay.partition import runs, take_bundles
+from assay.subsets import take_items
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

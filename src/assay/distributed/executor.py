@@ -1,0 +1,201 @@
+"""dask_executor: the workers of a Dask cluster, for ``fit`` and ``fit_dataset``."""
+
+import asyncio
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Self
+
+from assay.arguments import written
+from assay.errors import ArgumentError, FitError
+from assay.executors import same
+from assay.progress import steps, waiting
+
+PATIENCE = 20.0
+"""Seconds in which a scheduler has to answer."""
+FIRST_WORKER = 300.0
+"""Seconds in which a worker has to be there: a cluster that grows with its work starts machines."""
+PAUSE = 0.1
+"""Seconds between two looks at what a worker does."""
+LARGE_GRAPH = "Sending large graph"
+"""Dask's warning of data inside of tasks, which can be sent again if a worker dies."""
+
+
+def dask_executor(address: Any) -> "DaskExecutor":
+    """Connect to a Dask cluster whose workers are to do the work of a fit.
+
+    Parameters
+    ----------
+    address : str or distributed.Client
+        Of the scheduler, such as ``"tcp://10.0.0.1:8786"``; or a client of the cluster.
+
+    Returns
+    -------
+    DaskExecutor
+        For ``fit(executor=)`` and ``fit_dataset(executor=)``. As a context manager it closes the
+        connection at the end; a client that was given stays open.
+
+    Raises
+    ------
+    ArgumentError
+        If the address is of another kind, or the client cannot be used.
+    FitError
+        If Dask is not installed (extra ``assay[dask]``), or no scheduler answers.
+
+    Examples
+    --------
+    >>> import assay
+    >>> with assay.dask_executor("tcp://10.0.0.1:8786") as executor:  # doctest: +SKIP
+    ...     fit = assay.fit(ratings, executor=executor)
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise FitError("a Dask cluster needs the extra: pip install 'assay[dask]'") from None
+    if not isinstance(address, str):
+        _require_client(address)
+        return DaskExecutor(client=address, own=False)
+    try:
+        return DaskExecutor(client=Client(address, timeout=PATIENCE), own=True)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise FitError(f"no Dask scheduler answers at {address}: {error}") from None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DaskExecutor:
+    """An :class:`~assay.executors.Executor` of the workers of a Dask cluster; parts are futures.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    own : bool
+        Whether the client was made here and is closed with the executor.
+    """
+
+    client: Any
+    own: bool
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def ready(self, *, show: bool = False) -> None:
+        """Have some worker do nothing, so that a cluster that grows with its work starts one.
+
+        Workers that are busy are waited for.
+        """
+        _require_client(self.client)
+        with _in_words(), waiting("waiting for a worker", show=show):
+            done = self.client.submit(bool, pure=False)
+            while True:
+                try:
+                    done.result(timeout=FIRST_WORKER)
+                    return
+                except TimeoutError:
+                    if not self.client.scheduler_info()["workers"]:
+                        break
+        address = self.client.scheduler.address
+        raise FitError(
+            f"no worker has come to the Dask scheduler at {address} in {FIRST_WORKER:.0f} seconds; "
+            f"start some: dask worker {address}"
+        )
+
+    def send(self, value: Any) -> Any:
+        """Give a value to a worker, inside of a task."""
+        (part,) = self.map(same, [value])
+        return part
+
+    def map(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
+        """Make a task of each tuple of arguments.
+
+        None is pure to Dask: a cluster may still hold what a file said before it was mended.
+        """
+        with _in_words(), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", LARGE_GRAPH, UserWarning)
+            found: list[Any] = self.client.map(function, *arguments, pure=False)
+        return found
+
+    def gather(self, parts: Sequence[Any], *, to_the_end: bool = False) -> list[Any]:
+        """Bring values here, counted as they come."""
+        from distributed import as_completed
+
+        step = steps()
+        with _in_words(), self._called_off(parts, to_the_end=to_the_end):
+            for future in as_completed(parts):
+                if future.status != "finished":
+                    break  # its error is raised below
+                step(1)
+            found: list[Any] = self.client.gather(parts)
+        return found
+
+    def each(self, parts: Sequence[Any]) -> Iterator[Any]:
+        """Bring values here one after the other."""
+        with _in_words(), self._called_off(parts):
+            for future in parts:
+                value = future.result()
+                future.release()
+                yield value
+
+    def close(self) -> None:
+        """Close the connection, if it was made here."""
+        if self.own:
+            self.client.close()
+
+    @contextmanager
+    def _called_off(self, futures: Sequence[Any], *, to_the_end: bool = False) -> Iterator[None]:
+        """Call futures off if their results are not waited for.
+
+        Workers would go on with them as long as somebody holds the error. What has begun when it is
+        called off goes on to its end.
+        """
+        try:
+            yield
+        except BaseException as error:
+            self.client.cancel(futures)
+            if to_the_end and isinstance(error, (KeyboardInterrupt, OSError)):
+                self.client.run(_until_ended, {future.key for future in futures})
+            raise
+
+
+async def _until_ended(keys: set[str], dask_worker: Any) -> None:
+    while any(task.key in keys for task in dask_worker.state.executing):
+        await asyncio.sleep(PAUSE)
+
+
+@contextmanager
+def _in_words() -> Iterator[None]:
+    """Say in words that a scheduler is lost, or that no worker survives a task."""
+    from distributed import KilledWorker
+    from distributed.client import FutureCancelledError
+    from distributed.comm.core import CommClosedError
+
+    try:
+        yield
+    except (CommClosedError, FutureCancelledError) as error:
+        raise FitError(f"the Dask scheduler was lost on the way: {error}") from None
+    except KilledWorker as error:
+        raise FitError(
+            f"several workers died of one task ({error.task}), most often for want of memory: "
+            "write smaller files, or give each worker more"
+        ) from None
+
+
+def _require_client(given: Any) -> None:
+    """Refuse what is no client, or one that cannot be waited for here."""
+    from distributed import Client
+
+    if not isinstance(given, Client):
+        raise ArgumentError(
+            f"address={written(given)}; it must be the address of a scheduler, such as "
+            "'tcp://10.0.0.1:8786', or a distributed.Client"
+        )
+    if given.asynchronous:
+        raise ArgumentError(
+            "the Dask client is asynchronous, and nothing here awaits it; make one without "
+            "asynchronous=True"
+        )
+    if given.status != "running":
+        raise ArgumentError(f"the Dask client is {given.status}; connect it again")

@@ -119,7 +119,8 @@ def abstention_sensitivity(
     if not ratings.abstained.any():
         raise FitError(
             "no rating is an abstention: there is nothing that could hang on the truth. Ratings "
-            "that are discarded or skipped count if they stand in the file (docs: your file)"
+            "that are discarded or skipped count if they stand in the file (docs: your file)",
+            code="no-abstentions",
         )
     fit = fit if draws is None else _thinned(fit, require_count("draws", draws))
     structure, tables = structure_of(fit), []
@@ -128,7 +129,9 @@ def abstention_sensitivity(
             tree = fit if ratio == 1 else _told_more(fit, structure, holds, ratio)
             found = summarize(metrics(tree, estimand=estimand, metric=metric), level=level)
             if (modelled := found["estimand"].map(is_modelled)).any():
-                raise FitError(_modelled_words(found.loc[modelled, "metric"]))
+                raise FitError(
+                    _modelled_words(found.loc[modelled, "metric"]), code="modelled-abstentions"
+                )
             found.insert(0, "odds_ratio", ratio)
             found.insert(0, "when", text)
             tables.append(found)
@@ -146,7 +149,10 @@ def _kinds(
         holds = task.expression(text)(codes)
         if holds.all() or not holds.any():
             always = "every state" if holds.all() else "no state"
-            raise ModelError(f"when={text!r} holds in {always} of task {task.name}")
+            raise ModelError(
+                f"when={text!r} holds in {always} of task {task.name}",
+                code="condition-always-or-never",
+            )
         yield text, holds
 
 

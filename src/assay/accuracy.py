@@ -110,7 +110,8 @@ def compare_raters(
         raise FitError(
             f"a fit with method={fit.attrs['method']!r} is a mode without draws of the raters: it "
             "cannot tell how sure it is which of two is better; fit with method='nuts' or "
-            "method='laplace'"
+            "method='laplace'",
+            code="mode-alone",
         )
     accuracy = rater_accuracy(fit, kind=kind)
     drawn = accuracy.stack(sample=("chain", "draw")).transpose("rater", "label", "sample")

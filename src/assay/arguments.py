@@ -66,7 +66,7 @@ def require_choice(
     # Arrays and trees answer a comparison with words entry by entry.
     if not isinstance(given, str) or given not in allowed:
         hint = suggest(str(given), allowed) + (otherwise and f", or {otherwise}")
-        raise ArgumentError(f"{name}={written(given)}; {hint}")
+        raise ArgumentError(f"{name}={written(given)}; {hint}", code="argument-choice")
 
 
 def require_count(name: str, given: Any, *, least: int = 1, otherwise: str = "") -> int:
@@ -95,7 +95,11 @@ def require_count(name: str, given: Any, *, least: int = 1, otherwise: str = "")
     """
     if not isinstance(given, Integral) or isinstance(given, bool) or given < least:
         allowed = f"a whole number of at least {least}" + (otherwise and f", or {otherwise}")
-        raise ArgumentError(f"{name}={written(given)}; it must be {allowed}")
+        raise ArgumentError(
+            f"{name}={written(given)}; it must be {allowed}",
+            code="argument-count",
+            numbers={"least": least},
+        )
     return int(given)
 
 
@@ -113,7 +117,9 @@ def require_flag(name: str, given: object) -> bool:
     assay.errors.ArgumentError: budget='no'; it must be True or False
     """
     if not isinstance(given, bool | np.bool_):
-        raise ArgumentError(f"{name}={written(given)}; it must be True or False")
+        raise ArgumentError(
+            f"{name}={written(given)}; it must be True or False", code="argument-flag"
+        )
     return bool(given)
 
 
@@ -140,7 +146,9 @@ def require_number(name: str, given: Any, suits: Callable[[float], bool], *, all
     assay.errors.ArgumentError: scale='wide'; it must be a number above 0
     """
     if not is_number(given) or not suits(float(given)):
-        raise ArgumentError(f"{name}={written(given)}; it must be {allowed}")
+        raise ArgumentError(
+            f"{name}={written(given)}; it must be {allowed}", code="argument-number"
+        )
     return float(given)
 
 
@@ -170,7 +178,9 @@ def numbers_given(
     several = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
     numbers = list(given) if several else [given]
     if not numbers or not all(is_number(one) and suits(float(one)) for one in numbers):
-        raise ArgumentError(f"{name}={written(given)}; they must be {allowed}")
+        raise ArgumentError(
+            f"{name}={written(given)}; they must be {allowed}", code="argument-number"
+        )
     return [float(one) for one in numbers]
 
 
@@ -209,7 +219,7 @@ def names_given(name: str, given: Any, *, what: str, otherwise: str = "") -> lis
     names = list(given) if several else [given]
     if not names or not all(isinstance(one, str) for one in names):
         allowed = f"the name of a {what}, or a list of names" + (otherwise and f", or {otherwise}")
-        raise ArgumentError(f"{name}={written(given)}; it must be {allowed}")
+        raise ArgumentError(f"{name}={written(given)}; it must be {allowed}", code="argument-names")
     return list(dict.fromkeys(map(str, names)))
 
 
@@ -228,5 +238,5 @@ def path_given(name: str, given: Any) -> Path:
     assay.errors.ArgumentError: path=3; it must be a path
     """
     if not isinstance(given, str | Path):
-        raise ArgumentError(f"{name}={written(given)}; it must be a path")
+        raise ArgumentError(f"{name}={written(given)}; it must be a path", code="argument-path")
     return Path(given)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.checking.scores import without_order
-from assay.errors import Aside
+from assay.errors import Note
 from assay.model import Structure
 from assay.plurals import counted, some
 from assay.prior_use import idle_priors
@@ -123,7 +123,7 @@ def doubted_alike(structure: Structure) -> list[str]:
     ]
 
 
-def independent_replicates(structure: Structure) -> list[str]:
+def independent_replicates(structure: Structure) -> list[Note]:
     """Say how many replicates are taken for independent, if any are."""
     if structure.spec.replicates != "independent":
         return []
@@ -132,14 +132,15 @@ def independent_replicates(structure: Structure) -> list[str]:
     count = len(pairs) - len(np.unique(pairs, axis=0))
     if not count:
         return []
-    return [
+    text = (
         f"{count} ratings repeat a rater's rating of the same item and are taken for independent "
         "given the truth (replicates='independent'): they count as if other raters had given "
         "them. replicates='together' learns how far they repeat themselves."
-    ]
+    )
+    return [Note(text, code="independent-replicates", level="note", numbers={"ratings": count})]
 
 
-def unread_scores(structure: Structure) -> list[str]:
+def unread_scores(structure: Structure) -> list[Note]:
     """Say how many ratings have scores alone, of raters whose family reads answers alone."""
     ratings = structure.ratings
     alone = ratings.scores_alone
@@ -161,7 +162,9 @@ def unread_scores(structure: Structure) -> list[str]:
     )
     if not without_order(ratings, np.isin(groups, [group for group, n in count.items() if n])):
         text += " raters='scored', for all raters or that group, reads them."
-    return [Aside(text)]
+    return [
+        Note(text, code="scores-unread", level="note", numbers={"ratings": sum(count.values())})
+    ]
 
 
 def replicates_apart(structure: Structure) -> list[str]:

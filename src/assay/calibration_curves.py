@@ -58,7 +58,9 @@ def score_calibration(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     structure, values = structure_of(fit), parameter_draws(fit)
     parts = [part for part in structure.parts if isinstance(part, ScorePart)]
     if not parts:
-        raise FitError("no rater of this fit gives scores; fit with raters='scored'")
+        raise FitError(
+            "no rater of this fit gives scores; fit with raters='scored'", code="no-scores"
+        )
     tables = []
     for part in parts:
         used = _used_bins(structure.ratings, part)
@@ -87,7 +89,8 @@ def score_calibration(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     if not tables:
         raise FitError(
             f"{NO_SCORE}: there is no curve; "
-            "name the column of their scores or confidences when reading (score=, confidence=)"
+            "name the column of their scores or confidences when reading (score=, confidence=)",
+            code="no-scores",
         )
     return pd.concat(tables, ignore_index=True)
 

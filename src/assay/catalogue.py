@@ -63,7 +63,9 @@ def catalogue_entry(kind: str, name: str, *, called: str) -> dict[str, Any]:
     if not isinstance(name, str) or name not in names:
         usual = _other_names(kind, names).get(str(name).lower())
         told = f"here it is {usual}" if usual else suggest(name, names, limit=len(names))
-        raise UnknownNameError(f"no {called} is called {name!r}; {told}")
+        raise UnknownNameError(
+            f"no {called} is called {name!r}; {told}", code="unknown-catalogue-name"
+        )
     return tomllib.loads(catalogue_path(kind, f"{name}.toml").read_text(encoding="utf-8"))
 
 

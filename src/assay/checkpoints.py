@@ -49,7 +49,9 @@ def require_own(folder: Path, walk: Walk, seeds: Sequence[int]) -> None:
             f"{folder} holds {counted(len(found), 'finished chain')} of other runs, and none of "
             "this one: its data, model, seed, draws=, tune= or target_accept= are not theirs, or "
             "they come from another machine. Repeat that call to go on from them, or give this "
-            "one a folder of its own"
+            "one a folder of its own",
+            code="checkpoint-of-other-run",
+            numbers={"chains": len(found)},
         )
 
 
@@ -85,16 +87,17 @@ def read_chain(file: Path, walk: Walk, statistics: Collection[str]) -> Chain | N
         with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
             found = dict(stored)
     except Exception as error:  # archives raise whatever they meet
-        warnings.warn(_damaged(file, error), FitWarning, stacklevel=2)
+        warnings.warn(_damaged(file, error), stacklevel=2)
         return None
     lengths = {len(array) for array in found.values() if array.ndim}
     numbers = all(array.dtype.kind in "fiub" and array.ndim for array in found.values())
     whole = found.keys() == {"x", *statistics} and numbers and lengths == {walk.draws}
     if not whole or found["x"].shape != (walk.draws, walk.density.size):
-        warnings.warn(_damaged(file, "it holds something else"), FitWarning, stacklevel=2)
+        warnings.warn(_damaged(file, "it holds something else"), stacklevel=2)
         return None
     return found
 
 
-def _damaged(file: Path, why: object) -> str:
-    return f"the checkpoint {file} cannot be read ({cut(str(why))}): its chain is run again"
+def _damaged(file: Path, why: object) -> FitWarning:
+    text = f"the checkpoint {file} cannot be read ({cut(str(why))}): its chain is run again"
+    return FitWarning(text, code="checkpoint-damaged")

@@ -29,7 +29,9 @@ def completions_of(layout: ConfusionLayout, answer: tuple[int, ...]) -> Ints:
     if np.prod([len(c) for c in choices]) > MAX_COMPLETIONS:
         raise ModelError(
             f"a rating leaves so many gating labels of task {task.name} open that it has more than "
-            f"{MAX_COMPLETIONS} completions; read with partial='draft' if raters stopped half-way"
+            f"{MAX_COMPLETIONS} completions; read with partial='draft' if raters stopped half-way",
+            code="too-many-completions",
+            numbers={"most": MAX_COMPLETIONS},
         )
     vectors = np.array(list(product(*choices)))
     columns = {name: vectors[:, n] for n, name in enumerate(task.label_names)}
@@ -41,6 +43,7 @@ def completions_of(layout: ConfusionLayout, answer: tuple[int, ...]) -> Ints:
     if not fits.any():
         raise ModelError(
             f"a rating of task {task.name} answers a question that its own answers close; "
-            "read ratings with read_ratings, which sets such rows aside"
+            "read ratings with read_ratings, which sets such rows aside",
+            code="forbidden-answers",
         )
     return np.asarray(vectors[fits], np.int64)

@@ -92,7 +92,8 @@ def consensus_sensitivity(
     if not is_consensus(fit.attrs["reference"]):
         raise FitError(
             f"the truth of this fit is {fit.attrs['reference']}: how often raters are wrong about "
-            "it is learned; see assay.perception_table(fit)"
+            "it is learned; see assay.perception_table(fit)",
+            code="learned-truth",
         )
     require_choice("estimand", estimand, ESTIMANDS)
     require_level(level)

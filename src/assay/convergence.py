@@ -1,6 +1,7 @@
 """Whether chains agree: R-hat, effective sample sizes, divergences, in numbers and in words."""
 
 from collections.abc import Mapping
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -9,7 +10,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.errors import Aside
+from assay.errors import Note
 from assay.plurals import counted
 
 Floats = NDArray[np.float64]
@@ -154,7 +155,7 @@ def nuts_warnings(
     draws: int,
     target_accept: float,
     results: pd.DataFrame | None = None,
-) -> list[str]:
+) -> list[Note]:
     """Say what a reader must know before using the draws, in sentences.
 
     Parameters
@@ -179,23 +180,27 @@ def nuts_warnings(
     if ess_told.min() < ESS_LIMIT or ess.min() < FEW_DRAWS:
         lines, sizes = (told, ess_told) if ess_told.min() < ESS_LIMIT else (table, ess)
         name, least = lines["parameter"].iloc[int(sizes.argmin())], sizes.min()
-        found.append(
+        text = (
             f"{LOW_ESS} {least:.0f} ({name}); below {ESS_LIMIT} ({SOURCE}) the ends of intervals "
             f"are rough. {more} (draws={_enough(draws, least)}{aim})."
         )
+        found.append(Note(text, code="low-ess", numbers={"ess": least, "limit": ESS_LIMIT}))
     elif ess.min() < ESS_LIMIT:
         name = table["parameter"].iloc[int(ess.argmin())]
         found.append(
-            Aside(
+            Note(
                 f"A parameter that no result reports, {name}, has an effective sample size of "
                 f"{ess.min():.0f}, below {ESS_LIMIT} ({SOURCE}). {RESULTS} have "
-                f"{ess_told.min():.0f} or more."
+                f"{ess_told.min():.0f} or more.",
+                code="low-ess",
+                level="note",
+                numbers={"ess": ess.min(), "ess_results": ess_told.min(), "limit": ESS_LIMIT},
             )
         )
     return found + _divergences(stats)
 
 
-def _chains_apart(table: pd.DataFrame, told: pd.DataFrame, more: str) -> list[str]:
+def _chains_apart(table: pd.DataFrame, told: pd.DataFrame, more: str) -> list[Note]:
     """Say if chains do not agree, and whether what results rest on is touched."""
     worst = table.iloc[int(table["r_hat"].fillna(0).argmax())]
     if not worst["r_hat"] > R_HAT_LIMIT:
@@ -205,36 +210,40 @@ def _chains_apart(table: pd.DataFrame, told: pd.DataFrame, more: str) -> list[st
         f"R-hat is above {R_HAT_LIMIT} ({SOURCE}) for {many} of {len(table)} parameters (largest "
         f"{worst['r_hat']:.4f}, {worst['parameter']})"
     )
+    numbers = {"r_hat": worst["r_hat"], "parameters": many, "of": len(table)}
+    aside = partial(Note, code="chains-disagree", level="note", numbers=numbers)
     if not (table["r_hat"] > table["r_hat_limit"]).any():
         chance = "no more than chance makes of so many"
         if smallest_ess(table).min() < ESS_LIMIT:
             chance = "no proof that chains disagree, since so few draws are effective"
-        return [Aside(f"{seen}, which is {chance}.")]
+        return [aside(f"{seen}, which is {chance}.")]
     touched = (told["r_hat"] > told["r_hat_limit"]).any()
     if not touched and worst["r_hat"] <= R_HAT_FAR:
-        return [Aside(f"{seen}. No result reports these. Of {RESULTS.lower()} chains agree.")]
-    return [
+        return [aside(f"{seen}. No result reports these. Of {RESULTS.lower()} chains agree.")]
+    text = (
         f"The chains do not agree: {seen}. {more}, or look whether the data can tell the "
         "parameters apart (check)."
-    ]
+    )
+    return [Note(text, code="chains-disagree", numbers=numbers)]
 
 
-def _divergences(stats: Mapping[str, NDArray[Any]]) -> list[str]:
+def _divergences(stats: Mapping[str, NDArray[Any]]) -> list[Note]:
     flags = np.asarray(stats.get("diverging", 0))
     if not flags.any():
         return []
     said = f"{flags.sum()} of {counted(flags.size, 'transition')} diverged"
+    numbers = {"divergences": flags.sum(), "transitions": flags.size}
     if flags.mean() <= FEW_DIVERGED:
-        return [
-            Aside(
-                f"{said}: so few seldom matter. Another run in smaller steps "
-                "(target_accept=0.98) would show whether numbers hang on them."
-            )
-        ]
-    return [
+        text = (
+            f"{said}: so few seldom matter. Another run in smaller steps "
+            "(target_accept=0.98) would show whether numbers hang on them."
+        )
+        return [Note(text, code="divergences", level="note", numbers=numbers)]
+    text = (
         f"{said}: the sampler may have missed a corner of the posterior. Take smaller steps "
         "(target_accept=0.98), or use tighter priors."
-    ]
+    )
+    return [Note(text, code="divergences", numbers=numbers)]
 
 
 def _enough(draws: int, ess: float) -> str:

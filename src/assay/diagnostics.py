@@ -8,11 +8,12 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.checking.double_sampling import Design, danger
-from assay.errors import Aside
+from assay.checking.double_sampling import TURNS, Design, danger
+from assay.errors import Note, NoteLevel, note_from
 from assay.laplace import laplace_log_density
 from assay.model import Structure
 from assay.peaks import Mode
+from assay.plurals import sentence
 from assay.spec import GOLD, Spec
 
 Floats = NDArray[np.float64]
@@ -103,13 +104,14 @@ def check_importance(mode: Mode, x: NDArray[Any], lp: NDArray[Any]) -> Importanc
     return ImportanceCheck(float(k_hat) if np.isfinite(k_hat) else np.inf, float(worth))
 
 
-def laplace_warnings(found: ImportanceCheck) -> list[str]:
+def laplace_warnings(found: ImportanceCheck) -> list[Note]:
     """Say whether draws from Laplace's approximation are to be trusted."""
     if np.isnan(found.k_hat):
-        return [
+        text = (
             "Whether Laplace's approximation is to be trusted is not known: PSIS k-hat needs "
             f"{FEW_FOR_PSIS} draws or more. Take more (draws=), or use method='nuts'."
-        ]
+        )
+        return [Note(text, code="laplace-unchecked", numbers={"draws": FEW_FOR_PSIS})]
     if found.k_hat < K_HAT_LIMIT and found.worth > WORTH_LIMIT:
         return []
     seen = f"PSIS k-hat is {found.k_hat:.2f}, above {K_HAT_LIMIT}"
@@ -123,18 +125,22 @@ def laplace_warnings(found: ImportanceCheck) -> list[str]:
             "its importance ratios are so far apart that a few draws have all the weight, and no "
             "tail can be fitted to them (PSIS k-hat is infinite)"
         )
+    numbers = found._asdict()
     if np.isfinite(found.k_hat) and found.worth > ROUGH:
-        return [
+        text = (
             f"Laplace's approximation is rough here, and will do for a first look: {seen}. Report "
             "what method='nuts' says."
-        ]
-    return [f"Laplace's approximation is not to be trusted here: {seen}. Use method='nuts'."]
+        )
+        return [Note(text, code="laplace-rough", numbers=numbers)]
+    text = f"Laplace's approximation is not to be trusted here: {seen}. Use method='nuts'."
+    return [Note(text, code="laplace-wrong", numbers=numbers)]
 
 
-def mode_warnings(modes: list[Mode]) -> list[str]:
+def mode_warnings(modes: list[Mode]) -> list[Note]:
     """Name the modes that were seen besides the one that is reported."""
     found = []
     for mode in modes[1:]:
+        numbers = {"weight": mode.weight, "visited": mode.visited}
         weighty = mode.weight > MODE_LIMIT
         missed = mode.visited == 0 and (mode.mirrored or weighty)
         if missed or (mode.weight > HEAVY and mode.visited < SELDOM * mode.weight):
@@ -145,25 +151,29 @@ def mode_warnings(modes: list[Mode]) -> list[str]:
                 f"which is {_part_of_result(mode)}: {mode}; its weight is "
                 f"{'not ' * weighty}negligible.{why}"
             )
-            found.append(text if why else Aside(text))
+            level: NoteLevel = "warning" if why else "note"
+            found.append(Note(text, code="other-mode", level=level, numbers=numbers))
         if mode.visited > MODE_LIMIT and mode.trades and not mode.misnamed:
-            found.append(
+            text = (
                 f"{mode.visited:.0%} of the draws have the labels of another mode of the "
                 f"posterior: {mode}. Means and intervals are over both, and what they say of "
                 f"these classes may hold in neither.{WHICH_HOLDS}"
             )
+            found.append(Note(text, code="mixed-modes", numbers=numbers))
         if mode.visited > MOST and mode.misnamed and not modes[0].misnamed:
-            found.append(
+            text = (
                 "The chains left the mode that was chosen for its names, and "
                 f"{mode.visited:.0%} of the draws have the labels of another: {mode}. Classes of "
                 "this fit may not be what their names say: hold the prevalence against the shares "
                 "of the answers. The truth of some items (truth=) would tell what the classes are."
             )
+            found.append(Note(text, code="left-mode", numbers=numbers))
     if modes[0].mirrored:
-        found.append(
+        text = (
             "In the heaviest mode raters are wrong more often than by guessing: labels may be "
             "turned round. Give the truth of a few items (truth=)."
         )
+        found.append(Note(text, code="mirrored-labels"))
     return found
 
 
@@ -178,7 +188,7 @@ def name_warnings(
     structure: Structure,
     values: Mapping[str, NDArray[Any]],
     told: Collection[tuple[str, str]] = (),
-) -> list[str]:
+) -> list[Note]:
     """Name classes whose items raters mostly call by the name of another class.
 
     A class of the model can drift from its name where another meaning explains the answers better.
@@ -208,13 +218,15 @@ def name_warnings(
             own, other = tables[0, :, true, true], tables[0, :, true, rival]
             if more.all(axis=0).mean() < SURE:
                 continue
-            found.append(
+            text = (
                 f"Items that are {name!r} by this fit ({label.name}) get the answer "
                 f"{label.classes[rival]!r} more often ({other.mean():.2f}) than their own "
                 f"({own.mean():.2f}): raters may avoid that answer, or the class has drifted from "
                 "its name. Look at its most certain items; known truth of some (truth=), "
                 f"{blind}raters='dawid_skene' or prior counts hold it in its place."
             )
+            numbers = {"own": own.mean(), "other": other.mean()}
+            found.append(Note(text, code="class-name-doubt", numbers=numbers))
     return found
 
 
@@ -285,15 +297,14 @@ def reference_drifts(
     return found
 
 
-def design_warnings(spec: Spec, design: Design | None) -> list[str]:
+def design_warnings(spec: Spec, design: Design | None) -> list[Note]:
     """Say if a comparison of systems rests on one instrument, with one error rate for them all."""
     if "system_bias" in spec.rater_parts or design is None or not design.apart:
         return []
-    words = danger(design)
-    return [f"{words[0].upper()}{words[1:]}."]
+    return [Note(sentence(danger(design)), code="double-sampling")]
 
 
-def gold_warnings(spec: Spec, unlike: Callable[[], str]) -> list[str]:
+def gold_warnings(spec: Spec, unlike: Callable[[], str]) -> list[Note]:
     """Say if items with gold, taken for a random sample, are unlike the others.
 
     ``unlike`` says how, and is asked only if gold is taken for one.
@@ -303,12 +314,27 @@ def gold_warnings(spec: Spec, unlike: Callable[[], str]) -> list[str]:
         told = unlike()
     if not told:
         return []
-    return [
-        f"{told[0].upper()}{told[1:]}. If they were chosen on what is recorded, such as these "
+    text = (
+        f"{sentence(told)} If they were chosen on what is recorded, such as these "
         "answers, say gold_chosen='recorded'; if not, the layers and all that follows are biased."
+    )
+    return [Note(text, code="gold-unlike-others")]
+
+
+EARLIER = {"effective sample size is as low as": "low-ess", TURNS: "double-sampling"}
+"""Codes that the report reads, by words of sentences that earlier versions stored without one."""
+
+
+def fit_warnings(fit: xr.DataTree) -> list[Note]:
+    """Return the warnings that a fit carries; those of fits by earlier versions have no code."""
+    aside = json.loads(fit.attrs.get("asides", "[]"))
+    return [
+        _earlier_note(told, aside) if isinstance(told, str) else note_from(told)
+        for told in json.loads(fit.attrs["warnings"])
     ]
 
 
-def fit_warnings(fit: xr.DataTree) -> list[str]:
-    """Return the warnings that a fit carries, in sentences."""
-    return list(json.loads(fit.attrs["warnings"]))
+def _earlier_note(text: str, asides: Collection[str]) -> Note:
+    """Make a note of a sentence that an earlier version stored."""
+    code = next((code for words, code in EARLIER.items() if words in text), "")
+    return Note(text, code=code, level="note" if text in asides else "warning")

@@ -8,7 +8,7 @@ number: rankings of raters, metrics, comparisons and claims.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from assay.checking.scores import unanchored_labels
 from assay.diagnostics import MODE_LIMIT, reference_drifts
+from assay.errors import Note, Numbers, plain_numbers
 from assay.model import Structure
 from assay.peaks import Mode, reported_weight
 from assay.plurals import counted
@@ -25,7 +26,7 @@ from assay.task import Label, Task
 from assay.unanimity import denied_labels, label_votes
 
 Floats = NDArray[np.float64]
-Code = Literal["class_drift", "empty_class", "mode_weight", "scores_alone", "prior_confusions"]
+Code = Literal["class-drift", "empty-class", "mode-weight", "scores-alone", "prior-confusions"]
 
 RIVAL = 1.5
 """How many times as often as its own name items of a class get another answer, where it may have
@@ -57,7 +58,7 @@ class LabelDoubt:
 
     Attributes
     ----------
-    code : {"class_drift", "empty_class", "mode_weight", "scores_alone", "prior_confusions"}
+    code : {"class-drift", "empty-class", "mode-weight", "scores-alone", "prior-confusions"}
         A class has come to mean something else; hardly an item is of a class that many answers
         name; the reported mode has hardly any evidence, as the heavier one has other names; scores
         alone say what a class is; or the confusions of a class are those of the prior,
@@ -69,6 +70,8 @@ class LabelDoubt:
         What stands at the numbers.
     warning : str
         What is wrong, what it means, and what would settle it; empty if a mark is enough.
+    numbers : mapping of str to float
+        The numbers that the mark and the warning show, by name.
     """
 
     code: Code
@@ -76,6 +79,19 @@ class LabelDoubt:
     classes: tuple[str, ...]
     mark: str
     warning: str = ""
+    numbers: Numbers = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "numbers", plain_numbers(self.numbers))
+
+    @property
+    def level(self) -> str:
+        """``warning``, or ``note`` if a mark at the numbers is enough."""
+        return "warning" if self.warning else "note"
+
+    def note(self) -> Note:
+        """Return the warning, for the notes of a fit."""
+        return Note(self.warning, code=self.code, numbers=self.numbers)
 
     def __str__(self) -> str:
         return f"{self.code}: {self.mark}"
@@ -111,7 +127,16 @@ def label_doubts(fit: xr.DataTree) -> tuple[LabelDoubt, ...]:
     ()
     """
     lines = json.loads(fit.attrs.get("label_doubts", "[]"))  # older fits have none
-    return tuple(LabelDoubt(**{**line, "classes": tuple(line["classes"])}) for line in lines)
+    return tuple(
+        LabelDoubt(
+            **{
+                **line,
+                "classes": tuple(line["classes"]),
+                "code": line["code"].replace("_", "-"),  # as earlier versions wrote them
+            }
+        )
+        for line in lines
+    )
 
 
 def doubts_json(doubts: Sequence[LabelDoubt]) -> str:
@@ -134,7 +159,7 @@ def doubts_by_label(fit: xr.DataTree) -> dict[str, str]:
     """Say of each label whose raters cannot be ranked why, a line for each doubt."""
     found: dict[str, str] = {}
     for doubt in label_doubts(fit):
-        if doubt.code != "prior_confusions":
+        if doubt.code != "prior-confusions":
             found.setdefault(doubt.label, doubt.mark)
     return found
 
@@ -179,7 +204,7 @@ def find_doubts(
     ]
     found = [
         LabelDoubt(
-            code="class_drift", label=label, classes=classes, warning=text,
+            code="class-drift", label=label, classes=classes, warning=text,
             mark=f"class drift: classes of {label} may mean something else than their names",
         )
         for label, classes, text in told
@@ -203,7 +228,7 @@ def mode_doubts(structure: Structure, modes: Sequence[Mode]) -> list[LabelDoubt]
         "in the heavier one raters call a class by the name of another"
     )
     return [
-        LabelDoubt(code="mode_weight", label=label.name, classes=tuple(label.classes), mark=mark)
+        LabelDoubt(code="mode-weight", label=label.name, classes=tuple(label.classes), mark=mark)
         for label in structure.ratings.task.labels
     ]
 
@@ -275,7 +300,10 @@ def _of_label(
                 f"prior alone: {found.items[k]:.1f} items are {name!r} ({label.name}) by this fit, "
                 "so that the raters' answers to such items are what the prior says"
             )
-            yield LabelDoubt(code="prior_confusions", label=label.name, classes=(name,), mark=mark)
+            yield LabelDoubt(
+                code="prior-confusions", label=label.name, classes=(name,), mark=mark,
+                numbers={"items": found.items[k]},
+            )  # fmt: skip
 
 
 def _drift(label: Label, k: int, rival: int, numbers: Sequence[float]) -> LabelDoubt:
@@ -295,8 +323,9 @@ def _drift(label: Label, k: int, rival: int, numbers: Sequence[float]) -> LabelD
         "whether another family keeps the name."
     )
     return LabelDoubt(
-        code="class_drift", label=label.name, classes=(name,), mark=mark, warning=warning
-    )
+        code="class-drift", label=label.name, classes=(name,), mark=mark, warning=warning,
+        numbers={"items": share, "answers": said, "own": own, "other": given},
+    )  # fmt: skip
 
 
 def _empty(label: Label, name: str, share: float, said: float) -> LabelDoubt:
@@ -312,8 +341,9 @@ def _empty(label: Label, name: str, share: float, said: float) -> LabelDoubt:
         f"{CLASS_TRUTH} items (truth=) would tell whether the class is empty."
     )
     return LabelDoubt(
-        code="empty_class", label=label.name, classes=(name,), mark=mark, warning=warning
-    )
+        code="empty-class", label=label.name, classes=(name,), mark=mark, warning=warning,
+        numbers={"items": share, "answers": said},
+    )  # fmt: skip
 
 
 def _scores_alone(structure: Structure, probabilities: Floats) -> Iterator[LabelDoubt]:
@@ -329,7 +359,7 @@ def _scores_alone(structure: Structure, probabilities: Floats) -> Iterator[Label
         at = f", cut at a mean score of about {where} (from 0 to 1)" * bool(cuts)
         clusters = counted(len(label.classes), "cluster")
         yield LabelDoubt(
-            code="scores_alone", label=name, classes=tuple(label.classes),
+            code="scores-alone", label=name, classes=tuple(label.classes),
             mark=f"scores alone: shares of {name} are those of {clusters} of scores{at}",
             warning=(
                 f"The classes of {name} have no anchor: raters give scores alone, and no truth is "

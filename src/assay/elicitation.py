@@ -65,14 +65,17 @@ class Opinion:
         """
         found = _FORM.fullmatch(text.strip()) if len(text) <= MAX_CHARACTERS else None
         if found is None:
-            raise ModelError(f"{where}: {cut(text)} is no opinion; write e.g. {EXAMPLE!r}")
+            raise ModelError(
+                f"{where}: {cut(text)} is no opinion; write e.g. {EXAMPLE!r}", code="prior-syntax"
+            )
         numbers, signs = [float(n) for n in found.groups()[::2]], found.groups()[1::2]
         mean, lower, upper = _fractions([numbers[0], *numbers[2:]], [signs[0], *signs[2:]])
         (mass,) = _fractions(numbers[1:2], signs[1:2])
         if not (0 <= lower < mean < upper <= 1 and 0 < mass < 1):
             raise ModelError(
                 f"{where}: {text!r}; the mean has to lie inside the interval, the interval between "
-                f"0 and 100 %, and its probability strictly between 0 and 100 %, as in {EXAMPLE!r}"
+                f"0 and 100 %, and its probability strictly between 0 and 100 %, as in {EXAMPLE!r}",
+                code="opinion-impossible",
             )
         return cls(mean=mean, mass=mass, lower=lower, upper=upper)
 
@@ -170,7 +173,9 @@ def _solve(mass: Callable[[float], float], opinion: Opinion, narrow: float, wide
     if mass(wide) > opinion.mass:
         raise ModelError(
             f"'{opinion}' cannot be: with this mean the interval always holds more than "
-            f"{mass(wide):.0%}. Give a higher probability, or a narrower interval"
+            f"{mass(wide):.0%}. Give a higher probability, or a narrower interval",
+            code="opinion-impossible",
+            numbers={"mass": mass(wide)},
         )
     return _root(lambda x: mass(x) - opinion.mass, narrow, wide)
 
@@ -184,5 +189,6 @@ def _root(function: Callable[[float], float], start: float, end: float) -> float
     except ValueError:  # no change of sign: the opinion is more extreme than any distribution here
         raise ModelError(
             "no distribution has the mean and the interval of this opinion; give an interval that "
-            "is less narrow, or a mean further from its ends"
+            "is less narrow, or a mean further from its ends",
+            code="opinion-impossible",
         ) from None

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.errors import Note
 from assay.label_switching import best_names
 from assay.model import Structure
 
@@ -30,7 +31,7 @@ SHARE = (0.02, 0.5)
 it is the mode that has other names."""
 
 
-def exchange_warnings(structure: Structure, values: Mapping[str, Floats]) -> list[str]:
+def exchange_warnings(structure: Structure, values: Mapping[str, Floats]) -> list[Note]:
     """Say in which share of the draws raters call classes by each other's names.
 
     Parameters
@@ -41,7 +42,7 @@ def exchange_warnings(structure: Structure, values: Mapping[str, Floats]) -> lis
 
     Returns
     -------
-    list of str
+    list of Note
         A warning for each label of which at least one draw in fifty is so.
     """
     draws = len(next(iter(values.values())))
@@ -63,12 +64,13 @@ def exchange_warnings(structure: Structure, values: Mapping[str, Floats]) -> lis
             f"{label.classes[k]!r} is what raters call {label.classes[most[k]]!r}"
             for k in np.flatnonzero(most != own)
         )
-        found.append(
+        text = (
             f"In {other.mean():.1%} of the draws classes of {label.name} have each other's names "
             f"({told}), and means and intervals are over both readings. A longer run tells better "
             "how much weight that one has; the truth of some items (truth=), or prior counts, hold "
             "names in their place."
         )
+        found.append(Note(text, code="label-switching", numbers={"share": other.mean()}))
     return found
 
 

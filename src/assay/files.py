@@ -40,11 +40,18 @@ def require_place(path: Path, *, example: str, may_be_folder: bool = False) -> N
     FitError
     """
     if path.is_dir() and not may_be_folder:
-        raise FitError(f"cannot write {path}: it is a folder; give a file name, e.g. {example}")
+        raise FitError(
+            f"cannot write {path}: it is a folder; give a file name, e.g. {example}",
+            code="output-place",
+        )
     if not path.parent.is_dir():
-        raise FitError(f"cannot write {path}: the folder {path.parent} does not exist")
+        raise FitError(
+            f"cannot write {path}: the folder {path.parent} does not exist", code="output-place"
+        )
     if not os.access(path.parent, os.W_OK):
-        raise FitError(f"cannot write {path}: no permission to write in {path.parent}")
+        raise FitError(
+            f"cannot write {path}: no permission to write in {path.parent}", code="output-place"
+        )
 
 
 def require_fit_place(path: Path) -> None:
@@ -72,7 +79,8 @@ def require_fit_place(path: Path) -> None:
     if path.suffix not in FIT_SUFFIXES:
         raise ArgumentError(
             f"cannot write {path}: a fit is a .nc file (netCDF) or a .zarr folder; give a name "
-            f"that ends so, e.g. {path.stem}.nc"
+            f"that ends so, e.g. {path.stem}.nc",
+            code="output-place",
         )
 
 

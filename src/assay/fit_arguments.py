@@ -41,7 +41,9 @@ def check_arguments(ratings: Ratings, method: str, target_accept: float, **count
     for name, value in counts.items():
         require_count(name, value)
     if not (ratings.answers >= 0).any() and not np.isfinite(ratings.scores).any():
-        raise FitError("no rating has an answer; there is nothing to learn from")
+        raise FitError(
+            "no rating has an answer; there is nothing to learn from", code="no-answer-given"
+        )
 
 
 def check_read(ratings: Ratings, spec: Spec) -> None:
@@ -55,7 +57,8 @@ def check_read(ratings: Ratings, spec: Spec) -> None:
         return
     raise FitError(
         "the ratings have scores and no answers, and no family of the model reads scores: there is "
-        "nothing to learn from. raters='scored' reads them"
+        "nothing to learn from. raters='scored' reads them",
+        code="scores-unread",
     )
 
 
@@ -80,14 +83,19 @@ def check_sampler(
     if method != "nuts" and (checkpoint is not None or keep_interrupted):
         raise FitError(
             f"checkpoint= and keep_interrupted= are of method='nuts'; {method} has neither: it "
-            "has nothing to go on from before it ends"
+            "has nothing to go on from before it ends",
+            code="nuts-option",
         )
     if sampler != "nutpie" and (checkpoint is not None or keep_interrupted):
-        raise FitError(f"checkpoint= and keep_interrupted= are nutpie's; {sampler} has neither")
+        raise FitError(
+            f"checkpoint= and keep_interrupted= are nutpie's; {sampler} has neither",
+            code="nuts-option",
+        )
     if executor is None and client is None:
         return
     require_executor(executor, client)
     if sampler != "nutpie" or checkpoint is not None or keep_interrupted:
         raise FitError(
-            "executor= runs nutpie's chains on workers, without checkpoint= and keep_interrupted="
+            "executor= runs nutpie's chains on workers, without checkpoint= and keep_interrupted=",
+            code="nuts-option",
         )

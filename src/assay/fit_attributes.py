@@ -7,7 +7,7 @@ from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from assay.errors import Aside
+from assay.errors import Note, notes_json
 from assay.fit_data import SCHEMA_VERSION, accounting_json
 from assay.model import Structure
 from assay.peaks import Mode, reported_weight, seen_weight
@@ -23,7 +23,7 @@ VERSIONS = (
 def attributes(
     structure: Structure,
     modes: list[Mode],
-    notes: list[str],
+    notes: list[Note],
     stated: list[str],
     diagnostics: Mapping[str, Any],
     *,
@@ -46,7 +46,7 @@ def attributes(
         "resolve": ratings.resolve,
         "versions": json.dumps(_versions()),
         "accounting": accounting_json(ratings.accounting),
-        **said(notes),
+        "warnings": notes_json(notes),
         "assumptions": json.dumps(stated),
         "diagnostics": json.dumps({**diagnostics, **{k: w for k, w in weights.items() if w < 1}}),
         "modes": json.dumps([str(mode) for mode in modes]),
@@ -59,18 +59,6 @@ def whose_truth(structure: Structure) -> str:
     if reference not in CONSENSUSES or (truth == MISSING).all():
         return reference
     return KNOWN if (truth != MISSING).all() else f"{reference}{IN_PART}"
-
-
-def said(notes: list[str]) -> dict[str, str]:
-    """Return what a fit says of itself, and which of it is no reason to distrust the fit.
-
-    Examples
-    --------
-    >>> said(["Chains differ.", Aside("A mode has no weight.")])["asides"]
-    '["A mode has no weight."]'
-    """
-    asides = [note for note in notes if isinstance(note, Aside)]
-    return {"warnings": json.dumps(notes), "asides": json.dumps(asides)}
 
 
 def _versions() -> dict[str, str]:

@@ -145,7 +145,8 @@ def covariates_of(fit: xr.DataTree) -> Covariates | None:
         raise FitError(
             f"this fit has the formula {formula!r}, and not what it made of the items: an earlier "
             "version of assay wrote it. Formulas of stored fits are not evaluated; fit the "
-            "ratings again"
+            "ratings again",
+            code="formula-not-stored",
         )
     names: list[str] = []
     values = np.zeros((data.sizes["item"], 0))
@@ -277,7 +278,8 @@ def structure_of(fit: xr.DataTree) -> Structure:
         raise FitError(
             f"the posterior of this fit lacks {', '.join(missing)}, which its model has in this "
             "version of assay: another version made it, or somebody took them out. Fit the "
-            "ratings again"
+            "ratings again",
+            code="other-version",
         )
     return structure
 
@@ -328,7 +330,8 @@ def require_fit(fit: Any) -> None:
         raise FitError(
             f"this is not a fit: it needs the groups {', '.join(groups)} and the attributes "
             f"{' and '.join(attributes)}; make one with assay.fit(ratings) or read one with "
-            "assay.load('fit.nc')"
+            "assay.load('fit.nc')",
+            code="not-a-fit",
         )
 
 

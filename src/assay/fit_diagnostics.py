@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from assay.convergence import convergence_table, nuts_warnings, smallest_ess
 from assay.diagnostics import check_importance, laplace_warnings
+from assay.errors import Note
 from assay.model import Structure
 from assay.peaks import Mode
 
 Floats = NDArray[np.float64]
 AT_ONCE = 100
 """Draws whose confusions are computed at a time: bounds the memory."""
-Diagnosis = tuple[dict[str, Any], list[str]]
+Diagnosis = tuple[dict[str, Any], list[Note]]
 """Numbers by name, and what is to be said of them."""
 
 
@@ -114,14 +115,17 @@ def diagnose_laplace(mode: Mode, x: Floats, lp: Floats) -> Diagnosis:
     return numbers, laplace_warnings(found)
 
 
-def diagnose_interruption(x: Floats, *, chains: int, draws: int) -> list[str]:
+def diagnose_interruption(x: Floats, *, chains: int, draws: int) -> list[Note]:
     """Say how many of the draws that were asked for are there."""
     if x.shape[:2] == (chains, draws):
         return []
-    return [
+    text = (
         f"The run was interrupted: {x.shape[0]} chains of {x.shape[1]} draws are kept, of "
         f"{chains} chains of {draws} draws asked for."
-    ]
+    )
+    numbers = {"chains": x.shape[0], "draws": x.shape[1]}
+    numbers |= {"chains_asked": chains, "draws_asked": draws}
+    return [Note(text, code="interrupted-run", numbers=numbers)]
 
 
 def _number(value: float) -> float | None:

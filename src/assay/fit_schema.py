@@ -13,7 +13,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.arguments import cut
+from assay.arguments import cut, is_number
 from assay.errors import AssayError, FitError
 from assay.fit_arguments import METHODS
 from assay.fit_data import SCHEMA_VERSION, accounting_of, covariates_of, group, require_fit
@@ -75,7 +75,11 @@ def require_schema(fit: xr.DataTree) -> None:
         more = len(problems) - SHOWN_PROBLEMS
         shown = "; ".join(problems[:SHOWN_PROBLEMS]) + (f"; {more} more" if more > 0 else "")
         count = counted(len(problems), "problem")
-        raise FitError(f"it is damaged or was changed ({count}): {shown}")
+        raise FitError(
+            f"it is damaged or was changed ({count}): {shown}",
+            code="damaged-fit",
+            numbers={"problems": len(problems)},
+        )
 
 
 def require_version(fit: xr.DataTree) -> None:
@@ -84,7 +88,9 @@ def require_version(fit: xr.DataTree) -> None:
     if not isinstance(version, int | np.integer) or not 1 <= version <= SCHEMA_VERSION:
         raise FitError(
             f"its schema version is {str(version)[:20]}, and this version of assay reads 1 to "
-            f"{SCHEMA_VERSION}; install a later one (pip install --upgrade assay)"
+            f"{SCHEMA_VERSION}; install a later one (pip install --upgrade assay)",
+            code="other-version",
+            numbers={"newest": SCHEMA_VERSION},
         )
 
 
@@ -119,7 +125,8 @@ def _attributes(fit: xr.DataTree, problems: list[str]) -> Task | None:
             problems.append(f"attribute {name} is {cut(attrs[name])}")
     for name in (n for n in LISTS if n in attrs):
         found = _try(f"attribute {name}", partial(json.loads, attrs[name]), problems)
-        if not isinstance(found, list) or not all(isinstance(text, str) for text in found):
+        one = _is_note if name == "warnings" else _is_sentence
+        if not isinstance(found, list) or not all(map(one, found)):
             problems.append(f"attribute {name} is no list of sentences")
     for name in TABLES:
         found = _try(f"attribute {name}", partial(json.loads, attrs[name]), problems)
@@ -131,14 +138,31 @@ def _attributes(fit: xr.DataTree, problems: list[str]) -> Task | None:
     return task if isinstance(task, Task) else None
 
 
+def _is_sentence(told: object) -> bool:
+    return isinstance(told, str)
+
+
+def _is_note(told: object) -> bool:
+    """Whether something is a note as it is stored; earlier versions stored its sentence alone."""
+    if not isinstance(told, dict):
+        return _is_sentence(told)
+    texts = [told.get(key) for key in ("code", "level", "text")]
+    numbers = told.get("numbers")
+    return (
+        all(map(_is_sentence, texts))
+        and isinstance(numbers, dict)
+        and all(map(is_number, numbers.values()))
+    )
+
+
 def _accounting(text: str) -> None:
     found = accounting_of(text)
     if not all(isinstance(n, int) and n >= 0 for n in (found.rows_read, found.rows_used)):
-        raise FitError("its numbers of rows are no counts")
+        raise FitError("its numbers of rows are no counts", code="damaged-fit")
     if not set(found.set_aside.columns) >= SET_ASIDE:
-        raise FitError("its table of rows set aside lacks columns")
+        raise FitError("its table of rows set aside lacks columns", code="damaged-fit")
     if not all(isinstance(text, str) for text in (*found.notes, found.source, found.sha256)):
-        raise FitError("its notes are no sentences")
+        raise FitError("its notes are no sentences", code="damaged-fit")
 
 
 def _spec(text: str) -> None:
@@ -157,10 +181,12 @@ def _design(fit: xr.DataTree) -> None:
         return
     items = group(fit, "constant_data").sizes["item"]
     if covariates.values.shape != (items, len(covariates.names)):
-        raise FitError("there are not as many as there are names, or not one for each item")
+        raise FitError(
+            "there are not as many as there are names, or not one for each item", code="damaged-fit"
+        )
     for name, (levels, codes) in covariates.groupings.items():
         if codes.shape != (items,) or not _within(codes, 0, len(levels)):
-            raise FitError(f"codes of {name} are out of range")
+            raise FitError(f"codes of {name} are out of range", code="damaged-fit")
 
 
 def _variables(fit: xr.DataTree, task: Task, problems: list[str]) -> None:

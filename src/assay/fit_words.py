@@ -8,6 +8,7 @@ import xarray as xr
 
 from assay.assumptions import WHICH_CLASS
 from assay.diagnostics import fit_warnings
+from assay.errors import Note
 from assay.plurals import counted, some
 from assay.ratings import Ratings
 from assay.score_bins import raters_of_scores
@@ -160,13 +161,12 @@ def convergence_words(fit: xr.DataTree) -> list[str]:
     return [words, *fit_warnings(fit)]
 
 
-def doubts(fit: xr.DataTree) -> list[str]:
+def doubts(fit: xr.DataTree) -> list[Note]:
     """Return the warnings of a fit that is not to be trusted as it is; empty if it can be.
 
     A further mode of negligible weight, say, is worth a line, and no reason to distrust the draws.
     """
-    aside = json.loads(fit.attrs.get("asides", "[]"))  # older fits do not tell them apart
-    return [text for text in fit_warnings(fit) if text not in aside]
+    return [note for note in fit_warnings(fit) if note.level == "warning"]
 
 
 def _of_results(numbers: Mapping[str, float | None]) -> str:

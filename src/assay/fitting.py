@@ -35,7 +35,7 @@ from assay.diagnostics import (
 from assay.doubts import doubts_json, find_doubts, mode_doubts
 from assay.effort import Effort, Sampler
 from assay.em import closed_form, find_em_modes
-from assay.errors import Aside, FitWarning
+from assay.errors import FitWarning, Note
 from assay.exchanges import exchange_warnings
 from assay.executors import Executor
 from assay.fit_arguments import Method, check_arguments, check_read, check_sampler
@@ -156,7 +156,7 @@ def fit(
     Warns
     -----
     FitWarning
-        In words, if the draws are not to be trusted or another mode was seen.
+        In words and with a code, if the draws are not to be trusted or another mode was seen.
 
     Examples
     --------
@@ -196,7 +196,7 @@ def fit(
     modes, x, stats, values = drawn.modes, drawn.x, drawn.stats, drawn.values
     posterior = posterior_dataset(structure, values, len(x))
     numbers: dict[str, Any] = {}
-    found: list[str] = []
+    found: list[Note] = []
     if len(modes) > 1:
         told = [labels_at(structure, drawn.density, mode.x[None]) for mode in modes]
         modes = name_trades(structure, modes, told)
@@ -217,7 +217,7 @@ def fit(
     doubts += mode_doubts(structure, modes)
     told_of = {(doubt.label, name) for doubt in doubts if doubt.warning for name in doubt.classes}
     notes = [*drawn.notes, *found, *mode_warnings(modes)]
-    notes += [doubt.warning for doubt in doubts if doubt.warning]
+    notes += [doubt.note() for doubt in doubts if doubt.warning]
     notes += name_warnings(structure, values, told_of)
     notes += design_warnings(spec, double_sampling(ratings)) + gold_warnings(
         spec, partial(unlike_gold, ratings)
@@ -227,10 +227,13 @@ def fit(
             structure, values, drawn.recovered.states, np.random.default_rng(seed)
         )
     if "scored" in spec.rater_parts:
-        notes += [sentence(f.text) for f in check_score_directions(ratings).findings]
-    notes += unread_scores(structure) + [Aside(text) for text in independent_replicates(structure)]
+        notes += [
+            Note(sentence(f.text), code=f.code, numbers=f.numbers)
+            for f in check_score_directions(ratings).findings
+        ]
+    notes += unread_scores(structure) + independent_replicates(structure)
     for note in notes:
-        warnings.warn(note, FitWarning, stacklevel=2)
+        warnings.warn(FitWarning.of(note), stacklevel=2)
     tree = assemble(structure, posterior, drawn.recovered, stats, len(x))
     stated = [
         *stated_assumptions(structure),
@@ -258,7 +261,7 @@ class _Drawn:
         Draws of the parameters, unconstrained.
     stats : dict of str to object
         What the sampler says of them.
-    notes : list of str
+    notes : list of Note
     values : dict of str to ndarray (draw of all chains, ...)
         The parameters by name.
     recovered : Recovered
@@ -269,7 +272,7 @@ class _Drawn:
     modes: list[Mode]
     x: Floats
     stats: dict[str, Any]
-    notes: list[str]
+    notes: list[Note]
     values: dict[str, Floats]
     recovered: Recovered
 

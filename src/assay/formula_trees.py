@@ -65,16 +65,26 @@ def read_tree(text: str) -> tuple[str, Any]:
     """
     if len(text) > MAX_CHARACTERS:
         raise RefusedError(
-            f"it has {len(text):,} characters; at most {MAX_CHARACTERS:,} are allowed"
+            f"it has {len(text):,} characters; at most {MAX_CHARACTERS:,} are allowed",
+            code="formula-size",
+            numbers={"characters": len(text), "most": MAX_CHARACTERS},
         )
     tokens = _right_side(_scanned(text), text)
     _check_tokens(tokens)
     tree = _parsed([token for token, _ in tokens])
     if sum(1 for _ in walk(tree)) > 4 * MAX_CHARACTERS or _depth(tree) > MAX_OPERATORS:
-        raise RefusedError(f"more than {MAX_OPERATORS} operators stand within each other")
+        raise RefusedError(
+            f"more than {MAX_OPERATORS} operators stand within each other",
+            code="formula-size",
+            numbers={"most": MAX_OPERATORS},
+        )
     _check_terms(tree)
     if count_terms(tree) > MAX_TERMS:
-        raise RefusedError(f"it stands for more than {MAX_TERMS} terms; write fewer interactions")
+        raise RefusedError(
+            f"it stands for more than {MAX_TERMS} terms; write fewer interactions",
+            code="formula-size",
+            numbers={"most": MAX_TERMS},
+        )
     return _written(tokens), tree
 
 
@@ -133,7 +143,7 @@ def _scanned(text: str) -> Tokens:
     from formulae.scanner import ScanError, Scanner
 
     if text.count("`") % 2:
-        raise RefusedError("a backtick is not closed")
+        raise RefusedError("a backtick is not closed", code="formula-syntax")
     found: Tokens = []
     blank = ""
     try:
@@ -148,7 +158,7 @@ def _scanned(text: str) -> Tokens:
                 blank += text[scanner.start : scanner.current]
     except (ScanError, ValueError, IndexError) as error:
         raise RefusedError(
-            f"it cannot be read: {error}; write e.g. '~ language + length'"
+            f"it cannot be read: {error}; write e.g. '~ language + length'", code="formula-syntax"
         ) from None
     return found
 
@@ -159,7 +169,8 @@ def _right_side(tokens: Tokens, text: str) -> Tokens:
     if tildes and tildes[-1] > 0:
         right = text.rpartition("~")[2].strip()
         raise RefusedError(
-            f"it has a left side; the labels are what it explains: write '~ {right}'"
+            f"it has a left side; the labels are what it explains: write '~ {right}'",
+            code="formula-syntax",
         )
     return tokens[len(tildes) :]
 
@@ -174,22 +185,30 @@ def _check_tokens(tokens: Tokens) -> None:
                 token.lexeme = token.lexeme.removeprefix("np.")
                 if token.lexeme not in ARGUMENTS:
                     known = suggest(token.lexeme, sorted(ARGUMENTS), limit=len(ARGUMENTS))
-                    raise RefusedError(f"it calls {token.lexeme!r}; {known}")
+                    raise RefusedError(
+                        f"it calls {token.lexeme!r}; {known}", code="formula-function"
+                    )
             elif "." in token.lexeme:
-                raise RefusedError(BACKTICKS)
+                raise RefusedError(BACKTICKS, code="formula-syntax")
         elif token.kind == "STRING" and token.lexeme[0] != token.lexeme[-1]:
             raise RefusedError(
                 f"{token.lexeme} begins and ends with different quotes; formulae ends a text at "
-                "either, so write a text without quotes in it"
+                "either, so write a text without quotes in it",
+                code="formula-syntax",
             )
         elif token.kind not in TOKENS:
             raise RefusedError(
                 BACKTICKS if token.kind == "PERIOD"
-                else f"{token.lexeme!r} is not available; braces are written I(...)"
+                else f"{token.lexeme!r} is not available; braces are written I(...)",
+                code="formula-syntax",
             )  # fmt: skip
         depth += (token.kind == "LEFT_PAREN") - (token.kind == "RIGHT_PAREN")
         if depth > MAX_NESTING:
-            raise RefusedError(f"more than {MAX_NESTING} brackets stand within each other")
+            raise RefusedError(
+                f"more than {MAX_NESTING} brackets stand within each other",
+                code="formula-size",
+                numbers={"most": MAX_NESTING},
+            )
 
 
 def _parsed(tokens: list[Any]) -> Any:
@@ -203,9 +222,13 @@ def _parsed(tokens: list[Any]) -> Any:
         tree = parser.parse()
     except (ParseError, AttributeError, RecursionError) as error:
         why = "it is too deep" if isinstance(error, RecursionError) else error
-        raise RefusedError(f"it cannot be read: {why}; write e.g. '~ language + length'") from None
+        raise RefusedError(
+            f"it cannot be read: {why}; write e.g. '~ language + length'", code="formula-syntax"
+        ) from None
     if not parser.at_end():
-        raise RefusedError(f"it cannot be read from {parser.peek().lexeme!r} on")
+        raise RefusedError(
+            f"it cannot be read from {parser.peek().lexeme!r} on", code="formula-syntax"
+        )
     return tree
 
 
@@ -224,14 +247,19 @@ def _check_terms(node: Any) -> None:
             if node.operator.kind != "STAR_STAR":
                 _check_terms(node.right)
             elif count_terms(node.left) == 1:
-                raise RefusedError("formulae ignores the power of one term; write I(length**2)")
+                raise RefusedError(
+                    "formulae ignores the power of one term; write I(length**2)",
+                    code="formula-syntax",
+                )
             else:
                 _check_power(node.right)
         case "Unary":
             _check_terms(node.right)
         case "Literal":
             if type(node.value) is not int or node.value not in (0, 1):
-                raise RefusedError(f"{node.value!r} is no term; numbers stand inside I(...)")
+                raise RefusedError(
+                    f"{node.value!r} is no term; numbers stand inside I(...)", code="formula-syntax"
+                )
         case "Call":
             _check_call(node)
         case _:
@@ -243,7 +271,9 @@ def _check_power(node: Any) -> None:
     if type(power) is not int or not 1 <= power <= MAX_POWER:
         raise RefusedError(
             f"a power of terms is a whole number from 1 to {MAX_POWER}; the power of a column is "
-            "written I(length**2)"
+            "written I(length**2)",
+            code="formula-syntax",
+            numbers={"most": MAX_POWER},
         )
 
 
@@ -251,9 +281,13 @@ def _check_call(node: Any) -> None:
     """Refuse a call of what is not listed, or with other arguments."""
     name = node.callee.name.lexeme if type(node.callee).__name__ == "Variable" else ""
     if name not in ARGUMENTS or node.callee.level is not None:
-        raise RefusedError("it cannot be read: only transforms are called, by their names")
+        raise RefusedError(
+            "it cannot be read: only transforms are called, by their names", code="formula-function"
+        )
     if not node.args or type(node.args[0]).__name__ == "Assign":
-        raise RefusedError(f"{name}(...) takes a column first, as in {name}(length)")
+        raise RefusedError(
+            f"{name}(...) takes a column first, as in {name}(length)", code="formula-function"
+        )
     _check_numbers(node.args[0])
     for argument, value in _arguments(name, node.args[1:]):
         _check_value(name, argument, value)
@@ -270,7 +304,10 @@ def _arguments(name: str, args: list[Any]) -> Iterator[tuple[str, Any]]:
             value = arg
         if argument not in ARGUMENTS[name] or argument in seen:
             known = ", ".join(f"{a}=" for a in ARGUMENTS[name]) or "nothing else"
-            raise RefusedError(f"{name} takes a column and {known}, each once; not {argument}")
+            raise RefusedError(
+                f"{name} takes a column and {known}, each once; not {argument}",
+                code="formula-function",
+            )
         seen.add(argument)
         yield argument, value
 
@@ -280,13 +317,19 @@ def _check_value(name: str, argument: str, node: Any) -> None:
     signed = type(node).__name__ == "Unary"
     literal = node.right if signed else node
     if type(literal).__name__ != "Literal":
-        raise RefusedError(f"{argument}= of {name} is one number, or one text")
+        raise RefusedError(
+            f"{argument}= of {name} is one number, or one text", code="formula-function"
+        )
     _check_literal(literal)
     whole = type(literal.value) is int and not signed
     if argument in COUNTS and literal.value is not None and not (
         whole and 0 <= literal.value <= MAX_COLUMNS
     ):  # fmt: skip
-        raise RefusedError(f"{argument}= of {name} is a whole number of at most {MAX_COLUMNS}")
+        raise RefusedError(
+            f"{argument}= of {name} is a whole number of at most {MAX_COLUMNS}",
+            code="formula-function",
+            numbers={"most": MAX_COLUMNS},
+        )
 
 
 def _check_numbers(node: Any) -> None:
@@ -315,21 +358,27 @@ def _check_numbers(node: Any) -> None:
 
 def _check_literal(node: Any) -> None:
     if isinstance(node.value, int | float) and not node.value <= MAX_NUMBER:
-        raise RefusedError(f"a number is larger than {MAX_NUMBER:,.0f}")
+        raise RefusedError(
+            f"a number is larger than {MAX_NUMBER:,.0f}",
+            code="formula-size",
+            numbers={"most": MAX_NUMBER},
+        )
 
 
 def _check_column(node: Any) -> None:
     if type(node).__name__ == "QuotedName":
         return
     if type(node).__name__ != "Variable" or node.level is not None:
-        raise RefusedError("it cannot be read: a term is a column, or a transform of one")
+        raise RefusedError(
+            "it cannot be read: a term is a column, or a transform of one", code="formula-syntax"
+        )
 
 
 def _require_operator(node: Any, allowed: frozenset[str]) -> None:
     sign = node.operator.lexeme
     if node.operator.kind not in allowed:
         where = "inside I(...) only" if node.operator.kind in COMPARISONS else "between terms only"
-        raise RefusedError(f"{sign} may stand {where}")
+        raise RefusedError(f"{sign} may stand {where}", code="formula-syntax")
 
 
 def count_terms(node: Any) -> int:

@@ -91,17 +91,24 @@ def evaluate_formula(formula: str, table: pd.DataFrame) -> tuple[dict[str, Any],
             columns = {} if common is None else dict(common.as_dataframe())
             return {str(name): column for name, column in columns.items()}, found.group
     except Exception as error:  # formulae raises whatever its terms do
-        raise ModelError(f"formula={cut(formula)} cannot be evaluated: {error}") from None
+        raise ModelError(
+            f"formula={cut(formula)} cannot be evaluated: {error}", code="formula-data"
+        ) from None
 
 
 def _read(text: object) -> tuple[str, Any]:
     """Return a formula without its tilde, and its tree, both held against the list."""
     if not isinstance(text, str):
-        raise ModelError(f"formula={written(text)}; write it as text, e.g. '~ language + length'")
+        raise ModelError(
+            f"formula={written(text)}; write it as text, e.g. '~ language + length'",
+            code="formula-syntax",
+        )
     try:
         found = read_tree(text)
     except RefusedError as error:
-        raise ModelError(f"formula={cut(text)} cannot be used: {error}") from None
+        raise ModelError(
+            f"formula={cut(text)} cannot be used: {error}", code=error.code, numbers=error.numbers
+        ) from None
     _model_of(found[1], text)
     return found
 
@@ -120,7 +127,8 @@ def _model_of(tree: Any, text: str) -> Any:
         return found if isinstance(found, Model) else Model(found)
     except Exception as error:  # formulae raises whatever its terms do
         raise ModelError(
-            f"formula={cut(text)} cannot be read: {error}; write e.g. '~ language + length'"
+            f"formula={cut(text)} cannot be read: {error}; write e.g. '~ language + length'",
+            code="formula-syntax",
         ) from None
 
 
@@ -136,5 +144,7 @@ def _require_size(model: Any, table: pd.DataFrame, formula: str) -> None:
         if columns * len(table) > MAX_CELLS:
             raise ModelError(
                 f"formula={cut(formula)}: the term {term.name} has up to {columns:,.0f} columns "
-                f"for {len(table):,} items, which is too many; join rare classes, or leave it out"
+                f"for {len(table):,} items, which is too many; join rare classes, or leave it out",
+                code="formula-data",
+                numbers={"columns": columns, "items": len(table)},
             )

@@ -85,12 +85,15 @@ def loo_gold(fit: xr.DataTree) -> "ELPDData":
     if fit.attrs["method"] != "nuts":
         raise FitError(
             "leave-one-out weighs draws of the posterior, and this fit approximates it "
-            f"(method={fit.attrs['method']!r}); fit with method='nuts'"
+            f"(method={fit.attrs['method']!r}); fit with method='nuts'",
+            code="approximate-draws",
         )
     if draws < FEW_FOR_PSIS:
         raise FitError(
             f"leave-one-out needs the tail of the draws, at least {FEW_FOR_PSIS} draws in all, and "
-            f"this fit has {counted(draws, 'draw')}; take more (draws=)"
+            f"this fit has {counted(draws, 'draw')}; take more (draws=)",
+            code="few-draws",
+            numbers={"draws": draws, "needed": FEW_FOR_PSIS},
         )
     chances = gold_log_probability(fit)
     weights, shape = _weights(chances)
@@ -127,7 +130,10 @@ def gold_log_probability(fit: xr.DataTree) -> xr.DataArray:
     structure = structure_of(fit)
     known = structure.ratings.has_truth
     if not known.any():
-        raise FitError("no item's truth is known in this fit; give it by truth= when reading")
+        raise FitError(
+            "no item's truth is known in this fit; give it by truth= when reading",
+            code="no-known-truth",
+        )
     constant, values = group(fit, "constant_data"), parameter_draws(fit)
     posterior = group(fit, "posterior")
     names, blind = _of_units(structure.without_gold(), values, constant)

@@ -98,7 +98,10 @@ def parse(text: str, classes: Mapping[str, tuple[str, ...]]) -> Expression:
     """
     if len(text) > MAX_CHARACTERS:
         raise TaskError(
-            f"rule {cut(text)} has {len(text):,} characters; at most {MAX_CHARACTERS:,} are allowed"
+            f"rule {cut(text)} has {len(text):,} characters; at most {MAX_CHARACTERS:,} are "
+            "allowed",
+            code="rule-syntax",
+            numbers={"characters": len(text), "most": MAX_CHARACTERS},
         )
     try:
         tree = _parser().parse(text)
@@ -110,12 +113,15 @@ def parse(text: str, classes: Mapping[str, tuple[str, ...]]) -> Expression:
         raise TaskError(
             f"rule {cut(text)} cannot be read{place}; allowed: label names (in quotes if there is "
             "more in them than letters, digits, dots and underscores), ->, or, and, not, "
-            "==, !=, exactly_one(...), at_most_one(...), at_least_one(...), parentheses"
+            "==, !=, exactly_one(...), at_most_one(...), at_least_one(...), parentheses",
+            code="rule-syntax",
         ) from None
     if _depth(tree) > MAX_DEPTH:
         raise TaskError(
             f"rule {cut(text)} has more than {MAX_DEPTH} operators within each other; write "
-            "several rules"
+            "several rules",
+            code="rule-syntax",
+            numbers={"most": MAX_DEPTH},
         )
     used: list[str] = []
     evaluate = _compile(tree, text, classes, used)
@@ -180,26 +186,30 @@ def _comparison(
     if label not in classes:
         raise TaskError(
             f"rule {cut(text)} names {cut(label)}, which is no label of the task; "
-            f"{suggest(label, list(classes))}"
+            f"{suggest(label, list(classes))}",
+            code="unknown-label",
         )
     used.append(label)
     if node.data == "label":
         if not classes[label]:
             raise TaskError(
                 f"rule {cut(text)} names {cut(label)}, whose classes come from the data; list "
-                "them in the task file (classes = [...]), or leave the rule out"
+                "them in the task file (classes = [...]), or leave the rule out",
+                code="rule-open-classes",
             )
         if len(classes[label]) != 2:
             raise TaskError(
                 f"rule {cut(text)} uses {label!r} as yes or no, but it has the classes "
                 f"{', '.join(classes[label])}; "
-                f"write {as_written(label)} == {as_written(classes[label][0])}"
+                f"write {as_written(label)} == {as_written(classes[label][0])}",
+                code="rule-not-binary",
             )
         return lambda codes: codes[label] == 1
     if words[1] not in classes[label]:
         raise TaskError(
             f"rule {cut(text)}: {cut(words[1])} is no class of {label!r}; "
-            f"{suggest(words[1], list(classes[label]))}"
+            f"{suggest(words[1], list(classes[label]))}",
+            code="unknown-class",
         )
     code = classes[label].index(words[1])
     if node.data == "equal":

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.errors import Note
 from assay.meetings import build_design, build_meetings, count_pairs
 from assay.model import Structure
 from assay.predictive import replicates
@@ -26,7 +27,7 @@ def group_error_warnings(
     values: Mapping[str, Floats],
     states: NDArray[np.int16],
     rng: np.random.Generator,
-) -> list[str]:
+) -> list[Note]:
     """Say which rater groups err together, though the model takes raters to be independent.
 
     Agreement within a group, and what it has beyond that across groups, are held against replicates
@@ -60,7 +61,7 @@ def group_error_warnings(
     line = int(clear.argmax())
     where = f"{names[0]}: " if len(names) > 1 else ""
     among = "reference='groups' (what the groups agree on), " if groups_tell(ratings) else ""
-    return [
+    text = (
         f"Raters of {', '.join(names) or 'one group'} agree with each other more than this model "
         f"expects ({where}{within[0, line]:.0%} of pairs of answers for "
         f"{within[1:, line].mean():.0%}), "
@@ -68,7 +69,9 @@ def group_error_warnings(
         f"than they are, so that intervals are too narrow or miss the truth. {among}"
         f"The known truth of {ENOUGH} items or more (reference='gold'), or a group whose consensus "
         "is the truth (reference=), would tell how often."
-    ]
+    )
+    numbers = {"agreement": within[0, line], "expected": within[1:, line].mean()}
+    return [Note(text, code="groups-err-together", numbers={**numbers, "items": ENOUGH})]
 
 
 def _is_clear(shares: Floats) -> NDArray[np.bool_]:

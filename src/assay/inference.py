@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from assay.checkpoints import require_own
 from assay.density import Density
 from assay.effort import Effort
-from assay.errors import FitError
+from assay.errors import FitError, Note
 from assay.laplace import laplace_draws, mode_root
 from assay.model import Structure
 from assay.peaks import Mode
@@ -20,7 +20,7 @@ from assay.strays import without_strays
 from assay.walks import Start, walk_of
 
 Floats = NDArray[np.float64]
-Run = tuple[Floats, dict[str, Any], list[str]]
+Run = tuple[Floats, dict[str, Any], list[Note]]
 """Draws (chain, draw, value), sampler statistics, and what is to be said of them."""
 
 
@@ -79,7 +79,8 @@ def run_laplace(
         raise FitError(
             "the curvature of the posterior is not known here (it has no proper peak, or raters "
             "share too many parameters), so that Laplace's approximation does not exist; use "
-            "method='nuts'"
+            "method='nuts'",
+            code="no-curvature",
         )
     with waiting("drawing from the approximation", show=effort.progress):
         x = laplace_draws(modes[0], effort.draws * effort.chains, rng)

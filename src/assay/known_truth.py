@@ -30,5 +30,5 @@ def truth_masks(
     packed, mask = sorted_rows(*np.packbits(possible, axis=1).T)
     masks = np.unpackbits(packed.astype(np.uint8), axis=1, count=possible.shape[1])
     if against := contradiction(ratings, possible):
-        raise ModelError(against)
+        raise ModelError(against, code="audit-contradiction")
     return mask, np.where(masks, 0.0, -np.inf)

@@ -204,7 +204,7 @@ def build_structure(
     """
     require_ratings("a model", ratings)
     if not len(ratings.items):
-        raise ModelError("there are no items; a model needs at least one")
+        raise ModelError("there are no items; a model needs at least one", code="no-items")
     space = state_space(ratings.task)
     by_group = recipes_of(ratings, spec)
     layered = with_perception(ratings, spec, by_group)

@@ -180,7 +180,7 @@ def require_density(density: Density, mode: Mode) -> None:
     """
     height, gradient = density(mode.x)
     if not height > NOWHERE or not np.isfinite(gradient).all():
-        raise FitError(NOT_FINITE)
+        raise FitError(NOT_FINITE, code="density-not-finite")
 
 
 def _first_and_heaviest(modes: Sequence[Mode]) -> list[Mode]:

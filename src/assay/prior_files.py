@@ -43,7 +43,8 @@ def _sources(priors: Priors) -> Sequence[Source]:
     if not all(isinstance(one, Mapping | str | Path) for one in sources):
         raise ModelError(
             f"priors={written(priors)}; give priors by name, {{'main': 'Normal(0, 1)'}}, the path "
-            "of a TOML file, or a list of these"
+            "of a TOML file, or a list of these",
+            code="prior-file",
         )
     return sources
 
@@ -88,7 +89,11 @@ def read_priors(path: str | Path) -> dict[str, str]:
         except ModelError as error:
             problems.append(str(error))
     if problems:
-        raise ModelError(f"{place}: " + "\n  ".join(["these priors cannot be read:", *problems]))
+        raise ModelError(
+            f"{place}: " + "\n  ".join(["these priors cannot be read:", *problems]),
+            code="prior-syntax",
+            numbers={"problems": len(problems)},
+        )
     return found
 
 
@@ -97,17 +102,20 @@ def _table(path: Path) -> dict[str, Any]:
     if "\0" not in str(path) and not path.exists():
         raise ModelError(
             f"{path}: there is no such file; priors= takes priors by name or the path of a TOML "
-            f"file, e.g.\n{EXAMPLE}"
+            f"file, e.g.\n{EXAMPLE}",
+            code="prior-file",
         )
     try:
         content = read_toml(path)
     except FileError as error:
-        raise ModelError(f"{path}: the file {error}") from None
+        raise ModelError(f"{path}: the file {error}", code="prior-file") from None
     others = sorted(set(content) - {"priors"})
     priors = content.get("priors")
     if others or not isinstance(priors, dict):
         seen = f"has {', '.join(others)}" if others else "has no table [priors]"
-        raise ModelError(f"{path} {seen}; all priors stand in one table, e.g.\n{EXAMPLE}")
+        raise ModelError(
+            f"{path} {seen}; all priors stand in one table, e.g.\n{EXAMPLE}", code="prior-file"
+        )
     return priors
 
 

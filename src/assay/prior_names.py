@@ -95,10 +95,12 @@ def refuse_unknown(ratings: Ratings, spec: Spec) -> None:
         if name == key and rest in known.names:
             raise ModelError(
                 f"prior {key!r}: there is no rater and no rater group {who!r}; "
-                f"{suggest(who, known.owners)}"
+                f"{suggest(who, known.owners)}",
+                code="unknown-rater",
             )
         written = "; ".join(dict.fromkeys(map(str, recipes_of(ratings, spec).values())))
         raise ModelError(
             f"prior {key!r} is not used by raters={written!r} with "
-            f"prevalence={spec.prevalence!r}; {suggest(name, known.names)}"
+            f"prevalence={spec.prevalence!r}; {suggest(name, known.names)}",
+            code="prior-unknown",
         )

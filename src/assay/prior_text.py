@@ -47,7 +47,8 @@ def read_call(text: str, where: str) -> tuple[str, list[Any], dict[str, Any]]:
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
         raise ModelError(
             f"{where}: {cut(text)} is no prior; write a distribution with numbers, e.g. "
-            f"'Normal(0, 1)', or an opinion on an accuracy, e.g. {EXAMPLE!r}"
+            f"'Normal(0, 1)', or an opinion on an accuracy, e.g. {EXAMPLE!r}",
+            code="prior-syntax",
         ) from None
     return call.func.id, positional, named
 
@@ -57,7 +58,9 @@ def _require_short(text: str, where: str) -> None:
     most = MAX_COUNTS if text.lstrip().startswith("Counts") else MAX_CHARACTERS
     if len(text) > most:
         raise ModelError(
-            f"{where}: {cut(text)} has {len(text):,} characters; at most {most:,} are allowed"
+            f"{where}: {cut(text)} has {len(text):,} characters; at most {most:,} are allowed",
+            code="prior-syntax",
+            numbers={"characters": len(text), "most": most},
         )
 
 
@@ -77,7 +80,10 @@ def read_counts(value: Any, where: str) -> Any:
     if isinstance(value, Mapping):
         nested = next((k for k, v in value.items() if isinstance(v, Mapping)), None)
         if nested is not None:
-            raise ModelError(f"{where}, label {cut(str(nested))}: counts by label stand one deep")
+            raise ModelError(
+                f"{where}, label {cut(str(nested))}: counts by label stand one deep",
+                code="prior-counts",
+            )
         return {str(k): read_counts(v, f"{where}, label {str(k)[:60]}") for k, v in value.items()}
     try:
         counts = np.asarray(value, float)
@@ -86,11 +92,13 @@ def read_counts(value: Any, where: str) -> Any:
     if counts.ndim not in (2, 3) or counts.shape[-1] != counts.shape[-2] or counts.shape[-1] < 2:
         raise ModelError(
             f"{where}: counts are a square table (true class, reported class), e.g. "
-            "[[8, 2], [1, 9]], or one such table for each rater"
+            "[[8, 2], [1, 9]], or one such table for each rater",
+            code="prior-counts",
         )
     if not (np.isfinite(counts) & (counts > 0)).all():
         raise ModelError(
-            f"{where}: counts must be positive; write 0.1 for what hardly ever happens"
+            f"{where}: counts must be positive; write 0.1 for what hardly ever happens",
+            code="prior-counts",
         )
     return _frozen(counts.tolist())
 

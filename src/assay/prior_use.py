@@ -53,7 +53,8 @@ def refuse_idle(structure: Structure, priors: Priors) -> None:
         raise ModelError(
             f"this model has no use for some of the priors that are named:{lines}\n"
             f"Leave them out; it has {has}. Priors that some data need and others do not "
-            "can stand in a TOML file: priors='priors.toml'"
+            "can stand in a TOML file: priors='priors.toml'",
+            code="prior-unused",
         )
 
 

@@ -119,27 +119,42 @@ def parse_prior(text: str, *, where: str = "prior") -> Prior:
     'Counts([[8, 2], [1, 9]])'
     """
     if not isinstance(text, str):
-        raise ModelError(f"{where}: {write(text)} is no prior; write it as text: 'Normal(0, 1)'")
+        raise ModelError(
+            f"{where}: {write(text)} is no prior; write it as text: 'Normal(0, 1)'",
+            code="prior-syntax",
+        )
     if text.strip().lower().startswith("about"):
         return Prior(name=ABOUT, values=(Opinion.parse(str(text), where=where),))
     name, positional, named = read_call(str(text), where)
     if name not in PARAMETERS:
-        raise ModelError(f"{where}: no distribution {cut(name)}; {suggest(name, list(PARAMETERS))}")
+        raise ModelError(
+            f"{where}: no distribution {cut(name)}; {suggest(name, list(PARAMETERS))}",
+            code="prior-syntax",
+        )
     wanted = PARAMETERS[name]
     given = dict(zip(wanted, positional, strict=False)) | named
     if set(given) != set(wanted) or len(positional) + len(named) != len(wanted):
-        raise ModelError(f"{where}: {cut(str(text))}; {name} takes {', '.join(wanted)}")
+        raise ModelError(
+            f"{where}: {cut(str(text))}; {name} takes {', '.join(wanted)}", code="prior-syntax"
+        )
     if name == "Counts":
         return Prior(name=name, values=(read_counts(given["counts"], where),))
     try:
         numbers = {w: float(given[w]) for w in wanted}
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{where}: {cut(str(text))}; {name} takes numbers") from None
+        raise ModelError(
+            f"{where}: {cut(str(text))}; {name} takes numbers", code="prior-syntax"
+        ) from None
     positive = wanted if name not in {"Normal", "Confusion"} else wanted[1:]
     if any(numbers[w] <= 0 for w in positive) or not all(np.isfinite([*numbers.values()])):
-        raise ModelError(f"{where}: {cut(str(text))}; {', '.join(positive)} must be positive")
+        raise ModelError(
+            f"{where}: {cut(str(text))}; {', '.join(positive)} must be positive",
+            code="prior-syntax",
+        )
     if name == "Confusion" and not 0 < numbers["correct"] < 1:
-        raise ModelError(f"{where}: {cut(str(text))}; correct is a share between 0 and 1")
+        raise ModelError(
+            f"{where}: {cut(str(text))}; correct is a share between 0 and 1", code="prior-syntax"
+        )
     return Prior(name=name, values=tuple(numbers.values()))
 
 
@@ -173,7 +188,8 @@ def write_prior(value: Any, *, where: str = "prior") -> str:
         return str(value)
     if not isinstance(value, Mapping | Sequence) and np.ndim(value) == 0:
         raise ModelError(
-            f"{where}: {write(value)} is no prior; write it as text, e.g. 'Normal(0, 1)'"
+            f"{where}: {write(value)} is no prior; write it as text, e.g. 'Normal(0, 1)'",
+            code="prior-syntax",
         )
     return str(Prior(name="Counts", values=(read_counts(value, where),)))
 
@@ -202,7 +218,8 @@ def override(
         if value.name not in kinds:
             raise ModelError(
                 f"{where}: {value} cannot take the place of {defaults[name]}; it can be "
-                f"{' or '.join(kinds)}"
+                f"{' or '.join(kinds)}",
+                code="prior-kind",
             )
         chosen[name] = replace(value, key=(keys or {}).get(name, name))
     return chosen
@@ -214,7 +231,8 @@ def _settle(opinion: Opinion, name: str, default: Prior, where: str) -> Prior:
         return Prior(name="Normal", values=opinion_logit_normal(opinion))
     if default.name not in {"Beta", "Confusion"}:
         raise ModelError(
-            f"{where}: '{opinion}' cannot take the place of {default}, which is no probability"
+            f"{where}: '{opinion}' cannot take the place of {default}, which is no probability",
+            code="prior-kind",
         )
     alpha, beta = opinion_beta(opinion)
     if default.name == "Beta":

@@ -47,7 +47,8 @@ def lapse_shares(fit: xr.DataTree) -> xr.DataArray:
     if not parts:
         raise FitError(
             "no rater has lapses in this fit; fit with raters='hierarchical + lapses'. What mace "
-            "takes for spam is its parameter 'spamming'"
+            "takes for spam is its parameter 'spamming'",
+            code="no-lapses",
         )
     raters, draws = structure.ratings.raters.index, len(next(iter(values.values())))
     found = np.full((draws, len(raters)), np.nan)

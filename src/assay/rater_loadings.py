@@ -51,7 +51,8 @@ def difficulty_loadings(fit: xr.DataTree) -> xr.DataArray:
     if not parts:
         raise FitError(
             "items have no difficulty in this fit; fit with raters='hierarchical + "
-            "item_difficulty_by_rater', or another layer of difficulty"
+            "item_difficulty_by_rater', or another layer of difficulty",
+            code="no-difficulty",
         )
     task, raters = structure.ratings.task, structure.ratings.raters.index
     layout, names = confusion_layout(task), asked_class_names(task)

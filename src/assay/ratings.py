@@ -185,7 +185,8 @@ class Ratings:
             if given.shape != neutral.shape and _knows_something(given):
                 raise RatingsError(
                     f"{name} has shape {given.shape}, but the ratings need {neutral.shape}; "
-                    "select ratings with assay.ratings.take_ratings"
+                    "select ratings with assay.ratings.take_ratings",
+                    code="ratings-shape",
                 )
             # The dataclass is frozen to its users; here it is still being made.
             object.__setattr__(self, name, given if given.shape == neutral.shape else neutral)
@@ -193,7 +194,11 @@ class Ratings:
         object.__setattr__(self, "sessions", tuple(self.sessions) or tuple(named))
         unlisted = [name for name in named if name not in self.sessions]
         if unlisted:
-            raise RatingsError(f"sessions does not list {', '.join(unlisted)}")
+            raise RatingsError(
+                f"sessions does not list {', '.join(unlisted)}",
+                code="unlisted-sessions",
+                numbers={"sessions": len(unlisted)},
+            )
 
     @property
     def answered(self) -> NDArray[np.bool_]:
@@ -250,7 +255,8 @@ def require_storable(ratings: Ratings) -> None:
             bad = next(name for name in known if not storable(name))
             raise RatingsError(
                 f"the {what} {cut(str(bad))} cannot be stored: its name holds the character NUL "
-                "or half a character (a lone surrogate); rename it"
+                "or half a character (a lone surrogate); rename it",
+                code="unstorable-name",
             )
 
 
@@ -321,7 +327,9 @@ def require_ratings(
     ArgumentError
     """
     if not isinstance(given, Ratings):
-        raise ArgumentError(f"{function} takes Ratings, not {type(given).__name__}; {instead}")
+        raise ArgumentError(
+            f"{function} takes Ratings, not {type(given).__name__}; {instead}", code="argument-type"
+        )
 
 
 def audited_ratings(ratings: Ratings) -> NDArray[np.int8]:

@@ -110,12 +110,12 @@ def sample_nuts(
                 raise
         found |= {n: future.result() for n, future in running.items()}
     if lost:
-        warnings.warn(
+        text = (
             f"{counted(len(lost), 'chain')} could not be kept in {lost[0].parent}, whose disk may "
-            "be full; the draws themselves are unharmed",
-            FitWarning,
-            stacklevel=2,
+            "be full; the draws themselves are unharmed"
         )
+        warning = FitWarning(text, code="checkpoint-not-written", numbers={"chains": len(lost)})
+        warnings.warn(warning, stacklevel=2)
     return together([found[n] for n in sorted(found)])
 
 
@@ -170,7 +170,7 @@ def _run(walk: Walk, seed: int, show: Callable[[Any], None], stop: Event) -> Any
         except RuntimeError as error:
             if NO_START not in str(error):
                 raise
-            raise FitError(NOT_FINITE) from None
+            raise FitError(NOT_FINITE, code="density-not-finite") from None
 
 
 def _start(walk: Walk, seed: int, show: Callable[[Any], None]) -> Any:

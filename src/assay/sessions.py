@@ -32,7 +32,8 @@ def reliability_by_session(fit: xr.DataTree) -> xr.DataArray:
     if all(part.drift is None for part in structure.parts):
         raise FitError(
             "no rater drifts in this fit; read ratings with session= and fit with "
-            "raters='hierarchical + drift'"
+            "raters='hierarchical + drift'",
+            code="no-drift",
         )
     ratings = structure.ratings
     draws = len(next(iter(values.values())))

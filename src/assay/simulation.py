@@ -105,7 +105,10 @@ def simulate(
     chosen = load_task(task).with_responses(response or {})
     open_labels = {la.name: tuple(classes) for la in chosen.labels if not la.classes}
     if open_labels and (len(set(classes)) < 2 or len(set(classes)) < len(classes)):
-        raise ModelError(f"classes={classes!r}; they must be at least two different names")
+        raise ModelError(
+            f"classes={classes!r}; they must be at least two different names",
+            code="simulated-classes",
+        )
     skeleton = design_ratings(
         chosen.with_classes(open_labels),
         n_items=n_items,
@@ -138,20 +141,26 @@ def _given_values(structure: Structure, values: Mapping[str, Any]) -> dict[str, 
     unknown = set(values) - set(known)
     if unknown:
         raise ModelError(
-            f"values has {', '.join(sorted(unknown))}; the model has {', '.join(known)}"
+            f"values has {', '.join(sorted(unknown))}; the model has {', '.join(known)}",
+            code="simulated-values",
         )
     found = {}
     for name, given in values.items():
         try:
             value = np.asarray(given, float)
         except (TypeError, ValueError):
-            raise ModelError(f"values: {name} has to be an array of numbers") from None
+            raise ModelError(
+                f"values: {name} has to be an array of numbers", code="simulated-values"
+            ) from None
         if value.shape != known[name].shape:
             raise ModelError(
-                f"values: {name} has shape {value.shape}; the model's has {known[name].shape}"
+                f"values: {name} has shape {value.shape}; the model's has {known[name].shape}",
+                code="simulated-values",
             )
         if wanted := known[name].wanted(value):
-            raise ModelError(f"values: {name} has numbers that it cannot have; {wanted}")
+            raise ModelError(
+                f"values: {name} has numbers that it cannot have; {wanted}", code="simulated-values"
+            )
         found[name] = value
     return found
 

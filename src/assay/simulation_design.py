@@ -68,15 +68,22 @@ def _ratings_of_items(
     if np.size(ratings_per_item) not in (1, n_items):
         raise ModelError(
             f"ratings_per_item has {np.size(ratings_per_item)} numbers for {n_items} items; "
-            "give one for all, or one for each"
+            "give one for all, or one for each",
+            code="simulated-design",
+            numbers={"items": n_items},
         )
     if np.asarray(ratings_per_item).dtype.kind not in "iu":
-        raise ModelError(f"ratings_per_item={ratings_per_item!r}; it must be whole numbers")
+        raise ModelError(
+            f"ratings_per_item={ratings_per_item!r}; it must be whole numbers",
+            code="simulated-design",
+        )
     per_item = np.broadcast_to(np.asarray(ratings_per_item, np.int64), (n_items,))
     if n_raters < 1 or per_item.max() > n_raters or per_item.min() < 0:
         raise ModelError(
             f"{n_items} items with {per_item.min()} to {per_item.max()} ratings each by "
-            f"{n_raters} raters cannot be; an item has at most one rating of each rater"
+            f"{n_raters} raters cannot be; an item has at most one rating of each rater",
+            code="simulated-design",
+            numbers={"items": n_items, "raters": n_raters},
         )
     return per_item
 
@@ -86,7 +93,9 @@ def _panels(n_items: int, clusters: int, systems: int) -> pd.DataFrame:
     if clusters * systems > n_items:
         raise ModelError(
             f"{counted(n_items, 'item', 'are')} too few for {counted(clusters, 'cluster')} "
-            f"x {counted(systems, 'system')}"
+            f"x {counted(systems, 'system')}",
+            code="simulated-design",
+            numbers={"items": n_items, "clusters": clusters, "systems": systems},
         )
     lists = np.arange(n_items) % (clusters * systems)
     cluster = np.array([f"cluster_{c + 1}" for c in lists % clusters], dtype=object)

@@ -159,18 +159,24 @@ def parse_recipe(text: str) -> Recipe:
     Recipe(family='pooled', layers=('item_difficulty',))
     """
     if not isinstance(text, str):
-        raise ModelError(f"raters={text!r}; write a family by name, e.g. 'hierarchical'")
+        raise ModelError(
+            f"raters={text!r}; write a family by name, e.g. 'hierarchical'", code="recipe-syntax"
+        )
     names = [name.strip() for name in text.split("+")]
     layers = [name for name in names if is_layer(name)]
     families = [name for name in names if name not in layers]
     if len(families) > 1:
         raise ModelError(
             f"raters={text!r} names {len(families)} families ({', '.join(families)}); "
-            "a rater group has one, and any layers on top of it"
+            "a rater group has one, and any layers on top of it",
+            code="recipe-families",
+            numbers={"families": len(families)},
         )
     doubled = sorted({name for name in layers if layers.count(name) > 1})
     if doubled:
-        raise ModelError(f"raters={text!r} names {', '.join(doubled)} more than once")
+        raise ModelError(
+            f"raters={text!r} names {', '.join(doubled)} more than once", code="recipe-repeats"
+        )
     return Recipe(family=families[0] if families else "hierarchical", layers=tuple(layers))
 
 
@@ -189,13 +195,16 @@ def recipes(spec: Spec, groups: tuple[str, ...]) -> dict[str, Recipe]:
     if unknown:
         raise ModelError(
             f"raters= names a group {unknown[0]!r} that no rater is in; "
-            f"{suggest(unknown[0], list(groups))}"
+            f"{suggest(unknown[0], list(groups))}",
+            code="unknown-group",
         )
     if left_out:
         every = {**spec.raters, **dict.fromkeys(left_out, "hierarchical")}
         raise ModelError(
             f"raters= says nothing of the rater groups {', '.join(left_out)}; give each group a "
-            f"family, e.g. raters={every}"
+            f"family, e.g. raters={every}",
+            code="groups-without-recipe",
+            numbers={"groups": len(left_out)},
         )
     return {name: parse_recipe(spec.raters[name]) for name in groups}
 
@@ -215,7 +224,8 @@ def make_spec(
     if gold_chosen != "random" and reference != GOLD:
         raise ModelError(
             f"gold_chosen={gold_chosen!r} says how the items of reference='gold' were chosen; "
-            f"with reference={reference!r} it says nothing. Leave it out"
+            f"with reference={reference!r} it says nothing. Leave it out",
+            code="gold-chosen-unused",
         )
     require_choice("replicates", replicates, REPLICATES)
     if isinstance(raters, Mapping):
@@ -226,11 +236,13 @@ def make_spec(
     if reference is not None and not isinstance(reference, str):
         raise ModelError(
             f"reference={written(reference)}; it must be 'gold', 'groups', or the name of a rater "
-            "group"
+            "group",
+            code="reference-argument",
         )
     if formula is not None and prevalence != "loglinear":
         raise ModelError(
-            f"formula= needs prevalence='loglinear'; {prevalence} has no main effects to shift"
+            f"formula= needs prevalence='loglinear'; {prevalence} has no main effects to shift",
+            code="formula-prevalence",
         )
     return Spec(
         raters=parsed,

@@ -79,14 +79,14 @@ def stack_labels(fits: Mapping[str, xr.DataTree]) -> xr.Dataset:
     doubted = [name for name in fits if high[name] > UNTOLD]
     shares = stacking_weights(scores, high)
     if doubted:
-        warnings.warn(
+        text = (
             f"How well {' and '.join(doubted)} would foretell gold that it has not seen cannot be "
             f"told: Pareto k is above {K_HAT_LIMIT} for more than {UNTOLD:.0%} of "
             "the gold, each of which decides much of the posterior. "
-            + ("Such a fit has weight 0." if len(doubted) < len(fits) else "Weights are rough."),
-            FitWarning,
-            stacklevel=2,
+            + ("Such a fit has weight 0." if len(doubted) < len(fits) else "Weights are rough.")
         )
+        numbers = {"limit": K_HAT_LIMIT, "share": max(high[name] for name in doubted)}
+        warnings.warn(FitWarning(text, code="gold-decides", numbers=numbers), stacklevel=2)
     every = [label_probabilities(fit).drop_attrs() for fit in fits.values()]
     return xr.Dataset(
         {
@@ -124,7 +124,10 @@ def trusted_models(high_k: Mapping[str, float]) -> list[str]:
 def _require_alike(fits: Mapping[str, xr.DataTree]) -> None:
     """Refuse fits of different items, or of different gold."""
     if len(fits) < 2:
-        raise FitError("stacking needs two fits or more, by name: {'one': fit, 'other': fit}")
+        raise FitError(
+            "stacking needs two fits or more, by name: {'one': fit, 'other': fit}",
+            code="too-few-fits",
+        )
     first, *others = fits
     constant = group(fits[first], "constant_data")
     for name in others:
@@ -135,5 +138,6 @@ def _require_alike(fits: Mapping[str, xr.DataTree]) -> None:
         if not same:
             raise FitError(
                 f"{first} and {name} are not fits of the same items and gold; stack fits of one "
-                "set of ratings that differ in raters=, reference=, prevalence= or priors="
+                "set of ratings that differ in raters=, reference=, prevalence= or priors=",
+                code="unlike-fits",
             )

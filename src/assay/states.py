@@ -89,7 +89,8 @@ def _enumerate_space(task: Task) -> StateSpace:
         if not label.classes:
             raise TaskError(
                 f"label {label.name} of task {task.name} takes its classes from the data; "
-                "read ratings with it first"
+                "read ratings with it first",
+                code="open-classes",
             )
     rules = [(rule, task.expression(rule.expression)) for rule in task.rules]
     hard = [e for rule, e in rules if rule.truth == "hard"]
@@ -97,14 +98,16 @@ def _enumerate_space(task: Task) -> StateSpace:
     if not len(states):
         texts = "; ".join(e.text for e in hard)
         raise TaskError(
-            f"the rules of task {task.name} contradict each other, no state is left: {texts}"
+            f"the rules of task {task.name} contradict each other, no state is left: {texts}",
+            code="rules-contradict",
         )
     for column, label in enumerate(task.labels):
         for code, name in enumerate(label.classes):
             if not (states[:, column] == code).any():
                 raise TaskError(
                     f"the rules and gates of task {task.name} leave no state in which "
-                    f"{label.name} is {name}; remove the class, or soften a rule"
+                    f"{label.name} is {name}; remove the class, or soften a rule",
+                    code="rules-exclude-class",
                 )
     paths = _enumerate(task, [], what="answer vectors")
     blocks = [e for rule, e in rules if rule.response == "block"]
@@ -113,7 +116,8 @@ def _enumerate_space(task: Task) -> StateSpace:
     blocked = _broken(task, paths, blocks).any(axis=1)
     if blocked.all():
         raise TaskError(
-            f"the blocked rules of task {task.name} leave no answer that a rater could give"
+            f"the blocked rules of task {task.name} leave no answer that a rater could give",
+            code="rules-block-all",
         )
     return StateSpace(
         states=states,
@@ -162,7 +166,10 @@ def label_order(task: Task) -> list[int]:
         ready = [n for n in waiting if not (waiting[n] & waiting.keys())]
         if not ready:
             circle = ", ".join(sorted(waiting))
-            raise TaskError(f"the gates of task {task.name} form a circle among: {circle}")
+            raise TaskError(
+                f"the gates of task {task.name} form a circle among: {circle}",
+                code="gates-in-circle",
+            )
         for name in ready:
             order.append(names.index(name))
             del waiting[name]
@@ -203,6 +210,8 @@ def _enumerate(task: Task, rules: Sequence[Expression], *, what: str) -> Vectors
         if len(vectors) > limit:
             raise TaskError(
                 f"task {task.name} has more than {limit} {what}; "
-                "split it into tasks, add rules, or raise max_states in the task file"
+                "split it into tasks, add rules, or raise max_states in the task file",
+                code="too-many-states",
+                numbers={"most": limit},
             )
     return vectors[np.lexsort(vectors.T[::-1])]

@@ -73,7 +73,8 @@ def save(fit: xr.DataTree, path: str | Path) -> Path:
     except OSError as error:
         raise FitError(
             f"cannot write {target}: {error.strerror or error}. The fit itself is unharmed; "
-            "save it to another disk"
+            "save it to another disk",
+            code="file-not-written",
         ) from None
     return target
 
@@ -101,7 +102,7 @@ def load(path: str | Path) -> xr.DataTree:
     """
     source = path_given("path", path)
     if not source.exists():
-        raise FitError(f"there is no file {source}; write one with {WRITERS}")
+        raise FitError(f"there is no file {source}; write one with {WRITERS}", code="no-such-file")
     try:
         require_plain(source)
         with unbroken():
@@ -124,7 +125,11 @@ def load(path: str | Path) -> xr.DataTree:
     try:
         require_schema(fit)
     except FitError as error:
-        raise FitError(f"{source} cannot be used: {error}") from None
+        raise FitError(
+            f"{source} cannot be used: {error}",
+            code=error.code or "damaged-fit",
+            numbers=error.numbers,
+        ) from None
     return fit
 
 
@@ -132,7 +137,8 @@ def _no_fit(source: Path, why: object) -> FitError:
     """Say that something else stands there; ratings are often taken for a fit."""
     return FitError(
         f"{source} is not a fit that assay wrote: {why}. A fit is the .nc file or .zarr "
-        f"folder that comes from {WRITERS}"
+        f"folder that comes from {WRITERS}",
+        code="not-a-fit",
     )
 
 
@@ -203,7 +209,11 @@ def _require_chunks(source: Path, fit: xr.DataTree) -> None:
         for variable, array in group.arrays():
             lost = array.nchunks - array.nchunks_initialized
             if lost and variable not in OPTIONAL:  # partitions of a data set may have none
-                raise FitError(f"{name}/{variable} lacks {lost} of {array.nchunks} chunks")
+                raise FitError(
+                    f"{name}/{variable} lacks {lost} of {array.nchunks} chunks",
+                    code="damaged-fit",
+                    numbers={"lost": lost, "chunks": array.nchunks},
+                )
 
 
 def _open(source: Path) -> xr.DataTree:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from assay.climbs import hold, spreads_of
 from assay.density import Density
-from assay.errors import Aside
+from assay.errors import Note
 from assay.model import Structure
 from assay.peaks import Mode, distance, labels_at, standing, weigh
 
@@ -42,7 +42,7 @@ def without_strays(
     modes: Sequence[Mode],
     chains: Chains,
     run: Callable[[int], Chains],
-) -> tuple[Chains, list[str]]:
+) -> tuple[Chains, list[Note]]:
     """Make chains again that lie in another mode of no weight, or of wrong names.
 
     Parameters
@@ -57,23 +57,24 @@ def without_strays(
     Returns
     -------
     chains : (x, stats)
-    notes : list of str
-        A sentence for each chain that was made again, and for each that lies elsewhere still.
+    notes : list of Note
+        One for each chain that was made again, and for each that lies elsewhere still.
     """
     x, stats = chains[0].copy(), {name: values.copy() for name, values in chains[1].items()}
-    notes: list[str] = []
+    notes: list[Note] = []
     home, *others = [(mode, labels_at(structure, density, mode.x[None])) for mode in modes]
     rivals = [other for other in others if other[0].misnamed and not home[0].misnamed]
     tries = 0
     for n in range(len(x)):
         while other := _stray_mode(structure, density, home, rivals, x[n]):
             if tries == TRIES:
-                notes.append(
+                text = (
                     f"Chain {n + 1} lies in another mode for some of its draws, which are averaged "
                     f"with those of the others: {other}. Their labels are not the same. Another "
                     "recipe (raters=), narrower priors (priors=) or the truth of some items "
                     "(truth=) would hold chains in one place."
                 )
+                notes.append(Note(text, code="stray-chain", numbers={"chain": n + 1}))
                 break
             tries += 1
             (again,), fresh = run(tries)
@@ -83,9 +84,9 @@ def without_strays(
             why = "its weight is negligible"
             if other.weight >= NO_WEIGHT:
                 why = "whatever its weight, a class is what raters call it"
-            notes.append(
-                Aside(f"Chain {n + 1} went to another mode, and was made again: {other}; {why}.")
-            )
+            text = f"Chain {n + 1} went to another mode, and was made again: {other}; {why}."
+            numbers = {"chain": n + 1, "weight": other.weight}
+            notes.append(Note(text, code="stray-chain-remade", level="note", numbers=numbers))
     return (x, stats), notes
 
 

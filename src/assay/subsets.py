@@ -55,7 +55,8 @@ def join_ratings(sets: Sequence[Ratings]) -> Ratings:
     twice = raters.index[raters.index.duplicated()]
     if len(twice):
         raise RatingsError(
-            f"rater {twice[0]} is in several groups: {', '.join(raters.loc[twice[0], 'group'])}"
+            f"rater {twice[0]} is in several groups: {', '.join(raters.loc[twice[0], 'group'])}",
+            code="rater-in-two-groups",
         )
     offsets = np.cumsum([0, *(len(ratings.items) for ratings in sets[:-1])])
     moved = [

@@ -55,13 +55,15 @@ def summarize(dataset: xr.Dataset | xr.DataArray, *, level: float = 0.95) -> pd.
         if name in dataset.dims:
             raise FitError(
                 f"draws of {name!r} are codes of classes, which have no mean; their probabilities "
-                "are assay.label_probabilities(fit)"
+                "are assay.label_probabilities(fit)",
+                code="codes-not-numbers",
             )
         dataset = dataset.to_dataset(name=name, promote_attrs=True)
     if not isinstance(dataset, xr.Dataset):
         raise FitError(
             f"summarize takes draws (a Dataset or DataArray), not {type(dataset).__name__}; of a "
-            "fit, give assay.summarize(assay.metrics(fit))"
+            "fit, give assay.summarize(assay.metrics(fit))",
+            code="argument-type",
         )
     parts = [_summary(str(name), dataset, level) for name in dataset.data_vars]
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=["metric"])
@@ -79,7 +81,10 @@ def _summary(name: str, dataset: xr.Dataset, level: float) -> pd.DataFrame:
     variable = dataset[name]
     sample = [dim for dim in SAMPLE_DIMS if dim in variable.dims]
     if not {"draw", "sample"} & set(sample):
-        raise FitError(f"variable {name!r} has the dims {variable.dims}; draws have a dim 'draw'")
+        raise FitError(
+            f"variable {name!r} has the dims {variable.dims}; draws have a dim 'draw'",
+            code="draws-dims",
+        )
     others = [str(dim) for dim in variable.dims if dim not in sample]
     draws = variable.transpose(*others, *sample).to_numpy().astype(float)
     sizes = [variable.sizes[dim] for dim in others]

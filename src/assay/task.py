@@ -91,12 +91,14 @@ class Task:
                 names = [r.name for r in self.rules]
                 raise TaskError(
                     f"response: {key!r} is no rule of task {self.name}; "
-                    + (suggest(key, names) if names else "the task has no rules")
+                    + (suggest(key, names) if names else "the task has no rules"),
+                    code="unknown-rule",
                 )
             if strength not in RESPONSE_STRENGTHS:
                 raise TaskError(
                     f"response of rule {key!r}: {strength!r}; "
-                    f"allowed: {', '.join(RESPONSE_STRENGTHS)}"
+                    f"allowed: {', '.join(RESPONSE_STRENGTHS)}",
+                    code="response-argument",
                 )
         chosen = {known[key]: strength for key, strength in responses.items()}
         rules = tuple(

@@ -59,20 +59,23 @@ def load_task(task: "str | Path | Task") -> Task:
     if isinstance(task, Task):
         return task
     if not isinstance(task, str | Path):
-        raise TaskError(f"task={written(task)}; it must be a name, a path or a Task")
+        raise TaskError(
+            f"task={written(task)}; it must be a name, a path or a Task", code="argument-type"
+        )
     path = Path(task)
     if path.suffix != ".toml":
         names = catalogue_names("tasks")
         if str(task) not in names:
             raise UnknownNameError(
                 f"no task is called {str(task)!r}; {suggest(str(task), names)} "
-                "(a file of your own is given by its path, which ends in .toml)"
+                "(a file of your own is given by its path, which ends in .toml)",
+                code="unknown-task",
             )
         path = catalogue_path("tasks", f"{task}.toml")
     try:
         data = read_toml(path)
     except FileError as error:
-        raise TaskError(f"task file {path} {error}") from None
+        raise TaskError(f"task file {path} {error}", code="task-file") from None
     data.setdefault("name", path.stem)
     return _read_task(data, source=f"task file {path}")
 
@@ -87,7 +90,7 @@ def task_from_json(text: str) -> Task:
     """
     data = json.loads(text)
     if not isinstance(data, dict):
-        raise TaskError(f"{written(data)} is no task")
+        raise TaskError(f"{written(data)} is no task", code="task-file")
     return _read_task(data, source="the fit's attributes", stored=True)
 
 
@@ -107,7 +110,11 @@ def _read_task(data: Entry, *, source: str, stored: bool = False) -> Task:
         reader.problems += lacking_labels(task)
     if reader.problems:
         lines = "\n".join(f"  - {p}" for p in reader.problems)
-        raise TaskError(f"{counted(len(reader.problems), 'problem')} in {source}:\n{lines}")
+        raise TaskError(
+            f"{counted(len(reader.problems), 'problem')} in {source}:\n{lines}",
+            code="task-file",
+            numbers={"problems": len(reader.problems)},
+        )
     return task
 
 

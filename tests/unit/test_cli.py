@@ -381,7 +381,8 @@ def test_fit_and_report_speak_json(tmp_path: Path) -> None:
     assert told["warnings"] == found["warnings"]
     text = html.unescape(page.read_text(encoding="utf-8"))
     assert told["findings"]
-    assert all(finding in text for finding in told["findings"])
+    assert all(finding["text"] in text for finding in told["findings"])
+    assert all(one["code"] for one in [*told["findings"], *told["gaps"], *told["warnings"]])
 
 
 def test_a_fit_says_what_the_reader_decided(

@@ -20,6 +20,7 @@ from assay.climbs import prior_centre
 from assay.curvature import bend_row, curvature
 from assay.data_on_workers import cut_clusters
 from assay.density import Density, make_density
+from assay.diagnostics import fit_warnings
 from assay.distributed import dask_executor, executor, fitting, writing
 from assay.distributed.alike import require_alike
 from assay.distributed.skeleton import make_skeleton, number, number_partition
@@ -375,9 +376,9 @@ def test_one_instrument_on_all_of_several_systems_is_a_warning(
         reading=reading,
         **effort,
     )
-    said = json.loads(there.attrs["warnings"])
-    assert said == json.loads(here.attrs["warnings"])
-    assert any("sign can turn" in text for text in said) == (people < 1)
+    said = fit_warnings(there)
+    assert said == fit_warnings(here)
+    assert ("double-sampling" in [note.code for note in said]) == (people < 1)
 
 
 def test_gold_that_is_no_random_sample_is_a_warning(client: Any, tmp_path: Path) -> None:
@@ -397,11 +398,10 @@ def test_gold_that_is_no_random_sample_is_a_warning(client: Any, tmp_path: Path)
         reading=reading,
         **given,
     )
-    said = json.loads(there.attrs["warnings"])
-    assert [text for text in said if "gold_chosen='recorded'" in text] == [
-        text for text in json.loads(here.attrs["warnings"]) if "gold_chosen='recorded'" in text
-    ]
-    assert any("raters disagree" in text for text in said)
+    (said,) = (note for note in fit_warnings(there) if note.code == "gold-unlike-others")
+    assert said in fit_warnings(here)
+    assert "gold_chosen='recorded'" in said
+    assert "raters disagree" in said
 
 
 # -- what is refused -------------------------------------------------------------------

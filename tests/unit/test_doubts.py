@@ -27,7 +27,7 @@ from assay.task import Label
 from assay.terminal import make_console
 
 DRIFT = LabelDoubt(
-    code="class_drift", label="label", classes=("b",), mark="class drift: 'b' is 40% of the items"
+    code="class-drift", label="label", classes=("b",), mark="class drift: 'b' is 40% of the items"
 )
 THREE = assay.Task(name="three", labels=(Label(name="grade", classes=("a", "b", "c")),))
 
@@ -68,7 +68,7 @@ def doubts_of(structure: Structure, *shares: float) -> list[LabelDoubt]:
 
 
 def test_a_class_much_more_common_than_its_name_has_drifted() -> None:
-    (doubt,) = (d for d in doubts_of(answers_of(), 0.0, 0.3) if d.code == "class_drift")
+    (doubt,) = (d for d in doubts_of(answers_of(), 0.0, 0.3) if d.code == "class-drift")
     assert (doubt.label, doubt.classes) == ("grade", ("c",))
     assert (
         doubt.mark
@@ -79,17 +79,17 @@ def test_a_class_much_more_common_than_its_name_has_drifted() -> None:
 
 
 def test_a_class_as_common_as_its_name_has_not_drifted() -> None:
-    assert not [d for d in doubts_of(answers_of(), 0.0, 0.1) if d.code == "class_drift"]
+    assert not [d for d in doubts_of(answers_of(), 0.0, 0.1) if d.code == "class-drift"]
 
 
 def test_a_class_whose_truth_is_known_for_ten_items_is_not_doubted() -> None:
     known = answers_of("c", known=12)
-    assert not [d for d in doubts_of(known, 0.0, 0.3) if d.code == "class_drift"]
+    assert not [d for d in doubts_of(known, 0.0, 0.3) if d.code == "class-drift"]
 
 
 def test_a_class_without_an_item_is_known_by_the_prior_alone() -> None:
     (doubt,) = doubts_of(answers_of(), 0.0, 0.06)
-    assert (doubt.code, doubt.classes, doubt.warning) == ("prior_confusions", ("b",), "")
+    assert (doubt.code, doubt.classes, doubt.warning) == ("prior-confusions", ("b",), "")
     assert doubt.mark.startswith("prior alone: 0.0 items are 'b' (grade) by this fit")
 
 
@@ -112,7 +112,7 @@ def lenient_crowd(known: int = 0) -> assay.Ratings:
 def test_a_class_that_many_say_and_hardly_an_item_has_is_empty_until_some_truth_is_known() -> None:
     fit = fit_quietly(lenient_crowd(), raters="dawid_skene", method="map")
     (doubt,) = label_doubts(fit)
-    assert (doubt.code, doubt.classes) == ("empty_class", ("off",))
+    assert (doubt.code, doubt.classes) == ("empty-class", ("off",))
     assert doubt.warning in fit_warnings(fit)
     assert assay.check_claim(fit, "prevalence[label=off] < 0.2").verdict == "undecided"
     told = fit_quietly(lenient_crowd(known=20), raters="dawid_skene", method="map")
@@ -127,8 +127,8 @@ def test_where_the_model_is_right_no_class_is_said_to_have_drifted() -> None:
         for task, family in (("single", "ability_bias"), ("generation", "hierarchical")):
             ratings = assay.simulate(task, raters=family, n_items=120, n_raters=8, rng=seed)
             fit = fit_quietly(ratings, raters=family, method="map")
-            found += [d.code for d in label_doubts(fit) if d.code != "prior_confusions"]
-    assert "class_drift" not in found
+            found += [d.code for d in label_doubts(fit) if d.code != "prior-confusions"]
+    assert "class-drift" not in found
     assert len(found) <= 3  # of 30 sets with 90 labels
 
 
@@ -198,7 +198,7 @@ def test_the_report_marks_what_rests_on_a_class_in_doubt(
 
 def test_a_label_behind_a_gate_in_doubt_is_doubted_too() -> None:
     fit = fit_quietly(assay.simulate("ais", n_items=40, n_raters=3, rng=1), method="map")
-    doubt = LabelDoubt(code="empty_class", label="interpretable", classes=("no",), mark="empty")
+    doubt = LabelDoubt(code="empty-class", label="interpretable", classes=("no",), mark="empty")
     fit.attrs["label_doubts"] = doubts_json([doubt])
     draws = assay.metrics(fit)
     assert {name: m.attrs["doubt"] for name, m in draws.data_vars.items()}["flag_rate"] == ""
@@ -224,7 +224,7 @@ def test_scores_alone_are_no_anchor() -> None:
     assert (said.level, said.topic) == ("warning", "scores")
     fit = fit_quietly(ratings, raters="scored", method="map")
     (doubt,) = label_doubts(fit)
-    assert doubt.code == "scores_alone"
+    assert doubt.code == "scores-alone"
     cut = float(doubt.mark.split("about ")[1].split()[0])
     assert 0.4 < cut < 0.9
     assert doubt.warning in fit_warnings(fit)
@@ -253,5 +253,5 @@ def test_what_classes_are_named_by_is_an_assumption_where_no_truth_is_known() ->
 def test_doubts_are_values_that_a_file_keeps(doubted: xr.DataTree, tmp_path: Path) -> None:
     assay.save(doubted, tmp_path / "fit.nc")
     assert label_doubts(assay.load(tmp_path / "fit.nc")) == (DRIFT,)
-    assert json.loads(doubts_json([DRIFT]))[0]["code"] == "class_drift"
-    assert str(DRIFT) == f"class_drift: {DRIFT.mark}"
+    assert json.loads(doubts_json([DRIFT]))[0]["code"] == "class-drift"
+    assert str(DRIFT) == f"class-drift: {DRIFT.mark}"

@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 
 import assay
+from assay.diagnostics import fit_warnings
 from assay.errors import FitError, FitWarning, ModelError, UnknownNameError
 from assay.ratings import Ratings
 
@@ -185,11 +186,14 @@ def test_scores_that_a_group_gives_in_vain_are_told() -> None:
         FitWarning, match="8 ratings have scores and no answer, and the family of 'llm'"
     ):
         fit = assay.fit(ratings, **options)
-    assert "tell the model nothing" in fit.attrs["asides"]
+    (unread,) = (note for note in fit_warnings(fit) if note.code == "scores-unread")
+    assert (unread.level, unread.numbers) == ("note", {"ratings": 8})
     # One of the two people says no of everything, and the scores side with the other.
-    with pytest.warns(FitWarning, match="Empty class"):
+    with pytest.warns(FitWarning):
         read = assay.fit(ratings, raters={"people": "hierarchical", "llm": "scored"}, **options)
-    assert "tell the model nothing" not in read.attrs["warnings"]
+    codes = [note.code for note in fit_warnings(read)]
+    assert "empty-class" in codes
+    assert "scores-unread" not in codes
 
 
 def test_scores_that_no_family_reads_are_no_ratings() -> None:
@@ -208,9 +212,15 @@ def test_warnings_are_sentences_and_stand_in_the_fit(ratings: Ratings):
         fit = assay.fit(
             ratings, raters="one_coin", draws=10, tune=20, chains=2, rng=1, progress=False
         )
-    said = [str(w.message) for w in caught]
-    assert json.loads(fit.attrs["warnings"]) == said
-    assert any("effective sample size" in text for text in said)
+    warned = [w.message for w in caught if isinstance(w.message, FitWarning)]
+    stored, said = json.loads(fit.attrs["warnings"]), [w.text for w in warned]
+    assert [note["text"] for note in stored] == said
+    assert [(n["code"], n["level"], n["numbers"]) for n in stored] == [
+        (w.code, w.level, w.numbers) for w in warned
+    ]
+    assert all(str(w) == f"{w.text} [{w.code}]" for w in warned)
+    (rough,) = (w for w in warned if w.code == "low-ess" and w.level == "warning")
+    assert f"as low as {rough.numbers['ess']:.0f} (" in rough.text
     assert all((text.endswith(".") and text[0].isupper()) or text[0].isdigit() for text in said)
 
 

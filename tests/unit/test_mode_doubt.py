@@ -51,7 +51,7 @@ def test_comparisons_of_a_mode_without_weight_are_no_conclusions(
     ratings = assay.simulate("generation", n_items=80, n_systems=2, n_clusters=40, rng=1)
     structure = build_structure(ratings, make_spec("pooled"))
     doubts = mode_doubts(structure, [replace(MODE, weight=weight), HEAVIER])
-    assert {doubt.code for doubt in doubts} == ({"mode_weight"} if doubtful else set())
+    assert {doubt.code for doubt in doubts} == ({"mode-weight"} if doubtful else set())
     assert len(doubts) == (5 if doubtful else 0)
     fit = plain.copy(deep=True)
     fit.attrs["label_doubts"] = doubts_json(doubts)
@@ -74,5 +74,5 @@ def test_a_fit_carries_the_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.doubts.reported_weight", lambda modes: 1e-3)
     ratings = assay.simulate("single", n_items=30, n_raters=3, rng=1)
     fit = assay.fit(ratings, method="map", draws=5, chains=1, starts=1, rng=1, progress=False)
-    assert {doubt.code for doubt in label_doubts(fit)} == {"mode_weight"}
+    assert {doubt.code for doubt in label_doubts(fit)} == {"mode-weight"}
     assert (assay.summarize(assay.metrics(fit))["doubt"] != "").all()

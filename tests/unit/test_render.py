@@ -15,9 +15,8 @@ from assay.checking import check
 from assay.comparison import compare_draws
 from assay.comparison.groups import MEAN_OF_GROUPS
 from assay.diagnostics import mode_warnings
-from assay.errors import Aside
+from assay.errors import Note, notes_json
 from assay.evaluation.estimands import modelled
-from assay.fit_attributes import said
 from assay.peaks import Mode
 from assay.simulation import simulate
 from assay.terminal import make_table
@@ -170,7 +169,7 @@ def test_draws_at_a_mode_with_other_names_are_a_reason_for_doubt(
     other = mode(accuracy=0.6, weight=1.0, misnamed=True, visited=visited)
     notes = mode_warnings([chosen, other])
     tree = xr.DataTree()
-    tree.attrs |= said(notes)
+    tree.attrs["warnings"] = notes_json(notes)
     assert len(fit_words.doubts(tree)) == len(notes) == count
     assert all("90% of the draws have the labels of another" in note for note in notes)
 
@@ -183,7 +182,7 @@ def test_a_negligible_mode_is_no_reason_for_doubt(other: Mode, count: int) -> No
     notes = mode_warnings([mode(accuracy=0.8, weight=0.9), other])
     assert len(notes) == 1
     tree = xr.DataTree()
-    tree.attrs |= said(notes)
+    tree.attrs["warnings"] = notes_json(notes)
     assert len(fit_words.doubts(tree)) == count
     assert notes[0].endswith("its weight is negligible.") == (not count)
     assert ("The truth of some items (truth=) would tell" in notes[0]) == bool(count)
@@ -191,8 +190,11 @@ def test_a_negligible_mode_is_no_reason_for_doubt(other: Mode, count: int) -> No
 
 def test_what_is_said_aside_is_no_reason_for_doubt_whatever_its_words() -> None:
     tree = xr.DataTree()
-    notes = ["Chains differ, and its weight is negligible.", Aside("Chain 3 was made again.")]
-    tree.attrs |= said(notes)
+    notes = [
+        Note("Chains differ, and its weight is negligible."),
+        Note("Chain 3 was made again.", level="note"),
+    ]
+    tree.attrs["warnings"] = notes_json(notes)
     assert fit_words.doubts(tree) == notes[:1]
 
 

@@ -58,7 +58,8 @@ def column_names(task: Task, labels: Sequence[str] | str | None) -> list[str]:
     for name in chosen:
         if name not in valid:
             raise UnknownNameError(
-                f"labels: {name!r} is no label of task {task.name}; {suggest(name, valid)}"
+                f"labels: {name!r} is no label of task {task.name}; {suggest(name, valid)}",
+                code="unknown-label",
             )
     return chosen
 

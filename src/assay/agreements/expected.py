@@ -46,5 +46,6 @@ def require_same_ratings(fit: xr.DataTree, ratings: Ratings) -> None:
     if not same:
         raise FitError(
             f"the fit is of other ratings: it has {fitted!r}, and the ratings are {ratings!r}; "
-            "pass the ratings that were fitted, or fit these"
+            "pass the ratings that were fitted, or fit these",
+            code="other-ratings",
         )

@@ -143,7 +143,8 @@ def _require_labels(task: Task) -> None:
         raise ModelError(
             f"task {task.name} has no label {' and no label '.join(absent)}; a study of "
             "attribution needs flagged, interpretable and attributable: read the ratings with "
-            "task='ais'"
+            "task='ais'",
+            code="attribution-labels",
         )
 
 

@@ -26,19 +26,31 @@ def check_answers(ratings: Ratings) -> Part:
         name, missing = str(line["label"]), int(line["missing"])
         if line["answered"] == 0 and line["scored"]:
             text = f"{name} has scores and no answers"
-            found.append(Finding(level="note", topic="answers", text=text))
+            found.append(
+                Finding(level="note", topic="answers", text=text, code="label-scores-only")
+            )
         elif line["answered"] == 0:
             text = f"{name} has no answer at all: only its prior and the rules speak about it"
-            found.append(Finding(level="warning", topic="answers", text=text))
+            found.append(
+                Finding(level="warning", topic="answers", text=text, code="label-unanswered")
+            )
         elif missing:
             text = f"{name}: {missing} of {len(answers)} answers {does(missing, 'are')} missing"
-            found.append(Finding(level="note", topic="answers", text=text))
+            found.append(
+                Finding(
+                    level="note",
+                    topic="answers",
+                    text=text,
+                    code="missing-answers",
+                    numbers={"missing": missing, "answers": len(answers)},
+                )
+            )
     found += _classes(classes)
     found += _slips(ratings, classes)
     found += _rules(ratings, answers)
     if not found:
         text = "every label that was asked has an answer, and every class was reported"
-        found.append(Finding(level="ok", topic="answers", text=text))
+        found.append(Finding(level="ok", topic="answers", text=text, code="answers-complete"))
     found += _ordered(ratings, answers)
     return Part(findings=tuple(found), tables={"labels": labels, "classes": classes})
 
@@ -89,7 +101,16 @@ def _ordered(ratings: Ratings, answers: Vectors) -> list[Finding]:
         )
     else:
         text += "raters='ordinal' keeps them in it"
-    return [Finding(level="note", topic="answers", text=text, proposes="order")]
+    return [
+        Finding(
+            level="note",
+            topic="answers",
+            text=text,
+            proposes="order",
+            code="ordered-classes",
+            numbers={"labels": len(names)},
+        )
+    ]
 
 
 def _classes(classes: pd.DataFrame) -> list[Finding]:
@@ -101,10 +122,20 @@ def _classes(classes: pd.DataFrame) -> list[Finding]:
         reported = lines.loc[lines["count"] > 0, "class"]
         if len(reported) == 1:
             text = f"{label}: every answer is {reported.iloc[0]}; its errors cannot be learned"
-            found.append(Finding(level="warning", topic="answers", text=text))
+            found.append(
+                Finding(level="warning", topic="answers", text=text, code="single-class-answers")
+            )
         elif never:
             text = f"{label}: nobody reported {some(never)}"
-            found.append(Finding(level="note", topic="answers", text=text))
+            found.append(
+                Finding(
+                    level="note",
+                    topic="answers",
+                    text=text,
+                    code="unreported-classes",
+                    numbers={"classes": len(never)},
+                )
+            )
     return found
 
 
@@ -124,7 +155,9 @@ def _slips(ratings: Ratings, classes: pd.DataFrame) -> list[Finding]:
                 f"like {said[near[0]]!r}: if it is a slip it makes a class of its own. Mend it in "
                 "the truth"
             )
-            found.append(Finding(level="warning", topic="answers", text=text))
+            found.append(
+                Finding(level="warning", topic="answers", text=text, code="truth-class-slip")
+            )
     return found
 
 
@@ -152,5 +185,13 @@ def _rules(ratings: Ratings, answers: Vectors) -> list[Finding]:
             f"{broken} of {len(known)} ratings break rule {rule.name} "
             f"(response {rule.response}, truth {rule.truth}); they are used"
         )
-        found.append(Finding(level="note", topic="rules", text=text))
+        found.append(
+            Finding(
+                level="note",
+                topic="rules",
+                text=text,
+                code="rule-broken",
+                numbers={"broken": broken, "ratings": len(known)},
+            )
+        )
     return found

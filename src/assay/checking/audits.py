@@ -28,27 +28,33 @@ def check_audits(ratings: Ratings) -> Part:
     whole = audited_ratings(ratings)[audited]
     right, known = int((whole == AUDITED_RIGHT).sum()), int((whole != NOT_AUDITED).sum())
     text = f"{int(audited.sum())} of {len(audited)} ratings were audited"
+    numbers = {"audited": int(audited.sum()), "ratings": len(audited)}
     if known:
+        numbers |= {"right": right, "judged": known}
         share = f"{right / known:.1%}"
         text += f"; {right} of the {known} judged on all their answers are right ({share})"
     table = _table(ratings)
-    found = [_finding("note", text), *_labels(table)]
+    found = [_finding("note", text, code="audited-ratings", numbers=numbers), *_labels(table)]
     states = state_space(ratings.task).states
     if against := contradiction(ratings, possible_states(ratings, states)):
-        found.append(_finding("problem", against))
+        found.append(_finding("problem", against, code="audit-contradiction"))
     vague = int((ratings.audit == SOME_WRONG).any(axis=1).sum())
     if vague:
         text = (
             f"{vague} of them are wrong somewhere, it is not said in which answer: shares by label "
             "leave them out, and are too high for it"
         )
-        found.append(_finding("warning", text))
+        found.append(_finding("warning", text, code="vague-audits", numbers={"ratings": vague}))
     raters = len(np.unique(ratings.rater[audited]))
     text = (
         f"the audits are of {raters} of {len(ratings.raters)} raters; nothing says how they were "
         "chosen: at random, or for a doubt about them"
     )
-    found.append(_finding("note", text))
+    found.append(
+        _finding(
+            "note", text, code="audit-choice", numbers={"raters": raters, "of": len(ratings.raters)}
+        )
+    )
     return Part(findings=tuple(found), tables={"audits": table})
 
 
@@ -109,7 +115,11 @@ def _labels(table: pd.DataFrame) -> list[Finding]:
     ]
     if len(table) == 1 or not shares:
         return []
-    return [_finding("note", f"right answers among the audited: {', '.join(shares)}")]
+    return [
+        _finding(
+            "note", f"right answers among the audited: {', '.join(shares)}", code="audit-shares"
+        )
+    ]
 
 
 def possible_states(ratings: Ratings, states: NDArray[np.int16]) -> NDArray[np.bool_]:

@@ -77,7 +77,7 @@ def check_double_sampling(ratings: Ratings) -> Part:
         return Part()
     level: Level = "warning" if design.apart else "note"
     text = f"{danger(design)}. {MEASURED}. The sample has to be a random one"
-    found = [_finding(level, text, proposes="system_bias")]
+    found = [_finding(level, text, proposes="system_bias", code="double-sampling")]
     few = [
         f"{name} {n}"
         for name, n in zip(design.systems, design.checked, strict=True)
@@ -88,14 +88,30 @@ def check_double_sampling(ratings: Ratings) -> Part:
             f"the sample has fewer than {FEW_ITEMS} items of a system ({some(few)}): a bias there "
             "would come from the prior alone; a random sample of each system's items would tell it"
         )
-        found.append(_finding(level, text, proposes="system_bias"))
+        found.append(
+            _finding(
+                level,
+                text,
+                proposes="system_bias",
+                code="double-sampling-few",
+                numbers={"systems": len(few), "items": FEW_ITEMS},
+            )
+        )
     if len(ratings.task.labels) > 1:
         text = (
             "the dirichlet prevalence has a free number for each admissible combination of the "
             f"{len(ratings.task.labels)} labels; over many of them its prior is not a vague one: "
             "compare with the default prevalence"
         )
-        found.append(_finding("note", text, proposes="system_bias"))
+        found.append(
+            _finding(
+                "note",
+                text,
+                proposes="system_bias",
+                code="dirichlet-labels",
+                numbers={"labels": len(ratings.task.labels)},
+            )
+        )
     return Part(findings=tuple(found), tables={"double_sampling": _table(design)})
 
 

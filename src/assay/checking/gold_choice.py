@@ -31,7 +31,17 @@ def check_gold_choice(ratings: Ratings) -> Part:
     text += "sample, or chosen on what is recorded here"
     if ratings.has_truth.sum() >= ENOUGH:
         text += " (reference='gold', gold_chosen='recorded')"
-    return Part(findings=(Finding(level="note", topic="truth", text=text),))
+    return Part(
+        findings=(
+            Finding(
+                level="note",
+                topic="truth",
+                text=text,
+                code="gold-unlike-others",
+                numbers={"items": int(ratings.has_truth.sum())},
+            ),
+        )
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -68,16 +68,23 @@ def check_items(ratings: Ratings) -> Part:
         text = (
             f"{none} of {len(counts)} items {does(none, 'have')} no rating, and will be predicted"
         )
-        findings.append(_finding("note", text))
+        findings.append(
+            _finding("note", text, code="unrated-items", numbers={"items": none, "of": len(counts)})
+        )
     if once:
         findings.append(
-            _finding("note", f"{once} of {len(raters)} items {does(once, 'have')} one rater")
+            _finding(
+                "note",
+                f"{once} of {len(raters)} items {does(once, 'have')} one rater",
+                code="items-with-one-rater",
+                numbers={"items": once, "of": len(raters)},
+            )
         )
     findings.append(_shared(raters, int(telling_items(ratings).sum())))
     again = int((ratings.replicate > 0).sum())
     if again:
         text = f"{counted(again, 'replicate')}: the same rater on the same item again"
-        findings.append(_finding("note", text))
+        findings.append(_finding("note", text, code="replicates", numbers={"replicates": again}))
     return Part(findings=tuple(findings), tables={"ratings_per_item": _histogram(counts)})
 
 
@@ -85,11 +92,22 @@ def _shared(raters: NDArray[np.int64], telling: int) -> Finding:
     """Say how many items tell of errors: those with two raters, or else of known truth."""
     several = int((raters >= 2).sum())
     text = f"{several} of {len(raters)} items were answered by two raters or more"
+    numbers = {"items": several, "of": len(raters)}
     if several:
-        return _finding("ok", text)
+        return _finding("ok", text, code="shared-items", numbers=numbers)
     if telling:
-        return _finding("note", f"{text}: errors are learned from {telling} items of known truth")
-    return _finding("problem", f"{text}: what raters get wrong cannot be told from what is true")
+        return _finding(
+            "note",
+            f"{text}: errors are learned from {telling} items of known truth",
+            code="errors-from-known-truth",
+            numbers={**numbers, "known": telling},
+        )
+    return _finding(
+        "problem",
+        f"{text}: what raters get wrong cannot be told from what is true",
+        code="no-shared-items",
+        numbers=numbers,
+    )
 
 
 def _histogram(counts: NDArray[np.int64]) -> pd.DataFrame:
@@ -108,13 +126,29 @@ def check_clusters(ratings: Ratings) -> Part:
             f": fewer than {FEW_CLUSTERS}, so that the population estimand will be model-based, at "
             f"least in part; {FEW_CLUSTERS - clusters} more would unlock resampling"
         )
-    found = [Finding(level="warning" if few else "ok", topic="clusters", text=text)]
+    found = [
+        Finding(
+            level="warning" if few else "ok",
+            topic="clusters",
+            text=text,
+            code="few-clusters" if few else "clusters",
+            numbers={"clusters": clusters},
+        )
+    ]
     found += _systems(ratings)
     table = _panels(ratings)
     incomplete = table[table["unrated"] > 0]
     if len(incomplete) and len(table) < len(ratings.panels):
         text = f"{len(incomplete)} of {len(table)} panels hold items without an answer"
-        found.append(Finding(level="note", topic="clusters", text=text))
+        found.append(
+            Finding(
+                level="note",
+                topic="clusters",
+                text=text,
+                code="incomplete-panels",
+                numbers={"panels": len(incomplete), "of": len(table)},
+            )
+        )
     known = int(ratings.has_truth.sum())
     text = f"the truth of {known} of {len(ratings.items)} items is known, at least in part; " + (
         "reference='gold' learns from them how often raters err together"
@@ -125,7 +159,15 @@ def check_clusters(ratings: Ratings) -> Part:
         audited = (ratings.audit != NOT_AUDITED).any()
         but = " but what audits say of single answers" if audited else ""
         text = f"no truth is known{but}: what is estimated is the raters' consensus"
-    found.append(Finding(level="note", topic="truth", text=text))
+    found.append(
+        Finding(
+            level="note",
+            topic="truth",
+            text=text,
+            code="known-truth" if known else "no-known-truth",
+            numbers={"items": known, "of": len(ratings.items)},
+        )
+    )
     return Part(findings=tuple(found), tables={"incomplete_panels": incomplete})
 
 
@@ -146,16 +188,44 @@ def _systems(ratings: Ratings) -> list[Finding]:
         if 2 * paired < len(per_cluster):
             text += "; if the systems had the same queries, cluster= pairs them"
     level: Level = "ok" if paired == len(per_cluster) else "warning"
-    found = [Finding(level=level, topic="systems", text=text)]
+    found = [
+        Finding(
+            level=level,
+            topic="systems",
+            text=text,
+            code="paired-systems",
+            numbers={
+                "systems": len(ratings.systems),
+                "paired": paired,
+                "clusters": len(per_cluster),
+            },
+        )
+    ]
     known = (raters_of_items(ratings) > 0) | ratings.has_truth
     heard = set(panels.loc[known[panels["item"].to_numpy()], "system"])
     if silent := [name for name in ratings.systems if name not in heard]:
         text = f"no item of {some(silent)} was rated: its numbers are predicted from other items"
-        found.append(Finding(level="warning", topic="systems", text=text))
+        found.append(
+            Finding(
+                level="warning",
+                topic="systems",
+                text=text,
+                code="unrated-systems",
+                numbers={"systems": len(silent)},
+            )
+        )
     without = int((panels["system"] == "").sum())
     if without:
         text = f"{without} of {len(panels)} places in panels have no system"
-        found.append(Finding(level="warning", topic="systems", text=text))
+        found.append(
+            Finding(
+                level="warning",
+                topic="systems",
+                text=text,
+                code="places-without-system",
+                numbers={"places": without, "of": len(panels)},
+            )
+        )
     return found
 
 

@@ -39,7 +39,7 @@ def check_leaning(ratings: Ratings) -> Part:
         text = "no class, rater or system has so few items in common that numbers lean on the prior"
         silent = classes.loc[~classes["answered"], "label"].unique()
         text += f", but for {some(list(silent))} without an answer" if len(silent) else ""
-        found = [_finding("ok", text)]
+        found = [_finding("ok", text, code="no-prior-leaning")]
     return Part(findings=tuple(found), tables={"telling_items": classes, "shared_items": raters})
 
 
@@ -54,21 +54,29 @@ def _once(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
         f"{once} of {rated} rated items ({once / rated:.0%}) {does(once, 'have')} one rater: each "
         "of their labels is one answer, weighed by a reliability "
     )
+    numbers = {"items": once, "of": rated, "share": once / rated}
     if not telling.any():
         text += (
             "that only the prior tells. Rates and metrics over all items are no surer than it, "
             "however many items there are"
         )
-        return [_finding("warning", text)]
+        return [_finding("warning", text, code="single-rating-items", numbers=numbers)]
     text += "and a prevalence that other items teach"
     if once <= MOSTLY_ONCE * rated:
-        return [_finding("note", text)]
+        return [_finding("note", text, code="single-rating-items", numbers=numbers)]
     text += (
         f"; all that is learned of reliability comes from {counted(int(telling.sum()), 'item')}. "
         "Rates and metrics over all items are no surer than those reliabilities, however many "
         "items there are"
     )
-    return [_finding("warning", text)]
+    return [
+        _finding(
+            "warning",
+            text,
+            code="single-rating-items",
+            numbers={**numbers, "telling": int(telling.sum())},
+        )
+    ]
 
 
 def _twice(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
@@ -87,7 +95,15 @@ def _twice(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
     wanted = FEW_ITEMS - settled
     there = f" (there {does(pairs, 'are')} {pairs})" * (pairs < wanted)
     text += f". A third rater, or the truth, on {wanted} such items{there} would begin to tell"
-    return [_finding("note" if others else "warning", text, leans=True)]
+    return [
+        _finding(
+            "note" if others else "warning",
+            text,
+            leans=True,
+            code="two-ratings-items",
+            numbers={"items": pairs, "settled": settled, "wanted": wanted},
+        )
+    ]
 
 
 def class_table(ratings: Ratings, telling: NDArray[np.bool_]) -> pd.DataFrame:
@@ -137,7 +153,15 @@ def _classes(table: pd.DataFrame) -> list[Finding]:
         f"({'; '.join(said)}): they lean on the prior, and with them the rates of those labels and "
         "every metric that counts them"
     )
-    return [_finding("note", text, leans=True)]
+    return [
+        _finding(
+            "note",
+            text,
+            leans=True,
+            code="few-items-classes",
+            numbers={"labels": len(said), "items": FEW_ITEMS},
+        )
+    ]
 
 
 def _reliability(name: str, items: int, *, binary: bool) -> str:
@@ -180,7 +204,15 @@ def _raters(table: pd.DataFrame) -> list[Finding]:
         "items with another rater or the truth, and the reliability of each leans on the group and "
         f"the prior: {some(names)}"
     )
-    return [_finding("note", text, leans=True)]
+    return [
+        _finding(
+            "note",
+            text,
+            leans=True,
+            code="few-shared-items",
+            numbers={"raters": len(few), "of": len(table), "items": FEW_SHARED},
+        )
+    ]
 
 
 def _systems(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
@@ -196,4 +228,11 @@ def _systems(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
         "raters or the truth tell about: that raters err on them as on the others is an "
         f"assumption, and comparisons rest on it: {some(names)}"
     )
-    return [_finding("note", text)]
+    return [
+        _finding(
+            "note",
+            text,
+            code="few-items-systems",
+            numbers={"systems": len(few), "of": len(ratings.systems), "items": FEW_ITEMS},
+        )
+    ]

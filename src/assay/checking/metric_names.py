@@ -13,7 +13,11 @@ def check_metric_names(ratings: Ratings) -> Part:
     said = [text + own for text in unknown_metrics(ratings.task)] + lacking_labels(ratings.task)
     return Part(
         findings=tuple(
-            finding("problem", f"task {ratings.task.name} cannot be reported: {text}")
+            finding(
+                "problem",
+                f"task {ratings.task.name} cannot be reported: {text}",
+                code="metric-unavailable",
+            )
             for text in said
         )
     )

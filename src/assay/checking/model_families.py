@@ -67,5 +67,11 @@ def check_model_families(ratings: Ratings) -> Part:
         "consensus is the truth, or a rater group for each family where there are three (group=)"
     )
     table = table.sort_values("family", kind="stable", ignore_index=True)
-    finding = Finding(level="note", topic="raters", text=text)
+    finding = Finding(
+        level="note",
+        topic="raters",
+        text=text,
+        code="model-families",
+        numbers={"families": len(told)},
+    )
     return Part(findings=(finding,), tables={"model_families": table})

@@ -56,7 +56,9 @@ def check_opposites(ratings: Ratings) -> Part:
         "answers at random would: one of the two may have the classes the wrong way round, and "
         f"where nobody else tells, a fit takes the one or the other at its word: {some(pairs)}"
     )
-    return Part(findings=(_finding("warning", text),))
+    return Part(
+        findings=(_finding("warning", text, code="opposite-raters", numbers={"pairs": len(pairs)}),)
+    )
 
 
 def opposite_pairs(ratings: Ratings, *, share: float = HALF) -> list[Opposites]:

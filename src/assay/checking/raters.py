@@ -8,6 +8,7 @@ from scipy.sparse.csgraph import connected_components
 
 from assay.checking.items import telling_items
 from assay.checking.result import Level, Part, findings_on
+from assay.errors import Numbers
 from assay.plurals import counted, does, some
 from assay.ratings import Ratings
 from assay.reading.ids import unique_rows
@@ -18,9 +19,16 @@ _finding = findings_on("raters")
 FEW_RATINGS = 10
 
 
-def _part(level: Level, text: str, **tables: pd.DataFrame) -> Part:
+def _part(
+    level: Level,
+    text: str,
+    *,
+    code: str,
+    numbers: Numbers | None = None,
+    **tables: pd.DataFrame,
+) -> Part:
     """Return a part of one finding."""
-    return Part(findings=(_finding(level, text),), tables=tables)
+    return Part(findings=(_finding(level, text, code=code, numbers=numbers),), tables=tables)
 
 
 def components(ratings: Ratings) -> NDArray[np.int64]:
@@ -53,19 +61,20 @@ def check_overlap(ratings: Ratings) -> Part:
     if len(sizes) == 1 and active > 1:
         known = " or known truth" * bool(ratings.has_truth.any())
         text = f"all {active} raters are connected by items in common{known}"
-        return _part("ok", text)
+        return _part("ok", text, code="connected-raters", numbers={"raters": active})
     if active == 1 and told:
         text = "there is one rater: errors are learned from the items of known truth"
-        return _part("note", text)
+        return _part("note", text, code="one-rater-known-truth")
     if active == 1:
         text = "there is one rater: nothing tells the rater's errors from the truth"
-        return _part("problem", text)
+        return _part("problem", text, code="one-rater")
     text = (
         f"the raters fall into {len(sizes)} parts without items in common (the largest has "
         f"{sizes.max()} of {active}): across parts they are compared through the prior only; "
         f"{len(sizes) - 1} items rated in two parts each would connect them"
     )
-    return _part("warning", text)
+    numbers = {"parts": len(sizes), "largest": int(sizes.max()), "raters": active}
+    return _part("warning", text, code="unconnected-raters", numbers=numbers)
 
 
 def check_raters(ratings: Ratings) -> Part:
@@ -74,22 +83,40 @@ def check_raters(ratings: Ratings) -> Part:
     few = table[(table["ratings"] < FEW_RATINGS) & (table["ratings"] > 0)]
     silent = table[table["ratings"] == 0]
     constant = table[table["constant"] & (table["ratings"] >= FEW_RATINGS)]
-    found = [_finding("note", _groups(ratings))]
+    found = [
+        _finding(
+            "note",
+            _groups(ratings),
+            code="rater-groups",
+            numbers={"raters": len(ratings.raters), "groups": ratings.raters["group"].nunique()},
+        )
+    ]
     if len(few):
         text = (
             f"{len(few)} of {len(table)} raters {does(len(few), 'have')} fewer than {FEW_RATINGS} "
             f"ratings: reliability that leans on the group: {some(list(few['rater']))}"
         )
-        found.append(_finding("note", text))
+        found.append(
+            _finding(
+                "note",
+                text,
+                code="few-ratings-raters",
+                numbers={"raters": len(few), "of": len(table), "ratings": FEW_RATINGS},
+            )
+        )
     if len(silent):
         text = f"{counted(len(silent), 'rater')} only abstained: {some(list(silent['rater']))}"
-        found.append(_finding("warning", text))
+        found.append(
+            _finding("warning", text, code="silent-raters", numbers={"raters": len(silent)})
+        )
     if len(constant):
         text = (
             f"{counted(len(constant), 'rater')} always {does(len(constant), 'give')} the same "
             f"answer: {some(list(constant['rater']))}"
         )
-        found.append(_finding("warning", text))
+        found.append(
+            _finding("warning", text, code="constant-raters", numbers={"raters": len(constant)})
+        )
     abstained = int(ratings.abstained.sum())
     if abstained:
         most = table.sort_values("abstained", ascending=False).iloc[0]
@@ -97,7 +124,18 @@ def check_raters(ratings: Ratings) -> Part:
             f"{abstained} of {len(ratings.answers)} ratings {does(abstained, 'are')} abstentions, "
             f"most by {most['rater']} ({most['abstained']})"
         )
-        found.append(_finding("note", text))
+        found.append(
+            _finding(
+                "note",
+                text,
+                code="abstentions",
+                numbers={
+                    "abstentions": abstained,
+                    "ratings": len(ratings.answers),
+                    "most": most["abstained"],
+                },
+            )
+        )
     return Part(findings=tuple(found), tables={"raters": table})
 
 

@@ -47,12 +47,24 @@ def check_reach(ratings: Ratings) -> Part:
 def _comparison(ratings: Ratings) -> Finding:
     count = len(ratings.systems)
     if count > 1:
-        return _finding("ok", f"{count} systems can be compared: {', '.join(ratings.systems[:8])}")
+        return _finding(
+            "ok",
+            f"{count} systems can be compared: {', '.join(ratings.systems[:8])}",
+            code="comparable-systems",
+            numbers={"systems": count},
+        )
     if count == 1:
-        return _finding("note", "one system: nothing to compare it with")
+        return _finding(
+            "note",
+            "one system: nothing to compare it with",
+            code="no-comparison",
+            numbers={"systems": count},
+        )
     return _finding(
         "note",
         "no column names a system: no comparison of systems; unlock it with system= or panels=",
+        code="no-comparison",
+        numbers={"systems": count},
     )
 
 
@@ -66,15 +78,19 @@ def _lists(ratings: Ratings) -> list[Finding]:
             "every item is a list of its own: metrics at K, MRR and NDCG need ranked lists; "
             "unlock them with cluster= or panel=, and rank="
         )
-        return [_finding("warning", text)]
+        return [_finding("warning", text, code="no-ranked-lists")]
     if ratings.accounting.rows_read and "rank" not in roles and len(roles) > 1:
         text = (
             "no column gives the rank: MRR and NDCG rest on the order of the file; "
             "unlock them with rank="
         )
-        return [_finding("warning", text)]
+        return [_finding("warning", text, code="no-ranks")]
     return [
-        _finding("ok", "items stand in ranked lists: metrics at K, MRR and NDCG can be computed")
+        _finding(
+            "ok",
+            "items stand in ranked lists: metrics at K, MRR and NDCG can be computed",
+            code="ranked-lists",
+        )
     ]
 
 
@@ -86,15 +102,34 @@ def _reliability(ratings: Ratings) -> list[Finding]:
     if count < FEW_ITEMS:
         none = "no item has two raters or a known truth: reliabilities are the prior's"
         text = f"{_lean(count) if count else none}; {_takes()}"
-        return [_finding("warning", text, leans=True)]
+        return [
+            _finding(
+                "warning",
+                text,
+                leans=True,
+                code="reliability-from-prior",
+                numbers={"items": count, "wanted": WANTED},
+            )
+        ]
     only_pairs = settled < FEW_ITEMS and settled < count
     if only_pairs and not others:
         how = f"from {count} items), which way they err {'hardly' if settled else 'not'}"
-        return [_finding("note", f"how often raters agree can be learned ({how}")]
+        return [
+            _finding(
+                "note",
+                f"how often raters agree can be learned ({how}",
+                code="agreement-alone",
+                numbers={"items": count},
+            )
+        ]
     classes, raters = _leaning(ratings, telling)
     if classes == 1:
         text = f"{_lean(count)}, fewer than {FEW_ITEMS} of each class"
-        return [_finding("note", text, leans=True)]
+        return [
+            _finding(
+                "note", text, leans=True, code="reliability-from-prior", numbers={"items": count}
+            )
+        ]
     ways = f"; which way they err, as far as {' and '.join(others)} tell" * only_pairs
     most = raters > MOST
     few = ["classes"] * (classes > 0) + ["raters"] * (0 < raters <= MOST)
@@ -106,7 +141,14 @@ def _reliability(ratings: Ratings) -> list[Finding]:
         f"the raters' {'mean ' * most}reliability can be learned{roughly} from "
         f"{_sources(ratings, count)}{but}{ways}"
     )
-    return [_finding("note" if roughly else "ok", text)]
+    return [
+        _finding(
+            "note" if roughly else "ok",
+            text,
+            code="learnable-reliability",
+            numbers={"items": count, "spread": _spread(count)},
+        )
+    ]
 
 
 def _sources(ratings: Ratings, telling: int) -> str:
@@ -150,7 +192,7 @@ def _groups(ratings: Ratings) -> list[Finding]:
             "all raters are one group: whether a group (e.g. models) errs together cannot be "
             "asked; unlock it with group="
         )
-        return [_finding("note", text)]
+        return [_finding("note", text, code="one-rater-group")]
     told = {name: int(rated_twice_and_by_others(ratings, name).sum()) for name in names}
     able = [
         f"reference={name!r} ({n} items)"
@@ -166,7 +208,14 @@ def _groups(ratings: Ratings) -> list[Finding]:
             "whether a group errs together can hardly be asked: no group has two ratings each on "
             f"{ENOUGH} items that others rated too"
         )
-    found = [_finding("note", text)]
+    found = [
+        _finding(
+            "note",
+            text,
+            code="joint-errors-askable" if able else "joint-errors-not-askable",
+            numbers={"groups": len(able), "items": ENOUGH},
+        )
+    ]
     if groups_tell(ratings):
         seen = int((groups_of_items(ratings) >= WITNESSES).sum())
         text = (
@@ -175,5 +224,13 @@ def _groups(ratings: Ratings) -> list[Finding]:
             "group err together; reference='groups' learns how often from what the groups agree "
             "on, and costs little if they do not"
         )
-        found.append(_finding("warning", text, proposes="reference"))
+        found.append(
+            _finding(
+                "warning",
+                text,
+                proposes="reference",
+                code="groups-may-err-together",
+                numbers={"items": seen, "groups": WITNESSES},
+            )
+        )
     return found

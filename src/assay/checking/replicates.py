@@ -22,7 +22,13 @@ def check_replicates(ratings: Ratings) -> Part:
         f"({same / pairs:.1%}): a rater's ratings of one item may not be "
         "independent given the truth"
     )
-    found = Finding(level="note", topic="replicates", text=text)
+    found = Finding(
+        level="note",
+        topic="replicates",
+        text=text,
+        code="replicate-agreement",
+        numbers={"pairs": pairs, "raters": len(table), "same": same, "share": same / pairs},
+    )
     return Part(findings=(found,), tables={"replicates": table})
 
 

@@ -7,6 +7,8 @@ from typing import Literal, Protocol
 
 import pandas as pd
 
+from assay.errors import Numbers, plain_numbers
+
 Level = Literal["ok", "note", "warning", "problem"]
 LEVELS: tuple[Level, ...] = ("ok", "note", "warning", "problem")
 Proposal = Literal["reference", "order", "system_bias"]
@@ -21,6 +23,11 @@ class Finding:
     Attributes
     ----------
     level, topic, text : str
+    code : str
+        The kind of finding in short, such as ``single-rating-items``; :mod:`assay.codes` explains
+        it.
+    numbers : mapping of str to float
+        The numbers that the text shows, by name.
     leans : bool
         Whether it says that numbers will lean on the prior.
     proposes : str or None
@@ -31,8 +38,13 @@ class Finding:
     level: Level
     topic: str
     text: str
+    code: str = ""
+    numbers: Numbers = field(default_factory=dict, hash=False)
     leans: bool = False
     proposes: Proposal | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "numbers", plain_numbers(self.numbers))
 
     def __str__(self) -> str:
         return f"[{self.level}] {self.text}"
@@ -42,24 +54,40 @@ class MakesFinding(Protocol):
     """Makes findings about a topic."""
 
     def __call__(
-        self, level: Level, text: str, *, leans: bool = False, proposes: Proposal | None = None
+        self,
+        level: Level,
+        text: str,
+        *,
+        code: str,
+        numbers: Numbers | None = None,
+        leans: bool = False,
+        proposes: Proposal | None = None,
     ) -> Finding:
-        """Make one of a level and a text."""
+        """Make one of a level, a text and a code."""
 
 
 def findings_on(topic: str) -> MakesFinding:
-    """Return what makes findings about a topic, of a level and a text.
+    """Return what makes findings about a topic, of a level, a text and a code.
 
     Examples
     --------
-    >>> print(findings_on("rows")("note", "all used"))
+    >>> print(findings_on("rows")("note", "all used", code="rows-used"))
     [note] all used
     """
 
     def finding(
-        level: Level, text: str, *, leans: bool = False, proposes: Proposal | None = None
+        level: Level,
+        text: str,
+        *,
+        code: str,
+        numbers: Numbers | None = None,
+        leans: bool = False,
+        proposes: Proposal | None = None,
     ) -> Finding:
-        return Finding(level=level, topic=topic, text=text, leans=leans, proposes=proposes)
+        return Finding(
+            level=level, topic=topic, text=text, code=code, numbers=numbers or {},
+            leans=leans, proposes=proposes,
+        )  # fmt: skip
 
     return finding
 
@@ -101,6 +129,18 @@ class Check:
         """
         worse = LEVELS[LEVELS.index(level) :]
         return tuple(f for f in self.findings if f.level in worse)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a line per finding: ``code``, ``level``, ``topic``, ``numbers``, ``text``.
+
+        Examples
+        --------
+        >>> one = Finding(level="note", topic="rows", text="all used", code="rows-used")
+        >>> Check(findings=(one,), tables={}).to_frame()["code"].tolist()
+        ['rows-used']
+        """
+        columns = ["code", "level", "topic", "numbers", "text"]
+        return pd.DataFrame([asdict(f) for f in self.findings], columns=columns)
 
     def __str__(self) -> str:
         lines = [self.summary] if self.summary else []

@@ -24,14 +24,27 @@ def check_rows(ratings: Ratings) -> Part:
             level="warning" if aside > 0.05 * account.rows_read else "note" if aside else "ok",
             topic="rows",
             text=f"{account.rows_read} rows read, {account.rows_used} used, {aside} set aside",
+            code="rows-used",
+            numbers={"read": account.rows_read, "used": account.rows_used, "aside": aside},
         )
     ]
     for reason, count in account.reasons.items():
         lines = account.set_aside.loc[account.set_aside["reason"] == reason, "line"]
         first = ", ".join(str(line) for line in lines[:5])
         text = f"{count} set aside: {reason} (first: {first})"
-        findings.append(Finding(level="note", topic="rows", text=text))
-    findings += [Finding(level="note", topic="rows", text=text) for text in account.notes]
+        findings.append(
+            Finding(
+                level="note",
+                topic="rows",
+                text=text,
+                code="rows-set-aside",
+                numbers={"rows": count},
+            )
+        )
+    findings += [
+        Finding(level="note", topic="rows", text=text, code="reader-decision")
+        for text in account.notes
+    ]
     return Part(
         findings=(*findings, *_columns(account.roles), *_unblocked(ratings)),
         tables={
@@ -60,7 +73,15 @@ def _unblocked(ratings: Ratings) -> list[Finding]:
             f"an interface that blocks records no such answer; if none did, response={kept} keeps "
             "them"
         )
-        found.append(Finding(level="warning", topic="rules", text=text))
+        found.append(
+            Finding(
+                level="warning",
+                topic="rules",
+                text=text,
+                code="rule-not-blocked",
+                numbers={"broken": count, "rows": account.rows_read},
+            )
+        )
     return found
 
 
@@ -73,18 +94,28 @@ def _columns(roles: pd.DataFrame) -> list[Finding]:
             topic="columns",
             text=f"column {line.column} is the {line.role} ({line.evidence}); "
             f"{line.alternatives} could be it too",
+            code="ambiguous-column",
         )
         for line in several.itertuples()
     ]
     if len(unused):
         text = f"columns that are not used: {', '.join(unused)}"
-        findings.append(Finding(level="note", topic="columns", text=text))
+        findings.append(
+            Finding(
+                level="note",
+                topic="columns",
+                text=text,
+                code="unused-columns",
+                numbers={"columns": len(unused)},
+            )
+        )
     findings += [
         Finding(
             level="warning",
             topic="columns",
             text=f"column {column} sounds like known truth and is not used; if it is, truth="
             f"{column!r} takes it",
+            code="unused-truth-column",
         )
         for column in unused
         if squash(column) in TRUTH_NAMES

@@ -45,7 +45,9 @@ def check_score_directions(ratings: Ratings) -> Part:
         "learns next to nothing from those that fall; write 1 - score in their place: "
         f"{some(pairs)}"
     )
-    return Part(findings=(_finding("warning", text),))
+    return Part(
+        findings=(_finding("warning", text, code="opposite-scores", numbers={"pairs": len(pairs)}),)
+    )
 
 
 def _values(ratings: Ratings, label: int) -> tuple[Floats, NDArray[np.bool_]]:

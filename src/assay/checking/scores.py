@@ -52,7 +52,7 @@ def _without_anchor(ratings: Ratings) -> list[Finding]:
         "clusters of scores, its shares are theirs, and no claim rests on them; known truth of "
         "some items (truth=), or answers beside the scores, would say what the classes are"
     )
-    return [_finding("warning", text)]
+    return [_finding("warning", text, code="scores-alone")]
 
 
 def _given(ratings: Ratings) -> pd.DataFrame:
@@ -88,7 +88,14 @@ def _label(part: pd.DataFrame) -> list[Finding]:
     if len(counts) > HEAPS and top.sum() > HEAPED:
         shown = ", ".join(f"{value:.3g} ({share:.0%})" for value, share in top.items())
         text += f"; they heap: {shown}"
-    return [_finding("note", text)]
+    return [
+        _finding(
+            "note",
+            text,
+            code="score-values",
+            numbers={"scores": len(part), "raters": raters, "values": len(counts)},
+        )
+    ]
 
 
 def _raters(table: pd.DataFrame) -> list[Finding]:
@@ -101,12 +108,24 @@ def _raters(table: pd.DataFrame) -> list[Finding]:
         text = (
             f"{counted(len(constant), 'rater')} always {does(len(constant), 'give')} the same score"
         )
-        found.append(_finding("warning", f"{text}: {some(constant)}"))
+        found.append(
+            _finding(
+                "warning",
+                f"{text}: {some(constant)}",
+                code="constant-scores",
+                numbers={"raters": len(constant)},
+            )
+        )
     if len(few):
         names = list(dict.fromkeys(few["rater"]))
         give = f"{counted(len(names), 'rater')} {does(len(names), 'give')}"
         found.append(
-            _finding("note", f"{give} {FEW_VALUES} different scores or fewer: {some(names)}")
+            _finding(
+                "note",
+                f"{give} {FEW_VALUES} different scores or fewer: {some(names)}",
+                code="few-score-values",
+                numbers={"raters": len(names), "values": FEW_VALUES},
+            )
         )
     return found
 
@@ -124,12 +143,14 @@ def _reader(ratings: Ratings) -> Finding:
             "they have one, write `ordered = true` in the task file; raters='hierarchical' reads "
             "the answers alone"
         )
-        return _finding("warning", text)
+        return _finding("warning", text, code="scores-unread")
     others = [g for g in dict.fromkeys(every) if g not in who]
     recipes = dict.fromkeys(who, "scored") | dict.fromkeys(others, "hierarchical")
     raters = json.dumps(recipes, ensure_ascii=False) if others else "'scored'"
     return _finding(
-        "note", f"a fit reads scores with raters={raters}; other families read answers alone"
+        "note",
+        f"a fit reads scores with raters={raters}; other families read answers alone",
+        code="scores-reader",
     )
 
 
@@ -154,7 +175,9 @@ def _beside_answers(ratings: Ratings) -> list[Finding]:
             f"{counted(alone, 'rating', 'have')} scores and no answer: families that read answers "
             "alone learn nothing from them"
         )
-        found.append(_finding("note", text))
+        found.append(
+            _finding("note", text, code="scores-without-answers", numbers={"ratings": alone})
+        )
     binary = np.array([len(label.classes) == 2 for label in ratings.task.labels])
     both = scored & answered & binary & (ratings.scores != 0.5)
     against = int((both & ((ratings.scores > 0.5) != (ratings.answers == 1))).sum())
@@ -163,5 +186,12 @@ def _beside_answers(ratings: Ratings) -> list[Finding]:
             f"{against} of {int(both.sum())} scores lie on the other side of 1/2 than the answer "
             "(a confidence below 1/2 says that the other class is likelier)"
         )
-        found.append(_finding("warning" if against > 0.05 * both.sum() else "note", text))
+        found.append(
+            _finding(
+                "warning" if against > 0.05 * both.sum() else "note",
+                text,
+                code="scores-against-answers",
+                numbers={"scores": against, "of": int(both.sum())},
+            )
+        )
     return found

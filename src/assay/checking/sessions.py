@@ -25,11 +25,24 @@ def check_sessions(ratings: Ratings) -> Part:
         f"{len(table)} sessions, from {table['session'].iloc[0]} to {table['session'].iloc[-1]}, "
         f"with {spread} ratings each: {shown}"
     )
-    found = [_finding("note", text), _drift(ratings)]
+    found = [
+        _finding(
+            "note",
+            text,
+            code="session-sizes",
+            numbers={"sessions": len(table), "fewest": sizes.min(), "most": sizes.max()},
+        ),
+        _drift(ratings),
+    ]
     unknown = int((ratings.session == "").sum())
     if unknown:
         found.append(
-            _finding("note", f"{unknown} ratings have no session: they tell nothing of drift")
+            _finding(
+                "note",
+                f"{unknown} ratings have no session: they tell nothing of drift",
+                code="unknown-sessions",
+                numbers={"ratings": unknown},
+            )
         )
     return Part(findings=tuple(found), tables={"sessions": table})
 
@@ -68,7 +81,12 @@ def _drift(ratings: Ratings) -> Finding:
         f"{able} of {shape[0]} raters have {FEW_RATINGS} ratings or more in each of two sessions: "
     )
     text += "their drift can be asked about" if able else "drift would come from the prior alone"
-    return _finding("note" if able else "warning", text)
+    return _finding(
+        "note" if able else "warning",
+        text,
+        code="drift-raters",
+        numbers={"able": able, "raters": shape[0], "ratings": FEW_RATINGS},
+    )
 
 
 def check_times(ratings: Ratings) -> Part:
@@ -81,4 +99,20 @@ def check_times(ratings: Ratings) -> Part:
         f"{len(seconds)} of {len(ratings.seconds)} ratings have a time: half of them took "
         f"{middle:.3g} seconds or less, 90 % of them {low:.3g} to {high:.3g}"
     )
-    return Part(findings=(Finding(level="note", topic="times", text=text),))
+    return Part(
+        findings=(
+            Finding(
+                level="note",
+                topic="times",
+                text=text,
+                code="rating-times",
+                numbers={
+                    "timed": len(seconds),
+                    "ratings": len(ratings.seconds),
+                    "median": middle,
+                    "lower": low,
+                    "upper": high,
+                },
+            ),
+        )
+    )

@@ -29,8 +29,28 @@ def check_slots(ratings: Ratings) -> Part:
     # Of two persons one may simply be the stricter; three in the same order on each item are rare.
     if len(names) > 2 and _sorted(ratings, np.argsort(order)):
         text += "; their answers are sorted within every item, as those of persons hardly ever are"
-        return Part(findings=(Finding(level="warning", topic="raters", text=text),))
-    return Part(findings=(Finding(level="note", topic="raters", text=text),))
+        return Part(
+            findings=(
+                Finding(
+                    level="warning",
+                    topic="raters",
+                    text=text,
+                    code="slot-raters",
+                    numbers={"raters": len(names)},
+                ),
+            )
+        )
+    return Part(
+        findings=(
+            Finding(
+                level="note",
+                topic="raters",
+                text=text,
+                code="slot-raters",
+                numbers={"raters": len(names)},
+            ),
+        )
+    )
 
 
 def _slot_numbers(names: list[str]) -> list[int] | None:

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from assay.checking.rater_pairs import SHARED_ITEMS, RaterPairs, rater_pairs
 from assay.checking.result import Level, Part, findings_on
+from assay.errors import Numbers
 from assay.plurals import counted, does, some
 from assay.ratings import Ratings
 from assay.reading.ids import unique_rows
@@ -28,21 +29,21 @@ def check_twins(ratings: Ratings) -> Part:
     chance = float((shares**2).sum())
     if chance >= CHANCE_LIMIT:
         text = "almost all answers are alike: raters who are not independent cannot be told"
-        return _part("note", text)
+        return _part("note", text, code="near-duplicates-untold", numbers={"agreement": chance})
     pairs = rater_pairs(ratings.rater[first], ratings.item[first], len(ratings.raters))
     if pairs is None:
         text = "too many raters an item to compare every pair: no search for near-duplicates"
-        return _part("note", text)
+        return _part("note", text, code="near-duplicates-untold")
     if not len(pairs.items):
         text = (
             f"no two raters answered {SHARED_ITEMS} items in common: whether some of them look "
             "like one cannot be told"
         )
-        return _part("note", text)
+        return _part("note", text, code="near-duplicates-untold", numbers={"items": SHARED_ITEMS})
     table = _twins(pairs, pairs.agreements(pattern) / pairs.items, ratings)
     if table.empty:
         text = "no two raters agree so often that they look like one"
-        return _part("ok", text)
+        return _part("ok", text, code="no-near-duplicates")
     # On a few dozen items, two good raters may agree throughout by chance.
     long = bool((table["items"] >= LONG_AGREEMENT).any())
     said = [f"{line.rater} and {line.other}" for line in table.itertuples()]
@@ -51,12 +52,23 @@ def check_twins(ratings: Ratings) -> Part:
         f"{TWIN_AGREEMENT:.0%} of their common items: both are right, or they are not "
         f"independent witnesses: {some(said)}"
     )
-    return _part("warning" if long else "note", text, near_duplicate_raters=table)
+    numbers = {"pairs": len(table), "agreement": TWIN_AGREEMENT}
+    level: Level = "warning" if long else "note"
+    return _part(
+        level, text, code="near-duplicate-raters", numbers=numbers, near_duplicate_raters=table
+    )
 
 
-def _part(level: Level, text: str, **tables: pd.DataFrame) -> Part:
+def _part(
+    level: Level,
+    text: str,
+    *,
+    code: str,
+    numbers: Numbers | None = None,
+    **tables: pd.DataFrame,
+) -> Part:
     """Return a part of one finding."""
-    return Part(findings=(_finding(level, text),), tables=tables)
+    return Part(findings=(_finding(level, text, code=code, numbers=numbers),), tables=tables)
 
 
 def _twins(pairs: RaterPairs, agreement: NDArray[np.float64], ratings: Ratings) -> pd.DataFrame:

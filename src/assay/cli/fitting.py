@@ -138,11 +138,15 @@ class Fitting:
         from assay.fit_data import accounting_of
 
         if self.formula is not None:
-            raise ModelError("--formula is not available for a folder of partitions")
+            raise ModelError(
+                "--formula is not available for a folder of partitions",
+                code="partitions-unsupported",
+            )
         if self.checkpoint is not None or self.keep_interrupted:
             raise ModelError(
                 "--checkpoint and --keep-interrupted keep chains of NUTS, which is not available "
-                "for a folder of partitions"
+                "for a folder of partitions",
+                code="partitions-unsupported",
             )
         from assay.errors import FitWarning
 

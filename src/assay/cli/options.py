@@ -52,7 +52,8 @@ def require_task(task: str | None, *, source: str = "") -> str:
     known = ", ".join(catalogue_names("tasks"))
     raise ArgumentError(
         f"{source}--task is missing. It is one of {known} ('single' is one label with the classes "
-        "of the file), or a .toml file of yours"
+        "of the file), or a .toml file of yours",
+        code="task-missing",
     )
 
 

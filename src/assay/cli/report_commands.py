@@ -14,6 +14,7 @@ from assay.cli.options import Json, Level, Quiet, Seed, Strict, require_task
 from assay.cli.reading import Reading
 from assay.cli.shell import say, say_doubts, show, this_command
 from assay.cli.tables import records_of
+from assay.diagnostics import fit_warnings
 from assay.files import FIT_SUFFIXES, require_place
 from assay.progress import waiting
 
@@ -90,9 +91,10 @@ def _report_json(material: "Material", page: "Page", output: Path) -> str:
     """Return what a program asks of a report: where it is, its findings, and the verdicts."""
     told = {
         "report": str(output),
-        "findings": [finding.text for finding in page.findings],
+        "findings": [finding.to_dict() for finding in page.findings],
+        "gaps": [gap.to_dict() for gap in page.gaps],
         "claims": json.loads(records_of(claims_frame(material.verdicts))),
-        "warnings": json.loads(material.fit.attrs["warnings"]),
+        "warnings": [note.to_dict() for note in fit_warnings(material.fit)],
     }
     return json.dumps(told)
 

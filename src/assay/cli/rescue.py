@@ -33,8 +33,10 @@ def write_fit(tree: "xr.DataTree", output: Path, fitting: "Fitting") -> None:
         why = str(error).partition(". The fit itself")[0]
         place = _elsewhere(tree, output)
         if place is None:
-            raise FitError(f"{why}; {fitting.draws_left()}") from None
-        raise FitError(f"{why}. The fit is in {place} instead; move it from there") from None
+            raise FitError(f"{why}; {fitting.draws_left()}", code="file-not-written") from None
+        raise FitError(
+            f"{why}. The fit is in {place} instead; move it from there", code="fit-elsewhere"
+        ) from None
 
 
 def _elsewhere(tree: "xr.DataTree", output: Path) -> Path | None:

@@ -36,8 +36,20 @@ def tell(text: str) -> None:
 
 
 def warn(note: str) -> None:
-    """Say a warning on standard error, in the words of the command line."""
-    say(f"warning: {in_options(note)}")
+    """Say a warning on standard error, in the words of the command line; its code ends it."""
+    say(with_code(f"warning: {in_options(note)}", getattr(note, "code", "")))
+
+
+def with_code(text: str, code: str) -> str:
+    """End a text with its code, unless it does so already.
+
+    Examples
+    --------
+    >>> with_code("error: no such rater", "unknown-rater")
+    'error: no such rater [unknown-rater]'
+    """
+    end = f"[{code}]"
+    return f"{text} {end}" if code and not text.endswith(end) else text
 
 
 def say_notes(read: "Accounting") -> None:
@@ -120,9 +132,9 @@ def in_words[**P](command: Callable[P, None]) -> Callable[P, None]:
             with interruptible():
                 command(*args, **kwargs)
         except ArgumentError as error:
-            fail(in_options(str(error)), WRONG_USAGE)
+            fail(with_code(in_options(str(error)), error.code), WRONG_USAGE)
         except AssayError as error:
-            fail(in_options(str(error)))
+            fail(with_code(in_options(str(error)), error.code))
         except KeyboardInterrupt as error:
             say(f"interrupted{f': {error}' if str(error) else ''}")
             raise typer.Exit(INTERRUPTED) from None

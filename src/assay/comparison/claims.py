@@ -142,25 +142,35 @@ def parse_claim(text: str) -> Claim:
     ('system B', 'A', '>', 0.03, 'ndcg_at_k')
     """
     if not isinstance(text, str):
-        raise ArgumentError(f"claim {written(text)} is no text; {FORMS}")
+        raise ArgumentError(f"claim {written(text)} is no text; {FORMS}", code="claim-syntax")
     if len(text) > MAX_CHARACTERS:
         raise ArgumentError(
-            f"claim {cut(text)} has {len(text):,} characters; at most {MAX_CHARACTERS} are allowed"
+            f"claim {cut(text)} has {len(text):,} characters; at most {MAX_CHARACTERS} are allowed",
+            code="claim-syntax",
+            numbers={"characters": len(text), "most": MAX_CHARACTERS},
         )
     try:
         tree = _parser().parse(text)
     except UnexpectedInput as error:
         hint = f"{PER_CENT}; {FORMS}" if "%" in text else FORMS
-        raise ArgumentError(f"claim {cut(text)} cannot be read{_place(error)}; {hint}") from None
+        raise ArgumentError(
+            f"claim {cut(text)} cannot be read{_place(error)}; {hint}", code="claim-syntax"
+        ) from None
     claim = _FORM[tree.data](text, tree.children)
     if not np.isfinite([claim.number, claim.factor]).all():
-        raise ArgumentError(f"claim {cut(text)}: its number is not finite")
+        raise ArgumentError(f"claim {cut(text)}: its number is not finite", code="claim-number")
     if claim.factor <= 0:
-        raise ArgumentError(f"claim {cut(text)}: a system is compared with a positive multiple")
+        raise ArgumentError(
+            f"claim {cut(text)}: a system is compared with a positive multiple", code="claim-number"
+        )
     if claim.other is not None and claim.system == claim.other:
-        raise ArgumentError(f"claim {cut(text)} compares {cut(claim.system or '')} with itself")
+        raise ArgumentError(
+            f"claim {cut(text)} compares {cut(claim.system or '')} with itself", code="claim-itself"
+        )
     if claim.relation == "=" and claim.number <= 0:
-        raise ArgumentError(f"claim {cut(text)}: within takes a positive number, such as 0.02")
+        raise ArgumentError(
+            f"claim {cut(text)}: within takes a positive number, such as 0.02", code="claim-number"
+        )
     return claim
 
 

@@ -101,11 +101,15 @@ def _checked(table: pd.DataFrame) -> pd.DataFrame:
             f"they must be a DataFrame with the columns {', '.join(NEEDED)}, not "
             f"{type(table).__name__}",
             "the counts",
+            code="counts-table",
         )
     missing = [name for name in NEEDED if name not in table]
     if missing:
         raise RatingsError(
-            [Problem(what=f"no column {name!r}", allowed=", ".join(NEEDED)) for name in missing],
+            [
+                Problem(what=f"no column {name!r}", allowed=", ".join(NEEDED), code="counts-table")
+                for name in missing
+            ],
             "the counts",
         )
     counts = table.assign(metric=_column(table, "metric").fillna(METRIC))
@@ -128,6 +132,7 @@ def _bad_numbers(counts: pd.DataFrame) -> list[Problem]:
             where=f"line {row + 1}, system {counts['system'].iloc[row]}",
             allowed="whole numbers, successes from 0 to total, total at least 1",
             mend="turn a percentage into a count: round(percentage / 100 * total)",
+            code="counts-numbers",
         )
         for row in np.flatnonzero(~is_count)
     ]
@@ -146,6 +151,7 @@ def _bad_directions(counts: pd.DataFrame) -> list[Problem]:
             what=f"better={counts['better'].iloc[row]!r}",
             where=f"line {row + 1}",
             allowed=", ".join(BETTER),
+            code="counts-table",
         )
         for row in np.flatnonzero(~known)
     ]
@@ -153,7 +159,9 @@ def _bad_directions(counts: pd.DataFrame) -> list[Problem]:
         if len(said) > 1:
             what = f"better is {' and '.join(said)}"
             allowed = "one direction per metric"
-            problems.append(Problem(what=what, where=f"metric {metric!r}", allowed=allowed))
+            problems.append(
+                Problem(what=what, where=f"metric {metric!r}", allowed=allowed, code="counts-table")
+            )
     return problems
 
 
@@ -166,6 +174,7 @@ def _bad_names(counts: pd.DataFrame) -> list[Problem]:
                 what=f"{seen.iloc[metric, system]} lines for {seen.columns[system]!r}",
                 where=f"metric {seen.index[metric]!r}",
                 allowed="one line per metric and system",
+                code="counts-table",
             )
         )
     return problems

@@ -61,7 +61,7 @@ def refit(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         tree = fit_model(ratings, **arguments)
-    said = [str(w.message) for w in caught if issubclass(w.category, FitWarning)]
+    said = [w.message.text for w in caught if isinstance(w.message, FitWarning)]
     return tree, said
 
 
@@ -108,9 +108,14 @@ def rated_by(ratings: Ratings, names: list[str]) -> Ratings:
     known = [*raters, *dict.fromkeys(groups)]
     for name in names:
         if name not in known:
-            raise UnknownNameError(f"{name!r}: no rater, no rater group; {suggest(name, known)}")
+            raise UnknownNameError(
+                f"{name!r}: no rater, no rater group; {suggest(name, known)}", code="unknown-rater"
+            )
     chosen = raters.isin(names) | groups.isin(names).to_numpy()
     found = take_ratings(ratings, np.asarray(chosen)[ratings.rater])
     if not len(found.answers):
-        raise RatingsError(f"no rating is by any of the raters named ({', '.join(names)})")
+        raise RatingsError(
+            f"no rating is by any of the raters named ({', '.join(names)})",
+            code="no-rating-of-raters",
+        )
     return found

@@ -235,7 +235,9 @@ def _check_systems(claim: Claim, ratings: Ratings) -> None:
                     f"{claim.metric} of {claim.system} {claim.relation} {name.replace(',', '.')}"
                 )
                 hint = f"a bound is written {bound!r}"
-            raise UnknownNameError(f"claim {claim.text!r}: {name!r} is no system; {hint}")
+            raise UnknownNameError(
+                f"claim {claim.text!r}: {name!r} is no system; {hint}", code="unknown-system"
+            )
 
 
 def _subject(data: xr.Dataset, claim: Claim) -> Values:

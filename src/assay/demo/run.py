@@ -83,7 +83,9 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FitError(f"cannot make the folder {folder}: {error.strerror or error}") from None
+        raise FitError(
+            f"cannot make the folder {folder}: {error.strerror or error}", code="file-not-written"
+        ) from None
 
 
 def _keep(tree: xr.DataTree, folder: Path | None, name: str) -> None:

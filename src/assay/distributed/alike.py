@@ -50,12 +50,12 @@ def require_alike(accounts: Sequence[Accounting], paths: Sequence[Path]) -> None
             one, other = sorted((among[0], others[0]), key=lambda n: role not in every[n])
             columns = every[one][role], every[other].get(role, ())
             files = paths[one].name, paths[other].name
-            raise FitError(_unlike(role, columns, files, accounts[other]))
+            raise FitError(_unlike(role, columns, files, accounts[other]), code="partitions-unlike")
     for note, words in DECISIONS.items():
         decided = [any(note in said for said in account.notes) for account in accounts]
         if any(decided) and not all(decided):
             names = (paths[decided.index(which)].name for which in (True, False))
-            raise FitError(words.format(*names))
+            raise FitError(words.format(*names), code="partitions-unlike")
 
 
 def _roles(account: Accounting) -> Mapping[str, Names]:

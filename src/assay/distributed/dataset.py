@@ -92,7 +92,7 @@ def silence_of(executor: Executor, parts: Sequence[Any], facts: Sequence[Facts])
         raters=tuple(name for name in names if name not in spoke),
     )
     if found.abstentions == found.ratings:
-        raise FitError(NOTHING)
+        raise FitError(NOTHING, code="no-answer-given")
     return found
 
 
@@ -130,10 +130,10 @@ def complete_task(
             sorted({word for found in seen for word in found[label.name][k]}) for k in range(2)
         )
         if answers and truth and not set(answers) & set(truth):
-            raise FitError(_foreign(label.name, answers, truth))
+            raise FitError(_foreign(label.name, answers, truth), code="truth-vocabulary")
         words[label.name] = sorted({*answers, *truth})
     if not any(words.values()):
-        raise FitError(NOTHING)
+        raise FitError(NOTHING, code="no-answer-given")
     table = pd.DataFrame({name: pd.Series(found, dtype="str") for name, found in words.items()})
     table = table.fillna("").assign(item=[str(n) for n in range(len(table))], rater="any")
     return read_ratings(table, task=task, item="item", rater="rater").task
@@ -155,7 +155,8 @@ def task_of(task: str | Path | Task, reading: Mapping[str, Any]) -> Task:
     if reading.get("panels") is not None:
         raise FitError(
             "panels= lists the places of all items, but a partition holds some of them; write "
-            "system, rank and cluster as columns of the partitions"
+            "system, rank and cluster as columns of the partitions",
+            code="partitions-unsupported",
         )
     return load_task(task) if not isinstance(task, Task) else task
 
@@ -165,7 +166,8 @@ def check_sessions(facts: Sequence[Facts], reading: Mapping[str, Any]) -> None:
     if any(fact.sessions for fact in facts) and not reading.get("sessions"):
         raise FitError(
             "the ratings have sessions, and one partition may not show all of them; name them in "
-            "order of time: sessions=[...]"
+            "order of time: sessions=[...]",
+            code="partition-sessions",
         )
 
 
@@ -217,7 +219,8 @@ def require_whole_clusters(
             raise FitError(
                 f"{name} stands in {paths[pair[0]].name} and in {paths[pair[1]].name}: partitions "
                 "must hold whole clusters. Write the data set anew, sorted or partitioned by "
-                "cluster"
+                "cluster",
+                code="split-clusters",
             )
 
 

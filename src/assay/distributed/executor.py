@@ -52,14 +52,18 @@ def dask_executor(address: Any) -> "DaskExecutor":
     try:
         from distributed import Client
     except ImportError:
-        raise FitError("a Dask cluster needs the extra: pip install 'assay[dask]'") from None
+        raise FitError(
+            "a Dask cluster needs the extra: pip install 'assay[dask]'", code="extra-not-installed"
+        ) from None
     if not isinstance(address, str):
         _require_client(address)
         return DaskExecutor(client=address, own=False)
     try:
         return DaskExecutor(client=Client(address, timeout=PATIENCE), own=True)
     except (OSError, TimeoutError, ValueError) as error:
-        raise FitError(f"no Dask scheduler answers at {address}: {error}") from None
+        raise FitError(
+            f"no Dask scheduler answers at {address}: {error}", code="dask-cluster"
+        ) from None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -100,7 +104,9 @@ class DaskExecutor:
         address = self.client.scheduler.address
         raise FitError(
             f"no worker has come to the Dask scheduler at {address} in {FIRST_WORKER:.0f} seconds; "
-            f"start some: dask worker {address}"
+            f"start some: dask worker {address}",
+            code="dask-cluster",
+            numbers={"seconds": FIRST_WORKER},
         )
 
     def send(self, value: Any) -> Any:
@@ -175,11 +181,14 @@ def _in_words() -> Iterator[None]:
     try:
         yield
     except (CommClosedError, FutureCancelledError) as error:
-        raise FitError(f"the Dask scheduler was lost on the way: {error}") from None
+        raise FitError(
+            f"the Dask scheduler was lost on the way: {error}", code="dask-cluster"
+        ) from None
     except KilledWorker as error:
         raise FitError(
             f"several workers died of one task ({error.task}), most often for want of memory: "
-            "write smaller files, or give each worker more"
+            "write smaller files, or give each worker more",
+            code="dask-cluster",
         ) from None
 
 
@@ -190,12 +199,16 @@ def _require_client(given: Any) -> None:
     if not isinstance(given, Client):
         raise ArgumentError(
             f"address={written(given)}; it must be the address of a scheduler, such as "
-            "'tcp://10.0.0.1:8786', or a distributed.Client"
+            "'tcp://10.0.0.1:8786', or a distributed.Client",
+            code="dask-client",
         )
     if given.asynchronous:
         raise ArgumentError(
             "the Dask client is asynchronous, and nothing here awaits it; make one without "
-            "asynchronous=True"
+            "asynchronous=True",
+            code="dask-client",
         )
     if given.status != "running":
-        raise ArgumentError(f"the Dask client is {given.status}; connect it again")
+        raise ArgumentError(
+            f"the Dask client is {given.status}; connect it again", code="dask-client"
+        )

@@ -118,10 +118,13 @@ def fit_dataset(
     if method not in METHODS:
         raise FitError(
             f"method={method!r}; over partitions there are laplace, map and em. NUTS needs all "
-            "data at each step: read them with assay.read_ratings and fit(..., executor=executor)"
+            "data at each step: read them with assay.read_ratings and fit(..., executor=executor)",
+            code="partitions-unsupported",
         )
     if target.suffix != ".zarr" or not target.absolute().parent.is_dir():
-        raise FitError(f"out={str(out)!r}; name a .zarr store in a folder that exists")
+        raise FitError(
+            f"out={str(out)!r}; name a .zarr store in a folder that exists", code="output-place"
+        )
     recipe = DEFAULT_RATERS if raters is None else raters
     spec = make_spec(recipe, prevalence, reference, priors, None, replicates, gold_chosen)
     paths = [path.absolute() for path in list_partitions(folder)]
@@ -143,7 +146,7 @@ def fit_dataset(
             method=method, seed=seed, starts=starts, show=progress,
         )  # fmt: skip
     for note in notes:
-        warnings.warn(note, FitWarning, stacklevel=2)
+        warnings.warn(FitWarning.of(note), stacklevel=2)
     return xr.open_datatree(target, engine="zarr", consolidated=False, chunks=None)
 
 
@@ -155,7 +158,8 @@ def in_place(target: Path) -> Iterator[None]:
     except OSError as error:
         raise FitError(
             f"cannot write {target}: {error.strerror or error}; it has to stand in a place that "
-            "all workers can write"
+            "all workers can write",
+            code="file-not-written",
         ) from None
 
 

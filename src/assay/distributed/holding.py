@@ -72,7 +72,8 @@ def hold_dataset(
     if any(recipe.family == "scored" for recipe in recipes(spec, groups).values()):
         raise ModelError(
             "raters='scored' bins the scores of a rater by all of them together, which no "
-            "partition shows; fit the answers, or read all data on one machine"
+            "partition shows; fit the answers, or read all data on one machine",
+            code="partitions-unsupported",
         )
     check_reference(skeleton, spec.reference)
     structure, numbering = number(skeleton, spec)
@@ -133,4 +134,4 @@ def _join(skeletons: Sequence[Ratings], spec: Spec) -> Ratings:
     try:
         return make_skeleton(join_ratings(skeletons), spec)
     except ValueError as error:
-        raise FitError(str(error)) from None
+        raise FitError(str(error), code=getattr(error, "code", "partition-changed")) from None

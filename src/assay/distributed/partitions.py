@@ -30,7 +30,7 @@ def list_partitions(folder: str | Path) -> list[Path]:
         text += f"folders in it are not read, and there is {first}: write all files into one folder"
     else:
         text += "there are none here"
-    raise RatingsError(text, str(folder))
+    raise RatingsError(text, str(folder), code="no-partitions")
 
 
 def read_partition(path: Path, task: Task, reading: Mapping[str, Any]) -> Ratings:
@@ -44,7 +44,7 @@ def read_partition(path: Path, task: Task, reading: Mapping[str, Any]) -> Rating
     try:
         return read_ratings(Part(path), task=task, **reading)
     except AssayError as error:
-        raise FitError(str(error)) from None
+        raise FitError(str(error), code=error.code, numbers=error.numbers) from None
 
 
 def read_on_workers(
@@ -76,5 +76,7 @@ def split_empty(executor: Executor, paths: Sequence[Path]) -> tuple[list[Path], 
     rows = executor.gather(executor.map(count_rows, paths))
     full = [path for path, count in zip(paths, rows, strict=True) if count]
     if not full:
-        raise RatingsError("none of the files has a row", str(paths[0].parent))
+        raise RatingsError(
+            "none of the files has a row", str(paths[0].parent), code="no-partitions"
+        )
     return full, [path for path, count in zip(paths, rows, strict=True) if not count]

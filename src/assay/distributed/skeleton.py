@@ -203,7 +203,8 @@ def _require_same(structure: Structure, frame: Piece) -> None:
     if not same:
         raise FitError(
             "a partition holds ratings, raters or contexts that it did not hold when it was read "
-            "first; keep the files as they are while they are fitted"
+            "first; keep the files as they are while they are fitted",
+            code="partition-changed",
         )
 
 

@@ -28,6 +28,7 @@ from assay.distributed.store import (
     write_partition,
     write_statistics,
 )
+from assay.errors import Note
 from assay.files import draft
 from assay.fit_attributes import attributes
 from assay.fit_data import posterior_dataset
@@ -54,7 +55,7 @@ def write_fit(
     seed: int,
     starts: int,
     show: bool,
-) -> list[str]:
+) -> list[Note]:
     """Write the fit, each worker its own items; returns what a reader must know of it."""
     structure = held.structure
     values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
@@ -67,7 +68,7 @@ def write_fit(
         other = "item" if regions.unit == "cluster" else "cluster"
         template["log_likelihood"] = template["log_likelihood"].rename({other: regions.unit})
     numbers: dict[str, Any] = {}
-    notes: list[str] = []
+    notes: list[Note] = []
     with draft(target) as store:
         with unbroken():
             lay_out(store, template, regions)

@@ -70,7 +70,8 @@ def choose_metrics(task: Task, names: Sequence[str] | str | None = None) -> tupl
     for name in wanted:
         if name not in known:
             raise UnknownNameError(
-                f"task {task.name} has no metric called {name!r}; {suggest(name, list(known))}"
+                f"task {task.name} has no metric called {name!r}; {suggest(name, list(known))}",
+                code="unknown-metric",
             )
     return tuple(_usable(known[name], task) for name in wanted)
 
@@ -79,6 +80,7 @@ def _usable(found: Metric, task: Task) -> Metric:
     if lacks := found.lacks(task):
         raise ModelError(
             f"metric {found.name!r} needs the labels {', '.join(lacks)}, which task {task.name} "
-            f"does not have; its labels: {', '.join(task.label_names)}"
+            f"does not have; its labels: {', '.join(task.label_names)}",
+            code="metric-unavailable",
         )
     return found

@@ -127,10 +127,16 @@ def columns_of(values: Values, systems: Sequence[str], contrast: Contrast | None
         return values
     names = names_given("contrast", contrast, what="system")
     if len(names) != 2:
-        raise ModelError(f"contrast={written(contrast)}; it must be the names of two systems")
+        raise ModelError(
+            f"contrast={written(contrast)}; it must be the names of two systems",
+            code="contrast-argument",
+        )
     for name in names:
         if name not in systems:
-            raise UnknownNameError(f"no system is called {name!r}; {suggest(name, list(systems))}")
+            raise UnknownNameError(
+                f"no system is called {name!r}; {suggest(name, list(systems))}",
+                code="unknown-system",
+            )
     first, second = map(systems.index, names)
     return values[..., [first]] - values[..., [second]]
 

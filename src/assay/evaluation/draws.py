@@ -203,21 +203,24 @@ def panel_totals(metric: Metric, y: Codes, mask: NDArray[np.bool_]) -> tuple[Val
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise ModelError(
             f"metric {metric.name!r} is a ratio; its function must return a tuple of two arrays, "
-            "numerator and denominator"
+            "numerator and denominator",
+            code="metric-function",
         )
     expected = y.shape[:-2]
     try:
         arrays = [np.asarray(part, dtype=float) for part in pair]
     except (TypeError, ValueError) as error:
         raise ModelError(
-            f"the function of metric {metric.name!r} returned what is no array of numbers: {error}"
+            f"the function of metric {metric.name!r} returned what is no array of numbers: {error}",
+            code="metric-function",
         ) from error
     for array in arrays[: 2 if metric.kind == "ratio" else 1]:
         if array.shape != expected:
             raise ModelError(
                 f"the function of metric {metric.name!r} returned an array of shape {array.shape} "
                 f"for y of shape {y.shape}; expected {expected}: reduce position (axis -1 of "
-                "y[..., 0]), keep the rest"
+                "y[..., 0]), keep the rest",
+                code="metric-function",
             )
     defined = np.isfinite(arrays[0]) & np.isfinite(arrays[1])
     return np.where(defined, arrays[0], 0.0), np.where(defined, arrays[1], 0.0)
@@ -235,7 +238,8 @@ def _called(metric: Metric, y: Codes, mask: NDArray[np.bool_]) -> Any:
         own = [frame for frame in inner if frame.filename == inner[0].filename]
         raise ModelError(
             f"the function of metric {metric.name!r} fails ({own[-1].filename}, line "
-            f"{own[-1].lineno}): {type(error).__name__}: {error}"
+            f"{own[-1].lineno}): {type(error).__name__}: {error}",
+            code="metric-function",
         ) from error
 
 

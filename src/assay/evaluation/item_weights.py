@@ -41,7 +41,7 @@ def weighable_metrics(
     blocked = () if _all_additive(chosen) else _blocked(ratings, chosen)
     kept = tuple(metric for metric in chosen if metric not in blocked)
     if blocked and (names is not None or not kept):
-        raise ModelError(_refusal(ratings, blocked))
+        raise ModelError(_refusal(ratings, blocked), code="uneven-design-weights")
     return kept
 
 
@@ -149,7 +149,8 @@ def weighed_layout(metric: Metric, layout: PanelLayout) -> PanelLayout:
         return layout
     if not metric.additive:
         raise ModelError(
-            f"design weights differ within panels, and {metric.name} cannot count them. {MEND}"
+            f"design weights differ within panels, and {metric.name} cannot count them. {MEND}",
+            code="uneven-design-weights",
         )
     weight = np.where(layout.mask, layout.item_weight, 0.0)
     if metric.kind == "per_panel":

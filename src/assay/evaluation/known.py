@@ -49,7 +49,10 @@ def metrics_of_labels(
     """
     expected = (len(ratings.items), len(ratings.task.labels))
     if np.shape(labels) != expected:
-        raise RatingsError(f"labels have the shape {np.shape(labels)}; (item, label) is {expected}")
+        raise RatingsError(
+            f"labels have the shape {np.shape(labels)}; (item, label) is {expected}",
+            code="labels-shape",
+        )
     chosen = weighable_metrics(ratings, metric)
     layout = panel_layout(ratings)
     totals = [known_totals(m, ratings.task, np.asarray(labels), layout) for m in chosen]

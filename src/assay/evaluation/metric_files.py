@@ -52,13 +52,16 @@ def load_metrics(path: str | Path) -> tuple[Metric, ...]:
     file = path_given("path", path).resolve()
     if not file.is_file() or file.suffix != ".py":
         raise ModelError(
-            f"{file} is no Python file (.py) that can be read; it may hold\n\n{EXAMPLE}"
+            f"{file} is no Python file (.py) that can be read; it may hold\n\n{EXAMPLE}",
+            code="metric-file",
         )
     module = _module_name(file)
     _run(file, module)
     found = metrics_of_module(module)
     if not found:
-        raise ModelError(f"{file} registers no metric; it may hold\n\n{EXAMPLE}")
+        raise ModelError(
+            f"{file} registers no metric; it may hold\n\n{EXAMPLE}", code="metric-file"
+        )
     return found
 
 
@@ -71,14 +74,16 @@ def _module_name(file: Path) -> str:
 def _run(file: Path, name: str) -> None:
     spec = importlib.util.spec_from_file_location(name, file)
     if spec is None or spec.loader is None:
-        raise ModelError(f"{file} cannot be loaded as a Python module")
+        raise ModelError(f"{file} cannot be loaded as a Python module", code="metric-file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
     except Exception as error:
         del sys.modules[name]
-        raise ModelError(f"{file}{_line(error, file)}: {_words(error)}") from error
+        raise ModelError(
+            f"{file}{_line(error, file)}: {_words(error)}", code="metric-file"
+        ) from error
 
 
 def _line(error: Exception, file: Path) -> str:

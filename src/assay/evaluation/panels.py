@@ -165,7 +165,10 @@ def panel_layout(
         places = places[complete.to_numpy()[places["panel"]]]
         places = places.assign(panel=pd.factorize(places["panel"])[0])
     if places.empty:
-        raise RatingsError("incomplete='drop' leaves no panel: none has an answer for every item")
+        raise RatingsError(
+            "incomplete='drop' leaves no panel: none has an answer for every item",
+            code="no-complete-panel",
+        )
     unrated = int((~answered[places["item"].unique()]).sum())
     layout = _rectangle(places, systems, clusters)
     return replace(layout, dropped=dropped, unrated=unrated)
@@ -207,7 +210,10 @@ def _check(places: pd.DataFrame, names: "pd.Series[str]") -> None:
     spread = (clusters["min"] < clusters["max"]).to_numpy()[places["panel"]]
     if spread.any():
         problems.append(
-            Problem(what=f"panel {names[spread].iloc[0]!r} has items of several clusters")
+            Problem(
+                what=f"panel {names[spread].iloc[0]!r} has items of several clusters",
+                code="panel-clusters",
+            )
         )
     low, high = int(places["rank"].min()), int(places["rank"].max())
     if low < 0 or high > MAX_PLACES:
@@ -216,6 +222,8 @@ def _check(places: pd.DataFrame, names: "pd.Series[str]") -> None:
                 what=f"ranks go from {low} to {high}",
                 allowed=f"places in a list, from 1 to {MAX_PLACES}",
                 mend="name the right column with rank=",
+                code="panel-ranks",
+                numbers={"lowest": low, "highest": high, "most": MAX_PLACES},
             )
         )
     if problems:

@@ -148,7 +148,9 @@ def metric(
         before = _METRICS.get(name)
         if before is not None and _origin(before.function) != _origin(function):
             raise ModelError(
-                f"a metric called {name!r} exists already ({before.description}); choose a new name"
+                f"a metric called {name!r} exists already ({before.description}); choose a new "
+                "name",
+                code="metric-registration",
             )
         remember(name, seen)
         _METRICS[name] = Metric(
@@ -170,16 +172,22 @@ def metric(
 def _check(name: object, task: object, kind: object, limits: object, better: object) -> None:
     """Refuse what says nothing of a metric."""
     if not isinstance(name, str) or not name:
-        raise ModelError(f"name={written(name)}; it must be the name of the metric")
+        raise ModelError(
+            f"name={written(name)}; it must be the name of the metric", code="metric-registration"
+        )
     if not isinstance(task, str | None):
-        raise ModelError(f"metric {name!r}: task={written(task)}; it must be the name of a task")
+        raise ModelError(
+            f"metric {name!r}: task={written(task)}; it must be the name of a task",
+            code="metric-registration",
+        )
     require_choice(f"metric {name!r}: kind", kind, KINDS)
     ends = limits if isinstance(limits, Sequence) and len(limits) == 2 else ()
     numbers = [end for end in ends if isinstance(end, Real)]
     if len(numbers) < 2 or not numbers[0] < numbers[1]:
         raise ModelError(
             f"metric {name!r}: limits={written(limits)}; they must be the smallest and the largest "
-            "value, such as (0, 1)"
+            "value, such as (0, 1)",
+            code="metric-registration",
         )
     check_direction(name, better)
 
@@ -198,7 +206,10 @@ def check_direction(name: object, better: object) -> None:
 def registered(name: str) -> Metric:
     """Return the registered metric of that name."""
     if name not in _METRICS:
-        raise UnknownNameError(f"no metric is called {name!r}; {suggest(name, sorted(_METRICS))}")
+        raise UnknownNameError(
+            f"no metric is called {name!r}; {suggest(name, sorted(_METRICS))}",
+            code="unknown-metric",
+        )
     return _METRICS[name]
 
 

@@ -21,7 +21,10 @@ def family_class(name: str) -> type[Any]:
     'OneCoin'
     """
     if catalogue_entry("raters", name, called="rater family").get("layer", False):
-        raise UnknownNameError(f"{name} is a layer, to stand on a family: 'hierarchical + {name}'")
+        raise UnknownNameError(
+            f"{name} is a layer, to stand on a family: 'hierarchical + {name}'",
+            code="unknown-family",
+        )
     module = import_module(f"assay.families.{name}")
     found: type[Any] = getattr(module, name.title().replace("_", ""))
     return found

@@ -150,7 +150,8 @@ class AbilityBias(Family):
         if binary.name != rest.name:
             raise ModelError(
                 f"priors sd and rest_sd are {binary.name} and {rest.name}; this model has labels "
-                "with two classes and with more, and the two have to be of one kind"
+                "with two classes and with more, and the two have to be of one kind",
+                code="prior-kinds-mixed",
             )
         numbers = zip(binary.values, rest.values, strict=True)
         return Prior(

@@ -55,7 +55,8 @@ class Family(ABC):
                 if self.by_owner[name] == "group" and owner not in self.raters.groups:
                     raise ModelError(
                         f"prior '{owner}.{name}': {name} belongs to a rater group, and {owner!r} "
-                        f"is none; {suggest(owner, self.raters.groups)}"
+                        f"is none; {suggest(owner, self.raters.groups)}",
+                        code="unknown-group",
                     )
 
     @abstractmethod
@@ -120,7 +121,8 @@ class Family(ABC):
         if len(kinds) > 1:
             raise ModelError(
                 f"priors {prior} of single rater groups or raters are {' and '.join(kinds)}; they "
-                "have to be of one kind for all"
+                "have to be of one kind for all",
+                code="prior-kinds-mixed",
             )
         numbers = np.array([p.values for p in every], float)
         return Prior(

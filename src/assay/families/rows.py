@@ -104,7 +104,8 @@ def _of_label(counts: Any, label: str, layout: ConfusionLayout) -> Any:
     if set(counts) != set(names):
         raise ModelError(
             f"prior confusion has counts of {', '.join(counts)}; the labels of task "
-            f"{layout.task.name} are {', '.join(names)}, and each needs its counts"
+            f"{layout.task.name} are {', '.join(names)}, and each needs its counts",
+            code="prior-counts",
         )
     return counts[label]
 
@@ -116,5 +117,6 @@ def _check_shape(counts: Floats, label: str, classes: int, raters: int | None) -
         raise ModelError(
             f"prior confusion has counts {' x '.join(map(str, counts.shape))} for label {label}, "
             f"which needs {shown} ([rater,] true class, reported class); give labels with "
-            "other classes their own counts, as Counts({'label': [[8, 2], [1, 9]], ...})"
+            "other classes their own counts, as Counts({'label': [[8, 2], [1, 9]], ...})",
+            code="prior-counts",
         )

@@ -121,7 +121,8 @@ def difficulty_of(layers: set[str], priors: Mapping[str, Prior]) -> Difficulty:
     if len(named) > 1:
         raise ModelError(
             f"{' and '.join(named)} cannot both be: an item has one difficulty, which all groups "
-            "that see it share"
+            "that see it share",
+            code="two-difficulties",
         )
     if not named:
         return Difficulty()

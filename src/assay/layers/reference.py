@@ -46,7 +46,8 @@ def layered_groups(
                 "perception needs to know whose truth is meant: without it, what a group "
                 "misperceives cannot be told from what is true. Give reference='gold' (known truth "
                 "of some items), the name of a rater group whose consensus counts as the truth, or "
-                "reference='groups' (what three rater groups or more agree on)"
+                "reference='groups' (what three rater groups or more agree on)",
+                code="perception-without-reference",
             )
         return ()
     if reference == GOLD:
@@ -59,14 +60,16 @@ def layered_groups(
             raise ModelError(
                 f"no item has ratings of two raters of the group {alone[0]!r}: with "
                 f"reference={GROUPS!r}, what it misperceives cannot be told from their own errors. "
-                "Leave perception out of its recipe"
+                "Leave perception out of its recipe",
+                code="reference-too-few-items",
             )
         return tuple(name for name in groups if name in meeting)
     _require_group(reference, groups)
     if reference in named:
         raise ModelError(
             f"the reference {reference!r} cannot have a perception layer: its consensus is the "
-            "truth by definition"
+            "truth by definition",
+            code="reference-with-perception",
         )
     return tuple(name for name in groups if name != reference)
 
@@ -91,7 +94,9 @@ def check_reference(ratings: Ratings, reference: str | None) -> None:
             raise ModelError(
                 f"reference={GOLD!r} needs the known truth of at least {ENOUGH} items; {enough} "
                 "have it. Give it by truth= when reading, or use reference=None"
-                + _namesake(reference, sizes)
+                + _namesake(reference, sizes),
+                code="reference-too-few-items",
+                numbers={"items": enough, "needed": ENOUGH},
             )
         return
     if reference == GROUPS:
@@ -102,13 +107,17 @@ def check_reference(ratings: Ratings, reference: str | None) -> None:
                 f"{does(enough, 'are')} {counted(enough, 'such item')} and "
                 f"{counted(len(first_meetings(ratings)), 'such group')} of {len(sizes)}. Name "
                 "the groups by group= when reading; of two, the one whose consensus counts as "
-                "the truth; or use reference=None (one consensus)" + _namesake(reference, sizes)
+                "the truth; or use reference=None (one consensus)" + _namesake(reference, sizes),
+                code="reference-too-few-items",
+                numbers={"items": enough, "needed": ENOUGH},
             )
         return
     if enough < ENOUGH:
         raise ModelError(
             f"reference={reference!r} needs at least {ENOUGH} items that this group rated twice or "
-            f"more and others rated too; there are {enough}. Use reference=None (one consensus)"
+            f"more and others rated too; there are {enough}. Use reference=None (one consensus)",
+            code="reference-too-few-items",
+            numbers={"items": enough, "needed": ENOUGH},
         )
 
 
@@ -123,7 +132,8 @@ def _require_group(reference: str, groups: Collection[str]) -> None:
     if reference not in groups:
         raise ModelError(
             f"reference={reference!r} is no rater group; "
-            f"{suggest(reference, list(dict.fromkeys([GOLD, GROUPS, *groups])))}"
+            f"{suggest(reference, list(dict.fromkeys([GOLD, GROUPS, *groups])))}",
+            code="unknown-group",
         )
 
 

@@ -161,7 +161,8 @@ def _read_scores(
 ) -> _Reading:
     if "system_bias" in recipe.layers:
         raise ModelError(
-            "system_bias stands on families of answers by class; scores have no bias by system"
+            "system_bias stands on families of answers by class; scores have no bias by system",
+            code="layer-unfit",
         )
     layout, space = score_layout(ratings.task), state_space(ratings.task)
     codes, row, unique = _score_rows(ratings, units.unit)
@@ -198,7 +199,8 @@ def _loading(recipe: Recipe, units: Units, common: Mapping[str, Any]) -> Loading
     if own and common["shared"]:
         raise ModelError(
             f"{own[0]} cannot stand on {recipe.family}, whose raters are all alike; take "
-            "item_difficulty_continuous, or a family in which raters differ"
+            "item_difficulty_continuous, or a family in which raters differ",
+            code="layer-unfit",
         )
     return Loading(
         layout=common["layout"],
@@ -215,7 +217,10 @@ def _loading(recipe: Recipe, units: Units, common: Mapping[str, Any]) -> Loading
 def _refuse_lapses(recipe: Recipe) -> None:
     if "lapses" in recipe.layers and recipe.family in NO_LAPSES:
         why = NO_LAPSES[recipe.family]
-        raise ModelError(f"lapses cannot stand on {recipe.family}: {why}. Leave the layer out")
+        raise ModelError(
+            f"lapses cannot stand on {recipe.family}: {why}. Leave the layer out",
+            code="layer-unfit",
+        )
 
 
 def _score_rows(ratings: Ratings, unit: Ints) -> tuple[Ints, Ints, Ints]:
@@ -237,7 +242,9 @@ def _refuse_unordered(ratings: Ratings, codes: Ints) -> None:
                 f"scored needs binary labels or ordered classes; label {label.name} has "
                 f"{len(label.classes)} classes without order, and raters of scores answer it. "
                 "Write `ordered = true` under the label in the task file, or use "
-                "raters='hierarchical' for them, which reads their answers alone"
+                "raters='hierarchical' for them, which reads their answers alone",
+                code="family-unfit",
+                numbers={"classes": len(label.classes)},
             )
 
 

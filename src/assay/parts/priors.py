@@ -66,7 +66,8 @@ def part_priors(
             hint = suggest(name, list(allowed)) if allowed else "it has none"
             raise ModelError(
                 f"prior {key!r}: {recipe.family} has no prior {name!r} that one rater group or "
-                f"rater can have alone; {hint}"
+                f"rater can have alone; {hint}",
+                code="prior-unknown",
             )
         whose = f"{recipe.family} of {owner}"
         replaced = override({name: family[name]}, {name: text}, owner=whose, keys={name: keys[key]})

@@ -71,12 +71,16 @@ def _sessions(ratings: Ratings, here: NDArray[np.bool_]) -> Ints:
     if unknown:
         raise ModelError(
             f"drift needs the session of every rating; {unknown} ratings have none. Read with "
-            "session=, or leave the layer out"
+            "session=, or leave the layer out",
+            code="drift-sessions",
+            numbers={"unknown": unknown},
         )
     if len(codes) < 2:
         raise ModelError(
             "drift needs ratings of at least two sessions; these are of "
-            f"{', '.join(map(repr, codes)) or 'no session'} alone. Leave the layer out"
+            f"{', '.join(map(repr, codes)) or 'no session'} alone. Leave the layer out",
+            code="drift-sessions",
+            numbers={"sessions": len(codes)},
         )
     return session
 
@@ -87,7 +91,8 @@ def _systems(ratings: Ratings) -> Ints:
     if len(names) < 2:
         raise ModelError(
             "system_bias needs items of at least two systems; read with system=, or leave the "
-            "layer out"
+            "layer out",
+            code="too-few-systems",
         )
     system = np.full(len(ratings.items), -1, np.int64)
     for n, name in enumerate(names):

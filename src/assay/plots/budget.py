@@ -49,7 +49,8 @@ def plot_budget(found: pd.DataFrame | xr.DataTree, *, width: float = WIDTH) -> "
     if not isinstance(budget, pd.DataFrame) or not {"metric", "system", *PARTS} <= set(budget):
         raise ModelError(
             f"plot_budget takes a fit, or the table of assay.variance_budget(fit), not "
-            f"{written(found)}"
+            f"{written(found)}",
+            code="argument-type",
         )
     parts = budget[list(PARTS)].clip(lower=0).to_numpy(float)
     total = parts.sum(axis=1, keepdims=True)

@@ -181,7 +181,9 @@ def plot_confusions(
     names = names_given("raters", raters, what="rater")
     for name in names:
         if name not in known:
-            raise UnknownNameError(f"no rater is called {name!r}; {suggest(name, known)}")
+            raise UnknownNameError(
+                f"no rater is called {name!r}; {suggest(name, known)}", code="unknown-rater"
+            )
     return draw_confusions(frame, raters=names, width=width)
 
 

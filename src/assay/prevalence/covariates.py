@@ -91,14 +91,17 @@ def _columns(formula: str, items: pd.DataFrame) -> pd.DataFrame:
             raise ModelError(
                 f"formula={cut(formula)} reads {name!r}, which the items do not have (they have "
                 f"{there}); read it with the ratings: covariates={named!r}. "
-                "System and rank have effects without a formula"
+                "System and rank have effects without a formula",
+                code="formula-unknown-column",
             )
         blank = items[name].isna() | (items[name].astype("str") == "")
         if blank.any():
             raise ModelError(
                 f"formula={cut(formula)}: {int(blank.sum())} of {len(items)} items have no {name}, "
                 f"e.g. {str(items.index[blank][0])!r}; fill it in, or give them a class of their "
-                "own"
+                "own",
+                code="formula-data",
+                numbers={"items": int(blank.sum()), "of": len(items)},
             )
     numbers = {n: items[n] for n in named if pd.api.types.is_numeric_dtype(items[n])}
     words = {n: items[n].astype("str").astype(object) for n in named if n not in numbers}
@@ -110,11 +113,16 @@ def _scaled(column: Floats, name: str) -> tuple[Floats, bool]:
     if not np.isfinite(column).all():
         raise ModelError(
             f"the formula's term {name} is not a number for {int((~np.isfinite(column)).sum())} "
-            "items; e.g. the logarithm of 0: use log1p"
+            "items; e.g. the logarithm of 0: use log1p",
+            code="formula-data",
+            numbers={"items": int((~np.isfinite(column)).sum())},
         )
     centred, spread = column - column.mean(), float(column.std())
     if spread < SAME * max(1.0, float(np.abs(column).max())):
-        raise ModelError(f"the formula's term {name} is the same for all items; leave it out")
+        raise ModelError(
+            f"the formula's term {name} is the same for all items; leave it out",
+            code="formula-data",
+        )
     if np.isin(column, (0, 1)).all():
         return centred, False
     return centred / spread, True
@@ -127,7 +135,8 @@ def _groupings(found: Any, formula: str) -> dict[str, tuple[tuple[str, ...], Int
         if slope != "1":
             raise ModelError(
                 f"formula={cut(formula)}: the effect of {slope} by {factor} is not available; "
-                f"write (1 | {factor}) for levels alone, or {slope} * {factor}"
+                f"write (1 | {factor}) for levels alone, or {slope} * {factor}",
+                code="formula-term",
             )
         level = found[name].argmax(axis=1)
         called = "by_" + factor.replace("/", "_")  # netCDF has no name with a slash

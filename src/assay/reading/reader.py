@@ -268,5 +268,8 @@ def _responses(response: object) -> Mapping[str, str]:
     if response is None:
         return {}
     if not isinstance(response, Mapping):
-        raise TaskError(f'response= must be a dict like {{rule: "warn"}}, not {response!r}')
+        raise TaskError(
+            f'response= must be a dict like {{rule: "warn"}}, not {response!r}',
+            code="argument-type",
+        )
     return response

@@ -24,6 +24,7 @@ NO_OVERLAP = Gap(
     what="Agreement between raters",
     why="no two raters answered the same label of the same item",
     enable="second ratings of some items",
+    code="no-shared-items",
 )
 
 
@@ -52,7 +53,10 @@ def agreement_section(material: Material) -> Section | Gap:
         blocks.append(
             table_of("intra_rater", "Raters with themselves", found.intra_rater, shown, note=said)
         )
-    findings = tuple(Finding(weight=WEIGHT, text=text, section="agreement") for text in slight)
+    findings = tuple(
+        Finding(weight=WEIGHT, text=text, section="agreement", code="slight-agreement")
+        for text in slight
+    )
     return Section(key="agreement", title="Agreement", blocks=tuple(blocks), findings=findings)
 
 

@@ -30,6 +30,7 @@ NOT_ASKED = Gap(
     what="Variance budget, and what more data would buy",
     why="it was left out of this report",
     enable="a report with budget=True",
+    code="budget-not-asked",
 )
 
 
@@ -130,7 +131,7 @@ def _what(frame: pd.DataFrame) -> list[str]:
 def _findings(widths: pd.DataFrame) -> tuple[Finding, ...]:
     """Say which kind of data binds most of the metrics."""
     if (widths["binds"] == OVERLAP).any():
-        return (Finding(weight=WEIGHT, text=ALONE, section="budget"),)
+        return (Finding(weight=WEIGHT, text=ALONE, section="budget", code="budget-untold"),)
     bound = widths[widths["binds"].isin(list(COLUMNS))]
     if bound.empty:
         return ()
@@ -143,4 +144,16 @@ def _findings(widths: pd.DataFrame) -> tuple[Finding, ...]:
         f"Of more data, {BINDS[most]} would narrow {len(lines)} of {len(widths)} intervals most, "
         f"by about {sum(shrink) / len(shrink):.0%}."
     )
-    return (Finding(weight=WEIGHT, text=text, section="budget"),)
+    return (
+        Finding(
+            weight=WEIGHT,
+            text=text,
+            section="budget",
+            code="data-worth-most",
+            numbers={
+                "intervals": len(lines),
+                "of": len(widths),
+                "share": sum(shrink) / len(shrink),
+            },
+        ),
+    )

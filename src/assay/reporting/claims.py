@@ -10,6 +10,7 @@ NO_CLAIMS = Gap(
     what="Check of claims",
     why="no claim was made",
     enable="a claim in words: claims=['B > A by 0.03 on METRIC']",
+    code="no-claims",
 )
 
 
@@ -23,7 +24,10 @@ def claims_section(material: Material) -> Section | Gap:
         title="Claims",
         blocks=tuple(_callout(result) for result in results),
         findings=tuple(
-            Finding(weight=WEIGHTS[r.verdict], text=r.sentence, section="claims") for r in results
+            Finding(
+                weight=WEIGHTS[r.verdict], text=r.sentence, section="claims", code="claim-checked"
+            )
+            for r in results
         ),
     )
 

@@ -45,11 +45,13 @@ NO_SYSTEMS = Gap(
     what="Comparison of systems",
     why="the ratings name fewer than two systems",
     enable="a column that names the system (system=), or a table of panels (panels=)",
+    code="too-few-systems",
 )
 NO_PEOPLE = Gap(
     what="People's ratings alone beside the model",
     why="nobody said which raters are people, and it is never guessed",
     enable="the names of the raters or rater groups that are people (human=)",
+    code="people-not-named",
 )
 
 
@@ -210,7 +212,9 @@ def _turned(table: pd.DataFrame, sentences: list[str]) -> list[Finding]:
         text = next(sentence for sentence in sentences if sentence.startswith(start))
         barely = line["shift"] < BY_A_HAIR
         weight = (BARELY if barely else TURNED) + line["size"]
-        found.append(Finding(weight=weight, text=text, section="comparisons"))
+        found.append(
+            Finding(weight=weight, text=text, section="comparisons", code="naive-count-turned")
+        )
     return found
 
 
@@ -237,4 +241,12 @@ def _clear(pairs: pd.DataFrame) -> list[Finding]:
     if len(clear) > 1:
         text += f" The intervals of {len(clear) - 1} more contrasts exclude 0."
     text += by_chance(pairs)
-    return [Finding(weight=CLEAR, text=text, section="comparisons")]
+    return [
+        Finding(
+            weight=CLEAR,
+            text=text,
+            section="comparisons",
+            code="clear-difference",
+            numbers=dict(zip(("difference", "lower", "upper"), numbers, strict=True)),
+        )
+    ]

@@ -1,15 +1,14 @@
 """Section: convergence in words."""
 
-from assay.checking.double_sampling import TURNS
 from assay.convergence import (
     ESS_LIMIT,
     FEW_DRAWS,
-    LOW_ESS,
     R_HAT_LIMIT,
     SOURCE,
     convergence_table,
     worst_first,
 )
+from assay.errors import Note
 from assay.fit_arguments import MODES_ALONE
 from assay.fit_data import group
 from assay.fit_words import convergence_words, doubts
@@ -29,7 +28,7 @@ def convergence_section(material: Material) -> Section:
     # What was asked for is no fault of the fit, but its intervals are not what they look like.
     numbers = material.attribute("diagnostics") or {}
     least = numbers.get("ess_results") or numbers.get("ess_min") or 0
-    found = [_finding(text, least) for text in distrust if TURNS not in text]
+    found = [_finding(note, least) for note in distrust if note.code != "double-sampling"]
     found += [_too_narrow()] * alone
     sizes = group(material.fit, "posterior").sizes
     # One chain agrees with itself.
@@ -51,11 +50,14 @@ def convergence_section(material: Material) -> Section:
     )
 
 
-def _finding(doubt: str, least: float) -> Finding:
+def _finding(doubt: Note, least: float) -> Finding:
     """Say what is doubtful; ends of intervals that are rough are no reason to distrust a fit."""
-    rough = doubt.startswith(LOW_ESS) and least >= FEW_DRAWS
-    text = doubt if rough else f"The fit is not to be trusted as it is: {doubt}"
-    return Finding(weight=DOUBT_WEIGHT, text=text, section="convergence")
+    rough = doubt.code == "low-ess" and least >= FEW_DRAWS
+    text = str(doubt) if rough else f"The fit is not to be trusted as it is: {doubt}"
+    return Finding(
+        weight=DOUBT_WEIGHT, text=text, section="convergence", code=doubt.code,
+        numbers=doubt.numbers,
+    )  # fmt: skip
 
 
 def _too_narrow() -> Finding:
@@ -63,7 +65,7 @@ def _too_narrow() -> Finding:
         "All intervals are too narrow: the fit is the mode alone, and leaves out the uncertainty "
         "of the parameters, which a fit with method='nuts' has."
     )
-    return Finding(weight=DOUBT_WEIGHT, text=text, section="convergence")
+    return Finding(weight=DOUBT_WEIGHT, text=text, section="convergence", code="mode-alone")
 
 
 def _explanation() -> Block:

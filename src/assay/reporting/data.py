@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from assay.checking.double_sampling import RECIPE, TOPIC, TURNS
+from assay.checking.double_sampling import RECIPE, TURNS
 from assay.checking.result import Finding as Checked
 from assay.checking.result import Proposal
 from assay.plurals import counted, does, sentence, some
@@ -65,16 +65,21 @@ def _still_true(material: Material) -> list[Checked]:
 
 def _findings(found: list[Checked]) -> tuple[Finding, ...]:
     """Tell what the data cannot tell, and that a comparison may have the wrong sign."""
-    untold = [f.text for f in found if f.level == "problem"]
-    told = [f.text for f in found if f.topic == TOPIC and f.level in LEVELS and TURNS in f.text]
     problems = (
-        Finding(weight=UNTOLD_WEIGHT, text=sentence(text), section="data") for text in untold
-    )
+        Finding(
+            weight=UNTOLD_WEIGHT, text=sentence(f.text), section="data", code=f.code,
+            numbers=f.numbers,
+        )
+        for f in found
+        if f.level == "problem"
+    )  # fmt: skip
+    told = [f.text for f in found if f.code == "double-sampling" and f.level in LEVELS]
     signs = (
         Finding(
             weight=WEIGHT,
             text=f"{sentence(text.partition(TURNS)[0] + TURNS)} What to fit instead stands there.",
             section="data",
+            code="double-sampling",
         )
         for text in told
     )

@@ -117,6 +117,8 @@ def _findings(changed: pd.DataFrame, about: str) -> tuple[Finding, ...]:
                 f"{line['last']:.2f}."
             ),
             section="drift",
+            code="rater-drifted",
+            numbers={"first": line["first"], "last": line["last"]},
         )
         for line in lines_of(changed.head(1))
     )

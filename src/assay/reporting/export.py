@@ -37,5 +37,7 @@ def export_tables(page: Page, folder: Path, table_format: TableFormat = "csv") -
             write_table(frame, path)
             written.append(path)
     except OSError as error:
-        raise FitError(f"cannot write tables in {folder}: {error.strerror or error}") from None
+        raise FitError(
+            f"cannot write tables in {folder}: {error.strerror or error}", code="file-not-written"
+        ) from None
     return written

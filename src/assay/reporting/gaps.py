@@ -18,6 +18,7 @@ def gaps_of(material: Material) -> list[Gap]:
                 what="Calibration against known truth",
                 why="the truth of no item is known",
                 enable="known truth of some items, chosen at random (truth=)",
+                code="no-known-truth",
             )
         )
     if ratings.raters["group"].nunique() < 2:
@@ -26,6 +27,7 @@ def gaps_of(material: Material) -> list[Gap]:
                 what="Whether a group of raters errs together",
                 why="all raters are one group",
                 enable="a column with the group of each rater (group=)",
+                code="one-rater-group",
             )
         )
     if (ratings.replicate == 0).all():
@@ -34,6 +36,7 @@ def gaps_of(material: Material) -> list[Gap]:
                 what="Raters' consistency with themselves",
                 why="no rater rated an item twice",
                 enable="second ratings by the same raters (replicate=)",
+                code="no-replicates",
             )
         )
     return found

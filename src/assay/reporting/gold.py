@@ -38,7 +38,13 @@ def gold_section(material: Material) -> Section | Gap | None:
         return gap
     if known < FEW:
         why = f"the truth of {counted(known, 'item')} alone is known"
-        return Gap(what=WHAT, why=why, enable=f"known truth of at least {FEW} items (truth=)")
+        return Gap(
+            what=WHAT,
+            why=why,
+            enable=f"known truth of at least {FEW} items (truth=)",
+            code="few-known-truth",
+            numbers={"items": known, "needed": FEW},
+        )
     found = loo_gold(material.fit)
     table = gold_table(found, material.ratings)
     unit = str(table.columns[0])

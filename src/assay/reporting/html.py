@@ -27,7 +27,9 @@ def to_html(page: Page, path: Path) -> None:
         with draft(path) as unfinished:
             unfinished.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise FitError(f"cannot write {path}: {error.strerror or error}") from None
+        raise FitError(
+            f"cannot write {path}: {error.strerror or error}", code="file-not-written"
+        ) from None
 
 
 def page_html(page: Page) -> str:

@@ -47,11 +47,17 @@ def gap_of_draws(fit: xr.DataTree, what: str) -> Gap | None:
     """Say why a fit's draws cannot be weighed for leave-one-out, if they cannot."""
     if fit.attrs["method"] != "nuts":
         why = "it needs draws of the posterior, and this fit approximates it"
-        return Gap(what=what, why=why, enable="method='nuts'")
+        return Gap(what=what, why=why, enable="method='nuts'", code="approximate-draws")
     draws = fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"]
     if draws < FEW_FOR_PSIS:
         why = f"it needs the tail of the draws, and this fit has {counted(draws, 'draw')} in all"
-        return Gap(what=what, why=why, enable=f"at least {FEW_FOR_PSIS} draws")
+        return Gap(
+            what=what,
+            why=why,
+            enable=f"at least {FEW_FOR_PSIS} draws",
+            code="few-draws",
+            numbers={"draws": draws, "needed": FEW_FOR_PSIS},
+        )
     return None
 
 
@@ -89,7 +95,8 @@ def loo_of(fit: xr.DataTree) -> "ELPDData":
         Exception
     ) as error:  # of a Zarr store it is read here only, and zarr raises what it meets
         raise FitError(
-            f"the log-likelihood of this fit is damaged ({cut(str(error))}); fit the ratings again"
+            f"the log-likelihood of this fit is damaged ({cut(str(error))}); fit the ratings again",
+            code="damaged-fit",
         ) from None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

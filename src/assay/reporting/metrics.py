@@ -45,7 +45,7 @@ def metrics_section(material: Material) -> Section:
     off = [] if untold else _off(summaries["finite"], vote, material.level)
     if len(material.equal_difficulty):
         text = difficulty_sentence(material.equal_difficulty)
-        off.append(Finding(weight=FIRST, text=text, section="metrics"))
+        off.append(Finding(weight=FIRST, text=text, section="metrics", code="equal-difficulty"))
     return Section(
         key="metrics",
         title="Metrics",
@@ -61,7 +61,14 @@ def _left_out(material: Material) -> tuple[Gap, ...]:
     if "left_out" not in said:
         return ()
     why = str(said["left_out_because"]).removesuffix(".")
-    return (Gap(what=", ".join(said["left_out"]), why=why[0].lower() + why[1:], enable=ALIKE),)
+    return (
+        Gap(
+            what=", ".join(said["left_out"]),
+            why=why[0].lower() + why[1:],
+            enable=ALIKE,
+            code="uneven-design-weights",
+        ),
+    )
 
 
 def _held(material: Material) -> str:
@@ -134,4 +141,17 @@ def _off(finite: pd.DataFrame, vote: pd.DataFrame, level: float) -> list[Finding
         f"with the raters' errors taken into account it is {told} ({percent(level)} interval, "
         f"estimand finite), which does not hold that value.{more}"
     )
-    return [Finding(weight=WEIGHT * float(np.log1p(distance.max())), text=text, section="metrics")]
+    return [
+        Finding(
+            weight=WEIGHT * float(np.log1p(distance.max())),
+            text=text,
+            section="metrics",
+            code="majority-vote-off",
+            numbers={
+                "vote": line["value"],
+                "mean": line["mean"],
+                "lower": line["lower"],
+                "upper": line["upper"],
+            },
+        )
+    ]

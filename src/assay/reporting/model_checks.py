@@ -31,7 +31,13 @@ def misfit_section(material: Material) -> Section:
         _table(table, material.level),
     ]
     text = f"The model does not reproduce {len(odd)} of {len(table)} features of the answers."
-    finding = Finding(weight=WEIGHT, text=text, section="checks")
+    finding = Finding(
+        weight=WEIGHT,
+        text=text,
+        section="checks",
+        code="features-not-reproduced",
+        numbers={"features": len(odd), "of": len(table)},
+    )
     return Section(
         key="checks",
         title="Does the model fit?",

@@ -1,11 +1,12 @@
 """A page as values: sections of blocks, and what could not be said. The template writes them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import pandas as pd
 
+from assay.errors import Numbers, plain_numbers
 from assay.words import UNDEFINED, printable
 
 
@@ -88,11 +89,34 @@ Block = Prose | Bullets | Code | Callout | Picture | Table
 
 @dataclass(frozen=True, kw_only=True)
 class Gap:
-    """Something that could not be said: what, why, and the input that would enable it."""
+    """Something that could not be said: what, why, and the input that would enable it.
 
+    Attributes
+    ----------
+    what, why, enable : str
+    code : str
+        The reason in short; :mod:`assay.codes` explains it.
+    numbers : mapping of str to float
+        The numbers that the texts show, by name.
+    """
+
+    level: ClassVar[str] = "note"
     what: str
     why: str
     enable: str
+    code: str
+    numbers: Numbers = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "numbers", plain_numbers(self.numbers))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the gap as JSON has it."""
+        return {"code": self.code, "level": self.level, "numbers": self.numbers} | {
+            "what": self.what,
+            "why": self.why,
+            "enable": self.enable,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,11 +130,30 @@ class Finding:
     text : str
     section : str
         Key of the section that has the numbers.
+    code : str
+        The kind of finding in short; :mod:`assay.codes` explains it.
+    numbers : mapping of str to float
+        The numbers that the text shows, by name.
     """
 
+    level: ClassVar[str] = "warning"
     weight: float
     text: str
     section: str
+    code: str
+    numbers: Numbers = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "numbers", plain_numbers(self.numbers))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as JSON has it."""
+        return {
+            "code": self.code,
+            "level": self.level,
+            "numbers": self.numbers,
+            "text": self.text,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +176,7 @@ class Page:
     findings: tuple[Finding, ...]
     sections: tuple[Section, ...]
     notice: str = ""
+    gaps: tuple[Gap, ...] = ()
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:

@@ -71,7 +71,13 @@ def _talks_heading(count: int) -> str:
 def _findings(found: list[Talk]) -> tuple[Finding, ...]:
     """Tell the largest difference between a rater and the others, if there is one."""
     return tuple(
-        Finding(weight=WEIGHT * (talk.rate - talk.others), text=str(talk), section="raters")
+        Finding(
+            weight=WEIGHT * (talk.rate - talk.others),
+            text=str(talk),
+            section="raters",
+            code="rater-errs-most",
+            numbers={"rate": talk.rate, "others": talk.others},
+        )
         for talk in found[:1]
     )
 

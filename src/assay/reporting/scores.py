@@ -22,7 +22,10 @@ def scores_section(material: Material) -> Section | Gap | None:
         every = material.calibration
     except FitError:
         return Gap(
-            what=WHAT, why=NO_SCORE, enable="their scores or confidences (score=, confidence=)"
+            what=WHAT,
+            why=NO_SCORE,
+            enable="their scores or confidences (score=, confidence=)",
+            code="no-scores",
         )
     table = upper_classes(every, material.ratings.task)
     curves = table.drop_duplicates(["rater", "label"])

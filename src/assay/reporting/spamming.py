@@ -70,4 +70,12 @@ def spamming_findings(frame: pd.DataFrame) -> tuple[Finding, ...]:
         f"{len(most)} of {len(frame)} raters answer without regard to the item more often than "
         f"not: {some(list(most['rater']))}. The model gives their answers little weight."
     )
-    return (Finding(weight=WEIGHT, text=text, section="raters"),)
+    return (
+        Finding(
+            weight=WEIGHT,
+            text=text,
+            section="raters",
+            code="spamming-raters",
+            numbers={"raters": len(most), "of": len(frame)},
+        ),
+    )

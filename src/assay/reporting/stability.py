@@ -22,6 +22,7 @@ NOT_ASKED = Gap(
     what="Stability: refits without each rater, with other priors, rules and kernels",
     why="it was not asked for; each refit takes as long as a small fit",
     enable="stability=True",
+    code="stability-not-asked",
 )
 
 
@@ -178,6 +179,7 @@ def _gaps(table: pd.DataFrame) -> list[Gap]:
             what=f"Stability, {line.variant}",
             why=str(line.changes).removeprefix(f"{FAILED}: "),
             enable="what the message says",
+            code="refit-failed",
         )
         for line in failed.itertuples()
     ]
@@ -192,4 +194,12 @@ def _findings(said: list[str], left: list[str]) -> tuple[Finding, ...]:
     more = len(told) - 1
     rest = f" {counted(more, what.split()[0])} more {does(more, 'change')} as well." if more else ""
     text = f"A {what} on an assumption. {told[0]}.{rest}"
-    return (Finding(weight=WEIGHT if said else WEIGHT_OF_NUMBERS, text=text, section="stability"),)
+    return (
+        Finding(
+            weight=WEIGHT if said else WEIGHT_OF_NUMBERS,
+            text=text,
+            section="stability",
+            code="conclusion-on-assumption" if said else "number-on-assumption",
+            numbers={"changes": len(told)},
+        ),
+    )

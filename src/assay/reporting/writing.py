@@ -206,9 +206,10 @@ def make_page(material: Material, *, title: str | None = None, notice: str = "")
     sections = [one for one in made if isinstance(one, Section)]
     gaps = [one for one in made if isinstance(one, Gap)]
     gaps += [gap for section in sections for gap in section.gaps]
+    gaps += gaps_of(material)
     closing = [
         limits_section(material),
-        gaps_section([*gaps, *gaps_of(material)]),
+        gaps_section(gaps),
         card_section(material),
         provenance_section(material),
     ]
@@ -221,6 +222,7 @@ def make_page(material: Material, *, title: str | None = None, notice: str = "")
         ),
         findings=_ranked([f for section in sections for f in section.findings]),
         sections=(*sections, *closing),
+        gaps=tuple(gaps),
         notice=notice,
     )
     return page if material.command is None else reworded(page, in_options)
@@ -231,7 +233,13 @@ def _made(name: str, maker: SectionMaker, material: Material) -> Section | Gap |
     try:
         return maker(material)
     except AssayError as error:
-        return Gap(what=name, why=str(error), enable="what the message says")
+        return Gap(
+            what=name,
+            why=str(error),
+            enable="what the message says",
+            code=error.code,
+            numbers=error.numbers,
+        )
 
 
 def _ranked(findings: Sequence[Finding]) -> tuple[Finding, ...]:

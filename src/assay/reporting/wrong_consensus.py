@@ -10,6 +10,7 @@ NOT_A_CONSENSUS = Gap(
     what="What the metrics become if the consensus is wrong",
     why="truth here is known, or the consensus of one group",
     enable="a fit without reference=, of items whose truth is not known",
+    code="truth-not-consensus",
 )
 
 

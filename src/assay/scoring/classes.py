@@ -45,18 +45,25 @@ def positive_classes(truth: Truth, positive: str | Sequence[str] | None) -> NDAr
         if len(names) != 2:
             raise ModelError(
                 f"{truth.label!r} has the classes {', '.join(names)}; say with positive= which of "
-                "them count as positive"
+                "them count as positive",
+                code="positive-classes",
+                numbers={"classes": len(names)},
             )
         return np.array([False, True])
     wanted = names_given("positive", positive, what="class")
     for name in wanted:
         if name not in names:
-            raise UnknownNameError(f"no class {name!r}; {suggest(name, names)}")
+            raise UnknownNameError(
+                f"no class {name!r}; {suggest(name, names)}", code="unknown-class"
+            )
     chosen = np.isin(names, wanted)
     if isinstance(positive, str) and truth.ordered:
         chosen = np.arange(len(names)) >= names.index(positive)
     if chosen.all() or not chosen.any():
-        raise ModelError(f"positive={positive!r} leaves nothing to tell apart: {', '.join(names)}")
+        raise ModelError(
+            f"positive={positive!r} leaves nothing to tell apart: {', '.join(names)}",
+            code="positive-classes",
+        )
     return chosen
 
 
@@ -89,11 +96,14 @@ def class_gains(
     if not isinstance(gains, Mapping):
         raise ModelError(
             f"gains={written(gains)}; it must be a dictionary from class to gain, e.g. "
-            f"{{{truth.classes[-1]!r}: 1}}"
+            f"{{{truth.classes[-1]!r}: 1}}",
+            code="gains-argument",
         )
     for name, gain in gains.items():
         if name not in truth.classes:
-            raise UnknownNameError(f"no class {name!r}; {suggest(name, truth.classes)}")
+            raise UnknownNameError(
+                f"no class {name!r}; {suggest(name, truth.classes)}", code="unknown-class"
+            )
         require_number(
             f"gains: {name!r}", gain, lambda x: 0 <= x < np.inf, allowed="a number from 0 on"
         )

@@ -177,9 +177,11 @@ def choose_measures(names: str | Sequence[str] | None, scored: Scored) -> list[M
     )
     for name in wanted:
         if name not in MEASURES:
-            raise UnknownNameError(f"no metric {name!r}; {suggest(name, list(MEASURES), 20)}")
+            raise UnknownNameError(
+                f"no metric {name!r}; {suggest(name, list(MEASURES), 20)}", code="unknown-metric"
+            )
         if obstacle := _obstacle(MEASURES[name], scored):
-            raise ModelError(f"{name} needs {obstacle}")
+            raise ModelError(f"{name} needs {obstacle}", code="metric-obstacle")
     return [MEASURES[name] for name in wanted]
 
 

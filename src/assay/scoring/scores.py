@@ -101,13 +101,16 @@ def _table(scores: pd.Series | pd.DataFrame | Mapping[Any, Any]) -> pd.DataFrame
             f"they must be a dictionary, a Series or a table from item to score, or the name of a "
             f"rater, not {type(scores).__name__}",
             "the scores",
+            code="scores-table",
         )
     else:
         table = pd.Series(scores).to_frame("score")
     unknown = [str(name) for name in table.columns if name not in COLUMNS]
     if unknown or "score" not in table:
         what = f"no column {unknown[0]!r} is known" if unknown else "there is no column 'score'"
-        problem = Problem(what=what, where="scores", allowed=", ".join(COLUMNS))
+        problem = Problem(
+            what=what, where="scores", allowed=", ".join(COLUMNS), code="scores-table"
+        )
         raise RatingsError([problem], "the scores")
     table = table.assign(score=_numbers(table["score"], "score"))
     return table.set_axis([str(name) for name in table.index], axis=0)
@@ -117,7 +120,9 @@ def _numbers(column: pd.Series, name: str) -> pd.Series:
     try:
         numbers = pd.to_numeric(column, errors="coerce")
     except (TypeError, ValueError) as error:
-        raise RatingsError([Problem(what=f"{error}", where=f"column {name!r}")]) from None
+        raise RatingsError(
+            [Problem(what=f"{error}", where=f"column {name!r}", code="scores-no-number")]
+        ) from None
     words = column[numbers.isna() & column.notna()]
     if len(words):
         problem = Problem(
@@ -126,10 +131,18 @@ def _numbers(column: pd.Series, name: str) -> pd.Series:
             allowed="numbers that are higher where the class is more likely, or nothing",
             mend="classes that a rater named stand in a column guess beside its scores; of a rater "
             "who gives classes alone, fit(...) and rater_reliability say how good they are",
+            code="scores-no-number",
+            numbers={"cells": len(words)},
         )
         raise RatingsError([problem])
     if np.isinf(numbers.to_numpy(float)).any():
-        raise RatingsError([Problem(what="a number is infinite", where=f"column {name!r}")])
+        raise RatingsError(
+            [
+                Problem(
+                    what="a number is infinite", where=f"column {name!r}", code="scores-no-number"
+                )
+            ]
+        )
     return numbers
 
 
@@ -137,16 +150,21 @@ def _rater(name: str, truth: Truth) -> pd.DataFrame:
     """Scores and guesses of a rater in the ratings: the first rating of each item."""
     ratings = truth.ratings
     if ratings is None:
-        raise RatingsError(f"no ratings came with the truth, so there is no rater {name!r}")
+        raise RatingsError(
+            f"no ratings came with the truth, so there is no rater {name!r}", code="unknown-rater"
+        )
     if name not in ratings.raters.index:
-        raise UnknownNameError(f"no rater {name!r}; {suggest(name, list(ratings.raters.index))}")
+        raise UnknownNameError(
+            f"no rater {name!r}; {suggest(name, list(ratings.raters.index))}", code="unknown-rater"
+        )
     column = ratings.task.label_names.index(truth.label)
     own = (ratings.rater == ratings.raters.index.get_loc(name)) & (ratings.replicate == 0)
     score, answer = ratings.scores[own, column], ratings.answers[own, column]
     if np.isnan(score).all():
         raise RatingsError(
             f"rater {name!r} has no scores on {truth.label!r}; raters with scores: "
-            f"{', '.join(raters_with_scores(ratings, truth.label)) or 'none'}"
+            f"{', '.join(raters_with_scores(ratings, truth.label)) or 'none'}",
+            code="no-scores",
         )
     table = pd.DataFrame({"score": score}, index=truth.items[ratings.item[own]])
     answered = answer[~np.isnan(score)]
@@ -167,13 +185,23 @@ def _check_items(items: pd.Index, truth: Truth) -> None:
     problems = []
     if len(strange):
         problems.append(
-            Problem(what=f"{counted(len(strange), 'item', 'are')} not in the truth: {strange[0]!r}")
+            Problem(
+                what=f"{counted(len(strange), 'item', 'are')} not in the truth: {strange[0]!r}",
+                code="scores-other-items",
+                numbers={"items": len(strange)},
+            )
         )
     if items.has_duplicates:
         twice = items[items.duplicated()].unique()
-        problems.append(Problem(what=f"{len(twice)} items have two scores, e.g. {twice[0]!r}"))
+        problems.append(
+            Problem(
+                what=f"{len(twice)} items have two scores, e.g. {twice[0]!r}",
+                code="repeated-items",
+                numbers={"items": len(twice)},
+            )
+        )
     if not len(items):
-        problems.append(Problem(what="no item has a score"))
+        problems.append(Problem(what="no item has a score", code="scores-table"))
     if problems:
         raise RatingsError(problems, "the scores")
 
@@ -192,6 +220,7 @@ def _guesses(table: pd.DataFrame, truth: Truth, positive: Flags) -> Flags | None
             what=f"{table['guess'][read.isna()].iloc[0]!r} is no guess",
             where="column 'guess'",
             allowed=f"0 and 1, or {', '.join(truth.classes)}",
+            code="guess-words",
         )
         raise RatingsError([problem], "the scores")
     return read.to_numpy(bool)

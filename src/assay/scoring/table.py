@@ -61,7 +61,9 @@ def score_table(
     else:
         named = {name: name for name in names_given("scores", scores, what="rater")}
     if not named:
-        raise ModelError("scores={} names no rater; give the scores of at least one")
+        raise ModelError(
+            "scores={} names no rater; give the scores of at least one", code="scores-table"
+        )
     parts = []
     for rater, own in named.items():
         found = score_rater(truth, own, **choices)

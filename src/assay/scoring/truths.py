@@ -94,7 +94,9 @@ def read_truth(
     (array([[1, 0]], dtype=int16), ('False', 'True'))
     """
     if label is not None and not isinstance(label, str):
-        raise ArgumentError(f"label={written(label)}; it must be the name of a label")
+        raise ArgumentError(
+            f"label={written(label)}; it must be the name of a label", code="argument-names"
+        )
     if isinstance(source, Ratings):
         truth = _of_ratings(source, label)
     elif isinstance(source, xr.DataTree):
@@ -106,7 +108,8 @@ def read_truth(
     else:
         raise ModelError(
             f"a {type(source).__name__} holds no truth; allowed: a fit, label draws, ratings with "
-            "known truth, a Series or dictionary from item to class"
+            "known truth, a Series or dictionary from item to class",
+            code="argument-type",
         )
     _refuse_repeats(truth.items)
     return truth if clusters is None else _with_clusters(truth, clusters)
@@ -127,7 +130,8 @@ def _of_ratings(ratings: Ratings, label: str | None) -> Truth:
     if (codes < 0).all():
         raise RatingsError(
             f"these ratings know the truth of {chosen.name!r} for no item; read them with truth=, "
-            "or fit them and score against the fit"
+            "or fit them and score against the fit",
+            code="no-known-truth",
         )
     return _with_ratings(ratings, chosen, codes[None], (1, 1), "known truth")
 
@@ -153,11 +157,13 @@ def _with_ratings(
 def _choose(names: Sequence[str], label: str | None) -> int:
     """Return the position of the label that is meant."""
     if label is None and len(names) > 1:
-        raise ModelError(f"which label? name one with label=: {', '.join(names)}")
+        raise ModelError(
+            f"which label? name one with label=: {', '.join(names)}", code="which-label"
+        )
     if label is None:
         return 0
     if label not in names:
-        raise UnknownNameError(f"no label {label!r}; {suggest(label, names)}")
+        raise UnknownNameError(f"no label {label!r}; {suggest(label, names)}", code="unknown-label")
     return names.index(label)
 
 
@@ -168,7 +174,8 @@ def _of_draws(draws: xr.DataArray, label: str | None) -> Truth:
         draws, label = draws.isel(label=place), names[place]
     if "item" not in draws.dims or set(draws.dims) - {"chain", "draw", "item"}:
         raise ModelError(
-            f"draws have the dims {draws.dims}; allowed: item, with chain, draw and label"
+            f"draws have the dims {draws.dims}; allowed: item, with chain, draw and label",
+            code="draws-dims",
         )
     full = draws.expand_dims([dim for dim in ("chain", "draw") if dim not in draws.dims])
     full = full.transpose("chain", "draw", "item")
@@ -186,7 +193,7 @@ def _of_draws(draws: xr.DataArray, label: str | None) -> Truth:
 
 def _of_table(table: pd.Series, label: str | None) -> Truth:
     if table.empty or table.isna().all():
-        raise RatingsError("the truth is empty; give the class of each item")
+        raise RatingsError("the truth is empty; give the class of each item", code="empty-truth")
     categorical = isinstance(table.dtype, pd.CategoricalDtype)
     values = table.astype("category")
     codes: Codes = values.cat.codes.to_numpy().astype(np.int16)
@@ -229,12 +236,17 @@ def _plain(
 def _with_clusters(truth: Truth, clusters: Mapping[Any, Any] | pd.Series) -> Truth:
     if not isinstance(clusters, pd.Series | Mapping):
         raise ArgumentError(
-            f"clusters={written(clusters)}; give a dictionary or a Series from item to cluster"
+            f"clusters={written(clusters)}; give a dictionary or a Series from item to cluster",
+            code="argument-type",
         )
     named: dict[str, Hashable] = {str(k): v for k, v in clusters.items()}
     missing = [item for item in truth.items if item not in named]
     if missing:
-        raise RatingsError(f"{len(missing)} items have no cluster, e.g. {missing[0]!r}")
+        raise RatingsError(
+            f"{len(missing)} items have no cluster, e.g. {missing[0]!r}",
+            code="items-without-cluster",
+            numbers={"items": len(missing)},
+        )
     cluster = np.asarray([str(named[item]) for item in truth.items], object)
     return Truth(**{**vars(truth), "cluster": cluster})
 
@@ -242,4 +254,8 @@ def _with_clusters(truth: Truth, clusters: Mapping[Any, Any] | pd.Series) -> Tru
 def _refuse_repeats(items: pd.Index) -> None:
     if items.has_duplicates:
         twice = items[items.duplicated()].unique()
-        raise RatingsError(f"{len(twice)} items occur more than once, e.g. {twice[0]!r}")
+        raise RatingsError(
+            f"{len(twice)} items occur more than once, e.g. {twice[0]!r}",
+            code="repeated-items",
+            numbers={"items": len(twice)},
+        )

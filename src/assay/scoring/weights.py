@@ -100,7 +100,9 @@ def item_weights(
             f"estimand='population' needs by='cluster' and at least {MIN_CLUSTERS} clusters (there "
             f"are {count}; strata beyond the first take one each): with fewer the Bayesian "
             "bootstrap is too narrow; "
-            + (MEND if uneven else "use estimand='finite', which is about these items")
+            + (MEND if uneven else "use estimand='finite', which is about these items"),
+            code="few-clusters",
+            numbers={"clusters": len(names), "needed": MIN_CLUSTERS},
         )
     total = np.bincount(place, design)
     return ItemWeights(
@@ -182,5 +184,8 @@ def weighable_measures(
     kept = [measure for measure in measures if measure not in ignoring]
     if ignoring and (named or not kept):
         names = ", ".join(measure.name for measure in ignoring) if named else "the measures"
-        raise ModelError(f"{reason} Here {names} would be about the sample alone. {MEND}")
+        raise ModelError(
+            f"{reason} Here {names} would be about the sample alone. {MEND}",
+            code="uneven-design-weights",
+        )
     return kept

@@ -1,0 +1,105 @@
+"""Codes of messages: each kind of message in short, what it means and what to do.
+
+Everything that assay tells a user about data, a fit or an argument carries a code, a level and the
+numbers that its text shows. A code has one meaning, wherever it comes up.
+"""
+
+from dataclasses import dataclass
+
+from assay.codes.data import DATA
+from assay.codes.fits import FITS
+from assay.codes.reading import READING
+from assay.codes.refusals import REFUSALS
+from assay.codes.reports import REPORTS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family:
+    """Codes that come up in the same place first.
+
+    Attributes
+    ----------
+    title : str
+    where : str
+        Where a program finds messages of these codes.
+    codes : dict of str to str
+        What each code means, and what to do.
+    """
+
+    title: str
+    where: str
+    codes: dict[str, str]
+
+
+FAMILIES = (
+    Family(
+        title="Reading ratings",
+        where="`RatingsError.problems`, one `Problem` for each thing wrong.",
+        codes=READING,
+    ),
+    Family(
+        title="Checking ratings",
+        where="`assay.check(ratings).findings` and `.to_frame()`; `assay check --json`.",
+        codes=DATA,
+    ),
+    Family(
+        title="Fitting",
+        where="The attribute `warnings` of a fit as JSON, `FitWarning` and `assay.label_doubts`; "
+        "`assay fit --json`.",
+        codes=FITS,
+    ),
+    Family(
+        title="Reports",
+        where="`findings` and `gaps` of `assay report --json`.",
+        codes=REPORTS,
+    ),
+    Family(
+        title="Refusals",
+        where="The attribute `code` of every `AssayError`.",
+        codes=REFUSALS,
+    ),
+)
+MEANINGS = {code: text for family in FAMILIES for code, text in family.codes.items()}
+
+
+def meaning(code: str) -> str:
+    """Say what a code means and what to do.
+
+    Raises
+    ------
+    KeyError
+        If there is no such code.
+
+    Examples
+    --------
+    >>> meaning("unrated-items")
+    'Some items have no rating. The model predicts their labels.'
+    """
+    return MEANINGS[code]
+
+
+def messages_page() -> str:
+    """Return the page of the documentation that lists all codes, as Markdown."""
+    parts = [INTRODUCTION]
+    for family in FAMILIES:
+        parts.append(f"## {family.title}\n\n{family.where}\n\n| code | meaning |\n|---|---|")
+        lines = (f"| `{code}` | {text} |" for code, text in sorted(family.codes.items()))
+        parts[-1] += "".join(f"\n{line}" for line in lines)
+    return "\n\n".join(parts) + "\n"
+
+
+INTRODUCTION = """\
+# Messages and their codes
+
+Every finding, gap, warning, problem and refusal has a code, a level, a text, and the numbers that
+the text shows, by name. A code keeps its meaning when the wording changes, so programs should test
+codes and numbers, not sentences. The level is `ok`, `note`, `warning` or `problem`.
+
+    try:
+        assay.compare(fit)
+    except assay.AssayError as error:
+        print(error.code, error.numbers)
+
+The command line shows the code in brackets at the end of a warning or an error.
+
+This page is made from the code: `python -m assay.codes > docs/messages.md`."""

@@ -1,0 +1,169 @@
+"""Problems of a table that is read."""
+
+READING = {
+    "argument-type": (
+        "An argument has a type that the function cannot use. Give what the message allows."
+    ),
+    "audit-words": (
+        "A column of audits holds words other than right or wrong. Write these words, or leave "
+        "the column out."
+    ),
+    "binary-file": "The file is binary. Export it as CSV in UTF-8, or as Parquet.",
+    "changing-value": (
+        "An item or a rater has two values of something that is fixed, such as its cluster. "
+        "Correct the column, or name another."
+    ),
+    "count-table": "The cells look like counts of votes for each class. Give each vote a row.",
+    "covariate-gaps": (
+        "Some items have no value of a covariate. Fill it in, or give these items a class of "
+        "their own."
+    ),
+    "covariate-name": (
+        "A covariate has the name of a column that items have already. Rename the column."
+    ),
+    "damaged-file": (
+        "A compressed file or a Parquet file cannot be read to its end. Write or download it again."
+    ),
+    "empty-file": "The file has no rows. Check the path.",
+    "empty-labels": "labels= names no column. Name the columns of the answers.",
+    "encoding": "The file is not UTF-8 text. Save it as UTF-8.",
+    "folder-without-task": (
+        "The folder has no table of the ratings. Give a folder that has one, or the path of a file."
+    ),
+    "group-incomplete": "group= gives no group to some raters. Add them.",
+    "item-key": "The columns of the item do not tell items apart. Name more columns with item=.",
+    "item-or-system": (
+        "An item appears under several systems, so it may be the input or the output. Say which "
+        "with item=."
+    ),
+    "json-file": "The file is JSON. Make a table of it first; the message has the line of code.",
+    "labels-count": "labels= names too many or too few columns. Name one column for each label.",
+    "list-cells": (
+        "Cells hold lists. Write one answer in each cell, or name the lists that belong together."
+    ),
+    "minus-one": (
+        "The value -1 stands beside 0 and 1. Say whether it is a class or means no answer."
+    ),
+    "multi-select": (
+        "Cells hold several chosen options. Make a column, and a label, of each option."
+    ),
+    "multi-select-rows": (
+        "Rows hold several options that one rater chose for one item. Make a column of each option."
+    ),
+    "nameless-columns": (
+        "Columns that hold values have no name. Name them in the first line, or remove them."
+    ),
+    "nested-cells": "Cells hold lists, arrays or dictionaries. Write a single answer in each cell.",
+    "no-answer-given": (
+        "No rating has an answer, so there is nothing to learn from. Check the columns of the "
+        "labels and their values."
+    ),
+    "no-answers": "No column was found that holds the answers. Name it with labels=.",
+    "no-classes": (
+        "A label takes its classes from the data, and no column holds them. Name the column with "
+        "labels=."
+    ),
+    "no-item": "No column was found that names the item. Name it with item=.",
+    "no-number": "Cells that must hold numbers do not. Write numbers, or leave the cells empty.",
+    "no-rater": "No column was found that names the rater. Name it with rater=.",
+    "no-session-column": (
+        "sessions= gives an order, and no column holds the sessions. Name it with session=."
+    ),
+    "nul-character": "Cells hold the character NUL. Remove it.",
+    "one-column-several-labels": (
+        "One column is given for several labels. Give a dictionary from label to column."
+    ),
+    "one-hot": "Several columns look like the classes of one answer. Make one column of them.",
+    "panel-clusters": "A panel holds items of several clusters. Check panel= and cluster=.",
+    "panel-ranks": "Ranks in a panel repeat, or are not places in a list. Check rank= and panel=.",
+    "panels-key": (
+        "The table of panels shares no column with the ratings. Add the column that names a "
+        "rating's panel."
+    ),
+    "panels-repeat": (
+        "Keys of the table of panels stand in several different rows. Keep one row for each."
+    ),
+    "panels-unmatched": (
+        "No item of the ratings is in the table of panels. Name items there as the ratings do."
+    ),
+    "panels-values": (
+        "The table of panels shares no value with the ratings. Name them there as the ratings do."
+    ),
+    "ragged-rows": (
+        "Rows have more or fewer fields than the header. Quote values that hold a separator or a "
+        "line break."
+    ),
+    "rank-words": "Ranks are not whole numbers from 1 (or from 0). Correct the column.",
+    "rating-sessions": (
+        "A rater's answers to one item fall in several sessions. Number the ratings by session."
+    ),
+    "repeated-columns": "Column names stand twice. Rename or remove one of each.",
+    "repeated-ratings": (
+        "A rater rates an item more than once, differently. Name a replicate column, or say which"
+        " rating counts."
+    ),
+    "same-names": (
+        "Different items or raters get one name when parts are joined. Use another sign in place "
+        "of the slash."
+    ),
+    "score-and-confidence": (
+        "score= and confidence= name a column for the same label. Give one of them."
+    ),
+    "score-range": (
+        "score_range= is not two numbers. Give the lowest and the highest possible score."
+    ),
+    "score-without-order": (
+        "Scores are given for a label of three classes or more without an order. Mark the classes"
+        " as ordered."
+    ),
+    "seconds-columns": "seconds= names several columns. Name one.",
+    "sessions-argument": (
+        "sessions= is not a list of all sessions in order, each once. Correct the list."
+    ),
+    "shared-column": "labels= gives one column to several labels. Give each label its own.",
+    "source-type": "The source is not a path, a folder or a DataFrame. Give one of these.",
+    "spaces": (
+        "Spaces separate the fields. Read the file in Python; the message has the line of code."
+    ),
+    "too-many-classes": (
+        "A column holds too many different values to be classes. Name the column of classes with "
+        "labels=."
+    ),
+    "truth-conflict": "An item has two true classes of one label. Keep one.",
+    "truth-impossible": (
+        "The truth of some items breaks the hard rules or gates of the task. Correct it, or "
+        "soften the rule."
+    ),
+    "truth-items": (
+        "The table of truth has no column that names its items. Add one that is called as in the "
+        "ratings."
+    ),
+    "truth-labels": (
+        "The table of truth has no column for any label. Name its columns after the labels."
+    ),
+    "truth-not-found": "truth= is neither a column nor a file. Correct the name.",
+    "truth-several": (
+        "Cells of the truth hold several values. Leave them empty, which says that the truth is "
+        "not known."
+    ),
+    "truth-unmatched": (
+        "No item of the truth is an item of the ratings. Name items there as the ratings do."
+    ),
+    "truth-vocabulary": (
+        "The truth uses words that no answer uses. Say with classes= what they mean."
+    ),
+    "unknown-class": (
+        "A value is not a class of the label. Say with classes= which class it means, or correct "
+        "it."
+    ),
+    "unknown-column": "An argument names a column that the table does not have. Correct the name.",
+    "unknown-label": "A name is not a label of the task. Use one that the message lists.",
+    "unparsed-file": "The file cannot be read as a table. Check separators and quotes.",
+    "unread-file": "The file cannot be opened. Check the path and the permissions.",
+    "weight-words": "A design weight is not a positive number. Correct the column.",
+    "which-item": "Several columns could name the item. Name it with item=.",
+    "wide-table": (
+        "Each rater has a column. Give each answer a row of its own; the message has the line of "
+        "code."
+    ),
+}

@@ -1,0 +1,285 @@
+"""Refusals: arguments, specifications, files and fits that cannot be used."""
+
+REFUSALS = {
+    "argument-choice": (
+        "An argument is none of the words that are allowed. Use one that the message lists."
+    ),
+    "argument-count": (
+        "An argument is not a whole number, or is too small. Give one that the message allows."
+    ),
+    "argument-flag": "An argument is not true or false. Give True or False.",
+    "argument-names": "An argument is not a name or a list of names. Give names as text.",
+    "argument-number": (
+        "An argument is not a number in the allowed range. Give one that the message allows."
+    ),
+    "argument-path": "An argument is not a path. Give a path as text.",
+    "attribution-labels": (
+        "A study of attribution needs labels that the task lacks. Read the ratings with task='ais'."
+    ),
+    "checkpoint-of-other-run": (
+        "The folder of checkpoints holds chains of other runs. Repeat that call, or give another "
+        "folder."
+    ),
+    "claim-itself": "A claim compares a system with itself. Name another system.",
+    "claim-number": "A number in a claim is out of range. Correct it.",
+    "claim-syntax": "A claim cannot be read. Write it in one of the forms that the message shows.",
+    "codes-not-numbers": "Class codes have no mean. Use assay.label_probabilities(fit).",
+    "condition-always-or-never": (
+        "A condition holds always or never, so that it compares nothing. Change it."
+    ),
+    "contrast-argument": "contrast= is not the names of two systems. Name two.",
+    "counts-numbers": "Counts are not whole numbers with successes up to the total. Correct them.",
+    "counts-table": (
+        "The table of counts lacks a column, or holds what cannot be used. Correct it as the "
+        "message says."
+    ),
+    "damaged-fit": (
+        "A stored fit is damaged or was changed. Fit the ratings again, or use another copy."
+    ),
+    "dask-client": (
+        "The Dask client cannot be used. Give a connected client, or the address of its scheduler."
+    ),
+    "dask-cluster": (
+        "The Dask cluster does not answer, has no worker or was lost. Check it, and start again."
+    ),
+    "density-not-finite": "The posterior density is not finite at the start. Check the priors.",
+    "draws-dims": "An array has dims that draws do not have. Give draws of assay.",
+    "drift-sessions": (
+        "Drift needs at least two sessions, and the session of every rating. Read with session=, "
+        "or leave the layer out."
+    ),
+    "empty-truth": "The truth holds no item. Give the class of each item.",
+    "executor-argument": (
+        "executor= is not an executor. Make one with assay.dask_executor(address)."
+    ),
+    "extra-not-installed": (
+        "An optional dependency is missing. Install the extra that the message names."
+    ),
+    "family-unfit": (
+        "A rater family does not suit the labels of this task. Use the family that the message "
+        "names."
+    ),
+    "file-not-written": "A file could not be written. Check the disk and the permissions.",
+    "fit-elsewhere": (
+        "The fit could not be written to its place and stands elsewhere. Move it from there."
+    ),
+    "forbidden-answers": (
+        "Ratings hold answers that gates or blocked rules forbid. Read them with read_ratings, "
+        "which sets them aside."
+    ),
+    "formula-data": (
+        "A term of the formula cannot be computed from the items. Correct the column, or leave "
+        "the term out."
+    ),
+    "formula-function": (
+        "The formula calls a function in a way that is not available. Use one that the message "
+        "lists."
+    ),
+    "formula-not-stored": (
+        "A fit by an earlier version lacks the columns of its formula. Fit the ratings again."
+    ),
+    "formula-prevalence": "A formula needs main effects. Use prevalence='loglinear'.",
+    "formula-size": "The formula is too long or too deep. Write a shorter one.",
+    "formula-syntax": "The formula cannot be read. Correct it as the message says.",
+    "formula-term": "A term of the formula is not available. Write it as the message says.",
+    "formula-unknown-column": (
+        "The formula reads a column that items do not have. Read it with the ratings (covariates=)."
+    ),
+    "gains-argument": "gains= is not a dictionary from class to gain. Give one.",
+    "gates-in-circle": "Gates of labels depend on each other in a circle. Remove one of them.",
+    "gold-chosen-unused": "gold_chosen= has a meaning with reference='gold' alone. Leave it out.",
+    "groups-without-recipe": "raters= says nothing of some rater groups. Give each group a recipe.",
+    "guess-words": "A guess is neither 0, 1 nor a class. Correct the column.",
+    "items-without-cluster": "Some items have no cluster. Give each item one.",
+    "labels-shape": "An array of labels has the wrong shape. Give (item, label).",
+    "layer-unfit": (
+        "A layer cannot stand on this rater family. Leave it out, or use another family."
+    ),
+    "learned-truth": (
+        "The truth of this fit is not the consensus, so that errors of the consensus are learned."
+        " See assay.perception_table."
+    ),
+    "metric-file": "A file of metrics cannot be loaded. Correct it; the message has an example.",
+    "metric-function": (
+        "The function of a metric fails, or returns an array of the wrong shape. Correct it as "
+        "the message says."
+    ),
+    "metric-obstacle": (
+        "A measure cannot be computed from what was given. Give what the message names."
+    ),
+    "metric-registration": (
+        "A metric cannot be registered so. Correct the argument that the message names."
+    ),
+    "modelled-abstentions": (
+        "The metric counts abstentions, which this fit models already. Ask about another metric."
+    ),
+    "no-abstentions": (
+        "No rating is an abstention, so that there is nothing to ask. Keep skipped ratings in the"
+        " file."
+    ),
+    "no-complete-panel": "incomplete='drop' leaves no panel. Use incomplete='predict'.",
+    "no-curvature": "Laplace's approximation does not exist here. Use method='nuts'.",
+    "no-difficulty": "The fit has no difficulty of items. Fit with a layer of difficulty.",
+    "no-drift": "The fit has no drift of raters. Read with session=, and fit with the layer drift.",
+    "no-items": "There are no items. Check the filter of the ratings.",
+    "no-lapses": "The fit has no lapses. Fit with the layer lapses.",
+    "no-partitions": (
+        "The folder holds no partitions that can be read. Write all .parquet files into one folder."
+    ),
+    "no-rating-of-raters": "No rating is by the raters that are named. Check the names.",
+    "no-such-file": "There is no file at this path. Check it.",
+    "not-a-fit": (
+        "The file or tree is not a fit. Make one with assay.fit, or read one with assay.load."
+    ),
+    "nuts-option": (
+        "An option belongs to method='nuts' and nutpie alone. Leave it out, or change the method."
+    ),
+    "open-classes": "A label takes its classes from the data. Read ratings with the task first.",
+    "opinion-impossible": (
+        "No distribution has this mean and this interval. Give a wider interval or another "
+        "probability."
+    ),
+    "other-ratings": "The fit is of other ratings. Pass the ratings that were fitted.",
+    "other-version": (
+        "Another version of assay wrote this fit. Install that version, or fit the ratings again."
+    ),
+    "output-place": "The fit cannot be written there. Give a file name in a folder that exists.",
+    "partition-changed": (
+        "A partition changed while it was fitted. Keep the files as they are during a fit."
+    ),
+    "partition-sessions": (
+        "One partition may not show all sessions. Name them in order (sessions=)."
+    ),
+    "partitions-unlike": (
+        "Partitions were read in different ways. Name the columns and words, so that all are read"
+        " alike."
+    ),
+    "partitions-unsupported": (
+        "This option needs all data on one machine. Leave it out, or use assay.fit."
+    ),
+    "perception-without-reference": (
+        "Perception needs to know whose truth is meant. Give reference=."
+    ),
+    "positive-classes": "It is not clear which classes count as positive. Say so with positive=.",
+    "prior-counts": (
+        "A prior table of counts does not suit the labels. Give positive counts, true class by "
+        "reported class."
+    ),
+    "prior-file": "A file or argument of priors cannot be read. Write it as the message shows.",
+    "prior-kind": (
+        "A prior is of a kind that this parameter cannot have. Use one that the message lists."
+    ),
+    "prior-kinds-mixed": (
+        "Priors of one parameter are of different kinds. Give all of them the same kind."
+    ),
+    "prior-syntax": "A prior cannot be read. Write a distribution with numbers, or an opinion.",
+    "prior-unknown": "The model has no prior of this name. Use one that the message lists.",
+    "prior-unused": (
+        "The model does not use some priors. Leave them out, or put all of them into a TOML file."
+    ),
+    "rater-in-two-groups": "A rater is in several groups. Give each rater one group.",
+    "ratings-shape": (
+        "An array of the ratings has the wrong shape. Select ratings with "
+        "assay.ratings.take_ratings."
+    ),
+    "recipe-families": "A recipe names several families. Name one, and any layers.",
+    "recipe-repeats": "A recipe names a layer more than once. Name it once.",
+    "recipe-syntax": (
+        "A recipe of raters cannot be read. Write a family by name, and layers after plus signs."
+    ),
+    "reference-argument": (
+        "reference= cannot be used. Give 'gold', 'groups' or the name of a rater group."
+    ),
+    "reference-too-few-items": (
+        "Too few items tell how the reference differs from the other raters. Use reference=None, "
+        "or collect more."
+    ),
+    "reference-with-perception": (
+        "The reference cannot have a perception layer, because its consensus is the truth. Leave "
+        "the layer out."
+    ),
+    "repeated-items": "Items occur more than once. Keep one line for each item.",
+    "response-argument": (
+        "The response to a rule is not one that is allowed. Use one that the message lists."
+    ),
+    "rope-argument": "rope= is neither a number nor two. Give a difference that does not matter.",
+    "rule-not-binary": (
+        "A rule uses a label of several classes as yes or no. Write which class is meant."
+    ),
+    "rule-open-classes": (
+        "A rule names a label whose classes come from the data. List them in the task file."
+    ),
+    "rule-syntax": "A rule cannot be read. Write it with the operators that the message lists.",
+    "rules-block-all": "Blocked rules leave no answer that a rater could give. Soften one of them.",
+    "rules-contradict": "The rules of a task contradict each other. Remove or soften one of them.",
+    "rules-exclude-class": (
+        "Rules and gates never admit a class. Remove the class, or soften a rule."
+    ),
+    "scores-no-number": (
+        "Scores hold what is no finite number. Write numbers, or leave the cells empty."
+    ),
+    "scores-other-items": (
+        "Scores are of items that the truth does not have. Name items as the truth does."
+    ),
+    "scores-table": (
+        "Scores cannot be used. Give a dictionary, a Series or a table from item to score."
+    ),
+    "simulated-classes": "classes= must be at least two different names. Give two or more.",
+    "simulated-design": (
+        "The simulated design is impossible. Change the numbers of items, raters or ratings."
+    ),
+    "simulated-values": (
+        "Values of a parameter have the wrong name, shape or range. Correct them as the message "
+        "says."
+    ),
+    "split-clusters": (
+        "Ratings of one cluster stand in several partitions. Partition the data set by cluster."
+    ),
+    "task-file": "A task file cannot be used. Correct the problems that the message lists.",
+    "task-missing": "No task is named. Give --task.",
+    "too-few-fits": "Stacking needs at least two fits. Give more, by name.",
+    "too-few-strata": (
+        "Groups need at least two strata. Name their column with stratum= when reading."
+    ),
+    "too-few-systems": (
+        "At least two systems are needed. Name their column with system= when reading."
+    ),
+    "too-many-completions": (
+        "A rating leaves too many gating labels open. Read with partial='draft'."
+    ),
+    "too-many-contexts": (
+        "The formula tells too many kinds of items apart. Round or cut its columns."
+    ),
+    "too-many-states": (
+        "The task has too many combinations of classes. Split it, add rules, or raise max_states."
+    ),
+    "two-difficulties": "An item cannot have two layers of difficulty. Leave one out.",
+    "uneven-design-weights": (
+        "Design weights differ within a panel or cluster, which this metric cannot count. Use "
+        "what the message names."
+    ),
+    "unknown-catalogue-name": (
+        "No entry of the catalogue has this name. Use one that the message lists."
+    ),
+    "unknown-family": (
+        "A layer stands in the place of a family. Write a family first, such as 'hierarchical'."
+    ),
+    "unknown-group": "No rater is in a group of this name. Use one that the message lists.",
+    "unknown-metric": "No metric has this name. Use one that the message lists.",
+    "unknown-rater": "No rater or rater group has this name. Use one that the message lists.",
+    "unknown-rule": "The task has no rule of this name. Use one that the message lists.",
+    "unknown-system": "No system has this name. Use one that the message lists.",
+    "unknown-task": (
+        "No task has this name. Use one that the message lists, or the path of a task file."
+    ),
+    "unlike-fits": (
+        "The fits are not of the same items and known truth. Stack fits of one set of ratings."
+    ),
+    "unlisted-sessions": "The list of sessions lacks some that ratings have. Add them.",
+    "unsafe-store": (
+        "A store of a fit points elsewhere, runs code or has a foreign format. Do not open it; "
+        "ask for a .nc file."
+    ),
+    "unstorable-name": "A name holds characters that files cannot store. Rename it.",
+    "which-label": "The task has several labels. Name one with label=.",
+}

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from assay.checking import Check, Finding, check
-from assay.checking.double_sampling import MEASURED, RECIPE, TOPIC, double_sampling
+from assay.checking.double_sampling import MEASURED, RECIPE, SCORES, TOPIC, double_sampling
 from assay.diagnostics import fit_warnings
 from assay.errors import FitWarning
 from assay.fit_words import doubts
@@ -56,18 +56,20 @@ def test_a_judge_that_gives_scores_is_an_instrument_too(answers: bool) -> None:
     if not answers:
         table.loc[judged, "label"] = None
     (found,) = said(check(read(table, score="score")))
-    assert "all items of one, two were rated by llm" in found.text
-    assert ("read answers made of them" in found.text) == (not answers)
+    assert found.code == "double-sampling"
+    assert "one, two were rated by llm" in found.text
+    assert (SCORES in found.text) == (not answers)
 
 
 def test_a_fit_with_one_error_rate_for_both_systems_warns() -> None:
     ratings, effort = read(study()), {"method": "map", "draws": 5, "chains": 1, "starts": 1}
-    with pytest.warns(FitWarning, match="its sign can turn"):
+    with pytest.warns(FitWarning):
         plain = fit(ratings, **effort)  # type: ignore[arg-type]
-    assert any(f'"llm": "{RECIPE}"' in text for text in doubts(plain))
+    (turned,) = (note for note in doubts(plain) if note.code == "double-sampling")
+    assert f'"llm": "{RECIPE}"' in turned
     raters = {"llm": RECIPE, "people": "hierarchical"}
     mended = fit(ratings, raters=raters, prevalence="dirichlet", **effort)  # type: ignore[arg-type]
-    assert not any("sign can turn" in text for text in fit_warnings(mended))
+    assert "double-sampling" not in [note.code for note in fit_warnings(mended)]
 
 
 def test_a_judge_of_everything_beside_a_sample_gets_the_layer_proposed() -> None:
@@ -154,15 +156,17 @@ def test_of_raters_without_groups_it_is_asked_what_they_are() -> None:
 def test_a_system_with_a_few_checked_items_is_named() -> None:
     table = study()
     rare = (table["rater"] != "judge") & (table["system"] == "two") & (table["query"] >= 4)
-    texts = [f.text for f in said(check(read(table[~rare])))]
-    assert len(texts) == 2
-    assert "fewer than 10 items of a system (two 4)" in texts[1]
+    both, few = said(check(read(table[~rare])))
+    assert (both.code, few.code) == ("double-sampling", "double-sampling-few")
+    assert few.numbers == {"systems": 1, "items": 10}
+    assert "(two 4)" in few.text
 
 
 def test_of_several_labels_the_price_of_the_prevalence_is_said() -> None:
     table = study().rename(columns={"label": "misleading"}).replace({"x": "yes", "y": "no"})
     ratings = read_ratings(table, task="retrieval", cluster="query", system="system")
-    assert "of the 3 labels" in said(check(ratings))[-1].text
+    last = said(check(ratings))[-1]
+    assert (last.code, last.numbers) == ("dirichlet-labels", {"labels": 3})
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,11 @@
 """What check says of small data holds together: what leans on the prior, what can be learned."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
 
 import assay
 from assay.checking import Finding
-
-LEARNED = "reliability can be learned"
 
 
 def rated(times: dict[int, int], n_raters: int = 3, classes: str = "ab") -> list[Finding]:
@@ -29,8 +25,7 @@ def about_reliability(found: list[Finding]) -> Finding:
     (finding,) = [
         f
         for f in found
-        if f.topic == "what can be answered"
-        and re.search(f"{LEARNED}|reliabilities|raters agree", f.text)
+        if f.code in ("learnable-reliability", "reliability-from-prior", "agreement-alone")
     ]
     return finding
 
@@ -46,9 +41,8 @@ def test_little_is_never_said_to_be_enough(times: dict[int, int], classes: str) 
     said = about_reliability(found)
     assert said.level == "warning"
     assert said.leans
-    assert "prior" in said.text
-    assert LEARNED not in said.text
-    assert "lean on the prior" in leaning(found)
+    assert said.code == "reliability-from-prior"
+    assert "no-prior-leaning" not in [f.code for f in found]
 
 
 @pytest.mark.parametrize("once", [0, 5])
@@ -70,10 +64,7 @@ def test_how_well_a_reliability_can_be_known_is_its_sd() -> None:
 def test_many_items_of_few_of_each_class_are_little() -> None:
     found = rated({3: 100}, classes="abcdefgh")
     said = about_reliability(found)
-    assert (
-        said.text
-        == "reliabilities lean on the prior: 100 items tell of them, fewer than 20 of each class"
-    )
+    assert (said.code, said.numbers) == ("reliability-from-prior", {"items": 100})
     assert said.leans
 
 
@@ -86,17 +77,21 @@ def test_a_seldom_class_is_left_out_of_what_can_be_learned() -> None:
 
 def test_of_a_crowd_the_mean_alone_is_learned() -> None:
     found = rated({3: 120}, n_raters=90)
-    assert re.search(r"\d+ of 90 raters share fewer than 10 items", leaning(found))
-    assert "the raters' mean reliability can be learned from" in about_reliability(found).text
+    (few,) = (f for f in found if f.code == "few-shared-items")
+    assert (few.numbers["of"], few.numbers["items"]) == (90, 10)
+    said = about_reliability(found)
+    assert said.code == "learnable-reliability"
+    assert "mean reliability" in said.text
 
 
 @pytest.mark.parametrize(("triples", "how"), [(0, "not"), (2, "hardly")])
 def test_pairs_tell_which_way_raters_err_neither_here_nor_there(triples: int, how: str) -> None:
     found = rated({2: 98, 3: triples}, n_raters=5)
-    assert f"A third rater, or the truth, on {20 - triples} such items would" in leaning(found)
-    said = about_reliability(found).text
-    learned = f"how often raters agree can be learned (from {98 + triples} items)"
-    assert said == f"{learned}, which way they err {how}"
+    (pairs,) = (f for f in found if f.code == "two-ratings-items")
+    assert pairs.numbers == {"items": 98, "settled": triples, "wanted": 20 - triples}
+    said = about_reliability(found)
+    assert (said.code, said.numbers) == ("agreement-alone", {"items": 98 + triples})
+    assert said.text.endswith(f"which way they err {how}")
 
 
 def test_more_items_than_there_are_are_asked_for_in_words() -> None:

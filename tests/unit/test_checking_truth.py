@@ -33,27 +33,31 @@ def checked(*, raters: int, known: int) -> Check:
     return assay.check(read_ratings(once(raters=raters, known=known), task="single", truth="gold"))
 
 
-def texts(report: Check) -> str:
-    return "\n".join(f.text for f in report.findings)
+def codes(report: Check) -> set[str]:
+    return {f.code for f in report.findings}
+
+
+def numbers(report: Check, code: str) -> dict[str, float]:
+    """Return the numbers of the one finding of a code."""
+    (found,) = (f for f in report.findings if f.code == code)
+    return dict(found.numbers)
 
 
 @pytest.mark.parametrize("raters", [1, 3])
 def test_known_truth_tells_errors_where_no_item_has_two_raters(raters: int) -> None:
     report = checked(raters=raters, known=100)
     assert not report.at_least("problem")
-    assert "errors are learned from 100 items of known truth" in texts(report)
-    assert "the raters' reliability can be learned from known truth" in texts(report)
-    connected = "there is one rater: errors are learned from the items of known truth"
-    if raters > 1:
-        connected = "all 3 raters are connected by items in common or known truth"
-    assert connected in texts(report)
+    told = numbers(report, "errors-from-known-truth")
+    assert told == {"items": 0, "of": SIZE, "known": 100}
+    assert numbers(report, "learnable-reliability")["items"] == 100
+    assert ("connected-raters" if raters > 1 else "one-rater-known-truth") in codes(report)
 
 
 def test_little_known_truth_tells_little() -> None:
-    said = texts(checked(raters=3, known=5))
-    assert "reliabilities lean on the prior: 5 items tell of them; 100 items with three" in said
-    assert "learned of reliability comes from 5 items" in said
-    assert "reliability can be learned" not in said
+    report = checked(raters=3, known=5)
+    assert numbers(report, "reliability-from-prior") == {"items": 5, "wanted": 100}
+    assert numbers(report, "single-rating-items")["telling"] == 5
+    assert "learnable-reliability" not in codes(report)
 
 
 @pytest.mark.parametrize("size", [300, 3000])
@@ -62,29 +66,28 @@ def test_how_many_items_tell_counts_and_not_their_share(size: int) -> None:
     table = pd.DataFrame(rows, columns=["item", "rater"]).assign(label="no")
     table.loc[table["item"] % 3 == 0, "label"] = "yes"
     report = assay.check(read_ratings(table, task="single"))
-    assert "reliabilities lean" not in texts(report)
-    assert "raters agree can be learned (from 110 items), which way they err not" in texts(report)
+    assert "reliability-from-prior" not in codes(report)
+    assert numbers(report, "agreement-alone") == {"items": 110}
 
 
 def test_without_it_nothing_tells_errors() -> None:
     table = once(raters=3, known=0).drop(columns="gold")
     report = assay.check(read_ratings(table, task="single"))
     (problem,) = report.at_least("problem")
-    assert "what raters get wrong cannot be told from what is true" in problem.text
-    assert "the raters fall into 3 parts without items in common" in texts(report)
-    assert "whether some of them look like one cannot be told" in texts(report)
-    assert "no two raters agree so often" not in texts(report)
-    assert "120 of 120 rated items (100%) have one rater: each" in texts(report)
-    assert "a reliability that only the prior tells" in texts(report)
-    assert "that other items teach" not in texts(report)
+    assert (problem.code, problem.numbers) == ("no-shared-items", {"items": 0, "of": SIZE})
+    assert numbers(report, "unconnected-raters")["parts"] == 3
+    assert "near-duplicates-untold" in codes(report)
+    assert "no-near-duplicates" not in codes(report)
+    assert numbers(report, "single-rating-items") == {"items": SIZE, "of": SIZE, "share": 1}
 
 
 def test_one_is_singular() -> None:
     table = once(raters=1, known=0).assign(item=1, rater="one").iloc[:1]
-    said = texts(assay.check(read_ratings(table, task="relevance", labels="label")))
+    report = assay.check(read_ratings(table, task="relevance", labels="label"))
+    said = "\n".join(f.text for f in report.findings)
     assert "1 rater in one group" in said
     assert "1 cluster (each item is its own)" in said
-    assert "no two raters" not in said
+    assert "no-near-duplicates" not in codes(report)
 
 
 @pytest.mark.filterwarnings("ignore::assay.errors.FitWarning")

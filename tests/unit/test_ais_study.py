@@ -14,6 +14,7 @@ from assay.agreements import agreement
 from assay.ais_studies import ais_study
 from assay.ais_studies.audits import audit_table
 from assay.ais_studies.times import time_table
+from assay.doubts import LabelDoubt, doubts_json
 from assay.errors import FitWarning, ModelError
 from assay.evaluation import majority_metrics
 from assay.grammar import NOT_ASKED
@@ -98,6 +99,22 @@ def test_a_fit_puts_the_model_beside_the_vote(ratings: Ratings):
         assert line.shift == pytest.approx(line.mean - line.majority)
     assert set(systems["reference"]) == {fit.attrs["reference"]}
     assert systems["estimand"].str.len().gt(0).all()
+
+
+def test_a_rate_in_doubt_is_marked_at_the_number(ratings: Ratings):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1)
+    assert set(ais_study(fit, draws=5).systems["doubt"]) == {""}
+    doubt = LabelDoubt(code="empty-class", label="interpretable", classes=("no",), mark="empty!")
+    fit.attrs["label_doubts"] = doubts_json([doubt])
+    study = ais_study(fit, draws=5)
+    marked = study.systems.set_index("metric")["doubt"] != ""
+    assert marked["interpretable_rate"].all()
+    assert marked["attributable_rate"].all()
+    assert not marked["flag_rate"].any()
+    assert "* empty!" in str(study)
+    assert str(study).count(")*") == marked.sum()
 
 
 def checked(ratings: Ratings, audit: list[list[int]], session: list[str]) -> Ratings:

@@ -36,7 +36,7 @@ class AisStudy:
         A line per metric (Flag, Int, AIS) and system: ``metric``, ``system``, ``majority``,
         ``majority_lower``, ``majority_upper`` (the vote taken for the truth, cluster bootstrap),
         ``mean``, ``lower``, ``upper`` (posterior; NaN without a fit), ``shift`` (mean less
-        majority), ``estimand``, ``reference``.
+        majority), ``doubt`` (why the posterior may mislead), ``estimand``, ``reference``.
     agreement : pandas.DataFrame
         A line per label and statistic (percent agreement of pairs, Krippendorff's alpha, F1
         against the consensus of all and of the other raters): ``label``, ``statistic``, ``value``,
@@ -151,13 +151,13 @@ def _require_labels(task: Task) -> None:
 def _systems(vote: pd.DataFrame, fit: xr.DataTree | None, level: float) -> pd.DataFrame:
     """Put the model's rates beside those of the vote."""
     keys, numbers = ["metric", "system"], ["mean", "lower", "upper"]
-    about = ["estimand", "reference"]
+    about = ["doubt", "estimand", "reference"]
     table = vote[[*keys, "value", "lower", "upper"]].rename(
         columns={"value": "majority", "lower": "majority_lower", "upper": "majority_upper"}
     )
     if fit is None:
         return table.assign(mean=np.nan, lower=np.nan, upper=np.nan, shift=np.nan).assign(
-            estimand=vote["estimand"], reference=vote["reference"]
+            doubt="", estimand=vote["estimand"], reference=vote["reference"]
         )
     model = summarize(metrics(fit, metric=METRICS), level=level)[[*keys, *numbers, *about]]
     joined = table.merge(model, on=keys, how="left", validate="one_to_one")

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 
 from assay.fit_words import estimand_words
-from assay.words import UNDEFINED, interval, percent
+from assay.words import UNDEFINED, interval, mark_of, percent
 
 ENDS = ("lower", "upper")
-SHARED = ("estimand", "reference", "shift")
+SHARED = ("estimand", "reference", "shift", "doubt")
 """Columns that a heading tells, or that the numbers beside them make."""
 
 
@@ -25,15 +25,26 @@ def study_text(
     """Write the tables of a study (see :func:`assay.ais_study`); empty ones are left out."""
     ends = f"{percent(level)} interval"
     about = f"estimand {estimand_words(systems)}; reference: {systems['reference'].iloc[0]}"
-    vote = ["majority", "majority_lower", "majority_upper"]
+    vote, marks = ["majority", "majority_lower", "majority_upper"], dict[str, str]()
     tables = {
-        f"Rates by system ({ends}; {about})": _told(systems, majority=vote, model=["mean", *ENDS]),
+        f"Rates by system ({ends}; {about})": _marked(
+            _told(systems, majority=vote, model=["mean", *ENDS]), systems["doubt"], marks
+        ),
         f"Agreement of the raters ({ends})": _told(agreement, value=["value", *ENDS]),
         f"Audited answers that are right ({ends})": _told(audits, share=["share", *ENDS]),
         "Completion times in seconds": times.round(1),
     }
     blocks = [f"{name}\n{t.to_string(index=False)}" for name, t in tables.items() if len(t)]
+    notes = [*(f"{mark} {text}" for text, mark in marks.items()), *notes]
     return "\n\n".join([*blocks, *(["\n".join(notes)] if notes else [])])
+
+
+def _marked(table: pd.DataFrame, doubts: pd.Series, marks: dict[str, str]) -> pd.DataFrame:
+    """Mark the model's numbers that may mislead."""
+    if "model" not in table:
+        return table
+    found = [mark_of(doubt, marks) if doubt else "" for doubt in doubts]
+    return table.assign(model=table["model"] + found)
 
 
 def _told(table: pd.DataFrame, **estimates: list[str]) -> pd.DataFrame:

@@ -80,8 +80,9 @@ def stability(
         A line per variant and contrast, or per variant, metric and system, the fit itself first:
         ``kind``, ``variant``, ``metric``; ``a``, ``b``, ``estimand``, ``difference``,
         ``difference_lower``, ``difference_upper``, ``p_greater``, or ``system``, ``estimand``,
-        ``mean``, ``lower``, ``upper``; ``level``, ``changes`` (in words; why, if a variant could
-        not run), ``basis`` (how many draws), ``warnings`` (of the refit).
+        ``mean``, ``lower``, ``upper``; ``doubt`` (why the metric may mislead), ``level``,
+        ``changes`` (in words; why, if a variant could not run), ``basis`` (how many draws),
+        ``warnings`` (of the refit).
 
     Raises
     ------

@@ -45,7 +45,14 @@ def contrasts_view(table: Callable[[xr.DataTree], pd.DataFrame]) -> View:
     """Return the view of contrasts: lines of :attr:`assay.comparison.Comparison.pairs`."""
     return View(
         key=("metric", "a", "b"),
-        numbers=("estimand", "difference", "difference_lower", "difference_upper", "p_greater"),
+        numbers=(
+            "estimand",
+            "difference",
+            "difference_lower",
+            "difference_upper",
+            "p_greater",
+            "doubt",
+        ),
         table=table,
         changes=contrast_changes,
     )
@@ -55,7 +62,7 @@ def systems_view(table: Callable[[xr.DataTree], pd.DataFrame]) -> View:
     """Return the view of the metrics of each system: lines of :func:`assay.summarize`."""
     return View(
         key=("metric", "system"),
-        numbers=("estimand", "mean", "lower", "upper"),
+        numbers=("estimand", "mean", "lower", "upper", "doubt"),
         table=table,
         changes=system_changes,
     )

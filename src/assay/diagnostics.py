@@ -236,7 +236,7 @@ def _some(values: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     return {name: value[:: max(1, draws // LOOKED_AT)] for name, value in values.items()}
 
 
-def reference_warnings(structure: Structure, probabilities: Floats) -> list[str]:
+def reference_warnings(structure: Structure, probabilities: Floats) -> list[Note]:
     """Say if the labels of a fit are not those of the group whose consensus is the truth.
 
     Parameters
@@ -250,7 +250,7 @@ def reference_warnings(structure: Structure, probabilities: Floats) -> list[str]
 
 def reference_drifts(
     structure: Structure, probabilities: Floats
-) -> list[tuple[str, tuple[str, ...], str]]:
+) -> list[tuple[str, tuple[str, ...], Note]]:
     """Name the classes of a fit that the group whose consensus is the truth calls otherwise.
 
     Its raters may err one by one. But a class that is not what most of them call so has drifted
@@ -264,7 +264,7 @@ def reference_drifts(
     ratings, reference = structure.ratings, structure.spec.reference
     mine = ratings.raters["group"].to_numpy(object)[ratings.rater] == reference
     states = structure.prevalence.space.states
-    found: list[tuple[str, tuple[str, ...], str]] = []
+    found: list[tuple[str, tuple[str, ...], Note]] = []
     for n, label in enumerate(ratings.task.labels):
         told = mine & (ratings.answers[:, n] >= 0)
         votes = np.zeros((len(ratings.items), len(label.classes)))
@@ -274,18 +274,20 @@ def reference_drifts(
             held = probabilities[:, states[:, n] == k].sum(axis=1)
             given, here = held @ votes, clear & (votes.argmax(axis=1) == k)
             most = int(given.argmax())
-            seen = ""
+            seen, numbers = "", {}
             if given.sum() >= FEW_ITEMS and given[most] > CLEARLY * given[k]:
                 seen = (
                     f"items that are {name!r} by this fit ({label.name}) get the answer "
                     f"{label.classes[most]!r} from it more often than their own "
                     f"({given[most] / given.sum():.0%} and {given[k] / given.sum():.0%})"
                 )
+                numbers = {"other": given[most] / given.sum(), "own": given[k] / given.sum()}
             elif here.sum() >= FEW_ITEMS and held[here].mean() < 0.5:
                 seen = (
                     f"of the {here.sum()} items that most of its raters call {name!r} "
                     f"({label.name}) this fit takes {held[here].mean():.0%} for it"
                 )
+                numbers = {"items": here.sum(), "share": held[here].mean()}
             if seen:
                 text = (
                     f"The consensus of {reference} is the truth by definition, but {seen}: what "
@@ -293,7 +295,8 @@ def reference_drifts(
                     f"tells the model what is meant; a recipe for {reference} without layers, or "
                     "prior counts, hold names in their place."
                 )
-                found.append((label.name, (name,), text))
+                note = Note(text, code="class-drift", numbers=numbers)
+                found.append((label.name, (name,), note))
     return found
 
 

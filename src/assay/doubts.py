@@ -204,7 +204,7 @@ def find_doubts(
     ]
     found = [
         LabelDoubt(
-            code="class-drift", label=label, classes=classes, warning=text,
+            code="class-drift", label=label, classes=classes, warning=text, numbers=text.numbers,
             mark=f"class drift: classes of {label} may mean something else than their names",
         )
         for label, classes, text in told

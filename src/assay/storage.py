@@ -138,7 +138,7 @@ def _no_fit(source: Path, why: object) -> FitError:
     return FitError(
         f"{source} is not a fit that assay wrote: {why}. A fit is the .nc file or .zarr "
         f"folder that comes from {WRITERS}",
-        code="not-a-fit",
+        code=getattr(why, "code", "") or "not-a-fit",
     )
 
 

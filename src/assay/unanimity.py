@@ -8,6 +8,7 @@ answers better, as a recipe can whose errors are too tame for the data: chains a
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.errors import Note
 from assay.model import Structure
 from assay.ratings import Ratings
 
@@ -35,7 +36,7 @@ def label_votes(ratings: Ratings, answers: NDArray[np.integer], classes: int) ->
     return np.bincount(cell, minlength=size[0] * classes).reshape(size)
 
 
-def unanimity_warnings(structure: Structure, probabilities: Floats) -> list[str]:
+def unanimity_warnings(structure: Structure, probabilities: Floats) -> list[Note]:
     """Say which classes a fit denies to most of the items of which all raters say so.
 
     Parameters
@@ -49,7 +50,7 @@ def unanimity_warnings(structure: Structure, probabilities: Floats) -> list[str]
 
 def denied_labels(
     structure: Structure, probabilities: Floats
-) -> list[tuple[str, tuple[str, ...], str]]:
+) -> list[tuple[str, tuple[str, ...], Note]]:
     """Name classes that a fit denies to most of the items of which all raters say so.
 
     Items whose truth is known are left out. Where a reference says what is true, a whole group may
@@ -64,7 +65,7 @@ def denied_labels(
     if structure.spec.reference is not None:
         return []
     states = structure.prevalence.space.states
-    found: list[tuple[str, tuple[str, ...], str]] = []
+    found: list[tuple[str, tuple[str, ...], Note]] = []
     tells = "the truth of some items (truth=) would tell"
     if ratings.has_truth.any():
         tells = "assay.loo_gold of both fits tells which of them foretells the known truth"
@@ -83,5 +84,7 @@ def denied_labels(
                     "err alike. Another recipe (raters='hierarchical') may explain the answers as "
                     f"they are meant; {tells}."
                 )
-                found.append((label.name, (name,), text))
+                numbers = {"items": here.sum(), "share": held.mean()}
+                note = Note(text, code="class-drift", numbers=numbers)
+                found.append((label.name, (name,), note))
     return found

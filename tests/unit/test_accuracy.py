@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import xarray as xr
+from refusals import refusal
 
 import assay
 from assay.accuracy import compare_raters, rater_accuracy
@@ -82,5 +83,7 @@ def test_a_mode_cannot_tell_who_is_better(method: str) -> None:
 
 
 def test_an_unknown_kind_is_refused(retrieval: xr.DataTree) -> None:
-    with pytest.raises(ModelError, match="kind='row'; did you mean raw"):
+    with pytest.raises(
+        ModelError, match="kind='row'; did you mean raw", check=refusal("argument-choice")
+    ):
         compare_raters(retrieval, kind="row")

@@ -10,6 +10,7 @@ import krippendorff
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refusal
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
@@ -332,7 +333,9 @@ def test_labels_are_chosen_by_name():
         "misleading",
         WHOLE,
     ]
-    with pytest.raises(UnknownNameError, match="did you mean misleading"):
+    with pytest.raises(
+        UnknownNameError, match="did you mean misleading", check=refusal("unknown-label")
+    ):
         agreement(ratings, labels="mislead")
     with pytest.raises(FitError, match="level=95"):
         agreement(ratings, level=95)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from refusals import refusal
 
 import assay
 from assay.agreements import WHOLE, agreement
@@ -86,7 +87,7 @@ def test_expectations_stand_beside_every_statistic(gated: xr.DataTree):
 
 def test_a_fit_of_other_ratings_is_refused(gated: xr.DataTree):
     fewer = take_ratings(ratings_of(gated), np.arange(10))
-    with pytest.raises(FitError, match="the fit is of other ratings"):
+    with pytest.raises(FitError, check=refusal("other-ratings")):
         agreement(fewer, fit=gated)
 
 

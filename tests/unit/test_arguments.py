@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from refusals import refusal
 
 import assay
 from assay.arguments import names_given, numbers_given, path_given, require_choice, require_count
@@ -166,7 +167,9 @@ def test_an_argument_error_is_one_of_models_and_of_fits():
 
 
 def test_what_is_long_is_named_by_its_kind():
-    with pytest.raises(ArgumentError, match=r"^by=a DataFrame; valid: system$"):
+    with pytest.raises(
+        ArgumentError, match=r"^by=a DataFrame; valid: system$", check=refusal("argument-choice")
+    ):
         require_choice("by", WRONG["frame"], ("system",))
 
 

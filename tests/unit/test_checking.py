@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refusal
 
 from assay.checking import Check, check
 from assay.checking.items import FEW_CLUSTERS
@@ -448,7 +449,9 @@ def test_a_group_that_a_fit_takes_for_the_reference_is_offered() -> None:
     unable = numbers(check(few), "joint-errors-not-askable", "note")
     assert unable == {"groups": 0, "items": ENOUGH}
     for group in ("person", "llm"):
-        with pytest.raises(ModelError, match="needs at least 30 items"):
+        with pytest.raises(
+            ModelError, match="needs at least", check=refusal("reference-too-few-items")
+        ):
             check_reference(few, group)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from refusals import refusal
 
 import assay
 from assay.comparison import check_claim, parse_claim, verdicts
@@ -288,9 +289,11 @@ def test_claim_about_all_panels(draws):
 
 def test_names_are_checked(draws):
     fit = draws(shares(1.0))
-    with pytest.raises(UnknownNameError, match="'C' is no system; valid: A, B"):
+    with pytest.raises(
+        UnknownNameError, match="'C' is no system; valid: A, B", check=refusal("unknown-system")
+    ):
         check_claim(fit, "C > A on m")
-    with pytest.raises(UnknownNameError, match=r"a bound is written 'm of B > 0\.5'"):
+    with pytest.raises(UnknownNameError, match="a bound is", check=refusal("unknown-system")):
         check_claim(fit, "B > 0,5 on m")
     with pytest.raises(FitError, match=r"above 0\.5"):
         check_claim(fit, "B > A on m", level=0.4)
@@ -300,7 +303,9 @@ def test_unknown_metric_of_a_fit_shows_the_nearest():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", assay.FitWarning)
         fit = assay.fit(RATINGS, method="map", draws=5, chains=1, starts=1, rng=1)
-    with pytest.raises(UnknownNameError, match="did you mean helpfulness_rate"):
+    with pytest.raises(
+        UnknownNameError, match="did you mean helpfulness_rate", check=refusal("unknown-metric")
+    ):
         check_claim(fit, "B > A on helpfullness_rate")
 
 

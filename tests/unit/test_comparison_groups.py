@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refusal
 
 import assay
 from assay.comparison import compare, group_contrasts, groups
@@ -62,7 +63,7 @@ def test_one_system_has_no_contrasts():
     fit = assay.fit(
         ratings, raters="hierarchical", method="map", draws=5, chains=1, starts=1, rng=1
     )
-    with pytest.raises(ModelError, match="at least two systems, and the ratings name none"):
+    with pytest.raises(ModelError, match="at least two", check=refusal("too-few-systems")):
         group_contrasts(fit)
 
 
@@ -80,7 +81,9 @@ def test_the_mean_of_groups_is_the_models_where_all_groups_are():
 
 
 def test_an_estimand_that_is_none_is_refused(fit):
-    with pytest.raises(ModelError, match="estimand='finit'; did you mean finite"):
+    with pytest.raises(
+        ModelError, match="estimand='finit'; did you mean finite", check=refusal("argument-choice")
+    ):
         group_contrasts(fit, metric="helpfulness_rate", estimand="finit")
 
 
@@ -129,9 +132,9 @@ def test_groups_are_needed():
 
 
 def test_arguments_are_checked(fit):
-    with pytest.raises(ModelError, match="scale=0; it must be a number above 0"):
+    with pytest.raises(ModelError, match="scale=0; it must", check=refusal("argument-number")):
         group_contrasts(fit, metric="helpfulness_rate", scale=0)
-    with pytest.raises(FitError, match="above 0 and below 1"):
+    with pytest.raises(FitError, match="above 0 and", check=refusal("argument-number")):
         group_contrasts(fit, level=2)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refusal
 from typer.testing import CliRunner
 
 import assay
@@ -104,7 +105,7 @@ def test_terms_that_do_not_fit_the_items(formula: str, said: str):
 def test_a_formula_must_not_tell_too_many_items_apart():
     ratings = assay.simulate("generation", n_items=3200, n_clusters=9, ratings_per_item=1, rng=1)
     items = ratings.items.assign(length=np.arange(3200.0))
-    with pytest.raises(ModelError, match="3,200 kinds of items apart"):
+    with pytest.raises(ModelError, check=refusal("too-many-contexts", contexts=3200)):
         build_structure(replace(ratings, items=items), make_spec(formula="~ length"))
     few = replace(ratings, items=items.round({"length": -2}))
     design = build_structure(few, make_spec(formula="~ length")).prevalence.design
@@ -140,14 +141,14 @@ def test_columns_that_are_not_there(change: dict[str, Any], said: str):
 
 
 def test_a_covariate_must_not_change_within_an_item():
-    with pytest.raises(RatingsError, match="'i0' has more than one rater"):
+    with pytest.raises(RatingsError, check=refusal("changing-value")):
         read(study(), covariates="rater")
 
 
 def test_a_covariate_has_no_gaps():
     table = study()
     table["length"] = table["length"].astype(object).where(table["item"] != "i3", "NA")
-    with pytest.raises(RatingsError, match="1 item has no length: i3"):
+    with pytest.raises(RatingsError, check=refusal("covariate-gaps")):
         read(table)
 
 

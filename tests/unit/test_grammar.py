@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from refusals import refusal
 
 from assay.errors import TaskError
 from assay.grammar import NOT_ASKED, parse
@@ -104,6 +105,6 @@ def test_quotes_inside_a_name_belong_to_it() -> None:
 
 def test_what_an_error_proposes_can_be_read() -> None:
     classes = {"art & form": ("not sure", "sure", "x"), "b": ("no", "yes")}
-    with pytest.raises(TaskError, match="write 'art & form' == 'not sure'"):
+    with pytest.raises(TaskError, check=refusal("rule-not-binary")):
         parse("'art & form' -> b", classes)
     assert parse("'art & form' == 'not sure' -> b", classes).labels == ("art & form", "b")

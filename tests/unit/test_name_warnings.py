@@ -23,8 +23,9 @@ def test_a_class_called_by_the_name_of_another_is_named() -> None:
     values = {n: np.full((10, *shape), 1 / 3) for n, shape in drawn.items()}
     values[name][:] = table.reshape(drawn[name])
     (said,) = name_warnings(structure, values)
-    assert said.startswith("Items that are 'yes' by this fit (label) get the answer 'partially'")
-    assert "(0.60) than their own (0.35)" in said
+    assert said.code == "class-name-doubt"
+    assert said.numbers == pytest.approx({"own": 0.35, "other": 0.6})
+    assert said.index("'yes'") < said.index("'partially'")
     # In three of ten draws the answer of its own is the most frequent one: not sure enough.
     values[name][:3] = np.array([[0.9, 0.05, 0.05], [0.1, 0.7, 0.2], [0.05, 0.3, 0.65]]).reshape(
         drawn[name]
@@ -67,16 +68,17 @@ def test_a_reference_whose_consensus_is_not_the_fit_s_is_told() -> None:
     assert reference_warnings(structure, probabilities) == []
     probabilities[truth == 1] = [0.8, 0.2]
     (said,) = reference_warnings(structure, probabilities)
-    assert "of the 15 items that most of its raters call '1' (label) this fit takes 20%" in said
+    assert (said.code, said.numbers["items"]) == ("class-drift", 15)
+    assert said.numbers["share"] == pytest.approx(0.2)
 
 
 def test_a_class_that_a_reference_calls_otherwise_is_told() -> None:
     structure, truth = with_reference("person")
     share = np.where(truth == 1, 0.0, 0.95)
     said = reference_warnings(structure, np.stack([1 - share, share], axis=1))
-    assert "items that are '0' by this fit (label) get the answer '1' from it" in said[0]
-    assert "(95% and 5%)" in said[0]
-    assert "(100% and 0%)" in said[1]
+    assert [note.code for note in said] == ["class-drift"] * 2
+    assert said[0].numbers == pytest.approx({"other": 0.95, "own": 0.05}, abs=0.005)
+    assert said[1].numbers == pytest.approx({"other": 1, "own": 0}, abs=0.005)
 
 
 def test_without_a_reference_raters_may_be_wrong_together() -> None:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from refusals import refusal
 
 from assay.catalogue import catalogue_names, catalogue_path
 from assay.errors import ModelError
@@ -73,7 +74,7 @@ def test_a_file_of_another_form_is_refused(tmp_path: Path, text: str, words: str
 
 
 def test_a_file_that_is_not_there(tmp_path: Path):
-    with pytest.raises(ModelError, match="there is no such file; priors= takes priors by name or"):
+    with pytest.raises(ModelError, match="there is no", check=refusal("prior-file")):
         read_priors(tmp_path / "none.toml")
 
 

@@ -10,12 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from refusals import refusal
 
 import assay
 from assay import consensus
 from assay.answer_draws import draw_answers
 from assay.consensus import consensus_sensitivity
 from assay.dependence import appearance_chances, effective_raters, perception_table
+from assay.diagnostics import fit_warnings
 from assay.errors import FitError, FitWarning
 from assay.fit_data import parameter_draws, posterior_dataset, structure_of
 from assay.fit_words import scores_said
@@ -103,7 +105,7 @@ def test_scores_that_all_lie_on_one_side_of_a_half_make_no_spammer(tmp_path: Pat
 def test_answers_without_scores_have_no_calibration_curve(tmp_path: Path):
     ratings = assay.simulate("single", n_items=20, n_raters=3, classes=["no", "yes"], rng=1)
     fit = quick(ratings, draws=20, raters="scored")
-    with pytest.raises(FitError, match="gave answers and no score"):
+    with pytest.raises(FitError, match="gave answers and", check=refusal("no-scores")):
         assay.score_calibration(fit)
     page = assay.report(fit, tmp_path / "report.html").read_text(encoding="utf-8")
     assert "gave answers and no score" in page
@@ -232,12 +234,13 @@ def test_the_consensus_is_not_all_where_something_is_known(known: str):
 
 def test_independent_replicates_are_stated_and_warned_of():
     ratings = assay.simulate("single", n_items=20, n_raters=3, replicates=2, rng=1)
-    with pytest.warns(FitWarning, match="taken for independent given the truth"):
+    with pytest.warns(FitWarning, match=r"\[independent-replicates\]$"):
         fit = assay.fit(
             ratings, method="map", draws=1, chains=1, starts=1, replicates="independent"
         )
-    for kept in ("assumptions", "warnings"):  # the command line says what is kept
-        assert any("60 ratings repeat" in text for text in json.loads(fit.attrs[kept]))
+    (told,) = (note for note in fit_warnings(fit) if note.code == "independent-replicates")
+    assert (told.level, told.numbers) == ("note", {"ratings": 60})
+    assert str(told) in json.loads(fit.attrs["assumptions"])
 
 
 def test_replicates_that_no_urn_joins_are_stated():
@@ -409,7 +412,9 @@ def test_consensus_sensitivity_refuses_a_known_reference():
     with pytest.raises(FitError, match="perception_table"):
         consensus_sensitivity(fit)
     plain = at_the_truth(assay.simulate("single", n_items=20, rng=1))
-    with pytest.raises(FitError, match=r"wrong=\(1\.5,\); they must be shares"):
+    with pytest.raises(
+        FitError, match=r"wrong=\(1\.5,\); they must", check=refusal("argument-number")
+    ):
         consensus_sensitivity(plain, wrong=(1.5,))
 
 
@@ -438,7 +443,7 @@ def test_lapses_are_told_by_rater():
     mean = shares.mean(("chain", "draw")).to_numpy()
     assert mean[3] > 0.5
     assert (mean[:3] < 0.3).all()
-    with pytest.raises(FitError, match="no rater has lapses in this fit; fit with raters="):
+    with pytest.raises(FitError, check=refusal("no-lapses")):
         assay.lapse_shares(quick(ratings, raters="pooled"))
 
 
@@ -465,7 +470,7 @@ def test_loadings_are_told_by_rater(by: str, drifting: bool):
             found.isel(rater=theirs, label=0, true_class=n),
             (of_group * own).transpose("chain", "draw", "llm.rater"),
         )
-    with pytest.raises(FitError, match="items have no difficulty in this fit; fit with raters="):
+    with pytest.raises(FitError, check=refusal("no-difficulty")):
         assay.difficulty_loadings(quick(ratings, raters="pooled"))
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refusal
 
 from assay.errors import RatingsError
 from assay.reading import read_ratings
@@ -85,7 +86,9 @@ def test_graded_answers_of_diras_read_with_the_words_that_the_error_proposes(
     shared_data: Path,
 ) -> None:
     path = shared_data / "diras_chatreport" / "annotations.csv"
-    with pytest.raises(RatingsError, match="'partially yes' is no class of relevance") as caught:
+    with pytest.raises(
+        RatingsError, match="'partially yes' is", check=refusal("unknown-class")
+    ) as caught:
         read_ratings(path, task="relevance")
     words = ", ".join(f'"{word}": "partially"' for word in DIRAS_WORDS)
     assert f'classes={{"relevance": {{{words}}}}}' in str(caught.value)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from refusals import refusal
 
 from assay.errors import RatingsError
 from assay.ratings import Ratings
@@ -88,9 +89,7 @@ class TestScores:
 
     def test_another_scale_is_named_and_never_guessed(self) -> None:
         table = frame("item rater misleading misleading_score\n1 m no 20\n2 m yes 85%\n3 m no 0")
-        with pytest.raises(
-            RatingsError, match=r"2 cells hold no score: '20', '85%'.*0 to 1.*0, 100"
-        ):
+        with pytest.raises(RatingsError, check=refusal("no-number")):
             read_ratings(table, task="retrieval")
         ratings = read_ratings(table, task="retrieval", score_range=(0, 100))
         np.testing.assert_allclose(ratings.scores[:, 2], [0.2, 0.85, 0])
@@ -113,7 +112,7 @@ class TestScores:
         ratings = read_ratings(table, task="single")
         assert np.isnan(ratings.scores).all()
         assert "whose classes have no order: it is not used" in notes(ratings)
-        with pytest.raises(RatingsError, match=r"whose classes have no order; .* ordered = true"):
+        with pytest.raises(RatingsError, check=refusal("score-without-order")):
             read_ratings(table, task="single", score="score")
 
     def test_columns_that_an_argument_or_the_task_names_are_not_taken(self) -> None:
@@ -273,7 +272,7 @@ class TestClassWords:
         words = {"misleading": {"nope": "no"}}
         ratings = read_ratings(table, task="retrieval", classes=words)
         assert ratings.answers.tolist() == [[1, MISSING, 0]]
-        with pytest.raises(RatingsError, match="'nope' is no class of topically_relevant"):
+        with pytest.raises(RatingsError, match="'nope' is no", check=refusal("unknown-class")):
             read_ratings(table.replace("yes", "nope"), task="retrieval", classes=words)
 
     def test_a_word_that_nobody_says_is_noted(self) -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 import zarr
+from refusals import refusal
 
 import assay
 from assay.errors import ArgumentError, FitError, FitWarning
@@ -174,18 +175,18 @@ def test_where_nothing_can_be_written(fitted: tuple[Ratings, xr.DataTree], tmp_p
     _, fit = fitted
     with pytest.raises(FitError, match="does not exist"):
         assay.save(fit, tmp_path / "nowhere" / "fit.nc")
-    with pytest.raises(FitError, match="it is a folder"):
+    with pytest.raises(FitError, match="it is a", check=refusal("output-place")):
         assay.save(fit, tmp_path)
     for name in ("ratings.csv", "fit.txt", "fit"):
-        with pytest.raises(ArgumentError, match=r"a \.nc file \(netCDF\) or a \.zarr folder"):
+        with pytest.raises(ArgumentError, match=r"a \.nc file", check=refusal("output-place")):
             assay.save(fit, tmp_path / name)
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(FitError, match="this is not a fit"):
+    with pytest.raises(FitError, match="this is not", check=refusal("not-a-fit")):
         assay.save(xr.DataTree(), tmp_path / "fit.nc")
 
 
 def test_what_is_no_fit_is_said_in_words(tmp_path: Path):
-    with pytest.raises(FitError, match="there is no file"):
+    with pytest.raises(FitError, check=refusal("no-such-file")):
         assay.load(tmp_path / "fit.nc")
     (tmp_path / "text.nc").write_text("item,rater\n1,2\n")
     (tmp_path / "empty.nc").write_bytes(b"")
@@ -221,5 +222,5 @@ def test_a_fit_of_a_model_with_other_parameters_is_refused_in_words(tmp_path: Pa
     fit["posterior"] = fit["posterior"].to_dataset().drop_vars("ability_mean")
     path = tmp_path / "fit.nc"
     assay.save(fit, path)
-    with pytest.raises(FitError, match="lacks ability_mean, which its model has in this version"):
+    with pytest.raises(FitError, match="lacks ability_mean, which", check=refusal("other-version")):
         assay.rater_reliability(assay.load(path))

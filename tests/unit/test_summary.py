@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import xarray as xr
+from refusals import refusal
 
 import assay
 from assay.errors import FitError
@@ -73,7 +74,7 @@ def test_nothing_gives_an_empty_table():
 def test_level_and_dims_are_checked():
     with pytest.raises(FitError, match="level=95"):
         summarize(xr.Dataset({"m": ("draw", draws(5))}), level=95)
-    with pytest.raises(FitError, match="'m' has the dims"):
+    with pytest.raises(FitError, match="'m' has the", check=refusal("draws-dims")):
         summarize(xr.Dataset({"m": ("item", draws(5))}))
 
 
@@ -95,5 +96,5 @@ def test_tables_of_a_fit_refuse_a_level_before_they_compute(table, level):
 
 def test_a_fit_is_no_draws_of_metrics():
     tree = xr.DataTree.from_dict({"posterior": xr.Dataset({"m": (("chain", "draw"), draws(1, 4))})})
-    with pytest.raises(FitError, match=r"not DataTree; .* assay.summarize\(assay.metrics\(fit\)\)"):
+    with pytest.raises(FitError, match="not DataTree", check=refusal("argument-type")):
         summarize(tree)

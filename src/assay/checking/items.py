@@ -104,7 +104,7 @@ def _shared(raters: NDArray[np.int64], telling: int) -> Finding:
         )
     return _finding(
         "problem",
-        f"{text}: what raters get wrong cannot be told from what is true",
+        f"{text}: the errors of raters cannot be told from the truth",
         code="no-shared-items",
         numbers=numbers,
     )
@@ -123,8 +123,8 @@ def check_clusters(ratings: Ratings) -> Part:
     text = counted(clusters, "cluster") + (" (each item is its own)" if own else "")
     if few:
         text += (
-            f": fewer than {FEW_CLUSTERS}, so that the population estimand will be model-based, at "
-            f"least in part; {FEW_CLUSTERS - clusters} more would unlock resampling"
+            f": fewer than {FEW_CLUSTERS}, so that estimates for the population rest on the model, "
+            f"at least in part; {FEW_CLUSTERS - clusters} more are needed to resample clusters"
         )
     found = [
         Finding(

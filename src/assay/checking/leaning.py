@@ -51,23 +51,22 @@ def _once(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
     if not once:
         return []
     text = (
-        f"{once} of {rated} rated items ({once / rated:.0%}) {does(once, 'have')} one rater: each "
-        "of their labels is one answer, weighed by a reliability "
+        f"{once} of {rated} rated items ({once / rated:.0%}) {does(once, 'have')} a single rating, "
+        "so that each of their labels rests on one answer"
     )
     numbers = {"items": once, "of": rated, "share": once / rated}
     if not telling.any():
         text += (
-            "that only the prior tells. Rates and metrics over all items are no surer than it, "
-            "however many items there are"
+            ". Only the prior tells how reliable the raters are: rates and metrics over all items "
+            "are no surer than the prior. Collect second ratings of some of these items"
         )
         return [_finding("warning", text, code="single-rating-items", numbers=numbers)]
-    text += "and a prevalence that other items teach"
     if once <= MOSTLY_ONCE * rated:
         return [_finding("note", text, code="single-rating-items", numbers=numbers)]
     text += (
-        f"; all that is learned of reliability comes from {counted(int(telling.sum()), 'item')}. "
-        "Rates and metrics over all items are no surer than those reliabilities, however many "
-        "items there are"
+        f". The reliability of raters is learned from {counted(int(telling.sum()), 'item')} alone: "
+        "rates and metrics over all items are no surer than that. Collect second ratings of more "
+        "items"
     )
     return [
         _finding(

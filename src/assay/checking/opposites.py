@@ -53,8 +53,8 @@ def check_opposites(ratings: Ratings) -> Part:
         return Part(findings=())
     text = (
         f"{counted(len(pairs), 'pair')} of raters {does(len(pairs), 'agree')} far less often than "
-        "answers at random would: one of the two may have the classes the wrong way round, and "
-        f"where nobody else tells, a fit takes the one or the other at its word: {some(pairs)}"
+        "answers at random would. One rater of a pair may have the classes the wrong way round; "
+        f"a fit may believe the wrong one. Check how they coded their answers: {some(pairs)}"
     )
     return Part(
         findings=(_finding("warning", text, code="opposite-raters", numbers={"pairs": len(pairs)}),)

@@ -70,8 +70,8 @@ def check_overlap(ratings: Ratings) -> Part:
         return _part("problem", text, code="one-rater")
     text = (
         f"the raters fall into {len(sizes)} parts without items in common (the largest has "
-        f"{sizes.max()} of {active}): across parts they are compared through the prior only; "
-        f"{len(sizes) - 1} items rated in two parts each would connect them"
+        f"{sizes.max()} of {active}). Only the prior compares raters of different parts; "
+        f"{counted(len(sizes) - 1, 'item')} rated in two parts each would connect them"
     )
     numbers = {"parts": len(sizes), "largest": int(sizes.max()), "raters": active}
     return _part("warning", text, code="unconnected-raters", numbers=numbers)

@@ -211,6 +211,7 @@ def _pairs(labels: LabelsArg, task: Task, ledger: Ledger) -> Mapping[str, str]:
             "labels-count",
             f"labels= names {len(names)} columns for the {len(task.labels)} labels of {task.name}",
             allowed=f"one column each for {', '.join(task.label_names)}, or a dict of some of them",
+            numbers={"columns": len(names), "labels": len(task.labels)},
         )
         return {}
     return dict(zip(task.label_names, names, strict=True))

@@ -88,4 +88,5 @@ def _report(layout: Layout, task: Task, clash: Codes, pairs: int, answers: Vecto
         f"frame[{column!r}]).clip(upper=1).reset_index(). Read it with a task file of the line "
         f"{task_line([label.classes[k] for k in said])}. If raters rated again, name the column "
         'that numbers their ratings: replicate="..."',
+        numbers={"rows": len(clash), "pairs": pairs},
     )

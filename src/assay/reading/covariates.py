@@ -79,6 +79,7 @@ def _words(name: str, items: pd.Index, sources: Sequence[Places], ledger: Ledger
             where=f"column {name}",
             mend="fill it in (items that only the table of panels lists have it there), or give "
             "them a class of their own, e.g. 'unknown'",
+            numbers={"items": len(alone)},
         )
         return None
     return merged

@@ -298,4 +298,5 @@ def _ragged(bad: list[_BadRow], begins: NDArray[np.int64], columns: int) -> Prob
         where=shown + more,
         allowed=f"{columns} fields, as in the header",
         mend="quote values that hold the separator, a quote or a line break",
+        numbers={"rows": len(bad), "fields": columns},
     )

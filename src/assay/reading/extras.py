@@ -117,4 +117,5 @@ def _check_sessions(layout: Layout, used: Codes, rating: Codes, first: Codes) ->
             "rest of the rating",
             where=layout.table.where(np.sort(clash), ", ".join(layout.roles["session"].columns)),
             mend='number the ratings by session: replicate="" with session="..."',
+            numbers={"rows": len(clash)},
         )

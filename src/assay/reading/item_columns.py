@@ -88,6 +88,7 @@ def _ask(
         f"{len(shown)} columns could be the item: {sizes}; {because}",
         mend=f"name it: {' or '.join(f'item={c!r}' for c in shown)}",
         role="item",
+        numbers={"columns": len(shown)},
     )
 
 

@@ -146,6 +146,7 @@ def _mapped_groups(
             "group-incomplete",
             f"group= names no group for {counted(len(missing), 'rater')}: {some(missing)}",
             mend="add them to it",
+            numbers={"raters": len(missing)},
         )
     unknown = [name for name in given if name not in set(names)]
     if unknown:

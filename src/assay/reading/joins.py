@@ -83,6 +83,7 @@ def _check_unique(rows: pd.DataFrame, side: Table, keys: list[str]) -> None:
                     what=f"{rows['key'][twice].nunique()} keys stand in several different rows",
                     where=place,
                     mend="keep one row for each, or add the item's column",
+                    numbers={"keys": rows["key"][twice].nunique()},
                 )
             ],
             side.source,

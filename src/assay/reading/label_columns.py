@@ -37,6 +37,7 @@ def column_of_each(
             "one-column-several-labels",
             f"{role}={given!r} is one column, but task {task.name} has {len(task.labels)} labels",
             mend=f'give a dict from label to column: {role}={{"{first}": "..."}}',
+            numbers={"labels": len(task.labels)},
         )
         return {}
     if not isinstance(given, str | Mapping):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.errors import Problem, RatingsError
+from assay.errors import Numbers, Problem, RatingsError
 from assay.reading.table import Table
 
 Mask = NDArray[np.bool_]
@@ -31,10 +31,19 @@ class Ledger:
         allowed: str = "",
         mend: str = "",
         role: str = "",
+        numbers: Numbers | None = None,
     ) -> None:
         """Add one thing wrong (see :class:`~assay.errors.Problem`)."""
         self.problems.append(
-            Problem(code=code, what=what, where=where, allowed=allowed, mend=mend, role=role)
+            Problem(
+                code=code,
+                what=what,
+                where=where,
+                allowed=allowed,
+                mend=mend,
+                role=role,
+                numbers=numbers or {},
+            )
         )
 
     def note(self, text: str) -> None:

@@ -130,6 +130,7 @@ def require_plain(columns: Sequence[str], answers: Sequence[str], ledger: Ledger
                 allowed="one answer a cell",
                 mend="write the answer itself into the cell; a table of lists is read as it is if "
                 "you hand over the DataFrame, or save it by frame.to_parquet(path)",
+                numbers={"cells": len(rows)},
             )
             return True
     return False

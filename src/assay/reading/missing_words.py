@@ -73,6 +73,7 @@ def note_missing_words(
                 where=f"column {columns.by_label.get(label, columns.value)}",
                 mend=f"say which: {_said(label, {CODE: ''})} if it means no answer, "
                 f"{_said(label, {CODE: CODE})} if it is a class",
+                numbers={"cells": int(counts[CODE])},
             )
             continue
         odd = [word for word in counts.index if word in words and _may_be_missing(word, words)]

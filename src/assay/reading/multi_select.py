@@ -186,6 +186,7 @@ def _report_lengths(column: str, raters: str, ledger: Ledger) -> bool:
         where=ledger.table.where(rows, column),
         allowed="a list of raters, and one of as many answers",
         mend="complete these rows, or leave them out",
+        numbers={"rows": len(rows)},
     )
     return True
 
@@ -252,6 +253,7 @@ def _report(
         mend=f"make a column of each option, in Python: {start}.str.get_dummies({separator!r})"
         f"{kept}; frame[options.columns] = options. Read it with a task file of the line "
         f"{task_line(options)}",
+        numbers={"cells": len(rows)},
     )
 
 

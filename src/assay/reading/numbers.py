@@ -121,5 +121,6 @@ def numbers_within(
             where=ledger.table.where(wrong, str(column.name)),
             allowed=f"{allowed}, or empty",
             mend=point_wanted(cells) or mend,
+            numbers={"cells": len(wrong)},
         )
     return np.clip(numbers, low, high)

@@ -170,6 +170,7 @@ def _ranks(values: "pd.Series[str]", places: Places, ledger: Ledger) -> "NDArray
             f"{counted(int(wrong.sum()), 'rank')} cannot be used: {shown}",
             where=places.table.where(rows[wrong], str(values.name)),
             allowed="whole numbers from 1 (or from 0)",
+            numbers={"ranks": int(wrong.sum())},
         )
         return None
     ranks = np.ones(len(places.item), np.int64)
@@ -196,6 +197,7 @@ def _check_ranks(
                 f"in panel {name!r} {what}; {counted(len(set(panel[twice])), 'such panel')}",
                 where=table.where(rows[np.sort(twice)], column),
                 mend='check the rank column, or name the panel\'s column: panel="..."',
+                numbers={"panels": len(set(panel[twice]))},
             )
 
 
@@ -212,4 +214,5 @@ def _check_clusters(frame: pd.DataFrame, panel: Codes, table: Table, ledger: Led
             f"; {counted(len(mixed), 'such panel')}",
             where=table.source,
             mend="a panel is one list for one cluster; check panel= and cluster=",
+            numbers={"clusters": clusters[mixed[0]], "panels": len(mixed)},
         )

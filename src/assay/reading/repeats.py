@@ -105,6 +105,7 @@ def settle_repeats(
             f"{taken_for_item()}",
             where=ledger.table.where(np.sort(clash)),
             mend="make the replicates differ" if told_apart == "replicate" else MEND,
+            numbers={"rows": len(clash)},
         )
 
 

@@ -63,6 +63,7 @@ class Table:
                 what=f"{counted(int(rows.sum()), 'cell')} with the character NUL (U+0000)",
                 where=self.where(rows, column),
                 mend=r"remove it, e.g. with table.replace('\0', '', regex=True) in pandas",
+                numbers={"cells": int(rows.sum())},
             )
             for column, rows in nul.items()
             if rows.any()
@@ -300,6 +301,7 @@ def _check_names(names: list[str], source: str) -> None:
                     what=f"{len(nameless)} columns that are not empty have no name",
                     where=f"columns {', '.join(nameless[:SHOWN])}",
                     mend="name or remove them; the first line must be the header",
+                    numbers={"columns": len(nameless)},
                 )
             ],
             source,

@@ -232,5 +232,6 @@ def _admissible(task: Task, truth: Vectors, names: "pd.Index[str]", ledger: Ledg
             f"{task.name}",
             where=f"first: item {names[wrong[0]]!r}: {vector_name(task, truth[wrong[0]])}",
             mend="correct it, or soften the rule in the task file",
+            numbers={"items": len(wrong)},
         )
     return gated.answers

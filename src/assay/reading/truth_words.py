@@ -94,6 +94,7 @@ def _several(gold: TruthSource, label: Label) -> bool:
         f"{example!r}: an item has one true class",
         where=gold.table.where(rows, column),
         mend="leave such cells empty, which says that their truth is not known",
+        numbers={"cells": len(rows)},
     )
     return True
 

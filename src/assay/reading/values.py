@@ -139,6 +139,7 @@ def _report_unknown(
             f"{len(unknown) - SHOWN} more values are no classes of {label.name}",
             where=f"column {name}",
             allowed=allowed_values(label),
+            numbers={"values": len(unknown) - SHOWN},
         )
 
 
@@ -192,6 +193,7 @@ def classes_from_data(
             where=f"column {columns[0].name}",
             allowed=f"at most {MAX_CLASSES} classes",
             mend="name the column of classes with labels=; scores and free text are no classes",
+            numbers={"values": len(names), "most": MAX_CLASSES},
         )
         return ("no", "yes")
     classes = sorted(names, key=float if numeric else _as_people_count)

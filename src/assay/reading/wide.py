@@ -150,6 +150,7 @@ def _report_shape(
         allowed="a row for each rating: the item, the rater, the answer",
         mend=f"give each answer a row, in Python. {'. '.join(ways)}",
         role="rater",
+        numbers={"columns": len(columns)},
     )
 
 
@@ -282,6 +283,7 @@ def _report_counts(frame: pd.DataFrame, label: Label, ledger: Ledger) -> bool:
         f"frame['rater'] = frame.groupby({_item_name(item)!r}).cumcount(). The raters have no "
         'names, so fit raters="pooled"',
         role="rater",
+        numbers={"lowest": sums.min(), "highest": sums.max()},
     )
     return True
 

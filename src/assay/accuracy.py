@@ -93,7 +93,7 @@ def compare_raters(
 
     Both accuracies are of the same draw: intervals of two raters that overlap can leave no doubt
     which is the better. Under the prior of the fit these probabilities are so as often as they
-    say (``benchmarks/claims.py``). A rater with few ratings has nearly the accuracy of its group.
+    say (benchmark ``claims``). A rater with few ratings has nearly the accuracy of its group.
 
     Examples
     --------

@@ -71,7 +71,7 @@ def rater_kinds(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
 
     Under the prior of the fit, probabilities are so as often as they say. The default prior takes
     adversaries for rare: where one or three of eight raters are, each with 30 ratings, far less is
-    stated than is so, and few are named; those named are right (``benchmarks/claims.py``). By
+    stated than is so, and few are named; those named are right (benchmark ``claims``). By
     ``mace`` nobody can be adversarial: who is reliably wrong is a spammer there.
 
     References

@@ -117,7 +117,7 @@ def predictive_checks(
 
     Such tails are conservative, since the data fitted the model that they are compared with, items'
     states included: where the model is right, one line in a hundred has a tail of at most 0.2, and
-    hardly any of at most 0.05 (``benchmarks/claims.py --study checks``). A small one is a gross
+    hardly any of at most 0.05 (benchmark ``claims``, study ``checks``). A small one is a gross
     misfit, a large one is no proof. Average agreement and shares of answers fit all the same where
     items differ in how hard they are for everybody; that raters are of one mind more often than
     the model expects shows it, on large data. Models that say so are compared by leaving clusters

@@ -1,17 +1,13 @@
-"""What outputs state is so as often as they state it: a small run of ``benchmarks/claims.py``."""
+"""What outputs state is so as often as they state it: a small run of benchmark ``claims``."""
 
-import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-import claims
-from claims_raters import MODES
+from benchmarks.calibration import claims
+from benchmarks.calibration.claims_raters import MODES
 
 KEYS = ["study", "claim"]
 SMALL = [

@@ -1,4 +1,4 @@
-"""Studies of two equal systems: hardly any names a winner (``benchmarks/false_winners.py``)."""
+"""Studies of two equal systems: hardly any names a winner (benchmark ``false_winners``)."""
 
 import warnings
 

@@ -3,19 +3,15 @@
 The tables of ``docs/calibration.md`` come from the same functions.
 """
 
-import sys
 from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-import metric_coverage
-from worlds import WORLDS
-
 from assay.spec import DEFAULT_RATERS
+from benchmarks.worlds import metric_coverage
+from benchmarks.worlds.worlds import WORLDS
 
 FOLDER = metric_coverage.FOLDER
 LEAST = 0.90

@@ -1,13 +1,8 @@
 """The default prior is diffuse on every label that rules and gates leave free."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-import prior_check
+from benchmarks.calibration import prior_check
 
 
 @pytest.mark.parametrize("task", prior_check.TASKS)

@@ -1,16 +1,10 @@
 """Simulation-based calibration: a small run that could fail, and the full one behind a marker."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
-
-import sbc
-import sbc_summary
+from benchmarks.calibration import sbc, sbc_summary
 
 
 def test_ranks_of_a_small_run_are_uniform(monkeypatch: pytest.MonkeyPatch) -> None:

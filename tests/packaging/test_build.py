@@ -30,6 +30,15 @@ def hatchling(target: str, folder: Path) -> Path:
     return folder / done.stdout.split()[-1]
 
 
+def test_sdist_carries_scripts_of_benchmarks_and_none_of_their_results(tmp_path: Path) -> None:
+    with tarfile.open(hatchling("sdist", tmp_path)) as archive:
+        names = [name.partition("/")[2] for name in archive.getnames()]
+    benchmarks = [name for name in names if name.startswith("benchmarks/")]
+    assert "benchmarks/worlds/scenarios.py" in benchmarks
+    assert [name for name in benchmarks if "/results/" in name] == []
+    assert "models/tasks/single.toml" in names
+
+
 def wheel_from_tree(folder: Path) -> Path:
     return hatchling("wheel", folder)
 

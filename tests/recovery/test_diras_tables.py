@@ -4,15 +4,13 @@ The tables of ``docs/diras.md`` come from the same functions.
 """
 
 import importlib
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-diras_tables = importlib.import_module("diras_tables")
+diras_tables = importlib.import_module("benchmarks.real_data.diras_tables")
 
 
 @pytest.fixture(scope="module")

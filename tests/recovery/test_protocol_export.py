@@ -1,7 +1,6 @@
 """From the protocol tool's export to conclusions: rows, metrics, and the poor rater."""
 
 import importlib
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +10,8 @@ import pytest
 import assay
 from assay.states import MISSING, state_space
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-exports = importlib.import_module("protocol_exports")
-writer = importlib.import_module("export_writer")
+exports = importlib.import_module("benchmarks.worlds.protocol_exports")
+writer = importlib.import_module("benchmarks.worlds.export_writer")
 
 QUERIES = 25
 

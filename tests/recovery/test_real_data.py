@@ -4,7 +4,6 @@ The figures of ``docs/real_data.md`` come from the same functions with more draw
 """
 
 import importlib
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,10 +19,9 @@ from assay.peaks import standing
 from assay.recovery import recover
 from assay.spec import make_spec
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-real_data = importlib.import_module("real_data")
-real_modes = importlib.import_module("real_modes")
-real_sets = importlib.import_module("real_sets")
+real_data = importlib.import_module("benchmarks.real_data.real_data")
+real_modes = importlib.import_module("benchmarks.real_data.real_modes")
+real_sets = importlib.import_module("benchmarks.real_data.real_sets")
 
 
 @pytest.mark.parametrize("family", list(real_data.RATER_NAMES))

@@ -4,18 +4,16 @@ The tables of ``docs/real_families.md`` come from the same functions on all sets
 """
 
 import importlib
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-family_sets = importlib.import_module("family_sets")
-family_scores = importlib.import_module("family_scores")
-family_fits = importlib.import_module("family_fits")
-dependent_worlds = importlib.import_module("dependent_worlds")
+family_sets = importlib.import_module("benchmarks.real_data.family_sets")
+family_scores = importlib.import_module("benchmarks.real_data.family_scores")
+family_fits = importlib.import_module("benchmarks.real_data.family_fits")
+dependent_worlds = importlib.import_module("benchmarks.dependence.dependent_worlds")
 
 
 @pytest.fixture(scope="module")

@@ -4,20 +4,18 @@ The tables of ``docs/sign_that_turns.md`` come from the same functions.
 """
 
 import importlib
-import sys
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-sign_study = importlib.import_module("sign_study")
-sign_that_turns = importlib.import_module("sign_that_turns")
+sign_study = importlib.import_module("benchmarks.dependence.sign_study")
+sign_that_turns = importlib.import_module("benchmarks.dependence.sign_that_turns")
 
 GOLD = 20 / 450
 JUDGE = {"difference": -31 / 450}
-FOLDER = Path(__file__).parents[2] / "docs" / "sign_that_turns"
+FOLDER = Path(__file__).parents[2] / "benchmarks/dependence/results/sign_that_turns"
 SHORT = sign_that_turns.SAMPLER | {"draws": 200, "tune": 200}
 
 

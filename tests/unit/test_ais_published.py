@@ -4,7 +4,6 @@ The table of ``docs/agreement.md`` comes from the same functions.
 """
 
 import importlib
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,8 @@ import pandas as pd
 import pytest
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
-ais_tables: Any = importlib.import_module("ais_tables")
-COUNTS = pd.read_csv(ROOT / "docs" / "ais" / "counts.csv")
+ais_tables: Any = importlib.import_module("benchmarks.real_data.ais_tables")
+COUNTS = pd.read_csv(ROOT / "benchmarks" / "real_data" / "results" / "ais" / "counts.csv")
 STUDIES = {
     "QReCC": {
         ("int", f"t5-{s}-{k}") for s in ("small", "base") for k in ("pretrained", "no-evidence")

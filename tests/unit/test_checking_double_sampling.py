@@ -86,7 +86,7 @@ def test_a_judge_of_everything_beside_a_sample_gets_the_layer_proposed() -> None
 
 
 def test_the_measured_numbers_are_those_of_the_published_study() -> None:
-    folder = Path(__file__).parents[2] / "docs" / "sign_that_turns"
+    folder = Path(__file__).parents[2] / "benchmarks/dependence/results/sign_that_turns"
     table = pd.read_csv(folder / "summary.csv").query("of == 'answers' and estimand == 'finite'")
     line = table.set_index("approach")
     assert set(line["hundreds"]) == {20}

@@ -1,16 +1,13 @@
 """The benchmark's choice among fits by the gold that is given."""
 
 import importlib
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-chosen_by_gold: Any = importlib.import_module("chosen_by_gold")
-Found: Any = importlib.import_module("family_fits").Found
+chosen_by_gold: Any = importlib.import_module("benchmarks.real_data.chosen_by_gold")
+Found: Any = importlib.import_module("benchmarks.real_data.family_fits").Found
 
 
 def found(chance: float, gold: list[float], bad_k: float = 0.0) -> Any:

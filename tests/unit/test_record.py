@@ -1,15 +1,9 @@
 """The record of what the package computes: equal to itself, and different where a number is."""
 
-import importlib
-import sys
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-record: Any = importlib.import_module("record")
+from benchmarks import record
 
 CASES = ("single one_coin map", "grounding pooled dirichlet em", "retrieval drift laplace")
 

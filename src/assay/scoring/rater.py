@@ -115,7 +115,7 @@ def score_rater(
     Where the truth of a fit is in doubt, its draws do not know scores that the fit has not seen,
     and agree with them too rarely, as if scores told nothing that the raters have not said: with
     three raters who are right in 85 %, no interval of F1, Brier score or AUROC held the value of
-    the truth in 40 simulated sets (``benchmarks/informed_scores.py``). The ``note`` says so where
+    the truth in 40 simulated sets (benchmark ``informed_scores``). The ``note`` says so where
     two draws differ on more than one item in a hundred. With ``informed`` the labels are drawn
     again by Bayes' rule (:func:`~assay.scoring.informed.informed_codes`), and 36 to 39 of the
     intervals held it, but for the calibration errors of scores that have hardly any, which are

@@ -1,0 +1,1 @@
+"""Measurements behind the documentation, by question; ``python -m benchmarks`` lists them."""

@@ -10,7 +10,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reliability.md"
-sys.path.insert(0, str(ROOT / "tests" / "fuzz"))
 COLUMNS = ("accepted", "refused", "traceback", "act")
 HEAD = """| read | inputs tried | accepted | refused in words | tracebacks | code run |
 |---|---|---|---|---|---|

@@ -7,6 +7,7 @@ import brute
 import numpy as np
 import pytest
 import xarray as xr
+from refusals import refusal
 from small import in_sessions, small_ratings, task_named
 
 import assay
@@ -112,10 +113,10 @@ def test_gold_that_is_certain_has_no_tail():
 def test_without_gold_or_draws_it_says_so():
     ratings = ratings_of("single", known=True)
     quick = {"method": "map", "draws": 5, "chains": 1}
-    with pytest.raises(FitError, match=r"approximates it \(method='map'\); fit with method="):
+    with pytest.raises(FitError, check=refusal("approximate-draws")):
         assay.loo_gold(fit_of(ratings, **quick))
-    with pytest.raises(FitError, match="at least 25 draws in all, and this fit has 20 draws; take"):
+    with pytest.raises(FitError, check=refusal("few-draws", draws=20, needed=25)):
         assay.loo_gold(fit_of(ratings, draws=10))
     blind = structure_of(fit_of(ratings, **quick)).without_gold().ratings
-    with pytest.raises(FitError, match="no item's truth is known in this fit; give it by truth="):
+    with pytest.raises(FitError, check=refusal("no-known-truth")):
         assay.loo_gold(fit_of(blind))

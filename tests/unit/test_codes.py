@@ -65,7 +65,7 @@ def given_code(name: str, call: ast.Call) -> ast.expr | None:
 def texts(given: ast.expr) -> list[str]:
     """Return the texts that an expression can be."""
     match given:
-        case ast.Constant(value=str(text)):
+        case ast.Constant(value=str(text)) if text:
             return [text]
         case ast.IfExp():
             return [*texts(given.body), *texts(given.orelse)]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refusal
 from scipy import stats
 from scipy.integrate import quad
 from scipy.special import expit, logit
@@ -65,15 +66,15 @@ def test_words_come_back():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("about 85 %", "write e.g. 'about 85 % accurate"),
-        ("about 85 %, 90 % between 70 and high", "is no opinion"),
-        ("about 60 %, 90 % between 70 and 95", "mean has to lie inside"),
-        ("about 85 %, 100 % between 70 and 95", "strictly between 0 and 100"),
-        ("about 85 %, 90 % between 70 and 120", "between 0 and 100"),
+        ("about 85 %", "prior-syntax"),
+        ("about 85 %, 90 % between 70 and high", "prior-syntax"),
+        ("about 60 %, 90 % between 70 and 95", "opinion-impossible"),
+        ("about 85 %, 100 % between 70 and 95", "opinion-impossible"),
+        ("about 85 %, 90 % between 70 and 120", "opinion-impossible"),
     ],
 )
 def test_what_is_no_opinion_is_said_in_words(text: str, words: str):
-    with pytest.raises(ModelError, match=words):
+    with pytest.raises(ModelError, check=refusal(words)):
         Opinion.parse(text, where="accuracy")
 
 

@@ -389,27 +389,27 @@ def test_an_average_rater_mostly_calls_a_class_by_its_name(name: str, classes: i
 @pytest.mark.parametrize(
     ("raters", "priors", "words"),
     [
-        ("hierarchical", {"rater_1.mean_binary": "Normal(3, 1)"}, "belongs to a rater group"),
+        ("hierarchical", {"rater_1.mean_binary": "Normal(3, 1)"}, "unknown-group"),
         (
             "hierarchical",
             {"expert.sd": "Exponential(2)"},
-            "are Exponential and HalfNormal; they have to be of one kind",
+            "prior-kinds-mixed",
         ),
-        ("hierarchical", {"sd": "about 85 %, 90 % between 70 and 95"}, "is no probability"),
-        ("dawid_skene", {"confusion": "Counts([[1, 2, 3], [1, 2, 3], [1, 2, 3]])"}, "needs 2 x 2"),
+        ("hierarchical", {"sd": "about 85 %, 90 % between 70 and 95"}, "prior-kind"),
+        ("dawid_skene", {"confusion": "Counts([[1, 2, 3], [1, 2, 3], [1, 2, 3]])"}, "prior-counts"),
         (
             "pooled",
             {"confusion": str([[[8, 2], [1, 9]]] * 5).join(("Counts(", ")"))},
-            "counts 5 x 2 x 2 for label topically_relevant, which needs 2 x 2 ",
+            "prior-counts",
         ),
         (
             "dawid_skene",
             {"confusion": "Counts({'topically_relevant': [[8, 2], [1, 9]]})"},
-            "the labels of task retrieval are",
+            "prior-counts",
         ),
-        ("pooled", {"expert.confusion": "Confusion(0.9, 9)"}, "one rater group or rater"),
+        ("pooled", {"expert.confusion": "Confusion(0.9, 9)"}, "prior-unknown"),
     ],
 )
 def test_priors_that_cannot_be_are_refused(raters: str, priors: dict, words: str):
-    with pytest.raises(ModelError, match=words):
+    with pytest.raises(ModelError, check=refusal(words)):
         built("retrieval", raters, priors=priors).parameters()

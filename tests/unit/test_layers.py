@@ -161,7 +161,7 @@ def test_bias_by_system_needs_two_systems_and_answers_by_class():
 
 @pytest.mark.parametrize("family", ["mace", "scored", "joint"])
 def test_lapses_stand_on_families_of_answers_that_have_none(family: str):
-    with pytest.raises(ModelError, match=f"lapses cannot stand on {family}: .* Leave the layer"):
+    with pytest.raises(ModelError, match=family, check=refusal("layer-unfit")):
         structure_of(raters=f"{family} + lapses")
 
 

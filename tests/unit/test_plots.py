@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
+from refusals import refusal
 
 import assay
 from assay import plots
@@ -240,9 +241,9 @@ def test_an_estimate_without_an_interval_is_drawn_as_a_point() -> None:
 
 
 def test_agreement_says_what_it_takes_where_a_fit_is_given(fit: xr.DataTree) -> None:
-    with pytest.raises(ModelError, match=r"not DataTree; .*agreement\(ratings, fit=fit\)"):
+    with pytest.raises(ModelError, match="not DataTree", check=refusal("argument-type")):
         agreement(fit)
-    with pytest.raises(ModelError, match=r"not DataTree; .*agreement\(ratings, fit=fit\)"):
+    with pytest.raises(ModelError, match="not DataTree", check=refusal("argument-type")):
         plots.plot_agreement(fit)
 
 

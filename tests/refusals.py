@@ -12,10 +12,13 @@ def refusal(code: str, **numbers: float) -> Callable[[Any], bool]:
     """
 
     def matches(error: Any) -> bool:
-        problems = getattr(error, "problems", None) or [error]
-        return any(one.code == code and _alike(one.numbers, numbers) for one in problems)
+        told = getattr(error, "problems", None) or [error]
+        found = [(one.code, dict(one.numbers)) for one in told]
+        assert any(of == code and _alike(given, numbers) for of, given in found), (
+            f"{found}, and not {code} {numbers}"
+        )
+        return True
 
-    matches.__qualname__ = f"refusal({code!r}, {numbers})"
     return matches
 
 

@@ -76,15 +76,19 @@ def _draw_difficulty(
     easy = np.asarray(structure.prevalence.table(values, np))[:1]
     hard = chance[1] * np.asarray(structure.hard_chances(values, easy, np))[0]
     total = chance[0] * easy[0] + hard
-    node = _draw_nodes(structure, total, states, rng)
+    node = _draw_nodes(structure, values, total, states, rng)
     place = (structure.prevalence.design.item_context, node, states)
     return np.asarray(rng.random(len(states)) * total[place] < hard[place], np.int64)
 
 
 def _draw_nodes(
-    structure: Structure, table: Floats, states: NDArray[np.int16], rng: np.random.Generator
+    structure: Structure,
+    values: Mapping[str, Floats],
+    table: Floats,
+    states: NDArray[np.int16],
+    rng: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """Node of the cluster effect of each item, given the states of its whole cluster.
+    """Node of the effect on each item, given the states of its whole cluster.
 
     ``table`` (context, node, state) has the chances of the states.
     """
@@ -93,10 +97,25 @@ def _draw_nodes(
         return np.zeros(len(states), np.int64)
     by_item = np.log(np.maximum(table[design.item_context, :, states], TINY))
     score = np.tile(log_weight, (int(design.cluster.max()) + 1, 1))
-    np.add.at(score, design.cluster, by_item)
+    if not structure.prevalence.has_panels or design.panel is None:
+        np.add.at(score, design.cluster, by_item)
+        return _pick(score, rng)[design.cluster]
+    mixing = structure.prevalence.mixing(values, np)[0]
+    _, first = np.unique(design.panel, return_index=True)
+    by_panel = np.zeros((len(first), len(log_weight)))
+    np.add.at(by_panel, design.panel, by_item)
+    top = by_panel.max(axis=1, keepdims=True)
+    outer = np.log(np.maximum(np.exp(by_panel - top) @ mixing.T, TINY)) + top
+    cluster = design.cluster[first]
+    np.add.at(score, cluster, outer)
+    within = np.log(np.maximum(mixing[_pick(score, rng)[cluster]], TINY)) + by_panel
+    return _pick(within, rng)[design.panel]
+
+
+def _pick(score: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw a position in each row, by log weights."""
     steps = softmax(score, np).cumsum(axis=1)
-    node = (rng.random(len(steps))[:, None] * steps[:, -1:] > steps).sum(axis=1)
-    return np.asarray(node[design.cluster])
+    return np.asarray((rng.random(len(steps))[:, None] * steps[:, -1:] > steps).sum(axis=1))
 
 
 def _draw_appearance(

@@ -270,8 +270,11 @@ def structure_of(fit: xr.DataTree) -> Structure:
     FitError
         If the posterior lacks parameters of it: those of an earlier version may have been others.
     """
-    structure = build_structure(ratings_of(fit), spec_of(fit), covariates_of(fit))
     there = group(fit, "posterior").data_vars
+    by_panel = "system_correlation" in there  # fits of earlier versions have none
+    structure = build_structure(
+        ratings_of(fit), spec_of(fit), covariates_of(fit), by_panel=by_panel
+    )
     used = [p.name for p in structure.parameters() if 0 not in p.shape]
     missing = [name for name in used if name not in there]
     if missing:

@@ -35,6 +35,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay.kernels.data import Data
+from assay.partition import panels_of, runs
 from assay.reading.ids import LARGEST, unique_rows
 
 Floats = NDArray[np.float64]
@@ -47,7 +48,8 @@ class Pattern:
 
     A *row* is a distinct (rater, answer pattern); a *cell* is a distinct (context, known truth,
     rows) of an item; a *bundle* is a distinct multiset of cells: a cluster, or an item where
-    there is no cluster effect.
+    there is no cluster effect. Where systems have effects of their own on a cluster, a *panel* is a
+    distinct multiset of cells, and a bundle one of panels.
 
     Attributes
     ----------
@@ -57,21 +59,44 @@ class Pattern:
         the views of each cell, and the kind of perception of each (-1 if there is none).
         ``row_start`` (view + 1,), ``rows``: the rows of each view. ``masks`` (mask, state): log
         weight of the state; of a known truth 0 where it is possible, -inf elsewhere.
-        ``bundle_start``, ``bundle_cells``, ``bundle_counts``: the cells of each bundle and how
-        many items each stands for.
+        ``panel_start``, ``panel_cells``, ``panel_counts``: the cells of each panel and how many
+        items each stands for; no panels if systems have no effects of their own.
+        ``bundle_start``, ``bundle_cells``, ``bundle_counts``: likewise the cells of each bundle,
+        or its panels where there are any.
         ``bundle_weight`` (bundle,): how many clusters are like this one.
     item_cell : ndarray of int (item,)
         The cell of each item.
     cluster_bundle : ndarray of int (cluster,)
         The bundle of each cluster (of each item without a cluster effect).
     cluster_items : tuple of ndarray
-        ``(start, items)``: the items of each cluster.
+        ``(start, items)``: the items of each cluster, those of a panel side by side.
+    panels : PanelsOfClusters or None
+        If systems have effects of their own on a cluster.
     """
 
     data: Data
     item_cell: Ints
     cluster_bundle: Ints
     cluster_items: tuple[Ints, Ints]
+    panels: "PanelsOfClusters | None" = None
+
+
+class PanelsOfClusters(NamedTuple):
+    """The panels of each cluster, one cluster after the other.
+
+    Attributes
+    ----------
+    cluster_start : ndarray of int (cluster + 1,)
+        Where the panels of each cluster begin.
+    kind : ndarray of int (panel,)
+        Which of the distinct panels of the data each is.
+    start : ndarray of int (panel + 1,)
+        Where its items begin among those of ``Pattern.cluster_items``.
+    """
+
+    cluster_start: Ints
+    kind: Ints
+    start: Ints
 
 
 def _starts(sorted_ids: Ints, count: int) -> Ints:
@@ -135,6 +160,7 @@ def collapse(
     mask: Ints,
     masks: Floats,
     cluster: Ints | None,
+    panel: Ints | None = None,
     layer_of_row: Ints | None = None,
     contexts: int = 1,
 ) -> Pattern:
@@ -148,6 +174,9 @@ def collapse(
         Context of each item, and which of ``masks`` (mask, state) says its known truth.
     cluster : ndarray of int (item,), optional
         Cluster of each item if there is a cluster effect; without it items are independent.
+    panel : ndarray of int (item,), optional
+        Panel of each item, numbered in the order of the clusters, if systems have effects of their
+        own on a cluster.
     layer_of_row : ndarray of int (row,), optional
         Perception layer of the raters of each row; -1, or all if not given, for none.
     contexts : int
@@ -165,8 +194,21 @@ def collapse(
     sizes = np.diff(per_item)[shown]
     views = _views(rows[_of_runs(per_item, shown)], sizes, context[shown], layer_of_row, contexts)
     bundle_of = np.arange(items, dtype=np.int64) if cluster is None else cluster.astype(np.int64)
-    bundles, cluster_bundle = _bundles(bundle_of, item_cell)
-    by_cluster = np.argsort(bundle_of, kind="stable").astype(np.int64)
+    if panel is None:
+        within, panels = _NO_BUNDLES, None
+        bundles, cluster_bundle = _bundles(bundle_of, item_cell)
+    else:
+        within, kind = _bundles(panel, item_cell)
+        of_panel = np.zeros(len(kind), np.int64)
+        of_panel[panel] = bundle_of
+        bundles, cluster_bundle = _bundles(of_panel, kind)
+        panels = PanelsOfClusters(
+            cluster_start=_starts(of_panel, len(cluster_bundle)),
+            kind=kind,
+            start=_starts(panel, len(kind)),
+        )
+    order = bundle_of if panel is None else panel
+    by_cluster = np.argsort(order, kind="stable").astype(np.int64)
     data = Data(
         cell_context=context[shown].astype(np.int64),
         cell_mask=mask[shown].astype(np.int64),
@@ -175,6 +217,9 @@ def collapse(
         row_start=views.row_start,
         rows=views.rows,
         masks=np.ascontiguousarray(masks, float),
+        panel_start=within.start,
+        panel_cells=within.cells,
+        panel_counts=within.counts,
         bundle_start=bundles.start,
         bundle_cells=bundles.cells,
         bundle_counts=bundles.counts,
@@ -185,6 +230,21 @@ def collapse(
         item_cell=item_cell,
         cluster_bundle=cluster_bundle,
         cluster_items=(_starts(bundle_of[by_cluster], len(cluster_bundle)), by_cluster),
+        panels=panels,
+    )
+
+
+def take_panels(pattern: Pattern, clusters: Ints) -> PanelsOfClusters | None:
+    """Return the panels of some clusters, under the numbers that ``take_bundles`` gives them."""
+    if pattern.panels is None:
+        return None
+    cluster_start, kind, start = pattern.panels
+    at, taken_start = runs(cluster_start, clusters)
+    kinds = panels_of(pattern.data, np.unique(pattern.cluster_bundle[clusters]))
+    return PanelsOfClusters(
+        cluster_start=taken_start,
+        kind=np.searchsorted(kinds, kind[at]),
+        start=np.append(0, np.cumsum(np.diff(start)[at])),
     )
 
 
@@ -194,6 +254,9 @@ class _Bundles(NamedTuple):
     start: Ints
     cells: Ints
     counts: Ints
+
+
+_NO_BUNDLES = _Bundles(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 def _bundles(bundle_of: Ints, item_cell: Ints) -> tuple[_Bundles, Ints]:

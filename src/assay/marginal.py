@@ -17,14 +17,14 @@ from assay.kernels.data import Data
 from assay.kernels.marginal_likelihood import value_and_gradient
 from assay.likelihood import Pattern
 
-TABLES = 5
+TABLES = 6
 """The first inputs, which depend on the parameters."""
 
 
 class MarginalLogLikelihood(Op):
     """Log-likelihood with the states summed out, and its gradients.
 
-    Inputs are the five tables of :class:`~assay.model.Tables` by state, the log weights of the
+    Inputs are the six tables of :class:`~assay.model.Tables` by state, the log weights of the
     nodes and the arrays of :class:`~assay.kernels.data.Data`.
     """
 
@@ -59,12 +59,15 @@ def _numba(op: Op, node: Any, **kwargs: Any) -> Any:
     from pytensor.link.numba.dispatch.basic import numba_njit
 
     @numba_njit
-    def marginal(prevalence, response, difficulty, layer, hard_truth, log_weight, *data):  # type: ignore[no-untyped-def]
+    def marginal(prevalence, response, difficulty, layer, hard_truth, mixing, log_weight, *data):  # type: ignore[no-untyped-def]
         by_state, given = np.ascontiguousarray(prevalence), Data(*data)
-        value, by_prevalence, by_response, by_difficulty, by_layer, by_hard = value_and_gradient(
-            by_state, response, difficulty, layer, hard_truth, log_weight, given
+        value, by_prevalence, by_response, by_difficulty, by_layer, by_hard, by_mixing = (
+            value_and_gradient(
+                by_state, response, difficulty, layer, hard_truth, mixing, log_weight, given
+            )
         )
-        return np.asarray(value), by_prevalence, by_response, by_difficulty, by_layer, by_hard
+        by_table = (by_prevalence, by_response, by_difficulty, by_layer, by_hard, by_mixing)
+        return (np.asarray(value), *by_table)
 
     return marginal, cache_key()
 

@@ -48,6 +48,8 @@ class Tables(NamedTuple):
     hard_truth : (..., state, state)
         Probabilities of a hard item's states, given the state that it has if it is easy; without
         states where hard items have the truth of easy ones.
+    mixing : (..., node, node)
+        Chances of a panel's node given its cluster's; without nodes where panels have no effects.
     """
 
     prevalence: Any
@@ -55,13 +57,14 @@ class Tables(NamedTuple):
     difficulty: Any
     layer: Any
     hard_truth: Any
+    mixing: Any
 
     def by_state(self) -> "Tables":
         """Return them as the compiled functions take them: prevalence (context, state, node)."""
         return self._replace(prevalence=self.prevalence.swapaxes(-1, -2))
 
 
-TABLE_AXES = Tables(prevalence=3, response=3, difficulty=1, layer=3, hard_truth=2)
+TABLE_AXES = Tables(prevalence=3, response=3, difficulty=1, layer=3, hard_truth=2, mixing=2)
 """Number of axes of each table, without draws."""
 
 
@@ -101,6 +104,7 @@ class Structure:
             difficulty=self.difficulty.log_weight(values, xp),
             layer=self.perception.table(values, prevalence, xp),
             hard_truth=self.hard_truth_table(values, xp),
+            mixing=self.prevalence.mixing(values, xp),
         )
 
     def hard_truth_table(self, values: Mapping[str, Any], xp: Any) -> Any:
@@ -189,11 +193,16 @@ def _alike(tables: Any, xp: Any) -> list[Any]:
 
 
 def build_structure(
-    ratings: Ratings, spec: Spec, covariates: Covariates | None = None
+    ratings: Ratings,
+    spec: Spec,
+    covariates: Covariates | None = None,
+    *,
+    by_panel: bool = True,
 ) -> Structure:
     """Compose the parts of a model.
 
-    ``covariates`` are what the formula made of these items when the model was fitted.
+    ``covariates`` are what the formula made of these items when the model was fitted; without
+    ``by_panel`` all systems share the effect of a cluster.
 
     Raises
     ------
@@ -209,7 +218,7 @@ def build_structure(
     by_group = recipes_of(ratings, spec)
     layered = with_perception(ratings, spec, by_group)
     refuse_unknown(ratings, spec)
-    design = build_design(ratings, spec.formula, covariates)
+    design = build_design(ratings, spec.formula, covariates, by_panel=by_panel)
     prevalence = prevalence_class(spec.prevalence)(
         task=ratings.task,
         space=space,
@@ -283,6 +292,7 @@ def _pattern(
         mask=mask,
         masks=masks,
         cluster=design.cluster if prevalence.has_clusters else None,
+        panel=design.panel if prevalence.has_panels else None,
         layer_of_row=layer_of_row,
         contexts=design.contexts,
     )

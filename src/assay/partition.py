@@ -50,6 +50,11 @@ def take_bundles(data: Data, chosen: Ints) -> tuple[Data, Ints]:
     """
     of_bundle, bundle_start = _spans(data.bundle_start, chosen)
     cells, bundle_cells = _distinct(data.bundle_cells[of_bundle])
+    of_panel: Ints | slice = slice(0)
+    panel_start, panel_cells = data.panel_start[:1], data.panel_cells[:0]
+    if has_panels(data):
+        of_panel, panel_start = _spans(data.panel_start, cells)
+        cells, panel_cells = _distinct(data.panel_cells[of_panel])
     views, view_start = _spans(data.view_start, cells)
     of_view, row_start = _spans(data.row_start, views)
     of_cell, some = _span(cells), _span(chosen)
@@ -61,12 +66,25 @@ def take_bundles(data: Data, chosen: Ints) -> tuple[Data, Ints]:
         row_start=row_start,
         rows=data.rows[of_view],
         masks=data.masks,
+        panel_start=panel_start,
+        panel_cells=panel_cells,
+        panel_counts=data.panel_counts[of_panel],
         bundle_start=bundle_start,
         bundle_cells=bundle_cells,
         bundle_counts=data.bundle_counts[of_bundle],
         bundle_weight=data.bundle_weight[some],
     )
     return part, cells
+
+
+def has_panels(data: Data) -> bool:
+    """Whether bundles are made of panels."""
+    return len(data.panel_start) > 1
+
+
+def panels_of(data: Data, bundles: Ints) -> Ints:
+    """Return which panels of the data those of :func:`take_bundles` are."""
+    return _distinct(data.bundle_cells[_spans(data.bundle_start, bundles)[0]])[0]
 
 
 def _distinct(numbers: Ints) -> tuple[Ints, Ints]:
@@ -105,8 +123,19 @@ def runs(start: Ints, chosen: Ints) -> tuple[Ints, Ints]:
 def bundle_sizes(data: Data) -> Ints:
     """Count the rows that stand behind each bundle: what its likelihood costs."""
     of_cell = data.row_start[data.view_start[1:]] - data.row_start[data.view_start[:-1]] + 1
-    running = np.concatenate([np.zeros(1, np.int64), np.cumsum(of_cell[data.bundle_cells])])
-    return np.asarray(running[data.bundle_start[1:]] - running[data.bundle_start[:-1]])
+    return _by_bundle(data, of_cell)
+
+
+def _by_bundle(data: Data, of_cell: Ints) -> Ints:
+    """Add up a number of each cell over the distinct cells of each bundle, or of its panels."""
+    if has_panels(data):
+        of_cell = _run_sums(of_cell[data.panel_cells], data.panel_start)
+    return _run_sums(of_cell[data.bundle_cells], data.bundle_start)
+
+
+def _run_sums(numbers: Ints, start: Ints) -> Ints:
+    running = np.concatenate([np.zeros(1, np.int64), np.cumsum(numbers)])
+    return np.asarray(running[start[1:]] - running[start[:-1]])
 
 
 def shares(data: Data, pieces: int | None = None) -> list[Ints]:
@@ -162,8 +191,7 @@ def bundles_of_rows(data: Data, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
     hit = np.concatenate([np.zeros(1, np.int64), np.cumsum(rows[data.rows])])
     by_view = hit[data.row_start]
     by_cell = by_view[data.view_start[1:]] > by_view[data.view_start[:-1]]
-    running = np.concatenate([np.zeros(1, np.int64), np.cumsum(by_cell[data.bundle_cells])])
-    return np.asarray(running[data.bundle_start[1:]] > running[data.bundle_start[:-1]])
+    return _by_bundle(data, by_cell.astype(np.int64)) > 0
 
 
 def cores() -> int:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from assay.curvature import bend_row, neighbourhoods
 from assay.density import Density
-from assay.likelihood import Pattern
+from assay.likelihood import Pattern, take_panels
 from assay.model import Structure
 from assay.partition import runs, take_bundles
 from assay.subsets import take_items
@@ -74,7 +74,12 @@ def without_clusters(density: Density) -> Density:
 def make_frame(structure: Structure, density: Density) -> Piece:
     """Return the model without its data, small enough to be sent to every worker."""
     design = structure.prevalence.design
-    bare = replace(design, item_context=NONE, cluster=None if design.cluster is None else NONE)
+    bare = replace(
+        design,
+        item_context=NONE,
+        cluster=None if design.cluster is None else NONE,
+        panel=None if design.panel is None else NONE,
+    )
     prevalence = replace(structure.prevalence, design=bare)
     pattern, _ = take_clusters(structure.pattern, NONE)
     return Piece(
@@ -132,5 +137,6 @@ def take_clusters(pattern: Pattern, clusters: Ints) -> tuple[Pattern, Ints]:
         item_cell=place[pattern.item_cell[items]],
         cluster_bundle=cluster_bundle.astype(np.int64),
         cluster_items=(start, members.astype(np.int64)),
+        panels=take_panels(pattern, clusters),
     )
     return found, items

@@ -2,20 +2,24 @@ r"""The posterior of the states given the parameters: exact, by Bayes' rule, dra
 
 .. math:: p(s_i = s, u_c = u_q \mid y, \theta) \propto w_q \prod_{i' \in c} p(y_{i'} \mid u_q)
           \cdot \frac{\sum_d \rho_d\, \pi_{g(i)d}(s \mid u_q)\, p_d(y_i \mid s)}{p(y_i \mid u_q)}
+
+Where systems have effects of their own on a cluster, those of its panels are drawn after the
+cluster's, and the states given these.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.kernels.data import Data
 from assay.kernels.marginal_likelihood import bundle_nodes
+from assay.kernels.panels import panel_nodes
 from assay.kernels.plain_cells import hard_prevalence
-from assay.kernels.recovery import recover_draw
-from assay.likelihood import Pattern
+from assay.kernels.recovery import draw_nodes, recover_draw
+from assay.likelihood import PanelsOfClusters, Pattern, take_panels
 from assay.model import TABLE_AXES, Structure, Tables
 from assay.partition import cores, in_threads, runs, shares, take_bundles
 from assay.progress import steps
@@ -98,7 +102,8 @@ def recover(
 class _Piece:
     """Some clusters, and the data that stand behind them.
 
-    ``item_cell`` (item,) has the cell in ``data`` of each item of these clusters.
+    ``item_cell`` (item,) has the cell in ``data`` of each item of these clusters, ``panels`` their
+    panels if these have effects of their own.
     """
 
     data: Data
@@ -107,6 +112,7 @@ class _Piece:
     start: Ints
     members: Ints
     item_cell: Ints
+    panels: PanelsOfClusters | None
 
 
 def _piece(pattern: Pattern, bundles: Ints, by_bundle: Ints) -> _Piece:
@@ -139,6 +145,7 @@ def _piece(pattern: Pattern, bundles: Ints, by_bundle: Ints) -> _Piece:
         start=start,
         members=members,
         item_cell=item_cell,
+        panels=take_panels(pattern, clusters),
     )
 
 
@@ -152,6 +159,7 @@ def _whole(pattern: Pattern) -> _Piece:
         start=start,
         members=members,
         item_cell=pattern.item_cell,
+        panels=pattern.panels,
     )
 
 
@@ -169,31 +177,52 @@ def _recover_piece(
     for d, by_state in enumerate(tables, start=first):
         if by_state is not before:
             arguments: Any = (*by_state, log_weight, piece.data)
-            value, share, parts = bundle_nodes(*arguments)
-            prevalence, hard_truth = by_state[0], by_state[-1]
+            value, share, parts, *by_panel = bundle_nodes(*arguments)
+            prevalence, *_, hard_truth, mixing = by_state
             hard = prevalence[:, :0]
             if len(hard_truth):
                 hard = hard_prevalence(prevalence, hard_truth)
             before = by_state
         found.log_likelihood[d, piece.clusters] = value[piece.cluster_bundle]
-        by_cluster = rng.random(len(piece.clusters))
+        drawn = draw_nodes(share, piece.cluster_bundle, rng.random(len(piece.clusters)))
+        posterior, share_of, start = share, piece.cluster_bundle, piece.start
+        if (panels := piece.panels) is not None:
+            share_of, start = np.arange(len(panels.kind)), panels.start
+            by_one = rng.random(len(panels.kind))
+            posterior, drawn = _draw_panels(piece, panels, mixing, share, by_panel, drawn, by_one)
         uniform[items] = rng.random(len(piece.members))
         recover_draw(
             prevalence,
             np.ascontiguousarray(hard),
-            share,
+            posterior,
             parts,
             piece.data,
             piece.item_cell,
-            piece.cluster_bundle,
-            piece.start,
+            share_of,
+            start,
             piece.members,
-            by_cluster,
+            drawn,
             uniform,
             found.states[d],
             found.probabilities,
             found.difficulty,
         )
+
+
+def _draw_panels(
+    piece: _Piece,
+    panels: PanelsOfClusters,
+    mixing: Floats,
+    share: Floats,
+    by_panel: Sequence[Floats],
+    drawn: Ints,
+    uniform: Floats,
+) -> tuple[Floats, Ints]:
+    """Return the posterior of each panel's node, and a draw of it given its cluster's."""
+    cluster_start, kind, _ = panels
+    arguments: Any = (mixing, share, *by_panel, piece.cluster_bundle, cluster_start, kind)
+    found: tuple[Floats, Ints] = panel_nodes(*arguments, drawn, uniform)
+    return found
 
 
 def _tables_by_state(
@@ -228,35 +257,57 @@ def table_chunks(structure: Structure, values: Mapping[str, Floats]) -> Iterator
         yield [Tables(*(table[n] for table in tables)) for n in range(here)]
 
 
-def running_prevalence(structure: Structure, values: Mapping[str, Floats]) -> Floats:
-    """Prevalence of all items, added up along the states: (draw, context, node, state)."""
-    return np.asarray(structure.state_chances(values, np)).cumsum(axis=-1)
+class Running(NamedTuple):
+    """Chances by which new states are drawn, added up along what is drawn.
+
+    Attributes
+    ----------
+    states : ndarray (draw, context, node, state)
+        Prevalence of all items.
+    nodes : ndarray (draw, node, node)
+        A panel's node given its cluster's; without nodes if it is the same.
+    """
+
+    states: Floats
+    nodes: Floats
+
+
+def running_prevalence(structure: Structure, values: Mapping[str, Floats]) -> Running:
+    """Return the chances by which :func:`predict_states` draws, for draws of the parameters."""
+    return Running(
+        states=np.asarray(structure.state_chances(values, np)).cumsum(axis=-1),
+        nodes=np.asarray(structure.prevalence.mixing(values, np)).cumsum(axis=-1),
+    )
 
 
 def predict_states(
-    structure: Structure, running: Floats, rng: np.random.Generator
+    structure: Structure, running: Running, rng: np.random.Generator
 ) -> NDArray[np.int16]:
     """Draw states of new items like these: the same contexts in new clusters.
-
-    Parameters
-    ----------
-    running : ndarray (draw, context, node, state)
-        From :func:`running_prevalence`.
 
     Returns
     -------
     ndarray of int16 (draw, item)
     """
     design = structure.prevalence.design
-    draws, items = len(running), len(design.item_context)
+    draws, items = len(running.states), len(design.item_context)
+    node = np.zeros((draws, items), np.int64)
     if structure.prevalence.has_clusters and design.cluster is not None:
         clusters = int(design.cluster.max()) + 1
         weight = np.exp(design.log_weight)
         node = rng.choice(len(weight), size=(draws, clusters), p=weight)[:, design.cluster]
-    else:
-        node = np.zeros((draws, items), np.int64)
+    if structure.prevalence.has_panels and design.panel is not None:
+        _, first = np.unique(design.panel, return_index=True)
+        for d in range(draws):
+            steps = running.nodes[d][node[d, first]]
+            node[d] = _pick(steps, rng)[design.panel]
     states = np.empty((draws, items), np.int16)
     for d in range(draws):
-        steps = running[d][design.item_context, node[d]]
-        states[d] = (rng.random(items)[:, None] * steps[:, -1:] > steps).sum(axis=1)
+        states[d] = _pick(running.states[d][design.item_context, node[d]], rng)
     return states
+
+
+def _pick(steps: Floats, rng: np.random.Generator) -> Ints:
+    """Draw a position along the last axis, by chances that are added up along it."""
+    found = (rng.random(len(steps))[:, None] * steps[:, -1:] > steps).sum(axis=1)
+    return np.asarray(found, np.int64)

@@ -20,7 +20,7 @@ from assay.layers.reference import telling_items
 from assay.likelihood import Pattern
 from assay.model import Structure, build_structure
 from assay.pieces import Piece, make_frame, make_piece, take_clusters
-from assay.prevalence.design import MIN_CLUSTERS, count_places
+from assay.prevalence.design import MIN_CLUSTERS, count_places, telling_panels
 from assay.ratings import NOT_AUDITED, Ratings
 from assay.spec import GOLD, Spec
 from assay.subsets import join_ratings, take_items, with_raters
@@ -42,7 +42,12 @@ def make_skeleton(ratings: Ratings, spec: Spec) -> Ratings:
     key = np.concatenate([keys for _, keys in shown])
     order = np.argsort(item, kind="stable")
     first = ~pd.Series(key[order]).duplicated().to_numpy()
-    taken = [item[order][first], _in_clusters(ratings), *_evidence(ratings, spec)]
+    taken = [
+        item[order][first],
+        _in_clusters(ratings),
+        _in_panels(ratings),
+        *_evidence(ratings, spec),
+    ]
     return take_items(ratings, np.unique(np.concatenate(taken)))
 
 
@@ -106,6 +111,14 @@ def _in_clusters(ratings: Ratings) -> Ints:
     return here.groupby(codes[here]).head(2).to_numpy(np.int64)
 
 
+def _in_panels(ratings: Ratings) -> Ints:
+    """Two items of each panel of the first clusters that have two panels: they make these count."""
+    codes, _ = pd.factorize(ratings.items["cluster"])
+    panel, clusters = telling_panels(ratings, codes.astype(np.int64))
+    here = pd.Series(np.flatnonzero(np.isin(codes, clusters[:MIN_CLUSTERS])))
+    return here.groupby(panel[here]).head(2).to_numpy(np.int64)
+
+
 def _evidence(ratings: Ratings, spec: Spec) -> Iterator[Ints]:
     """Find the items that a reference needs, as many as are asked for."""
     if spec.reference is None:
@@ -127,11 +140,14 @@ class Numbering:
         The model, without data.
     clusters : bool
         Whether clusters have an effect, or may have one under another prevalence.
+    panels : bool
+        Likewise whether systems have effects of their own on a cluster.
     """
 
     skeleton: Ratings
     frame: Piece
     clusters: bool
+    panels: bool
 
 
 def number(skeleton: Ratings, spec: Spec) -> tuple[Structure, Numbering]:
@@ -143,6 +159,7 @@ def number(skeleton: Ratings, spec: Spec) -> tuple[Structure, Numbering]:
         skeleton=replace(skeleton, items=items.set_index(names)),
         frame=make_frame(structure, make_density(structure)),
         clusters=structure.prevalence.design.cluster is not None,
+        panels=structure.prevalence.design.panel is not None,
     )
 
 
@@ -177,7 +194,7 @@ def number_partition(ratings: Ratings, numbering: Numbering) -> Numbered:
     if not numbering.clusters:
         # Clusters of the skeleton are cut out of the partition: together they would count twice.
         both = replace(both, items=both.items.assign(cluster=both.items.index))
-    structure = build_structure(both, frame.structure.spec)
+    structure = build_structure(both, frame.structure.spec, by_panel=numbering.panels)
     _require_same(structure, frame)
     first = len(skeleton.items)
     pattern, _ = take_clusters(structure.pattern, _own_clusters(structure.pattern, first))

@@ -48,9 +48,12 @@ def cell_chances(prevalence, evidence, height, data):  # type: ignore[no-untyped
 
 
 @compiled(fastmath={"reassoc", "contract"})
-def bundle_shares(log_weight, chance, height, data):  # type: ignore[no-untyped-def]
-    """Log-likelihood of each bundle (bundle,), and its nodes' posterior (bundle, node)."""
-    bundles, nodes = data.bundle_weight.shape[0], log_weight.shape[0]
+def bundle_shares(log_weight, chance, height, start, cells, counts):  # type: ignore[no-untyped-def]
+    """Log-likelihood of each bundle (bundle,), and its nodes' posterior (bundle, node).
+
+    A bundle is cells and their counts (the data's bundles or panels), or panels and theirs.
+    """
+    bundles, nodes = start.shape[0] - 1, log_weight.shape[0]
     value = np.empty(bundles)
     shares = np.empty((bundles, nodes))
     weight = np.exp(log_weight)
@@ -58,8 +61,8 @@ def bundle_shares(log_weight, chance, height, data):  # type: ignore[no-untyped-
         for q in range(nodes):
             shares[b, q] = weight[q]
         scale, since = 0.0, 0
-        for k in range(data.bundle_start[b], data.bundle_start[b + 1]):
-            cell, n = at(data.bundle_cells[k]), data.bundle_counts[k]
+        for k in range(start[b], start[b + 1]):
+            cell, n = at(cells[k]), counts[k]
             scale += n * height[cell]
             for _ in range(n):
                 for q in range(nodes):

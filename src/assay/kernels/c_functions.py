@@ -22,7 +22,7 @@ from assay.kernels.tape import TapeArrays
 
 CARD = 4
 """Integers of a card: the address of an array, and its shape, up to three axes."""
-CARDS = 27
+CARDS = 31
 
 
 @cache
@@ -60,13 +60,13 @@ def _log_density_from_cards(dim: Any, z_: Any, gradient_: Any, value_: Any, tabl
     z: Any = carray(z_, (size,))
     out: Any = carray(gradient_, (size,))
     centre, root = _floats(table, 0), _floats(table, 1)
-    begin, column = _integers(table, 25), _integers(table, 26)
+    begin, column = _integers(table, 29), _integers(table, 30)
     x = np.empty(size)
     for n in range(size):
         x[n] = centre[n]
         for k in range(at(begin[n]), at(begin[n + 1])):
             x[n] += root[k] * z[at(column[k])]
-    scored, log_size = _integers(table, 23), _floats(table, 24)
+    scored, log_size = _integers(table, 27), _floats(table, 28)
     slope, bend = np.empty(len(scored)), np.empty(len(scored))
     for k, n in enumerate(scored):
         x[n], slope[k], bend[k] = log_of_score(x[n])
@@ -80,21 +80,25 @@ def _log_density_from_cards(dim: Any, z_: Any, gradient_: Any, value_: Any, tabl
         _integers(table, 8),
         _places(table, 9),
         _operations(table, 10),
+        _operations(table, 11),
     )
     data = Data(
-        _integers(table, 12),
         _integers(table, 13),
         _integers(table, 14),
         _integers(table, 15),
         _integers(table, 16),
         _integers(table, 17),
-        _masks(table, 18),
-        _integers(table, 19),
+        _integers(table, 18),
+        _masks(table, 19),
         _integers(table, 20),
         _integers(table, 21),
-        _floats(table, 22),
+        _integers(table, 22),
+        _integers(table, 23),
+        _integers(table, 24),
+        _integers(table, 25),
+        _floats(table, 26),
     )
-    value, gradient = log_density(x, tape, places, _floats(table, 11), data)
+    value, gradient = log_density(x, tape, places, _floats(table, 12), data)
     for k, n in enumerate(scored):
         gradient[n] = gradient[n] * slope[k] + bend[k]
         value += math.log(slope[k])

@@ -15,6 +15,9 @@ class Data(NamedTuple):
     row_start: np.ndarray
     rows: np.ndarray
     masks: np.ndarray
+    panel_start: np.ndarray
+    panel_cells: np.ndarray
+    panel_counts: np.ndarray
     bundle_start: np.ndarray
     bundle_cells: np.ndarray
     bundle_counts: np.ndarray

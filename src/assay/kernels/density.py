@@ -19,14 +19,17 @@ class Places(NamedTuple):
     difficulty: np.ndarray
     layer: np.ndarray
     hard_truth: np.ndarray
+    mixing: np.ndarray
 
 
 @compiled()
 def log_density(x, tape, places, log_weight, data):  # type: ignore[no-untyped-def]
     """Log density and gradient at unconstrained values ``x``."""
-    buffer, prevalence, response, difficulty, layer, hard_truth = tables_at(x, tape, places)
-    value, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth = value_and_gradient(
-        prevalence, response, difficulty, layer, hard_truth, log_weight, data
+    buffer, prevalence, response, difficulty, layer, hard_truth, mixing = tables_at(x, tape, places)
+    value, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing = (
+        value_and_gradient(
+            prevalence, response, difficulty, layer, hard_truth, mixing, log_weight, data
+        )
     )
     gradient = carry_back(
         buffer,
@@ -35,6 +38,7 @@ def log_density(x, tape, places, log_weight, data):  # type: ignore[no-untyped-d
         by_difficulty,
         by_layer,
         by_hard_truth,
+        by_mixing,
         tape,
         places,
         x.shape[0],
@@ -54,15 +58,15 @@ def tables_at(x, tape, places):  # type: ignore[no-untyped-def]
     difficulty = np.empty(places.difficulty.shape)
     layer = np.empty(places.layer.shape)
     hard_truth = np.empty(places.hard_truth.shape)
+    mixing = np.empty(places.mixing.shape)
     _gather(buffer, places.prevalence, prevalence)
     _gather(buffer, places.response, response)
     _gather(buffer, places.layer, layer)
     for n in range(difficulty.shape[0]):
         difficulty[n] = buffer[at(places.difficulty[n])]
-    for s in range(hard_truth.shape[0]):
-        for n in range(hard_truth.shape[1]):
-            hard_truth[s, n] = buffer[at(places.hard_truth[s, n])]
-    return buffer, prevalence, response, difficulty, layer, hard_truth
+    _gather_square(buffer, places.hard_truth, hard_truth)
+    _gather_square(buffer, places.mixing, mixing)
+    return buffer, prevalence, response, difficulty, layer, hard_truth, mixing
 
 
 @compiled()
@@ -73,6 +77,7 @@ def carry_back(  # type: ignore[no-untyped-def]
     by_difficulty,
     by_layer,
     by_hard_truth,
+    by_mixing,
     tape,
     places,
     size,
@@ -85,9 +90,8 @@ def carry_back(  # type: ignore[no-untyped-def]
     _scatter(adjoint, places.layer, by_layer)
     for n in range(by_difficulty.shape[0]):
         adjoint[at(places.difficulty[n])] += by_difficulty[n]
-    for s in range(by_hard_truth.shape[0]):
-        for n in range(by_hard_truth.shape[1]):
-            adjoint[at(places.hard_truth[s, n])] += by_hard_truth[s, n]
+    _scatter_square(adjoint, places.hard_truth, by_hard_truth)
+    _scatter_square(adjoint, places.mixing, by_mixing)
     play_backwards(buffer, adjoint, tape.operations, tape.positions)
     gradient = np.empty(size)
     for n in range(size):
@@ -111,3 +115,19 @@ def _scatter(target, places, table):  # type: ignore[no-untyped-def]
         for b in range(places.shape[1]):
             for c in range(places.shape[2]):
                 target[at(places[a, b, c])] += table[a, b, c]
+
+
+@compiled()
+def _gather_square(buffer, places, table):  # type: ignore[no-untyped-def]
+    """Fill a table of two axes with the numbers that stand at given places."""
+    for a in range(places.shape[0]):
+        for b in range(places.shape[1]):
+            table[a, b] = buffer[at(places[a, b])]
+
+
+@compiled()
+def _scatter_square(target, places, table):  # type: ignore[no-untyped-def]
+    """Add the numbers of a table of two axes at given places."""
+    for a in range(places.shape[0]):
+        for b in range(places.shape[1]):
+            target[at(places[a, b])] += table[a, b]

@@ -5,6 +5,7 @@ import numpy as np
 from assay.kernels.bundles import bundle_shares, cell_chances
 from assay.kernels.cells import cell_evidence, cell_evidence_back
 from assay.kernels.compiling import compiled
+from assay.kernels.panels import panel_chances, panel_pulls
 from assay.kernels.plain_cells import plain_value_and_gradient
 from assay.kernels.positions import at
 from assay.kernels.rows import row_chances, value_of_heights
@@ -12,7 +13,7 @@ from assay.kernels.rows import row_chances, value_of_heights
 
 @compiled(fastmath={"reassoc", "contract"})
 def value_and_gradient(  # type: ignore[no-untyped-def]
-    prevalence, response, difficulty, layer, hard_truth, log_weight, data
+    prevalence, response, difficulty, layer, hard_truth, mixing, log_weight, data
 ):
     """Log-likelihood and its gradients in one pass.
 
@@ -31,6 +32,8 @@ def value_and_gradient(  # type: ignore[no-untyped-def]
     hard_truth : ndarray (state, state)
         Probabilities of a hard item's states, given the state that it has if it is easy. Without
         states, hard items have the truth of easy ones.
+    mixing : ndarray (node, node)
+        Chances of a panel's node given its cluster's; without nodes, panels share their cluster's.
     log_weight : ndarray (node,)
         Log weights of the quadrature nodes.
     data : Data
@@ -38,10 +41,11 @@ def value_and_gradient(  # type: ignore[no-untyped-def]
     Returns
     -------
     value : float
-    by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth : ndarray
+    by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing : ndarray
         Like the tables.
     """
     by_layer, by_hard_truth = np.zeros(layer.shape), np.zeros(hard_truth.shape)
+    by_mixing = np.zeros(mixing.shape)
     classes = difficulty.shape[0]
     rows = row_chances(response)
     if log_weight.shape[0] == 1 and layer.shape[0] == 0:
@@ -49,20 +53,30 @@ def value_and_gradient(  # type: ignore[no-untyped-def]
             prevalence, rows, difficulty, hard_truth, data
         )
         by_response, by_difficulty = _by_class(by_rows, response.shape), _sums(by_part, classes)
-        return plain, by_prevalence, by_response, by_difficulty, by_layer, by_hard
+        return plain, by_prevalence, by_response, by_difficulty, by_layer, by_hard, by_mixing
     evidence, parts, height, vanished = cell_evidence(rows, difficulty, layer, hard_truth, data)
     chance, shrink = cell_chances(prevalence, evidence, height, data)
-    value, shares = bundle_shares(log_weight, chance, height, data)
+    value, shares, inner, outer = _bundles_and_panels(mixing, log_weight, chance, height, data)
     cells, nodes, states = chance.shape[0], chance.shape[1], evidence.shape[1]
     pull = np.zeros((cells, nodes))
     total = 0.0
-    for b in range(value.shape[0]):
-        total += data.bundle_weight[b] * value[b]
-        for k in range(data.bundle_start[b], data.bundle_start[b + 1]):
-            cell = at(data.bundle_cells[k])
-            scale = data.bundle_counts[k] * data.bundle_weight[b]
-            for q in range(nodes):
-                pull[cell, q] += scale * shares[b, q]
+    if mixing.shape[0] == 0:
+        for b in range(value.shape[0]):
+            total += data.bundle_weight[b] * value[b]
+            for k in range(data.bundle_start[b], data.bundle_start[b + 1]):
+                cell = at(data.bundle_cells[k])
+                scale = data.bundle_counts[k] * data.bundle_weight[b]
+                for q in range(nodes):
+                    pull[cell, q] += scale * shares[b, q]
+    else:
+        for b in range(value.shape[0]):
+            total += data.bundle_weight[b] * value[b]
+        by_panel = panel_pulls(mixing, inner, outer, shares, data, by_mixing)
+        for p in range(by_panel.shape[0]):
+            for k in range(data.panel_start[p], data.panel_start[p + 1]):
+                cell = at(data.panel_cells[k])
+                for q in range(nodes):
+                    pull[cell, q] += data.panel_counts[k] * by_panel[p, q]
     by_prevalence = np.zeros(prevalence.shape)
     by_rows, by_part = np.zeros(rows[0].shape), np.zeros(parts.shape[1])
     along, reach = np.empty(parts.shape[1]), np.empty(states)
@@ -90,7 +104,19 @@ def value_and_gradient(  # type: ignore[no-untyped-def]
     cell_evidence_back(parts, rows, layer, data, vanished, by_rows, by_layer)
     total += value_of_heights(by_rows, rows[2])
     by_response, by_difficulty = _by_class(by_rows, response.shape), _sums(by_part, classes)
-    return total, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth
+    return total, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing
+
+
+@compiled()
+def _bundles_and_panels(mixing, log_weight, chance, height, data):  # type: ignore[no-untyped-def]
+    """Log-likelihood and shares of the bundles, and the panels' likelihoods, if there are any."""
+    start, members, counts = data.bundle_start, data.bundle_cells, data.bundle_counts
+    if mixing.shape[0] == 0:
+        value, shares = bundle_shares(log_weight, chance, height, start, members, counts)
+        return value, shares, np.empty((0, 0)), np.empty((0, 0))
+    inner, outer, top = panel_chances(mixing, chance, height, data)
+    value, shares = bundle_shares(log_weight, outer, top, start, members, counts)
+    return value, shares, inner, outer
 
 
 @compiled()
@@ -116,7 +142,7 @@ def _by_class(by_rows, shape):  # type: ignore[no-untyped-def]
 
 @compiled()
 def bundle_nodes(  # type: ignore[no-untyped-def]
-    prevalence, response, difficulty, layer, hard_truth, log_weight, data
+    prevalence, response, difficulty, layer, hard_truth, mixing, log_weight, data
 ):
     """Log-likelihood and posterior of the nodes of each bundle, and each cell's evidence.
 
@@ -131,6 +157,8 @@ def bundle_nodes(  # type: ignore[no-untyped-def]
     parts : ndarray (cell, difficulty, state)
         Likelihood of the cell's ratings given state and difficulty, times the probability of the
         difficulty, up to a factor of the cell.
+    inner, outer : ndarray (panel, node)
+        Likelihood of each panel at its own nodes and at its cluster's; none if it has the same.
     """
     rows = row_chances(response)
     evidence, parts, height, _ = cell_evidence(rows, difficulty, layer, hard_truth, data)
@@ -140,5 +168,6 @@ def bundle_nodes(  # type: ignore[no-untyped-def]
         for r in range(at(begin), at(end)):
             height[cell] += rows[2][at(data.rows[r])]
     chance, _ = cell_chances(prevalence, evidence, height, data)
-    value, shares = bundle_shares(log_weight, chance, height, data)
-    return value, shares, parts.reshape((parts.shape[0], difficulty.shape[0], evidence.shape[1]))
+    value, shares, inner, outer = _bundles_and_panels(mixing, log_weight, chance, height, data)
+    parts = parts.reshape((parts.shape[0], difficulty.shape[0], evidence.shape[1]))
+    return value, shares, parts, inner, outer

@@ -3,6 +3,7 @@
 import numpy as np
 
 from assay.kernels.compiling import compiled
+from assay.kernels.panels import pick
 from assay.kernels.positions import at
 
 
@@ -14,10 +15,10 @@ def recover_draw(  # type: ignore[no-untyped-def]
     parts,
     data,
     item_cell,
-    cluster_bundle,
+    share_of,
     start,
     members,
-    by_cluster,
+    drawn,
     by_item,
     states,
     probabilities,
@@ -27,17 +28,17 @@ def recover_draw(  # type: ignore[no-untyped-def]
 
     ``prevalence`` is (context, state, node), and so is ``hard``, of hard items whose truth is drawn
     anew; else it is without states. ``difficulties`` (item, difficulty) adds up the probabilities
-    of the classes of difficulty.
+    of the classes of difficulty. Items that share an effect stand together: their run begins at
+    ``start``, its node is ``drawn``, and ``share_of`` says which of ``shares`` has its posterior.
     """
     count, nodes = prevalence.shape[1], prevalence.shape[2]
     chance, evidence = np.empty(count), np.empty(count)
     node, pull = np.empty(nodes), np.empty(nodes)
     apart = hard.shape[1] > 0
     alike = 1 if apart else parts.shape[1]
-    for c in range(cluster_bundle.shape[0]):
+    for c in range(share_of.shape[0]):
         for q in range(nodes):
-            node[q] = shares[at(cluster_bundle[c]), q]
-        drawn = _pick(node, by_cluster[c])
+            node[q] = shares[at(share_of[c]), q]
         for k in range(at(start[c]), at(start[c + 1])):
             item = at(members[k])
             cell = at(item_cell[item])
@@ -49,11 +50,11 @@ def recover_draw(  # type: ignore[no-untyped-def]
                 for d in range(alike):
                     e += parts[cell, d, s]
                 evidence[s] = e
-                chance[s] = prevalence[g, s, drawn] * e
+                chance[s] = prevalence[g, s, drawn[c]] * e
                 for q in range(nodes):
                     pull[q] += prevalence[g, s, q] * e
                 if apart:
-                    chance[s] += hard[g, s, drawn] * parts[cell, 1, s]
+                    chance[s] += hard[g, s, drawn[c]] * parts[cell, 1, s]
                     for q in range(nodes):
                         pull[q] += hard[g, s, q] * parts[cell, 1, s]
             for q in range(nodes):
@@ -72,22 +73,13 @@ def recover_draw(  # type: ignore[no-untyped-def]
                     part *= parts[cell, 1, s]
                     probabilities[item, s] += part
                     difficulties[item, 1] += part
-            states[item] = _pick(chance, by_item[item])
+            states[item] = pick(chance, by_item[item])
 
 
 @compiled()
-def _pick(weights, uniform):  # type: ignore[no-untyped-def]
-    """Position at which the running sum of weights passes ``uniform`` of the total."""
-    goal = 0.0
-    for n in range(weights.shape[0]):
-        goal += weights[n]
-    goal *= uniform
-    running = 0.0
-    last = 0
-    for n in range(weights.shape[0]):
-        if weights[n] > 0.0:
-            last = n
-            running += weights[n]
-            if running > goal:
-                break
-    return last
+def draw_nodes(shares, cluster_bundle, by_cluster):  # type: ignore[no-untyped-def]
+    """Draw the node of each cluster: (cluster,)."""
+    drawn = np.empty(cluster_bundle.shape[0], np.int64)
+    for c in range(cluster_bundle.shape[0]):
+        drawn[c] = pick(shares[at(cluster_bundle[c])], by_cluster[c])
+    return drawn

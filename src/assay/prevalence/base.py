@@ -50,6 +50,18 @@ class Prevalence(ABC):
         return False
 
     @property
+    def has_panels(self) -> bool:
+        """Whether each system has a cluster effect of its own."""
+        return self.has_clusters and self.design.panel is not None
+
+    def mixing(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return chances of a panel's node given its cluster's: (..., node, node).
+
+        Without nodes if the effect of a cluster is that of its panels.
+        """
+        return np.zeros((0, 0))
+
+    @property
     def log_weight(self) -> NDArray[np.float64]:
         """Log weights of the table's nodes; one node without a cluster effect."""
         return self.design.log_weight if self.has_clusters else np.zeros(1)

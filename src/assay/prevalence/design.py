@@ -54,6 +54,9 @@ class Design:
         Share of each context among the places of each system (one row without systems).
     cluster : ndarray of int (item,) or None
         Cluster of each item if clusters have an effect.
+    panel : ndarray of int (item,) or None
+        Panel of each item if systems have effects of their own on a cluster, numbered in the order
+        of the clusters.
     nodes, log_weight : ndarray (node,)
         Quadrature over a standard normal cluster effect; one node at 0 without it.
     """
@@ -65,6 +68,7 @@ class Design:
     systems: tuple[str, ...]
     system_share: Floats
     cluster: Ints | None
+    panel: Ints | None
     nodes: Floats
     log_weight: Floats
 
@@ -124,12 +128,17 @@ def normal_quadrature(step: float = STEP) -> tuple[Floats, Floats]:
 
 
 def build_design(
-    ratings: Ratings, formula: str | None = None, covariates: Covariates | None = None
+    ratings: Ratings,
+    formula: str | None = None,
+    covariates: Covariates | None = None,
+    *,
+    by_panel: bool = True,
 ) -> Design:
     """Find the contexts of the items of some ratings.
 
     Systems count if there are two or more; ranks and strata likewise; clusters if at least
-    ``MIN_CLUSTERS`` of them have two items or more. ``covariates`` are what the formula made of
+    ``MIN_CLUSTERS`` of them have two items or more; panels if ``by_panel`` and at least as many
+    clusters have two panels of two items or more. ``covariates`` are what the formula made of
     these items before: then it is not evaluated.
 
     Raises
@@ -168,6 +177,7 @@ def build_design(
         systems=systems,
         system_share=places / places.sum(axis=1, keepdims=True),
         cluster=cluster,
+        panel=find_panels(ratings, cluster) if by_panel and cluster is not None else None,
         nodes=nodes,
         log_weight=log_weight,
     )
@@ -232,3 +242,35 @@ def _clusters(ratings: Ratings) -> Ints | None:
     codes, _ = pd.factorize(ratings.items["cluster"])
     several = (np.bincount(codes) >= 2).sum() if len(codes) else 0
     return codes.astype(np.int64) if several >= MIN_CLUSTERS else None
+
+
+def find_panels(ratings: Ratings, cluster: Ints) -> Ints | None:
+    """Return the panel of each item; None if too few clusters tell systems apart."""
+    if len(ratings.systems) < 2:
+        return None
+    panel, telling = telling_panels(ratings, cluster)
+    return panel if len(telling) >= MIN_CLUSTERS else None
+
+
+def telling_panels(ratings: Ratings, cluster: Ints) -> tuple[Ints, Ints]:
+    """Return the panel of each item, and the clusters with two panels of two items or more.
+
+    The panel of an item is its cluster with the systems that show it: items that two systems show
+    are a panel of their own, and so are those of none. Panels stand in the order of clusters.
+    """
+    shown_by = _sets_of_systems(ratings)
+    sets = shown_by.max(initial=0) + 1
+    pairs, panel, sizes = np.unique(
+        cluster * sets + shown_by, return_inverse=True, return_counts=True
+    )
+    found, panels = np.unique(pairs[sizes >= 2] // sets, return_counts=True)
+    return panel.ravel().astype(np.int64), found[panels >= 2]
+
+
+def _sets_of_systems(ratings: Ratings) -> Ints:
+    """Return which set of systems shows each item."""
+    places = ratings.panels[["item", "system"]].astype({"system": str}).drop_duplicates()
+    places = places.sort_values("system", kind="stable")
+    shown = places.groupby("item")["system"].agg("\0".join)
+    codes, _ = pd.factorize(shown.reindex(range(len(ratings.items)), fill_value="\0"))
+    return codes.astype(np.int64)

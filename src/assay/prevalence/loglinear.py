@@ -17,6 +17,8 @@ from assay.prevalence.coding import main_columns
 from assay.priors import Prior
 
 Floats = NDArray[np.float64]
+EDGE = 1e-9
+"""The correlation of two systems is kept so far from 0 and 1, where logarithms end."""
 
 
 class Loglinear(Prevalence):
@@ -24,7 +26,7 @@ class Loglinear(Prevalence):
 
     .. math::
 
-        \log \pi(s \mid c, u) = x_s \cdot (\beta + \sum_f \tau_f \delta_{f, c} + B w_c + \lambda u)
+        \log \pi(s \mid c, t) = x_s \cdot (\beta + \sum_f \tau_f \delta_{f, c} + B w_c + \lambda t)
             + z_s \cdot \gamma - \kappa \cdot \mathrm{broken}_s + \log b_s + \mathrm{const}
 
     Classes are coded as the corners of a regular simplex with edges of length 1 (a binary label:
@@ -33,8 +35,11 @@ class Loglinear(Prevalence):
     collinear with what stands before them are left out. Covariates :math:`w_c` are the columns of
     a formula (:mod:`assay.prevalence.covariates`), each with a coefficient on each term.
     One-dimensional cluster effects
-    :math:`u \sim \mathrm{Normal}(0, 1)` have a loading on each label; the sign of all loadings
-    together is arbitrary.
+    :math:`t \sim \mathrm{Normal}(0, 1)` have a loading on each label; the sign of all loadings
+    together is arbitrary. Those of two systems on one cluster have the correlation :math:`\rho`:
+
+    .. math:: t_{cs} = \sqrt{\rho}\, u_c + \sqrt{1 - \rho}\, v_{cs}, \qquad
+              u_c, v_{cs} \sim \mathrm{Normal}(0, 1)
     """
 
     name: ClassVar[str] = "loglinear"
@@ -103,6 +108,8 @@ class Loglinear(Prevalence):
             blocks.append(block("coefficient", self.priors["coefficient"], "covariate", "term"))
         if self.has_clusters:
             blocks.append(block("cluster_loading", self.priors["cluster_loading"], "term"))
+        if self.has_panels:
+            blocks.append(block("system_correlation", self.priors["system_correlation"]))
         if self.space.soft_names:
             blocks.append(block("penalty", self.priors["penalty"], "soft_rule"))
         return blocks
@@ -128,3 +135,21 @@ class Loglinear(Prevalence):
             direction = xp.matmul(values["cluster_loading"], main.T)
             score = score + (direction[..., None, :] * self.design.nodes[:, None])[..., None, :, :]
         return softmax(score, xp)
+
+    def mixing(self, values: Mapping[str, Any], xp: Any) -> Any:
+        r"""Return chances of the nodes of :math:`t` given :math:`u`: (..., node of u, node of t).
+
+        The trapezoidal rule for :math:`\mathrm{Normal}(\sqrt{\rho}\, u, 1 - \rho)` on the same
+        nodes, each row made to add up to 1. As :math:`\rho \to 1` it becomes the identity.
+        """
+        if not self.has_panels:
+            return super().mixing(values, xp)
+        nodes = self.design.nodes
+        rho = values["system_correlation"] * (1 - 2 * EDGE) + EDGE
+        rest = xp.log1p(rho * -1.0)
+        slopes = xp.stack([xp.exp(xp.log(rho) * 0.5 - rest), xp.exp(xp.log(rho) - rest)], axis=-1)
+        products = np.stack([np.outer(nodes, nodes), np.tile(-0.5 * nodes**2, (len(nodes), 1))])
+        score = xp.matmul(slopes, products.reshape(2, -1))
+        lead = [score.shape[n] for n in range(score.ndim - 1)]
+        score = score.reshape((*lead, len(nodes), len(nodes)))
+        return softmax(score + self.design.log_weight, xp)

@@ -22,6 +22,8 @@ REACH = 8.0
 STEP = 0.2
 BEND = 2.5
 """Where the distance of the nodes begins to grow."""
+PANEL_REACH, PANEL_STEP = 6.0, 0.3
+"""The same where panels have effects of their own: there the cost grows with the nodes' square."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,13 +92,15 @@ class Design:
         )
 
 
-def normal_quadrature(step: float = STEP) -> tuple[Floats, Floats]:
+def normal_quadrature(step: float = STEP, reach: float = REACH) -> tuple[Floats, Floats]:
     r"""Nodes and log weights for a standard normal: the trapezoidal rule in a bent coordinate.
 
     Parameters
     ----------
     step : float
         Distance of the nodes at 0; in the tails, where less depends on it, it grows.
+    reach : float
+        How far the nodes have to go.
 
     Returns
     -------
@@ -120,7 +124,7 @@ def normal_quadrature(step: float = STEP) -> tuple[Floats, Floats]:
     >>> len(nodes), round(float(np.exp(log_weight) @ nodes**2), 12)
     (49, 1.0)
     """
-    half = int(np.ceil(BEND * np.arcsinh(REACH / BEND) / step))
+    half = int(np.ceil(BEND * np.arcsinh(reach / BEND) / step))
     even = step * np.arange(-half, half + 1)
     nodes = BEND * np.sinh(even / BEND)
     log_weight = -0.5 * nodes**2 + np.log(np.cosh(even / BEND))
@@ -168,7 +172,13 @@ def build_design(
     systems = groupings["system"][0] if "system" in groupings else ()
     places = count_places(ratings.panels, systems, item_context, len(shown))
     cluster = _clusters(ratings)
-    nodes, log_weight = (np.zeros(1), np.zeros(1)) if cluster is None else normal_quadrature()
+    panel = find_panels(ratings, cluster) if by_panel and cluster is not None else None
+    if panel is not None:
+        nodes, log_weight = normal_quadrature(PANEL_STEP, PANEL_REACH)
+    elif cluster is not None:
+        nodes, log_weight = normal_quadrature()
+    else:
+        nodes, log_weight = np.zeros(1), np.zeros(1)
     return Design(
         effects=effects,
         covariates=covariates.names,
@@ -177,7 +187,7 @@ def build_design(
         systems=systems,
         system_share=places / places.sum(axis=1, keepdims=True),
         cluster=cluster,
-        panel=find_panels(ratings, cluster) if by_panel and cluster is not None else None,
+        panel=panel,
         nodes=nodes,
         log_weight=log_weight,
     )

@@ -21,6 +21,9 @@ summed out,
     p_{id}(y_v \mid s) = (1 - \epsilon_d) \prod_{a \in v} p_d(y_a \mid s)
         + \epsilon_d \sum_{s'} \tilde\pi(s' \mid s) \prod_{a \in v} p_d(y_a \mid s').
 
+Where systems have effects of their own on a cluster, the product is over its panels, each a sum
+:math:`\sum_m W_{qm} \prod_i p(y_i \mid u_m)` over its own nodes (:mod:`assay.kernels.panels`).
+
 Identical items
 are collapsed into weighted cells, identical clusters likewise, so the cost grows with the number of
 distinct rating patterns. Value and gradient come from one pass,

@@ -56,27 +56,25 @@ def value_and_gradient(  # type: ignore[no-untyped-def]
         return plain, by_prevalence, by_response, by_difficulty, by_layer, by_hard, by_mixing
     evidence, parts, height, vanished = cell_evidence(rows, difficulty, layer, hard_truth, data)
     chance, shrink = cell_chances(prevalence, evidence, height, data)
-    value, shares, inner, outer = _bundles_and_panels(mixing, log_weight, chance, height, data)
     cells, nodes, states = chance.shape[0], chance.shape[1], evidence.shape[1]
     pull = np.zeros((cells, nodes))
     total = 0.0
-    if mixing.shape[0] == 0:
+    value, shares, inner, outer = _bundles_and_panels(mixing, log_weight, chance, height, data)
+    weight, counts = data.bundle_weight, data.bundle_counts
+    start, members = data.bundle_start, data.bundle_cells
+    if mixing.shape[0] > 0:  # what the bundles give, and from here on panels in their place
         for b in range(value.shape[0]):
-            total += data.bundle_weight[b] * value[b]
-            for k in range(data.bundle_start[b], data.bundle_start[b + 1]):
-                cell = at(data.bundle_cells[k])
-                scale = data.bundle_counts[k] * data.bundle_weight[b]
-                for q in range(nodes):
-                    pull[cell, q] += scale * shares[b, q]
-    else:
-        for b in range(value.shape[0]):
-            total += data.bundle_weight[b] * value[b]
-        by_panel = panel_pulls(mixing, inner, outer, shares, data, by_mixing)
-        for p in range(by_panel.shape[0]):
-            for k in range(data.panel_start[p], data.panel_start[p + 1]):
-                cell = at(data.panel_cells[k])
-                for q in range(nodes):
-                    pull[cell, q] += data.panel_counts[k] * by_panel[p, q]
+            total += weight[b] * value[b]
+        shares = panel_pulls(mixing, inner, outer, shares, data, by_mixing)
+        value, weight = np.zeros(shares.shape[0]), np.ones(shares.shape[0])
+        counts, start, members = data.panel_counts, data.panel_start, data.panel_cells
+    for b in range(value.shape[0]):
+        total += weight[b] * value[b]
+        for k in range(start[b], start[b + 1]):
+            cell = at(members[k])
+            scale = counts[k] * weight[b]
+            for q in range(nodes):
+                pull[cell, q] += scale * shares[b, q]
     by_prevalence = np.zeros(prevalence.shape)
     by_rows, by_part = np.zeros(rows[0].shape), np.zeros(parts.shape[1])
     along, reach = np.empty(parts.shape[1]), np.empty(states)

@@ -53,7 +53,7 @@ def draw_answers(
         keys = np.column_stack([harder[ratings.item[mine]], answered[mine] | whole])
         for key in np.unique(keys, axis=0):
             here = np.flatnonzero((keys == key).all(axis=1))
-            tilt = part.tilt(own, float(structure.difficulty.positions[int(key[0])]), np)
+            tilt = part.tilt(own, structure.difficulty.positions[int(key[0])], np)
             shown = key[1:].astype(bool)
             found = part.draw(own, mine[here], seen[here], tilt, shown, rng)
             answers[mine[here]], scores[mine[here]] = found
@@ -74,11 +74,14 @@ def _draw_difficulty(
     if not structure.hard_truth.applies:
         return rng.choice(len(chance), size=len(states), p=chance / chance.sum())
     easy = np.asarray(structure.prevalence.table(values, np))[:1]
-    hard = chance[1] * np.asarray(structure.hard_chances(values, easy, np))[0]
-    total = chance[0] * easy[0] + hard
+    hard = np.asarray(structure.hard_chances(values, easy, np))[0]
+    by_class = chance[:, None, None, None] * np.concatenate([easy, hard])
+    total = by_class.sum(axis=0)
     node = _draw_nodes(structure, values, total, states, rng)
     place = (structure.prevalence.design.item_context, node, states)
-    return np.asarray(rng.random(len(states)) * total[place] < hard[place], np.int64)
+    steps = by_class[::-1].cumsum(axis=0)[:-1][:, *place]
+    passed = (rng.random(len(states)) * total[place] >= steps).sum(axis=0)
+    return np.asarray(len(chance) - 1 - passed, np.int64)
 
 
 def _draw_nodes(

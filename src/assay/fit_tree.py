@@ -34,7 +34,7 @@ def assemble(
                 found.states.reshape(*shape, found.states.shape[1]),
             ),
             "state_probability": (("item", "state_name"), found.probabilities),
-            **difficulty_variable(structure, found.difficulty),
+            **difficulty_variables(structure, found.difficulty),
         },
         coords={
             **draw_coords,
@@ -63,12 +63,14 @@ def assemble(
     )
 
 
-def difficulty_variable(structure: Structure, chance: Floats) -> dict[str, Any]:
+def difficulty_variables(structure: Structure, chance: Floats) -> dict[str, Any]:
     """How hard each item is: the probability that it is hard, or its expected difficulty."""
-    if structure.difficulty.kind == "none":
-        return {}
-    name = "hard" if structure.difficulty.has_classes else "difficulty"
-    return {name: ("item", chance @ structure.difficulty.positions)}
+    found: dict[str, Any] = {}
+    for name, numbers in structure.difficulty.by_item(chance).items():
+        dims = ("item", "label")[: numbers.ndim]
+        coords = {"label": list(structure.ratings.task.label_names)} if "label" in dims else None
+        found[name] = xr.DataArray(numbers, dims=dims, coords=coords)
+    return found
 
 
 def by_unit(

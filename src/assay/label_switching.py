@@ -217,7 +217,7 @@ def _tables(structure: Structure, values: Values) -> Iterator[Floats | None]:
     say: the first alone is that of a crowd's spammers if most have few ratings, the second alone
     that of one who has most of the ratings.
     """
-    easiest = float(structure.difficulty.positions[0])
+    easiest = structure.difficulty.positions[0]
     mean = structure.mean_reliability(values, easiest)[:, 0]
     for n, label in enumerate(structure.ratings.task.labels):
         count = len(label.classes)

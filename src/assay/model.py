@@ -17,6 +17,7 @@ from assay.kernels.marginal_likelihood import value_and_gradient
 from assay.known_truth import truth_masks
 from assay.layers import Difficulty, HardTruth, Perception, difficulty_of
 from assay.layers.difficulty import KINDS
+from assay.layers.hard_truth import MAX_STATES
 from assay.likelihood import Pattern, collapse
 from assay.parameters import Parameter
 from assay.parts import Part, build_parts
@@ -45,9 +46,9 @@ class Tables(NamedTuple):
         Log probabilities of the classes of difficulty.
     layer : (..., kind, difficulty + look, state)
         Chance of misperceiving by difficulty and state, and what an item looks like then.
-    hard_truth : (..., state, state)
+    hard_truth : (..., hard class, state, state)
         Probabilities of a hard item's states, given the state that it has if it is easy; without
-        states where hard items have the truth of easy ones.
+        classes where hard items have the truth of easy ones.
     mixing : (..., node, node)
         Chances of a panel's node given its cluster's; without nodes where panels have no effects.
     """
@@ -64,7 +65,7 @@ class Tables(NamedTuple):
         return self._replace(prevalence=self.prevalence.swapaxes(-1, -2))
 
 
-TABLE_AXES = Tables(prevalence=3, response=3, difficulty=1, layer=3, hard_truth=2, mixing=2)
+TABLE_AXES = Tables(prevalence=3, response=3, difficulty=1, layer=3, hard_truth=3, mixing=2)
 """Number of axes of each table, without draws."""
 
 
@@ -113,10 +114,14 @@ class Structure:
         return self.hard_truth.table([part.own(values)["difficulty_rate"] for part in harder], xp)
 
     def hard_chances(self, values: Mapping[str, Any], prevalence: Any, xp: Any) -> Any:
-        """Return the probabilities of the states of hard items: (..., context, node, state)."""
-        if not self.hard_truth.applies:
-            return prevalence
-        return xp.matmul(prevalence, self.hard_truth_table(values, xp)[..., None, :, :])
+        """Return the probabilities of the states of hard items, where these have their own.
+
+        Returns
+        -------
+        (..., hard class, context, node, state)
+        """
+        table = self.hard_truth_table(values, xp)
+        return xp.matmul(prevalence[..., None, :, :, :], table[..., :, None, :, :])
 
     def state_chances(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return the probabilities of the states of all items: (..., context, node, state).
@@ -126,8 +131,9 @@ class Structure:
         prevalence = self.prevalence.table(values, xp)
         if not self.hard_truth.applies:
             return prevalence
-        share = values["hard_share"][..., None, None, None]
-        return prevalence + share * (self.hard_chances(values, prevalence, xp) - prevalence)
+        share = self.difficulty.hard_shares(values)[..., None, None, None]
+        moved = self.hard_chances(values, prevalence, xp) - prevalence[..., None, :, :, :]
+        return prevalence + (share * moved).sum(axis=-4)
 
     def with_evidence(
         self, kind: NDArray[np.int64], log_weight: NDArray[np.float64]
@@ -232,14 +238,19 @@ def build_structure(
     layers = {name for recipe in by_group.values() for name in recipe.layers}
     troubled = tuple(name for name in layered if set(by_group[name].layers) & set(KINDS))
     global_priors = {k: v for p in priors.values() for k, v in p.layers.items()}
-    difficulty = difficulty_of(layers, global_priors)
+    several = not layered and len(space.states) <= MAX_STATES
+    difficulty = difficulty_of(layers, global_priors, ratings.task.label_names if several else ())
     return Structure(
         spec=spec,
         ratings=ratings,
         prevalence=prevalence,
         parts=parts,
         difficulty=difficulty,
-        hard_truth=HardTruth(space=space, wanted=difficulty.has_classes and not layered),
+        hard_truth=HardTruth(
+            space=space,
+            hard=difficulty.hard_labels(len(ratings.task.labels)),
+            wanted=difficulty.has_classes and not layered,
+        ),
         perception=Perception(
             groups=layered,
             troubled=troubled,

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.kernels.data import Data
+from assay.kernels.hard_truths import hard_prevalence
 from assay.kernels.marginal_likelihood import bundle_nodes
 from assay.kernels.panels import panel_nodes
-from assay.kernels.plain_cells import hard_prevalence
 from assay.kernels.recovery import draw_nodes, recover_draw
 from assay.likelihood import PanelsOfClusters, Pattern, take_panels
 from assay.model import TABLE_AXES, Structure, Tables
@@ -179,9 +179,7 @@ def _recover_piece(
             arguments: Any = (*by_state, log_weight, piece.data)
             value, share, parts, *by_panel = bundle_nodes(*arguments)
             prevalence, *_, hard_truth, mixing = by_state
-            hard = prevalence[:, :0]
-            if len(hard_truth):
-                hard = hard_prevalence(prevalence, hard_truth)
+            hard = hard_prevalence(prevalence, hard_truth)
             before = by_state
         found.log_likelihood[d, piece.clusters] = value[piece.cluster_bundle]
         drawn = draw_nodes(share, piece.cluster_bundle, rng.random(len(piece.clusters)))
@@ -193,7 +191,7 @@ def _recover_piece(
         uniform[items] = rng.random(len(piece.members))
         recover_draw(
             prevalence,
-            np.ascontiguousarray(hard),
+            hard,
             posterior,
             parts,
             piece.data,

@@ -219,7 +219,9 @@ def difficulty_by_state(structure: Structure, values: Mapping[str, Floats]) -> F
     if not structure.hard_truth.applies:
         return np.broadcast_to(weight[..., None], (*weight.shape, states))
     prevalence = structure.prevalence.table(values, np)
-    hard = weight[:, 1:] * _over_places(structure, structure.hard_chances(values, prevalence, np))
-    every = average_prevalence(structure, values)
+    chances = np.asarray(structure.hard_chances(values, prevalence, np))
+    by_class = [_over_places(structure, chances[:, d]) for d in range(chances.shape[1])]
+    hard = weight[:, 1:, None] * np.stack(by_class, axis=1)
+    every = average_prevalence(structure, values)[:, None]
     hard = np.divide(hard, every, out=np.zeros_like(hard), where=every > 0)
-    return np.stack([1 - hard, hard], axis=1)
+    return np.concatenate([1 - hard.sum(axis=1, keepdims=True), hard], axis=1)

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from brute_layers import difficulties, hard_states, layered, looks, misperceiving, urn
+from brute_layers import Position, difficulties, hard_states, layered, looks, misperceiving, urn
 from brute_prevalence import Scores, marginals, nodes, prevalences
 from brute_raters import chances, places, said, speaker, voices
 from brute_responses import MISSING, NOT_ASKED, Rater, Vector, holds, paths, states
@@ -53,7 +53,7 @@ def urns(structure: Structure, values: dict) -> list[list[int]]:
     return list(found.values())
 
 
-def rater_evidence(structure: Structure, values: dict, position: float) -> np.ndarray:
+def rater_evidence(structure: Structure, values: dict, position: Position) -> np.ndarray:
     """P(ratings of an item by one rater group | what the item looks like): (item, group, state)."""
     ratings, what = structure.ratings, said(structure, values)
     who, every = voices(structure, values), states(ratings.task)
@@ -102,11 +102,14 @@ def by_difficulty(structure: Structure, values: dict) -> list[Callable[[float], 
     """P(state | difficulty) of each item, as a function of its cluster's effect."""
     positions = [position for position, _ in difficulties(structure, values)]
     alone = np.eye(len(states(structure.ratings.task))).tolist()
-    hard = np.array([hard_states(structure, values, easy) for easy in alone])
+    moved = [
+        np.array([hard_states(structure, values, easy, position) for easy in alone])
+        for position in positions
+    ]
 
     def at(u: float, prior: Callable[[float], list[float]]) -> np.ndarray:
         easy = np.array(prior(u))
-        return np.array([easy @ hard if position == 1.0 else easy for position in positions])
+        return np.array([easy @ table for table in moved])
 
     return [lambda u, p=p: at(u, p) for p in prevalences(structure, values)]
 

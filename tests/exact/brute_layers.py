@@ -8,6 +8,8 @@ from brute_responses import states
 
 from assay.model import Structure
 
+Position = float | tuple[float, ...]
+
 
 def bent(step: float = 0.3, reach: float = 8.0, bend: float = 2.5) -> list[tuple[float, float]]:
     """Nodes and weights for a standard normal: even steps in q, at u = bend * sinh(q / bend)."""
@@ -24,29 +26,41 @@ def layers_of(structure: Structure) -> list[str]:
     return [name.strip() for name in written.split("+")]
 
 
-def difficulties(structure: Structure, values: dict) -> list[tuple[float, float]]:
-    """Positions of the classes of difficulty, with their probabilities."""
+def difficulties(structure: Structure, values: dict) -> list[tuple[Position, float]]:
+    """Positions of the classes of difficulty, one or one a label, with their probabilities."""
     layers = layers_of(structure)
     if "item_difficulty" in layers:
-        share = float(values["hard_share"])
-        return [(0.0, 1 - share), (1.0, share)]
+        share, easy = float(values["hard_share"]), (0.0, 1 - float(values["hard_share"]))
+        if "hard_split" not in values:
+            return [easy, (1.0, share)]
+        split = [share * float(part) for part in values["hard_split"]]
+        labels = range(len(structure.ratings.task.labels))
+        alone = [tuple(float(n == label) for n in labels) for label in labels]
+        return [easy, *zip([*alone, 1.0], split, strict=True)]
     normal = any(f"item_difficulty_{by}" in layers for by in ("continuous", "by_rater", "by_class"))
     return bent() if normal else [(0.0, 1.0)]
 
 
-def hard_states(structure: Structure, values: dict, easy: list[float]) -> list[float]:
-    """Probabilities of the states of hard items, from those of easy ones.
+def at_label(position: Position, label: int) -> float:
+    """Where an item at some position stands on a label."""
+    return position[label] if isinstance(position, tuple) else position
+
+
+def hard_states(
+    structure: Structure, values: dict, easy: list[float], position: Position = 1.0
+) -> list[float]:
+    """Probabilities of the states of items at a position, from those of easy ones.
 
     One label after the other, each is kept with the squared share of the answers that are no
     guesses, or has each class as often, other labels staying as near as they can. Under a layer of
     perception hard items are like the others.
     """
     if "item_difficulty" not in layers_of(structure) or structure.spec.reference is not None:
-        return easy
+        return list(easy)
     every, now = states(structure.ratings.task), list(easy)
     rates = [v for name, v in values.items() if name.split(".")[-1] == "difficulty_rate"]
     for n, label in enumerate(structure.ratings.task.labels):
-        if len(label.classes) > 2:
+        if len(label.classes) > 2 or at_label(position, n) == 0:
             continue
         squares = [math.exp(-float(row[n])) ** 2 for rate in rates for row in rate]
         kept, then = math.fsum(squares) / len(squares), [0.0] * len(every)

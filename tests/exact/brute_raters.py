@@ -19,7 +19,7 @@ from brute_confusions import (
     spam,
     tilted,
 )
-from brute_layers import bias, system_of, walk
+from brute_layers import Position, bias, system_of, walk
 from brute_responses import Mixture, Rater, Vector
 from brute_scores import ScoreRater, codes
 
@@ -81,13 +81,15 @@ def loading(voice: Voice, label: int, row: int) -> float:
     return found * math.exp(sd * offset)
 
 
-def hardness(voice: Voice, position: float) -> float:
-    """How hard an item at a position is."""
-    normal = any(f"item_difficulty_{kind}" in voice.layers for kind in NORMAL)
-    return math.exp(2 * position) if normal else position
+def hardness(voice: Voice, position: Position, label: int) -> float:
+    """How hard an item at a position is on a label."""
+    normal, here = any(f"item_difficulty_{kind}" in voice.layers for kind in NORMAL), position
+    if isinstance(here, tuple):
+        here = here[label]
+    return math.exp(2 * here) if normal else here
 
 
-def guessing(structure: Structure, voice: Voice, position: float) -> Tilt:
+def guessing(structure: Structure, voice: Voice, position: Position) -> Tilt:
     """Minus the log of the share of answers that are no guesses: [label][true class]."""
     hard = any(name.startswith("item_difficulty") for name in voice.layers)
     found: Tilt = []
@@ -95,13 +97,13 @@ def guessing(structure: Structure, voice: Voice, position: float) -> Tilt:
     for label, la in enumerate(structure.ratings.task.labels):
         found.append([])
         for _ in la.classes:
-            by = loading(voice, label, row) * hardness(voice, position) if hard else 0.0
+            by = loading(voice, label, row) * hardness(voice, position, label) if hard else 0.0
             found[-1].append(by)
             row += 1
     return found
 
 
-def tilt_of(structure: Structure, voice: Voice, place: Place, position: float) -> Tilt:
+def tilt_of(structure: Structure, voice: Voice, place: Place, position: Position) -> Tilt:
     """What the layers add to the log odds of right answers.
 
     For scores and spam, difficulty is taken from it.
@@ -128,7 +130,7 @@ def tilt_of(structure: Structure, voice: Voice, place: Place, position: float) -
 
 
 def speaker(
-    structure: Structure, voice: Voice, place: Place = (0, -1), position: float = 0.0
+    structure: Structure, voice: Voice, place: Place = (0, -1), position: Position = 0.0
 ) -> Speaker:
     """Return the rater as it is in a place, with an item of some difficulty."""
     task = structure.ratings.task

@@ -231,3 +231,23 @@ def test_mace_without_spam_is_a_crowd_of_perfect_copies():
     spam = values | {"spamming": np.full(3, 1 - 1e-13)}
     words = np.log(values["strategy_relevance"][few.rater, agreed.answers[:, 0]])
     assert structure.log_likelihood(spam) == pytest.approx(words.sum(), abs=1e-9)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_items_that_are_hard_on_all_labels_or_on_none(name: str):
+    """The limit in which no item is hard on one label alone; of one label there is nothing else."""
+    ratings = ratings_of(name)
+    structure = build_structure(ratings, make_spec("hierarchical + item_difficulty"))
+    values, labels = draw_values(structure, 8), len(ratings.task.labels)
+    together = replace(
+        structure,
+        difficulty=replace(structure.difficulty, labels=()),
+        hard_truth=replace(structure.hard_truth, hard=np.ones((1, labels), bool)),
+    )
+    one = together.log_likelihood(values)
+    if labels == 1:
+        assert structure.log_likelihood(values) == one
+        return
+    assert structure.log_likelihood(values) != pytest.approx(one, abs=1e-6)
+    values["hard_split"] = np.eye(labels + 1)[-1]
+    assert structure.log_likelihood(values) == pytest.approx(one, abs=1e-9)

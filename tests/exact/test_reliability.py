@@ -58,7 +58,7 @@ def in_session(
     every = brute.states(structure.ratings.task)
     hard = any(name.startswith("item_difficulty") for name in voice.layers)
     chance = np.zeros((len(every), len(every[0]), 3))
-    names, easy = layered(structure), np.array(share)
+    names = layered(structure)
     for position, weight in difficulties(structure, values):
         here = np.zeros_like(chance)
         for s, state in enumerate(every):
@@ -71,7 +71,7 @@ def in_session(
                 looks(structure, values, layer, list(share), s) for s in range(len(every))
             ]
             here = (1 - blur) * here + blur * np.einsum("alk,sa->slk", here, appearance)
-        own = easy if position != 1.0 else np.array(hard_states(structure, values, list(share)))
+        own = np.array(hard_states(structure, values, list(share), position))
         chance += weight * own[:, None, None] * here
     counts = np.zeros((len(every[0]), 3, 3))
     for s, state in enumerate(every):

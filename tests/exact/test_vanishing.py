@@ -62,7 +62,7 @@ def log_likelihoods(structure: Structure, tables: list[np.ndarray]) -> Iterator[
             parts = parts + np.logaddexp(np.log1p(-blur) + looks, np.log(blur) + seen)
         before = np.tile(prevalence[data.cell_context[cell], :, 0], (classes, 1))
         if hard_truth.size:
-            before[1] = before[0] @ hard_truth
+            before[1:] = before[0] @ hard_truth
         weight = data.bundle_counts[data.bundle_cells == cell].sum()
         yield float(weight * logsumexp(parts + np.log(before)))
 

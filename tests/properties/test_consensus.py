@@ -166,6 +166,43 @@ def test_a_tie_of_guesses_is_a_tie_whatever_the_prevalence(family: str):
     assert np.ptp(prevalences) > 0.5
 
 
+def anonymous(counts: list[int], raters: int) -> Ratings:
+    """One output for each number of raters who call it attributable; all else is agreed on."""
+    rows = [
+        {"item": f"i{n}", "rater": f"r{j}", "flagged": "no", "interpretable": "yes",
+         "attributable": "yes" if j < k else "no"}
+        for n, k in enumerate(counts)
+        for j in range(raters)
+    ]  # fmt: skip
+    return assay.read_ratings(pd.DataFrame(rows), task="ais")
+
+
+@pytest.mark.parametrize("family", ["hierarchical", "ability_bias", "pooled", "one_coin"])
+def test_each_more_counts_on_a_label_that_alone_is_hard(family: str):
+    """And where all hard items are hard on another label, it is as if none were hard."""
+    recipe = f"{family} + item_difficulty"
+    structure = build_structure(anonymous([0, 1, 2, 3, 4, 5], 5), make_spec(recipe))
+    yes = structure.prevalence.space.states[:, 2] == 1
+    no = structure.prevalence.space.states[:, 2] == 0
+    seen = 0
+    for seed in SEEDS:
+        values = drawn(structure, seed, alike=True)
+        table = rows(structure, values, 0.0)[0, 2]
+        if table[1, 1] < table[0, 1]:  # adversaries
+            continue
+        seen += 1
+        odds = []
+        for kind in range(4):
+            values["hard_split"] = np.eye(4)[kind]
+            found = recover(structure, stacked(values), np.random.default_rng(1)).probabilities
+            odds.append(np.log(found[:, yes].sum(axis=1) / found[:, no].sum(axis=1)))
+        for by_count in odds:
+            assert (np.diff(by_count) >= -1e-6).all()
+        # Split votes tell less if items are hard on this label.
+        assert np.ptp(odds[2][1:-1]) <= np.ptp(odds[0][1:-1]) + 1e-6
+    assert seen > len(SEEDS) / 4
+
+
 def contrasts(table: np.ndarray) -> np.ndarray:
     """How much the log odds of two answers differ between two true classes, of all pairs."""
     log = np.log(table)
@@ -257,13 +294,13 @@ def test_the_sign_of_what_is_recorded_is_kept(recipe: str):
         structure = structure_of("retrieval", recipe, seed)
         (part,) = structure.parts
         values = stacked(drawn(structure, seed, alike=False))
-        by = [
-            part.label_chances(values, part.tilt(values, float(x), np))[0]
-            for x in (structure.difficulty.positions[0], structure.difficulty.positions[-1])
-        ]
+        places = structure.difficulty.positions
+        if not structure.difficulty.has_classes:
+            places = places[[0, -1]]
+        by = [part.label_chances(values, part.tilt(values, x, np))[0] for x in places]
         for a, b, n in pairs:
-            easy, hard = (chance[:, a, n, 1] - chance[:, b, n, 1] for chance in by)
-            assert (easy * hard >= -1e-12).all()
+            easy, *harder = (chance[:, a, n, 1] - chance[:, b, n, 1] for chance in by)
+            assert all((easy * hard >= -1e-12).all() for hard in harder)
 
 
 def states_of(task: str) -> np.ndarray:

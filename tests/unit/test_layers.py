@@ -55,6 +55,51 @@ def test_easy_and_hard_items_have_the_share_that_is_given():
     assert [p.name for p in classes.parameters()] == ["hard_share"]
 
 
+def test_an_item_is_hard_on_one_label_alone_or_on_all():
+    priors = SHARE | {"hard_split": Prior(name="Dirichlet", values=(1.0,))}
+    classes = difficulty_of({"item_difficulty"}, priors, ("a", "b"))
+    assert classes.positions.tolist() == [[0, 0], [1, 0], [0, 1], [1, 1]]
+    values = {"hard_share": np.array(0.4), "hard_split": np.array([0.5, 0.25, 0.25])}
+    np.testing.assert_allclose(np.exp(classes.log_weight(values, np)), [0.6, 0.2, 0.1, 0.1])
+    np.testing.assert_allclose(classes.hard_shares(values), [0.2, 0.1, 0.1])
+    assert [p.shape for p in classes.parameters()] == [(), (3,)]
+    outputs = classes.by_item(np.array([[0.1, 0.2, 0.3, 0.4]]))
+    np.testing.assert_allclose(outputs["hard"], [0.9])
+    np.testing.assert_allclose(outputs["hard_on_label"], [[0.6, 0.7]])
+
+
+def test_one_label_and_a_reference_have_one_kind_of_hard_items():
+    single = assay.simulate("single", n_items=5, n_raters=3, classes=["no", "yes"], rng=1)
+    for structure in (
+        build_structure(single, make_spec("pooled + item_difficulty")),
+        structure_of(raters="hierarchical + item_difficulty", reference="gold"),
+    ):
+        assert structure.difficulty.positions.tolist() == [0, 1]
+        assert "hard_split" not in {p.name for p in structure.parameters()}
+
+
+def test_hard_on_one_label_alone_leaves_the_answers_to_others_as_they_are():
+    structure = structure_of(raters="hierarchical + item_difficulty")
+    values = {k: np.asarray(v)[None] for k, v in values_of(structure).items()}
+    easy = structure.reliability(values)
+    for label, place in enumerate(structure.difficulty.positions[1:-1]):
+        hard = structure.reliability(values, place)
+        others = np.arange(easy.shape[2]) != label
+        np.testing.assert_allclose(hard[:, :, others], easy[:, :, others], rtol=1e-12)
+        assert (hard[:, :, label] != easy[:, :, label]).any()
+
+
+def test_fits_say_on_which_labels_items_are_hard():
+    ratings = assay.simulate("ais", n_items=30, n_raters=4, ratings_per_item=4, rng=1)
+    fit = assay.fit(ratings, method="map", draws=5, chains=1, starts=1, rng=1, progress=False)
+    labels = fit["labels"]
+    assert labels["hard"].dims == ("item",)
+    assert labels["hard_on_label"].dims == ("item", "label")
+    assert labels["label"].values.tolist() == list(ratings.task.label_names)
+    assert (labels["hard_on_label"].max("label") <= labels["hard"] + 1e-12).all()
+    assert (labels["hard_on_label"].sum("label") >= labels["hard"] - 1e-12).all()
+
+
 def test_continuous_difficulty_is_standard_normal():
     normal = difficulty_of({"item_difficulty_continuous"}, {})
     weight = np.exp(normal.log_weight({}, np))
@@ -107,9 +152,11 @@ def test_a_group_without_the_layer_rates_hard_items_like_easy_ones():
     structure = structure_of(raters={"human": "pooled", "model": "pooled + item_difficulty"})
     tables = structure.tables(values_of(structure), np)
     human = structure.parts[0].repeats.count
-    easy, hard = tables.response
-    np.testing.assert_array_equal(easy[:human], hard[:human])
-    assert (easy[human:] != hard[human:]).any()
+    easy, *harder = tables.response
+    assert len(harder) == 4
+    for hard in harder:
+        np.testing.assert_array_equal(easy[:human], hard[:human])
+        assert (easy[human:] != hard[human:]).any()
 
 
 # -- drift and bias ------------------------------------------------------------------

@@ -14,7 +14,7 @@ from assay.cluster_loadings import align_loadings
 from assay.data_on_workers import LABEL_STREAM
 from assay.distributed.skeleton import Numbered
 from assay.fit_data import ratings_datasets
-from assay.fit_tree import difficulty_variable
+from assay.fit_tree import difficulty_variables
 from assay.peaks import Mode
 from assay.pieces import Piece
 from assay.recovery import Recovered, recover
@@ -204,7 +204,7 @@ def write_partition(
     labels = xr.Dataset(
         {
             "state_probability": (("item", "state_name"), probabilities / draws_in_all),
-            **difficulty_variable(structure, difficulty / draws_in_all),
+            **difficulty_variables(structure, difficulty / draws_in_all),
         },
         coords={"item": constant["item"].values},
     )

@@ -13,6 +13,8 @@ Tables of rows have one axis for class of difficulty and state, which stand side
 import numpy as np
 
 from assay.kernels.compiling import compiled
+from assay.kernels.hard_truths import entries
+from assay.kernels.positions import at
 from assay.kernels.rows import add_rows, exponentiate, multiply_rows, spread_rows
 
 VANISHED = 1e-200
@@ -49,6 +51,7 @@ def cell_evidence(rows, difficulty, layer, hard_truth, data):  # type: ignore[no
     height, vanished = np.empty(cells), np.zeros(cells, np.bool_)
     looks, highs, afresh = np.empty(length), np.empty(classes), np.empty(states)
     start = evidence_without_ratings(difficulty, data.masks)
+    redrawn = entries(hard_truth)
     for cell in range(cells):
         mask = data.cell_mask[cell]
         for k in range(length):
@@ -66,14 +69,14 @@ def cell_evidence(rows, difficulty, layer, hard_truth, data):  # type: ignore[no
                     blur = layer[kind, d, s]
                     mixed = (1 - blur) * looks[d * states + s] + blur * afresh[s]
                     parts[cell, d * states + s] *= mixed
-        top = _add_classes(parts[cell], evidence[cell], hard_truth)
+        top = _add_classes(parts[cell], evidence[cell], redrawn)
         height[cell] = 0.0
         if top < VANISHED:
             vanished[cell] = True
             height[cell] = _by_logarithms(
                 parts[cell], cell, log_chance, difficulty, layer, data, looks, highs, afresh
             )
-            top = _add_classes(parts[cell], evidence[cell], hard_truth)
+            top = _add_classes(parts[cell], evidence[cell], redrawn)
             if top == 0.0:  # no state is possible
                 top = 1.0
         height[cell] += np.log(top)
@@ -107,15 +110,20 @@ def logs_without_ratings(parts, difficulty, mask):  # type: ignore[no-untyped-de
 
 
 @compiled(inline="always")
-def _add_classes(parts, evidence, hard_truth):  # type: ignore[no-untyped-def]
-    """Fill the evidence (state,) with the sums of parts over difficulty; return the largest."""
+def _add_classes(parts, evidence, redrawn):  # type: ignore[no-untyped-def]
+    """Fill the evidence (state,) with the sums of parts over difficulty; return the largest.
+
+    ``redrawn`` lists the states of hard items, as ``entries`` does.
+    """
+    start, column, chance = redrawn
     states = evidence.shape[0]
     for s in range(states):
         evidence[s] = parts[s]
-    if hard_truth.shape[0] > 0:
-        for s in range(states):
-            for n in range(states):
-                evidence[s] += hard_truth[s, n] * parts[states + n]
+    if start.shape[0] > 1:
+        for row in range(start.shape[0] - 1):
+            first = (row // states + 1) * states
+            for e in range(start[row], start[row + 1]):
+                evidence[row % states] += chance[e] * parts[first + at(column[e])]
     else:
         for k in range(states, parts.shape[0], states):
             for s in range(states):

@@ -64,7 +64,7 @@ def tables_at(x, tape, places):  # type: ignore[no-untyped-def]
     _gather(buffer, places.layer, layer)
     for n in range(difficulty.shape[0]):
         difficulty[n] = buffer[at(places.difficulty[n])]
-    _gather_square(buffer, places.hard_truth, hard_truth)
+    _gather(buffer, places.hard_truth, hard_truth)
     _gather_square(buffer, places.mixing, mixing)
     return buffer, prevalence, response, difficulty, layer, hard_truth, mixing
 
@@ -90,7 +90,7 @@ def carry_back(  # type: ignore[no-untyped-def]
     _scatter(adjoint, places.layer, by_layer)
     for n in range(by_difficulty.shape[0]):
         adjoint[at(places.difficulty[n])] += by_difficulty[n]
-    _scatter_square(adjoint, places.hard_truth, by_hard_truth)
+    _scatter(adjoint, places.hard_truth, by_hard_truth)
     _scatter_square(adjoint, places.mixing, by_mixing)
     play_backwards(buffer, adjoint, tape.operations, tape.positions)
     gradient = np.empty(size)

@@ -5,6 +5,7 @@ import numpy as np
 from assay.kernels.bundles import bundle_shares, cell_chances
 from assay.kernels.cells import cell_evidence, cell_evidence_back
 from assay.kernels.compiling import compiled
+from assay.kernels.hard_truths import entries
 from assay.kernels.panels import panel_chances, panel_pulls
 from assay.kernels.plain_cells import plain_value_and_gradient
 from assay.kernels.positions import at
@@ -29,9 +30,9 @@ def value_and_gradient(  # type: ignore[no-untyped-def]
         Of each kind of perception: the chances that an item is misperceived, by its difficulty and
         state, and the probabilities of what it then looks like, in one row for all states or in a
         row for each.
-    hard_truth : ndarray (state, state)
-        Probabilities of a hard item's states, given the state that it has if it is easy. Without
-        states, hard items have the truth of easy ones.
+    hard_truth : ndarray (hard class, state, state)
+        Probabilities of a hard item's states, given the state that it has if it is easy, for each
+        class of difficulty but the first. Without classes, hard items have the truth of easy ones.
     mixing : ndarray (node, node)
         Chances of a panel's node given its cluster's; without nodes, panels share their cluster's.
     log_weight : ndarray (node,)
@@ -78,6 +79,7 @@ def value_and_gradient(  # type: ignore[no-untyped-def]
     by_prevalence = np.zeros(prevalence.shape)
     by_rows, by_part = np.zeros(rows[0].shape), np.zeros(parts.shape[1])
     along, reach = np.empty(parts.shape[1]), np.empty(states)
+    start, column, redrawn = entries(hard_truth)
     for cell in range(cells):
         g = at(data.cell_context[cell])
         for q in range(nodes):
@@ -90,12 +92,16 @@ def value_and_gradient(  # type: ignore[no-untyped-def]
             reach[s] = by_state * shrink[cell]
             for k in range(s, along.shape[0], states):
                 along[k] = reach[s]
-        if hard_truth.shape[0] > 0:
-            for n in range(states):
-                along[states + n] = 0.0
-                for s in range(states):
-                    along[states + n] += reach[s] * hard_truth[s, n]
-                    by_hard_truth[s, n] += reach[s] * parts[cell, states + n]
+        if start.shape[0] > 1:
+            for k in range(states, along.shape[0]):
+                along[k] = 0.0
+            for row in range(start.shape[0] - 1):
+                d, s = row // states, row % states
+                for e in range(start[row], start[row + 1]):
+                    n = at(column[e])
+                    k = at((d + 1) * states) + n
+                    along[k] += reach[s] * redrawn[e]
+                    by_hard_truth[d, s, n] += reach[s] * parts[cell, k]
         for k in range(along.shape[0]):
             parts[cell, k] *= along[k]
             by_part[k] += parts[cell, k]

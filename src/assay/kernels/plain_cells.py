@@ -7,6 +7,7 @@ import numpy as np
 
 from assay.kernels.cells import VANISHED, evidence_without_ratings, logs_without_ratings
 from assay.kernels.compiling import compiled
+from assay.kernels.hard_truths import entries, hard_prevalence
 from assay.kernels.positions import at
 from assay.kernels.rows import (
     add_rows,
@@ -27,7 +28,7 @@ def plain_value_and_gradient(prevalence, rows, difficulty, hard_truth, data):  #
     rows : tuple
         From :func:`~assay.kernels.rows.row_chances`.
     difficulty : ndarray (difficulty,)
-    hard_truth : ndarray (state, state), or without states
+    hard_truth : ndarray (hard class, state, state), or without classes
     data : Data
         Without layers of perception.
 
@@ -84,8 +85,8 @@ def _for_each_difficulty(prevalence, length, hard_truth):  # type: ignore[no-unt
     if hard_truth.shape[0] > 0:
         hard = hard_prevalence(prevalence, hard_truth)
         for g in range(contexts):
-            for s in range(states):
-                found[g, states + s] = hard[g, s, 0]
+            for k in range(states, length):
+                found[g, k] = hard[k // states - 1, g, k % states, 0]
     return found
 
 
@@ -95,27 +96,18 @@ def _to_prevalence(by_before, prevalence, hard_truth):  # type: ignore[no-untype
     contexts, states, _ = prevalence.shape
     by_prevalence, by_hard_truth = np.zeros(prevalence.shape), np.zeros(hard_truth.shape)
     alike = states if hard_truth.shape[0] > 0 else by_before.shape[1]
+    start, column, chance = entries(hard_truth)
     for g in range(contexts):
         for k in range(alike):
             by_prevalence[g, k % states, 0] += by_before[g, k]
-        for s in range(hard_truth.shape[0]):
-            for n in range(states):
-                by_prevalence[g, s, 0] += hard_truth[s, n] * by_before[g, states + n]
-                by_hard_truth[s, n] += prevalence[g, s, 0] * by_before[g, states + n]
+        for row in range(start.shape[0] - 1):
+            d, s = row // states, row % states
+            for e in range(start[row], start[row + 1]):
+                n = at(column[e])
+                along = by_before[g, (d + 1) * states + n]
+                by_prevalence[g, s, 0] += chance[e] * along
+                by_hard_truth[d, s, n] += prevalence[g, s, 0] * along
     return by_prevalence, by_hard_truth
-
-
-@compiled()
-def hard_prevalence(prevalence, hard_truth):  # type: ignore[no-untyped-def]
-    """Probabilities of the states of hard items: (context, state, node)."""
-    contexts, states, nodes = prevalence.shape
-    found = np.zeros(prevalence.shape)
-    for g in range(contexts):
-        for s in range(hard_truth.shape[0]):
-            for n in range(states):
-                for q in range(nodes):
-                    found[g, n, q] += prevalence[g, s, q] * hard_truth[s, n]
-    return found
 
 
 @compiled(inline="always")

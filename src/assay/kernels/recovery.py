@@ -26,16 +26,17 @@ def recover_draw(  # type: ignore[no-untyped-def]
 ):
     """Fill the states and add up the probabilities of one draw.
 
-    ``prevalence`` is (context, state, node), and so is ``hard``, of hard items whose truth is drawn
-    anew; else it is without states. ``difficulties`` (item, difficulty) adds up the probabilities
-    of the classes of difficulty. Items that share an effect stand together: their run begins at
-    ``start``, its node is ``drawn``, and ``share_of`` says which of ``shares`` has its posterior.
+    ``prevalence`` is (context, state, node); ``hard`` (hard class, context, state, node) is that of
+    hard items whose truth is drawn anew, else without classes. ``difficulties`` (item, difficulty)
+    adds up the probabilities of the classes of difficulty. Items that share an effect stand
+    together: their run begins at ``start``, its node is ``drawn``, and ``share_of`` says which of
+    ``shares`` has its posterior.
     """
     count, nodes = prevalence.shape[1], prevalence.shape[2]
     chance, evidence = np.empty(count), np.empty(count)
     node, pull = np.empty(nodes), np.empty(nodes)
-    apart = hard.shape[1] > 0
-    alike = 1 if apart else parts.shape[1]
+    apart = hard.shape[0]
+    alike = parts.shape[1] - apart
     for c in range(share_of.shape[0]):
         for q in range(nodes):
             node[q] = shares[at(share_of[c]), q]
@@ -53,10 +54,10 @@ def recover_draw(  # type: ignore[no-untyped-def]
                 chance[s] = prevalence[g, s, drawn[c]] * e
                 for q in range(nodes):
                     pull[q] += prevalence[g, s, q] * e
-                if apart:
-                    chance[s] += hard[g, s, drawn[c]] * parts[cell, 1, s]
+                for d in range(apart):
+                    chance[s] += hard[d, g, s, drawn[c]] * parts[cell, d + 1, s]
                     for q in range(nodes):
-                        pull[q] += hard[g, s, q] * parts[cell, 1, s]
+                        pull[q] += hard[d, g, s, q] * parts[cell, d + 1, s]
             for q in range(nodes):
                 pull[q] = node[q] / pull[q]
             for s in range(count):
@@ -66,13 +67,13 @@ def recover_draw(  # type: ignore[no-untyped-def]
                 probabilities[item, s] += weight * evidence[s]
                 for d in range(alike):
                     difficulties[item, d] += weight * parts[cell, d, s]
-                if apart:
+                for d in range(apart):
                     part = 0.0
                     for q in range(nodes):
-                        part += pull[q] * hard[g, s, q]
-                    part *= parts[cell, 1, s]
+                        part += pull[q] * hard[d, g, s, q]
+                    part *= parts[cell, d + 1, s]
                     probabilities[item, s] += part
-                    difficulties[item, 1] += part
+                    difficulties[item, d + 1] += part
             states[item] = pick(chance, by_item[item])
 
 

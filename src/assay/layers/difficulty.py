@@ -20,6 +20,8 @@ SPREAD = 2.0
 """SD of the log of continuous difficulty: most items are easy, and some far harder than others."""
 HARD = 1.0
 """Where hard items stand on the scale of difficulty; easy ones stand at 0."""
+ALL_LABELS = "all labels"
+"""The kind of hard items that are hard on every label."""
 BY_RATER = "item_difficulty_by_rater"
 BY_CLASS = "item_difficulty_by_class"
 KINDS: Mapping[str, Literal["classes", "continuous"]] = {
@@ -46,10 +48,18 @@ class Difficulty:
     of items of which each class is as likely, so that a bias to an answer stays. The share of the
     others is :math:`w(h) = e^{-\lambda h}` (:class:`~assay.layers.loading.Loading`).
 
-    ``classes``: easy items have :math:`h = 0`, hard ones :math:`h = 1`, with a share that is
-    learned, and a truth of their own (:class:`~assay.layers.hard_truth.HardTruth`).
-    ``continuous``: :math:`h = e^{2x}`, :math:`x \sim \mathrm{Normal}(0, 1)` by quadrature
-    (:func:`~assay.prevalence.design.normal_quadrature`).
+    ``classes``: an item is easy, hard on one label alone, or hard on all labels,
+
+    .. math::
+
+        h_{0l} = 0, \quad h_{dl} = [l = d] \ (d = 1, \ldots, L), \quad h_{L+1,\,l} = 1, \qquad
+        \rho_0 = 1 - \rho, \quad \rho_d = \rho\, \kappa_d,
+
+    with the share :math:`\rho` of the hard items and the :math:`\kappa` of their kinds learned; a
+    task of one label has one kind. Hard items have a truth of their own
+    (:class:`~assay.layers.hard_truth.HardTruth`).
+    ``continuous``: :math:`h = e^{2x}` on all labels, :math:`x \sim \mathrm{Normal}(0, 1)` by
+    quadrature (:func:`~assay.prevalence.design.normal_quadrature`).
 
     Every row lies between the mean of the rows and what it is on the easiest items:
 
@@ -65,19 +75,33 @@ class Difficulty:
     Attributes
     ----------
     kind : {"none", "classes", "continuous"}
+    labels : tuple of str
+        Labels on which alone an item can be hard; none where it is hard on all or on none.
     priors : mapping of str to Prior
-        ``hard_share`` if there are classes.
+        ``hard_share`` if there are classes, and ``hard_split`` if there are several kinds.
     """
 
     kind: Literal["none", "classes", "continuous"] = "none"
+    labels: tuple[str, ...] = ()
     priors: Mapping[str, Prior] = field(default_factory=dict)
 
     @property
     def positions(self) -> Floats:
-        """Return :math:`x_d`: (difficulty,)."""
+        """Return :math:`x_d`: (difficulty,), or (difficulty, label) where labels differ in it."""
         if self.kind == "none":
             return np.zeros(1)
-        return np.array([0, HARD]) if self.has_classes else normal_quadrature(step=STEP)[0]
+        if not self.has_classes:
+            return normal_quadrature(step=STEP)[0]
+        if not self.labels:
+            return np.array([0, HARD])
+        count = len(self.labels)
+        kinds = np.zeros((1, count)), np.eye(count), np.ones((1, count))
+        return HARD * np.concatenate(kinds)
+
+    def hard_labels(self, labels: int) -> NDArray[np.bool_]:
+        """Return on which of a task's labels each class of hard items is: (hard class, label)."""
+        positions = self.positions.reshape(self.classes, -1)[1:]
+        return np.broadcast_to(positions > 0, (len(positions), labels))
 
     def hardness(self, position: Any) -> Any:
         """Return :math:`h` at positions :math:`x`; at least 0."""
@@ -94,10 +118,36 @@ class Difficulty:
         return len(self.positions)
 
     def parameters(self) -> list[Parameter]:
-        """Share of the hard items, if there are classes."""
+        """Share of the hard items, if there are classes, and of their kinds, if several."""
         if not self.has_classes:
             return []
-        return [Parameter(name="hard_share", prior=self.priors["hard_share"], coords={})]
+        found = [Parameter(name="hard_share", prior=self.priors["hard_share"], coords={})]
+        if self.labels:
+            kinds = {"hard_on": (*self.labels, ALL_LABELS)}
+            own = self.priors["hard_split"]
+            found.append(Parameter(name="hard_split", dims=("hard_on",), prior=own, coords=kinds))
+        return found
+
+    def hard_shares(self, values: Mapping[str, Any]) -> Any:
+        r"""Share of each kind of hard items among all, :math:`\rho_d`: (..., hard class)."""
+        share = values["hard_share"][..., None]
+        return share * values["hard_split"] if self.labels else share
+
+    def by_item(self, chance: Floats) -> dict[str, Floats]:
+        """Say how hard items are, from the probabilities of the classes, (item, difficulty).
+
+        Returns
+        -------
+        dict
+            ``difficulty`` (item,), its expectation; or ``hard`` (item,), the probability of being
+            hard, and ``hard_on_label`` (item, label) on each label, if labels differ in it.
+        """
+        if self.kind == "none":
+            return {}
+        if not self.has_classes:
+            return {"difficulty": chance @ self.positions}
+        found = {"hard": chance[:, 1:].sum(axis=1)}
+        return found | ({"hard_on_label": chance @ self.positions} if self.labels else {})
 
     def log_weight(self, values: Mapping[str, Any], xp: Any) -> Any:
         r"""Log :math:`\rho_d`: (..., difficulty)."""
@@ -106,11 +156,20 @@ class Difficulty:
         if self.kind == "continuous":
             return normal_quadrature(step=STEP)[1]
         share = values["hard_share"]
-        return xp.stack([xp.log1p(share * -1.0), xp.log(share)], axis=-1)
+        if not self.labels:
+            return xp.stack([xp.log1p(share * -1.0), xp.log(share)], axis=-1)
+        easy = xp.log1p(share * -1.0)[..., None]
+        # A kind that is not there keeps a finite logarithm.
+        hard = xp.log(share)[..., None] + xp.log(values["hard_split"] + 1e-300)
+        return xp.concatenate([easy, hard], axis=-1)
 
 
-def difficulty_of(layers: set[str], priors: Mapping[str, Prior]) -> Difficulty:
+def difficulty_of(
+    layers: set[str], priors: Mapping[str, Prior], labels: tuple[str, ...] = ()
+) -> Difficulty:
     """Return the one difficulty of items that the layers of all rater groups name.
+
+    ``labels`` are those on which alone an item can be hard if it is easy or hard.
 
     Raises
     ------
@@ -126,4 +185,6 @@ def difficulty_of(layers: set[str], priors: Mapping[str, Prior]) -> Difficulty:
         )
     if not named:
         return Difficulty()
-    return Difficulty(kind=KINDS[named[0]], priors=priors)
+    kind = KINDS[named[0]]
+    several = labels if kind == "classes" and len(labels) > 1 else ()
+    return Difficulty(kind=kind, labels=several, priors=priors)

@@ -14,7 +14,9 @@ from assay.states import StateSpace
 
 Floats = NDArray[np.float64]
 MAX_STATES = 256
-"""States beyond which hard items have the truth of easy ones: the table grows with squares."""
+"""States beyond which hard items have the truth of easy ones, and are hard on all labels or none.
+
+The tables grow with squares."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -23,25 +25,29 @@ class HardTruth:
 
     .. math::
 
-        \pi_{\mathrm{hard}} = \pi \prod_l \bigl(w_l^2 I + (1 - w_l^2) A_l\bigr), \qquad
+        \pi_d = \pi \prod_{l \text{ hard in } d} \bigl(w_l^2 I + (1 - w_l^2) A_l\bigr), \qquad
         w_l = e^{-\lambda_l}
 
-    :math:`A_l` gives the classes of label :math:`l` equal odds, among the states that are asked the
-    same labels; where rules tie other labels to it, they change no more than they have to. Two
-    answers to a hard item agree beyond chance as often as neither is a guess, :math:`w^2`: where
-    hard items are no harder on a label, it keeps its prevalence, and where all answers are guesses,
-    it is as often one class as another. So raters who are split are not overruled by what is true
-    of the items on which they agree. Labels of three classes or more keep their prevalence: raters
-    who are split between two of the classes say nothing of the others.
+    for each class :math:`d` of hard items. :math:`A_l` gives the classes of label :math:`l` equal
+    odds, among the states that are asked the same labels; where rules tie other labels to it, they
+    change no more than they have to. Two answers to a hard item agree beyond chance as often as
+    neither is a guess, :math:`w^2`: where hard items are no harder on a label, it keeps its
+    prevalence, and where all answers are guesses, it is as often one class as another. So raters
+    who are split are not overruled by what is true of the items on which they agree. Labels of
+    three classes or more keep their prevalence: raters who are split between two of the classes say
+    nothing of the others.
 
     Attributes
     ----------
     space : StateSpace
+    hard : ndarray of bool (hard class, label)
+        On which labels each class of hard items is hard.
     wanted : bool
         Whether items are easy or hard, and the truth is what all raters agree on.
     """
 
     space: StateSpace
+    hard: NDArray[np.bool_]
     wanted: bool
 
     @property
@@ -58,7 +64,7 @@ class HardTruth:
         return [(n, table) for n, table in every if (np.diagonal(table) < 1).any()]
 
     def table(self, rates: list[Any], xp: Any) -> Any:
-        r"""Probabilities of a hard item's states given its state if it were easy.
+        r"""Probabilities of a hard item's states given its state if it were easy, by class.
 
         Parameters
         ----------
@@ -67,19 +73,25 @@ class HardTruth:
 
         Returns
         -------
-        (..., state, state), or (0, 0) if hard items are like the others
+        (..., hard class, state, state), or (0, 0, 0) if hard items are like the others
         """
         if not self.applies:
-            return np.zeros((0, 0))
+            return np.zeros((0, 0, 0))
         rate = rates[0] if len(rates) == 1 else xp.concatenate(rates, axis=-2)
         groups = sum(each.shape[-2] for each in rates)
         kept = xp.exp(rate * (-2.0 * HARD)).sum(axis=-2) * (1 / groups)
-        found = None
+        return xp.stack([self._of_class(hard, kept) for hard in self.hard], axis=-3)
+
+    def _of_class(self, hard: NDArray[np.bool_], kept: Any) -> Any:
+        """Table of items that are hard on some labels: (..., state, state)."""
+        states, found = len(self.space.states), None
         for label, redraw in self.redraws:
-            before = np.eye(len(redraw)) if found is None else found
+            if not hard[label]:
+                continue
+            before = np.eye(states) if found is None else found
             anew = redraw if found is None else _times(found, redraw)
             found = kept[..., label, None, None] * (before - anew) + anew
-        return found
+        return kept[..., 0, None, None] * 0.0 + np.eye(states) if found is None else found
 
 
 def _times(table: Any, redraw: Floats) -> Any:

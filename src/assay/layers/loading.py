@@ -13,6 +13,7 @@ from assay.layers.difficulty import Difficulty
 from assay.parameters import Parameter, offsets
 from assay.priors import Prior
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
@@ -96,10 +97,16 @@ class Loading:
         own = xp.exp(sd * values["difficulty_rate_offset"][..., rater, :])
         return of_rows * own[..., label]
 
-    def tilt(self, loading: Any, position: float, added: Any) -> Tilt:
+    def hardness(self, position: Any) -> Floats:
+        """Return how hard an item at a position, or at one for each label, is: (asked row,)."""
+        hardness = np.asarray(self.difficulty.hardness(np.asarray(position, float)))
+        label = np.array(self.layout.labels)
+        return np.broadcast_to(hardness, label.shape) if hardness.ndim == 0 else hardness[label]
+
+    def tilt(self, loading: Any, position: Any, added: Any) -> Tilt:
         """Return what an item at some position does beside what other layers add.
 
         ``loading`` is that of each unit, (..., unit, asked row).
         """
-        hardness = float(self.difficulty.hardness(position))
-        return Tilt(added=added, guessing=None if hardness == 0 else loading * hardness)
+        hardness = self.hardness(position)
+        return Tilt(added=added, guessing=loading * hardness if hardness.any() else None)

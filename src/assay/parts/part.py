@@ -124,7 +124,7 @@ class Part(ABC):
         """
 
     @abstractmethod
-    def reliability(self, values: Mapping[str, Floats], position: float = 0.0) -> Floats:
+    def reliability(self, values: Mapping[str, Floats], position: Any = 0.0) -> Floats:
         """P(reported class | true class): (draw, unit, label, true class, reported class).
 
         Of items of no difficulty, or at a ``position`` of it; NaN where a label does not have the
@@ -188,14 +188,14 @@ class Part(ABC):
         cut = len(self.prefix)
         return {k[cut:]: v for k, v in values.items() if k.startswith(self.prefix)}
 
-    def tilt(self, values: Mapping[str, Any], position: float, xp: Any) -> Tilt | None:
+    def tilt(self, values: Mapping[str, Any], position: Any, xp: Any) -> Tilt | None:
         """Return what the layers do to the log odds of right answers, if they do anything."""
         return self.tilts(values, [position], xp)[0]
 
     def tilts(
-        self, values: Mapping[str, Any], positions: Iterable[float], xp: Any
+        self, values: Mapping[str, Any], positions: Iterable[Any], xp: Any
     ) -> list[Tilt | None]:
-        """Return what the layers do at each of some difficulties.
+        """Return what the layers do at each of some difficulties, a number or one for each label.
 
         What does not hang on the difficulty is computed once.
         """
@@ -207,7 +207,7 @@ class Part(ABC):
         if self.loading is None:
             return [easy for _ in positions]
         loading = self.loading.of_units(values, xp)
-        every = (self.loading.tilt(loading, float(position), added) for position in positions)
+        every = (self.loading.tilt(loading, position, added) for position in positions)
         return [easy if tilt.guessing is None else tilt for tilt in every]
 
     def table(self, values: Mapping[str, Any], difficulty: Difficulty, xp: Any) -> list[Any]:

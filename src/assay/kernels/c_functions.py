@@ -79,7 +79,7 @@ def _log_density_from_cards(dim: Any, z_: Any, gradient_: Any, value_: Any, tabl
         _places(table, 7),
         _integers(table, 8),
         _places(table, 9),
-        _operations(table, 10),
+        _places(table, 10),
         _operations(table, 11),
     )
     data = Data(

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.checking.double_sampling import TURNS, Design, danger
+from assay.checking.double_sampling import TURNS, Design, danger, sample_sizes
 from assay.errors import Note, NoteLevel, note_from
 from assay.laplace import laplace_log_density
 from assay.model import Structure
@@ -304,7 +304,8 @@ def design_warnings(spec: Spec, design: Design | None) -> list[Note]:
     """Say if a comparison of systems rests on one instrument, with one error rate for them all."""
     if "system_bias" in spec.rater_parts or design is None or not design.apart:
         return []
-    return [Note(sentence(danger(design)), code="double-sampling")]
+    text = sentence(danger(design))
+    return [Note(text, code="double-sampling", numbers=sample_sizes(design))]
 
 
 def gold_warnings(spec: Spec, unlike: Callable[[], str]) -> list[Note]:

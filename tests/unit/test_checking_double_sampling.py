@@ -133,10 +133,10 @@ def test_known_truth_is_a_sample_too() -> None:
     table = study({"judge": 1.0}, group=False)
     truth = table[table["query"] < 20][["item", "label"]]
     (finding,) = said(check(read(table, truth=truth)))
-    assert finding.level == "warning"
-    assert "the truth is known of a sample of them (20 of 60 of one, 20 of 60 of two)" in (
-        finding.text
-    )
+    assert (finding.code, finding.level) == ("double-sampling", "warning")
+    assert finding.numbers == {
+        "checked one": 20, "items one": 60, "checked two": 20, "items two": 60,
+    }  # fmt: skip
     assert f'raters="{RECIPE}", prevalence="dirichlet"' in finding.text
 
 

@@ -77,7 +77,12 @@ def check_double_sampling(ratings: Ratings) -> Part:
         return Part()
     level: Level = "warning" if design.apart else "note"
     text = f"{danger(design)}. {MEASURED}. The sample has to be a random one"
-    found = [_finding(level, text, proposes="system_bias", code="double-sampling")]
+    found = [
+        _finding(
+            level, text, proposes="system_bias", code="double-sampling",
+            numbers=sample_sizes(design),
+        )
+    ]  # fmt: skip
     few = [
         f"{name} {n}"
         for name, n in zip(design.systems, design.checked, strict=True)
@@ -156,6 +161,16 @@ def find_design(
         checked=sample,
         scores_only=not (ratings.answers[judge[unit][ratings.rater]] >= 0).any(),
     )
+
+
+def sample_sizes(design: Design) -> dict[str, int]:
+    """Count the items of each system, and those that were checked."""
+    counts = zip(design.systems, design.checked.tolist(), design.items.tolist(), strict=True)
+    return {
+        f"{what} {name}": n
+        for name, checked, items in counts
+        for what, n in (("checked", checked), ("items", items))
+    }
 
 
 def danger(design: Design) -> str:

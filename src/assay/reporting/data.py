@@ -73,15 +73,17 @@ def _findings(found: list[Checked]) -> tuple[Finding, ...]:
         for f in found
         if f.level == "problem"
     )  # fmt: skip
-    told = [f.text for f in found if f.code == "double-sampling" and f.level in LEVELS]
+    told = [f for f in found if f.code == "double-sampling" and f.level in LEVELS]
     signs = (
         Finding(
             weight=WEIGHT,
-            text=f"{sentence(text.partition(TURNS)[0] + TURNS)} What to fit instead stands there.",
+            text=f"{sentence(f.text.partition(TURNS)[0] + TURNS)} What to fit instead stands "
+            "there.",
             section="data",
-            code="double-sampling",
+            code=f.code,
+            numbers=f.numbers,
         )
-        for text in told
+        for f in told
     )
     return (*problems, *signs)
 

@@ -2,11 +2,11 @@
 
 Queries are easy or hard (SD 1 on the log odds of a topical chunk, and of a sufficient one given
 that it is topical), and each system finds some of them easier than the other does (SD ``--apart``).
-80 queries, two systems, five chunks a list; six raters, 90 % of the chunks rated once, the others
-twice. Each set is fitted twice by Laplace: with a correlation of the systems' effects that is
-learned, and with one effect that all systems of a query share (``shared``, the model of before).
-95 % intervals of the difference are held against these chunks (``finite``) and the population; of
-equal systems (``--delta 0``) an interval without 0 is a false claim.
+80 queries, two systems, five chunks a list; six raters. Of the chunks a share ``--rated`` is rated,
+90 % of these once, the others twice. Each set is fitted twice by Laplace: with a correlation of the
+systems' effects that is learned, and with one effect that all systems of a query share (``shared``,
+the model of before). 95 % intervals of the difference are held against these chunks (``finite``)
+and the population; of equal systems (``--delta 0``) an interval without 0 is a false claim.
 
     python benchmarks/system_queries.py --apart 1 --delta 0 --sets 40 --seed 1
 
@@ -57,11 +57,13 @@ def frame(truth: np.ndarray) -> pd.DataFrame:
     return names.assign(chunk_id=names["record_uuid"] + "/" + names["chunk_rank"].astype(str))
 
 
-def rate(truth: np.ndarray, rng: np.random.Generator) -> assay.Ratings:
-    """Let raters of about 90 % accuracy judge the chunks, within the rules."""
+def rate(truth: np.ndarray, rated: float, rng: np.random.Generator) -> assay.Ratings:
+    """Let raters of about 90 % accuracy judge a share of the chunks, within the rules."""
     items, labels = frame(truth), truth.reshape(-1, 3)
     right = rng.beta(18, 2, size=(RATERS, 2, 3))
     each = np.where(rng.random(len(items)) < ONCE, 1, 2)
+    if rated < 1:
+        each[rng.random(len(items)) >= rated] = 0
     rater = np.concatenate([rng.choice(RATERS, n, replace=False) for n in each])
     item = np.repeat(np.arange(len(items)), each)
     label = np.arange(3)
@@ -74,7 +76,8 @@ def rate(truth: np.ndarray, rng: np.random.Generator) -> assay.Ratings:
     given = states[(rng.random(len(item))[:, None] * running[:, -1:] > running).sum(axis=1)]
     words = pd.DataFrame(np.array(["no", "yes"])[given], columns=list(TASK.label_names))
     table = pd.concat([items.iloc[item].reset_index(drop=True), words], axis=1)
-    return assay.read_ratings(table.assign(rater=[f"r{j}" for j in rater]), task=TASK)
+    table = pd.concat([table.assign(rater=[f"r{j}" for j in rater]), items[each == 0]])
+    return assay.read_ratings(table.fillna(""), task=TASK)
 
 
 def differences(truth: np.ndarray) -> pd.Series:
@@ -92,11 +95,12 @@ def of_population(apart: float, delta: float) -> pd.Series:
     return differences(draw_truth(np.random.default_rng(0), MANY, apart, delta))
 
 
-def run(number: int, apart: float, delta: float, seed: int) -> pd.DataFrame:
+def run(number: int, apart: float, delta: float, rated: float, seed: int) -> pd.DataFrame:
     """One set, fitted twice: a line per model, estimand and metric."""
-    rng = np.random.default_rng([seed, number, int(10 * apart), int(10 * delta)])
+    world = (apart, delta) if rated == 1 else (apart, delta, rated)
+    rng = np.random.default_rng([seed, number, *(int(10 * x) for x in world)])
     truth = draw_truth(rng, QUERIES, apart, delta)
-    ratings = rate(truth, rng)
+    ratings = rate(truth, rated, rng)
     known = {"finite": differences(truth), "population": of_population(apart, delta)}
     lines = []
     for model in ("shared", "by system"):
@@ -122,12 +126,12 @@ def run(number: int, apart: float, delta: float, seed: int) -> pd.DataFrame:
                             "correlation": correlation,
                         }
                     )  # fmt: skip
-    return pd.DataFrame(lines).assign(apart=apart, delta=delta, set=f"{seed}/{number}")
+    return pd.DataFrame(lines).assign(apart=apart, delta=delta, rated=rated, set=f"{seed}/{number}")
 
 
 def summarize() -> pd.DataFrame:
     """Coverage and mean interval score by world, estimand, metric and model."""
-    keys = ["apart", "delta", "estimand", "metric", "model"]
+    keys = ["apart", "delta", "rated", "estimand", "metric", "model"]
     scored = interval_scores(pd.read_csv(RUNS), 0.95)
     scored["without_0"] = (scored["lower"] > 0) | (scored["upper"] < 0)
     found = scored.groupby(keys, sort=False).agg(
@@ -143,6 +147,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--apart", type=float, default=1.0)
     parser.add_argument("--delta", type=float, default=0.0)
+    parser.add_argument("--rated", type=float, default=1.0)
     parser.add_argument("--sets", type=int, default=40)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--summarize", action="store_true")
@@ -151,7 +156,7 @@ def main() -> None:
         summarize().to_csv(TABLE, index=False)
         return
     for number in range(given.sets):
-        table = run(number, given.apart, given.delta, given.seed)
+        table = run(number, given.apart, given.delta, given.rated, given.seed)
         table.to_csv(RUNS, mode="a", header=not RUNS.exists(), index=False)
 
 

@@ -2,11 +2,12 @@
 
 Queries are easy or hard (SD 1 on the log odds of a topical chunk, and of a sufficient one given
 that it is topical), and each system finds some of them easier than the other does (SD ``--apart``).
-80 queries, two systems, five chunks a list; six raters. Of the chunks a share ``--rated`` is rated,
-90 % of these once, the others twice. Each set is fitted twice by Laplace: with a correlation of the
-systems' effects that is learned, and with one effect that all systems of a query share (``shared``,
-the model of before). 95 % intervals of the difference are held against these chunks (``finite``)
-and the population; of equal systems (``--delta 0``) an interval without 0 is a false claim.
+80 queries, two systems, five chunks a list; six raters. All chunks of the first system are rated
+and a share ``--rated`` of the second's, 90 % of them once, the others twice. Each set is fitted
+twice by Laplace: with a correlation of the systems' effects that is learned, and with one effect
+that all systems of a query share (``shared``, the model of before). 95 % intervals of the
+difference are held against these chunks (``finite``) and the population; of equal systems
+(``--delta 0``) an interval without 0 is a false claim.
 
     python benchmarks/system_queries.py --apart 1 --delta 0 --sets 40 --seed 1
 
@@ -58,12 +59,12 @@ def frame(truth: np.ndarray) -> pd.DataFrame:
 
 
 def rate(truth: np.ndarray, rated: float, rng: np.random.Generator) -> assay.Ratings:
-    """Let raters of about 90 % accuracy judge a share of the chunks, within the rules."""
+    """Let raters of about 90 % accuracy judge the chunks, within the rules: of system B a share."""
     items, labels = frame(truth), truth.reshape(-1, 3)
     right = rng.beta(18, 2, size=(RATERS, 2, 3))
     each = np.where(rng.random(len(items)) < ONCE, 1, 2)
     if rated < 1:
-        each[rng.random(len(items)) >= rated] = 0
+        each[(items["system"] == "B") & (rng.random(len(items)) >= rated)] = 0
     rater = np.concatenate([rng.choice(RATERS, n, replace=False) for n in each])
     item = np.repeat(np.arange(len(items)), each)
     label = np.arange(3)
@@ -83,7 +84,7 @@ def rate(truth: np.ndarray, rated: float, rng: np.random.Generator) -> assay.Rat
 def differences(truth: np.ndarray) -> pd.Series:
     """Metrics of A less those of B, of known labels."""
     topical, enough = truth[..., 0], truth[..., 1]
-    first = np.where(enough.any(axis=2), 1 / (enough.argmax(axis=2) + 1), 0.0)
+    first = np.where(topical.any(axis=2), 1 / (topical.argmax(axis=2) + 1), 0.0)
     by_panel = (topical.mean(axis=2), enough.any(axis=2), first)
     gaps = [float((x[:, 0].astype(float) - x[:, 1]).mean()) for x in by_panel]
     return pd.Series(gaps, index=list(METRICS))

@@ -9,9 +9,9 @@ that all systems of a query share (``shared``, the model of before). 95 % interv
 difference are held against these chunks (``finite``) and the population; of equal systems
 (``--delta 0``) an interval without 0 is a false claim.
 
-    python benchmarks/system_queries.py --apart 1 --delta 0 --sets 40 --seed 1
+    python -m benchmarks system_queries --apart 1 --delta 0 --sets 40 --seed 1
 
-appends to ``docs/calibration/system_queries_runs.csv``; ``--summarize`` makes the table
+appends to ``results/system_queries_runs.csv``; ``--summarize`` makes the table
 ``system_queries.csv`` beside it.
 """
 
@@ -25,13 +25,13 @@ from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
-from worlds import interval_scores
 
 import assay
 from assay.states import state_space
+from benchmarks.worlds.worlds import interval_scores
 
-DOCS = Path(__file__).resolve().parents[1] / "docs" / "calibration"
-RUNS, TABLE = DOCS / "system_queries_runs.csv", DOCS / "system_queries.csv"
+RESULTS = Path(__file__).resolve().parent / "results"
+RUNS, TABLE = RESULTS / "system_queries_runs.csv", RESULTS / "system_queries.csv"
 QUERIES, PLACES, RATERS, ONCE = 80, 5, 6, 0.9
 METRICS = ("topical_precision_at_k", "sufficiency_hit_at_k", "mean_reciprocal_rank_at_k")
 SYSTEMS = np.array(["A", "B"])

@@ -37,6 +37,7 @@ METRICS = ("topical_precision_at_k", "sufficiency_hit_at_k", "mean_reciprocal_ra
 SYSTEMS = np.array(["A", "B"])
 TASK = assay.load_task("retrieval")
 MANY = 40_000
+MODELS = ("shared", "by system")
 
 
 def draw_truth(rng: np.random.Generator, queries: int, apart: float, delta: float) -> np.ndarray:
@@ -104,7 +105,7 @@ def run(number: int, apart: float, delta: float, rated: float, seed: int) -> pd.
     ratings = rate(truth, rated, rng)
     known = {"finite": differences(truth), "population": of_population(apart, delta)}
     lines = []
-    for model in ("shared", "by system"):
+    for model in MODELS:
         shared = patch("assay.prevalence.design.find_panels", return_value=None)
         with shared if model == "shared" else nullcontext(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -131,16 +132,17 @@ def run(number: int, apart: float, delta: float, rated: float, seed: int) -> pd.
 
 
 def summarize() -> pd.DataFrame:
-    """Coverage and mean interval score by world, estimand, metric and model."""
-    keys = ["apart", "delta", "rated", "estimand", "metric", "model"]
+    """Coverage, width, interval score and share of intervals without 0: shared, and by system."""
+    keys = ["apart", "delta", "rated", "estimand", "metric"]
     scored = interval_scores(pd.read_csv(RUNS), 0.95)
     scored["without_0"] = (scored["lower"] > 0) | (scored["upper"] < 0)
-    found = scored.groupby(keys, sort=False).agg(
-        sets=("set", "nunique"), coverage=("covered", "mean"), width=("width", "mean"),
-        interval_score=("interval_score", "mean"), without_0=("without_0", "mean"),
-        correlation=("correlation", "mean"), seconds=("seconds", "median"),
-    )  # fmt: skip
-    return found.round(4).reset_index()
+    columns = {"covered": "coverage", "width": "width", "interval_score": "score"}
+    columns |= {"without_0": "without_0"}
+    by_model = scored.groupby([*keys, "model"])[list(columns)].mean().rename(columns=columns)
+    both = by_model.unstack()[[(c, m) for c in columns.values() for m in MODELS]].round(3)
+    both.columns = [f"{c}, {m}" for c, m in both.columns]
+    sets = scored.groupby(keys)["set"].nunique().rename("sets")
+    return pd.concat([sets, both], axis=1).reset_index()
 
 
 def main() -> None:

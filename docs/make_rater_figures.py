@@ -16,11 +16,11 @@ from PIL import Image
 from rater_plates import PLATES, draw_plates
 
 import assay
-from assay.catalogue import catalogue_names, models_folder
-from assay.families import default_priors
-from assay.model import Structure, build_structure
+from assay.data.catalogue import catalogue_names, models_folder
+from assay.modelling.families import default_priors
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.spec import make_spec
 from assay.plots.style import COLOURS, RC
-from assay.spec import make_spec
 
 Floats = NDArray[np.float64]
 FOLDER = models_folder() / "raters" / "figures"

@@ -15,15 +15,16 @@ import numpy as np
 import xarray as xr
 
 import assay
-from assay.accuracy import compare_raters, rater_accuracy
-from assay.dependence import effective_raters
-from assay.fit_data import posterior_dataset
-from assay.kinds import rater_consistency, rater_kinds
-from assay.model import build_structure
-from assay.ratings import Ratings
-from assay.sessions import drift_table, reliability_by_session
-from assay.simulation import simulate_answers
-from assay.spec import Spec, make_spec
+from assay.data.ratings import Ratings
+from assay.fits.datatree import posterior_dataset
+from assay.fits.simulation import simulate_answers
+from assay.modelling.model import build_structure
+from assay.modelling.spec import Spec, make_spec
+from assay.raters.accuracy import compare_raters, rater_accuracy
+from assay.raters.consistency import rater_consistency
+from assay.raters.dependence import effective_raters
+from assay.raters.drift import drift_table, reliability_by_session
+from assay.raters.spammers import rater_kinds
 
 LEVEL = 0.95
 NUTS: dict[str, Any] = {"draws": 400, "tune": 400, "chains": 1}

@@ -21,9 +21,9 @@ import numpy as np
 import pandas as pd
 
 import assay
-from assay.model import build_structure
-from assay.simulation import simulate_answers
-from assay.spec import make_spec
+from assay.fits.simulation import simulate_answers
+from assay.modelling.model import build_structure
+from assay.modelling.spec import make_spec
 from benchmarks.calibration.sbc import SIZES, STUDIES, quantities
 
 FOLDER = Path(__file__).resolve().parent / "results"

@@ -30,8 +30,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import assay
-from assay.diagnostics import K_HAT_LIMIT, WORTH_LIMIT
-from assay.ratings import Ratings
+from assay.data.ratings import Ratings
+from assay.inference.diagnostics import K_HAT_LIMIT, WORTH_LIMIT
 
 Floats = NDArray[np.float64]
 FOLDER = Path(__file__).resolve().parent / "results"

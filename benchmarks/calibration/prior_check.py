@@ -16,12 +16,12 @@ import numpy as np
 import pandas as pd
 
 import assay
+from assay.data.rules import NOT_ASKED
+from assay.data.task import Task
 from assay.evaluation import metrics_for, metrics_of_labels
-from assay.grammar import NOT_ASKED
-from assay.model import Structure, build_structure
-from assay.recovery import predict_states, running_prevalence
-from assay.spec import make_spec
-from assay.task import Task
+from assay.fits.latent_states import predict_states, running_prevalence
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.spec import make_spec
 
 TASKS = ("retrieval", "grounding", "generation", "ais", "relevance", "single")
 FOLDER = Path(__file__).resolve().parent / "results"

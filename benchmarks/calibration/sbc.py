@@ -23,13 +23,13 @@ import numpy as np
 import pandas as pd
 
 import assay
-from assay.catalogue import catalogue_names
+from assay.data.catalogue import catalogue_names
 from assay.evaluation import metrics_of_labels
-from assay.fit_data import parameter_draws
-from assay.model import build_structure
-from assay.reliability import reliability_table
-from assay.simulation import simulate_answers
-from assay.spec import make_spec
+from assay.fits.datatree import parameter_draws
+from assay.fits.simulation import simulate_answers
+from assay.modelling.model import build_structure
+from assay.modelling.spec import make_spec
+from assay.raters.reliability import reliability_table
 from benchmarks.measuring import PACKED
 
 DRAWS, TUNE = 400, 300

@@ -27,8 +27,8 @@ import pandas as pd
 import xarray as xr
 
 import assay
-from assay.posterior_checks import WITHIN
 from assay.reporting.model_checks import LIMIT as MISFIT
+from assay.validation.posterior_predictive import WITHIN
 from benchmarks.dependence.dependence import coverage, intervals
 from benchmarks.dependence.dependent_worlds import (
     PEOPLE_RIGHT,

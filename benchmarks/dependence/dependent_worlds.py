@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 from scipy.stats import multivariate_normal, norm
 
 import assay
-from assay.ratings import Ratings
+from assay.data.ratings import Ratings
 
 Codes = NDArray[np.integer]
 

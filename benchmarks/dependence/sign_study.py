@@ -13,8 +13,8 @@ from scipy.stats import norm
 
 import assay
 from assay.comparison.naive import vote_metrics
-from assay.comparison.refitting import rated_by
-from assay.ratings import Ratings
+from assay.comparison.refit import rated_by
+from assay.data.ratings import Ratings
 
 Line = dict[str, Any]
 

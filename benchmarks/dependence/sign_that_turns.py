@@ -23,10 +23,10 @@ import numpy as np
 import pandas as pd
 
 import assay
-from assay.comparison.refitting import rated_by
-from assay.errors import FitWarning
-from assay.evaluation.fitted import Estimand
-from assay.ratings import Ratings
+from assay._util.errors import FitWarning
+from assay.comparison.refit import rated_by
+from assay.data.ratings import Ratings
+from assay.evaluation.estimands import Estimand
 from benchmarks.dependence.sign_figure import draw_figure
 from benchmarks.dependence.sign_study import (
     METRIC,

@@ -25,7 +25,7 @@ from scipy.special import betaln
 from scipy.stats import beta
 
 import assay
-from assay.errors import FitWarning
+from assay._util.errors import FitWarning
 from benchmarks.measuring import write_machine
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -24,8 +24,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import assay
-from assay.dependence import effective_raters
-from assay.scoring import score_rater
+from assay.raters.dependence import effective_raters
+from assay.raters.scoring import score_rater
 from benchmarks.real_data.crowd_baselines import aggregate
 from benchmarks.real_data.diras_plans import PLANS, Plan, language_models, read_plan, relevant
 from benchmarks.real_data.diras_tables import EXPERTS, Diras, read_diras

@@ -8,9 +8,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import assay
-from assay.ratings import Ratings
-from assay.task import Task
-from assay.task_files import load_task
+from assay.data.ratings import Ratings
+from assay.data.task import Task
+from assay.data.task_files import load_task
 from benchmarks.real_data.diras_tables import EXPERTS, Diras
 
 

@@ -21,10 +21,10 @@ import pandas as pd
 import xarray as xr
 
 import assay
-from assay.diagnostics import fit_warnings
-from assay.errors import FitWarning
-from assay.ratings import Ratings
-from assay.scoring import score_rater
+from assay._util.errors import FitWarning
+from assay.data.ratings import Ratings
+from assay.inference.diagnostics import fit_warnings
+from assay.raters.scoring import score_rater
 
 Line = dict[str, Any]
 

@@ -11,15 +11,15 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import assay
-from assay.climbs import equally_hard, hold, prior_centre, spreads_of
-from assay.density import make_density
-from assay.errors import FitWarning
-from assay.model import build_structure
-from assay.modes import labels_kept
-from assay.ratings import Ratings
-from assay.recovery import recover
-from assay.spec import make_spec
-from assay.spreads import settle_spreads
+from assay._util.errors import FitWarning
+from assay.data.ratings import Ratings
+from assay.fits.latent_states import recover
+from assay.inference.density import make_density
+from assay.inference.group_sds import settle_spreads
+from assay.inference.mode_search import labels_kept
+from assay.inference.optimise import equally_hard, hold, prior_centre, spreads_of
+from assay.modelling.model import build_structure
+from assay.modelling.spec import make_spec
 
 Floats = NDArray[np.float64]
 Line = dict[str, Any]

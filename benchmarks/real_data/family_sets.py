@@ -10,10 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 import assay
-from assay.ratings import Ratings
-from assay.states import MISSING
-from assay.task import Task
-from assay.task_files import load_task
+from assay.data.ratings import Ratings
+from assay.data.states import MISSING
+from assay.data.task import Task
+from assay.data.task_files import load_task
 
 Codes = NDArray[np.integer]
 VALENCE = ("negative", "neutral", "positive")

@@ -23,8 +23,8 @@ import xarray as xr
 from arviz_stats.base.array import BaseArray
 
 import assay
-from assay.fit_attributes import VERSIONS
-from assay.ratings import Ratings
+from assay.data.ratings import Ratings
+from assay.inference.fit_attributes import VERSIONS
 from benchmarks.real_data.real_modes import modes, weak
 from benchmarks.real_data.real_sets import (
     LAPLACE,

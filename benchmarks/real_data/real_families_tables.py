@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.spec import DEFAULT_OF_MORE, DEFAULT_RATERS
+from assay.modelling.spec import DEFAULT_OF_MORE, DEFAULT_RATERS
 from benchmarks.real_data.chosen_by_gold import CHOSEN, STACKED, by_gold
 from benchmarks.real_data.crowd_baselines import AGGREGATORS, INDEPENDENT
 from benchmarks.real_data.family_fits import Found

@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 
 import assay
-from assay.climbs import prior_centre
-from assay.density import Density, make_density, unconstrain
-from assay.diagnostics import mode_warnings
-from assay.model import Structure, build_structure
-from assay.modes import find_modes, seek_modes, starting_points
-from assay.peaks import Mode
-from assay.ratings import Ratings
-from assay.spec import make_spec
+from assay.data.ratings import Ratings
+from assay.inference.density import Density, make_density, unconstrain
+from assay.inference.diagnostics import mode_warnings
+from assay.inference.mode_search import find_modes, seek_modes, starting_points
+from assay.inference.optimise import prior_centre
+from assay.inference.peaks import Mode
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.spec import make_spec
 from benchmarks.real_data.real_sets import (
     Codes,
     Floats,

@@ -13,8 +13,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import assay
-from assay.errors import FitWarning
-from assay.ratings import Ratings
+from assay._util.errors import FitWarning
+from assay.data.ratings import Ratings
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.integer]

@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 import assay
-from assay.errors import FitWarning
+from assay._util.errors import FitWarning
 
 PROJECT = Path(__file__).resolve().parents[2]
 TABLE = Path(__file__).resolve().parent / "results" / "sets" / "unanimity.csv"

@@ -20,10 +20,10 @@ import numpy as np
 import pandas as pd
 
 import assay
-from assay.density import make_density
-from assay.model import build_structure
-from assay.spec import make_spec
-from assay.task import Label, Task
+from assay.data.task import Label, Task
+from assay.inference.density import make_density
+from assay.modelling.model import build_structure
+from assay.modelling.spec import make_spec
 from benchmarks.measuring import peak, reset_peak, resident, trim_heap
 
 if TYPE_CHECKING:

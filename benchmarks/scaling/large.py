@@ -25,8 +25,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import assay
-from assay.spec import DEFAULT_RATERS
-from assay.states import state_space
+from assay.data.states import state_space
+from assay.modelling.spec import DEFAULT_RATERS
 from benchmarks.measuring import peak, reset_peak, write_machine
 
 FOLDER = Path(__file__).resolve().parent / "results"

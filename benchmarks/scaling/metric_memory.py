@@ -23,10 +23,10 @@ import pandas as pd
 import xarray as xr
 
 import assay
-from assay.fit_data import accounting_json, posterior_dataset, ratings_datasets
-from assay.model import build_structure
-from assay.spec import make_spec
-from assay.states import state_space
+from assay.data.states import state_space
+from assay.fits.datatree import accounting_json, posterior_dataset, ratings_datasets
+from assay.modelling.model import build_structure
+from assay.modelling.spec import make_spec
 from benchmarks.measuring import peak
 
 FOLDER = Path(__file__).resolve().parent / "results"

@@ -26,11 +26,17 @@ import numpy as np
 import pandas as pd
 
 import assay
-from assay.climbs import prior_centre
-from assay.data_on_workers import SpreadDensity, bend, draw_states, evaluate, spread_density
 from assay.distributed.executor import DaskExecutor
 from assay.distributed.skeleton import make_skeleton, number, number_partition
-from assay.spec import make_spec
+from assay.inference.data_on_workers import (
+    SpreadDensity,
+    bend,
+    draw_states,
+    evaluate,
+    spread_density,
+)
+from assay.inference.optimise import prior_centre
+from assay.modelling.spec import make_spec
 from benchmarks.measuring import ROOT, peak, reset_peak, resident, write_machine
 
 OUT = Path(__file__).resolve().parent / "results"
@@ -136,9 +142,9 @@ def on_cluster(work: Callable[[DaskExecutor], dict[str, Any]], workers: int) -> 
 
 def measure_evaluation(partitions: int, seed: int) -> dict[str, Any]:
     """Measure one evaluation where the data cost nothing: what Dask adds."""
-    from assay.density import make_density
-    from assay.model import build_structure
-    from assay.pieces import make_frame, make_piece, take_clusters
+    from assay.inference.density import make_density
+    from assay.inference.pieces import make_frame, make_piece, take_clusters
+    from assay.modelling.model import build_structure
 
     data = assay.read_ratings(make_table("single", 0, 4000, seed), task="single")
     structure = build_structure(data, make_spec(raters="hierarchical"))

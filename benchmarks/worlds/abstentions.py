@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 import assay
-from assay.ratings import Ratings
-from assay.states import MISSING
+from assay.data.ratings import Ratings
+from assay.data.states import MISSING
 
 FOLDER = Path(__file__).resolve().parent / "results"
 METRIC = "prevalence[label=b]"

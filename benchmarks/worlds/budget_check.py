@@ -31,15 +31,15 @@ import pandas as pd
 import xarray as xr
 
 import assay
+from assay.data.ratings import Ratings
 from assay.evaluation import metrics_of_labels, variance_budget
 from assay.evaluation.choosing import choose_metrics
 from assay.evaluation.draws import LabelDraws, metric_draws
 from assay.evaluation.panels import panel_layout
-from assay.model import build_structure
-from assay.ratings import Ratings
-from assay.recovery import predict_states, recover, running_prevalence
-from assay.simulation import simulate_answers
-from assay.spec import make_spec
+from assay.fits.latent_states import predict_states, recover, running_prevalence
+from assay.fits.simulation import simulate_answers
+from assay.modelling.model import build_structure
+from assay.modelling.spec import make_spec
 from benchmarks.worlds.sampling_designs import DESIGNS, METRIC, TASK
 
 FOLDER = Path(__file__).resolve().parent / "results"

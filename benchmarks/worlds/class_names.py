@@ -32,8 +32,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 import assay
-from assay.errors import FitWarning
-from assay.spec import DEFAULT_OF_MORE
+from assay._util.errors import FitWarning
+from assay.modelling.spec import DEFAULT_OF_MORE
 
 Floats = NDArray[np.float64]
 Line = dict[str, Any]

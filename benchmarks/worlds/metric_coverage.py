@@ -38,7 +38,7 @@ from scipy.stats import binom, norm
 
 import assay
 from assay.evaluation import majority_metrics, metrics_of_labels
-from assay.spec import DEFAULT_RATERS
+from assay.modelling.spec import DEFAULT_RATERS
 from benchmarks.worlds.worlds import (
     SYSTEMS,
     WORLDS,

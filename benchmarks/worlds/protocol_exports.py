@@ -25,9 +25,9 @@ import pandas as pd
 import xarray as xr
 
 import assay
+from assay.data.ratings import Ratings
+from assay.data.states import MISSING, Vectors
 from assay.evaluation import metrics_of_labels
-from assay.ratings import Ratings
-from assay.states import MISSING, Vectors
 
 # Beside this file; a script finds its neighbours.
 from benchmarks.worlds.export_writer import PLANS, write_export
@@ -57,7 +57,7 @@ def fit_export(
     start = time.perf_counter()
     with warnings.catch_warnings():
         # What they say stands in the columns r_hat, ess and k_hat.
-        warnings.simplefilter("ignore", assay.errors.FitWarning)
+        warnings.simplefilter("ignore", assay._util.errors.FitWarning)
         fit = assay.fit(ratings, raters="hierarchical", rng=seed, progress=False, **options)
     return ratings, fit, time.perf_counter() - start
 

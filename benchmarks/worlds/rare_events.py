@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 import assay
-from assay.task import Label, Task
+from assay.data.task import Label, Task
 
 FOLDER = Path(__file__).resolve().parent / "results"
 SHARES = (0.01, 0.02, 0.04)

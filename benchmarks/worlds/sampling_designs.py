@@ -26,7 +26,7 @@ from scipy.special import expit
 from scipy.stats import beta
 
 import assay
-from assay.task import Label, Task
+from assay.data.task import Label, Task
 
 FOLDER = Path(__file__).resolve().parent / "results"
 TASK = Task(name="events", labels=(Label(name="event"),))

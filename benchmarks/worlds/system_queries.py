@@ -27,7 +27,7 @@ import numpy as np
 import pandas as pd
 
 import assay
-from assay.states import state_space
+from assay.data.states import state_space
 from benchmarks.worlds.worlds import interval_scores
 
 RESULTS = Path(__file__).resolve().parent / "results"
@@ -106,7 +106,7 @@ def run(number: int, apart: float, delta: float, rated: float, seed: int) -> pd.
     known = {"finite": differences(truth), "population": of_population(apart, delta)}
     lines = []
     for model in MODELS:
-        shared = patch("assay.prevalence.design.find_panels", return_value=None)
+        shared = patch("assay.modelling.prevalence.design.find_panels", return_value=None)
         with shared if model == "shared" else nullcontext(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             started = time.perf_counter()

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import assay
-from assay.task import Label, Task
+from assay.data.task import Label, Task
 
 TASK = Task(name="quality", labels=(Label(name="good"),))
 METRIC = "prevalence[good=yes]"

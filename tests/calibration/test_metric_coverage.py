@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from assay.spec import DEFAULT_RATERS
+from assay.modelling.spec import DEFAULT_RATERS
 from benchmarks.worlds import metric_coverage
 from benchmarks.worlds.worlds import WORLDS
 

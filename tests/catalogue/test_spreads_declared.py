@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import assay
-from assay.catalogue import catalogue_names
-from assay.errors import ModelError
-from assay.model import build_structure
-from assay.parameters import Parameter
-from assay.ratings import Ratings
-from assay.spec import make_spec
+from assay._util.errors import ModelError
+from assay.data.catalogue import catalogue_names
+from assay.data.ratings import Ratings
+from assay.modelling.model import build_structure
+from assay.modelling.parameters import Parameter
+from assay.modelling.spec import make_spec
 
 TASKS = ("relevance", "grounding")
 

@@ -2,13 +2,13 @@
 
 import pytest
 
-from assay.catalogue import catalogue_names
+from assay.data.catalogue import catalogue_names
+from assay.data.rules import NOT_ASKED
+from assay.data.states import state_space
+from assay.data.task import ROLES, Task
+from assay.data.task_files import load_task, task_from_json
 from assay.evaluation import metrics_for
 from assay.evaluation.registry import registered
-from assay.grammar import NOT_ASKED
-from assay.states import state_space
-from assay.task import ROLES, Task
-from assay.task_files import load_task, task_from_json
 
 TASKS = catalogue_names("tasks")
 STATES = {"ais": 4, "generation": 32, "grounding": 18, "relevance": 3, "retrieval": 5, "single": 2}

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable
 from itertools import count, pairwise
 
-from assay.task import Task
+from assay.data.task import Task
 
 Confusion = list[list[list[float]]]  # [label][true class][reported class]
 Tilt = list[list[float]]  # [label][true class]

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 
 from brute_responses import NOT_ASKED, Vector, obeying_paths, states
 
-from assay.model import Structure
-from assay.task import Task
+from assay.data.task import Task
+from assay.modelling.model import Structure
 
 BEND = 2.5
 

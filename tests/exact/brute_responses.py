@@ -8,9 +8,9 @@ from itertools import product
 import numpy as np
 from brute_confusions import Confusion
 
-from assay.ratings import Ratings
-from assay.task import Task
-from assay.task_files import task_from_json
+from assay.data.ratings import Ratings
+from assay.data.task import Task
+from assay.data.task_files import task_from_json
 
 MISSING, NOT_ASKED = -1, -2
 Vector = tuple[int, ...]

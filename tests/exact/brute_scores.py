@@ -7,8 +7,8 @@ import numpy as np
 from brute_confusions import Tilt
 from brute_responses import MISSING, NOT_ASKED, Vector
 
-from assay.ratings import Ratings
-from assay.task import Task
+from assay.data.ratings import Ratings
+from assay.data.task import Task
 
 PARTS = 4
 

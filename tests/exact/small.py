@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from assay.model import Structure
-from assay.ratings import AUDITED_RIGHT, AUDITED_WRONG, SOME_WRONG, Ratings, take_ratings
-from assay.states import MISSING, state_space
-from assay.task import Label, Rule, Task
-from assay.task_files import load_task
+from assay.data.ratings import AUDITED_RIGHT, AUDITED_WRONG, SOME_WRONG, Ratings, take_ratings
+from assay.data.states import MISSING, state_space
+from assay.data.task import Label, Rule, Task
+from assay.data.task_files import load_task
+from assay.modelling.model import Structure
 
 SINGLE = load_task("single").with_classes({"label": ("a", "b", "c", "d")})
 ORDERED = Task(name="ordered", labels=(Label(name="o", classes=tuple("abcd"), ordered=True),))

@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 
 import assay
-from assay.centring import find_centred_modes, informed
-from assay.climbs import Held, climb, spreads_of
-from assay.density import Centring, Density, make_density, unconstrain
-from assay.errors import FitWarning
-from assay.model import Structure, build_structure
-from assay.modes import find_modes
-from assay.spec import make_spec
+from assay._util.errors import FitWarning
+from assay.inference.density import Centring, Density, make_density, unconstrain
+from assay.inference.mode_search import find_modes
+from assay.inference.optimise import Held, climb, spreads_of
+from assay.inference.partial_centring import find_centred_modes, informed
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.spec import make_spec
 
 
 @pytest.fixture(params=["hierarchical", {"person": "hierarchical", "llm": "hierarchical"}], ids=str)
@@ -200,7 +200,7 @@ def test_offsets_hang_in_no_funnel(differ):
 def test_large_data_are_followed_in_the_coordinates_of_their_sample(monkeypatch):
     structure, density = study(300)
     plain = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
-    for module in ("climbs", "curvature"):
+    for module in ("inference.optimise", "inference.curvature"):
         monkeypatch.setattr(f"assay.{module}.LARGE", 1000)
     found, modes = find_centred_modes(structure, density, np.random.default_rng(1))
     assert (found.centred["logit_offset"].information > 0).all()
@@ -230,9 +230,9 @@ def test_laplace_is_right_where_data_are_plenty():
 def test_laplace_does_not_hang_on_the_sample_that_modes_were_sought_on(monkeypatch):
     """Prevalences of labels in common with one SD of theirs, and raters who hardly differ."""
     ratings = assay.simulate("retrieval", n_items=4000, n_raters=15, ratings_per_item=3, rng=5)
-    for module in ("climbs", "curvature"):
+    for module in ("inference.optimise", "inference.curvature"):
         monkeypatch.setattr(f"assay.{module}.LARGE", 2000)
-    monkeypatch.setattr("assay.climbs.EACH", 5)
+    monkeypatch.setattr("assay.inference.optimise.EACH", 5)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
         one, two = (

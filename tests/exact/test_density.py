@@ -15,11 +15,11 @@ from small import (
     with_strengths,
 )
 
-from assay.density import Density, make_density, unconstrain
-from assay.model import Structure, build_structure
-from assay.parameters import Parameter
-from assay.pymc_model import model_of
-from assay.spec import make_spec
+from assay.inference.density import Density, make_density, unconstrain
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.parameters import Parameter
+from assay.modelling.pymc_model import model_of
+from assay.modelling.spec import make_spec
 
 RECIPES: dict[str, dict] = {
     "scores": {"raters": "scored + drift"},

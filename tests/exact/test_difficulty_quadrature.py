@@ -8,9 +8,9 @@ from scipy.integrate import quad
 from small import draw_values
 
 import assay
-from assay.layers import difficulty_of
-from assay.model import Structure, build_structure
-from assay.spec import make_spec
+from assay.modelling.layers import difficulty_of
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.spec import make_spec
 
 
 def structure_of(raters: int) -> Structure:

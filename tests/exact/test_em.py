@@ -10,14 +10,14 @@ import pytest
 from small import small_ratings, task_named, with_strengths
 
 import assay
-from assay.climbs import climb, prior_centre
-from assay.density import make_density
-from assay.em import FAMILIES, ascend, closed_form, find_em_modes, starting_point
-from assay.errors import FitWarning
-from assay.model import Structure, build_structure
-from assay.modes import find_modes
-from assay.ratings import Ratings
-from assay.spec import make_spec
+from assay._util.errors import FitWarning
+from assay.data.ratings import Ratings
+from assay.inference.density import make_density
+from assay.inference.em import FAMILIES, ascend, closed_form, find_em_modes, starting_point
+from assay.inference.mode_search import find_modes
+from assay.inference.optimise import climb, prior_centre
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.spec import make_spec
 
 OFF = with_strengths(task_named("retrieval"), ("off",), ("off",))
 FLAT = 1e-7

@@ -17,11 +17,11 @@ from small import (
     with_strengths,
 )
 
-from assay.density import make_density
-from assay.model import Structure, build_structure
-from assay.ratings import Ratings, take_ratings
-from assay.recovery import recover
-from assay.spec import make_spec
+from assay.data.ratings import Ratings, take_ratings
+from assay.fits.latent_states import recover
+from assay.inference.density import make_density
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.spec import make_spec
 
 TASKS = ("retrieval", "ais", "relevance", "gated")
 DIFFICULTIES = (

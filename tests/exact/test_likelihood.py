@@ -12,10 +12,10 @@ from small import (
     with_strengths,
 )
 
-from assay.model import build_structure
-from assay.ratings import Ratings
-from assay.spec import make_spec
-from assay.states import state_space
+from assay.data.ratings import Ratings
+from assay.data.states import state_space
+from assay.modelling.model import build_structure
+from assay.modelling.spec import make_spec
 
 EXACT = {"rel": 1e-11, "abs": 1e-9}
 

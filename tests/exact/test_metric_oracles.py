@@ -6,13 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from assay.data.ratings import Ratings
+from assay.data.states import MISSING, state_space
+from assay.data.task_files import load_task
 from assay.evaluation import metrics_of_labels
 from assay.evaluation.known import known_totals
 from assay.evaluation.panels import panel_layout
 from assay.evaluation.registry import registered
-from assay.ratings import Ratings
-from assay.states import MISSING, state_space
-from assay.task_files import load_task
 
 ir_measures = pytest.importorskip("ir_measures")
 sklearn_metrics = pytest.importorskip("sklearn.metrics")

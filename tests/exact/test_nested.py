@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from small import SHIPPED, draw_values, small_ratings, task_named, with_strengths
 
-from assay.density import make_density
-from assay.families import Family
-from assay.model import Structure, build_structure
-from assay.parts import AnswerPart
-from assay.spec import make_spec
+from assay.inference.density import make_density
+from assay.modelling.answers import AnswerPart
+from assay.modelling.families import Family
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.spec import make_spec
 
 
 def structure_of(name: str, family: str) -> Structure:

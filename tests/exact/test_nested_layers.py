@@ -7,10 +7,10 @@ import pytest
 from refusals import refusal
 from small import draw_values, in_sessions, repeated, small_ratings, task_named, with_scores
 
-from assay.errors import ModelError
-from assay.model import Structure, build_structure
-from assay.ratings import Ratings
-from assay.spec import make_spec
+from assay._util.errors import ModelError
+from assay.data.ratings import Ratings
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.spec import make_spec
 
 TASKS = ("retrieval", "ais", "relevance", "gated")
 POINTS = {

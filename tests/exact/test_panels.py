@@ -14,17 +14,18 @@ from scipy import stats
 from scipy.sparse import csr_array
 from small import draw_values, small_ratings, stacked, task_named
 
-from assay import partition, recovery
-from assay.answer_draws import _draw_nodes
-from assay.climbs import prior_centre
-from assay.density import Density, make_density
-from assay.kernels.c_functions import c_functions, cards
-from assay.model import Structure, build_structure
-from assay.prevalence.design import find_panels
-from assay.ratings import Ratings
-from assay.recovery import predict_states, recover, running_prevalence
-from assay.spec import make_spec
-from assay.walks import Start, Walk, arrays_of
+from assay.data.ratings import Ratings
+from assay.fits import latent_states
+from assay.fits.answer_draws import _draw_nodes
+from assay.fits.latent_states import predict_states, recover, running_prevalence
+from assay.inference.density import Density, make_density
+from assay.inference.optimise import prior_centre
+from assay.inference.walks import Start, Walk, arrays_of
+from assay.likelihood import partition
+from assay.likelihood.c_functions import c_functions, cards
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.prevalence.design import find_panels
+from assay.modelling.spec import make_spec
 
 U, WEIGHT = hermegauss(60)
 WEIGHT = WEIGHT / WEIGHT.sum()
@@ -130,7 +131,7 @@ def test_gradient(recipe: str):
 def test_pymc_and_the_sampler_see_the_same_density():
     from pytensor.compile.mode import Mode
 
-    from assay.pymc_model import model_of
+    from assay.modelling.pymc_model import model_of
 
     structure = structure_of("retrieval", 13, raters="pooled")
     density = make_density(structure)
@@ -208,7 +209,7 @@ def test_drawn_states_of_two_items(same_panel: bool, monkeypatch: pytest.MonkeyP
     pair = panels[0][:2] if same_panel else [panels[0][0], panels[1][0]]
     rated = [lambda t, i=i: (prior[i](t) * given[i]).sum(axis=0) for i in range(len(prior))]
     monkeypatch.setattr(partition, "PIECE", 20)
-    assert len(recovery.shares(structure.pattern.data)) > 1
+    assert len(latent_states.shares(structure.pattern.data)) > 1
     drawn = recover(structure, stacked(values, DRAWS), np.random.default_rng(5))
     counts = np.bincount(drawn.states[:, pair[0]] * 3 + drawn.states[:, pair[1]], minlength=9)
     expected = joint(structure, rated, panels, pair, rho)

@@ -6,17 +6,24 @@ import numpy as np
 import pytest
 
 import assay
-from assay import partition, recovery
-from assay.climbs import Held, climb, prior_centre
-from assay.curvature import neighbourhoods
-from assay.density import Density, make_density
-from assay.laplace import mode_scale
-from assay.model import Structure, build_structure
-from assay.modes import FORGOTTEN, find_modes, samples_of, seek_modes, starting_points
-from assay.partition import bundle_sizes, bundles_of_rows, cut, shares, take_bundles
-from assay.recovery import recover
-from assay.spec import make_spec
-from assay.spreads import precision_with_spreads
+from assay.fits import latent_states
+from assay.fits.latent_states import recover
+from assay.inference.curvature import neighbourhoods
+from assay.inference.density import Density, make_density
+from assay.inference.group_sds import precision_with_spreads
+from assay.inference.laplace import mode_scale
+from assay.inference.mode_search import (
+    FORGOTTEN,
+    find_modes,
+    samples_of,
+    seek_modes,
+    starting_points,
+)
+from assay.inference.optimise import Held, climb, prior_centre
+from assay.likelihood import partition
+from assay.likelihood.partition import bundle_sizes, bundles_of_rows, cut, shares, take_bundles
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.spec import make_spec
 
 STUDIES = {
     "items": {"n_items": 60},
@@ -113,7 +120,7 @@ def test_bundles_of_rows_are_those_that_hold_them(studied):
 
 def test_local_curvature_is_the_whole_one(studied, monkeypatch):
     _, density, x = studied
-    monkeypatch.setattr("assay.curvature.LARGE", 0)
+    monkeypatch.setattr("assay.inference.curvature.LARGE", 0)
     groups = neighbourhoods(density, x, np.arange(density.size))
     assert len(groups) > 2
     assert sorted(np.concatenate([g[0] for g in groups])) == list(range(density.size))
@@ -133,8 +140,8 @@ def gradients(density: Density, x: np.ndarray, step: float = 1e-5) -> np.ndarray
 @pytest.mark.parametrize("name", STUDIES)
 def test_modes_of_large_data_have_the_sds_of_a_sample(name, monkeypatch):
     structure, density = study(name, "hierarchical", times=6)
-    monkeypatch.setattr("assay.climbs.EACH", 0)
-    for module in ("climbs", "curvature"):
+    monkeypatch.setattr("assay.inference.optimise.EACH", 0)
+    for module in ("inference.optimise", "inference.curvature"):
         monkeypatch.setattr(f"assay.{module}.LARGE", 200)
     found = find_modes(structure, density, np.random.default_rng(1), starts=2)[0]
     rng = np.random.default_rng(1)
@@ -155,8 +162,8 @@ def test_modes_of_large_data_have_the_sds_of_a_sample(name, monkeypatch):
 def test_modes_of_large_data_without_sds_are_those_of_small(monkeypatch):
     structure, density = study("items", "dawid_skene", times=6, prevalence="dirichlet")
     plain = find_modes(structure, density, np.random.default_rng(1), starts=2)[0]
-    monkeypatch.setattr("assay.climbs.EACH", 0)
-    for module in ("climbs", "curvature"):
+    monkeypatch.setattr("assay.inference.optimise.EACH", 0)
+    for module in ("inference.optimise", "inference.curvature"):
         monkeypatch.setattr(f"assay.{module}.LARGE", 200)
     found = find_modes(structure, density, np.random.default_rng(1), starts=2)[0]
     assert found.height == pytest.approx(plain.height, abs=1e-4)
@@ -191,15 +198,15 @@ def test_draws_that_are_one_point_take_one_pass_and_stay_the_same_draws(
         passes.append(len(arguments))
         return nodes(*arguments)
 
-    nodes = recovery.bundle_nodes
-    monkeypatch.setattr(recovery, "bundle_nodes", counted)
-    monkeypatch.setattr(recovery, "cores", lambda: 1)
+    nodes = latent_states.bundle_nodes
+    monkeypatch.setattr(latent_states, "bundle_nodes", counted)
+    monkeypatch.setattr(latent_states, "cores", lambda: 1)
     monkeypatch.setattr(partition, "PIECE", piece)
     pieces = len(shares(structure.pattern.data))
     values = density.constrain(np.repeat(x[None], 4, axis=0))
     once = recover(structure, values, np.random.default_rng(1))
     assert len(passes) == pieces
-    monkeypatch.setattr(recovery, "_tables_by_state", table_by_table)
+    monkeypatch.setattr(latent_states, "_tables_by_state", table_by_table)
     every = recover(structure, values, np.random.default_rng(1))
     assert len(passes) == 5 * pieces
     np.testing.assert_array_equal(once.states, every.states)
@@ -211,6 +218,6 @@ def test_draws_that_are_one_point_take_one_pass_and_stay_the_same_draws(
 
 def table_by_table(structure, values):
     """Make the tables of every draw, whether or not draws are alike; a chunk for each."""
-    for chunk in recovery.table_chunks(structure, values):
+    for chunk in latent_states.table_chunks(structure, values):
         for one in chunk:
             yield [[np.array(table, order="C") for table in one.by_state()]]

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from small import SHIPPED, draw_values, small_ratings, stacked, task_named, with_strengths
 
-from assay.grammar import NOT_ASKED
-from assay.model import Structure, build_structure
-from assay.recovery import recover
-from assay.spec import make_spec
+from assay.data.rules import NOT_ASKED
+from assay.fits.latent_states import recover
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.spec import make_spec
 
 
 def structure_of(task, prevalence: str = "loglinear", **options: object) -> Structure:

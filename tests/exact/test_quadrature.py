@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from small import SHIPPED, draw_values, small_ratings, task_named
 
-from assay.model import Structure, build_structure
-from assay.prevalence.design import normal_quadrature
-from assay.spec import make_spec
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.prevalence.design import normal_quadrature
+from assay.modelling.spec import make_spec
 
 
 def clustered(name: str, seed: int) -> Structure:

@@ -7,16 +7,16 @@ import pytest
 from scipy import stats
 
 import assay
-from assay.climbs import climb, hold, prior_centre, spreads_of
-from assay.curvature import curvature, owners
-from assay.density import Density, make_density
-from assay.laplace import laplace_draws, laplace_log_density, mode_root
-from assay.model import Structure, build_structure
-from assay.modes import find_modes
-from assay.precision import Dense, Precision, Regressed, beside, dense
-from assay.rater_blocks import lanczos, rater_blocks
-from assay.spec import make_spec
-from assay.spreads import Spreads, settle_spreads
+from assay.inference.curvature import curvature, owners
+from assay.inference.density import Density, make_density
+from assay.inference.group_sds import Spreads, settle_spreads
+from assay.inference.laplace import laplace_draws, laplace_log_density, mode_root
+from assay.inference.mode_search import find_modes
+from assay.inference.optimise import climb, hold, prior_centre, spreads_of
+from assay.inference.precision import Dense, Precision, Regressed, beside, dense
+from assay.inference.rater_blocks import lanczos, rater_blocks
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.spec import make_spec
 
 STUDIES: dict[str, tuple[dict[str, Any], str]] = {
     "hierarchical": ({"classes": ("no", "yes"), "ratings_per_item": 3}, "hierarchical"),
@@ -48,7 +48,7 @@ def both(request: pytest.FixtureRequest) -> tuple[Dense, Precision]:
     still = spreads_of(density)
     one = curvature(density, x, still)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("assay.curvature.MAX_DENSE", 5)
+        patch.setattr("assay.inference.curvature.MAX_DENSE", 5)
         blocks = curvature(density, x, still)
     assert isinstance(one, Dense)
     assert blocks is not None
@@ -86,7 +86,7 @@ def test_steps_of_many_raters_go_where_those_of_few_do(monkeypatch: pytest.Monke
     """What raters share is correlated: steps along single unknowns would cross its ridges."""
     structure, density = study("ability and bias")
     one = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
-    monkeypatch.setattr("assay.curvature.MAX_DENSE", 5)
+    monkeypatch.setattr("assay.inference.curvature.MAX_DENSE", 5)
     blocks = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
     known, found = (mode_root(density, mode).toarray() for mode in (one, blocks))
     known, found = known @ known.T, found @ found.T
@@ -128,7 +128,7 @@ def test_sds_settle_where_they_do_with_the_whole_matrix(monkeypatch: pytest.Monk
     _, density = study("hierarchical")
     x, _ = hold(density, prior_centre(density))
     _, spreads = settled(density, x)
-    monkeypatch.setattr("assay.curvature.MAX_DENSE", 5)
+    monkeypatch.setattr("assay.inference.curvature.MAX_DENSE", 5)
     _, again = settled(density, x)
     np.testing.assert_allclose(again.information, spreads.information, atol=1e-3)
     np.testing.assert_allclose(again.variance, spreads.variance, rtol=1e-3)
@@ -142,7 +142,7 @@ def test_sds_of_many_offsets_settle_near_by(monkeypatch: pytest.MonkeyPatch) -> 
     density = make_density(build_structure(ratings, make_spec("hierarchical", "dirichlet")))
     x, _ = hold(density, prior_centre(density))
     at, spreads = settled(density, x)
-    monkeypatch.setattr("assay.curvature.MAX_DENSE", 5)
+    monkeypatch.setattr("assay.inference.curvature.MAX_DENSE", 5)
     again, estimated = settled(density, x)
     still = spreads.scores.at
     width, other = (np.sqrt(np.diag(np.linalg.inv(s.information))) for s in (spreads, estimated))
@@ -160,14 +160,14 @@ def test_a_fit_by_raters_is_the_fit(monkeypatch: pytest.MonkeyPatch) -> None:
         return assay.label_probabilities(found).values
 
     one = fit()
-    monkeypatch.setattr("assay.curvature.MAX_DENSE", 5)
+    monkeypatch.setattr("assay.inference.curvature.MAX_DENSE", 5)
     np.testing.assert_allclose(fit(), one, atol=0.04)
 
 
 def test_the_density_of_draws_is_that_of_one_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
     structure, density = study("hierarchical")
     one = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
-    monkeypatch.setattr("assay.curvature.MAX_DENSE", 5)
+    monkeypatch.setattr("assay.inference.curvature.MAX_DENSE", 5)
     blocks = find_modes(structure, density, np.random.default_rng(1), starts=1)[0]
     x = laplace_draws(blocks, 50, np.random.default_rng(2))
     logs = laplace_log_density(blocks, x)
@@ -203,7 +203,7 @@ def test_a_density_with_no_numbers_of_raters_is_refused(monkeypatch: pytest.Monk
     density = make_density(build_structure(ratings, make_spec("pooled", "dirichlet")))
     x, _ = climb(density, prior_centre(density))
     assert curvature(density, x) is not None
-    monkeypatch.setattr("assay.curvature.MAX_DENSE", 5)
+    monkeypatch.setattr("assay.inference.curvature.MAX_DENSE", 5)
     assert curvature(density, x) is None
 
 

@@ -6,9 +6,9 @@ import pytest
 from scipy import stats
 from small import SHIPPED, draw_values, small_ratings, stacked, task_named
 
-from assay.model import Structure, build_structure
-from assay.recovery import predict_states, recover, running_prevalence
-from assay.spec import make_spec
+from assay.fits.latent_states import predict_states, recover, running_prevalence
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.spec import make_spec
 
 DRAWS = 8_000
 

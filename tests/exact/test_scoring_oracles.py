@@ -25,7 +25,7 @@ from sklearn.metrics import (
     roc_auc_score,
 )
 
-from assay.scoring import score_rater, threshold_sweep
+from assay.raters.scoring import score_rater, threshold_sweep
 
 Values = NDArray[np.float64]
 EXACT = {"rel": 0, "abs": 1e-12}

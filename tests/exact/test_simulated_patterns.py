@@ -16,13 +16,13 @@ from numpy.typing import ArrayLike
 from scipy import stats
 from small import draw_values, task_named
 
-from assay.model import Structure, build_structure
-from assay.ratings import Ratings
-from assay.simulation import simulate_answers
-from assay.spec import make_spec
-from assay.states import state_space
-from assay.task import Label, Task
-from assay.task_files import load_task
+from assay.data.ratings import Ratings
+from assay.data.states import state_space
+from assay.data.task import Label, Task
+from assay.data.task_files import load_task
+from assay.fits.simulation import simulate_answers
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.spec import make_spec
 
 ITEMS = 8_000
 PARTS = 4

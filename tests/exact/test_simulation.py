@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 from small import draw_values, small_ratings, task_named, with_strengths
 
-from assay.model import Structure, build_structure
-from assay.ratings import Ratings
-from assay.simulation import simulate_answers
-from assay.spec import make_spec
+from assay.data.ratings import Ratings
+from assay.fits.simulation import simulate_answers
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.spec import make_spec
 
 ITEMS = 10_000
 

@@ -16,11 +16,11 @@ import pandas as pd
 import pytest
 from scipy.linalg import expm
 
-from assay.checking import check
-from assay.model import build_structure
-from assay.ratings import Ratings
-from assay.reading import read_ratings
-from assay.spec import make_spec
+from assay.checks import check
+from assay.data.ratings import Ratings
+from assay.io import read_ratings
+from assay.modelling.model import build_structure
+from assay.modelling.spec import make_spec
 
 RATERS, ITEMS = 4, 300
 ANGLE = 0.1

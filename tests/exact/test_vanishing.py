@@ -8,11 +8,11 @@ from scipy.special import logsumexp
 from small import draw_values, task_named
 
 import assay
-from assay.kernels import cells, rows
-from assay.kernels.marginal_likelihood import value_and_gradient
-from assay.model import Structure, build_structure
-from assay.ratings import Ratings
-from assay.spec import make_spec
+from assay.data.ratings import Ratings
+from assay.likelihood import cells, rows
+from assay.likelihood.marginal import value_and_gradient
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.spec import make_spec
 
 CROWD = 900
 RECIPES = {
@@ -31,7 +31,7 @@ def divided() -> Ratings:
         task_named("retrieval"), n_items=3, groups=groups, ratings_per_item=CROWD, rng=1
     )
     few = (ratings.item < 2) | (rng.random(len(ratings.item)) < 5 / CROWD)
-    return assay.ratings.take_ratings(ratings, few)
+    return assay.data.ratings.take_ratings(ratings, few)
 
 
 def structure_of(recipe: str) -> Structure:

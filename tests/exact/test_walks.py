@@ -8,14 +8,14 @@ from scipy import stats
 from scipy.sparse import csr_array
 
 import assay
-from assay.climbs import prior_centre
-from assay.density import make_density
-from assay.kernels.c_functions import c_functions, cards
-from assay.kernels.scores import log_of_score
-from assay.model import build_structure
-from assay.normal_scores import exponential_scores
-from assay.spec import make_spec
-from assay.walks import Start, Walk, arrays_of
+from assay.inference.density import make_density
+from assay.inference.normal_scores import exponential_scores
+from assay.inference.optimise import prior_centre
+from assay.inference.walks import Start, Walk, arrays_of
+from assay.likelihood.c_functions import c_functions, cards
+from assay.likelihood.scores import log_of_score
+from assay.modelling.model import build_structure
+from assay.modelling.spec import make_spec
 
 PRIORS = {
     "half-normal": {"sd": "HalfNormal(0.6)"},

@@ -20,17 +20,17 @@ import xarray as xr
 from fuzz_watch import Tally, look
 
 import assay
-from assay.checkpoints import read_chain
 from assay.comparison.claims import parse_claim
-from assay.formulas import check_formula
-from assay.grammar import parse
-from assay.kernels.kept_code import CheckedFiles
-from assay.option_words import in_options
-from assay.prevalence.covariates import find_covariates
-from assay.prior_files import read_priors
-from assay.priors import override, parse_prior
-from assay.states import state_space
-from assay.task_files import load_task
+from assay.data.rules import parse
+from assay.data.states import state_space
+from assay.data.task_files import load_task
+from assay.display.option_words import in_options
+from assay.inference.checkpoints import read_chain
+from assay.likelihood.machine_code import CheckedFiles
+from assay.modelling.formulas import check_formula
+from assay.modelling.prevalence.covariates import find_covariates
+from assay.modelling.prior_files import read_priors
+from assay.modelling.priors import override, parse_prior
 
 Attempt = Callable[[Any], bool]
 Target = Callable[[Random, Path], tuple[Iterator[Any], Attempt]]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from assay.errors import AssayError
+from assay._util.errors import AssayError
 
 ACTS = (
     "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.startfile",

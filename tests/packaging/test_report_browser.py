@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import assay
+from assay.fits.simulation import simulate
 from assay.reporting import report
-from assay.simulation import simulate
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIET = (

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay import likelihood
-from assay.likelihood import collapse
-from assay.reading import ids
-from assay.reading.ids import all_apart, codes_of, sorted_rows, unique_rows
+from assay._util import grouping
+from assay._util.grouping import all_apart, sorted_rows, unique_rows
+from assay.io.identifiers import codes_of
+from assay.likelihood import collapse as likelihood
+from assay.likelihood.collapse import collapse
 
 quick = settings(max_examples=150, deadline=None)
 SEEDS = st.integers(0, 2**32 - 1)
@@ -97,7 +98,7 @@ def test_distinct_combinations(largest, columns, step):
     arrays = [np.array(column, np.int64) for column in columns]
     rows = list(zip(*columns, strict=True))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ids, "LARGEST", largest)
+        patch.setattr(grouping, "LARGEST", largest)
         first, code = unique_rows(*arrays)
         distinct, place = sorted_rows(*arrays)
         # Numbers from 0 on.

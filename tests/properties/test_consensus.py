@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 
 import assay
-from assay.grammar import NOT_ASKED
-from assay.model import Structure, build_structure
-from assay.parts.answers import AnswerPart
-from assay.ratings import Ratings
-from assay.recovery import recover
-from assay.spec import DEFAULT_OF_MORE, DEFAULT_RATERS, make_spec, parse_recipe
-from assay.task_files import load_task
+from assay.data.ratings import Ratings
+from assay.data.rules import NOT_ASKED
+from assay.data.task_files import load_task
+from assay.fits.latent_states import recover
+from assay.modelling.answers import AnswerPart
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.spec import DEFAULT_OF_MORE, DEFAULT_RATERS, make_spec, parse_recipe
 
 LAYERS = (
     "item_difficulty",
@@ -304,7 +304,7 @@ def test_the_sign_of_what_is_recorded_is_kept(recipe: str):
 
 
 def states_of(task: str) -> np.ndarray:
-    from assay.states import state_space
+    from assay.data.states import state_space
 
     return np.asarray(state_space(load_task(task)).states)
 

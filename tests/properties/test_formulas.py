@@ -10,9 +10,9 @@ from formulae.scanner import Scanner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.errors import ModelError
-from assay.formula_trees import ARGUMENTS, walk
-from assay.formulas import check_formula, covariate_names
+from assay._util.errors import ModelError
+from assay.modelling.formula_trees import ARGUMENTS, walk
+from assay.modelling.formulas import check_formula, covariate_names
 
 QUOTES = st.sampled_from(["'", '"', "`", "", "\\'"])
 CHAINS = st.sampled_from(

@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import assay
-from assay.model import Structure, build_structure
-from assay.ratings import Ratings, take_ratings
-from assay.recovery import recover
-from assay.spec import make_spec
-from assay.states import MISSING, state_space
+from assay.data.ratings import Ratings, take_ratings
+from assay.data.states import MISSING, state_space
+from assay.fits.latent_states import recover
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.spec import make_spec
 
 few = settings(
     max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

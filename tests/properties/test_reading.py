@@ -9,11 +9,11 @@ import pandas as pd
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from assay.errors import AssayError, RatingsError
-from assay.ratings import Ratings
-from assay.reading import read_ratings
-from assay.states import MISSING, state_space
-from assay.task_files import load_task
+from assay._util.errors import AssayError, RatingsError
+from assay.data.ratings import Ratings
+from assay.data.states import MISSING, state_space
+from assay.data.task_files import load_task
+from assay.io import read_ratings
 
 LABELS = load_task("retrieval").label_names
 CELLS = st.sampled_from(["yes", "no", ""])

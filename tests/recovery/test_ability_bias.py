@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 import assay
-from assay.errors import FitWarning
+from assay._util.errors import FitWarning
 
 CLASSES = tuple("abcd")
 ITEMS, RATERS, EACH, LEANING, LEAN = 300, 40, 5, 12, 2.5

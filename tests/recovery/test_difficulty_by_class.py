@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 import assay
-from assay.errors import FitWarning
+from assay._util.errors import FitWarning
 
 ITEMS = 400
 OF_CLASSES = np.array([0.03, 0.6])

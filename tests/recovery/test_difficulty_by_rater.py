@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 import assay
-from assay.errors import FitWarning
+from assay._util.errors import FitWarning
 
 ITEMS = 600
 LOADINGS = np.array([0.02, 0.04, 0.08, 0.15, 0.3, 0.5, 0.9, 1.5])

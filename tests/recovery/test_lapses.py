@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import assay
-from assay.task import Label, Task
+from assay.data.task import Label, Task
 
 GRADE = Task(name="grade", labels=(Label(name="grade", classes=tuple("abcd"), ordered=True),))
 SHARES = (0.25, 0.35, 0.25, 0.15)

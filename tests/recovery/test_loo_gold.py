@@ -10,10 +10,10 @@ import xarray as xr
 from arviz_stats import compare
 
 import assay
-from assay.errors import FitWarning
-from assay.gold_left_out import gold_log_probability
-from assay.ratings import Ratings
-from assay.states import MISSING
+from assay._util.errors import FitWarning
+from assay.data.ratings import Ratings
+from assay.data.states import MISSING
+from assay.validation.gold_left_out import gold_log_probability
 
 KNOWN = 40
 LEFT_OUT = 3

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import assay
-from assay.states import MISSING, state_space
+from assay.data.states import MISSING, state_space
 
 exports = importlib.import_module("benchmarks.worlds.protocol_exports")
 writer = importlib.import_module("benchmarks.worlds.export_writer")

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.convergence import ESS_LIMIT
-from assay.density import make_density
-from assay.diagnostics import mode_warnings
-from assay.model import build_structure
-from assay.modes import find_modes
-from assay.peaks import standing
-from assay.recovery import recover
-from assay.spec import make_spec
+from assay.fits.latent_states import recover
+from assay.inference.convergence import ESS_LIMIT
+from assay.inference.density import make_density
+from assay.inference.diagnostics import mode_warnings
+from assay.inference.mode_search import find_modes
+from assay.inference.peaks import standing
+from assay.modelling.model import build_structure
+from assay.modelling.spec import make_spec
 
 real_data = importlib.import_module("benchmarks.real_data.real_data")
 real_modes = importlib.import_module("benchmarks.real_data.real_modes")

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import assay
-from assay.ratings import Ratings
+from assay.data.ratings import Ratings
 
 ITEMS, RATERS, FLAGGED = 1000, 5, 2
 
@@ -39,7 +39,7 @@ def study(seed: int) -> Ratings:
     return assay.read_ratings(pd.DataFrame(rows), task="ais")
 
 
-@pytest.mark.filterwarnings("ignore::assay.errors.FitWarning")
+@pytest.mark.filterwarnings("ignore::assay._util.errors.FitWarning")
 @pytest.mark.parametrize("family", ["pooled", "hierarchical", "hierarchical + item_difficulty"])
 @pytest.mark.parametrize("seed", [6, 8])
 def test_ambiguous_items_are_not_taken_for_flagged_ones(family: str, seed: int):

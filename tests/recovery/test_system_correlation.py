@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import assay
-from assay.task import Label, Task
+from assay.data.task import Label, Task
 
 TASK = Task(name="chunks", labels=(Label(name="good"),))
 QUERIES, CHUNKS, RATED = 40, 5, 3

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from assay._util.progress import waiting
 from assay.cli.app import command
 from assay.cli.claims import Claims, claims_frame, end_with_claims, read_claims
 from assay.cli.metric_options import (
@@ -18,7 +19,6 @@ from assay.cli.options import Estimands, FitFile, Incomplete, Json, Level, Stric
 from assay.cli.shell import end_with, open_fit, say
 from assay.cli.shell import show as show_parts
 from assay.cli.tables import deliver
-from assay.progress import waiting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,13 +49,13 @@ def metrics(
     import pandas as pd
 
     import assay
-    from assay.comparison.equal_difficulty import (
+    from assay.evaluation.item_weights import left_out_metrics
+    from assay.fits.datatree import ratings_of
+    from assay.validation.equal_difficulty import (
         EQUAL,
         difficulty_sentence,
         held_against_equal_difficulty,
     )
-    from assay.evaluation.item_weights import left_out_metrics
-    from assay.fit_data import ratings_of
 
     own = register(metric_file)
     tree = open_fit(fit_file)
@@ -81,8 +81,8 @@ def metrics(
     left_out = left_out_metrics(ratings, metric or None)
 
     def show() -> None:
-        from assay.fit_words import names_said, panels_said
-        from assay.render import metrics_table
+        from assay.display.notes import names_said, panels_said
+        from assay.display.render import metrics_table
 
         weights = ratings.items["weight"].tolist()
         table = metrics_table(summaries, weights, panels_said(draws[chosen[0]]))
@@ -135,8 +135,8 @@ def compare(
     from assay.comparison import check_claim, group_contrasts
     from assay.comparison import compare as compare_systems
     from assay.evaluation.item_weights import left_out_metrics
-    from assay.fit_data import ratings_of
-    from assay.kept import computed_once
+    from assay.fits.cache import computed_once
+    from assay.fits.datatree import ratings_of
 
     own = register(metric_file)
     limits, claims = rope_of(rope), read_claims(claim)
@@ -171,8 +171,8 @@ def compare(
         return
 
     def show() -> None:
-        from assay.fit_words import panels_said
-        from assay.render import comparison_parts
+        from assay.display.notes import panels_said
+        from assay.display.render import comparison_parts
 
         show_parts(*comparison_parts(found, panels_said(found.draws)))
 
@@ -189,7 +189,7 @@ def _deliver_groups(
     as_json: bool,
     output: "Path | None",
 ) -> None:
-    from assay.render import groups_table
+    from assay.display.render import groups_table
 
     deliver(
         "groups", groups, as_json, output, lambda: show_parts(groups_table(groups)), extra=extra
@@ -221,10 +221,16 @@ def raters(
     strict: Strict = False,
 ) -> None:
     """Report how reliable each rater is, the worst first; -o and --json have whole confusions."""
-    from assay.dependence import perception_table
-    from assay.fit_data import ratings_of
-    from assay.frames import accuracy_frame, reliability_frame, session_frames, worth_frame
-    from assay.kinds import rater_consistency, rater_kinds
+    from assay.display.frames import (
+        accuracy_frame,
+        reliability_frame,
+        session_frames,
+        worth_frame,
+    )
+    from assay.fits.datatree import ratings_of
+    from assay.raters.consistency import rater_consistency
+    from assay.raters.dependence import perception_table
+    from assay.raters.spammers import rater_kinds
 
     tree = open_fit(fit_file)
     frame, accuracy = reliability_frame(tree, kind, level), accuracy_frame(tree, kind, level)
@@ -233,9 +239,8 @@ def raters(
     misperceived, by_session = perception_table(tree, level=level), session_frames(tree, level)
 
     def show() -> None:
-        from assay.fit_arguments import MODES_ALONE
-        from assay.fit_words import names_said, scores_said
-        from assay.rater_tables import (
+        from assay.display.notes import names_said, scores_said
+        from assay.display.rater_tables import (
             class_tables,
             consistency_said,
             drift_tables,
@@ -244,6 +249,7 @@ def raters(
             rater_tables,
             worth_tables,
         )
+        from assay.inference.fit_arguments import MODES_ALONE
 
         ratings = ratings_of(tree)
         tables = (
@@ -285,15 +291,15 @@ def labels(
     strict: Strict = False,
 ) -> None:
     """Report the probability of each class of each label of each item."""
-    from assay.frames import labels_frame, least_certain
+    from assay.display.frames import labels_frame, least_certain
 
     tree = open_fit(fit_file)
     frame = labels_frame(tree)
     chosen = frame if uncertain is None else least_certain(frame, uncertain)
 
     def show() -> None:
-        from assay.fit_words import names_said
-        from assay.render import labels_table
+        from assay.display.notes import names_said
+        from assay.display.render import labels_table
 
         shown = least_certain(chosen, uncertain or SHOWN_LABELS)
         show_parts(labels_table(shown, len(frame)), *filter(None, [names_said(tree)]))

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from assay._util.progress import waiting
 from assay.cli.options import pairs
 from assay.cli.shell import say_notes, this_command
-from assay.progress import waiting
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from assay.cli.reading import Reading
-    from assay.executors import Executor
+    from assay.inference.executors import Executor
 
 
 def _fitting(what: str, **more: Any) -> Any:
@@ -92,7 +92,7 @@ class Fitting:
         """Say what is wrong with the options before anything is read."""
         _ = self._families(), self._priors(), self.covariates()
         if self.priors is not None:
-            from assay.prior_files import read_priors
+            from assay.modelling.prior_files import read_priors
 
             read_priors(self.priors)
         return self
@@ -101,7 +101,7 @@ class Fitting:
         """Return the columns that the formula reads."""
         if self.formula is None:
             return []
-        from assay.formulas import covariate_names
+        from assay.modelling.formulas import covariate_names
 
         return covariate_names(self.formula)
 
@@ -110,7 +110,7 @@ class Fitting:
         import warnings
 
         import assay
-        from assay.errors import FitWarning
+        from assay._util.errors import FitWarning
 
         with waiting(f"reading {source.name}", show=progress):
             ratings = reading.read(source, task, self.covariates())
@@ -133,9 +133,9 @@ class Fitting:
         import warnings
 
         import assay
+        from assay._util.errors import ModelError
         from assay.distributed.store import annotate
-        from assay.errors import ModelError
-        from assay.fit_data import accounting_of
+        from assay.fits.datatree import accounting_of
 
         if self.formula is not None:
             raise ModelError(
@@ -148,7 +148,7 @@ class Fitting:
                 "for a folder of partitions",
                 code="partitions-unsupported",
             )
-        from assay.errors import FitWarning
+        from assay._util.errors import FitWarning
 
         with warnings.catch_warnings(), self._executor() as executor:
             warnings.simplefilter("ignore", FitWarning)

@@ -41,7 +41,7 @@ def register(files: Sequence[Path] | None) -> "list[Metric]":
 
 def say_unsuited(own: "Sequence[Metric]", tree: "xr.DataTree") -> None:
     """Name the metrics of one's own that are not reported, since the task is not theirs."""
-    from assay.fit_data import ratings_of
+    from assay.fits.datatree import ratings_of
 
     task = ratings_of(tree).task
     for metric in own:

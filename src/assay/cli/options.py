@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from assay.errors import ArgumentError
+from assay._util.errors import ArgumentError
 
 Source = Annotated[Path, typer.Argument(help="CSV, TSV or Parquet file, or an exported folder.")]
 TaskName = Annotated[
@@ -47,7 +47,7 @@ def require_task(task: str | None, *, source: str = "") -> str:
     """
     if task is not None:
         return task
-    from assay.catalogue import catalogue_names
+    from assay.data.catalogue import catalogue_names
 
     known = ", ".join(catalogue_names("tasks"))
     raise ArgumentError(

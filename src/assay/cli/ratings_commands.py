@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from assay._util.files import require_fit_place
+from assay._util.progress import waiting
 from assay.cli.app import command
 from assay.cli.fitting import Fitting
 from assay.cli.metric_options import MetricFiles, register
@@ -15,14 +17,12 @@ from assay.cli.reading import Reading
 from assay.cli.rescue import write_fit
 from assay.cli.shell import INTERRUPTED, end_with, open_fit, show, tell, warn
 from assay.cli.tables import deliver
-from assay.files import require_fit_place
-from assay.option_words import in_options
-from assay.progress import waiting
+from assay.display.option_words import in_options
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from assay.checking.result import Check
+    from assay.checks.findings import Check
 
 
 @command("check ratings.csv --task retrieval --system model")
@@ -43,7 +43,7 @@ def check(
     if as_json:
         typer.echo(report.to_json())
     else:
-        from assay.render import check_parts
+        from assay.display.render import check_parts
 
         show(*check_parts(_in_options(report)))
     if report.at_least("warning" if strict else "problem"):
@@ -75,14 +75,14 @@ def agreement(
     strict: Strict = False,
 ) -> None:
     """Report how far raters agree, with the usual coefficients."""
-    from assay.agreements import agreement as measure
+    from assay.raters.agreements import agreement as measure
 
     ratings = reading.read(source, require_task(task))
     tree = None if fit_file is None else open_fit(fit_file)
     found = measure(ratings, fit=tree, level=level)
 
     def show_table() -> None:
-        from assay.render import agreement_table
+        from assay.display.render import agreement_table
 
         show(agreement_table(found))
 
@@ -122,7 +122,7 @@ def fit(
 
 def _report_fit(tree: "xr.DataTree", output: Path, as_json: bool) -> None:
     """Say what was written, and whether it can be trusted."""
-    from assay.fit_words import convergence_words
+    from assay.display.notes import convergence_words
 
     words, *notes = convergence_words(tree)
     if as_json:

@@ -10,7 +10,7 @@ import typer
 from assay.cli.options import pairs
 
 if TYPE_CHECKING:
-    from assay.ratings import Ratings
+    from assay.data.ratings import Ratings
 
 
 def _column(name: str, what: str) -> Any:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from assay._util.files import FIT_SUFFIXES, require_place
+from assay._util.progress import waiting
 from assay.cli.app import command
 from assay.cli.claims import Claims, claims_frame, end_with_claims, read_claims
 from assay.cli.fitting import Fitting
@@ -14,9 +16,7 @@ from assay.cli.options import Json, Level, Quiet, Seed, Strict, require_task
 from assay.cli.reading import Reading
 from assay.cli.shell import say, say_doubts, show, this_command
 from assay.cli.tables import records_of
-from assay.diagnostics import fit_warnings
-from assay.files import FIT_SUFFIXES, require_place
-from assay.progress import waiting
+from assay.inference.diagnostics import fit_warnings
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -136,8 +136,8 @@ def demo(
     quiet: Quiet = False,
 ) -> None:
     """Run the whole path on real ratings, and on a simulated study whose truth is known."""
-    from assay.demo import run_demo
-    from assay.terminal import make_console
+    from assay.cli.run import run_demo
+    from assay.display.terminal import make_console
 
     run_demo(
         make_console(), seed=seed, quick=quick, keep=keep, report=report, progress=not quiet,

@@ -4,8 +4,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.errors import FitError
-from assay.files import Unwritten
+from assay._util.errors import FitError
+from assay._util.files import Unwritten
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from assay.errors import ArgumentError, AssayError
-from assay.interrupts import interruptible
-from assay.option_words import in_options
-from assay.plain_text import in_message
-from assay.progress import waiting
+from assay._util.errors import ArgumentError, AssayError
+from assay._util.interrupts import interruptible
+from assay._util.plain_text import in_message
+from assay._util.progress import waiting
+from assay.display.option_words import in_options
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from assay.ratings import Accounting
+    from assay.data.ratings import Accounting
 
 WRONG_USAGE, INTERRUPTED = 2, 130
 SHOWN_NOTES = 5
@@ -54,7 +54,7 @@ def with_code(text: str, code: str) -> str:
 
 def say_notes(read: "Accounting") -> None:
     """Say how many rows were set aside, and what the reader of a file decided by itself."""
-    from assay.plurals import counted
+    from assay._util.plurals import counted
 
     aside = read.rows_read - read.rows_used
     notes = [f"{aside} of {counted(read.rows_read, 'row')} set aside"] * bool(aside)
@@ -95,8 +95,8 @@ def open_fit(path: Path) -> "xr.DataTree":
 
 def say_doubts(tree: "xr.DataTree") -> None:
     """Say what is wrong with a fit, and that intervals of a mode alone leave something out."""
-    from assay.fit_arguments import MODES_ALONE
-    from assay.fit_words import convergence_words, doubts
+    from assay.display.notes import convergence_words, doubts
+    from assay.inference.fit_arguments import MODES_ALONE
 
     mode_alone = convergence_words(tree)[:1] if tree.attrs["method"] in MODES_ALONE else []
     for note in [*mode_alone, *doubts(tree)]:
@@ -109,7 +109,7 @@ def end_with(tree: "xr.DataTree | None", *, strict: bool) -> None:
     Every command that makes or reads a fit ends so, after its results are out and its warnings
     are said.
     """
-    from assay.fit_words import doubts
+    from assay.display.notes import doubts
 
     if strict and tree is not None and doubts(tree):
         raise typer.Exit(DOUBTED)
@@ -117,7 +117,7 @@ def end_with(tree: "xr.DataTree | None", *, strict: bool) -> None:
 
 def show(*parts: Any) -> None:
     """Print tables and words on standard output."""
-    from assay.terminal import make_console, print_parts
+    from assay.display.terminal import make_console, print_parts
 
     if parts:
         print_parts(make_console(), parts)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from assay._util.files import TABLE_SUFFIXES, require_place, write_table
 from assay.cli.shell import say
-from assay.files import TABLE_SUFFIXES, require_place, write_table
 
 if TYPE_CHECKING:
     import pandas as pd

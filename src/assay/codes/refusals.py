@@ -180,7 +180,7 @@ REFUSALS = {
     "rater-in-two-groups": "A rater is in several groups. Give each rater one group.",
     "ratings-shape": (
         "An array of the ratings has the wrong shape. Select ratings with "
-        "assay.ratings.take_ratings."
+        "assay.data.ratings.take_ratings."
     ),
     "recipe-families": "A recipe names several families. Name one, and any layers.",
     "recipe-repeats": "A recipe names a layer more than once. Name it once.",

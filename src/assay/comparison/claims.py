@@ -15,9 +15,9 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 from numpy.typing import NDArray
 
-from assay.arguments import cut, written
+from assay._util.errors import ArgumentError
+from assay._util.validation import cut, written
 from assay.comparison.pairs import TIE, contrast
-from assay.errors import ArgumentError
 
 Relation = Literal[">", ">=", "<", "<=", "="]
 RELATIONS: dict[str, Relation] = {

@@ -5,16 +5,16 @@ from dataclasses import replace
 
 import xarray as xr
 
-from assay.arguments import require_choice
+from assay._util.intervals import require_level
+from assay._util.validation import require_choice
 from assay.comparison.pairs import Rope, pairs_of, require_two, rope_ends
 from assay.comparison.result import Comparison, compare_draws
+from assay.data.ratings import Ratings
 from assay.evaluation import metrics
 from assay.evaluation.estimands import Estimand
 from assay.evaluation.item_weights import weighable_metrics
 from assay.evaluation.panels import Incomplete
-from assay.fit_data import ratings_of
-from assay.intervals import require_level
-from assay.ratings import Ratings
+from assay.fits.datatree import ratings_of
 
 
 def compare(

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from assay.arguments import require_count
+from assay._util.errors import Problem, RatingsError
+from assay._util.random import generator_of
+from assay._util.validation import require_count
 from assay.comparison.pairs import Rope
 from assay.comparison.result import Comparison, compare_draws
-from assay.errors import Problem, RatingsError
 from assay.evaluation.registry import BETTER
-from assay.seeds import generator_of
 
 NEEDED = ("system", "successes", "total")
 METRIC, DIRECTION = "rate", "higher"

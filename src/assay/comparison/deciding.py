@@ -7,8 +7,8 @@ from math import ceil
 import numpy as np
 from scipy.special import ndtri
 
+from assay._util.intervals import tails
 from assay.comparison.settled import settled
-from assay.intervals import tails
 
 SMALLEST = 1e-3
 """A thousand times the data: what would take more is not going to be decided by data."""

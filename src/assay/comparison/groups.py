@@ -8,20 +8,20 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.arguments import require_number
+from assay._util.errors import ModelError
+from assay._util.intervals import interval_ends, require_level
+from assay._util.random import generator_of
+from assay._util.validation import require_number
 from assay.comparison.pairs import TIE, difference_draws, pairs_of, require_two
 from assay.comparison.pooling import pool
-from assay.doubts import doubt_about
-from assay.errors import ModelError
+from assay.data.ratings import Ratings
 from assay.evaluation.estimands import Estimand, is_modelled, modelled
 from assay.evaluation.fitted import estimand_draws
 from assay.evaluation.item_weights import weighable_metrics
 from assay.evaluation.panels import Incomplete, panel_layout
 from assay.evaluation.registry import Metric
-from assay.fit_data import ratings_of
-from assay.intervals import interval_ends, require_level
-from assay.ratings import Ratings
-from assay.seeds import generator_of
+from assay.fits.datatree import ratings_of
+from assay.inference.label_doubts import doubt_about
 
 Values = NDArray[np.float64]
 POOL_DRAWS = 4000

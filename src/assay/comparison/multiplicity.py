@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from assay.plurals import counted
-from assay.words import percent
+from assay._util.plurals import counted
+from assay._util.words import percent
 
 
 def without_mirrors(lines: pd.DataFrame, column: str) -> pd.DataFrame:

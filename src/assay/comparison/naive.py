@@ -6,11 +6,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from assay._util.quotients import divided
+from assay.data.ratings import Ratings
 from assay.evaluation.baseline import VOTE, resampled, vote_totals
 from assay.evaluation.item_weights import weighable_metrics
 from assay.evaluation.panels import panel_layout
-from assay.quotients import divided
-from assay.ratings import Ratings
 
 SAMPLES = 2000
 

@@ -10,11 +10,11 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.arguments import is_number, written
-from assay.errors import ArgumentError, ModelError, UnknownNameError, suggest
-from assay.intervals import tails
-from assay.quotients import divided
-from assay.summary import summarize
+from assay._util.errors import ArgumentError, ModelError, UnknownNameError, suggest
+from assay._util.intervals import tails
+from assay._util.quotients import divided
+from assay._util.validation import is_number, written
+from assay.fits.summary import summarize
 
 Values = NDArray[np.float64]
 Rope = float | Sequence[float] | None

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from assay.arguments import require_number
+from assay._util.validation import require_number
+from assay._util.words import lines_of
 from assay.comparison.multiplicity import by_chance
 from assay.comparison.pairs import Rope, pair_table, pairs_of, require_two, rope_ends
 from assay.comparison.ranks import SIGNS, rank_table
 from assay.comparison.words import best_sentence, pair_sentence
 from assay.evaluation.registry import check_direction
-from assay.summary import summarize
-from assay.words import lines_of
+from assay.fits.summary import summarize
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -8,22 +8,22 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from assay.arguments import names_given, require_choice
+from assay._util.intervals import require_level
+from assay._util.random import generator_of
+from assay._util.validation import names_given, require_choice
+from assay._util.words import lines_of
 from assay.comparison.naive import vote_metrics
 from assay.comparison.pairs import difference_draws, pairs_of
-from assay.comparison.refitting import rated_by, refit
+from assay.comparison.refit import rated_by, refit
 from assay.comparison.settled import conclusion
 from assay.comparison.words import Line, with_interval
-from assay.effort import Effort
+from assay.data.ratings import Ratings
 from assay.evaluation import metrics
 from assay.evaluation.estimands import ESTIMANDS, Estimand
 from assay.evaluation.panels import Incomplete
-from assay.fit_data import ratings_of
-from assay.intervals import require_level
-from assay.ratings import Ratings
-from assay.seeds import generator_of
-from assay.summary import summarize
-from assay.words import lines_of
+from assay.fits.datatree import ratings_of
+from assay.fits.summary import summarize
+from assay.inference.effort import Effort
 
 HumanBy = Literal["model", "vote"]
 HUMAN_BY = ("model", "vote")

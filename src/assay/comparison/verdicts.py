@@ -7,18 +7,18 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from assay._util.errors import UnknownNameError, suggest
+from assay._util.intervals import interval_ends, require_level, tails
 from assay.comparison.claims import Claim, parse_claim
 from assay.comparison.deciding import Deciding, Spread, what_would_decide
 from assay.comparison.settled import Verdict, settled
 from assay.comparison.words import about, chance, left_out, with_interval
-from assay.errors import UnknownNameError, suggest
+from assay.data.ratings import Ratings
 from assay.evaluation import metrics
 from assay.evaluation.effective import effective_draws
 from assay.evaluation.estimands import Estimand, is_modelled
 from assay.evaluation.panels import By, Incomplete, PanelLayout, panel_layout
-from assay.fit_data import ratings_of
-from assay.intervals import interval_ends, require_level, tails
-from assay.ratings import Ratings
+from assay.fits.datatree import ratings_of
 
 Values = NDArray[np.float64]
 

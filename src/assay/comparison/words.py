@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from assay.comparison.pairs import contrast
-from assay.comparison.settled import sign
-from assay.words import (
+from assay._util.words import (
     UNDEFINED,
     decimals_beside,
     is_inside,
@@ -18,6 +16,8 @@ from assay.words import (
     rounded,
     tenths,
 )
+from assay.comparison.pairs import contrast
+from assay.comparison.settled import sign
 
 Line = Mapping[str, Any]
 """A line of a table: column names to cells."""

@@ -8,10 +8,10 @@ read otherwise than the others.
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from assay.errors import FitError
-from assay.ratings import Accounting
-from assay.reading.items import GROUP_UNUSED
-from assay.reading.panels import RANKS_FROM_ZERO
+from assay._util.errors import FitError
+from assay.data.ratings import Accounting
+from assay.io.items import GROUP_UNUSED
+from assay.io.panels import RANKS_FROM_ZERO
 
 NAMED = (
     "item", "rater", "replicate", "session", "cluster", "panel", "rank", "system", "group",

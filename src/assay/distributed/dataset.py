@@ -10,17 +10,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.arguments import cut
+from assay._util.errors import FitError
+from assay._util.plurals import counted, some
+from assay._util.validation import cut
+from assay.data.ratings import Accounting, Ratings
+from assay.data.task import Label, Task
+from assay.data.task_files import load_task
 from assay.distributed.partitions import read_on_workers
 from assay.distributed.skeleton import hashes
-from assay.errors import FitError
-from assay.executors import Executor
-from assay.plurals import counted, some
-from assay.ratings import Accounting, Ratings
-from assay.reading import read_ratings
-from assay.reading.silence import Silence, find_silence
-from assay.task import Label, Task
-from assay.task_files import load_task
+from assay.inference.executors import Executor
+from assay.io import read_ratings
+from assay.io.silence import Silence, find_silence
 
 BUCKET = 10_000_000
 """Names that are compared at a time."""

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Self
 
-from assay.arguments import written
-from assay.errors import ArgumentError, FitError
-from assay.executors import same
-from assay.progress import steps, waiting
+from assay._util.errors import ArgumentError, FitError
+from assay._util.progress import steps, waiting
+from assay._util.validation import written
+from assay.inference.executors import same
 
 PATIENCE = 20.0
 """Seconds in which a scheduler has to answer."""
@@ -68,7 +68,8 @@ def dask_executor(address: Any) -> "DaskExecutor":
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DaskExecutor:
-    """An :class:`~assay.executors.Executor` of the workers of a Dask cluster; parts are futures.
+    """An :class:`~assay.inference.executors.Executor` of the workers of a Dask cluster; parts are
+    futures.
 
     Attributes
     ----------

@@ -16,28 +16,28 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from assay.centring import find_centred_modes
-from assay.climbs import LARGE
-from assay.data_on_workers import SpreadDensity, follow_on_workers, spread_density
-from assay.density import make_density
+from assay._util.errors import FitError, FitWarning
+from assay._util.progress import waiting
+from assay._util.random import seed_of
+from assay.data.ratings import Ratings
+from assay.data.task import Task
 from assay.distributed.holding import Held, hold_dataset
 from assay.distributed.partitions import list_partitions
 from assay.distributed.skeleton import Numbered, number_partition
 from assay.distributed.writing import write_fit
-from assay.effort import Effort
-from assay.errors import FitError, FitWarning
-from assay.executors import Executor, require_executor
-from assay.fit_arguments import check_arguments
-from assay.inference import RUNS
-from assay.peaks import Mode
-from assay.prior_files import Priors
-from assay.prior_use import refuse_idle
-from assay.progress import waiting
-from assay.ratings import Ratings
-from assay.seeds import seed_of
-from assay.spec import DEFAULT_RATERS, GoldChosen, Replicates, make_spec
-from assay.subsets import join_ratings, take_items
-from assay.task import Task
+from assay.inference.data_on_workers import SpreadDensity, follow_on_workers, spread_density
+from assay.inference.density import make_density
+from assay.inference.effort import Effort
+from assay.inference.executors import Executor, require_executor
+from assay.inference.fit_arguments import check_arguments
+from assay.inference.inference import RUNS
+from assay.inference.partial_centring import find_centred_modes
+from assay.inference.peaks import Mode
+from assay.inference.precision import LARGE
+from assay.inference.subsets import join_ratings, take_items
+from assay.modelling.prior_files import Priors
+from assay.modelling.prior_use import refuse_idle
+from assay.modelling.spec import DEFAULT_RATERS, GoldChosen, Replicates, make_spec
 
 METHODS = ("laplace", "map", "em")
 

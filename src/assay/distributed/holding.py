@@ -6,19 +6,19 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from assay._util.errors import FitError, ModelError
+from assay._util.progress import waiting
+from assay.data.ratings import Accounting, Ratings
+from assay.data.task import Task
 from assay.distributed import dataset
 from assay.distributed.alike import require_alike
 from assay.distributed.partitions import read_on_workers, split_empty
 from assay.distributed.skeleton import Numbering, make_skeleton, number, number_partition
-from assay.errors import FitError, ModelError
-from assay.executors import Executor
-from assay.layers.reference import check_reference
-from assay.model import Structure
-from assay.progress import waiting
-from assay.ratings import Accounting, Ratings
-from assay.spec import Spec, raters_for, recipes
-from assay.subsets import join_ratings
-from assay.task import Task
+from assay.inference.executors import Executor
+from assay.inference.subsets import join_ratings
+from assay.modelling.layers.reference import check_reference
+from assay.modelling.model import Structure
+from assay.modelling.spec import Spec, raters_for, recipes
 
 FAN = 16
 """How many skeletons one task joins."""

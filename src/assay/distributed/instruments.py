@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.checking.coverage import Counts, Coverage, Flags, checked_items, coverage
-from assay.checking.double_sampling import Design, find_design
-from assay.checking.gold_choice import Sums, gold_sums, squares, unlike
+from assay.checks.coverage import Counts, Coverage, Flags, checked_items, coverage
+from assay.checks.double_sampling import Design, find_design
+from assay.checks.gold import Sums, gold_sums, squares, unlike
 from assay.distributed.holding import Held
 from assay.distributed.skeleton import Numbered
 

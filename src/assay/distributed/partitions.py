@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from assay.errors import AssayError, FitError, RatingsError
-from assay.executors import Executor
-from assay.ratings import Ratings
-from assay.reading import read_ratings
-from assay.reading.table import Part
-from assay.task import Task
+from assay._util.errors import AssayError, FitError, RatingsError
+from assay.data.ratings import Ratings
+from assay.data.task import Task
+from assay.inference.executors import Executor
+from assay.io import read_ratings
+from assay.io.tables import Part
 
 
 def list_partitions(folder: str | Path) -> list[Path]:

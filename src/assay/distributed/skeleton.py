@@ -13,18 +13,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.climbs import prior_centre
-from assay.density import make_density
-from assay.errors import FitError
-from assay.layers.reference import telling_items
-from assay.likelihood import Pattern
-from assay.model import Structure, build_structure
-from assay.pieces import Piece, make_frame, make_piece, take_clusters
-from assay.prevalence.design import MIN_CLUSTERS, count_places, telling_panels
-from assay.ratings import NOT_AUDITED, Ratings
-from assay.spec import GOLD, Spec
-from assay.subsets import join_ratings, take_items, with_raters
-from assay.witnesses import ENOUGH, first_meetings
+from assay._util.errors import FitError
+from assay.data.ratings import NOT_AUDITED, Ratings
+from assay.data.witnesses import ENOUGH, first_meetings
+from assay.inference.density import make_density
+from assay.inference.optimise import prior_centre
+from assay.inference.pieces import Piece, make_frame, make_piece, take_clusters
+from assay.inference.subsets import join_ratings, take_items, with_raters
+from assay.likelihood.collapse import Pattern
+from assay.modelling.layers.reference import telling_items
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.prevalence.design import MIN_CLUSTERS, count_places, telling_panels
+from assay.modelling.spec import GOLD, Spec
 
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]

@@ -10,14 +10,14 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.cluster_loadings import align_loadings
-from assay.data_on_workers import LABEL_STREAM
 from assay.distributed.skeleton import Numbered
-from assay.fit_data import ratings_datasets
-from assay.fit_tree import difficulty_variables
-from assay.peaks import Mode
-from assay.pieces import Piece
-from assay.recovery import Recovered, recover
+from assay.fits.datatree import ratings_datasets
+from assay.fits.latent_states import Recovered, recover
+from assay.inference.cluster_loadings import align_loadings
+from assay.inference.data_on_workers import LABEL_STREAM
+from assay.inference.fit_tree import difficulty_variables
+from assay.inference.peaks import Mode
+from assay.inference.pieces import Piece
 
 Floats = NDArray[np.float64]
 GROWING = ("rating", "item", "place", "cluster")

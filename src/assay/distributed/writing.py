@@ -8,15 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.assumptions import learned_assumptions, stated_assumptions
-from assay.cluster_loadings import align_loadings
-from assay.data_on_workers import SpreadDensity
-from assay.diagnostics import (
-    design_warnings,
-    gold_warnings,
-    mode_warnings,
-    name_warnings,
-)
+from assay._util.errors import Note
+from assay._util.files import draft
+from assay._util.interrupts import unbroken
+from assay._util.progress import waiting
 from assay.distributed.holding import Held
 from assay.distributed.instruments import double_sampling_on_workers, unlike_gold_on_workers
 from assay.distributed.store import (
@@ -28,17 +23,22 @@ from assay.distributed.store import (
     write_partition,
     write_statistics,
 )
-from assay.errors import Note
-from assay.files import draft
-from assay.fit_attributes import attributes
-from assay.fit_data import posterior_dataset
-from assay.fit_diagnostics import diagnose_laplace
-from assay.fit_tree import assemble
-from assay.interrupts import unbroken
-from assay.model import Structure
-from assay.peaks import Mode
-from assay.progress import waiting
-from assay.recovery import Recovered
+from assay.fits.datatree import posterior_dataset
+from assay.fits.latent_states import Recovered
+from assay.inference.assumptions import learned_assumptions, stated_assumptions
+from assay.inference.cluster_loadings import align_loadings
+from assay.inference.data_on_workers import SpreadDensity
+from assay.inference.diagnostics import (
+    design_warnings,
+    gold_warnings,
+    mode_warnings,
+    name_warnings,
+)
+from assay.inference.fit_attributes import attributes
+from assay.inference.fit_diagnostics import diagnose_laplace
+from assay.inference.fit_tree import assemble
+from assay.inference.peaks import Mode
+from assay.modelling.model import Structure
 
 Floats = NDArray[np.float64]
 

@@ -1,16 +1,4 @@
-"""Metrics: a function each, found by name, applied to every draw of the labels.
-
-``registry`` holds the metrics; ``retrieval``, ``grounding``, ``generation``, ``ais`` and
-``prevalence`` are the shipped ones, and ``choosing`` says which of them a task reports. ``panels``
-says where each item stands, ``estimands`` how much each cluster weighs, ``discordance`` which
-clusters the prior adds to them, ``draws`` and ``population`` join them on arrays. ``fitted`` is
-for a fit (its draws come from ``stream``), ``prior`` for what is believed before, ``known`` for
-labels that are known,
-``baseline`` for the majority vote. ``metric_files`` reads metrics of the user's own. ``budget``
-says where the variance of a metric comes from (``components``), ``effective`` how many draws
-correlated ones are worth, ``widths`` what more data would make of it (``pre_posterior``).
-``kept_draws`` holds draws of a fit while a report is made of it.
-"""
+"""Metrics of label draws, the variance of these metrics, and their population."""
 
 from assay.evaluation import ais, generation, grounding, retrieval
 from assay.evaluation.baseline import majority_metrics

@@ -6,17 +6,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.arguments import require_count
+from assay._util.bootstrap import times_drawn
+from assay._util.intervals import interval_ends, require_level
+from assay._util.quotients import divided
+from assay._util.random import generator_of
+from assay._util.validation import require_count
+from assay.data.majority_vote import majority_labels
+from assay.data.ratings import Ratings, require_ratings
 from assay.evaluation.item_weights import weighable_metrics
 from assay.evaluation.known import known_totals
 from assay.evaluation.panels import PanelLayout, panel_layout
 from assay.evaluation.registry import Metric
-from assay.intervals import interval_ends, require_level
-from assay.majority import majority_labels
-from assay.quotients import divided
-from assay.ratings import Ratings, require_ratings
-from assay.resampling import times_drawn
-from assay.seeds import generator_of
 
 VOTE = "majority vote, taken for the truth"
 WEIGHTS = 4_000_000

@@ -24,7 +24,7 @@ from assay.evaluation.kept_draws import draws_once
 from assay.evaluation.panels import By, Incomplete, panel_layout
 from assay.evaluation.registry import Metric
 from assay.evaluation.stream import posterior_labels, second_labels
-from assay.fit_data import ratings_of
+from assay.fits.datatree import ratings_of
 
 Values = NDArray[np.float64]
 

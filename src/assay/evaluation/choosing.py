@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from assay.arguments import names_given
-from assay.errors import ModelError, UnknownNameError, suggest
+from assay._util.errors import ModelError, UnknownNameError, suggest
+from assay._util.validation import names_given
+from assay.data.task import Task
 from assay.evaluation.prevalence import prevalence_metrics, telling_shares
 from assay.evaluation.registry import Metric, metrics_of_task, registered
-from assay.task import Task
 
 
 def metrics_for(task: Task) -> tuple[Metric, ...]:
@@ -33,7 +33,7 @@ def metrics_for(task: Task) -> tuple[Metric, ...]:
 
     Examples
     --------
-    >>> from assay.task_files import load_task
+    >>> from assay.data.task_files import load_task
     >>> [m.name for m in metrics_for(load_task("ais"))]
     ['flag_rate', 'interpretable_rate', 'attributable_rate']
     >>> [m.name for m in metrics_for(load_task("relevance"))][-1]

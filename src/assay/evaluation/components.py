@@ -8,15 +8,15 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.arguments import names_given, written
-from assay.errors import ModelError, UnknownNameError, suggest
+from assay._util.errors import ModelError, UnknownNameError, suggest
+from assay._util.quotients import divided
+from assay._util.validation import names_given, written
+from assay.data.task import Task
 from assay.evaluation.discordance import Discordance
 from assay.evaluation.draws import Labels, metric_draws
 from assay.evaluation.panels import PanelLayout
 from assay.evaluation.population import population_draws
 from assay.evaluation.registry import Metric
-from assay.quotients import divided
-from assay.task import Task
 
 SETS = 4
 """Sets of cluster weights for each label draw."""

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csgraph
 from scipy.special import gammaincinv
 
+from assay._util.quotients import divided
+from assay.data.task import Task
 from assay.evaluation.draws import LabelDraws, cluster_totals
 from assay.evaluation.estimands import cluster_keys, uniforms
 from assay.evaluation.panels import PanelLayout
 from assay.evaluation.registry import Metric
-from assay.quotients import divided
-from assay.task import Task
 
 SAME = 1e-12
 """Values nearer to each other than this are equal: sums in another order differ by as much."""

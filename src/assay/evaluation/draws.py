@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from assay.errors import ModelError
+from assay._util.errors import ModelError
+from assay._util.grouping import unique_rows
+from assay._util.progress import steps
+from assay._util.quotients import divided
+from assay.data.task import Task
 from assay.evaluation.item_weights import weighed_layout
 from assay.evaluation.panels import PanelLayout
 from assay.evaluation.registry import Metric
 from assay.evaluation.stored import StoredStates
-from assay.progress import steps
-from assay.quotients import divided
-from assay.reading.ids import unique_rows
-from assay.task import Task
 
 CELLS = 1_000_000
 """Places in panels handled at a time: bounds the memory, whatever the number of draws."""

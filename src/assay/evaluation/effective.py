@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.quotients import divided
+from assay._util.quotients import divided
 
 Values = NDArray[np.float64]
 SAME = 1e-12

@@ -8,8 +8,10 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.arguments import require_choice, require_count
-from assay.doubts import doubt_about
+from assay._util.quotients import divided
+from assay._util.validation import require_choice, require_count
+from assay.data.ratings import Ratings
+from assay.data.task import Task
 from assay.evaluation.discordance import Discordance, discordance
 from assay.evaluation.draws import Codes, LabelDraws, metric_draws, metric_totals
 from assay.evaluation.estimands import (
@@ -27,10 +29,8 @@ from assay.evaluation.panels import By, Incomplete, PanelLayout, panel_layout
 from assay.evaluation.population import population_draws
 from assay.evaluation.registry import Metric
 from assay.evaluation.stream import posterior_labels, predicted_again, predicted_labels
-from assay.fit_data import group, ratings_of
-from assay.quotients import divided
-from assay.ratings import Ratings
-from assay.task import Task
+from assay.fits.datatree import group, ratings_of
+from assay.inference.label_doubts import doubt_about
 
 SOME_DRAWS = 20
 REPLICATES = 32

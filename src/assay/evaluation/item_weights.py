@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from assay.errors import ModelError
+from assay._util.errors import ModelError
+from assay.data.ratings import Ratings
 from assay.evaluation.choosing import choose_metrics
 from assay.evaluation.panels import PanelLayout
 from assay.evaluation.registry import Metric
-from assay.ratings import Ratings
 
 MEND = "To count all items alike, read the ratings again without their weights (weight='')"
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from assay.evaluation.panels import PanelLayout
 from assay.evaluation.registry import Metric
-from assay.kept import kept_values
+from assay.fits.cache import kept_values
 
 Values = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ def draws_once(
     ----------
     fit : xarray.DataTree
     groups : sequence of str
-        Groups of the fit that the draws rest on, as for :func:`assay.kept.kept_values`.
+        Groups of the fit that the draws rest on, as for :func:`assay.fits.cache.kept_values`.
     choices : hashable
         What else the draws rest on, besides the panels.
     layout : PanelLayout

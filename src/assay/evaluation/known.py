@@ -6,15 +6,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.errors import RatingsError
+from assay._util.errors import RatingsError
+from assay._util.quotients import divided
+from assay.data.ratings import Ratings
+from assay.data.states import MISSING, Vectors
+from assay.data.task import Task
 from assay.evaluation.draws import panel_totals
 from assay.evaluation.item_weights import weighable_metrics, weighed_layout
 from assay.evaluation.panels import PanelLayout, panel_layout
 from assay.evaluation.registry import Metric
-from assay.quotients import divided
-from assay.ratings import Ratings
-from assay.states import MISSING, Vectors
-from assay.task import Task
 
 GIVEN = "the labels given"
 

@@ -6,8 +6,8 @@ import traceback
 from hashlib import blake2b
 from pathlib import Path
 
-from assay.arguments import path_given
-from assay.errors import AssayError, ModelError
+from assay._util.errors import AssayError, ModelError
+from assay._util.validation import path_given
 from assay.evaluation.registry import Metric, metrics_of_module
 
 EXAMPLE = (

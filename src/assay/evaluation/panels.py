@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay.arguments import require_choice
-from assay.errors import Problem, RatingsError
-from assay.plurals import counted
-from assay.ratings import Ratings
+from assay._util.errors import Problem, RatingsError
+from assay._util.plurals import counted
+from assay._util.validation import require_choice
+from assay.data.ratings import Ratings
 
 By = Literal["system"]
 Incomplete = Literal["predict", "drop"]

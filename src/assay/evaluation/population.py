@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from assay._util.quotients import divided
+from assay.data.task import Task
 from assay.evaluation.discordance import Discordance
 from assay.evaluation.draws import Labels, metric_totals, weighted_totals
 from assay.evaluation.estimands import cluster_weights, mass_of_clusters
 from assay.evaluation.panels import PanelLayout
 from assay.evaluation.registry import Metric
-from assay.quotients import divided
-from assay.task import Task
 
 Values = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.answer_draws import draw_answers
+from assay.data.ratings import NOT_AUDITED, PER_RATING, Ratings, take_ratings
 from assay.evaluation.components import Components, Contrast, columns_of, defined_mean
 from assay.evaluation.draws import LabelDraws, metric_draws
 from assay.evaluation.fitted import discordant_clusters
@@ -16,10 +16,10 @@ from assay.evaluation.panels import PanelLayout
 from assay.evaluation.population import expected_population
 from assay.evaluation.registry import Metric
 from assay.evaluation.stream import posterior_labels
-from assay.fit_data import covariates_of, parameter_draws, ratings_of, spec_of
-from assay.model import Structure, build_structure
-from assay.ratings import NOT_AUDITED, PER_RATING, Ratings, take_ratings
-from assay.recovery import recover
+from assay.fits.answer_draws import draw_answers
+from assay.fits.datatree import covariates_of, parameter_draws, ratings_of, spec_of
+from assay.fits.latent_states import recover
+from assay.modelling.model import Structure, build_structure
 
 Values = NDArray[np.float64]
 Rows = NDArray[np.int64]

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from assay.data.class_words import no_before_yes
+from assay.data.task import Task
 from assay.evaluation.registry import Metric
-from assay.reading.values import no_before_yes
-from assay.task import Task
 
 Counts = NDArray[np.int64]
 Totals = tuple[Counts, Counts]

@@ -5,18 +5,18 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import xarray as xr
 
-from assay.arguments import require_count
+from assay._util.random import generator_of
+from assay._util.validation import require_count
+from assay.data.ratings import Ratings, require_ratings
 from assay.evaluation.draws import LabelDraws, metric_draws
 from assay.evaluation.fitted import draws_dataset
 from assay.evaluation.item_weights import weighable_metrics
 from assay.evaluation.panels import By, panel_layout
-from assay.model import Structure, build_structure
-from assay.prior_files import Priors
-from assay.prior_use import refuse_idle
-from assay.ratings import Ratings, require_ratings
-from assay.recovery import predict_states, running_prevalence
-from assay.seeds import generator_of
-from assay.spec import make_spec, raters_for
+from assay.fits.latent_states import predict_states, running_prevalence
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.prior_files import Priors
+from assay.modelling.prior_use import refuse_idle
+from assay.modelling.spec import make_spec, raters_for
 
 
 def prior_metrics(

@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.arguments import names_given, require_choice, require_flag, written
-from assay.errors import ModelError, UnknownNameError, suggest
-from assay.metric_names import remember
-from assay.task import Task
+from assay._util.errors import ModelError, UnknownNameError, suggest
+from assay._util.validation import names_given, require_choice, require_flag, written
+from assay.data.metric_names import remember
+from assay.data.task import Task
 
 Kind = Literal["per_panel", "ratio"]
 KINDS = ("per_panel", "ratio")
@@ -44,7 +44,7 @@ class Metric:
         One line, for people.
     limits : tuple of float
         Smallest and largest possible value. Where a metric is at one of them in all that was
-        recorded, no event was seen (:mod:`assay.evaluation.events`).
+        recorded, no event was seen.
     better : {"higher", "lower", "neither"}
         Which of two systems is the better one: of error rates, the one with the lower value. Of
         the share of a class nobody has said: ``neither``, and no system is the best on it.

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay.interrupts import unbroken
+from assay._util.interrupts import unbroken
 
 Codes = NDArray[np.int16]
 BLOCK = 64

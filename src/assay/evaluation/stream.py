@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from assay import storage
 from assay.evaluation.draws import Codes, LabelDraws
 from assay.evaluation.stored import StoredStates
-from assay.fit_data import group, parameter_draws, structure_of
-from assay.recovery import predict_states, recover, running_prevalence
+from assay.fits import storage
+from assay.fits.datatree import group, parameter_draws, structure_of
+from assay.fits.latent_states import predict_states, recover, running_prevalence
 
 PREDICTIVE_STREAM = 4
 SECOND_STREAM = 5

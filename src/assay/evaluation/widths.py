@@ -7,6 +7,10 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from assay._util.intervals import interval_ends, require_level
+from assay._util.quotients import divided
+from assay._util.random import generator_of
+from assay.data.ratings import Ratings
 from assay.evaluation.budget import components_of
 from assay.evaluation.components import (
     Components,
@@ -19,11 +23,7 @@ from assay.evaluation.fitted import metrics
 from assay.evaluation.item_weights import weighable_metrics
 from assay.evaluation.panels import By, Incomplete, panel_layout
 from assay.evaluation.pre_posterior import expected_components
-from assay.fit_data import ratings_of
-from assay.intervals import interval_ends, require_level
-from assay.quotients import divided
-from assay.ratings import Ratings
-from assay.seeds import generator_of
+from assay.fits.datatree import ratings_of
 
 MORE_CLUSTERS = 10
 BUYS = {"one_more_rating": "ratings", "ten_more_clusters": "clusters", "one_more_rater": "raters"}
@@ -225,7 +225,7 @@ def evidence_share(ratings: Ratings, share: float) -> float:
 
     Examples
     --------
-    >>> from assay.simulation import simulate
+    >>> from assay.fits.simulation import simulate
     >>> evidence_share(simulate("single", n_items=10, ratings_per_item=3), 1.0)
     0.5
     """

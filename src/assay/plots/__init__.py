@@ -1,9 +1,4 @@
-"""Figures: functions that return a matplotlib figure and show nothing.
-
-``plot_*`` takes a fit (or a result of its own kind) and is for users; ``draw_*`` takes the tables
-that a caller has already, and is what the report uses. ``forest`` is the shape most of them have,
-``style`` their palette.
-"""
+"""Figures: functions that return a matplotlib figure and show nothing."""
 
 from assay.plots.agreement import plot_agreement
 from assay.plots.budget import plot_budget

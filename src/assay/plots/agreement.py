@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from assay.agreements import Agreement
-from assay.errors import ModelError
+from assay._util.errors import ModelError
+from assay._util.words import percent
 from assay.plots.forest import Series, forest
 from assay.plots.style import WIDTH
-from assay.words import percent
+from assay.raters.agreements import Agreement
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

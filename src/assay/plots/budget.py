@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from assay.arguments import written
-from assay.errors import ModelError
+from assay._util.errors import ModelError
+from assay._util.validation import written
 from assay.evaluation import variance_budget
 from assay.plots.style import COLOURS, RC, SERIES, WIDTH, add_legend, bare, new_figure, short
 

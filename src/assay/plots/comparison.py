@@ -7,10 +7,10 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from assay._util.words import percent
 from assay.comparison import Comparison, compare
 from assay.comparison.pairs import TIE
 from assay.plots.style import COLOURS, RC, WIDTH, bare, doubt_note, new_figure, short
-from assay.words import percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from assay.arguments import require_count
-from assay.frames import labels_frame, least_certain
+from assay._util.validation import require_count
+from assay.display.frames import labels_frame, least_certain
 from assay.plots.style import COLOURS, RC, SERIES, WIDTH, add_legend, bare, new_figure, short
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def plot_labels(fit: xr.DataTree, *, count: int = COUNT, width: float = WIDTH) -
 
 
 def draw_labels(frame: pd.DataFrame, *, width: float = WIDTH) -> "Figure":
-    """Draw lines of :func:`assay.frames.labels_frame`, in their order."""
+    """Draw lines of :func:`assay.display.frames.labels_frame`, in their order."""
     import matplotlib as mpl
 
     chance = frame.filter(regex=r"^p\[").fillna(0.0)

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import xarray as xr
 
+from assay._util.intervals import require_level
+from assay._util.words import percent
+from assay.display.notes import ESTIMAND_WORDS
 from assay.evaluation import majority_metrics, metrics
 from assay.evaluation.estimands import ESTIMANDS, is_modelled
-from assay.fit_data import ratings_of
-from assay.fit_words import ESTIMAND_WORDS
-from assay.intervals import require_level
+from assay.fits.datatree import ratings_of
+from assay.fits.summary import summarize
 from assay.plots.forest import Series, forest
 from assay.plots.style import WIDTH, doubt_marks, doubt_note
-from assay.summary import summarize
-from assay.words import percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,11 +7,14 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from assay.arguments import names_given
-from assay.errors import UnknownNameError, suggest
-from assay.fit_data import ratings_of
-from assay.fit_words import KIND_WORDS
-from assay.frames import Kind, reliability_frame
+from assay._util.errors import UnknownNameError, suggest
+from assay._util.validation import names_given
+from assay._util.words import percent
+from assay.data.task import Task
+from assay.display.frames import Kind, reliability_frame
+from assay.display.notes import KIND_WORDS
+from assay.display.terminal import binary_heading
+from assay.fits.datatree import ratings_of
 from assay.plots.forest import Series, forest
 from assay.plots.style import (
     COLOURS,
@@ -24,8 +27,6 @@ from assay.plots.style import (
     require_width,
     short,
 )
-from assay.task import Task
-from assay.words import binary_heading, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -80,7 +81,7 @@ def plot_raters(
 
 
 def draw_raters(frame: pd.DataFrame, task: Task, *, width: float = WIDTH) -> "Figure":
-    """Draw the right answers of :func:`assay.frames.reliability_frame`."""
+    """Draw the right answers of :func:`assay.display.frames.reliability_frame`."""
     right = frame[frame["true_class"] == frame["reported_class"]]
     count = right["rater"].nunique()
     right = right[right["rater"].isin(weakest(right, shown_raters(right)))]
@@ -190,7 +191,7 @@ def plot_confusions(
 def draw_confusions(
     frame: pd.DataFrame, *, raters: Sequence[str] | None = None, width: float = WIDTH
 ) -> "Figure":
-    """Draw the lines of :func:`assay.frames.reliability_frame` as heat maps."""
+    """Draw the lines of :func:`assay.display.frames.reliability_frame` as heat maps."""
     import matplotlib as mpl
 
     require_width(width)

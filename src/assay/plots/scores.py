@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from assay.calibration_curves import score_calibration
-from assay.fit_data import ratings_of
+from assay.data.task import Task
+from assay.fits.datatree import ratings_of
 from assay.plots.style import COLOURS, MARKERS, RC, SERIES, WIDTH, panel_grid, short
-from assay.task import Task
+from assay.raters.calibration import score_calibration
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from assay.intervals import interval_ends, require_level
+from assay._util.intervals import interval_ends, require_level
 from assay.plots.style import COLOURS, MARKERS, RC, SERIES, WIDTH, panel_grid, short
-from assay.sessions import reliability_by_session
+from assay.raters.drift import reliability_by_session
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from assay.arguments import require_number
-from assay.words import printable
+from assay._util.validation import require_number
+from assay._util.words import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

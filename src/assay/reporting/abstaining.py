@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from assay.fit_words import estimand_words
-from assay.plurals import counted, does
+from assay._util.plurals import counted, does
+from assay._util.words import interval, percent
+from assay.display.notes import estimand_words
 from assay.reporting.material import Material
 from assay.reporting.page import Section, by_metric, prose, table_of
-from assay.words import interval, percent
 
 KEYS = ["metric", "system"]
 

@@ -2,13 +2,13 @@
 
 import pandas as pd
 
-from assay.agreements import WHOLE, Agreement
+from assay._util.words import interval, lines_of, percent
+from assay.display.rater_tables import consistency_said
 from assay.plots.agreement import plot_agreement
-from assay.rater_tables import consistency_said
+from assay.raters.agreements import WHOLE, Agreement
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Gap, Picture, Section, prose, table_of
 from assay.reporting.svg import WIDTH, to_svg
-from assay.words import interval, lines_of, percent
 
 WEIGHT = 75.0
 SLIGHT = 0.2

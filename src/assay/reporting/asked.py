@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from assay.plurals import counted
+from assay._util.plurals import counted
+from assay.data.task import Task
+from assay.modelling.spec import IN_PART
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Section, prose, table_of
-from assay.spec import IN_PART
-from assay.task import Task
 
 TRUTH_WORDS = {
     "hard": "always true",

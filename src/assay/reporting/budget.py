@@ -2,13 +2,13 @@
 
 import pandas as pd
 
+from assay._util.words import UNDEFINED, decimals_for, fixed, lines_of, percent
+from assay.display.notes import estimand_words
 from assay.evaluation.widths import BUYS, OVERLAP
-from assay.fit_words import estimand_words
 from assay.plots.budget import PARTS, plot_budget
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Gap, Picture, Section, prose, table_of
 from assay.reporting.svg import WIDTH, to_svg
-from assay.words import UNDEFINED, decimals_for, fixed, lines_of, percent
 
 UNTOLD = "cannot be told"
 WEIGHT = 2.0

@@ -5,19 +5,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from assay.catalogue import catalogue_entry
+from assay._util.plurals import counted
+from assay._util.words import interval, percent
+from assay.data.catalogue import catalogue_entry
+from assay.data.ratings import Ratings
+from assay.data.states import MISSING
 from assay.evaluation.prior import metrics_before
-from assay.fit_data import spec_of, structure_of
-from assay.plurals import counted
-from assay.prior_use import used_priors
-from assay.priors import PARAMETERS, Prior
-from assay.ratings import Ratings
+from assay.fits.datatree import spec_of, structure_of
+from assay.fits.summary import summarize
+from assay.modelling.prior_use import used_priors
+from assay.modelling.priors import PARAMETERS, Prior
+from assay.modelling.spec import Spec
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Code, Section, bullets, prose, table_of
-from assay.spec import Spec
-from assay.states import MISSING
-from assay.summary import summarize
-from assay.words import interval, percent
 
 EQUATION = "p(y[i] | theta) = sum_s pi[i, s] prod_{a in ratings of i} p(y[a] | s, rater[a])"
 KERNELS = {

@@ -4,11 +4,22 @@ from collections.abc import Callable
 
 import pandas as pd
 
+from assay._util.words import (
+    fixed,
+    gap,
+    interval,
+    lines_of,
+    mark_of,
+    notes_said,
+    percent,
+    probability,
+    with_undefined,
+)
 from assay.comparison import Comparison
 from assay.comparison.multiplicity import by_chance, without_mirrors
 from assay.comparison.settled import sign
 from assay.comparison.sides import CHANGED, CORRECTED, NAIVE
-from assay.fit_words import estimand_words, panels_said
+from assay.display.notes import estimand_words, panels_said
 from assay.plots.comparison import plot_comparison
 from assay.reporting.material import Material
 from assay.reporting.page import (
@@ -22,17 +33,6 @@ from assay.reporting.page import (
     table_of,
 )
 from assay.reporting.svg import WIDTH, to_svg
-from assay.words import (
-    fixed,
-    gap,
-    interval,
-    lines_of,
-    mark_of,
-    notes_said,
-    percent,
-    probability,
-    with_undefined,
-)
 
 TURNED, CLEAR, BARELY = 50.0, 20.0, 5.0
 """Weights: a conclusion other than the vote's, a clear one, one that is another by a hair."""

@@ -1,6 +1,9 @@
 """Section: convergence in words."""
 
-from assay.convergence import (
+from assay._util.errors import Note
+from assay.display.notes import convergence_words, doubts
+from assay.fits.datatree import group
+from assay.inference.convergence import (
     ESS_LIMIT,
     FEW_DRAWS,
     R_HAT_LIMIT,
@@ -8,10 +11,7 @@ from assay.convergence import (
     convergence_table,
     worst_first,
 )
-from assay.errors import Note
-from assay.fit_arguments import MODES_ALONE
-from assay.fit_data import group
-from assay.fit_words import convergence_words, doubts
+from assay.inference.fit_arguments import MODES_ALONE
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Section, prose, table_of
 

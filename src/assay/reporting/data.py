@@ -3,14 +3,14 @@
 import numpy as np
 import pandas as pd
 
-from assay.checking.double_sampling import RECIPE, TURNS
-from assay.checking.result import Finding as Checked
-from assay.checking.result import Proposal
-from assay.plurals import counted, does, sentence, some
-from assay.ratings import Accounting, Ratings
+from assay._util.plurals import counted, does, sentence, some
+from assay.checks.double_sampling import RECIPE, TURNS
+from assay.checks.findings import Finding as Checked
+from assay.checks.findings import Proposal
+from assay.data.ratings import Accounting, Ratings
+from assay.modelling.spec import parse_recipe
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Section, bullets, prose, table_of
-from assay.spec import parse_recipe
 
 SHOWN_LINES = 5
 LEVELS = {"problem": "bad", "warning": "doubt"}

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from assay._util.words import gap, lines_of, percent
 from assay.comparison.settled import sign
 from assay.plots.forest import Series, forest
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, prose, table_of
 from assay.reporting.svg import WIDTH, to_svg
-from assay.words import gap, lines_of, percent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Literal
 
-from assay.errors import FitError
-from assay.files import write_table
+from assay._util.errors import FitError
+from assay._util.files import write_table
 from assay.reporting.page import Page
 
 TableFormat = Literal["csv", "tsv", "json", "parquet"]

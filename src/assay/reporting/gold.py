@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from assay.diagnostics import K_HAT_LIMIT
-from assay.gold_left_out import UNTOLD, high_k_share, loo_gold
-from assay.plurals import counted
-from assay.ratings import Ratings
+from assay._util.plurals import counted
+from assay.data.ratings import Ratings
+from assay.data.states import vector_name
+from assay.inference.diagnostics import K_HAT_LIMIT
 from assay.reporting.leave_one_out import gap_of_draws
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Gap, Section, prose, table_of
-from assay.states import vector_name
+from assay.validation.gold_left_out import UNTOLD, high_k_share, loo_gold
 
 if TYPE_CHECKING:
     from arviz_stats.utils import ELPDData

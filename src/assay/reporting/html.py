@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay import __version__
-from assay.errors import FitError
-from assay.files import draft
+from assay._util.errors import FitError
+from assay._util.files import draft
 from assay.reporting.page import Page
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Section: labels, and the items that are least certain."""
 
-from assay.frames import least_certain
+from assay.display.frames import least_certain
 from assay.plots.labels import draw_labels
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Picture, Section, prose, table_of

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import xarray as xr
 
-from assay.arguments import cut
-from assay.diagnostics import FEW_FOR_PSIS
-from assay.errors import FitError
-from assay.fit_data import group
-from assay.interrupts import unbroken
-from assay.plurals import counted
+from assay._util.errors import FitError
+from assay._util.interrupts import unbroken
+from assay._util.plurals import counted
+from assay._util.validation import cut
+from assay.fits.datatree import group
+from assay.inference.diagnostics import FEW_FOR_PSIS
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Gap, Section, prose, table_of
 

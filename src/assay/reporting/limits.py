@@ -4,13 +4,13 @@ import re
 
 import numpy as np
 
-from assay.layers.difficulty import KINDS
-from assay.ratings import Ratings
+from assay.data.ratings import Ratings
+from assay.data.states import MISSING
+from assay.data.witnesses import ENOUGH
+from assay.modelling.layers.difficulty import KINDS
+from assay.modelling.spec import CONSENSUS_OF_GROUPS, is_consensus, raters_for
 from assay.reporting.material import Material
 from assay.reporting.page import Section, bullets
-from assay.spec import CONSENSUS_OF_GROUPS, is_consensus, raters_for
-from assay.states import MISSING
-from assay.witnesses import ENOUGH
 
 WHOSE_TRUTH = re.compile(r"^The truth is|is the truth by definition\.$")
 NOT_A_CAUSE = (

@@ -8,11 +8,8 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from assay.abstentions import abstention_sensitivity
-from assay.agreements import Agreement, agreement
-from assay.calibration_curves import score_calibration
-from assay.checking import check
-from assay.checking.result import Check
+from assay.checks import check
+from assay.checks.findings import Check
 from assay.comparison import (
     ClaimResult,
     Comparison,
@@ -20,23 +17,27 @@ from assay.comparison import (
     check_claim,
     compare,
     side_by_side,
-    stability_tables,
 )
-from assay.comparison.equal_difficulty import held_against_equal_difficulty
 from assay.comparison.pairs import pairs_of
-from assay.comparison.views import Of
-from assay.consensus import consensus_sensitivity
-from assay.dependence import perception_table
+from assay.data.ratings import Ratings
+from assay.display.frames import labels_frame, reliability_frame, worth_frame
 from assay.evaluation import expected_width, majority_metrics, metrics, variance_budget
 from assay.evaluation.estimands import ESTIMANDS
-from assay.fit_data import ratings_of, spec_of
-from assay.frames import labels_frame, reliability_frame, worth_frame
-from assay.kinds import rater_consistency, rater_kinds
-from assay.posterior_checks import predictive_checks
-from assay.ratings import Ratings
-from assay.sessions import drift_table
-from assay.spec import Spec
-from assay.summary import summarize
+from assay.fits.datatree import ratings_of, spec_of
+from assay.fits.summary import summarize
+from assay.modelling.spec import Spec
+from assay.raters.agreements import Agreement, agreement
+from assay.raters.calibration import score_calibration
+from assay.raters.consistency import rater_consistency
+from assay.raters.dependence import perception_table
+from assay.raters.drift import drift_table
+from assay.raters.spammers import rater_kinds
+from assay.validation.abstentions import abstention_sensitivity
+from assay.validation.consensus import consensus_sensitivity
+from assay.validation.equal_difficulty import held_against_equal_difficulty
+from assay.validation.posterior_predictive import predictive_checks
+from assay.validation.robustness import stability_tables
+from assay.validation.views import Of
 
 ABSTENTION_DRAWS = 1000
 """Of the fit, for each kind of item and each odds ratio: the states are drawn anew in each."""

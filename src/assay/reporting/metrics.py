@@ -3,14 +3,14 @@
 import numpy as np
 import pandas as pd
 
-from assay.comparison.equal_difficulty import difficulty_sentence
-from assay.fit_arguments import MODES_ALONE
-from assay.fit_words import estimands_said, panels_said
+from assay._util.words import interval, lines_of, marked, notes_said, percent, with_undefined
+from assay.display.notes import estimands_said, panels_said
+from assay.inference.fit_arguments import MODES_ALONE
 from assay.plots.metrics import draw_metrics
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Gap, Picture, Section, by_metric, prose, table_of
 from assay.reporting.svg import WIDTH, to_svg
-from assay.words import interval, lines_of, marked, notes_said, percent, with_undefined
+from assay.validation.equal_difficulty import difficulty_sentence
 
 WEIGHT = 1.0
 ALIKE = "ratings read without their weights (weight=''), if all items may count alike"

@@ -2,10 +2,10 @@
 
 import pandas as pd
 
-from assay.posterior_checks import ACROSS, WITHIN
+from assay._util.words import intervals, percent
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Section, prose, table_of
-from assay.words import intervals, percent
+from assay.validation.posterior_predictive import ACROSS, WITHIN
 
 LIMIT = 0.01
 """Tail probability below which a line is a misfit: of many lines some are small by chance."""

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from assay.errors import Numbers, plain_numbers
-from assay.words import UNDEFINED, printable
+from assay._util.errors import Numbers, plain_numbers
+from assay._util.words import UNDEFINED, printable
 
 
 @dataclass(frozen=True, kw_only=True)

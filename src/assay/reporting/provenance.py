@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from assay import __version__
-from assay.ratings import Ratings
+from assay.data.ratings import Ratings
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Code, Section, prose, table_of
 
@@ -68,7 +68,7 @@ def ratings_hash(ratings: Ratings) -> str:
 
     Examples
     --------
-    >>> from assay.simulation import simulate
+    >>> from assay.fits.simulation import simulate
     >>> len(ratings_hash(simulate("single", n_items=3, n_raters=3, rng=1)))
     64
     """

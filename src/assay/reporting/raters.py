@@ -2,8 +2,10 @@
 
 import pandas as pd
 
-from assay.fit_arguments import MODES_ALONE
-from assay.fit_words import KIND_WORDS, scores_said
+from assay._util.words import lines_of, marked, notes_said, percent
+from assay.display.notes import KIND_WORDS, scores_said
+from assay.display.rater_tables import AGREES, AGREES_MEANS, agreement_words, kinds_said
+from assay.inference.fit_arguments import MODES_ALONE
 from assay.plots.raters import (
     SHOWN_RATERS,
     draw_confusions,
@@ -13,14 +15,12 @@ from assay.plots.raters import (
     weakest,
     weakest_words,
 )
-from assay.rater_tables import AGREES, AGREES_MEANS, agreement_words, kinds_said
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Finding, Picture, Section, bullets, prose, table_of
+from assay.reporting.rater_feedback import MOST_TALKS, Talk, talks
 from assay.reporting.spamming import spamming_blocks, spamming_findings, spamming_frame
 from assay.reporting.svg import WIDTH, to_svg
-from assay.reporting.talks import MOST_TALKS, Talk, talks
 from assay.reporting.worth import worth_blocks
-from assay.words import lines_of, marked, notes_said, percent
 
 WEIGHT = 10.0
 

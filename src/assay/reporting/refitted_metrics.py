@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from assay.comparison.views import CHANGES
+from assay._util.words import UNDEFINED, interval, lines_of
 from assay.comparison.words import Line
-from assay.fit_words import estimand_words
+from assay.display.notes import estimand_words
 from assay.reporting.page import Block, Callout, table_of
-from assay.words import UNDEFINED, interval, lines_of
+from assay.validation.views import CHANGES
 
 KERNEL = "kernel"
 

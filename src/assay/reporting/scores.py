@@ -2,13 +2,13 @@
 
 import pandas as pd
 
-from assay.calibration_curves import NO_SCORE
-from assay.errors import FitError
+from assay._util.errors import FitError
+from assay._util.words import intervals, percent
 from assay.plots.scores import SHOWN_CURVES, draw_calibration, upper_classes
+from assay.raters.calibration import NO_SCORE
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Gap, Picture, Section, prose, table_of
 from assay.reporting.svg import WIDTH, to_svg
-from assay.words import intervals, percent
 
 FAMILY = "scored"
 WHAT = "What the scores mean"

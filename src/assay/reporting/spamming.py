@@ -3,11 +3,11 @@
 import pandas as pd
 import xarray as xr
 
-from assay.fit_data import group
-from assay.intervals import interval_ends
-from assay.plurals import some
+from assay._util.intervals import interval_ends
+from assay._util.plurals import some
+from assay._util.words import intervals, percent
+from assay.fits.datatree import group
 from assay.reporting.page import Block, Finding, prose, table_of
-from assay.words import intervals, percent
 
 PARAMETER = "spamming"
 MOSTLY = 0.5

@@ -4,16 +4,16 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from assay.comparison.robustness import FAILED
+from assay._util.plurals import counted, does, some
+from assay._util.words import gap, lines_of
 from assay.comparison.settled import pair_conclusion, sign
-from assay.comparison.views import CHANGES
 from assay.comparison.words import Line
-from assay.fit_words import estimand_words
-from assay.plurals import counted, does, some
+from assay.display.notes import estimand_words
 from assay.reporting.material import Material
 from assay.reporting.page import Block, Callout, Finding, Gap, Section, prose, table_of
 from assay.reporting.refitted_metrics import leaving, metrics_blocks, moved_most
-from assay.words import gap, lines_of
+from assay.validation.robustness import FAILED
+from assay.validation.views import CHANGES
 
 WEIGHT, WEIGHT_OF_NUMBERS = 55.0, 35.0
 ROUGH = "effective sample size|chains do not agree"

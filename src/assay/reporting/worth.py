@@ -2,9 +2,9 @@
 
 import pandas as pd
 
-from assay.assumptions import LITTLE, PRIOR_DRIVEN
+from assay._util.words import intervals, percent
+from assay.inference.assumptions import LITTLE, PRIOR_DRIVEN
 from assay.reporting.page import Block, prose, table_of
-from assay.words import intervals, percent
 
 
 def worth_blocks(worth: pd.DataFrame, misperceived: pd.DataFrame, level: float) -> list[Block]:
@@ -13,7 +13,7 @@ def worth_blocks(worth: pd.DataFrame, misperceived: pd.DataFrame, level: float) 
     Parameters
     ----------
     worth : DataFrame
-        From :func:`assay.frames.worth_frame`.
+        From :func:`assay.display.frames.worth_frame`.
     misperceived : DataFrame
         From :func:`assay.perception_table`.
     level : float

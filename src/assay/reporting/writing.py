@@ -6,14 +6,14 @@ from typing import get_args
 
 import xarray as xr
 
-from assay.arguments import names_given, path_given, require_choice, require_flag
-from assay.errors import AssayError
-from assay.files import require_place
-from assay.fit_data import require_fit
-from assay.intervals import require_level
-from assay.kept import computed_once
-from assay.option_words import in_options
-from assay.plurals import counted
+from assay._util.errors import AssayError
+from assay._util.files import require_place
+from assay._util.intervals import require_level
+from assay._util.plurals import counted
+from assay._util.validation import names_given, path_given, require_choice, require_flag
+from assay.display.option_words import in_options
+from assay.fits.cache import computed_once
+from assay.fits.datatree import require_fit
 from assay.reporting.abstaining import abstaining_section
 from assay.reporting.agreement import agreement_section
 from assay.reporting.asked import asked_section

@@ -1,10 +1,10 @@
 """Section: what the metrics become if the consensus is wrong."""
 
-from assay.fit_words import estimand_words
+from assay._util.words import intervals, percent
+from assay.display.notes import estimand_words
+from assay.modelling.spec import is_consensus
 from assay.reporting.material import Material
 from assay.reporting.page import Gap, Section, by_metric, prose, table_of
-from assay.spec import is_consensus
-from assay.words import intervals, percent
 
 NOT_A_CONSENSUS = Gap(
     what="What the metrics become if the consensus is wrong",

@@ -1,0 +1,200 @@
+"""The public names, for type checkers; ``_HOME`` says the same when the package runs."""
+
+from assay._util.errors import AssayError as AssayError
+from assay._util.errors import FitWarning as FitWarning
+from assay.checks import check as check
+from assay.comparison import (
+    check_claim as check_claim,
+)
+from assay.comparison import (
+    compare as compare,
+)
+from assay.comparison import (
+    compare_counts as compare_counts,
+)
+from assay.comparison import (
+    group_contrasts as group_contrasts,
+)
+from assay.comparison import (
+    parse_claim as parse_claim,
+)
+from assay.comparison import (
+    side_by_side as side_by_side,
+)
+from assay.data.ratings import Ratings as Ratings
+from assay.data.ratings import take_ratings as take_ratings
+from assay.data.task import Task as Task
+from assay.data.task_files import load_task as load_task
+from assay.distributed import dask_executor as dask_executor
+from assay.distributed import fit_dataset as fit_dataset
+from assay.evaluation import (
+    expected_width as expected_width,
+)
+from assay.evaluation import (
+    load_metrics as load_metrics,
+)
+from assay.evaluation import (
+    metric as metric,
+)
+from assay.evaluation import (
+    metrics as metrics,
+)
+from assay.evaluation import (
+    prior_metrics as prior_metrics,
+)
+from assay.evaluation import (
+    variance_budget as variance_budget,
+)
+from assay.fits.labels import (
+    label_draws as label_draws,
+)
+from assay.fits.labels import (
+    label_probabilities as label_probabilities,
+)
+from assay.fits.labels import (
+    state_probabilities as state_probabilities,
+)
+from assay.fits.simulation import simulate as simulate
+from assay.fits.storage import load as load
+from assay.fits.storage import save as save
+from assay.fits.summary import summarize as summarize
+from assay.inference.fitting import fit as fit
+from assay.inference.label_doubts import label_doubts as label_doubts
+from assay.io import read_ratings as read_ratings
+from assay.modelling.prior_files import read_priors as read_priors
+from assay.modelling.pymc_model import build_model as build_model
+from assay.plots import (
+    plot_agreement as plot_agreement,
+)
+from assay.plots import (
+    plot_budget as plot_budget,
+)
+from assay.plots import (
+    plot_calibration as plot_calibration,
+)
+from assay.plots import (
+    plot_comparison as plot_comparison,
+)
+from assay.plots import (
+    plot_confusions as plot_confusions,
+)
+from assay.plots import (
+    plot_drift as plot_drift,
+)
+from assay.plots import (
+    plot_labels as plot_labels,
+)
+from assay.plots import (
+    plot_metrics as plot_metrics,
+)
+from assay.plots import (
+    plot_raters as plot_raters,
+)
+from assay.raters.accuracy import compare_raters as compare_raters
+from assay.raters.agreements import agreement as agreement
+from assay.raters.agreements import rater_agreement as rater_agreement
+from assay.raters.calibration import score_calibration as score_calibration
+from assay.raters.consistency import rater_consistency as rater_consistency
+from assay.raters.dependence import (
+    effective_raters as effective_raters,
+)
+from assay.raters.dependence import (
+    perception_table as perception_table,
+)
+from assay.raters.drift import (
+    drift_table as drift_table,
+)
+from assay.raters.drift import (
+    reliability_by_session as reliability_by_session,
+)
+from assay.raters.rater_lapses import lapse_shares as lapse_shares
+from assay.raters.rater_loadings import difficulty_loadings as difficulty_loadings
+from assay.raters.reliability import rater_reliability as rater_reliability
+from assay.raters.scoring import (
+    score_rater as score_rater,
+)
+from assay.raters.scoring import (
+    score_table as score_table,
+)
+from assay.raters.scoring import (
+    threshold_sweep as threshold_sweep,
+)
+from assay.raters.spammers import rater_kinds as rater_kinds
+from assay.reporting import report as report
+from assay.studies.study import ais_study as ais_study
+from assay.validation.abstentions import abstention_sensitivity as abstention_sensitivity
+from assay.validation.consensus import consensus_sensitivity as consensus_sensitivity
+from assay.validation.gold_left_out import loo_gold as loo_gold
+from assay.validation.posterior_predictive import predictive_checks as predictive_checks
+from assay.validation.robustness import stability as stability
+from assay.validation.stacking import stack_labels as stack_labels
+
+__version__: str
+__all__ = [
+    "AssayError",
+    "FitWarning",
+    "Ratings",
+    "Task",
+    "abstention_sensitivity",
+    "agreement",
+    "ais_study",
+    "build_model",
+    "check",
+    "check_claim",
+    "compare",
+    "compare_counts",
+    "compare_raters",
+    "consensus_sensitivity",
+    "dask_executor",
+    "difficulty_loadings",
+    "drift_table",
+    "effective_raters",
+    "expected_width",
+    "fit",
+    "fit_dataset",
+    "group_contrasts",
+    "label_doubts",
+    "label_draws",
+    "label_probabilities",
+    "lapse_shares",
+    "load",
+    "load_metrics",
+    "load_task",
+    "loo_gold",
+    "metric",
+    "metrics",
+    "parse_claim",
+    "perception_table",
+    "plot_agreement",
+    "plot_budget",
+    "plot_calibration",
+    "plot_comparison",
+    "plot_confusions",
+    "plot_drift",
+    "plot_labels",
+    "plot_metrics",
+    "plot_raters",
+    "predictive_checks",
+    "prior_metrics",
+    "rater_agreement",
+    "rater_consistency",
+    "rater_kinds",
+    "rater_reliability",
+    "read_priors",
+    "read_ratings",
+    "reliability_by_session",
+    "report",
+    "save",
+    "score_calibration",
+    "score_rater",
+    "score_table",
+    "side_by_side",
+    "simulate",
+    "stability",
+    "stack_labels",
+    "state_probabilities",
+    "summarize",
+    "take_ratings",
+    "threshold_sweep",
+    "variance_budget",
+]

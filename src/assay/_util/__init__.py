@@ -1,0 +1,1 @@
+"""What knows nothing of ratings: errors, validation, text, files, progress."""

@@ -1,0 +1,48 @@
+"""The few array operations of the model, for NumPy arrays and PyTensor variables alike.
+
+Every formula of the model is written once, with ``xp`` either :mod:`numpy` (numbers, with any
+leading axes of draws), :mod:`pytensor.tensor` (symbols) or a
+:class:`~assay.likelihood.autodiff.Tape` (a record of what is done, for gradients). Only what they
+do differently stands here.
+"""
+
+from typing import Any
+
+import numpy as np
+
+NEVER = -1e9
+"""Log of a probability that is zero; finite, so that gradients stay finite."""
+
+
+def log_softmax(x: Any, xp: Any) -> Any:
+    """Logarithm of the softmax over the last axis."""
+    if xp is not np:
+        return xp.special.log_softmax(x, axis=-1)
+    return x - logsumexp(x, np)[..., None]
+
+
+def softmax(x: Any, xp: Any) -> Any:
+    """Softmax over the last axis."""
+    if xp is not np:
+        return xp.special.softmax(x, axis=-1)
+    return np.exp(log_softmax(x, np))
+
+
+def logsumexp(x: Any, xp: Any) -> Any:
+    """Logarithm of the sum of exponentials over the last axis."""
+    if xp is not np:
+        return xp.logsumexp(x, axis=-1)
+    top = x.max(axis=-1, keepdims=True)
+    return np.log(np.exp(x - top).sum(axis=-1)) + top[..., 0]
+
+
+def merge_axes(x: Any, count: int) -> Any:
+    """Merge the last ``count`` axes into one."""
+    lead = [x.shape[n] for n in range(x.ndim - count)]
+    return x.reshape((*lead, -1))
+
+
+def append_constant(x: Any, values: list[float], xp: Any) -> Any:
+    """Append constants along the last axis."""
+    pads = [xp.full_like(x[..., :1], value) for value in values]
+    return xp.concatenate([x, *pads], axis=-1)

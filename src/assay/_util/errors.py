@@ -1,0 +1,272 @@
+"""Everything that can go wrong, said in words.
+
+One root, :class:`AssayError`, so that a caller can catch all of it; each subclass is also the
+built-in exception that Python programmers expect. A :class:`Problem` is one thing wrong with the
+user's input; readers collect them all and raise once.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any, ClassVar, Literal
+
+from assay._util.plain_text import in_message
+
+Numbers = Mapping[str, float]
+"""The numbers that a message shows, by name."""
+NoteLevel = Literal["note", "warning"]
+
+
+def plain_numbers(given: Mapping[str, Any] | None) -> dict[str, float]:
+    """Return numbers as Python has them; those that are not finite are left out.
+
+    Examples
+    --------
+    >>> plain_numbers({"items": 3, "share": 0.5, "k_hat": math.inf})
+    {'items': 3, 'share': 0.5}
+    """
+    found = {}
+    for name, value in (given or {}).items():
+        number = value.item() if hasattr(value, "item") else value
+        if math.isfinite(number):
+            found[name] = number
+    return found
+
+
+class AssayError(Exception):
+    """Root of every error that assay raises on purpose.
+
+    What it says holds names from files: it is shown without control characters, and with long
+    cells cut.
+
+    Attributes
+    ----------
+    code : str
+        The kind of refusal in short, such as ``too-few-systems``; :mod:`assay.codes` explains it.
+    numbers : dict of str to float
+        The numbers that the message shows, by name.
+    """
+
+    level: ClassVar[str] = "problem"
+
+    def __init__(self, *said: object, code: str = "", numbers: Numbers | None = None) -> None:
+        super().__init__(*said)
+        self.code = code
+        self.numbers = plain_numbers(numbers)
+
+    def __str__(self) -> str:
+        return in_message(super().__str__())
+
+
+class TaskError(AssayError, ValueError):
+    """A task file, or a rule in it, cannot be used."""
+
+
+class RatingsError(AssayError, ValueError):
+    """The ratings cannot be used; ``problems`` has one entry for each thing wrong.
+
+    Its ``code`` and ``numbers`` are those of the first problem.
+    """
+
+    def __init__(
+        self,
+        problems: "Sequence[Problem] | str",
+        source: str = "the ratings",
+        *,
+        code: str = "",
+        numbers: Numbers | None = None,
+    ) -> None:
+        if isinstance(problems, str):
+            problems = [Problem(what=problems, code=code, numbers=plain_numbers(numbers))]
+        self.problems = list(problems)
+        many = f"{len(self.problems)} problem{'s' if len(self.problems) != 1 else ''}"
+        lines = "\n".join(f"  - {p}" for p in self.problems)
+        first = self.problems[0] if self.problems else Problem(what="")
+        super().__init__(f"{many} in {source}:\n{lines}", code=first.code, numbers=first.numbers)
+
+    @classmethod
+    def of(cls, code: str, what: str, source: str, *, mend: str = "") -> "RatingsError":
+        """Make an error of a single problem."""
+        return cls([Problem(code=code, what=what, mend=mend)], source)
+
+
+class ModelError(AssayError, ValueError):
+    """A model specification that cannot be built."""
+
+
+class UnknownNameError(AssayError, KeyError):
+    """A name that is not in a catalogue; the message shows the nearest valid ones."""
+
+    def __str__(self) -> str:
+        return in_message(str(self.args[0]))
+
+
+class FitError(AssayError, ValueError):
+    """A fit that cannot be made, read or used."""
+
+
+class ArgumentError(ModelError, FitError):
+    """An argument of a wrong kind, or out of range: to be caught as either of the two."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Problem:
+    """One thing wrong.
+
+    Attributes
+    ----------
+    what : str
+    where : str
+        Columns, lines.
+    allowed : str
+    mend : str
+        What to do.
+    role : str
+        The role, such as ``item``, for which no column was found; not part of the text.
+    code : str
+        The kind of problem in short, such as ``truth-vocabulary``, for programs. The text ends
+        with it, in brackets.
+    numbers : mapping of str to float
+        The numbers that the text shows, by name.
+    """
+
+    level: ClassVar[str] = "problem"
+
+    what: str
+    where: str = ""
+    allowed: str = ""
+    mend: str = ""
+    role: str = ""
+    code: str = ""
+    numbers: Numbers = field(default_factory=dict, hash=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "numbers", plain_numbers(self.numbers))
+
+    def __str__(self) -> str:
+        text = self.what
+        if self.where:
+            text += f" ({self.where})"
+        if self.allowed:
+            text += f"; allowed: {self.allowed}"
+        if self.mend:
+            text += f"; {self.mend}"
+        return f"{text} [{self.code}]" if self.code else text
+
+
+def suggest(name: object, valid: Sequence[str], limit: int = 12) -> str:
+    """Say which valid names are nearest to ``name``.
+
+    Examples
+    --------
+    >>> suggest("retreival", ["ais", "retrieval"])
+    'did you mean retrieval?'
+    >>> suggest("zzz", ["ais", "retrieval"])
+    'valid: ais, retrieval'
+    """
+    near = get_close_matches(str(name), valid, n=3, cutoff=0.6)
+    if near:
+        return f"did you mean {' or '.join(near)}?"
+    shown = ", ".join(valid[:limit])
+    return f"valid: {shown}{', ...' if len(valid) > limit else ''}"
+
+
+class Note(str):
+    """A sentence about a fit, with what a program reads of it.
+
+    Attributes
+    ----------
+    code : str
+        The kind of note in short, such as ``class-drift``; :mod:`assay.codes` explains it. Notes of
+        fits by earlier versions have none.
+    level : {"warning", "note"}
+        A ``note`` is worth a line, and no reason to distrust the fit.
+    numbers : dict of str to float
+        The numbers that the sentence shows, by name.
+    """
+
+    code: str
+    level: NoteLevel
+    numbers: dict[str, float]
+
+    def __new__(
+        cls,
+        text: str,
+        *,
+        code: str = "",
+        level: NoteLevel = "warning",
+        numbers: Numbers | None = None,
+    ) -> "Note":
+        """Make a note of a sentence."""
+        note = super().__new__(cls, text)
+        note.code, note.level, note.numbers = code, level, plain_numbers(numbers)
+        return note
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the note as it is stored and as JSON has it."""
+        return {
+            "code": self.code,
+            "level": self.level,
+            "numbers": self.numbers,
+            "text": str(self),
+        }
+
+
+def notes_json(notes: Iterable[Note]) -> str:
+    """Return notes as JSON.
+
+    Examples
+    --------
+    >>> notes_json([Note("Chains differ.", code="chains-disagree", numbers={"r_hat": 1.2})])[:30]
+    '[{"code": "chains-disagree", "'
+    """
+    return json.dumps([note.to_dict() for note in notes])
+
+
+def note_from(told: Mapping[str, Any]) -> Note:
+    """Return a note that :meth:`Note.to_dict` wrote.
+
+    Examples
+    --------
+    >>> note = Note("Chains differ.", code="chains-disagree", numbers={"r_hat": 1.2})
+    >>> note_from(note.to_dict()).numbers
+    {'r_hat': 1.2}
+    """
+    return Note(told["text"], code=told["code"], level=told["level"], numbers=told["numbers"])
+
+
+class FitWarning(UserWarning):
+    """Something about a fit that its reader must know; its text ends with its code.
+
+    Attributes
+    ----------
+    code, level, numbers
+        As those of a :class:`Note`.
+    """
+
+    def __init__(
+        self,
+        text: str = "",
+        *,
+        code: str = "",
+        level: NoteLevel = "warning",
+        numbers: Numbers | None = None,
+    ) -> None:
+        super().__init__(text)
+        self.code, self.level, self.numbers = code, level, plain_numbers(numbers)
+
+    @classmethod
+    def of(cls, note: Note) -> "FitWarning":
+        """Make a warning of a note."""
+        return cls(str(note), code=note.code, level=note.level, numbers=note.numbers)
+
+    @property
+    def text(self) -> str:
+        """The sentence without its code."""
+        return in_message(super().__str__())
+
+    def __str__(self) -> str:
+        text = self.text
+        return f"{text} [{self.code}]" if self.code else text

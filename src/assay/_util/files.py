@@ -1,0 +1,221 @@
+"""Files that appear whole or not at all, and tables in the formats that others read."""
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from assay._util.errors import ArgumentError, FitError
+from assay._util.interrupts import unbroken
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".json")
+FIT_SUFFIXES = (".nc", ".zarr")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""What spreadsheets take for the start of a formula, some after a blank that they drop."""
+DRAFTS, LOCK = ".assay-", ".lock"
+JUST_MADE = 10.0
+"""Seconds in which a folder of drafts counts as in use, locked or not."""
+
+
+def require_place(path: Path, *, example: str, may_be_folder: bool = False) -> None:
+    """Refuse a path that cannot be written to, before whatever is to be written is computed.
+
+    Parameters
+    ----------
+    path : path
+    example : str
+        A file name of the kind that is wanted.
+    may_be_folder : bool
+        Whether a folder that stands there is replaced.
+
+    Raises
+    ------
+    FitError
+    """
+    if path.is_dir() and not may_be_folder:
+        raise FitError(
+            f"cannot write {path}: it is a folder; give a file name, e.g. {example}",
+            code="output-place",
+        )
+    if not path.parent.is_dir():
+        raise FitError(
+            f"cannot write {path}: the folder {path.parent} does not exist", code="output-place"
+        )
+    if not os.access(path.parent, os.W_OK):
+        raise FitError(
+            f"cannot write {path}: no permission to write in {path.parent}", code="output-place"
+        )
+
+
+def require_fit_place(path: Path) -> None:
+    """Refuse a path that a fit cannot be written to: its suffix is the format.
+
+    Parameters
+    ----------
+    path : path
+
+    Raises
+    ------
+    ArgumentError
+        If the suffix is none of :data:`FIT_SUFFIXES`.
+    FitError
+        If nothing can be written there.
+
+    Examples
+    --------
+    >>> require_fit_place(Path("fit.txt"))
+    Traceback (most recent call last):
+    assay._util.errors.ArgumentError: cannot write fit.txt: a fit is a .nc file (netCDF) or a .zarr
+    folder; give a name that ends so, e.g. fit.nc
+    """
+    require_place(path, example="fit.nc", may_be_folder=path.suffix == ".zarr")
+    if path.suffix not in FIT_SUFFIXES:
+        raise ArgumentError(
+            f"cannot write {path}: a fit is a .nc file (netCDF) or a .zarr folder; give a name "
+            f"that ends so, e.g. {path.stem}.nc",
+            code="output-place",
+        )
+
+
+class Unwritten(KeyboardInterrupt):
+    """Ctrl-C before a file stood in its place."""
+
+
+@contextmanager
+def draft(path: Path) -> Iterator[Path]:
+    """Give a path to write to that takes the place of ``path`` at once, when all went well.
+
+    A folder that stands there is moved away first: only an empty one could be replaced.
+
+    Raises
+    ------
+    Unwritten
+        At Ctrl-C while it is written to; at Ctrl-C after that a plain KeyboardInterrupt.
+    """
+    written = False
+    try:
+        with _folder_beside(path) as folder:
+            unfinished = folder / path.name
+            yield unfinished
+            with unbroken():
+                if path.is_dir():
+                    shutil.move(path, folder / "old")
+                unfinished.replace(path)
+                written = True
+    except KeyboardInterrupt:
+        if written:
+            raise KeyboardInterrupt(f"{path} was written") from None
+        old = "; the old one is as it was" if path.exists() else ""
+        raise Unwritten(f"{path} was not written{old}") from None
+
+
+@contextmanager
+def _folder_beside(path: Path) -> Iterator[Path]:
+    """Make a folder on the same disk, gone at the end whatever happens.
+
+    Those of runs that were killed are removed first.
+    """
+    _remove_left_over(path.parent)
+    folder = tempfile.TemporaryDirectory(dir=path.parent, prefix=DRAFTS)
+    try:
+        with (Path(folder.name) / LOCK).open("wb") as held:
+            _lock(held)
+            yield Path(folder.name)
+    finally:
+        with unbroken():
+            folder.cleanup()
+
+
+def _remove_left_over(place: Path) -> None:
+    """Remove the folders of drafts that no living process holds."""
+    for folder in place.glob(f"{DRAFTS}*"):
+        try:
+            # Whoever has just made one has not locked it yet.
+            if folder.is_symlink() or time.time() - folder.stat().st_mtime < JUST_MADE:
+                continue
+            with (folder / LOCK).open("rb+") as held:
+                dead = _lock(held)
+        except OSError:
+            continue
+        if dead:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _lock(file: IO[bytes]) -> bool:
+    """Lock a file until it is closed, or its process ends; whether nobody else holds it."""
+    try:
+        import fcntl
+    except ImportError:  # Windows, where folders of killed runs stay
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def write_table(frame: "pd.DataFrame", path: Path) -> None:
+    """Write a table in the format of the path's suffix, one of :data:`TABLE_SUFFIXES`.
+
+    In .csv and .tsv, text that begins with = + - @ and is no number has an apostrophe before it,
+    so that spreadsheets do not run it as a formula.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    path : path
+        An existing file is replaced, and stays as it was if writing fails.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    with draft(path) as unfinished:
+        match path.suffix:
+            case ".parquet":
+                frame.to_parquet(unfinished, index=False)
+            case ".json":
+                frame.to_json(unfinished, orient="records", double_precision=15, indent=1)
+            case ".tsv":
+                _without_formulas(frame).to_csv(unfinished, index=False, sep="\t")
+            case _:
+                _without_formulas(frame).to_csv(unfinished, index=False)
+
+
+def _without_formulas(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Put an apostrophe before text that a spreadsheet would run as a formula.
+
+    Numbers stay as they are, those written as text too.
+    """
+    import pandas as pd
+
+    found = frame.copy(deep=False)
+    for name in frame.columns:
+        if not pd.api.types.is_numeric_dtype(frame[name]):
+            found[name] = frame[name].map(escaped_cell, na_action="ignore")
+    return found.rename(columns=escaped_cell)
+
+
+def escaped_cell(cell: object) -> object:
+    """Return a cell as CSV may hold it.
+
+    Examples
+    --------
+    >>> escaped_cell("=1+1"), escaped_cell("-1"), escaped_cell("B - A")
+    ("'=1+1", '-1', 'B - A')
+    """
+    if not isinstance(cell, str) or not cell.startswith(FORMULA_STARTS):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell

@@ -1,0 +1,102 @@
+"""Rows grouped by whole numbers: distinct rows, sorted rows, first rows."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+Codes = NDArray[np.int64]
+LARGEST = 2**62
+"""Combinations are numbered anew before their number grows beyond this."""
+MAX_SPREAD = 8
+"""Whole numbers that spread no wider than this, by row, tell themselves apart."""
+
+
+def first_rows(codes: Codes, size: int) -> Codes:
+    """Return the first row at which each code occurs; -1 where it does not."""
+    first = np.full(size, -1, np.int64)
+    rows = np.flatnonzero(codes >= 0)[::-1]
+    first[codes[rows]] = rows
+    return first
+
+
+def unique_rows(*columns: NDArray[Any]) -> tuple[Codes, Codes]:
+    """Return the first row of each distinct combination, and the combination of every row.
+
+    Combinations are numbered in order of first appearance.
+
+    Examples
+    --------
+    >>> unique_rows(np.array([1, 1, 2]), np.array([0, 0, 0]))
+    (array([0, 2]), array([0, 0, 1]))
+    """
+    code, size = _from_zero(columns[0])
+    for column in columns[1:]:
+        inner, width = _from_zero(column)
+        if size * width > LARGEST:
+            code, distinct = pd.factorize(code)
+            size = len(distinct)
+        code *= width
+        code += inner
+        size *= width
+    if size > len(code):
+        code, distinct = pd.factorize(code)
+        size = len(distinct)
+    first = first_rows(code, size)
+    seen = np.flatnonzero(first >= 0)
+    seen = seen[np.argsort(first[seen])]
+    number = np.empty(size, np.int64)
+    number[seen] = np.arange(len(seen))
+    return first[seen], number[code]
+
+
+def all_apart(*columns: NDArray[np.integer], at: NDArray[np.bool_]) -> bool:
+    """Whether no combination of numbers from 0 on stands twice in the rows ``at``.
+
+    Examples
+    --------
+    >>> all_apart(np.array([1, 1, 2]), np.array([0, 1, 0]), at=np.array([True, True, False]))
+    True
+    """
+    # All rows are taken as they are, some are copied.
+    chosen = [column if at.all() else column[at] for column in columns]
+    code, size = np.zeros(len(chosen[0]), np.int64), 1
+    for column in chosen:
+        width = int(column.max(initial=0)) + 1
+        if size * width > LARGEST:
+            return len(unique_rows(*chosen)[0]) == len(code)
+        code *= width
+        code += column
+        size *= width
+    code.sort()
+    return not (code[1:] == code[:-1]).any()
+
+
+def sorted_rows(*columns: NDArray[np.integer]) -> tuple[Codes, Codes]:
+    """Return the distinct combinations in order, and the position of every row among them.
+
+    Examples
+    --------
+    >>> sorted_rows(np.array([2, 1, 2]), np.array([0, 0, 0]))
+    (array([[1, 0],
+           [2, 0]]), array([1, 0, 1]))
+    """
+    first, code = unique_rows(*columns)
+    found = np.stack([column[first] for column in columns], axis=1).astype(np.int64)
+    order = np.lexsort(found.T[::-1])
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+    return found[order], position[code]
+
+
+def _from_zero(column: NDArray[Any]) -> tuple[Codes, int]:
+    """Return numbers that tell the values of a column apart, and one more than the largest."""
+    if len(column) and column.dtype.kind in "biu":
+        low, high = int(column.min()), int(column.max())
+        if high - low < MAX_SPREAD * len(column):
+            codes = column.astype(np.int64)
+            codes -= low
+            return codes, high - low + 1
+    codes, distinct = pd.factorize(column, use_na_sentinel=False)
+    return codes, max(len(distinct), 1)

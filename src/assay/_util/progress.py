@@ -1,0 +1,186 @@
+"""Progress on standard error: how far the chains are; what a wait is for, and how far it is."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from threading import Lock, Timer
+from typing import Any
+
+from assay._util.interrupts import interruptible
+from assay._util.plain_text import plain
+
+PATIENCE = 1.0
+"""Seconds after which a wait is explained."""
+PAUSE = 0.1
+"""Seconds between two looks at how far a wait is."""
+Show = Callable[[list[tuple[int, int]]], None]
+"""Takes the finished draws and the divergences of each chain."""
+Step = Callable[[float], None]
+"""Takes how much more has been done."""
+
+_NOW: ContextVar[Step | None] = ContextVar("wait", default=None)
+
+
+@contextmanager
+def waiting(what: str, *, show: bool, total: float | None = None, unit: str = "") -> Iterator[None]:
+    """Say what a wait is for, how long it has been and how far it is; gone when it ends.
+
+    Parameters
+    ----------
+    what : str
+    show : bool
+        Whether to say anything; nothing is said where standard error is no terminal.
+    total : float, optional
+        How much there is to do, if that is known: then the time left is shown.
+    unit : str
+        What :func:`steps` counts, in the plural.
+    """
+    shown = show and sys.stderr.isatty()
+    with interruptible(), _shown(what, total, unit) if shown else nullcontext():
+        yield
+
+
+def steps() -> Step:
+    """Return what takes how much more has been done of the present wait, from any thread."""
+    return _NOW.get() or _unseen
+
+
+def _unseen(_: float) -> None:
+    """Take a step of a wait that nobody sees."""
+
+
+@contextmanager
+def _shown(what: str, total: float | None, unit: str) -> Iterator[None]:
+    bars = _bars(total, unit)
+    task = bars.add_task(plain(what, kept=""), total=total)
+    lock, over, done, told = Lock(), False, 0.0, 0.0
+
+    def begin() -> None:
+        with lock:
+            if not over:
+                bars.start()
+
+    def step(more: float) -> None:
+        nonlocal done, told
+        with lock:
+            done += more
+            now = time.monotonic()
+            if now - told >= PAUSE:
+                told = now
+                bars.update(task, completed=done)
+
+    timer = Timer(PATIENCE, begin)
+    timer.daemon = True
+    timer.start()
+    before = _NOW.set(step)
+    try:
+        yield
+    finally:
+        _NOW.reset(before)
+        timer.cancel()
+        with lock:
+            over = True
+            bars.stop()
+
+
+def _bars(total: float | None, unit: str) -> Any:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    left: list[Any] = [] if total is None else [TimeRemainingColumn(), TextColumn("left")]
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        SpinnerColumn() if total is None else BarColumn(),
+        *([_rate_column(unit)] if unit else []),
+        TimeElapsedColumn(),
+        *left,
+        console=Console(file=sys.stderr),
+        transient=True,
+    )
+
+
+def _rate_column(unit: str) -> Any:
+    """Make a column of how much has been done, and how much in a second."""
+    from rich.progress import ProgressColumn, Task
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            done = f"{task.completed:.0f}" + (f"/{task.total:.0f}" if task.total else "")
+            speed = task.finished_speed or task.speed
+            return Text(f"{done} {unit}" + (f", {speed:.3g}/s" if speed else ""))
+
+    return Rate()
+
+
+@contextmanager
+def progress_bar(chains: int, total: int, *, show: bool) -> Iterator[Show | None]:
+    """Show a bar over all chains, with rate and time left; yields what it is to be told by."""
+    if not show:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    with Progress(
+        TextColumn("sampling"),
+        BarColumn(),
+        _rate_column("draws"),
+        TextColumn("{task.fields[diverged]} divergent"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("left"),
+        console=Console(file=sys.stderr),
+        transient=not sys.stderr.isatty(),
+    ) as bars:
+        bar = bars.add_task("sampling", total=chains * total, diverged=0)
+
+        def update(state: list[tuple[int, int]]) -> None:
+            done, diverged = (sum(numbers) for numbers in zip(*state, strict=True))
+            bars.update(bar, completed=done, diverged=diverged)
+
+        yield update
+
+
+class Board:
+    """How far each chain is, for the bar over all of them.
+
+    Attributes
+    ----------
+    total : int
+        Draws of a chain at its end, those of the warm-up among them.
+    show : callable or None
+        Of :func:`progress_bar`.
+    state : list of (int, int)
+        Finished draws and divergences of each chain.
+    """
+
+    def __init__(self, chains: int, total: int, show: Show | None) -> None:
+        self.total, self.show = total, show
+        self.state = [(0, 0)] * chains
+
+    def tell(self, there: Mapping[int, tuple[int, int]]) -> None:
+        """Say how far some chains are: finished draws and divergences by their number."""
+        for chain, far in there.items():
+            self.state[chain] = far
+        if self.show is not None:
+            self.show(self.state)
+
+    def finish(self, chain: int) -> None:
+        """Say that a chain is at its end."""
+        self.tell({chain: (self.total, self.state[chain][1])})

@@ -1,0 +1,197 @@
+"""Answers: what share of each label is there, and which rules the answers break."""
+
+from difflib import get_close_matches
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.plurals import does, some
+from assay.checks.findings import Finding, Part
+from assay.data.ratings import Ratings
+from assay.data.rules import NOT_ASKED
+from assay.data.states import MISSING, Vectors
+
+ALIKE = 0.8
+"""How alike, of 1, the names of two classes are before one is taken for a slip of the other."""
+
+
+def check_answers(ratings: Ratings) -> Part:
+    """Say what was answered, which classes nobody reported, and which rules answers break."""
+    given = ~ratings.abstained
+    answers, scored = ratings.answers[given], np.isfinite(ratings.scores[given])
+    labels, classes = _label_table(ratings, answers, scored), _class_table(ratings, answers)
+    found = []
+    for line in labels.to_dict("records"):
+        name, missing = str(line["label"]), int(line["missing"])
+        if line["answered"] == 0 and line["scored"]:
+            text = f"{name} has scores and no answers"
+            found.append(
+                Finding(level="note", topic="answers", text=text, code="label-scores-only")
+            )
+        elif line["answered"] == 0:
+            text = f"{name} has no answer at all: only its prior and the rules speak about it"
+            found.append(
+                Finding(level="warning", topic="answers", text=text, code="label-unanswered")
+            )
+        elif missing:
+            text = f"{name}: {missing} of {len(answers)} answers {does(missing, 'are')} missing"
+            found.append(
+                Finding(
+                    level="note",
+                    topic="answers",
+                    text=text,
+                    code="missing-answers",
+                    numbers={"missing": missing, "answers": len(answers)},
+                )
+            )
+    found += _classes(classes)
+    found += _slips(ratings, classes)
+    found += _rules(ratings, answers)
+    if not found:
+        text = "every label that was asked has an answer, and every class was reported"
+        found.append(Finding(level="ok", topic="answers", text=text, code="answers-complete"))
+    found += _ordered(ratings, answers)
+    return Part(findings=tuple(found), tables={"labels": labels, "classes": classes})
+
+
+def _label_table(ratings: Ratings, answers: Vectors, scored: NDArray[np.bool_]) -> pd.DataFrame:
+    """Count per label the answers that are there, missing and not asked; a score is no gap."""
+    size = max(len(answers), 1)
+    table = pd.DataFrame(
+        {
+            "label": ratings.task.label_names,
+            "answered": (answers >= 0).sum(axis=0),
+            "missing": ((answers == MISSING) & ~scored).sum(axis=0),
+            "not_asked": (answers == NOT_ASKED).sum(axis=0),
+            "scored": scored.sum(axis=0),
+        }
+    )
+    for column in ("answered", "missing", "not_asked"):
+        table[f"share_{column}"] = table[column] / size
+    return table
+
+
+def _class_table(ratings: Ratings, answers: Vectors) -> pd.DataFrame:
+    lines = []
+    for column, label in enumerate(ratings.task.labels):
+        given = answers[:, column]
+        counts = np.bincount(given[given >= 0], minlength=len(label.classes))
+        total = max(int(counts.sum()), 1)
+        lines += [
+            {"label": label.name, "class": name, "count": int(n), "share": int(n) / total}
+            for name, n in zip(label.classes, counts, strict=True)
+        ]
+    return pd.DataFrame(lines, columns=["label", "class", "count", "share"])
+
+
+def _ordered(ratings: Ratings, answers: Vectors) -> list[Finding]:
+    """Say that a recipe has to be told of an order; not of two classes, nor of scores alone."""
+    given = (answers >= 0).any(axis=0)
+    labels = [label for label, is_given in zip(ratings.task.labels, given, strict=True) if is_given]
+    names = [label.name for label in labels if label.ordered and len(label.classes) > 2]
+    if not names:
+        return []
+    text = f"the classes of {some(names)} have an order, of which the default knows nothing: "
+    others = [la.name for la in ratings.task.labels if len(la.classes) > 2 and not la.ordered]
+    if others:
+        text += (
+            "the family ordinal would keep them in it, but takes no label of three classes or more "
+            f"without an order, as {some(others)} is; fit {some(names)} in a task of its own"
+        )
+    else:
+        text += "raters='ordinal' keeps them in it"
+    return [
+        Finding(
+            level="note",
+            topic="answers",
+            text=text,
+            proposes="order",
+            code="ordered-classes",
+            numbers={"labels": len(names)},
+        )
+    ]
+
+
+def _classes(classes: pd.DataFrame) -> list[Finding]:
+    found = []
+    for label, lines in classes.groupby("label", sort=False):
+        if not lines["count"].sum():
+            continue
+        never = [str(c) for c in lines.loc[lines["count"] == 0, "class"]]
+        reported = lines.loc[lines["count"] > 0, "class"]
+        if len(reported) == 1:
+            text = f"{label}: every answer is {reported.iloc[0]}; its errors cannot be learned"
+            found.append(
+                Finding(level="warning", topic="answers", text=text, code="single-class-answers")
+            )
+        elif never:
+            text = f"{label}: nobody reported {some(never)}"
+            found.append(
+                Finding(
+                    level="note",
+                    topic="answers",
+                    text=text,
+                    code="unreported-classes",
+                    numbers={"classes": len(never)},
+                )
+            )
+    return found
+
+
+def _slips(ratings: Ratings, classes: pd.DataFrame) -> list[Finding]:
+    """Find classes of the truth that no rater reported and that look like one that some did."""
+    found = []
+    for n, label in enumerate(ratings.task.labels):
+        count = classes.loc[classes["label"] == label.name].set_index("class")["count"]
+        said = {_letters(name): name for name in label.classes if count[name]}
+        for k in np.unique(ratings.truth[ratings.truth[:, n] >= 0, n]):
+            name = label.classes[k]
+            near = get_close_matches(_letters(name), said, n=1, cutoff=ALIKE)
+            if count[name] or not near or _digits(near[0]) != _digits(name):
+                continue
+            text = (
+                f"{label.name}: the truth has {name!r}, which no rater reported and which looks "
+                f"like {said[near[0]]!r}: if it is a slip it makes a class of its own. Mend it in "
+                "the truth"
+            )
+            found.append(
+                Finding(level="warning", topic="answers", text=text, code="truth-class-slip")
+            )
+    return found
+
+
+def _letters(name: str) -> str:
+    return name.strip().casefold()
+
+
+def _digits(name: str) -> list[str]:
+    return [c for c in name if c.isdigit()]
+
+
+def _rules(ratings: Ratings, answers: Vectors) -> list[Finding]:
+    """Count the ratings that break a rule which the interface did not block."""
+    task = ratings.task
+    found = []
+    for rule in task.rules:
+        if rule.response == "block":
+            continue
+        expression = task.expression(rule.expression)
+        columns = [task.label_names.index(name) for name in expression.labels]
+        known = answers[(answers[:, columns] != MISSING).all(axis=1)]
+        codes = {name: known[:, task.label_names.index(name)] for name in expression.labels}
+        broken = int((~expression(codes)).sum()) if len(known) else 0
+        text = (
+            f"{broken} of {len(known)} ratings break rule {rule.name} "
+            f"(response {rule.response}, truth {rule.truth}); they are used"
+        )
+        found.append(
+            Finding(
+                level="note",
+                topic="rules",
+                text=text,
+                code="rule-broken",
+                numbers={"broken": broken, "ratings": len(known)},
+            )
+        )
+    return found

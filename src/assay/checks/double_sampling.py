@@ -1,0 +1,214 @@
+"""Double sampling: who rated everything of several systems, while the others rated a sample.
+
+What differs between the systems then rests on one instrument. If it errs more on one system's
+items than on another's, a model with one error rate for both turns that into a difference.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from assay._util.plurals import some
+from assay.checks.coverage import Counts, Coverage, Flags, checked_items, coverage, units
+from assay.checks.findings import Level, Part, findings_on
+from assay.data.ratings import Ratings
+
+TOPIC = "bias by system"
+_finding = findings_on(TOPIC)
+NEARLY_ALL = 0.95
+"""Share of a system's items from which a group rated "all" of them: a few answers get lost."""
+
+SAMPLE = 0.8
+"""Share of a system's items below which the others rated a sample only."""
+
+FEW_ITEMS = 10
+TURNS = "and its sign can turn"
+PLAIN = "hierarchical"
+RECIPE = "hierarchical + system_bias"
+SCORES = (
+    "No layer lets the meaning of scores differ by system: read answers made of them, yes from a "
+    "threshold on"
+)
+MEASURED = (
+    "In a study of a language-model judge (documentation, A sign that turns) the default model "
+    "called a wrong sign real in 19 of 20 samples; with the layer alone the 95 % interval held the "
+    "true difference in 2 of 20, with the layer and this prevalence in 19 of 20"
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Design:
+    """Who rated all items of which systems, and how many of them the others rated.
+
+    Attributes
+    ----------
+    judges, others : tuple of str
+        Rater groups that rated all, and the rest of them; raters, if all are of one group.
+    grouped : bool
+        Whether these are groups.
+    systems : tuple of str
+    items, checked : ndarray of int (system,)
+        Items of each system, and those of them that the others answered or whose truth is known.
+    scores_only : bool
+        Whether the judges gave scores and no answer.
+    """
+
+    judges: tuple[str, ...]
+    others: tuple[str, ...]
+    grouped: bool
+    systems: tuple[str, ...]
+    items: Counts
+    checked: Counts
+    scores_only: bool
+
+    @property
+    def apart(self) -> bool:
+        """Whether judges and others are surely different: of raters of one group nobody knows."""
+        return self.grouped or not self.others
+
+
+def check_double_sampling(ratings: Ratings) -> Part:
+    """Propose a bias by system for whoever rated everything, where others rated a sample."""
+    design = double_sampling(ratings)
+    if design is None:
+        return Part()
+    level: Level = "warning" if design.apart else "note"
+    text = f"{danger(design)}. {MEASURED}. The sample has to be a random one"
+    found = [
+        _finding(
+            level, text, proposes="system_bias", code="double-sampling",
+            numbers=sample_sizes(design),
+        )
+    ]  # fmt: skip
+    few = [
+        f"{name} {n}"
+        for name, n in zip(design.systems, design.checked, strict=True)
+        if n < FEW_ITEMS
+    ]
+    if few:
+        text = (
+            f"the sample has fewer than {FEW_ITEMS} items of a system ({some(few)}): a bias there "
+            "would come from the prior alone; a random sample of each system's items would tell it"
+        )
+        found.append(
+            _finding(
+                level,
+                text,
+                proposes="system_bias",
+                code="double-sampling-few",
+                numbers={"systems": len(few), "items": FEW_ITEMS},
+            )
+        )
+    if len(ratings.task.labels) > 1:
+        text = (
+            "the dirichlet prevalence has a free number for each admissible combination of the "
+            f"{len(ratings.task.labels)} labels; over many of them its prior is not a vague one: "
+            "compare with the default prevalence"
+        )
+        found.append(
+            _finding(
+                "note",
+                text,
+                proposes="system_bias",
+                code="dirichlet-labels",
+                numbers={"labels": len(ratings.task.labels)},
+            )
+        )
+    return Part(findings=tuple(found), tables={"double_sampling": _table(design)})
+
+
+def double_sampling(ratings: Ratings) -> Design | None:
+    """Return the design if somebody rated all of several systems and the others a sample."""
+    systems = ratings.systems
+    cover = coverage(ratings, systems)
+    return find_design(ratings, cover, lambda judge: checked_items(ratings, systems, judge))
+
+
+def find_design(
+    ratings: Ratings, cover: Coverage, checked: Callable[[Flags], Counts]
+) -> Design | None:
+    """Return the design that counts over all data show, if it is one.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        With all raters and systems, and some of what each rater says; its items do not matter.
+    cover : Coverage
+    checked : callable
+        From the judges to the counts of :func:`checked_items`.
+    """
+    unit, names, grouped = units(ratings)
+    rated_all = (cover.items > 0) & (cover.answered >= NEARLY_ALL * cover.items)
+    judge = rated_all.sum(axis=1) >= 2
+    # One of the raters of a single group may be another instrument; of several nobody can tell.
+    if not judge.any() or (judge.sum() > 1 and not grouped):
+        return None
+    common = np.flatnonzero(rated_all[judge].all(axis=0))
+    if len(common) < 2:
+        return None
+    items, sample = cover.items[common], checked(judge)[common]
+    if not sample.any() or (sample >= SAMPLE * items).all():
+        return None
+    return Design(
+        judges=tuple(map(str, names[judge])),
+        others=tuple(map(str, names[~judge])),
+        grouped=grouped,
+        systems=tuple(ratings.systems[n] for n in common),
+        items=items,
+        checked=sample,
+        scores_only=not (ratings.answers[judge[unit][ratings.rater]] >= 0).any(),
+    )
+
+
+def sample_sizes(design: Design) -> dict[str, int]:
+    """Count the items of each system, and those that were checked."""
+    counts = zip(design.systems, design.checked.tolist(), design.items.tolist(), strict=True)
+    return {
+        f"{what} {name}": n
+        for name, checked, items in counts
+        for what, n in (("checked", checked), ("items", items))
+    }
+
+
+def danger(design: Design) -> str:
+    """Say what the design is, what it may do, and what to fit instead."""
+    who = some(design.judges)
+    counts = zip(design.checked, design.items, design.systems, strict=True)
+    sample = some([f"{n} of {size} of {name}" for n, size, name in counts])
+    by = f"{some(design.others)} rated" if design.others else "the truth is known of"
+    scores = f"{SCORES}. " if design.scores_only else ""
+    return (
+        f"all items of {some(design.systems)} were rated by {who}; {by} a sample of them "
+        f"({sample}). If "
+        f"{who} misses more on one system than on another, a model with one error rate for both "
+        f"takes that for a difference between the systems, {TURNS}. {scores}{_proposal(design)}"
+    )
+
+
+def _proposal(design: Design) -> str:
+    """Give the arguments of ``fit`` that let errors differ by system."""
+    who = some(design.judges)
+    if not design.others:
+        return f"Let the errors of {who} differ by system: {_arguments(RECIPE)}"
+    if design.grouped:
+        layers = dict.fromkeys(design.judges, RECIPE) | dict.fromkeys(design.others, PLAIN)
+        return f"Let the errors of {who} differ by system: {_arguments(layers)}"
+    return (
+        f"If {who} is of another kind than the other raters (a language model beside people), give "
+        "it a rater group of its own (group=) and let its errors differ by system, e.g. "
+        f"{_arguments({'judge': RECIPE, 'others': PLAIN})}"
+    )
+
+
+def _arguments(raters: str | dict[str, str]) -> str:
+    """Write the arguments of ``fit``."""
+    return f'raters={json.dumps(raters, ensure_ascii=False)}, prevalence="dirichlet"'
+
+
+def _table(design: Design) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"system": list(design.systems), "items": design.items, "sample": design.checked}
+    )

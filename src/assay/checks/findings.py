@@ -1,0 +1,172 @@
+"""Findings about ratings, and the report that collects them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Literal, Protocol
+
+import pandas as pd
+
+from assay._util.errors import Numbers, plain_numbers
+
+Level = Literal["ok", "note", "warning", "problem"]
+LEVELS: tuple[Level, ...] = ("ok", "note", "warning", "problem")
+Proposal = Literal["reference", "order", "system_bias"]
+"""What a finding can propose for a fit: a reference, a family for orders, a bias by system."""
+TABLE_LINES = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """One thing found: how serious it is, what it is about, and what it says.
+
+    Attributes
+    ----------
+    level, topic, text : str
+    code : str
+        The kind of finding in short, such as ``single-rating-items``; :mod:`assay.codes` explains
+        it.
+    numbers : mapping of str to float
+        The numbers that the text shows, by name.
+    leans : bool
+        Whether it says that numbers will lean on the prior.
+    proposes : str or None
+        What it proposes: ``"reference"``, ``"order"`` or ``"system_bias"``. Of a fit that has it
+        the finding is no longer true.
+    """
+
+    level: Level
+    topic: str
+    text: str
+    code: str = ""
+    numbers: Numbers = field(default_factory=dict, hash=False)
+    leans: bool = False
+    proposes: Proposal | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "numbers", plain_numbers(self.numbers))
+
+    def __str__(self) -> str:
+        return f"[{self.level}] {self.text}"
+
+
+class MakesFinding(Protocol):
+    """Makes findings about a topic."""
+
+    def __call__(
+        self,
+        level: Level,
+        text: str,
+        *,
+        code: str,
+        numbers: Numbers | None = None,
+        leans: bool = False,
+        proposes: Proposal | None = None,
+    ) -> Finding:
+        """Make one of a level, a text and a code."""
+
+
+def findings_on(topic: str) -> MakesFinding:
+    """Return what makes findings about a topic, of a level, a text and a code.
+
+    Examples
+    --------
+    >>> print(findings_on("rows")("note", "all used", code="rows-used"))
+    [note] all used
+    """
+
+    def finding(
+        level: Level,
+        text: str,
+        *,
+        code: str,
+        numbers: Numbers | None = None,
+        leans: bool = False,
+        proposes: Proposal | None = None,
+    ) -> Finding:
+        return Finding(
+            level=level, topic=topic, text=text, code=code, numbers=numbers or {},
+            leans=leans, proposes=proposes,
+        )  # fmt: skip
+
+    return finding
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Part:
+    """Findings and tables of one part of the check."""
+
+    findings: tuple[Finding, ...] = ()
+    tables: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Check:
+    """What a check found.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        In the order of the report.
+    tables : dict of str to pandas.DataFrame
+        The numbers behind the findings, by name.
+    summary : str
+        One line about the ratings.
+    """
+
+    findings: tuple[Finding, ...]
+    tables: dict[str, pd.DataFrame]
+    summary: str = ""
+
+    def at_least(self, level: Level) -> tuple[Finding, ...]:
+        """Return the findings of a level or worse.
+
+        Examples
+        --------
+        >>> one = Finding(level="note", topic="rows", text="all used")
+        >>> Check(findings=(one,), tables={}).at_least("warning")
+        ()
+        """
+        worse = LEVELS[LEVELS.index(level) :]
+        return tuple(f for f in self.findings if f.level in worse)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a line per finding: ``code``, ``level``, ``topic``, ``numbers``, ``text``.
+
+        Examples
+        --------
+        >>> one = Finding(level="note", topic="rows", text="all used", code="rows-used")
+        >>> Check(findings=(one,), tables={}).to_frame()["code"].tolist()
+        ['rows-used']
+        """
+        columns = ["code", "level", "topic", "numbers", "text"]
+        return pd.DataFrame([asdict(f) for f in self.findings], columns=columns)
+
+    def __str__(self) -> str:
+        lines = [self.summary] if self.summary else []
+        for topic in dict.fromkeys(f.topic for f in self.findings):
+            lines += ["", topic]
+            lines += [f"  {f}" for f in self.findings if f.topic == topic]
+        for name, table in self.tables.items():
+            if len(table):
+                lines += ["", f"table: {name}", _indented(table)]
+        return "\n".join(lines)
+
+    def to_json(self) -> str:
+        """Return the findings and tables as JSON."""
+        return json.dumps(
+            {
+                "summary": self.summary,
+                "findings": [asdict(f) for f in self.findings],
+                "tables": {
+                    name: json.loads(table.to_json(orient="records"))
+                    for name, table in self.tables.items()
+                },
+            }
+        )
+
+
+def _indented(table: pd.DataFrame) -> str:
+    text = table.head(TABLE_LINES).to_string(index=False, float_format=lambda x: f"{x:.3g}")
+    more = f"\n  ... {len(table) - TABLE_LINES} more lines" if len(table) > TABLE_LINES else ""
+    return "\n".join(f"  {line}" for line in text.splitlines()) + more

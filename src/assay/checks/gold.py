@@ -1,0 +1,261 @@
+"""Audits and gold: how many answers were checked, and whether the two agree."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.checks.findings import Finding, Part, findings_on
+from assay.data.audits import contradiction, possible_states
+from assay.data.ratings import (
+    AUDITED_RIGHT,
+    AUDITED_WRONG,
+    NOT_AUDITED,
+    SOME_WRONG,
+    Ratings,
+    audited_ratings,
+)
+from assay.data.states import state_space
+from assay.data.task import Label, Task
+from assay.data.witnesses import ENOUGH
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+UNLIKE = 0.001
+"""Nominal probability of a false alarm; 0.005 to 0.01 where 20 to 50 items have known truth."""
+ROUNDING = 1e-9
+FEWEST = 10
+"""Clusters on either side from which on they are compared."""
+
+
+def check_gold_choice(ratings: Ratings) -> Part:
+    """Say whether the answers to items of known truth differ from those to the others."""
+    told = unlike_gold(ratings)
+    if not told:
+        return Part()
+    text = f"{told}: to learn from them how often raters err together, they have to be a random "
+    text += "sample, or chosen on what is recorded here"
+    if ratings.has_truth.sum() >= ENOUGH:
+        text += " (reference='gold', gold_chosen='recorded')"
+    return Part(
+        findings=(
+            Finding(
+                level="note",
+                topic="truth",
+                text=text,
+                code="gold-unlike-others",
+                numbers={"items": int(ratings.has_truth.sum())},
+            ),
+        )
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sums:
+    """Sums over the items of known truth, and over the others: (value, 2) of what is compared.
+
+    Sums of parts of the data add up, where each holds whole clusters.
+
+    Attributes
+    ----------
+    known : int
+        Items of known truth.
+    items, clusters : ndarray of float (value, 2)
+        How many have the value.
+    totals : ndarray (value, 2)
+        Of the value.
+    """
+
+    known: int
+    items: Floats
+    clusters: Floats
+    totals: Floats
+
+    def __add__(self, other: "Sums") -> "Sums":
+        return Sums(
+            known=self.known + other.known,
+            items=self.items + other.items,
+            clusters=self.clusters + other.clusters,
+            totals=self.totals + other.totals,
+        )
+
+    @property
+    def means(self) -> Floats:
+        """Mean of each value: (value, 2); 0 where no item has it."""
+        return np.asarray(self.totals / np.maximum(self.items, 1))
+
+
+def unlike_gold(ratings: Ratings) -> str:
+    r"""Say how answers to items of known truth differ from those to the others, if they clearly do.
+
+    Returns
+    -------
+    str
+        Empty if they do not, or if either side has fewer than ten clusters.
+
+    Notes
+    -----
+    Compared are, label by label, the mean over items of the share of pairs of raters who disagree,
+    and of the share of each class among the answers. With :math:`d_i` the value of item i,
+    :math:`g_i` whether its truth is known, and c a cluster,
+
+    .. math::
+
+        t = \frac{\bar d_1 - \bar d_0}{\sqrt{\sum_c \bigl(\sum_{i \in c} u_i\bigr)^2}}, \quad
+        u_i = (2 g_i - 1) \frac{d_i - \bar d_{g_i}}{n_{g_i}},
+
+    against Student's t with one degree of freedom less than the smaller number of clusters, at
+    ``UNLIKE`` over the number of comparisons (Bonferroni).
+    """
+    sums = gold_sums(ratings)
+    return unlike(ratings.task, sums, squares(ratings, sums))
+
+
+def gold_sums(ratings: Ratings) -> Sums:
+    """Add up what is compared."""
+    known, cluster = _sides(ratings)
+    found = np.zeros((3, len(_names(ratings.task)), 2))
+    for n, value in enumerate(_values(ratings)):
+        there = np.isfinite(value)
+        for k, side in enumerate((known & there, ~known & there)):
+            found[:, n, k] = side.sum(), len(np.unique(cluster[side])), value[side].sum()
+    items, clusters, totals = found
+    return Sums(known=int(known.sum()), items=items, clusters=clusters, totals=totals)
+
+
+def squares(ratings: Ratings, sums: Sums) -> Floats:
+    """Squared errors of the differences of means, added up over clusters: (value,)."""
+    known, cluster = _sides(ratings)
+    found = []
+    for value, means, items in zip(_values(ratings), sums.means, sums.items, strict=True):
+        error = (value - np.where(known, *means)) / np.where(known, *np.maximum(items, 1))
+        error = np.where(np.isfinite(value), np.where(known, error, -error), 0)
+        found.append((np.bincount(cluster, weights=error) ** 2).sum())
+    return np.array(found)
+
+
+def unlike(task: Task, sums: Sums, squared: Floats) -> str:
+    """Say what differs clearly, from sums over all data and their squared errors (value,)."""
+    from scipy.stats import t
+
+    fewest, names = sums.clusters.min(axis=1), _names(task)
+    found = []
+    for n in np.flatnonzero(fewest >= FEWEST):
+        inside, outside = sums.means[n]
+        if abs(inside - outside) > ROUNDING:
+            score = abs(inside - outside) / max(np.sqrt(squared[n]), ROUNDING)
+            tail = 2 * float(t.sf(score, fewest[n] - 1))
+            found.append((tail, f"{names[n]} {inside:.2f} against {outside:.2f}"))
+    compared = max(1, int((fewest >= FEWEST).sum()))
+    clear = [text for tail, text in sorted(found) if tail < UNLIKE / compared]
+    if not clear:
+        return ""
+    return (
+        f"the {sums.known} items of known truth are unlike the others ({clear[0]}): "
+        "this is no random sample of the items"
+    )
+
+
+def _sides(ratings: Ratings) -> tuple[Bools, NDArray[np.int64]]:
+    """Whether the truth of each item is known, and the number of its cluster: (item,)."""
+    return ratings.has_truth, pd.factorize(ratings.items["cluster"])[0].astype(np.int64)
+
+
+def _shown(label: Label) -> range:
+    """Return the classes whose shares are compared: of two, the share of one says the other's."""
+    return range(1, 2) if len(label.classes) == 2 else range(len(label.classes))
+
+
+def _names(task: Task) -> list[str]:
+    """Name what is compared, in words."""
+    return [
+        text
+        for label in task.labels
+        for text in (
+            f"{label.name}: raters disagree in a share of",
+            *(f"{label.name}: a share of {label.classes[k]!r} of" for k in _shown(label)),
+        )
+    ]
+
+
+def _values(ratings: Ratings) -> Iterator[Floats]:
+    """Yield the values of each item that are compared: (item,), NaN where it has none."""
+    for n, label in enumerate(ratings.task.labels):
+        answered = ratings.answers[:, n] >= 0
+        counts = np.zeros((len(ratings.items), len(label.classes)))
+        np.add.at(counts, (ratings.item[answered], ratings.answers[answered, n]), 1)
+        total = counts.sum(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            yield 1 - (counts * (counts - 1)).sum(axis=1) / (total * (total - 1))
+            yield from (counts[:, k] / total for k in _shown(label))
+
+
+_finding = findings_on("audits")
+
+
+def check_audits(ratings: Ratings) -> Part:
+    """Say how many ratings were audited, and which share of the answers was right."""
+    audited = (ratings.audit != NOT_AUDITED).any(axis=1)
+    if not audited.any():
+        return Part()
+    whole = audited_ratings(ratings)[audited]
+    right, known = int((whole == AUDITED_RIGHT).sum()), int((whole != NOT_AUDITED).sum())
+    text = f"{int(audited.sum())} of {len(audited)} ratings were audited"
+    numbers = {"audited": int(audited.sum()), "ratings": len(audited)}
+    if known:
+        numbers |= {"right": right, "judged": known}
+        share = f"{right / known:.1%}"
+        text += f"; {right} of the {known} judged on all their answers are right ({share})"
+    table = _table(ratings)
+    found = [_finding("note", text, code="audited-ratings", numbers=numbers), *_labels(table)]
+    states = state_space(ratings.task).states
+    if against := contradiction(ratings, possible_states(ratings, states)):
+        found.append(_finding("problem", against, code="audit-contradiction"))
+    vague = int((ratings.audit == SOME_WRONG).any(axis=1).sum())
+    if vague:
+        text = (
+            f"{vague} of them are wrong somewhere, it is not said in which answer: shares by label "
+            "leave them out, and are too high for it"
+        )
+        found.append(_finding("warning", text, code="vague-audits", numbers={"ratings": vague}))
+    raters = len(np.unique(ratings.rater[audited]))
+    text = (
+        f"the audits are of {raters} of {len(ratings.raters)} raters; nothing says how they were "
+        "chosen: at random, or for a doubt about them"
+    )
+    found.append(
+        _finding(
+            "note", text, code="audit-choice", numbers={"raters": raters, "of": len(ratings.raters)}
+        )
+    )
+    return Part(findings=tuple(found), tables={"audits": table})
+
+
+def _table(ratings: Ratings) -> pd.DataFrame:
+    """Return per label the answers found right and wrong, and those of ratings wrong somewhere."""
+    table = pd.DataFrame(
+        {
+            "label": ratings.task.label_names,
+            "right": (ratings.audit == AUDITED_RIGHT).sum(axis=0),
+            "wrong": (ratings.audit == AUDITED_WRONG).sum(axis=0),
+            "wrong_somewhere": (ratings.audit == SOME_WRONG).sum(axis=0),
+        }
+    )
+    judged = table["right"] + table["wrong"]
+    return table.assign(share_right=table["right"] / judged.where(judged > 0))
+
+
+def _labels(table: pd.DataFrame) -> list[Finding]:
+    counts = zip(table["label"], table["right"], table["wrong"], strict=True)
+    shares = [
+        f"{label} {right} of {right + wrong}" for label, right, wrong in counts if right + wrong
+    ]
+    if len(table) == 1 or not shares:
+        return []
+    return [
+        _finding(
+            "note", f"right answers among the audited: {', '.join(shares)}", code="audit-shares"
+        )
+    ]

@@ -1,0 +1,242 @@
+"""Items, clusters and panels: how many ratings there are of what."""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.plurals import counted, does, some
+from assay.checks.findings import Finding, Level, Part, findings_on
+from assay.data.ratings import NOT_AUDITED, Ratings
+from assay.data.witnesses import ENOUGH
+
+_finding = findings_on("items")
+
+FEW_CLUSTERS = 20
+
+
+def raters_of_items(ratings: Ratings) -> NDArray[np.int64]:
+    """Return the number of different raters who answered each item."""
+    answered, raters = ~ratings.abstained, max(len(ratings.raters), 1)
+    pairs = np.sort(ratings.item[answered] * raters + ratings.rater[answered])
+    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
+    return np.bincount(pairs // raters, minlength=len(ratings.items))
+
+
+def telling_items(ratings: Ratings) -> NDArray[np.bool_]:
+    """Return which items two raters answered, or of which some truth is known."""
+    raters = raters_of_items(ratings)
+    return np.asarray((raters >= 2) | (ratings.has_truth & (raters >= 1)))
+
+
+def settling_items(ratings: Ratings) -> NDArray[np.bool_]:
+    """Return which items three raters answered, or of which some truth is known.
+
+    Where no item has more than two raters, a family of models gives the same chances to all pairs
+    of answers, with other rates and other errors (``tests/exact/test_two_ratings.py``).
+    """
+    raters = raters_of_items(ratings)
+    return np.asarray((raters >= 3) | (ratings.has_truth & (raters >= 1)))
+
+
+def other_witnesses(ratings: Ratings) -> list[str]:
+    """Name what tells of an item's truth besides its own answers to the same question.
+
+    Populations whose rates differ tell two raters' errors if these are the same in both [1]_; a
+    label that hangs together with another is a witness of it, and so are items of one cluster.
+
+    References
+    ----------
+    .. [1] Hui, S. L. and Walter, S. D. (1980). Estimating the error rates of diagnostic tests.
+       Biometrics 36, 167-171.
+    """
+    found = {
+        "labels that hang together": len(ratings.task.labels) > 1,
+        "systems that differ": len(ratings.systems) > 1,
+        "strata that differ": ratings.items["stratum"].nunique() > 1,
+        "items of one cluster": ratings.items["cluster"].nunique() < len(ratings.items),
+    }
+    return [words for words, there in found.items() if there]
+
+
+def check_items(ratings: Ratings) -> Part:
+    """Say how many ratings items have."""
+    counts = np.bincount(ratings.item[~ratings.abstained], minlength=len(ratings.items))
+    raters = raters_of_items(ratings)
+    findings = []
+    none, once = int((counts == 0).sum()), int((raters == 1).sum())
+    if none:
+        text = (
+            f"{none} of {len(counts)} items {does(none, 'have')} no rating, and will be predicted"
+        )
+        findings.append(
+            _finding("note", text, code="unrated-items", numbers={"items": none, "of": len(counts)})
+        )
+    if once:
+        findings.append(
+            _finding(
+                "note",
+                f"{once} of {len(raters)} items {does(once, 'have')} one rater",
+                code="items-with-one-rater",
+                numbers={"items": once, "of": len(raters)},
+            )
+        )
+    findings.append(_shared(raters, int(telling_items(ratings).sum())))
+    again = int((ratings.replicate > 0).sum())
+    if again:
+        text = f"{counted(again, 'replicate')}: the same rater on the same item again"
+        findings.append(_finding("note", text, code="replicates", numbers={"replicates": again}))
+    return Part(findings=tuple(findings), tables={"ratings_per_item": _histogram(counts)})
+
+
+def _shared(raters: NDArray[np.int64], telling: int) -> Finding:
+    """Say how many items tell of errors: those with two raters, or else of known truth."""
+    several = int((raters >= 2).sum())
+    text = f"{several} of {len(raters)} items were answered by two raters or more"
+    numbers = {"items": several, "of": len(raters)}
+    if several:
+        return _finding("ok", text, code="shared-items", numbers=numbers)
+    if telling:
+        return _finding(
+            "note",
+            f"{text}: errors are learned from {telling} items of known truth",
+            code="errors-from-known-truth",
+            numbers={**numbers, "known": telling},
+        )
+    return _finding(
+        "problem",
+        f"{text}: the errors of raters cannot be told from the truth",
+        code="no-shared-items",
+        numbers=numbers,
+    )
+
+
+def _histogram(counts: NDArray[np.int64]) -> pd.DataFrame:
+    values, items = np.unique(counts, return_counts=True)
+    return pd.DataFrame({"ratings": values, "items": items})
+
+
+def check_clusters(ratings: Ratings) -> Part:
+    """Say how many clusters, systems and complete panels there are, and what is known as truth."""
+    clusters = int(ratings.items["cluster"].nunique())
+    few = clusters < FEW_CLUSTERS
+    own = clusters == len(ratings.items)
+    text = counted(clusters, "cluster") + (" (each item is its own)" if own else "")
+    if few:
+        text += (
+            f": fewer than {FEW_CLUSTERS}, so that estimates for the population rest on the model, "
+            f"at least in part; {FEW_CLUSTERS - clusters} more are needed to resample clusters"
+        )
+    found = [
+        Finding(
+            level="warning" if few else "ok",
+            topic="clusters",
+            text=text,
+            code="few-clusters" if few else "clusters",
+            numbers={"clusters": clusters},
+        )
+    ]
+    found += _systems(ratings)
+    table = _panels(ratings)
+    incomplete = table[table["unrated"] > 0]
+    if len(incomplete) and len(table) < len(ratings.panels):
+        text = f"{len(incomplete)} of {len(table)} panels hold items without an answer"
+        found.append(
+            Finding(
+                level="note",
+                topic="clusters",
+                text=text,
+                code="incomplete-panels",
+                numbers={"panels": len(incomplete), "of": len(table)},
+            )
+        )
+    known = int(ratings.has_truth.sum())
+    text = f"the truth of {known} of {len(ratings.items)} items is known, at least in part; " + (
+        "reference='gold' learns from them how often raters err together"
+        if known >= ENOUGH
+        else f"from {ENOUGH} on, a fit can learn how often raters err together"
+    )
+    if not known:
+        audited = (ratings.audit != NOT_AUDITED).any()
+        but = " but what audits say of single answers" if audited else ""
+        text = f"no truth is known{but}: what is estimated is the raters' consensus"
+    found.append(
+        Finding(
+            level="note",
+            topic="truth",
+            text=text,
+            code="known-truth" if known else "no-known-truth",
+            numbers={"items": known, "of": len(ratings.items)},
+        )
+    )
+    return Part(findings=tuple(found), tables={"incomplete_panels": incomplete})
+
+
+def _systems(ratings: Ratings) -> list[Finding]:
+    panels = ratings.panels
+    if not ratings.systems:
+        return []
+    listed = panels[panels["system"] != ""].drop_duplicates(["system", "cluster"])
+    per_cluster = listed.groupby("cluster")["system"].nunique()
+    paired = int((per_cluster == len(ratings.systems)).sum())
+    systems = counted(len(ratings.systems), "system")
+    text = f"{systems}; {paired} of {len(per_cluster)} clusters have all of them"
+    several = int((per_cluster > 1).sum())
+    if not paired and several:
+        text += f", {several} have several: differences are paired between systems that share some"
+    elif several == paired < len(per_cluster):
+        text += f": differences are {'paired on those alone' if paired else 'not paired'}"
+        if 2 * paired < len(per_cluster):
+            text += "; if the systems had the same queries, cluster= pairs them"
+    level: Level = "ok" if paired == len(per_cluster) else "warning"
+    found = [
+        Finding(
+            level=level,
+            topic="systems",
+            text=text,
+            code="paired-systems",
+            numbers={
+                "systems": len(ratings.systems),
+                "paired": paired,
+                "clusters": len(per_cluster),
+            },
+        )
+    ]
+    known = (raters_of_items(ratings) > 0) | ratings.has_truth
+    heard = set(panels.loc[known[panels["item"].to_numpy()], "system"])
+    if silent := [name for name in ratings.systems if name not in heard]:
+        text = f"no item of {some(silent)} was rated: its numbers are predicted from other items"
+        found.append(
+            Finding(
+                level="warning",
+                topic="systems",
+                text=text,
+                code="unrated-systems",
+                numbers={"systems": len(silent)},
+            )
+        )
+    without = int((panels["system"] == "").sum())
+    if without:
+        text = f"{without} of {len(panels)} places in panels have no system"
+        found.append(
+            Finding(
+                level="warning",
+                topic="systems",
+                text=text,
+                code="places-without-system",
+                numbers={"places": without, "of": len(panels)},
+            )
+        )
+    return found
+
+
+def _panels(ratings: Ratings) -> pd.DataFrame:
+    """Return per panel its items and how many of them have no answer."""
+    answered = np.bincount(ratings.item[~ratings.abstained], minlength=len(ratings.items))
+    panels = ratings.panels.assign(
+        unrated=(answered[ratings.panels["item"].to_numpy()] == 0).astype(int)
+    )
+    return (
+        panels.groupby(["panel", "system"], sort=False)
+        .agg(items=("item", "size"), unrated=("unrated", "sum"))
+        .reset_index()
+    )

@@ -1,0 +1,23 @@
+"""Metrics of the task: that they exist, and have the labels which they need."""
+
+from assay.checks.findings import Part, findings_on
+from assay.data.metric_names import lacking_labels, unknown_metrics
+from assay.data.ratings import Ratings
+
+finding = findings_on("metrics")
+
+
+def check_metric_names(ratings: Ratings) -> Part:
+    """Say which metrics that the task names cannot be computed."""
+    own = "; register one of your own first: load_metrics(...), or --metric-file"
+    said = [text + own for text in unknown_metrics(ratings.task)] + lacking_labels(ratings.task)
+    return Part(
+        findings=tuple(
+            finding(
+                "problem",
+                f"task {ratings.task.name} cannot be reported: {text}",
+                code="metric-unavailable",
+            )
+            for text in said
+        )
+    )

@@ -1,0 +1,96 @@
+"""check: everything that the data say about what a fit can and cannot find out."""
+
+from assay._util.plurals import counted
+from assay.checks.answers import check_answers
+from assay.checks.double_sampling import check_double_sampling
+from assay.checks.findings import Check
+from assay.checks.gold import check_audits, check_gold_choice
+from assay.checks.items import check_clusters, check_items
+from assay.checks.leaning import check_leaning
+from assay.checks.metric_names import check_metric_names
+from assay.checks.model_families import check_model_families
+from assay.checks.opposites import check_opposites
+from assay.checks.raters import check_overlap, check_raters
+from assay.checks.reach import check_reach
+from assay.checks.replicates import check_replicates
+from assay.checks.rows import check_rows
+from assay.checks.score_directions import check_score_directions
+from assay.checks.scores import check_scores
+from assay.checks.sessions import check_sessions, check_times
+from assay.checks.slots import check_slots
+from assay.checks.twins import check_twins
+from assay.data.ratings import Ratings, require_ratings
+
+PARTS = (
+    check_rows, check_items, check_overlap, check_raters, check_slots, check_twins,
+    check_opposites, check_model_families, check_replicates, check_answers, check_scores,
+    check_score_directions, check_sessions, check_times, check_audits, check_clusters,
+    check_gold_choice, check_leaning, check_double_sampling, check_reach, check_metric_names,
+)  # fmt: skip
+
+
+def check(ratings: Ratings) -> Check:
+    """Report what the ratings can tell, before any model is fitted.
+
+    Parameters
+    ----------
+    ratings : Ratings
+
+    Returns
+    -------
+    Check
+        ``print`` it for the report; ``findings`` and ``tables`` hold the same for programs.
+
+    Raises
+    ------
+    ModelError
+        If what is given are no Ratings.
+
+    Notes
+    -----
+    Two raters can be compared only if a chain of items that both ends' raters share connects
+    them: the connected components of the graph of raters and items. Twins are pairs of raters
+    that agree on more than 98 % of at least 20 items in common, while two answers drawn at
+    random agree on less than 90 %. Opposites are pairs that agree, by four standard errors, on less
+    than half the items that they would agree on by chance, of at least 20 in common; scores run
+    against others' where their rank correlation is below -0.2, by four standard errors. Language
+    models of one family are told by their names alone. Double sampling [1]_, where a group rated
+    all items of several systems and the others a sample of them, is named with the model that it
+    asks for.
+
+    References
+    ----------
+    .. [1] Tenenbein, A. (1970). A double sampling scheme for estimating from binomial data with
+       misclassifications. Journal of the American Statistical Association 65, 1350-1361.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from assay.io import read_ratings
+    >>> table = pd.DataFrame({"item": [1, 1, 2], "rater": list("aba"), "label": list("xyx")})
+    >>> report = check(read_ratings(table, task="single"))
+    >>> report.tables["ratings_per_item"].to_dict("list")
+    {'ratings': [1, 2], 'items': [1, 1]}
+    """
+    require_ratings("check", ratings)
+    parts = [part(ratings) for part in PARTS]
+    return Check(
+        findings=tuple(f for part in parts for f in part.findings),
+        tables={name: table for part in parts for name, table in part.tables.items()},
+        summary=_summary(ratings),
+    )
+
+
+def _summary(ratings: Ratings) -> str:
+    """Say in a line what there is."""
+    counts = {
+        "rating": len(ratings.answers),
+        "item": len(ratings.items),
+        "rater": len(ratings.raters),
+        "cluster": ratings.items["cluster"].nunique(),
+        "system": len(ratings.systems),
+    }
+    if counts["cluster"] == counts["item"]:
+        del counts["cluster"]
+    told = [counted(count, word) for word, count in counts.items() if count]
+    return f"Task {ratings.task.name}: {', '.join(told)}"

@@ -1,0 +1,197 @@
+"""Scores: who gives them, how many different values, where they heap."""
+
+import json
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.plurals import counted, does, some
+from assay.checks.findings import Finding, Part, findings_on
+from assay.data.ratings import Ratings
+
+_finding = findings_on("scores")
+
+FEW_VALUES = 5
+FEW_SCORES = 10
+FEW_ANCHORS = 10
+"""Answers, or items of known truth, below which they do not say what a class of scores is."""
+HEAPED = 0.5
+HEAPS = 3
+COLUMNS = ["rater", "label", "scores", "values", "commonest", "share_commonest", "zeros", "ones"]
+
+
+def check_scores(ratings: Ratings) -> Part:
+    """Say who gives scores, which values they heap on, and who always gives the same one."""
+    given = _given(ratings)
+    if given.empty:
+        return Part()
+    table = _table(given)
+    found = [text for label, part in given.groupby("label", sort=False) for text in _label(part)]
+    found += [*_raters(table), *_beside_answers(ratings), *_without_anchor(ratings)]
+    found.append(_reader(ratings))
+    return Part(findings=tuple(found), tables={"scores": table})
+
+
+def unanchored_labels(ratings: Ratings) -> list[str]:
+    """Name the labels of which scores alone tell: hardly an answer or a known truth does."""
+    scored = np.isfinite(ratings.scores).any(axis=0)
+    answers = (ratings.answers >= 0).sum(axis=0)
+    known = (ratings.truth >= 0).sum(axis=0)
+    alone = scored & (answers < FEW_ANCHORS) & (known < FEW_ANCHORS)
+    return [ratings.task.label_names[n] for n in np.flatnonzero(alone)]
+
+
+def _without_anchor(ratings: Ratings) -> list[Finding]:
+    """Say that classes which scores alone tell are clusters of scores."""
+    names = unanchored_labels(ratings)
+    if not names:
+        return []
+    text = (
+        f"scores alone tell of {some(names)}: no class has an anchor. A fit splits the items into "
+        "clusters of scores, its shares are theirs, and no claim rests on them; known truth of "
+        "some items (truth=), or answers beside the scores, would say what the classes are"
+    )
+    return [_finding("warning", text, code="scores-alone")]
+
+
+def _given(ratings: Ratings) -> pd.DataFrame:
+    """Return one line per score: rater, label, score."""
+    row, column = np.nonzero(np.isfinite(ratings.scores))
+    return pd.DataFrame(
+        {
+            "rater": ratings.raters.index.to_numpy(object)[ratings.rater[row]],
+            "label": np.array(ratings.task.label_names, object)[column],
+            "score": ratings.scores[row, column],
+        }
+    )
+
+
+def _table(given: pd.DataFrame) -> pd.DataFrame:
+    lines = []
+    for (rater, label), part in given.groupby(["rater", "label"], sort=False):
+        counts = part["score"].value_counts()
+        lines.append(
+            [rater, label, len(part), len(counts), counts.index[0], counts.iloc[0] / len(part),
+             int((part["score"] == 0).sum()), int((part["score"] == 1).sum())]
+        )  # fmt: skip
+    return pd.DataFrame(lines, columns=COLUMNS)
+
+
+def _label(part: pd.DataFrame) -> list[Finding]:
+    """Say how many scores a label has, and whether a few values hold most of them."""
+    counts = part["score"].value_counts(normalize=True)
+    label, raters = part["label"].iloc[0], part["rater"].nunique()
+    given, by = counted(len(part), "score"), counted(raters, "rater")
+    text = f"{label}: {given} by {by}, {counted(len(counts), 'different value')}"
+    top = counts.iloc[:HEAPS]
+    if len(counts) > HEAPS and top.sum() > HEAPED:
+        shown = ", ".join(f"{value:.3g} ({share:.0%})" for value, share in top.items())
+        text += f"; they heap: {shown}"
+    return [
+        _finding(
+            "note",
+            text,
+            code="score-values",
+            numbers={"scores": len(part), "raters": raters, "values": len(counts)},
+        )
+    ]
+
+
+def _raters(table: pd.DataFrame) -> list[Finding]:
+    """Name the raters whose scores have one value, or few."""
+    enough = table[table["scores"] >= FEW_SCORES]
+    constant = list(dict.fromkeys(enough.loc[enough["values"] == 1, "rater"]))
+    few = enough[(enough["values"] > 1) & (enough["values"] <= FEW_VALUES)]
+    found = []
+    if constant:
+        text = (
+            f"{counted(len(constant), 'rater')} always {does(len(constant), 'give')} the same score"
+        )
+        found.append(
+            _finding(
+                "warning",
+                f"{text}: {some(constant)}",
+                code="constant-scores",
+                numbers={"raters": len(constant)},
+            )
+        )
+    if len(few):
+        names = list(dict.fromkeys(few["rater"]))
+        give = f"{counted(len(names), 'rater')} {does(len(names), 'give')}"
+        found.append(
+            _finding(
+                "note",
+                f"{give} {FEW_VALUES} different scores or fewer: {some(names)}",
+                code="few-score-values",
+                numbers={"raters": len(names), "values": FEW_VALUES},
+            )
+        )
+    return found
+
+
+def _reader(ratings: Ratings) -> Finding:
+    """Say which family reads scores: all others read answers alone."""
+    scored = np.isfinite(ratings.scores).any(axis=1)
+    every = ratings.raters["group"].to_numpy(object)
+    groups = every[ratings.rater]
+    who = list(dict.fromkeys(groups[scored]))
+    if named := without_order(ratings, np.isin(groups, who)):
+        text = (
+            "no fit reads these scores: the family scored takes binary labels and ordered classes "
+            f"alone, and these raters answer {', '.join(named)}, whose classes have no order. If "
+            "they have one, write `ordered = true` in the task file; raters='hierarchical' reads "
+            "the answers alone"
+        )
+        return _finding("warning", text, code="scores-unread")
+    others = [g for g in dict.fromkeys(every) if g not in who]
+    recipes = dict.fromkeys(who, "scored") | dict.fromkeys(others, "hierarchical")
+    raters = json.dumps(recipes, ensure_ascii=False) if others else "'scored'"
+    return _finding(
+        "note",
+        f"a fit reads scores with raters={raters}; other families read answers alone",
+        code="scores-reader",
+    )
+
+
+def without_order(ratings: Ratings, rows: NDArray[np.bool_]) -> list[str]:
+    """Name the labels of three classes or more without order that some ratings answer."""
+    answered = (ratings.answers[rows] >= 0).any(axis=0)
+    return [
+        label.name
+        for label, some_answer in zip(ratings.task.labels, answered, strict=True)
+        if some_answer and len(label.classes) > 2 and not label.ordered
+    ]
+
+
+def _beside_answers(ratings: Ratings) -> list[Finding]:
+    """Say how scores and answers go together."""
+    scored = np.isfinite(ratings.scores)
+    answered = ratings.answers >= 0
+    alone = int(ratings.scores_alone.sum())
+    found = []
+    if alone:
+        text = (
+            f"{counted(alone, 'rating', 'have')} scores and no answer: families that read answers "
+            "alone learn nothing from them"
+        )
+        found.append(
+            _finding("note", text, code="scores-without-answers", numbers={"ratings": alone})
+        )
+    binary = np.array([len(label.classes) == 2 for label in ratings.task.labels])
+    both = scored & answered & binary & (ratings.scores != 0.5)
+    against = int((both & ((ratings.scores > 0.5) != (ratings.answers == 1))).sum())
+    if against:
+        text = (
+            f"{against} of {int(both.sum())} scores lie on the other side of 1/2 than the answer "
+            "(a confidence below 1/2 says that the other class is likelier)"
+        )
+        found.append(
+            _finding(
+                "warning" if against > 0.05 * both.sum() else "note",
+                text,
+                code="scores-against-answers",
+                numbers={"scores": against, "of": int(both.sum())},
+            )
+        )
+    return found

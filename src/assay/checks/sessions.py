@@ -1,0 +1,118 @@
+"""Sessions and times: how the ratings spread over periods, and how long they took."""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.plurals import some
+from assay.checks.findings import Finding, Part, findings_on
+from assay.data.ratings import Ratings
+
+_finding = findings_on("sessions")
+
+FEW_RATINGS = 10
+
+
+def check_sessions(ratings: Ratings) -> Part:
+    """Say how many sessions there are, and for how many raters drift can be asked about."""
+    if not ratings.sessions:
+        return Part()
+    table = _session_table(ratings)
+    sizes = table["ratings"]
+    spread = f"{sizes.min()} to {sizes.max()}" if sizes.nunique() > 1 else sizes.iloc[0]
+    shown = some([f"{line.session} {line.ratings}" for line in table.itertuples()])
+    text = (
+        f"{len(table)} sessions, from {table['session'].iloc[0]} to {table['session'].iloc[-1]}, "
+        f"with {spread} ratings each: {shown}"
+    )
+    found = [
+        _finding(
+            "note",
+            text,
+            code="session-sizes",
+            numbers={"sessions": len(table), "fewest": sizes.min(), "most": sizes.max()},
+        ),
+        _drift(ratings),
+    ]
+    unknown = int((ratings.session == "").sum())
+    if unknown:
+        found.append(
+            _finding(
+                "note",
+                f"{unknown} ratings have no session: they tell nothing of drift",
+                code="unknown-sessions",
+                numbers={"ratings": unknown},
+            )
+        )
+    return Part(findings=tuple(found), tables={"sessions": table})
+
+
+def session_codes(ratings: Ratings) -> NDArray[np.int64]:
+    """Return the position of each rating's session; -1 if it is not known."""
+    return np.asarray(pd.Index(ratings.sessions).get_indexer(pd.Index(ratings.session)), np.int64)
+
+
+def _session_table(ratings: Ratings) -> pd.DataFrame:
+    """Return per session the ratings with an answer or a score, their raters and items."""
+    told = ~ratings.abstained & (ratings.session != "")
+    frame = pd.DataFrame(
+        {
+            "session": session_codes(ratings)[told],
+            "ratings": 1,
+            "rater": ratings.rater[told],
+            "item": ratings.item[told],
+        }
+    )
+    counts = frame.groupby("session").agg(
+        ratings=("ratings", "sum"), raters=("rater", "nunique"), items=("item", "nunique")
+    )
+    table = counts.reindex(range(len(ratings.sessions)), fill_value=0)
+    return table.assign(session=list(ratings.sessions))[["session", "ratings", "raters", "items"]]
+
+
+def _drift(ratings: Ratings) -> Finding:
+    """Count the raters who rated enough in two sessions or more."""
+    told = ~ratings.abstained & (ratings.session != "")
+    shape = (len(ratings.raters), len(ratings.sessions))
+    counts = np.zeros(shape, np.int64)
+    np.add.at(counts, (ratings.rater[told], session_codes(ratings)[told]), 1)
+    able = int(((counts >= FEW_RATINGS).sum(axis=1) >= 2).sum())
+    text = (
+        f"{able} of {shape[0]} raters have {FEW_RATINGS} ratings or more in each of two sessions: "
+    )
+    text += "their drift can be asked about" if able else "drift would come from the prior alone"
+    return _finding(
+        "note" if able else "warning",
+        text,
+        code="drift-raters",
+        numbers={"able": able, "raters": shape[0], "ratings": FEW_RATINGS},
+    )
+
+
+def check_times(ratings: Ratings) -> Part:
+    """Say how many ratings have a time, and how long they took."""
+    seconds = ratings.seconds[np.isfinite(ratings.seconds)]
+    if not len(seconds):
+        return Part()
+    low, middle, high = np.quantile(seconds, [0.05, 0.5, 0.95])
+    text = (
+        f"{len(seconds)} of {len(ratings.seconds)} ratings have a time: half of them took "
+        f"{middle:.3g} seconds or less, 90 % of them {low:.3g} to {high:.3g}"
+    )
+    return Part(
+        findings=(
+            Finding(
+                level="note",
+                topic="times",
+                text=text,
+                code="rating-times",
+                numbers={
+                    "timed": len(seconds),
+                    "ratings": len(ratings.seconds),
+                    "median": middle,
+                    "lower": low,
+                    "upper": high,
+                },
+            ),
+        )
+    )

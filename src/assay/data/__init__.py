@@ -1,0 +1,1 @@
+"""Tasks, states, ratings, and which raters overlap on which items."""

@@ -1,0 +1,76 @@
+"""Names of metrics and the labels that they need, known without the functions.
+
+A task file names metrics long before any is computed: what cannot be computed is refused early.
+"""
+
+from collections.abc import Sequence
+
+from assay._util.errors import suggest
+from assay.data.task import Task
+
+SHIPPED: dict[str, tuple[str, ...]] = {
+    "topical_precision_at_k": ("topically_relevant",),
+    "sufficiency_hit_at_k": ("evidence_sufficient",),
+    "sufficiency_rate_at_k": ("evidence_sufficient",),
+    "misleading_context_rate_at_k": ("misleading",),
+    "mean_reciprocal_rank_at_k": ("topically_relevant",),
+    "ndcg_at_k": ("topically_relevant", "evidence_sufficient"),
+    "grounding_presence_rate": ("support_present",),
+    "unsupported_claim_rate": ("unsupported_claim_present",),
+    "contradiction_rate": ("contradicted_claim_present",),
+    "citation_presence_rate": ("source_cited",),
+    "conditional_fabrication_rate": ("source_cited", "fabricated_source"),
+    "proper_action_rate": ("proper_action",),
+    "on_topic_rate": ("response_on_topic",),
+    "helpfulness_rate": ("helpful",),
+    "incompleteness_rate": ("incomplete",),
+    "unsafe_content_rate": ("unsafe_content",),
+    "flag_rate": ("flagged",),
+    "interpretable_rate": ("flagged", "interpretable"),
+    "attributable_rate": ("interpretable", "attributable"),
+}
+"""The labels that each shipped metric needs."""
+_OWN: dict[str, tuple[str, ...]] = {}
+
+
+def remember(name: str, labels: Sequence[str] | None) -> None:
+    """Remember a metric that is registered, and the labels that it needs."""
+    if name not in SHIPPED:
+        _OWN[name] = tuple(labels or ())
+
+
+def lacking_labels(task: Task) -> list[str]:
+    """Say which metrics of a task need labels that it does not have.
+
+    Examples
+    --------
+    >>> from assay.data.task import Label
+    >>> lacking_labels(Task(name="t", labels=(Label(name="ok"),), metrics=("flag_rate",)))
+    ["metric 'flag_rate' needs the label flagged, which the task does not have; its labels: ok"]
+    """
+    known = SHIPPED | _OWN
+    said = []
+    for name in (name for name in task.metrics if isinstance(name, str)):
+        lacks = [label for label in known.get(name, ()) if label not in task.label_names]
+        if lacks:
+            said.append(
+                f"metric {name!r} needs the label{'s' * (len(lacks) > 1)} {', '.join(lacks)}, "
+                f"which the task does not have; its labels: {', '.join(task.label_names)}"
+            )
+    return said
+
+
+def unknown_metrics(task: Task) -> list[str]:
+    """Say which metrics of a task do not exist, and which names are near.
+
+    Examples
+    --------
+    >>> unknown_metrics(Task(name="t", labels=(), metrics=("flag_rat",)))
+    ["no metric is called 'flag_rat'; did you mean flag_rate?"]
+    """
+    known = [*SHIPPED, *_OWN]
+    return [
+        f"no metric is called {name!r}; {suggest(name, known)}"
+        for name in task.metrics
+        if not (isinstance(name, str) and name in known)
+    ]

@@ -1,0 +1,356 @@
+"""Ratings: what raters said about items, as arrays with names. A value; reading is elsewhere."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.errors import ArgumentError, RatingsError
+from assay._util.plurals import counted
+from assay._util.validation import cut
+from assay.data.states import MISSING, Vectors
+from assay.data.task import Task
+
+Partial = Literal["lost", "draft"]
+Resolve = Literal["retry", "repair"]
+PARTIAL = ("lost", "draft")
+RESOLVE = ("retry", "repair")
+ITEM_COLUMNS = ("cluster", "stratum", "weight")
+"""Of ``Ratings.items``, whatever the task."""
+AUDITED_RIGHT, AUDITED_WRONG, NOT_AUDITED, SOME_WRONG = 1, 0, -1, -2
+NO_FILE = re.compile("[\0\ud800-\udfff]")
+"""Characters that no file of a fit can hold."""
+PER_RATING = (
+    "answers", "item", "rater", "replicate", "abstained", "scores", "session", "audit", "seconds",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accounting:
+    """What became of every row of the input.
+
+    Attributes
+    ----------
+    rows_read : int
+        Rows of the source.
+    rows_used : int
+        Rows that became a rating (answers of one label a row are joined before counting: all
+        rows of a used rating count).
+    set_aside : pandas.DataFrame
+        One line per row not used: ``line`` (number in the file, the header is line 1; for a
+        DataFrame the index label), ``item``, ``rater``, ``reason`` (short, the same words for the
+        same cause), ``detail``.
+    roles : pandas.DataFrame
+        One line per column of the source: ``column``, ``role``, ``evidence``, ``alternatives``.
+    notes : tuple of str
+        What the reader decided by itself, in sentences.
+    source : str
+        Path of the file, or ``"a DataFrame"``.
+    sha256 : str
+        Hash of the input.
+    """
+
+    rows_read: int
+    rows_used: int
+    set_aside: pd.DataFrame
+    roles: pd.DataFrame
+    notes: tuple[str, ...] = ()
+    source: str = ""
+    sha256: str = ""
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """Number of rows set aside for each reason."""
+        return {str(k): int(v) for k, v in self.set_aside["reason"].value_counts().items()}
+
+
+def no_accounting(rows: int, source: str = "arrays") -> Accounting:
+    """Accounting of input that was not read from a file: every row is used."""
+    return Accounting(
+        rows_read=rows,
+        rows_used=rows,
+        set_aside=pd.DataFrame(columns=["line", "item", "rater", "reason", "detail"]),
+        roles=pd.DataFrame(columns=["column", "role", "evidence", "alternatives"]),
+        source=source,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Simulated:
+    """What a simulation knows that its raters do not.
+
+    Attributes
+    ----------
+    truth : ndarray of int16 (item, label)
+        Class codes of the states that were drawn.
+    values : mapping of str to ndarray
+        Parameters by name.
+    """
+
+    truth: Vectors
+    values: Mapping[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ratings:
+    """Ratings of items by raters under one task.
+
+    Attributes
+    ----------
+    task : Task
+        With the classes of every label known and the response strengths of the rules as they
+        were in the interface that these ratings come from.
+    answers : ndarray of int16 (rating, label)
+        Class codes; ``MISSING`` (-1) if not there, ``NOT_ASKED`` (-2) if the rater's own answers
+        close the label's gate.
+    item, rater : ndarray of int64 (rating,)
+        Positions in ``items`` and ``raters``.
+    replicate : ndarray of int64 (rating,)
+        0 for a rater's first rating of an item, 1 for the second, ...
+    abstained : ndarray of bool (rating,)
+        The rater discarded or skipped the item: all answers and scores are missing, on purpose.
+    items : pandas.DataFrame
+        One line per item, index ``item`` (unique strings). Columns ``cluster`` (string; the
+        item's own name if nothing is known), ``stratum`` (string, ``""`` if none), ``weight``
+        (positive float, 1 if none), and any covariates (numbers or strings).
+    raters : pandas.DataFrame
+        One line per rater, index ``rater`` (unique strings). Column ``group`` (string).
+    truth : ndarray of int16 (item, label)
+        Known truth: class codes, ``MISSING`` where it is not known, ``NOT_ASKED`` where it is
+        known that the label does not apply.
+    panels : pandas.DataFrame
+        One line per place of an item in a ranked list: ``panel``, ``system``, ``cluster``
+        (strings), ``rank`` (int, from 1), ``item`` (position in ``items``). An item may stand in
+        the panels of several systems, and may have no rating. Without ranked lists each item is
+        its own panel with rank 1; ``system`` is ``""`` where there is none. Items of a list
+        without an order share rank 1.
+    partial, resolve : str
+        How partly answered ratings and blocked answers came about.
+    accounting : Accounting
+        What became of every row of the input.
+    simulated : Simulated or None
+        The truth, if these ratings are simulated; no fit looks at it.
+    scores : ndarray of float (rating, label)
+        In [0, 1]: how far up the classes the rater places the item, P(upper class) of a binary
+        label; NaN where the rating gives no score. A rating of scores only has no answers, and
+        is no abstention.
+    session : ndarray of str (rating,)
+        The session, snapshot or period of the rating; ``""`` where it is not known.
+    sessions : tuple of str
+        The sessions in order of time; all that ``session`` names, and perhaps more.
+    audit : ndarray of int8 (rating, label)
+        1 the answer was checked and is right, 0 it was checked and is wrong, -1 not checked;
+        -2 (``SOME_WRONG``) on every answer of a rating that was found wrong as a whole, without
+        a word on which of its several answers is.
+    seconds : ndarray of float (rating,)
+        How long the rating took; NaN where it is not known.
+
+    The last five may be left out: then nothing is known of them.
+    """
+
+    task: Task
+    answers: Vectors
+    item: NDArray[np.int64]
+    rater: NDArray[np.int64]
+    replicate: NDArray[np.int64]
+    abstained: NDArray[np.bool_]
+    items: pd.DataFrame
+    raters: pd.DataFrame
+    truth: Vectors
+    panels: pd.DataFrame
+    partial: Partial = "lost"
+    resolve: Resolve = "retry"
+    accounting: Accounting = field(default_factory=lambda: no_accounting(0))
+    simulated: Simulated | None = None
+    scores: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 0)))
+    session: NDArray[np.object_] = field(default_factory=lambda: np.zeros(0, object))
+    sessions: tuple[str, ...] = ()
+    audit: NDArray[np.int8] = field(default_factory=lambda: np.zeros((0, 0), np.int8))
+    seconds: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        """Complete what was left out, and refuse what does not fit the ratings in number."""
+        blank = {
+            "scores": _all_alike(np.nan, self.answers.shape),
+            "session": _all_alike(np.array("", object), (len(self.answers),)),
+            "audit": _all_alike(np.int8(NOT_AUDITED), self.answers.shape),
+            "seconds": _all_alike(np.nan, (len(self.answers),)),
+        }
+        for name, neutral in blank.items():
+            given = np.asarray(getattr(self, name), neutral.dtype)
+            if given.shape != neutral.shape and _knows_something(given):
+                raise RatingsError(
+                    f"{name} has shape {given.shape}, but the ratings need {neutral.shape}; "
+                    "select ratings with assay.data.ratings.take_ratings",
+                    code="ratings-shape",
+                )
+            # The dataclass is frozen to its users; here it is still being made.
+            object.__setattr__(self, name, given if given.shape == neutral.shape else neutral)
+        named = [str(s) for s in pd.unique(self.session) if s]
+        object.__setattr__(self, "sessions", tuple(self.sessions) or tuple(named))
+        unlisted = [name for name in named if name not in self.sessions]
+        if unlisted:
+            raise RatingsError(
+                f"sessions does not list {', '.join(unlisted)}",
+                code="unlisted-sessions",
+                numbers={"sessions": len(unlisted)},
+            )
+
+    @property
+    def answered(self) -> NDArray[np.bool_]:
+        """Which ratings say anything, an answer or a score: (rating,)."""
+        said = (self.answers != MISSING) | np.isfinite(self.scores)
+        return np.asarray(said.any(axis=1))
+
+    @property
+    def scores_alone(self) -> NDArray[np.bool_]:
+        """Which ratings have a score and no answer: (rating,)."""
+        scored = np.isfinite(self.scores).any(axis=1)
+        return np.asarray(scored & ~(self.answers >= 0).any(axis=1))
+
+    @property
+    def has_truth(self) -> NDArray[np.bool_]:
+        """Of which items the truth is known, at least in part: (item,)."""
+        return np.asarray((self.truth != MISSING).any(axis=1))
+
+    @property
+    def systems(self) -> list[str]:
+        """Names of the systems, sorted; empty if there are none."""
+        return sorted(set(pd.unique(self.panels["system"])) - {""})
+
+    def __repr__(self) -> str:
+        """One line: sizes and task."""
+        parts = [
+            counted(len(self.answers), "rating"),
+            counted(len(self.items), "item"),
+            counted(len(self.raters), "rater"),
+        ]
+        if self.items["cluster"].nunique() < len(self.items):
+            parts.append(counted(self.items["cluster"].nunique(), "cluster"))
+        if self.systems:
+            parts.append(counted(len(self.systems), "system"))
+        return f"<assay.Ratings of task {self.task.name}: {', '.join(parts)}>"
+
+
+def require_storable(ratings: Ratings) -> None:
+    """Refuse names that no file can hold: after a long fit it would be too late.
+
+    Raises
+    ------
+    RatingsError
+    """
+    columns: dict[str, pd.Index | pd.Series[Any] | tuple[str, ...]] = {
+        "item": ratings.items.index, "cluster": ratings.items["cluster"],
+        "stratum": ratings.items["stratum"], "rater": ratings.raters.index,
+        "rater group": ratings.raters["group"], "system": ratings.panels["system"],
+        "session": ratings.sessions,
+    }  # fmt: skip
+    for what, names in columns.items():
+        known = list(names) if isinstance(names, tuple) else names.tolist()
+        if not storable("\n".join(map(str, known))):
+            bad = next(name for name in known if not storable(name))
+            raise RatingsError(
+                f"the {what} {cut(str(bad))} cannot be stored: its name holds the character NUL "
+                "or half a character (a lone surrogate); rename it",
+                code="unstorable-name",
+            )
+
+
+def storable(name: object) -> bool:
+    r"""Whether a name can stand in a file.
+
+    Examples
+    --------
+    >>> storable("naïve"), storable("a\0b"), storable("\udc80")
+    (True, False, False)
+    """
+    text = str(name)
+    return not NO_FILE.search(text)
+
+
+def covariate_columns(items: pd.DataFrame) -> list[str]:
+    """Return the columns of the items that a formula may read, beside those of every task."""
+    return [str(name) for name in items.columns if name not in ITEM_COLUMNS]
+
+
+def _all_alike(value: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return an array of one value, which takes no memory and cannot be written to."""
+    return np.broadcast_to(value, shape)
+
+
+def _knows_something(values: NDArray[Any]) -> bool:
+    """Whether an array of scores, sessions, audits or times says anything at all."""
+    if values.dtype == object:
+        return bool((values != "").any())
+    if values.dtype == np.int8:
+        return bool((values != NOT_AUDITED).any())
+    return bool(np.isfinite(values).any())
+
+
+def take_ratings(ratings: Ratings, rows: NDArray[np.bool_] | NDArray[np.integer]) -> Ratings:
+    """Return some of the ratings; items, raters, panels, truth and sessions stay as they are.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    rows : ndarray of bool or int (rating,)
+        A mask, or positions.
+
+    Returns
+    -------
+    Ratings
+
+    Examples
+    --------
+    >>> from assay.io.datasets import anesthesia_ratings
+    >>> ratings = anesthesia_ratings()
+    >>> take_ratings(ratings, ratings.replicate == 0)
+    <assay.Ratings of task single: 225 ratings, 45 items, 5 raters>
+    """
+    return replace(
+        ratings,
+        **{name: getattr(ratings, name)[rows] for name in PER_RATING},
+    )
+
+
+def require_ratings(
+    function: str, given: object, *, instead: str = "make them with assay.read_ratings(source, ...)"
+) -> None:
+    """Refuse what are no ratings, in the name of the function that takes them.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    if not isinstance(given, Ratings):
+        raise ArgumentError(
+            f"{function} takes Ratings, not {type(given).__name__}; {instead}", code="argument-type"
+        )
+
+
+def audited_ratings(ratings: Ratings) -> NDArray[np.int8]:
+    """Say of each rating, as a whole vector, what an audit found.
+
+    Returns
+    -------
+    ndarray of int8 (rating,)
+        1 all answers are right, 0 some answer is wrong, -1 not all of them were checked: whether a
+        rating is right throughout cannot be told from some of its answers, and to count only
+        those that are wrong would make raters worse than they are.
+
+    Examples
+    --------
+    >>> from assay.io.datasets import anesthesia_ratings
+    >>> audit = np.where(anesthesia_ratings().answers == 0, 1, -1)
+    >>> int((audited_ratings(replace(anesthesia_ratings(), audit=audit)) == 1).sum())
+    128
+    """
+    given = ratings.answers >= 0
+    whole = given.any(axis=1) & (~given | (ratings.audit != NOT_AUDITED)).all(axis=1)
+    wrong = np.isin(ratings.audit, (AUDITED_WRONG, SOME_WRONG)).any(axis=1)
+    verdict = np.where(wrong, AUDITED_WRONG, AUDITED_RIGHT)
+    return np.where(whole, verdict, NOT_AUDITED).astype(np.int8)

@@ -1,0 +1,217 @@
+"""States (admissible truth vectors) and responses (admissible answer vectors) of a task.
+
+Both are enumerated once, label by label, so that a rule prunes as soon as its labels are set.
+Vectors hold class codes; :data:`NOT_ASKED` marks a label that the gates close.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.errors import TaskError
+from assay.data.rules import NOT_ASKED, Expression
+from assay.data.task import Task
+from assay.data.task_files import task_from_json
+
+MISSING = -1
+"""Code of an answer that is not there although it was asked for, or may have been."""
+
+Vectors = NDArray[np.int16]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StateSpace:
+    """The truth vectors and the answer vectors that a task admits.
+
+    Attributes
+    ----------
+    states : ndarray of int16 (state, label)
+        Admissible truth vectors: hard rules hold.
+    state_names : tuple of str
+        Readable names, e.g. ``"topically_relevant=yes, ..."``.
+    soft : ndarray of bool (state, soft rule)
+        Which states break which rule of truth strength ``soft``.
+    paths : ndarray of int16 (path, label)
+        All complete answer vectors through the gates, rules aside.
+    blocked : ndarray of bool (path,)
+        Paths that break a rule which the interface blocks: no rater can record them.
+    warned : ndarray of bool (path, warned rule)
+        Which paths break which rule that the interface warns about.
+    """
+
+    states: Vectors
+    state_names: tuple[str, ...]
+    soft: NDArray[np.bool_]
+    soft_names: tuple[str, ...]
+    paths: Vectors
+    blocked: NDArray[np.bool_]
+    warned: NDArray[np.bool_]
+    warned_names: tuple[str, ...]
+
+
+@lru_cache(maxsize=64)
+def _space(key: str) -> StateSpace:
+    return _enumerate_space(task_from_json(key))
+
+
+def state_space(task: Task) -> StateSpace:
+    """Enumerate the states and responses of a task.
+
+    Parameters
+    ----------
+    task : Task
+        With the classes of every label known.
+
+    Returns
+    -------
+    StateSpace
+
+    Raises
+    ------
+    TaskError
+        If gates form a circle, the rules leave no state or make a class impossible, or there are
+        more than ``task.max_states`` states.
+
+    Examples
+    --------
+    >>> from assay.data.task_files import load_task
+    >>> len(state_space(load_task("grounding")).states)
+    18
+    """
+    return _space(task.to_json())
+
+
+def _enumerate_space(task: Task) -> StateSpace:
+    for label in task.labels:
+        if not label.classes:
+            raise TaskError(
+                f"label {label.name} of task {task.name} takes its classes from the data; "
+                "read ratings with it first",
+                code="open-classes",
+            )
+    rules = [(rule, task.expression(rule.expression)) for rule in task.rules]
+    hard = [e for rule, e in rules if rule.truth == "hard"]
+    states = _enumerate(task, hard, what="states")
+    if not len(states):
+        texts = "; ".join(e.text for e in hard)
+        raise TaskError(
+            f"the rules of task {task.name} contradict each other, no state is left: {texts}",
+            code="rules-contradict",
+        )
+    for column, label in enumerate(task.labels):
+        for code, name in enumerate(label.classes):
+            if not (states[:, column] == code).any():
+                raise TaskError(
+                    f"the rules and gates of task {task.name} leave no state in which "
+                    f"{label.name} is {name}; remove the class, or soften a rule",
+                    code="rules-exclude-class",
+                )
+    paths = _enumerate(task, [], what="answer vectors")
+    blocks = [e for rule, e in rules if rule.response == "block"]
+    soft = [(rule.name, e) for rule, e in rules if rule.truth == "soft"]
+    warn = [(rule.name, e) for rule, e in rules if rule.response == "warn"]
+    blocked = _broken(task, paths, blocks).any(axis=1)
+    if blocked.all():
+        raise TaskError(
+            f"the blocked rules of task {task.name} leave no answer that a rater could give",
+            code="rules-block-all",
+        )
+    return StateSpace(
+        states=states,
+        state_names=tuple(vector_name(task, s) for s in states),
+        soft=_broken(task, states, [e for _, e in soft]),
+        soft_names=tuple(n for n, _ in soft),
+        paths=paths,
+        blocked=blocked,
+        warned=_broken(task, paths, [e for _, e in warn]),
+        warned_names=tuple(n for n, _ in warn),
+    )
+
+
+def vector_name(task: Task, vector: Sequence[int] | Vectors) -> str:
+    """Return a readable name of a vector of class codes.
+
+    Examples
+    --------
+    >>> from assay.data.task_files import load_task
+    >>> vector_name(load_task("ais"), [0, 0, NOT_ASKED])
+    'not flagged, not interpretable'
+    """
+    words = []
+    for label, code in zip(task.labels, vector, strict=True):
+        if code == NOT_ASKED:
+            continue
+        if code == MISSING:
+            words.append(f"{label.name}=?")
+        elif label.classes == ("no", "yes"):
+            words.append(label.name if code else f"not {label.name}")
+        elif len(task.labels) == 1:
+            words.append(label.classes[code])
+        else:
+            words.append(f"{label.name}={label.classes[code]}")
+    return ", ".join(words)
+
+
+def label_order(task: Task) -> list[int]:
+    """Return the labels' positions so that each comes after those that its gate names."""
+    waiting = {
+        la.name: set(task.expression(la.asked_if).labels) if la.asked_if else set()
+        for la in task.labels
+    }
+    names, order = list(task.label_names), []
+    while waiting:
+        ready = [n for n in waiting if not (waiting[n] & waiting.keys())]
+        if not ready:
+            circle = ", ".join(sorted(waiting))
+            raise TaskError(
+                f"the gates of task {task.name} form a circle among: {circle}",
+                code="gates-in-circle",
+            )
+        for name in ready:
+            order.append(names.index(name))
+            del waiting[name]
+    return order
+
+
+def _columns(task: Task, vectors: Vectors) -> dict[str, NDArray[np.integer]]:
+    return {name: vectors[:, n] for n, name in enumerate(task.label_names)}
+
+
+def _broken(task: Task, vectors: Vectors, rules: Sequence[Expression]) -> NDArray[np.bool_]:
+    """Which vectors break which rules: (vector, rule)."""
+    columns = _columns(task, vectors)
+    broken = [~rule(columns) for rule in rules]
+    return np.stack(broken, axis=1) if broken else np.zeros((len(vectors), 0), bool)
+
+
+def _enumerate(task: Task, rules: Sequence[Expression], *, what: str) -> Vectors:
+    """All vectors that pass the gates and obey the rules, in lexical order of the labels."""
+    limit = task.max_states
+    vectors = np.full((1, len(task.labels)), MISSING, np.int16)
+    done: set[str] = set()
+    pending = list(rules)
+    for column in label_order(task):
+        label = task.labels[column]
+        asked = np.ones(len(vectors), bool)
+        if label.asked_if:
+            asked = task.expression(label.asked_if)(_columns(task, vectors))
+        closed = vectors[~asked].copy()
+        closed[:, column] = NOT_ASKED
+        grown = np.repeat(vectors[asked], len(label.classes), axis=0)
+        grown[:, column] = np.tile(np.arange(len(label.classes), dtype=np.int16), int(asked.sum()))
+        vectors = np.concatenate([closed, grown])
+        done.add(label.name)
+        ready = [r for r in pending if set(r.labels) <= done]
+        pending = [r for r in pending if r not in ready]
+        vectors = vectors[~_broken(task, vectors, ready).any(axis=1)]
+        if len(vectors) > limit:
+            raise TaskError(
+                f"task {task.name} has more than {limit} {what}; "
+                "split it into tasks, add rules, or raise max_states in the task file",
+                code="too-many-states",
+                numbers={"most": limit},
+            )
+    return vectors[np.lexsort(vectors.T[::-1])]

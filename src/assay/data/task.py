@@ -1,0 +1,117 @@
+"""A task: what is believed about the questions that raters answer. Data, no behaviour."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Literal
+
+from assay._util.errors import TaskError, suggest
+from assay.data.rules import Expression, parse
+
+TruthStrength = Literal["hard", "soft", "off"]
+ResponseStrength = Literal["block", "warn", "off"]
+TRUTH_STRENGTHS = ("hard", "soft", "off")
+RESPONSE_STRENGTHS = ("block", "warn", "off")
+ROLES = ("item", "cluster", "panel", "rank", "system")
+MAX_CLASSES = 256
+
+
+@dataclass(frozen=True, kw_only=True)
+class Label:
+    """One question of a task.
+
+    ``classes`` is empty if they are to be taken from the data. ``asked_if`` is the gate: the text
+    of a rule over other labels, empty if the label is always asked.
+    """
+
+    name: str
+    classes: tuple[str, ...] = ("no", "yes")
+    ordered: bool = False
+    description: str = ""
+    asked_if: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """A logical relation between labels, with its two separate strengths.
+
+    ``truth`` is how far the truth keeps to it, ``response`` what the interface did with answers
+    that break it.
+    """
+
+    name: str
+    expression: str
+    truth: TruthStrength = "hard"
+    response: ResponseStrength = "block"
+    description: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """Labels, gates, rules, metrics and the columns that data of this task usually have."""
+
+    name: str
+    labels: tuple[Label, ...]
+    rules: tuple[Rule, ...] = ()
+    description: str = ""
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    metrics: tuple[str, ...] = ()
+    max_states: int = 1024
+
+    @property
+    def label_names(self) -> tuple[str, ...]:
+        """Names of the labels, in order."""
+        return tuple(label.name for label in self.labels)
+
+    @property
+    def classes(self) -> dict[str, tuple[str, ...]]:
+        """Classes of each label."""
+        return {label.name: label.classes for label in self.labels}
+
+    def expression(self, text: str) -> Expression:
+        """Parse a rule over this task's labels."""
+        return parse(text, self.classes)
+
+    def with_classes(self, classes: Mapping[str, tuple[str, ...]]) -> "Task":
+        """Return this task with the classes of some labels filled in from the data."""
+        labels = tuple(
+            replace(label, classes=tuple(classes.get(label.name, label.classes)))
+            for label in self.labels
+        )
+        return replace(self, labels=labels)
+
+    def with_responses(self, responses: Mapping[str, str]) -> "Task":
+        """Return this task with the response strength of some rules replaced.
+
+        A rule is named by its name or by its expression.
+        """
+        known = {key: r.name for r in self.rules for key in (r.name, r.expression)}
+        for key, strength in responses.items():
+            if key not in known:
+                names = [r.name for r in self.rules]
+                raise TaskError(
+                    f"response: {key!r} is no rule of task {self.name}; "
+                    + (suggest(key, names) if names else "the task has no rules"),
+                    code="unknown-rule",
+                )
+            if strength not in RESPONSE_STRENGTHS:
+                raise TaskError(
+                    f"response of rule {key!r}: {strength!r}; "
+                    f"allowed: {', '.join(RESPONSE_STRENGTHS)}",
+                    code="response-argument",
+                )
+        chosen = {known[key]: strength for key, strength in responses.items()}
+        rules = tuple(
+            replace(r, response=chosen.get(r.name, r.response))  # type: ignore[arg-type]
+            for r in self.rules
+        )
+        return replace(self, rules=rules)
+
+    def with_truths(self, truths: Mapping[str, TruthStrength]) -> "Task":
+        """Return this task with the truth strength of some rules replaced, by rule name."""
+        rules = tuple(replace(r, truth=truths.get(r.name, r.truth)) for r in self.rules)
+        return replace(self, rules=rules)
+
+    def to_json(self) -> str:
+        """Serialise the task; :func:`~assay.data.task_files.task_from_json` is its inverse."""
+        return json.dumps(asdict(self))

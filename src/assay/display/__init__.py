@@ -1,0 +1,1 @@
+"""Results as data frames, as tables of the terminal, and in words."""

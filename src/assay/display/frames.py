@@ -1,0 +1,182 @@
+"""Results as data frames: what the command line shows, writes and hands to the report."""
+
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from assay._util.intervals import require_level
+from assay.fits.datatree import ratings_of, structure_of
+from assay.fits.labels import label_probabilities
+from assay.fits.summary import summarize
+from assay.inference.label_doubts import doubts_by_class, doubts_by_label
+from assay.raters.accuracy import rater_accuracy
+from assay.raters.agreements import rater_agreement
+from assay.raters.dependence import effective_raters
+from assay.raters.drift import drift_table, reliability_by_session
+from assay.raters.reliability import class_shares, rater_reliability
+
+Kind = Literal["recorded", "raw"]
+
+
+def reliability_frame(
+    fit: xr.DataTree, kind: Kind = "recorded", level: float = 0.95
+) -> pd.DataFrame:
+    """Return a line per rater, label, true and reported class, of those that exist.
+
+    Beside the probability stands the raw agreement of the rater with the others on the label
+    (:func:`assay.rater_agreement`), and why the probability may mislead, if it may (``doubt``).
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+    kind : {"recorded", "raw"}
+    level : float
+        Probability of the intervals.
+    """
+    require_level(level)
+    draws = rater_reliability(fit, kind=kind)
+    lines = summarize(draws, level=level)
+    lines = lines[lines["undefined"] < 1].assign(kind=kind)
+    doubted, alone = doubts_by_label(fit), doubts_by_class(fit)
+    classes = zip(lines["label"], lines["true_class"], strict=True)
+    lines["doubt"] = [doubted.get(pair[0], alone.get(pair, "")) for pair in classes]
+    front = ["rater", "label", "true_class", "reported_class", "mean", "sd", "lower", "upper"]
+    lines = lines[[*front, "level", "kind", "reference", "doubt"]].reset_index(drop=True)
+    return _beside_agreement(lines, fit, level)
+
+
+def _beside_agreement(lines: pd.DataFrame, fit: xr.DataTree, level: float) -> pd.DataFrame:
+    """Put the raw agreement of raters with the others beside lines of raters and labels."""
+    raw = rater_agreement(ratings_of(fit), level=level).drop(columns=["group", "level"])
+    names = {"rater": raw["rater"].astype(str), "label": raw["label"].astype(str)}
+    return lines.merge(raw.assign(**names), on=["rater", "label"], how="left")
+
+
+def accuracy_frame(fit: xr.DataTree, kind: Kind = "recorded", level: float = 0.95) -> pd.DataFrame:
+    r"""Return a line per rater and label: how often it is right, and its commonest mistake.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+    kind : {"recorded", "raw"}
+    level : float
+        Probability of the intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``rater``, ``label``; ``mean``, ``sd``, ``lower``, ``upper`` of the chance of a right
+        answer; ``true_class`` and ``reported_class`` of the commonest mistake, and ``mistake``,
+        the chance of that answer where that class is true (posterior mean); ``level``, ``kind``,
+        ``reference``, ``doubt``; ``n_shared``, ``agreement``, ``agreement_lower``,
+        ``agreement_upper`` of :func:`assay.rater_agreement`.
+
+    Notes
+    -----
+    A right answer has the chance :math:`\sum_k \pi_k \theta_{jkk}` in each draw, with
+    :math:`\pi` the prevalence of the classes where the label applies. The commonest mistake has
+    the largest posterior mean of :math:`\pi_k \theta_{jkm}, m \ne k`.
+    """
+    require_level(level)
+    table, shares = rater_reliability(fit, kind=kind), class_shares(fit).to_numpy()
+    lines = summarize(rater_accuracy(fit, kind=kind), level=level).assign(kind=kind)
+    wrong = np.nan_to_num(np.einsum("cdlk,cdrlkm->rlkm", shares, table.to_numpy()))
+    np.einsum("rlkk->rlk", wrong)[:] = -1
+    raters, labels, classes, _ = wrong.shape
+    true, reported = np.divmod(wrong.reshape(raters * labels, -1).argmax(axis=-1), classes)
+    rater, label = np.divmod(np.arange(raters * labels), labels)
+    names, chance = table["true_class"].to_numpy(), table.mean(("chain", "draw")).to_numpy()
+    lines = lines.assign(
+        true_class=names[true],
+        reported_class=names[reported],
+        mistake=chance[rater, label, true, reported],
+    )
+    front = ["rater", "label", "mean", "sd", "lower", "upper"]
+    back = ["true_class", "reported_class", "mistake", "level", "kind", "reference", "doubt"]
+    doubted = doubts_by_label(fit)
+    lines["doubt"] = [doubted.get(name, "") for name in lines["label"]]
+    return _beside_agreement(lines[[*front, *back]], fit, level)
+
+
+def worth_frame(fit: xr.DataTree, level: float = 0.95) -> pd.DataFrame:
+    """Return a line per rater group and label: how many independent raters the group is worth.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+    level : float
+        Probability of the intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``group``, ``label``, ``raters`` (how many the group has); ``mean``, ``sd``, ``lower``,
+        ``upper`` of :func:`assay.effective_raters`; ``level``, ``reference``. Groups of one rater,
+        and groups whose raters err independently by assumption, have no line.
+    """
+    require_level(level)
+    structure = structure_of(fit)
+    joined = [name for part in structure.parts for name in part.raters.groups
+              if part.loading is not None or name in structure.perception.groups]  # fmt: skip
+    count = ratings_of(fit).raters["group"].value_counts()
+    chosen = [name for name in joined if count[name] > 1]
+    front = ["group", "label", "raters", "mean", "sd", "lower", "upper", "level", "reference"]
+    if not chosen:
+        return pd.DataFrame(columns=front)
+    lines = summarize(effective_raters(fit).sel(group=sorted(chosen, key=str)), level=level)
+    return lines.assign(raters=lines["group"].map(count))[front]
+
+
+def session_frames(fit: xr.DataTree, level: float = 0.95) -> dict[str, pd.DataFrame]:
+    """Return reliability by session, and how it changed, of a fit whose raters drift.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+    level : float
+        Probability of the intervals.
+
+    Returns
+    -------
+    dict of str to pandas.DataFrame
+        ``sessions``: a line per rater, label and session, with ``mean``, ``sd``, ``lower``,
+        ``upper``, ``level``, ``kind``, ``reference``. ``drift``: the table of
+        :func:`assay.drift_table`, with the last three. Empty if no rater drifts.
+    """
+    require_level(level)
+    if all(part.drift is None for part in structure_of(fit).parts):
+        return {}
+    draws = reliability_by_session(fit)
+    about = {"level": level, "kind": draws.attrs["kind"], "reference": draws.attrs["reference"]}
+    lines = summarize(draws, level=level)
+    lines = lines[lines["undefined"] < 1].assign(kind=about["kind"])
+    front = ["rater", "label", "session", "mean", "sd", "lower", "upper", *about]
+    changes = drift_table(fit, level=level).assign(**about)
+    return {"sessions": lines[front].reset_index(drop=True), "drift": changes}
+
+
+def labels_frame(fit: xr.DataTree) -> pd.DataFrame:
+    """Return a line per item and label: the most likely class, and the probability of each."""
+    table = label_probabilities(fit)
+    chance = table.values.reshape(-1, table.sizes["class"])
+    classes = table["class"].values.astype(object)
+    best = np.nanargmax(chance, axis=1)
+    items, labels = table["item"].values, table["label"].values
+    frame = pd.DataFrame(
+        {
+            "item": np.repeat(items, len(labels)),
+            "label": np.tile(labels, len(items)),
+            "class": classes[best],
+            "probability": chance[np.arange(len(best)), best],
+        }
+    )
+    each = pd.DataFrame(chance, columns=[f"p[{name}]" for name in classes])
+    said = {"estimand": "finite", "reference": fit.attrs["reference"]}  # these items
+    return pd.concat([frame, each], axis=1).assign(**said)
+
+
+def least_certain(labels: pd.DataFrame, count: int) -> pd.DataFrame:
+    """Return the lines of :func:`labels_frame` whose most likely class is least likely."""
+    return labels.sort_values("probability", kind="stable").head(count)

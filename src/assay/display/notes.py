@@ -1,0 +1,180 @@
+"""What a fit and its numbers say of themselves, in words: estimands, panels, convergence."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+
+import pandas as pd
+import xarray as xr
+
+from assay._util.errors import Note
+from assay._util.plurals import counted, some
+from assay._util.words import UNDEFINED, tenths
+from assay.data.ratings import Ratings
+from assay.data.score_bins import raters_of_scores
+from assay.inference.assumptions import WHICH_CLASS
+from assay.inference.diagnostics import fit_warnings
+
+LISTED = 3
+"""So many metrics of the commonest estimand are named; of more, they are all others."""
+ESTIMAND_WORDS = {"finite": "these items", "population": "clusters like these"}
+KIND_WORDS = {
+    "recorded": "of what ends up in the data",
+    "raw": "before the interface blocks contradictions",
+}
+
+
+def estimands_said(names: Iterable[str], weights: Sequence[float] = ()) -> str:
+    """Say what estimands are about, and where design weights differ which of them they count in.
+
+    Examples
+    --------
+    >>> estimands_said(["finite", "population"])
+    'finite: these items; population: clusters like these'
+    >>> estimands_said(["finite", "population"], weights=[0.5, 2.0])
+    'finite: these items, all alike; population: clusters like these, by their design weights'
+    """
+    weighed = {"finite": ", all alike", "population": ", by their design weights"}
+    uneven = len(set(weights)) > 1
+    return "; ".join(f"{n}: {ESTIMAND_WORDS[n]}{weighed[n] if uneven else ''}" for n in names)
+
+
+def scores_said(ratings: Ratings) -> str:
+    """Say what the answers of raters are who gave scores alone; ``""`` if nobody did."""
+    names = [str(name) for name in ratings.raters.index[raters_of_scores(ratings)]]
+    if not names:
+        return ""
+    return (
+        f"Scores alone came from {some(names)}: what counts as an answer there is the part of 0 to "
+        "1, one of equal parts for each class, in which the score lies. Scores that all lie in one "
+        "part can tell a lot all the same: 'What the scores mean' in the report, or "
+        "assay.score_calibration."
+    )
+
+
+def names_said(fit: xr.DataTree) -> str:
+    """Say what the names of classes rest on where no truth is known; ``""`` elsewhere."""
+    stated = json.loads(fit.attrs.get("assumptions", "[]"))
+    return next((text for text in stated if text.startswith(WHICH_CLASS)), "")
+
+
+def panels_said(draws: xr.Dataset) -> str:
+    """Say what became of unrated items, of undefined panels, and of metrics that are left out.
+
+    Parameters
+    ----------
+    draws : xarray.Dataset
+        From :func:`assay.metrics`.
+
+    Examples
+    --------
+    >>> panels_said(xr.Dataset(attrs={"n_items_unrated": 3, "n_panels_dropped": 0}))
+    ' 3 items have no rating: the model predicts their labels.'
+    """
+    unrated, dropped = draws.attrs["n_items_unrated"], draws.attrs["n_panels_dropped"]
+    said = []
+    if dropped:
+        said.append(f"{counted(dropped, 'panel', 'are')} left out for items without a rating")
+    if unrated:
+        whose = "its" if unrated == 1 else "their"
+        said.append(
+            f"{counted(unrated, 'item', 'have')} no rating: the model predicts {whose} labels"
+        )
+    for name, metric in draws.data_vars.items():
+        if share := metric.attrs.get("undefined_panels", 0.0):
+            said.append(f"{name} is undefined on {share:.1%} of the panels, and leaves them out")
+    if names := draws.attrs.get("left_out"):
+        told = f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} left out"
+        said.append(f"{told}. {draws.attrs['left_out_because'].removesuffix('.')}")
+    return "".join(f" {text}." for text in said)
+
+
+def left_out_words(shares: pd.Series) -> str:
+    """Say in which share of the draws numbers are undefined; ``""`` if in none.
+
+    Parameters
+    ----------
+    shares : Series
+        Of the draws, for each number.
+
+    Examples
+    --------
+    >>> left_out_words(pd.Series([0.0, 0.25]))
+    'undefined in 25.0% of the draws, which are left out'
+    >>> left_out_words(pd.Series([0.0, 0.25, 0.872]))
+    'undefined in 25.0% to 87.2% of the draws, which are left out'
+    """
+    some_are = shares[shares > 0]
+    if some_are.empty:
+        return ""
+    ends = dict.fromkeys(tenths(share) for share in (some_are.min(), some_are.max()))
+    return f"undefined in {' to '.join(ends)} of the draws, which are left out"
+
+
+def estimand_words(table: pd.DataFrame) -> str:
+    """Say which estimand the lines of a table have, and which metrics another than most.
+
+    Parameters
+    ----------
+    table : DataFrame
+        With the columns ``metric`` and ``estimand``.
+
+    Examples
+    --------
+    >>> estimand_words(pd.DataFrame({"metric": ["a", "b"], "estimand": "finite"}))
+    'finite'
+    >>> estimand_words(pd.DataFrame({"metric": ["a", "b"], "estimand": ["model", "population"]}))
+    'model of a; population of b'
+    >>> estimands = ["population", "model", "population", "population", "population"]
+    >>> estimand_words(pd.DataFrame({"metric": list("abcde"), "estimand": estimands}))
+    'model of b; population of all others'
+    """
+    pairs = table[["metric", "estimand"]].drop_duplicates()
+    groups = [(str(e), list(part["metric"])) for e, part in pairs.groupby("estimand", sort=False)]
+    if len(groups) < 2:
+        return "".join(e for e, _ in groups)
+    *few, (most, names) = sorted(groups, key=lambda one: len(one[1]))
+    last = ", ".join(names) if len(names) <= LISTED else "all others"
+    return "; ".join([*(f"{e} of {', '.join(own)}" for e, own in few), f"{most} of {last}"])
+
+
+def convergence_words(fit: xr.DataTree) -> list[str]:
+    """Say how a fit was made and whether its draws can be trusted, in sentences."""
+    numbers, sizes = json.loads(fit.attrs["diagnostics"]), fit["posterior"].sizes
+    words = f"{counted(sizes['chain'], 'chain')} of {counted(sizes['draw'], 'draw')}: "
+    match fit.attrs["method"]:
+        case "nuts":
+            diverged = counted(numbers["divergences"], "divergence")
+            words += (
+                f"largest R-hat {_number(numbers['r_hat_max'], 3)}, smallest effective sample "
+                f"size {_number(numbers['ess_min'], 0)}{_of_results(numbers)}, {diverged}."
+            )
+            if sizes["chain"] == 1:
+                words += " One chain has no other to agree with: it may have missed a mode."
+        case "laplace":
+            words = (
+                f"Laplace's approximation at the mode: PSIS k-hat {_number(numbers['k_hat'], 2)}"
+            )
+            worth = numbers.get("draws_worth")
+            words += "." if worth is None else f", a draw is worth {worth:.2g} of the posterior's."
+        case _:
+            words = "The mode alone: intervals leave out the uncertainty of the parameters."
+    return [words, *fit_warnings(fit)]
+
+
+def doubts(fit: xr.DataTree) -> list[Note]:
+    """Return the warnings of a fit that is not to be trusted as it is; empty if it can be.
+
+    A further mode of negligible weight, say, is worth a line, and no reason to distrust the draws.
+    """
+    return [note for note in fit_warnings(fit) if note.level == "warning"]
+
+
+def _of_results(numbers: Mapping[str, float | None]) -> str:
+    """Add the smallest effective sample size of what results rest on; older fits do not know it."""
+    least = numbers.get("ess_results")
+    return "" if least is None else f" ({least:.0f} of what results rest on)"
+
+
+def _number(value: float | None, decimals: int) -> str:
+    """Write a diagnostic; one chain has no R-hat."""
+    return UNDEFINED if value is None else f"{value:.{decimals}f}"

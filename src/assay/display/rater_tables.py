@@ -1,0 +1,313 @@
+"""Raters as tables for the terminal: worst first, a line each, or one for every class; groups."""
+
+from typing import cast
+
+import numpy as np
+import pandas as pd
+from rich.console import Group
+
+from assay._util.plurals import counted, some
+from assay._util.words import gap, interval, intervals, lines_of, marked, notes_said, percent
+from assay.data.task import Task
+from assay.display.notes import KIND_WORDS
+from assay.display.terminal import binary_heading, make_table
+from assay.inference.assumptions import LITTLE, PRIOR_DRIVEN
+
+AGREEMENT = ("agreement", "agreement_lower", "agreement_upper")
+AGREES = "agreement"
+AGREES_MEANS = (
+    "Agreement: mean share of the other raters' answers to the same items that are the rater's own "
+    "(no model)."
+)
+BY_AGREEMENT = " Where all numbers of a label are marked, the least agreement stands first."
+
+
+def rater_tables(frame: pd.DataFrame, accuracy: pd.DataFrame, task: Task) -> list[Group]:
+    """Return a table of all binary labels and one of all others: a line per label and rater.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From :func:`assay.display.frames.reliability_frame`.
+    accuracy : DataFrame
+        From :func:`assay.display.frames.accuracy_frame`.
+    task : Task
+    """
+    others = [label.name for label in task.labels if len(label.classes) != 2]
+    shown = accuracy[accuracy["label"].isin(others)]
+    return binary_tables(frame, task) + ([_accuracy_table(shown)] if others else [])
+
+
+def class_tables(frame: pd.DataFrame, task: Task) -> list[Group]:
+    """Return a table of all binary labels, and one of each other: a line per true class and rater.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        From :func:`assay.display.frames.reliability_frame`.
+    task : Task
+    """
+    others = [label.name for label in task.labels if len(label.classes) != 2]
+    tables = [_class_table(frame[frame["label"] == name], name) for name in others]
+    return binary_tables(frame, task) + tables
+
+
+def binary_tables(frame: pd.DataFrame, task: Task) -> list[Group]:
+    """Return the table of the binary labels, if there are any: sensitivity and specificity."""
+    labels = [label for label in task.labels if len(label.classes) == 2]
+    if not labels:
+        return []
+    right = frame[frame["true_class"] == frame["reported_class"]]
+    rows: list[list[str]] = []
+    notes: dict[str, str] = {}
+    for label in labels:
+        rows.append([binary_heading(label)])
+        part = right[right["label"] == label.name]
+        cells = part.assign(words=marked(part, notes)).pivot(
+            index="rater", columns="true_class", values="words"
+        )
+        no, yes = label.classes
+        by_rater = part.drop_duplicates("rater").set_index("rater")
+        raw = dict(zip(by_rater.index, agreement_words(by_rater), strict=True))
+        rows += [
+            [f"  {r}", str(cells.loc[r, yes]), str(cells.loc[r, no]), raw[r]]
+            for r in worst_first(part)
+        ]
+    what, caption = _about(frame)
+    title = f"Raters: sensitivity and specificity, {what}"
+    heads = ["label, rater", "sensitivity", "specificity", AGREES]
+    said = f"Lowest mean of the two first. {AGREES_MEANS} {caption}"
+    return [make_table(title, heads, rows, caption=said + _notes_said(notes))]
+
+
+def agreement_words(lines: pd.DataFrame) -> list[str]:
+    """Write the raw agreement of each line in per cent, with its interval.
+
+    Examples
+    --------
+    >>> agreement_words(pd.DataFrame([[0.651, 0.628, 0.673], [np.nan] * 3], columns=AGREEMENT))
+    ['65% (63-67)', 'none']
+    """
+    numbers = (100 * lines[list(AGREEMENT)].to_numpy(float)).tolist()
+    return [
+        "none" if np.isnan(middle)
+        else f"{middle:.0f}%" + (f" ({low:.0f}-{high:.0f})" if np.isfinite(low) else "")
+        for middle, low, high in numbers
+    ]  # fmt: skip
+
+
+def worst_first(part: pd.DataFrame) -> list[str]:
+    """Order the raters of a label, the least reliable first.
+
+    Where its classes may not be what their names say, that is the one who agrees least with others.
+
+    Parameters
+    ----------
+    part : DataFrame
+        Lines of right answers, or of accuracies, of one label.
+    """
+    doubted = part["doubt"].ne("").all()
+    by = part.groupby("rater", sort=False)["agreement" if doubted else "mean"].mean()
+    return [str(name) for name in by.sort_values(kind="stable").index]
+
+
+def worth_tables(worth: pd.DataFrame) -> list[Group]:
+    """Return what groups of raters who err together are worth.
+
+    Parameters
+    ----------
+    worth : DataFrame
+        From :func:`assay.display.frames.worth_frame`.
+
+    Returns
+    -------
+    list of Group
+        One table, or none where nobody errs together by the model.
+    """
+    if worth.empty:
+        return []
+    several = worth["label"].nunique() > 1
+    heads = ["group, label" if several else "group", "raters", "independent raters"]
+    lines = zip(lines_of(worth), intervals(worth), strict=True)
+    rows = [
+        [f"{line['group']}, {line['label']}" if several else str(line["group"]),
+         str(line["raters"]), words]
+        for line, words in lines
+    ]  # fmt: skip
+    title = f"What groups are worth, mean ({percent(worth['level'].iloc[0])} interval)"
+    caption = "Raters who err on the same items are no independent witnesses of them."
+    reference = f" Reference: {worth['reference'].iloc[0]}."
+    return [make_table(title, heads, rows, caption=caption + reference)]
+
+
+def misperceived_said(misperceived: pd.DataFrame) -> list[str]:
+    """Say how often an item looks to a whole group like another: groups of one rater have it too.
+
+    Parameters
+    ----------
+    misperceived : DataFrame
+        From :func:`assay.perception_table`.
+    """
+    return [
+        f"To {line['group']} an item looks like another with a chance of {words}"
+        f"{told_by_prior(line['prior_share'])}."
+        for line, words in zip(lines_of(misperceived), intervals(misperceived), strict=True)
+    ]
+
+
+def consistency_said(consistency: pd.DataFrame) -> str:
+    """Say how often the model takes a repeated rating for the earlier one again.
+
+    Parameters
+    ----------
+    consistency : DataFrame
+        From :func:`assay.rater_consistency`; raters of one recipe share a number.
+    """
+    learned = consistency.dropna(subset="consistency")
+    of_recipe = learned.groupby(["consistency", "lower", "upper"], sort=False)["rater"]
+    said = []
+    for numbers, raters in of_recipe:
+        mean, lower, upper = cast("tuple[float, float, float]", numbers)
+        who = f" ({some(list(raters))})" if of_recipe.ngroups > 1 else ""
+        said.append(f"{interval(mean, lower, upper)}{who}")
+    if not said:
+        return ""
+    return (
+        "By the model, a repeated rating is the earlier one again instead of a fresh one with a "
+        f"chance of {', '.join(said)}."
+    )
+
+
+def told_by_prior(share: float) -> str:
+    """Say how much of a number is the prior's: ``share`` is the posterior's SD by the prior's."""
+    if share > PRIOR_DRIVEN:
+        return ", as the prior alone says"
+    return f", of which the data tell little (SD {share:.2f} of the prior's)" * (share > LITTLE)
+
+
+def drift_tables(drift: pd.DataFrame, sessions: tuple[str, ...]) -> list[Group]:
+    """Return how reliability changed, a line per label and rater: the largest fall first.
+
+    Parameters
+    ----------
+    drift : DataFrame
+        From :func:`assay.display.frames.session_frames`.
+    sessions : tuple of str
+    """
+    rows: list[list[str]] = []
+    for label, part in drift.groupby("label", sort=False):
+        rows.append([str(label)])
+        rows += [
+            [f"  {line['rater']}", f"{line['first']:.2f}", f"{line['last']:.2f}",
+             gap(line["change"], line["lower"], line["upper"]), f"{line['p_better']:.2f}"]
+            for line in lines_of(part.sort_values("change", kind="stable"))
+        ]  # fmt: skip
+    what, caption = _about(drift)
+    title = f"Reliability from {sessions[0]} to {sessions[-1]}, {what}"
+    heads = ["label, rater", "first", "last", "change", "P(better)"]
+    said = f"Probability of the right answer, averaged over the classes. {caption}"
+    return [make_table(title, heads, rows, caption=said)]
+
+
+def kinds_said(
+    kinds: pd.DataFrame, most: int | None = None, *, mode_alone: bool = False
+) -> list[str]:
+    """Name the raters who are probably adversarial or spammers.
+
+    Parameters
+    ----------
+    kinds : DataFrame
+        From :func:`assay.rater_kinds`.
+    most : int, optional
+        How many lines, beyond which a last one counts the others; those of the lowest
+        informedness come first then.
+    mode_alone : bool
+        Whether the fit is the mode of its parameters alone, which tells no probability.
+    """
+    found = kinds[kinds["given_mode"] != ""]
+    if most is not None and len(found) > most:
+        shown = found.sort_values("informedness", kind="stable").head(most)
+        others = counted(len(found) - most, "more line")
+        return [
+            *kinds_said(shown, mode_alone=mode_alone),
+            f"{others} of adversarial raters or spammers: --json",
+        ]
+    said = []
+    for line in lines_of(found):
+        sure, ends = f"P = {line[f'p_{line["given_mode"]}']:.2f}", (line["lower"], line["upper"])
+        if not line["behaviour"]:
+            sure += (
+                f" in the mode that is reported, which has a weight of {line['mode_weight']:.2g}"
+            )
+        if mode_alone:
+            sure, ends = "by the mode alone, of unknown probability", (np.nan, np.nan)
+        number = interval(line["informedness"], *ends)
+        said.append(
+            f"Rater {line['rater']} on {line['label']}: {line['given_mode']} ({sure}; informedness "
+            f"{number})."
+        )
+    return said
+
+
+def _accuracy_table(accuracy: pd.DataFrame) -> Group:
+    """Return a line per label and rater: how often it is right, and its commonest mistake."""
+    rows: list[list[str]] = []
+    notes: dict[str, str] = {}
+    for label, part in accuracy.groupby("label", sort=False):
+        rows.append([str(label)])
+        worst = part.set_index("rater").loc[worst_first(part)].reset_index()
+        mistakes = [
+            f"{line['true_class']} as {line['reported_class']}: {line['mistake']:.2f}"
+            for line in lines_of(worst)
+        ]
+        lines = zip(
+            worst["rater"], marked(worst, notes), agreement_words(worst), mistakes, strict=True
+        )
+        rows += [[f"  {rater}", *words] for rater, *words in lines]
+    what, caption = _about(accuracy)
+    return make_table(
+        f"Raters: probability of a right answer, {what}",
+        ["label, rater", "right", AGREES, "commonest mistake"],
+        rows,
+        caption=f"Worst first; classes count by their prevalence. {AGREES_MEANS} Beside a mistake, "
+        f"the chance of that answer where the first class is true. {caption}{_notes_said(notes)}",
+    )
+
+
+def _class_table(frame: pd.DataFrame, label: str) -> Group:
+    """Return one label's table: how often each rater is right, by true class, and what else."""
+    rows: list[list[str]] = []
+    notes: dict[str, str] = {}
+    for true, part in frame.groupby("true_class", sort=False):
+        rows.append([f"true class {true}"])
+        right = part[part["reported_class"] == true].set_index("rater")
+        right = right.loc[worst_first(right.reset_index())].reset_index()
+        wrong = part[part["reported_class"] != true].sort_values("mean", ascending=False)
+        most = wrong.drop_duplicates("rater").set_index("rater")
+        for rater, words in zip(right["rater"], marked(right, notes), strict=True):
+            said = f"{most.loc[rater, 'reported_class']}: {most.loc[rater, 'mean']:.2f}"
+            rows.append([f"  {rater}", words, said])
+    raters = frame.drop_duplicates("rater").sort_values("agreement", kind="stable")
+    rows.append([AGREES])
+    rows += [
+        [f"  {rater}", words, ""]
+        for rater, words in zip(raters["rater"], agreement_words(raters), strict=True)
+    ]
+    what, caption = _about(frame)
+    title = f"Raters: probability of the right answer to {label}, {what}"
+    heads = ["rater", "right", "most often instead"]
+    said = f"Worst first. {AGREES_MEANS} {caption}{_notes_said(notes)}"
+    return make_table(title, heads, rows, caption=said)
+
+
+def _notes_said(notes: dict[str, str]) -> str:
+    """Say what the marks of a table mean, and how its lines are ordered where all are marked."""
+    return BY_AGREEMENT * bool(notes) + notes_said(notes, "\n")
+
+
+def _about(frame: pd.DataFrame) -> tuple[str, str]:
+    """Say the level, for a title, and kind and reference, for a caption."""
+    line = frame.iloc[0]
+    kind = f"{line['kind']}: {KIND_WORDS[line['kind']]}"
+    level = percent(line["level"])
+    return f"mean ({level} interval)", f"Kind {kind}. Reference: {line['reference']}."

@@ -1,0 +1,177 @@
+"""Answers drawn from a model, given its parameters and the states of the items."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.arrays import softmax
+from assay.data.ratings import Ratings
+from assay.data.states import MISSING, Vectors
+from assay.modelling.model import Structure
+from assay.modelling.part import Part
+
+Floats = NDArray[np.float64]
+TINY = 1e-300
+"""Floor of a probability before its logarithm is taken."""
+
+
+def draw_answers(
+    structure: Structure,
+    values: Mapping[str, Floats],
+    states: NDArray[np.int16],
+    rng: np.random.Generator,
+    *,
+    answered: NDArray[np.bool_] | None = None,
+) -> tuple[Vectors, Floats]:
+    """Draw the answers of all ratings of a structure, given the states of its items.
+
+    Parameters
+    ----------
+    values : mapping of str to ndarray
+        Parameters, each with one leading axis of length 1.
+    states : ndarray of int (item,)
+    answered : ndarray of bool (rating, label), optional
+        Which labels are answered; those that the structure's ratings answer if not given.
+
+    Returns
+    -------
+    answers : ndarray of int16 (rating, label)
+    scores : ndarray of float (rating, label)
+    """
+    ratings = structure.ratings
+    if answered is None:
+        answered = (ratings.answers != MISSING) | np.isfinite(ratings.scores)
+    harder = _draw_difficulty(structure, values, states, rng)
+    answers = np.full(ratings.answers.shape, MISSING, np.int16)
+    scores = np.full(ratings.answers.shape, np.nan)
+    for part in structure.parts:
+        own = part.own(values)
+        mine = np.flatnonzero(part.unit >= 0)
+        seen = _draw_appearance(structure, values, part, states, harder, rng)[mine]
+        whole = ratings.partial == "lost"
+        keys = np.column_stack([harder[ratings.item[mine]], answered[mine] | whole])
+        for key in np.unique(keys, axis=0):
+            here = np.flatnonzero((keys == key).all(axis=1))
+            tilt = part.tilt(own, structure.difficulty.positions[int(key[0])], np)
+            shown = key[1:].astype(bool)
+            found = part.draw(own, mine[here], seen[here], tilt, shown, rng)
+            answers[mine[here]], scores[mine[here]] = found
+        _repeat(ratings, part, own, answered, answers, scores, rng)
+    if ratings.partial == "lost":
+        answers[~answered], scores[~answered] = MISSING, np.nan
+    return answers, scores
+
+
+def _draw_difficulty(
+    structure: Structure,
+    values: Mapping[str, Floats],
+    states: NDArray[np.int16],
+    rng: np.random.Generator,
+) -> NDArray[np.int64]:
+    """Class of difficulty of each item, given the states."""
+    chance = np.exp(np.asarray(structure.difficulty.log_weight(values, np))).reshape(-1)
+    if not structure.hard_truth.applies:
+        return rng.choice(len(chance), size=len(states), p=chance / chance.sum())
+    easy = np.asarray(structure.prevalence.table(values, np))[:1]
+    hard = np.asarray(structure.hard_chances(values, easy, np))[0]
+    by_class = chance[:, None, None, None] * np.concatenate([easy, hard])
+    total = by_class.sum(axis=0)
+    node = _draw_nodes(structure, values, total, states, rng)
+    place = (structure.prevalence.design.item_context, node, states)
+    steps = by_class[::-1].cumsum(axis=0)[:-1][:, *place]
+    passed = (rng.random(len(states)) * total[place] >= steps).sum(axis=0)
+    return np.asarray(len(chance) - 1 - passed, np.int64)
+
+
+def _draw_nodes(
+    structure: Structure,
+    values: Mapping[str, Floats],
+    table: Floats,
+    states: NDArray[np.int16],
+    rng: np.random.Generator,
+) -> NDArray[np.int64]:
+    """Node of the effect on each item, given the states of its whole cluster.
+
+    ``table`` (context, node, state) has the chances of the states.
+    """
+    design, log_weight = structure.prevalence.design, structure.prevalence.log_weight
+    if len(log_weight) == 1 or design.cluster is None:
+        return np.zeros(len(states), np.int64)
+    by_item = np.log(np.maximum(table[design.item_context, :, states], TINY))
+    score = np.tile(log_weight, (int(design.cluster.max()) + 1, 1))
+    if not structure.prevalence.has_panels or design.panel is None:
+        np.add.at(score, design.cluster, by_item)
+        return _pick(score, rng)[design.cluster]
+    mixing = structure.prevalence.mixing(values, np)[0]
+    _, first = np.unique(design.panel, return_index=True)
+    by_panel = np.zeros((len(first), len(log_weight)))
+    np.add.at(by_panel, design.panel, by_item)
+    top = by_panel.max(axis=1, keepdims=True)
+    outer = np.log(np.maximum(np.exp(by_panel - top) @ mixing.T, TINY)) + top
+    cluster = design.cluster[first]
+    np.add.at(score, cluster, outer)
+    within = np.log(np.maximum(mixing[_pick(score, rng)[cluster]], TINY)) + by_panel
+    return _pick(within, rng)[design.panel]
+
+
+def _pick(score: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw a position in each row, by log weights."""
+    steps = softmax(score, np).cumsum(axis=1)
+    return np.asarray((rng.random(len(steps))[:, None] * steps[:, -1:] > steps).sum(axis=1))
+
+
+def _draw_appearance(
+    structure: Structure,
+    values: Mapping[str, Floats],
+    part: Part,
+    states: NDArray[np.int16],
+    harder: NDArray[np.int64],
+    rng: np.random.Generator,
+) -> NDArray[np.int16]:
+    """Draw what the item of each rating looks like to the rater's group: (rating,)."""
+    ratings, perception = structure.ratings, structure.perception
+    seen = states[ratings.item].copy()
+    for g, name in enumerate(part.raters.groups):
+        if name not in perception.groups:
+            continue
+        context = structure.prevalence.design.item_context
+        chance, looks = (table[0] for table in perception.of_group(name, values))
+        steps = looks[context, states].cumsum(axis=1)
+        afresh = (rng.random(len(states))[:, None] * steps[:, -1:] > steps).sum(axis=1)
+        missed = rng.random(len(states)) < chance[harder]
+        appears = np.where(missed, afresh, states).astype(np.int16)
+        mine = part.unit >= 0
+        mine[mine] = part.unit_group[part.unit[mine]] == g
+        seen[mine] = appears[ratings.item[mine]]
+    return seen
+
+
+def _repeat(
+    ratings: Ratings,
+    part: Part,
+    values: Mapping[str, Floats],
+    answered: NDArray[np.bool_],
+    answers: Vectors,
+    scores: Floats,
+    rng: np.random.Generator,
+) -> None:
+    """Let a rater's later ratings of an item copy earlier ones, as Polya's urn has it.
+
+    Only ratings that answer the same labels share an urn, as in the likelihood.
+    """
+    if "consistency" not in values or part.consistency is None:
+        return
+    kappa = float(np.ravel(values["consistency"])[0])
+    mine = np.flatnonzero(part.unit >= 0)
+    kind = np.unique(answered, axis=0, return_inverse=True)[1].ravel()
+    who = np.stack([ratings.item, part.unit, ratings.rater, kind])
+    order = mine[np.lexsort((ratings.replicate[mine], *who[::-1, mine]))]
+    before: list[int] = []
+    for n in order.tolist():
+        if before and (who[:, before[0]] != who[:, n]).any():
+            before = []
+        if before and rng.random() < kappa * len(before) / (1 - kappa + kappa * len(before)):
+            source = before[rng.integers(len(before))]
+            answers[n], scores[n] = answers[source], scores[source]
+        before.append(n)

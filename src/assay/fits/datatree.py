@@ -1,0 +1,360 @@
+"""The fit as data: everything needed to go on stands in one DataTree, and comes out of it again."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay._util.errors import FitError
+from assay.data.ratings import ITEM_COLUMNS, NOT_AUDITED, Accounting, Ratings, covariate_columns
+from assay.data.states import state_space
+from assay.data.task_files import task_from_json
+from assay.modelling.formulas import covariate_names
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.prevalence import Covariates
+from assay.modelling.spec import Spec
+
+Floats = NDArray[np.float64]
+
+SCHEMA_VERSION = 2
+"""Of what :mod:`assay.fits.schema` describes. Fits of version 1 do not say so: they have no design
+matrix of their formula, and as Zarr stores leave out chunks of zeros."""
+
+
+def ratings_datasets(ratings: Ratings) -> tuple[xr.Dataset, xr.Dataset]:
+    """Write ratings as the groups ``observed_data`` and ``constant_data``."""
+    space = state_space(ratings.task)
+    labels = list(ratings.task.label_names)
+    observed = xr.Dataset(
+        {"answers": (("rating", "label"), ratings.answers)}, coords={"label": labels}
+    )
+    places = ratings.panels
+    texts = _text_variables(
+        {
+            "item": ("item", ratings.items.index),
+            "rater": ("rater", ratings.raters.index),
+            "item_cluster": ("item", ratings.items["cluster"]),
+            "item_stratum": ("item", ratings.items["stratum"]),
+            "rater_group": ("rater", ratings.raters["group"]),
+            "place_panel": ("place", places["panel"]),
+            "place_system": ("place", places["system"]),
+            "place_cluster": ("place", places["cluster"]),
+        }
+    )
+    constant = xr.Dataset(
+        {
+            "rating_item": ("rating", ratings.item),
+            "rating_rater": ("rating", ratings.rater),
+            "rating_replicate": ("rating", ratings.replicate),
+            "rating_abstained": ("rating", ratings.abstained),
+            "item_cluster": texts["item_cluster"],
+            "item_stratum": texts["item_stratum"],
+            "item_weight": ("item", ratings.items["weight"].to_numpy(float)),
+            "rater_group": texts["rater_group"],
+            "truth": (("item", "label"), ratings.truth),
+            "place_panel": texts["place_panel"],
+            "place_system": texts["place_system"],
+            "place_cluster": texts["place_cluster"],
+            "place_rank": ("place", places["rank"].to_numpy(np.int64)),
+            "place_item": ("place", places["item"].to_numpy(np.int64)),
+            "states": (("state", "label"), space.states),
+        },
+        coords={
+            "item": texts["item"],
+            "rater": texts["rater"],
+            "label": labels,
+            "state": list(space.state_names),
+        },
+    )
+    return observed, constant.assign(_optional_variables(ratings))
+
+
+def _text_variables(columns: Mapping[str, tuple[str, Any]]) -> dict[str, xr.Variable]:
+    """Make variables of columns of names; a name is one object, wherever it stands.
+
+    Most names stand in several columns (an item is its own cluster and panel, where nothing else
+    is known): a million items would else have as many objects for each. ``fastpath`` keeps xarray
+    from making them anew.
+    """
+    texts = [
+        pd.Series(values).astype("str").reset_index(drop=True) for _, values in columns.values()
+    ]
+    # Columns that are the same, which is common, are looked through once.
+    like = [next(n for n, other in enumerate(texts) if text.equals(other)) for text in texts]
+    distinct = sorted(set(like))
+    joined = pd.concat([texts[n] for n in distinct], ignore_index=True)
+    codes, names = pd.factorize(joined, use_na_sentinel=False)
+    held, ends = np.asarray(names, object), np.cumsum([len(texts[n]) for n in distinct])
+    parts = dict(zip(distinct, np.split(codes, ends[:-1]), strict=True))
+    return {
+        name: xr.Variable((dim,), held[parts[n]], fastpath=True)
+        for (name, (dim, _)), n in zip(columns.items(), like, strict=True)
+    }
+
+
+def _optional_variables(ratings: Ratings) -> dict[str, Any]:
+    """Scores, sessions, audits and times, each only where something is known of it."""
+    found: dict[str, Any] = {}
+    if np.isfinite(ratings.scores).any():
+        found["rating_score"] = (("rating", "label"), ratings.scores)
+    if ratings.sessions:
+        codes = pd.Index(ratings.sessions).get_indexer(pd.Index(ratings.session))
+        found["rating_session"] = ("rating", codes.astype(np.int64))
+        found["session"] = _text(ratings.sessions)
+    if (ratings.audit != NOT_AUDITED).any():
+        found["rating_audit"] = (("rating", "label"), ratings.audit)
+    if np.isfinite(ratings.seconds).any():
+        found["rating_seconds"] = ("rating", ratings.seconds)
+    for n, name in enumerate(covariate_columns(ratings.items)):
+        column = ratings.items[name]
+        numeric = pd.api.types.is_numeric_dtype(column)
+        values = column.to_numpy(float) if numeric else _text(column)
+        found[f"item_covariate_{n}"] = ("item", values, {"column": name})
+    return found
+
+
+def design_variables(covariates: Covariates) -> dict[str, Any]:
+    """Return what the formula made of the items: a fit that is read evaluates no formula."""
+    found: dict[str, Any] = {}
+    if covariates.names:
+        names = {"names": json.dumps(covariates.names)}
+        found["design"] = (("item", "design_column"), covariates.values, names)
+    for n, (name, (levels, codes)) in enumerate(covariates.groupings.items()):
+        about = {"grouping": name, "levels": json.dumps(levels)}
+        found[f"design_grouping_{n}"] = ("item", codes, about)
+    return found
+
+
+def covariates_of(fit: xr.DataTree) -> Covariates | None:
+    """Read :func:`design_variables` back; None for a model without a formula.
+
+    Raises
+    ------
+    FitError
+        If there is a formula, and nothing of what it made of the items.
+    """
+    formula, data = spec_of(fit).formula, group(fit, "constant_data")
+    if formula is None:
+        return None
+    grouped = [str(n) for n in data.data_vars if str(n).startswith("design_grouping_")]
+    if "design" not in data and not grouped and covariate_names(formula):
+        raise FitError(
+            f"this fit has the formula {formula!r}, and not what it made of the items: an earlier "
+            "version of assay wrote it. Formulas of stored fits are not evaluated; fit the "
+            "ratings again",
+            code="formula-not-stored",
+        )
+    names: list[str] = []
+    values = np.zeros((data.sizes["item"], 0))
+    if "design" in data:
+        names = json.loads(data["design"].attrs["names"])
+        values = data["design"].to_numpy()
+    return Covariates(
+        names=tuple(names),
+        values=values,
+        groupings={
+            data[n].attrs["grouping"]: (
+                tuple(json.loads(data[n].attrs["levels"])),
+                data[n].to_numpy().astype(np.int64),
+            )
+            for n in grouped
+        },
+    )
+
+
+def _optional_fields(data: xr.Dataset) -> dict[str, Any]:
+    """Read :func:`_optional_variables` back; what is not there stays unknown."""
+    names = {"scores": "rating_score", "audit": "rating_audit", "seconds": "rating_seconds"}
+    found: dict[str, Any] = {k: np.asarray(data[v].values) for k, v in names.items() if v in data}
+    if "rating_session" in data:
+        order = [str(name) for name in data["session"].values]
+        found["sessions"] = tuple(order)
+        found["session"] = _text([*order, ""])[np.asarray(data["rating_session"].values)]
+    return found
+
+
+def _text(values: Any) -> NDArray[np.object_]:
+    return np.asarray(pd.Series(values).astype("str"), object)
+
+
+def accounting_json(accounting: Accounting) -> str:
+    """Write an accounting as JSON."""
+    return json.dumps(
+        {
+            "rows_read": accounting.rows_read,
+            "rows_used": accounting.rows_used,
+            "set_aside": accounting.set_aside.astype(str).to_dict(orient="list"),
+            "roles": accounting.roles.astype(str).to_dict(orient="list"),
+            "notes": list(accounting.notes),
+            "source": accounting.source,
+            "sha256": accounting.sha256,
+        }
+    )
+
+
+def accounting_of(text: str) -> Accounting:
+    """Read an accounting from :func:`accounting_json`."""
+    data = json.loads(text)
+    for key in ("set_aside", "roles"):
+        data[key] = pd.DataFrame(data[key], dtype=object)
+    return Accounting(**{**data, "notes": tuple(data["notes"])})
+
+
+def ratings_of(fit: xr.DataTree) -> Ratings:
+    """Rebuild the ratings that a fit was made from.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit` or :func:`assay.load`.
+
+    Returns
+    -------
+    Ratings
+
+    Raises
+    ------
+    FitError
+        If the tree is not a fit.
+    """
+    data, answers = group(fit, "constant_data"), group(fit, "observed_data")["answers"].values
+
+    def column(name: str) -> NDArray[Any]:
+        return np.asarray(data[name].values)
+
+    kept = [str(name) for name in data.data_vars if str(name).startswith("item_covariate_")]
+    items = pd.DataFrame(
+        {k: column(f"item_{k}") for k in ITEM_COLUMNS}
+        | {data[name].attrs["column"]: column(name) for name in kept},
+        index=pd.Index(column("item"), name="item"),
+    )
+    raters = pd.DataFrame(
+        {"group": column("rater_group")}, index=pd.Index(column("rater"), name="rater")
+    )
+    panels = pd.DataFrame(
+        {k: column(f"place_{k}") for k in ("panel", "system", "cluster", "rank", "item")}
+    )
+    return Ratings(
+        task=task_from_json(fit.attrs["task"]),
+        answers=np.asarray(answers, np.int16),
+        item=column("rating_item"),
+        rater=column("rating_rater"),
+        replicate=column("rating_replicate"),
+        abstained=column("rating_abstained").astype(bool),
+        items=items,
+        raters=raters,
+        truth=column("truth").astype(np.int16),
+        panels=panels,
+        partial=fit.attrs["partial"],
+        resolve=fit.attrs["resolve"],
+        accounting=accounting_of(fit.attrs["accounting"]),
+        **_optional_fields(data),
+    )
+
+
+def spec_of(fit: xr.DataTree) -> Spec:
+    """Read the specification that a fit was made with."""
+    require_fit(fit)
+    return Spec(**json.loads(fit.attrs["spec"]))
+
+
+def structure_of(fit: xr.DataTree) -> Structure:
+    """Rebuild the structure of the model that was fitted.
+
+    Raises
+    ------
+    FitError
+        If the posterior lacks parameters of it: those of an earlier version may have been others.
+    """
+    there = group(fit, "posterior").data_vars
+    by_panel = "system_correlation" in there  # fits of earlier versions have none
+    structure = build_structure(
+        ratings_of(fit), spec_of(fit), covariates_of(fit), by_panel=by_panel
+    )
+    used = [p.name for p in structure.parameters() if 0 not in p.shape]
+    missing = [name for name in used if name not in there]
+    if missing:
+        raise FitError(
+            f"the posterior of this fit lacks {', '.join(missing)}, which its model has in this "
+            "version of assay: another version made it, or somebody took them out. Fit the "
+            "ratings again",
+            code="other-version",
+        )
+    return structure
+
+
+def parameter_draws(fit: xr.DataTree) -> dict[str, Floats]:
+    """Parameters by name with chains and draws merged: (draw, ...)."""
+    found = {}
+    for name, variable in group(fit, "posterior").data_vars.items():
+        values = np.asarray(variable.values)
+        found[str(name)] = values.reshape(-1, *values.shape[2:])
+    return found
+
+
+def array_of_draws(
+    fit: xr.DataTree, values: NDArray[Any], name: str, coords: Mapping[str, Any], **attrs: str
+) -> xr.DataArray:
+    """Part numbers (draw, ...) by chain and draw, as :func:`parameter_draws` merged them.
+
+    ``coords`` are those of the axes that follow, in order.
+    """
+    posterior = group(fit, "posterior")
+    draws = {dim: posterior[dim].values for dim in ("chain", "draw")}
+    return xr.DataArray(
+        values.reshape(*map(len, draws.values()), *values.shape[1:]),
+        dims=(*draws, *coords),
+        coords=draws | dict(coords),
+        name=name,
+        attrs={**attrs, "reference": fit.attrs["reference"]},
+    )
+
+
+def group(fit: xr.DataTree, name: str) -> xr.Dataset:
+    """Return one group of a fit as a dataset, without what it inherits."""
+    require_fit(fit)
+    node = fit[name]
+    assert isinstance(node, xr.DataTree)
+    return node.to_dataset(inherit=False)
+
+
+def require_fit(fit: Any) -> None:
+    """Raise :class:`FitError` unless the argument is a tree that :func:`assay.fit` made."""
+    groups, attributes = ("posterior", "labels", "constant_data", "observed_data"), ("task", "spec")
+    if (
+        not isinstance(fit, xr.DataTree)
+        or any(group not in fit.children for group in groups)
+        or any(name not in fit.attrs for name in attributes)
+    ):
+        raise FitError(
+            f"this is not a fit: it needs the groups {', '.join(groups)} and the attributes "
+            f"{' and '.join(attributes)}; make one with assay.fit(ratings) or read one with "
+            "assay.load('fit.nc')",
+            code="not-a-fit",
+        )
+
+
+def posterior_dataset(
+    structure: Structure, values: Mapping[str, Floats], chains: int
+) -> xr.Dataset:
+    """Parameters (draw, ...) as the group ``posterior``, with the marginal prevalence."""
+    variables: dict[str, Any] = {}
+    coords: dict[str, Any] = {}
+    for block in structure.parameters():
+        draws = values[block.name].reshape(chains, -1, *block.shape)
+        variables[block.name] = (("chain", "draw", *block.dims), draws)
+        coords |= {dim: list(block.coords[dim]) for dim in block.dims}
+    marginal = structure.prevalence.marginal(structure.state_chances(values, np), np)
+    systems = structure.prevalence.design.systems
+    dims = ("chain", "draw", *(("system",) if systems else ()), "state")
+    variables["prevalence"] = (dims, marginal.reshape(chains, -1, *marginal.shape[1:]))
+    coords["state"] = list(structure.prevalence.space.state_names)
+    if systems:
+        coords["system"] = list(systems)
+    count = next(iter(values.values())).shape[0] // chains
+    coords |= {"chain": np.arange(chains), "draw": np.arange(count)}
+    return xr.Dataset(variables, coords=coords)

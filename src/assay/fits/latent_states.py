@@ -1,0 +1,311 @@
+r"""The posterior of the states given the parameters: exact, by Bayes' rule, draw by draw.
+
+.. math:: p(s_i = s, u_c = u_q \mid y, \theta) \propto w_q \prod_{i' \in c} p(y_{i'} \mid u_q)
+          \cdot \frac{\sum_d \rho_d\, \pi_{g(i)d}(s \mid u_q)\, p_d(y_i \mid s)}{p(y_i \mid u_q)}
+
+Where systems have effects of their own on a cluster, those of its panels are drawn after the
+cluster's, and the states given these.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.progress import steps
+from assay.likelihood.collapse import PanelsOfClusters, Pattern, take_panels
+from assay.likelihood.data import Data
+from assay.likelihood.hard_truths import hard_prevalence
+from assay.likelihood.marginal import bundle_nodes
+from assay.likelihood.panels import panel_nodes
+from assay.likelihood.partition import cores, in_threads, runs, shares, take_bundles
+from assay.likelihood.states import draw_nodes, recover_draw
+from assay.modelling.model import TABLE_AXES, Structure, Tables
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+CHUNK_NUMBERS = 4_000_000
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Recovered:
+    """States of all items, for every draw of the parameters.
+
+    Attributes
+    ----------
+    states : ndarray of int16 (draw, item)
+        A draw of each item's state.
+    probabilities : ndarray (item, state)
+        Posterior probabilities, averaged over the draws (not over the drawn states).
+    difficulty : ndarray (item, difficulty)
+        Posterior probabilities of the classes of difficulty; one column of ones without them.
+    log_likelihood : ndarray (draw, cluster)
+        Of each cluster of the model: an item where there is no cluster effect.
+    """
+
+    states: NDArray[np.int16]
+    probabilities: Floats
+    difficulty: Floats
+    log_likelihood: Floats
+
+
+def recover(
+    structure: Structure, values: Mapping[str, Floats], rng: np.random.Generator
+) -> Recovered:
+    """Draw the states of all items for every draw of the parameters.
+
+    Parameters
+    ----------
+    values : mapping of str to ndarray (draw, ...)
+        The parameters.
+    rng : numpy.random.Generator
+        The one stream of label draws of the fit.
+
+    Returns
+    -------
+    Recovered
+    """
+    pattern = structure.pattern
+    draws = len(next(iter(values.values())))
+    items, clusters = len(pattern.item_cell), len(pattern.cluster_bundle)
+    by_bundle = np.argsort(pattern.cluster_bundle, kind="stable")
+    found = Recovered(
+        states=np.empty((draws, items), np.int16),
+        probabilities=np.zeros((items, len(structure.prevalence.space.states))),
+        difficulty=np.zeros((items, structure.difficulty.classes)),
+        log_likelihood=np.empty((draws, clusters)),
+    )
+    every = shares(pattern.data)
+    streams = rng.spawn(len(every)) if len(every) > 1 else [rng]
+    first, step = 0, steps()
+    for tables in _tables_by_state(structure, values):
+
+        def work(
+            job: tuple[Ints, np.random.Generator],
+            tables: list[list[Floats]] = tables,
+            first: int = first,
+        ) -> None:
+            piece = _piece(pattern, job[0], by_bundle) if len(every) > 1 else _whole(pattern)
+            _recover_piece(piece, job[1], tables, structure.prevalence.log_weight, found, first)
+            step(len(tables) / len(every))
+
+        in_threads(work, list(zip(every, streams, strict=True)), cores())
+        first += len(tables)
+    found.probabilities[:] /= draws
+    found.difficulty[:] /= draws
+    return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Piece:
+    """Some clusters, and the data that stand behind them.
+
+    ``item_cell`` (item,) has the cell in ``data`` of each item of these clusters, ``panels`` their
+    panels if these have effects of their own.
+    """
+
+    data: Data
+    clusters: Ints
+    cluster_bundle: Ints
+    start: Ints
+    members: Ints
+    item_cell: Ints
+    panels: PanelsOfClusters | None
+
+
+def _piece(pattern: Pattern, bundles: Ints, by_bundle: Ints) -> _Piece:
+    """Cut out a piece whose intermediate results stay in fast memory.
+
+    Pieces are made when their turn comes, so that the data never stand in memory twice; their
+    number depends on the data alone: the same seed gives the same draws on any machine. What one
+    costs does not grow with the others: only the places of its own items are ever touched.
+
+    Parameters
+    ----------
+    bundles : ndarray of int
+        A run of bundles.
+    by_bundle : ndarray of int (cluster,)
+        The clusters in the order of their bundles.
+    """
+    first, order = pattern.cluster_items
+    data, cells = take_bundles(pattern.data, bundles)
+    ends = [bundles[0], bundles[-1] + 1]
+    begin, end = np.searchsorted(pattern.cluster_bundle, ends, sorter=by_bundle)
+    clusters = np.sort(by_bundle[begin:end])
+    at, start = runs(first, clusters)
+    members = order[at]
+    item_cell = np.empty(len(pattern.item_cell), np.int64)
+    item_cell[members] = np.searchsorted(cells, pattern.item_cell[members])
+    return _Piece(
+        data=data,
+        clusters=clusters,
+        cluster_bundle=pattern.cluster_bundle[clusters] - bundles[0],
+        start=start,
+        members=members,
+        item_cell=item_cell,
+        panels=take_panels(pattern, clusters),
+    )
+
+
+def _whole(pattern: Pattern) -> _Piece:
+    """Take all data as one piece."""
+    start, members = pattern.cluster_items
+    return _Piece(
+        data=pattern.data,
+        clusters=np.arange(len(pattern.cluster_bundle)),
+        cluster_bundle=pattern.cluster_bundle,
+        start=start,
+        members=members,
+        item_cell=pattern.item_cell,
+        panels=pattern.panels,
+    )
+
+
+def _recover_piece(
+    piece: _Piece,
+    rng: np.random.Generator,
+    tables: list[list[Floats]],
+    log_weight: Floats,
+    found: Recovered,
+    first: int,
+) -> None:
+    """Fill the draws from ``first`` on, for the items of one piece."""
+    uniform, items = np.empty(len(found.probabilities)), np.sort(piece.members)
+    before = None
+    for d, by_state in enumerate(tables, start=first):
+        if by_state is not before:
+            arguments: Any = (*by_state, log_weight, piece.data)
+            value, share, parts, *by_panel = bundle_nodes(*arguments)
+            prevalence, *_, hard_truth, mixing = by_state
+            hard = hard_prevalence(prevalence, hard_truth)
+            before = by_state
+        found.log_likelihood[d, piece.clusters] = value[piece.cluster_bundle]
+        drawn = draw_nodes(share, piece.cluster_bundle, rng.random(len(piece.clusters)))
+        posterior, share_of, start = share, piece.cluster_bundle, piece.start
+        if (panels := piece.panels) is not None:
+            share_of, start = np.arange(len(panels.kind)), panels.start
+            by_one = rng.random(len(panels.kind))
+            posterior, drawn = _draw_panels(piece, panels, mixing, share, by_panel, drawn, by_one)
+        uniform[items] = rng.random(len(piece.members))
+        recover_draw(
+            prevalence,
+            hard,
+            posterior,
+            parts,
+            piece.data,
+            piece.item_cell,
+            share_of,
+            start,
+            piece.members,
+            drawn,
+            uniform,
+            found.states[d],
+            found.probabilities,
+            found.difficulty,
+        )
+
+
+def _draw_panels(
+    piece: _Piece,
+    panels: PanelsOfClusters,
+    mixing: Floats,
+    share: Floats,
+    by_panel: Sequence[Floats],
+    drawn: Ints,
+    uniform: Floats,
+) -> tuple[Floats, Ints]:
+    """Return the posterior of each panel's node, and a draw of it given its cluster's."""
+    cluster_start, kind, _ = panels
+    arguments: Any = (mixing, share, *by_panel, piece.cluster_bundle, cluster_start, kind)
+    found: tuple[Floats, Ints] = panel_nodes(*arguments, drawn, uniform)
+    return found
+
+
+def _tables_by_state(
+    structure: Structure, values: Mapping[str, Floats]
+) -> Iterator[list[list[Floats]]]:
+    """Yield the tables of the draws as the kernels take them, some draws at a time.
+
+    Draws that are all the same point share one object.
+    """
+    draws = len(next(iter(values.values())))
+    alike = all((v == v[:1]).all() for v in values.values())
+    distinct = {k: v[:1] for k, v in values.items()} if alike else values
+    for chunk in table_chunks(structure, distinct):
+        # Copies: one memory layout, so that the functions are compiled once.
+        tables = [[np.array(t, order="C") for t in one.by_state()] for one in chunk]
+        yield tables * draws if alike else tables
+
+
+def table_chunks(structure: Structure, values: Mapping[str, Floats]) -> Iterator[list[Tables]]:
+    """Yield the tables of the likelihood of the draws, some draws at a time."""
+    draws = len(next(iter(values.values())))
+    one = structure.tables({k: v[:1] for k, v in values.items()}, np)
+    widest = max([t.size for t in one] + [part.widest for part in structure.parts])
+    chunk = max(1, CHUNK_NUMBERS // max(widest, 1))
+    for first in range(0, draws, chunk):
+        piece = {k: v[first : first + chunk] for k, v in values.items()}
+        here = len(next(iter(piece.values())))
+        tables = [
+            np.broadcast_to(table, (here, *table.shape[table.ndim - axes :]))
+            for table, axes in zip(structure.tables(piece, np), TABLE_AXES, strict=True)
+        ]
+        yield [Tables(*(table[n] for table in tables)) for n in range(here)]
+
+
+class Running(NamedTuple):
+    """Chances by which new states are drawn, added up along what is drawn.
+
+    Attributes
+    ----------
+    states : ndarray (draw, context, node, state)
+        Prevalence of all items.
+    nodes : ndarray (draw, node, node)
+        A panel's node given its cluster's; without nodes if it is the same.
+    """
+
+    states: Floats
+    nodes: Floats
+
+
+def running_prevalence(structure: Structure, values: Mapping[str, Floats]) -> Running:
+    """Return the chances by which :func:`predict_states` draws, for draws of the parameters."""
+    return Running(
+        states=np.asarray(structure.state_chances(values, np)).cumsum(axis=-1),
+        nodes=np.asarray(structure.prevalence.mixing(values, np)).cumsum(axis=-1),
+    )
+
+
+def predict_states(
+    structure: Structure, running: Running, rng: np.random.Generator
+) -> NDArray[np.int16]:
+    """Draw states of new items like these: the same contexts in new clusters.
+
+    Returns
+    -------
+    ndarray of int16 (draw, item)
+    """
+    design = structure.prevalence.design
+    draws, items = len(running.states), len(design.item_context)
+    node = np.zeros((draws, items), np.int64)
+    if structure.prevalence.has_clusters and design.cluster is not None:
+        clusters = int(design.cluster.max()) + 1
+        weight = np.exp(design.log_weight)
+        node = rng.choice(len(weight), size=(draws, clusters), p=weight)[:, design.cluster]
+    if structure.prevalence.has_panels and design.panel is not None:
+        _, first = np.unique(design.panel, return_index=True)
+        for d in range(draws):
+            steps = running.nodes[d][node[d, first]]
+            node[d] = _pick(steps, rng)[design.panel]
+    states = np.empty((draws, items), np.int16)
+    for d in range(draws):
+        states[d] = _pick(running.states[d][design.item_context, node[d]], rng)
+    return states
+
+
+def _pick(steps: Floats, rng: np.random.Generator) -> Ints:
+    """Draw a position along the last axis, by chances that are added up along it."""
+    found = (rng.random(len(steps))[:, None] * steps[:, -1:] > steps).sum(axis=1)
+    return np.asarray(found, np.int64)

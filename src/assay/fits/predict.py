@@ -1,0 +1,75 @@
+"""What the fitted model would have the same raters say about the same items."""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay._util.random import generator_of
+from assay._util.validation import require_count
+from assay.data.states import MISSING, Vectors
+from assay.fits.answer_draws import draw_answers
+from assay.fits.datatree import group, parameter_draws, structure_of
+from assay.modelling.model import Structure
+
+Floats = NDArray[np.float64]
+
+
+def predict_answers(
+    fit: xr.DataTree, *, draws: int = 200, rng: int | np.random.Generator = 1
+) -> Iterator[Vectors]:
+    r"""Draw replicates of the answers from the posterior predictive distribution.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`.
+    draws : int
+        Number of replicates. Each has its own draw of the parameters and of the items' states,
+        spread evenly over the posterior; with more replicates than draws, draws serve again.
+    rng : int or numpy.random.Generator
+
+    Yields
+    ------
+    ndarray of int16 (rating, label)
+        Class codes for the same pairs of rater and item. An answer that is missing in the data is
+        missing in the replicate; which gates are open follows from the replicated answers.
+
+    Raises
+    ------
+    ModelError
+        If ``draws`` is not positive.
+    FitError
+        If ``fit`` is no fit.
+
+    Notes
+    -----
+    .. math:: y^{rep}_a \sim p(y \mid s_{i(a)}, \theta), \quad (s, \theta) \sim p(s, \theta \mid y)
+
+    References
+    ----------
+    Gelman, A., Meng, X.-L. & Stern, H. (1996). Posterior predictive assessment of model fitness via
+    realized discrepancies. Statistica Sinica 6, 733-807.
+    """
+    require_count("draws", draws)
+    structure = structure_of(fit)
+    values = parameter_draws(fit)
+    states = group(fit, "labels")["state"].transpose("chain", "draw", "item").to_numpy()
+    states = states.reshape(-1, states.shape[-1])
+    return replicates(structure, values, states, draws, generator_of(rng))
+
+
+def replicates(
+    structure: Structure,
+    values: Mapping[str, Floats],
+    states: NDArray[np.int16],
+    draws: int,
+    rng: np.random.Generator,
+) -> Iterator[Vectors]:
+    """Replicate the answers from draws of the parameters, by name, and of the states."""
+    missing = structure.ratings.answers == MISSING
+    for n in np.linspace(0, len(states), draws, endpoint=False).astype(int):
+        one = {name: value[n : n + 1] for name, value in values.items()}
+        answers, _ = draw_answers(structure, one, states[n], rng)
+        yield np.where(missing, np.int16(MISSING), answers)

@@ -1,0 +1,1 @@
+"""From a model to a fit: density, modes, Laplace, EM, samplers, diagnostics."""

@@ -1,0 +1,252 @@
+"""Whether chains agree: R-hat, effective sample sizes, divergences, in numbers and in words."""
+
+from collections.abc import Mapping
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay._util.errors import Note
+from assay._util.plurals import counted
+
+Floats = NDArray[np.float64]
+
+R_HAT_LIMIT = 1.01
+"""Above it chains do not agree, unless chance makes as much of so many parameters."""
+R_HAT_FAR = 1.05
+"""Above it they do not agree in any case."""
+CHANCE = 0.01
+"""In which share of runs of chains that agree one parameter exceeds what is put down to chance."""
+ESS_LIMIT = 400
+SOURCE = "Vehtari et al. 2021"
+"""Of both limits."""
+FEW_DRAWS = 100
+"""Effective sample size of any parameter below which R-hat itself tells little: of the 400 of four
+chains, what one of them should have."""
+LOW_ESS = "The effective sample size is as low as"
+RESULTS = "The shares of the classes and the raters' accuracies"
+FEW_DIVERGED = 1e-3
+"""Share of diverging transitions up to which they are told, and no reason to distrust a fit."""
+ENOUGH = 1.25
+"""How many times the draws that would just do are proposed: efficiency differs from run to run."""
+STEP = 500
+"""Draws are proposed in multiples of it."""
+SMALLER = 0.95
+"""Aim at which chains find the way between two readings of the answers that 0.85 often misses."""
+FAR = 10
+"""Times the draws beyond which none are proposed: more of the same would take too long."""
+
+
+def convergence_table(posterior: xr.Dataset) -> pd.DataFrame:
+    r"""R-hat and effective sample sizes of every parameter entry.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``parameter`` (as :func:`entry_names` has it), ``r_hat``, ``ess_bulk``,
+        ``ess_tail``, ``r_hat_limit`` (above which chains do not agree, see Notes).
+
+    Notes
+    -----
+    Of hundreds of parameters the largest R-hat is above 1.01 more often than not where chains agree
+    and have 700 effective draws of each. R-hat compares the variance between the 2 m halves of m
+    chains of n draws with that within, and where they agree
+
+    .. math:: \hat R^2 - 1 \approx \frac{2}{n} \left( \frac{m n}{\mathrm{ESS}}
+              \frac{\chi^2_{2 m - 1}}{2 m - 1} - 1 \right).
+
+    The limit is the quantile of this that one of all parameters exceeds in one run of a hundred, at
+    least 1.01 and at most 1.05, with the smaller effective sample size of the ranks and of the
+    distances from the median, of which R-hat is the larger. If chains do not agree, that falls too,
+    and has a warning of its own below 400.
+
+    References
+    ----------
+    Vehtari et al. (2021). Rank-normalization, folding, and localization: an improved R-hat.
+    Bayesian Analysis 16(2), 667-718.
+    """
+    from arviz_stats.base.array import BaseArray
+
+    names, columns = [], []
+    for name, variable in posterior.data_vars.items():
+        names += entry_names(str(name), variable)
+        columns.append(variable.values.reshape(*variable.shape[:2], -1))
+    draws = np.moveaxis(np.concatenate(columns, axis=2), 2, 0)
+    table = pd.DataFrame({"parameter": names})
+    statistics: Any = BaseArray()
+    with np.errstate(all="ignore"):
+        table["r_hat"] = statistics.rhat(draws, chain_axis=1, draw_axis=2)
+        table["ess_bulk"] = statistics.ess(draws, chain_axis=1, draw_axis=2, method="bulk")
+        table["ess_tail"] = statistics.ess(
+            draws, chain_axis=1, draw_axis=2, method="tail", prob=(0.05, 0.95)
+        )
+        high = np.flatnonzero(table["r_hat"] > R_HAT_LIMIT)
+        folded = statistics.ess(draws[high], chain_axis=1, draw_axis=2, method="folded")
+    limits = np.full(len(table), R_HAT_LIMIT)
+    ess = np.fmin(folded, table["ess_bulk"].to_numpy()[high])
+    limits[high] = _r_hat_by_chance(ess, len(table), *draws.shape[1:])
+    table["r_hat_limit"] = limits
+    return table
+
+
+def _r_hat_by_chance(ess: Floats, parameters: int, chains: int, draws: int) -> Floats:
+    """R-hat that chance alone makes of one of so many parameters, and seldom more."""
+    from scipy.stats import chi2
+
+    halves = 2 * chains - 1
+    spread = chi2.ppf(1 - CHANCE / parameters, halves) / halves
+    excess = 2 / draws * (chains * draws / ess * spread - 1)
+    return np.asarray(np.clip(np.sqrt(1 + np.maximum(excess, 0)), R_HAT_LIMIT, R_HAT_FAR))
+
+
+def entry_names(name: str, variable: xr.DataArray) -> list[str]:
+    """Name each entry of a parameter by its coordinates, in the order of its values.
+
+    Parameters
+    ----------
+    name : str
+    variable : xarray.DataArray
+        (chain, draw, ...).
+
+    Examples
+    --------
+    >>> dims, cells = ("chain", "draw", "group", "cell"), ["spam: no -> no", "spam: yes -> yes"]
+    >>> draws = xr.DataArray(
+    ...     np.zeros((1, 1, 1, 2)), dims=dims, coords={"group": ["person"], "cell": cells}
+    ... )
+    >>> entry_names("logit_mean", draws)[1]
+    'logit_mean[group person, cell spam: yes -> yes]'
+    """
+    dims = variable.dims[2:]
+    if not dims:
+        return [name]
+    words = [[f"{dim} {value}" for value in variable[dim].to_numpy()] for dim in dims]
+    return [f"{name}[{', '.join(entry)}]" for entry in product(*words)]
+
+
+def smallest_ess(table: pd.DataFrame) -> "pd.Series[float]":
+    """Return the smaller effective sample size of each line, of middle and tails."""
+    return table[["ess_bulk", "ess_tail"]].min(axis=1)
+
+
+def worst_first(table: pd.DataFrame) -> pd.DataFrame:
+    """Sort lines by how far R-hat or the effective sample size is beyond its limit.
+
+    Examples
+    --------
+    >>> lines = {"parameter": ["a", "b"], "r_hat": [1.004, 1.001], "ess_bulk": [900.0, 80.0]}
+    >>> worst_first(pd.DataFrame(lines).assign(ess_tail=500.0))["parameter"].tolist()
+    ['b', 'a']
+    """
+    apart = (table["r_hat"] - 1) / (R_HAT_LIMIT - 1)
+    rough = ESS_LIMIT / smallest_ess(table)
+    worse = pd.concat([apart, rough], axis=1).max(axis=1)
+    return table.loc[worse.sort_values(ascending=False, kind="stable").index]
+
+
+def nuts_warnings(
+    table: pd.DataFrame,
+    stats: Mapping[str, NDArray[Any]],
+    *,
+    draws: int,
+    target_accept: float,
+    results: pd.DataFrame | None = None,
+) -> list[Note]:
+    """Say what a reader must know before using the draws, in sentences.
+
+    Parameters
+    ----------
+    table : DataFrame
+        From :func:`convergence_table`, of the parameters.
+    stats : mapping of str to ndarray (chain, draw)
+    draws : int
+        Of each chain.
+    target_accept : float
+        What the sampler aimed at: where steps were large, smaller ones are proposed.
+    results : DataFrame, optional
+        The same table of what results rest on: shares of classes and accuracies of raters. Where
+        it is as it should be, parameters that are not are worth an aside, unless they are far off.
+    """
+    told = table if results is None else results
+    smaller = target_accept < SMALLER
+    more, aim = "Take more draws", f", target_accept={SMALLER}" * smaller
+    more += ", in smaller steps" * smaller
+    found = _chains_apart(table, told, f"{more} (draws=, tune={aim})")
+    ess, ess_told = smallest_ess(table), smallest_ess(told)
+    if ess_told.min() < ESS_LIMIT or ess.min() < FEW_DRAWS:
+        lines, sizes = (told, ess_told) if ess_told.min() < ESS_LIMIT else (table, ess)
+        name, least = lines["parameter"].iloc[int(sizes.argmin())], sizes.min()
+        text = (
+            f"{LOW_ESS} {least:.0f} ({name}); below {ESS_LIMIT} ({SOURCE}) the ends of intervals "
+            f"are rough. {more} (draws={_enough(draws, least)}{aim})."
+        )
+        found.append(Note(text, code="low-ess", numbers={"ess": least, "limit": ESS_LIMIT}))
+    elif ess.min() < ESS_LIMIT:
+        name = table["parameter"].iloc[int(ess.argmin())]
+        found.append(
+            Note(
+                f"A parameter that no result reports, {name}, has an effective sample size of "
+                f"{ess.min():.0f}, below {ESS_LIMIT} ({SOURCE}). {RESULTS} have "
+                f"{ess_told.min():.0f} or more.",
+                code="low-ess",
+                level="note",
+                numbers={"ess": ess.min(), "ess_results": ess_told.min(), "limit": ESS_LIMIT},
+            )
+        )
+    return found + _divergences(stats)
+
+
+def _chains_apart(table: pd.DataFrame, told: pd.DataFrame, more: str) -> list[Note]:
+    """Say if chains do not agree, and whether what results rest on is touched."""
+    worst = table.iloc[int(table["r_hat"].fillna(0).argmax())]
+    if not worst["r_hat"] > R_HAT_LIMIT:
+        return []
+    many = int((table["r_hat"] > R_HAT_LIMIT).sum())
+    seen = (
+        f"R-hat is above {R_HAT_LIMIT} ({SOURCE}) for {many} of {len(table)} parameters (largest "
+        f"{worst['r_hat']:.4f}, {worst['parameter']})"
+    )
+    numbers = {"r_hat": worst["r_hat"], "parameters": many, "of": len(table)}
+    aside = partial(Note, code="chains-disagree", level="note", numbers=numbers)
+    if not (table["r_hat"] > table["r_hat_limit"]).any():
+        chance = "no more than chance makes of so many"
+        if smallest_ess(table).min() < ESS_LIMIT:
+            chance = "no proof that chains disagree, since so few draws are effective"
+        return [aside(f"{seen}, which is {chance}.")]
+    touched = (told["r_hat"] > told["r_hat_limit"]).any()
+    if not touched and worst["r_hat"] <= R_HAT_FAR:
+        return [aside(f"{seen}. No result reports these. Of {RESULTS.lower()} chains agree.")]
+    text = (
+        f"The chains do not agree: {seen}. {more}, or look whether the data can tell the "
+        "parameters apart (check)."
+    )
+    return [Note(text, code="chains-disagree", numbers=numbers)]
+
+
+def _divergences(stats: Mapping[str, NDArray[Any]]) -> list[Note]:
+    flags = np.asarray(stats.get("diverging", 0))
+    if not flags.any():
+        return []
+    said = f"{flags.sum()} of {counted(flags.size, 'transition')} diverged"
+    numbers = {"divergences": flags.sum(), "transitions": flags.size}
+    if flags.mean() <= FEW_DIVERGED:
+        text = (
+            f"{said}: so few seldom matter. Another run in smaller steps "
+            "(target_accept=0.98) would show whether numbers hang on them."
+        )
+        return [Note(text, code="divergences", level="note", numbers=numbers)]
+    text = (
+        f"{said}: the sampler may have missed a corner of the posterior. Take smaller steps "
+        "(target_accept=0.98), or use tighter priors."
+    )
+    return [Note(text, code="divergences", numbers=numbers)]
+
+
+def _enough(draws: int, ess: float) -> str:
+    """Propose draws of each chain that would bring an effective sample size to its limit."""
+    wanted = ENOUGH * draws * ESS_LIMIT / ess if ess > 0 else np.inf
+    return str(int(np.ceil(wanted / STEP)) * STEP) if wanted <= FAR * draws else ""

@@ -1,0 +1,271 @@
+"""A density whose data lie with the workers of an executor; its modes and its label draws."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.fits.latent_states import Recovered, recover
+from assay.inference.curvature import bend_row, curvature
+from assay.inference.density import Density
+from assay.inference.executors import Executor
+from assay.inference.group_sds import settle_again, with_spreads
+from assay.inference.mode_search import FORGOTTEN, at_spreads, mass, samples_of
+from assay.inference.optimise import Held, climb
+from assay.inference.partial_centring import centre_informed, in_coordinates, seek_centred_modes
+from assay.inference.peaks import Mode, by_evidence, laplace_evidence, same_peak, standing
+from assay.inference.pieces import (
+    Piece,
+    make_frame,
+    make_piece,
+    put_in_coordinates,
+    take_clusters,
+    without_clusters,
+)
+from assay.inference.precision import Dense, beside, dense
+from assay.likelihood.collapse import Pattern
+from assay.modelling.model import Structure
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+MAX_DENSE = 10_000
+"""Unknowns beyond which the Hessian that workers add up is too large to be sent."""
+FAN = 16
+"""How many terms one task adds up."""
+PIECE_ROWS = 25_000
+MAX_PIECES = 256
+LABEL_STREAM = 6
+"""Of the label draws of pieces, beside the seed of the fit."""
+
+
+def evaluate(piece: Piece, x: Floats) -> tuple[float, Floats]:
+    """On a worker: log-likelihood of a piece and its gradient."""
+    return piece.likelihood(x)
+
+
+def bend(piece: Piece, x: Floats) -> tuple[Floats]:
+    """On a worker: negative Hessian of the log-likelihood of a piece."""
+    return (piece.curvature(x),)
+
+
+def weigh(piece: Piece, x: Floats) -> tuple[float]:
+    """On a worker: rows of all items of a piece."""
+    return (mass(piece.density.data),)
+
+
+def add(terms: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """On a worker: add up tuples, entry by entry."""
+    return tuple(sum(entries) for entries in zip(*terms, strict=True))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SpreadDensity(Density):
+    """Log posterior density of data that lie with the workers.
+
+    It is a density of no data, the prior, to which the workers' likelihoods are added: what
+    travels is one point to each piece, and one gradient back.
+
+    Attributes
+    ----------
+    executor : Executor
+    held : tuple
+        The pieces, as parts of the executor.
+    """
+
+    executor: Executor
+    held: tuple[Any, ...]
+
+    def __call__(self, x: Floats) -> tuple[float, Floats]:
+        """Log density and gradient at one point."""
+        value, gradient = super().__call__(x)
+        likelihood, by_data = self.add_up(evaluate, x)
+        return value + float(likelihood), gradient + by_data
+
+    def add_up(self, work: Any, x: Floats) -> tuple[Any, ...]:
+        """Add up what ``work`` gives for each piece, always in the same order."""
+        point = self.executor.send(x)
+        found = self.executor.map(work, self.held, [point] * len(self.held))
+        while len(found) > 1:
+            fans = [found[n : n + FAN] for n in range(0, len(found), FAN)]
+            found = self.executor.map(add, fans)
+        (result,) = self.executor.each(found)
+        return tuple(result)
+
+    def bend(self, x: Floats) -> Floats | None:
+        """Negative Hessian; None if it is too large to be held as one matrix."""
+        if len(x) > MAX_DENSE:
+            return None
+        prior = super().__call__
+        rows = [bend_row(lambda at: prior(at)[1], x, n) for n in range(len(x))]
+        hessian = np.array(rows) + self.add_up(bend, x)[0]
+        return np.asarray((hessian + hessian.T) / 2)
+
+
+def spread_density(executor: Executor, density: Density, pieces: Sequence[Any]) -> SpreadDensity:
+    """Make the density of pieces that workers hold, in the coordinates of one that is here.
+
+    Parameters
+    ----------
+    density : Density
+        Of the same model; its data do not matter.
+    pieces : sequence
+        Parts of the executor.
+    """
+    prior = without_clusters(density)
+    own = {field.name: getattr(prior, field.name) for field in fields(prior)}
+    coordinates = executor.send(prior)
+    held = executor.map(put_in_coordinates, pieces, [coordinates] * len(pieces))
+    return SpreadDensity(executor=executor, held=tuple(held), **own)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DataOnWorkers:
+    """Data that were cut here and lie with the workers.
+
+    Attributes
+    ----------
+    structure : Structure
+    density : SpreadDensity
+    whole : Density
+        Of all data, here.
+    runs : list of ndarray of int
+        The clusters of each piece.
+    """
+
+    structure: Structure
+    density: SpreadDensity
+    whole: Density
+    runs: list[Ints]
+
+    def modes(self, rng: np.random.Generator, *, starts: int) -> tuple[SpreadDensity, list[Mode]]:
+        """Seek modes on a sample here, then follow them on all data."""
+        sample = samples_of(self.whole, rng)[0]
+        times = mass(self.whole.data) / mass(sample.data)
+        here, rough = seek_centred_modes(
+            self.structure, sample, rng, starts=starts, times=times, rival=FORGOTTEN
+        )
+        density = spread_density(self.density.executor, here, self.density.held)
+        return follow_on_workers(self.structure, here, density, rough)
+
+    def recover(self, values: Mapping[str, Floats], seed: int) -> Recovered:
+        """Draw the states of all items where they are, and bring them here."""
+        executor, pattern = self.density.executor, self.structure.pattern
+        draws, count = len(next(iter(values.values()))), len(self.runs)
+        items, clusters = len(pattern.item_cell), len(pattern.cluster_bundle)
+        found = Recovered(
+            states=np.empty((draws, items), np.int16),
+            probabilities=np.empty((items, len(self.structure.prevalence.space.states))),
+            difficulty=np.empty((items, self.structure.difficulty.classes)),
+            log_likelihood=np.empty((draws, clusters)),
+        )
+        given = executor.send(dict(values))
+        seeds = [(seed, LABEL_STREAM, n) for n in range(count)]
+        parts = executor.map(draw_states, self.density.held, [given] * count, seeds)
+        for run, got in zip(self.runs, executor.each(parts), strict=True):
+            _, members = take_clusters(pattern, run)
+            found.states[:, members] = got.states
+            found.probabilities[members] = got.probabilities
+            found.difficulty[members] = got.difficulty
+            found.log_likelihood[:, run] = got.log_likelihood
+        return found
+
+
+def hold_pieces(executor: Executor, structure: Structure, density: Density) -> DataOnWorkers:
+    """Cut data that lie here into pieces, and give them to the workers.
+
+    How many there are depends on the data alone: the same seed gives the same draws on any
+    cluster.
+    """
+    runs = cut_clusters(structure.pattern)
+    frame = executor.send(make_frame(structure, density))
+    held: list[Any] = []
+    for run in runs:  # one pattern at a time is copied
+        held += executor.map(make_piece, [frame], [take_clusters(structure.pattern, run)[0]])
+    spread = spread_density(executor, density, held)
+    return DataOnWorkers(structure=structure, density=spread, whole=density, runs=runs)
+
+
+def cut_clusters(pattern: Pattern) -> list[Ints]:
+    """Cut the clusters of a pattern into runs of about as many items."""
+    first, _ = pattern.cluster_items
+    count = max(2, min(MAX_PIECES, len(pattern.data.rows) // PIECE_ROWS))
+    owner = first[:-1] * count // max(int(first[-1]), 1)
+    found = [np.flatnonzero(owner == n).astype(np.int64) for n in range(count)]
+    return [clusters for clusters in found if len(clusters)]
+
+
+def follow_on_workers(
+    structure: Structure, sample: Density, density: SpreadDensity, rough: Sequence[Mode]
+) -> tuple[SpreadDensity, list[Mode]]:
+    """Follow the modes of a sample on the data of all workers, and settle their SDs again there.
+
+    Parameters
+    ----------
+    structure : Structure
+        Whose items tell modes apart.
+    sample : Density
+        Of some of the data, here.
+    density : SpreadDensity
+        Of all of them.
+    rough : sequence of Mode
+        Of the sample.
+
+    Returns
+    -------
+    density : SpreadDensity
+        In the coordinates that suit all data.
+    modes : list of Mode
+    """
+    grown = float(density.add_up(weigh, np.zeros(0))[0] / mass(sample.data))
+    if rough[0].spreads is not None and grown == 1:
+        return density, list(rough)
+    still = rough[0].held
+    followed: list[Mode] = []
+    for n, mode in enumerate(rough):
+        if n == 0 or mode.weight > FORGOTTEN:
+            there = curvature(sample, mode.x, still)
+            near = there and beside(there, still).times(grown)
+            x, height = climb(Held(density, still), mode.x, near)
+            _take_in(followed, replace(mode, x=x, height=height))
+    modes = [_at_peak(structure, density, mode, still) for mode in followed]
+    # Without a proper peak a point is a saddle, and its evidence means nothing beside a mode's.
+    modes = by_evidence([mode for mode in modes if mode.precision is not None] or modes)
+    if not isinstance(modes[0].given_spreads, Dense):
+        return density, modes
+    again = centre_informed(structure, density, modes[0])
+    moved = spread_density(density.executor, again, density.held)
+    return moved, [in_coordinates(structure, density, moved, mode) for mode in modes]
+
+
+def _take_in(modes: list[Mode], mode: Mode) -> None:
+    """Add a mode, or count its starts to the one that it is."""
+    for n, other in enumerate(modes):
+        if same_peak((other.x, other.height), (mode.x, mode.height)):
+            modes[n] = replace(other, starts=other.starts + mode.starts)
+            return
+    modes.append(mode)
+
+
+def _at_peak(structure: Structure, density: SpreadDensity, mode: Mode, still: Ints) -> Mode:
+    told = standing(structure, density, mode.x)._asdict()
+    mode = replace(mode, precision=None, **told)
+    hessian = density.bend(mode.x)
+    moving = np.delete(np.arange(len(mode.x)), still)
+    given = None if hessian is None else dense(hessian[np.ix_(moving, moving)])
+    mode = replace(mode, evidence=laplace_evidence(mode.height, given, len(moving)))
+    if hessian is None or given is None:
+        return mode
+    if mode.spreads is None:
+        return replace(mode, precision=beside(given, still))
+    if not density.centred:
+        cross = hessian[np.ix_(still, moving)]
+        return replace(mode, precision=with_spreads(mode.x, mode.spreads, given, cross))
+    x, spreads, there = settle_again(density, mode.x, mode.spreads, given)
+    return at_spreads(structure, density, mode, x, spreads, there)
+
+
+def draw_states(piece: Piece, values: Mapping[str, Floats], seed: Sequence[int]) -> Recovered:
+    """On a worker: draw the states of the items of a piece."""
+    return recover(piece.structure, values, np.random.default_rng(list(seed)))

@@ -1,0 +1,261 @@
+"""The log posterior density of a model and its gradient, on unconstrained numbers.
+
+The same density as ``build_model(...)`` has in PyMC (a test holds them equal), without compiling:
+the formulas are recorded on a tape and end in the marginal likelihood.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.progress import steps
+from assay.likelihood.autodiff import Tape
+from assay.likelihood.autodiff_kernel import SUM, TapeArrays
+from assay.likelihood.data import Data
+from assay.likelihood.density import Places, carry_back, log_density, tables_at
+from assay.likelihood.marginal import value_and_gradient
+from assay.likelihood.partition import cut, in_threads
+from assay.modelling.model import Structure
+from assay.modelling.parameters import Parameter
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+NOT_FINITE = (
+    "the posterior density is not finite where it was looked for: a prior leaves nothing to the "
+    "data, such as an SD next to 0, or a mean far from what log odds can be; look at priors="
+)
+
+
+class Centring(NamedTuple):
+    r"""What the data tell of the offsets of a block, by which they stand in the vector.
+
+    In the place of :math:`z_j` stands :math:`\sqrt{p_j}\,(z_j - m_j)`
+    (:mod:`assay.inference.partial_centring`).
+
+    Attributes
+    ----------
+    information : ndarray
+        What the data tell of each offset where its SD is ``sd``, in units of its prior's.
+    pull : ndarray
+        The same times the value of :math:`\mu / sd + z_j` that they point to.
+    sd : ndarray
+        All in the shape of the block.
+    """
+
+    information: Floats
+    pull: Floats
+    sd: Floats
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Density:
+    """Log posterior density with its gradient.
+
+    Attributes
+    ----------
+    parameters : tuple of Parameter
+        In the order in which they stand in the vector of unconstrained values.
+    starts : ndarray of int
+        Where each parameter begins in that vector.
+    tape : TapeArrays
+        The formulas from the vector to the tables of the likelihood.
+    places : Places
+        Where the tables stand among the tape's numbers.
+    log_weight : ndarray (node,)
+        Of the quadrature over the cluster effect.
+    data : Data
+    threads : int
+        In how many threads the likelihood of large data is computed.
+    centred : mapping of str to Centring
+        Blocks of offsets that do not stand in the vector as they are
+        (:mod:`assay.inference.partial_centring`).
+    """
+
+    parameters: tuple[Parameter, ...]
+    starts: Ints
+    tape: TapeArrays
+    places: Places
+    log_weight: Floats
+    data: Data
+    threads: int = 1
+    centred: Mapping[str, Centring] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """Number of unconstrained values."""
+        return int(self.starts[-1])
+
+    @cached_property
+    def pieces(self) -> tuple[Data, ...]:
+        """The data, in pieces for the threads."""
+        return tuple(piece for piece, _, _ in cut(self.data, self.threads))
+
+    def __call__(self, x: Floats) -> tuple[float, Floats]:
+        """Log density and gradient at one point."""
+        steps()(1)
+        x = np.ascontiguousarray(x, float)
+        if len(self.pieces) == 1:
+            value, gradient = log_density(x, self.tape, self.places, self.log_weight, self.data)
+            return float(value), gradient
+        buffer, *tables = self.tables(x)
+
+        def likelihood(piece: Data) -> tuple[Any, ...]:
+            arguments: Any = (*tables, self.log_weight, piece)
+            found: tuple[Any, ...] = value_and_gradient(*arguments)
+            return found
+
+        found = in_threads(likelihood, self.pieces, self.threads)
+        value, *by_table = (sum(terms) for terms in zip(*found, strict=True))
+        back: Any = (buffer, *by_table, self.tape, self.places, len(x))
+        return float(value + buffer[self.places.prior]), carry_back(*back)
+
+    def tables(self, x: Floats) -> tuple[Floats, ...]:
+        """Return the tape's buffer, and the tables of the likelihood by state, at one point."""
+        found: tuple[Floats, ...] = tables_at(x, self.tape, self.places)
+        return found
+
+    def log_prior(self, x: Floats) -> Floats:
+        """Log prior density, Jacobians included, at points (..., value)."""
+        points = np.ascontiguousarray(x, float).reshape(-1, self.size)
+        found = [self.tables(point)[0][self.places.prior] for point in points]
+        return np.array(found).reshape(x.shape[:-1])
+
+    def constrain(self, x: Floats) -> dict[str, Floats]:
+        """Split vectors (..., size) into parameters by name, constrained."""
+        found: dict[str, Floats] = {}
+        for n, parameter in enumerate(self.parameters):
+            piece = x[..., self.starts[n] : self.starts[n + 1]]
+            free = piece.reshape((*x.shape[:-1], *parameter.free_shape))
+            if parameter.name in self.centred:
+                mean, logs = given_data(n, self.parameters, self.starts, x, self.centred)
+                free = free * np.exp(-0.5 * logs) + mean
+            found[parameter.name] = np.asarray(parameter.constrain(free, np)[0])
+        return found
+
+    def names(self) -> list[str]:
+        """Return a readable name of each unconstrained value."""
+        found = []
+        for parameter in self.parameters:
+            for index in np.ndindex(*parameter.free_shape):
+                levels = [
+                    str(parameter.coords[dim][k])
+                    for dim, k in zip(parameter.dims, index, strict=True)
+                ]
+                found.append(f"{parameter.name}[{', '.join(levels)}]" if levels else parameter.name)
+        return found
+
+
+def given_data(
+    n: int,
+    parameters: Sequence[Parameter],
+    starts: Ints,
+    x: Any,
+    centred: Mapping[str, Centring],
+    xp: Any = np,
+) -> tuple[Any, Any]:
+    """Mean of the offsets of a block given the data, and the log of their precision.
+
+    Parameters
+    ----------
+    n : int
+        Number of the block.
+    x : ndarray or Symbol (..., value)
+    xp : module
+        Whose functions ``x`` takes.
+
+    Returns
+    -------
+    mean, log_precision : ndarray or Symbol (..., *block)
+    """
+    parameter, names = parameters[n], [p.name for p in parameters]
+    chosen = centred[parameter.name]
+    at = np.broadcast_to(parameter.spread_at, parameter.shape)
+    # An SD stands in the vector as its logarithm, a mean as it is.
+    grown = x[..., starts[names.index(parameter.spread)] + at] + -np.log(chosen.sd)
+    log_precision = xp.log1p(xp.exp(grown * 2.0) * chosen.information)
+    pull = chosen.pull
+    if parameter.location:
+        at = np.broadcast_to(parameter.mean_at, parameter.shape)
+        mean = x[..., starts[names.index(parameter.location)] + at]
+        pull = mean * (-chosen.information / chosen.sd) + pull
+    return xp.exp(grown + log_precision * -1.0) * pull, log_precision
+
+
+def make_density(
+    structure: Structure, *, threads: int = 1, centred: Mapping[str, Centring] | None = None
+) -> Density:
+    """Record the model of a structure on a tape.
+
+    Parameters
+    ----------
+    threads : int
+        In how many threads the likelihood of large data is computed.
+    centred : mapping of str to Centring, optional
+        Blocks of offsets that do not stand in the vector as they are.
+
+    Examples
+    --------
+    >>> import assay
+    >>> from assay.modelling.model import build_structure
+    >>> from assay.modelling.spec import make_spec
+    >>> ratings = assay.simulate("single", n_items=4, n_raters=3, rng=1)
+    >>> density = make_density(build_structure(ratings, make_spec("pooled", "dirichlet")))
+    >>> value, gradient = density(np.zeros(density.size))
+    >>> gradient.shape == (density.size,)
+    True
+    """
+    parameters, centred = tuple(structure.parameters()), centred or {}
+    sizes = [int(np.prod(p.free_shape, dtype=int)) for p in parameters]
+    starts = np.cumsum([0, *sizes], dtype=np.int64)
+    tape = Tape()
+    x = tape.unknown(int(starts[-1]))
+    values: dict[str, Any] = {}
+    terms = []
+    for n, parameter in enumerate(parameters):
+        free = x[starts[n] : starts[n + 1]].reshape(parameter.free_shape)
+        if parameter.name in centred:
+            mean, logs = given_data(n, parameters, starts, x, centred, tape)
+            free = free * tape.exp(logs * -0.5) + mean
+            terms.append((logs * -0.5).at.ravel())
+        values[parameter.name], density = parameter.constrain(free, tape)
+        terms.append(density.at.ravel())
+    tables = [tape.symbol(table) for table in structure.tables(values, tape).by_state()]
+    prior = tape.record(SUM, np.concatenate(terms))
+    return Density(
+        parameters=parameters,
+        starts=starts,
+        tape=tape.finish(),
+        places=Places(int(prior.at), *(np.ascontiguousarray(table.at) for table in tables)),
+        log_weight=structure.prevalence.log_weight,
+        data=structure.pattern.data,
+        threads=threads,
+        centred=centred,
+    )
+
+
+def unconstrain(density: Density, values: Mapping[str, Floats]) -> Floats:
+    """Return the vector of unconstrained values of parameters: the inverse of ``constrain``."""
+    x = np.empty(density.size)
+    for n, parameter in enumerate(density.parameters):
+        value = np.asarray(values[parameter.name], float)
+        match parameter.prior.name:
+            case "Normal":
+                free = value if parameter.basis is None else value @ parameter.basis.T
+            case "Beta":
+                free = np.log(value) - np.log1p(-value)
+            case "Dirichlet":
+                logs = np.log(value)
+                free = (logs - logs.mean(axis=-1, keepdims=True))[..., :-1]
+            case _:
+                free = np.log(value)
+        x[density.starts[n] : density.starts[n + 1]] = free.ravel()
+    for n, parameter in enumerate(density.parameters):
+        if parameter.name in density.centred:
+            mean, logs = given_data(n, density.parameters, density.starts, x, density.centred)
+            own = slice(density.starts[n], density.starts[n + 1])
+            x[own] = ((x[own].reshape(parameter.shape) - mean) * np.exp(0.5 * logs)).ravel()
+    return x

@@ -1,0 +1,344 @@
+"""Whether a fit can be trusted, in words: Laplace's approximation, modes, names of classes."""
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay._util.errors import Note, NoteLevel, note_from
+from assay._util.plurals import sentence
+from assay.checks.double_sampling import TURNS, Design, danger, sample_sizes
+from assay.inference.laplace import laplace_log_density
+from assay.inference.peaks import Mode
+from assay.modelling.model import Structure
+from assay.modelling.spec import GOLD, Spec
+
+Floats = NDArray[np.float64]
+
+MODE_LIMIT = 0.01
+HEAVY = 0.1
+SELDOM = 0.1
+"""Of the draws that a mode of such weight should have, the share below which they miss it."""
+K_HAT_LIMIT = 0.7
+SAME = 1e-9
+"""Spread of log ratios of a posterior that is normal, but for rounding."""
+WORTH_LIMIT = 0.25
+"""What a draw from an approximation has to be worth at least, in draws from the posterior."""
+ROUGH = 0.05
+"""The same, from which on intervals are somewhat too wide; below, single means are far off."""
+SURE = 0.8
+"""Share of the draws in which a class looks like another before it is said."""
+CLEARLY = 1.5
+"""How many times as often items of a class get the answer of another before it is said."""
+BETTER_MISNAMED = (
+    " It explains the answers better, but a class is what raters call it: items that differ in how "
+    "hard they are may hide behind a name that is seldom given. The truth of some items (truth=) "
+    "would tell."
+)
+WHICH_HOLDS = (
+    " The truth of some items (truth=) would tell which holds; a prior (priors=) can say which is "
+    "to be believed without it."
+)
+MOST = 0.5
+"""Share of the draws at a mode from which the result is of that mode."""
+CLEARLY_OF_TWO = 9.0
+"""The same of two classes: that raters miss many of one of them is nothing unusual."""
+LOOKED_AT = 100
+"""Draws that are looked at where a mean is wanted."""
+FEW_VOTES = 2
+"""Raters of a reference who say the same of an item, from which on that is their consensus."""
+FEW_ITEMS = 10
+"""Items with such a consensus, or answers of a class, from which on a fit is held against them."""
+FEW_FOR_PSIS = 25
+"""Draws of which a fifth, the tail, is too few to fit a distribution to."""
+
+
+class ImportanceCheck(NamedTuple):
+    """What importance sampling says of an approximation that draws came from.
+
+    Attributes
+    ----------
+    k_hat : float
+        Shape of the tail of the ratios of the posterior's density to the approximation's, by PSIS.
+        Infinite if a few draws have all the weight, so that no tail can be fitted; NaN if there are
+        too few draws to look.
+    worth : float
+        How many draws of the posterior a draw is worth: the effective sample size of the smoothed
+        weights, as a share of the draws.
+    """
+
+    k_hat: float
+    worth: float
+
+
+def check_importance(mode: Mode, x: NDArray[Any], lp: NDArray[Any]) -> ImportanceCheck:
+    """Check draws from Laplace's approximation by their importance ratios.
+
+    Parameters
+    ----------
+    x : ndarray (chain, draw, value)
+        Draws from the approximation.
+    lp : ndarray (chain, draw)
+        Log posterior density there.
+
+    References
+    ----------
+    Vehtari et al. (2024). Pareto smoothed importance sampling. JMLR 25(72).
+    """
+    from arviz_stats.base.array import BaseArray
+
+    statistics: Any = BaseArray()
+    points = x.reshape(-1, x.shape[-1])
+    if len(points) < FEW_FOR_PSIS:
+        return ImportanceCheck(np.nan, np.nan)
+    ratio = np.where(np.isfinite(lp), lp, -1e300).ravel() - laplace_log_density(mode, points)
+    if np.ptp(ratio) < SAME:
+        return ImportanceCheck(0.0, 1.0)
+    # ArviZ takes what the ratios are the inverse of, as a likelihood is in leave-one-out.
+    logs, k_hat = statistics.psislw(-ratio)
+    weight = np.exp(logs - logs.max())
+    worth = weight.sum() ** 2 / (weight**2).sum() / len(weight)
+    return ImportanceCheck(float(k_hat) if np.isfinite(k_hat) else np.inf, float(worth))
+
+
+def laplace_warnings(found: ImportanceCheck) -> list[Note]:
+    """Say whether draws from Laplace's approximation are to be trusted."""
+    if np.isnan(found.k_hat):
+        text = (
+            "Whether Laplace's approximation is to be trusted is not known: PSIS k-hat needs "
+            f"{FEW_FOR_PSIS} draws or more. Take more (draws=), or use method='nuts'."
+        )
+        return [Note(text, code="laplace-unchecked", numbers={"draws": FEW_FOR_PSIS})]
+    if found.k_hat < K_HAT_LIMIT and found.worth > WORTH_LIMIT:
+        return []
+    seen = f"PSIS k-hat is {found.k_hat:.2f}, above {K_HAT_LIMIT}"
+    if found.k_hat < K_HAT_LIMIT:
+        seen = (
+            f"PSIS k-hat is {found.k_hat:.2f}, but as draws of the posterior its draws are worth "
+            f"{found.worth:.1%} of their number, below {WORTH_LIMIT:.0%}"
+        )
+    if np.isinf(found.k_hat):
+        seen = (
+            "its importance ratios are so far apart that a few draws have all the weight, and no "
+            "tail can be fitted to them (PSIS k-hat is infinite)"
+        )
+    numbers = found._asdict()
+    if np.isfinite(found.k_hat) and found.worth > ROUGH:
+        text = (
+            f"Laplace's approximation is rough here, and will do for a first look: {seen}. Report "
+            "what method='nuts' says."
+        )
+        return [Note(text, code="laplace-rough", numbers=numbers)]
+    text = f"Laplace's approximation is not to be trusted here: {seen}. Use method='nuts'."
+    return [Note(text, code="laplace-wrong", numbers=numbers)]
+
+
+def mode_warnings(modes: list[Mode]) -> list[Note]:
+    """Name the modes that were seen besides the one that is reported."""
+    found = []
+    for mode in modes[1:]:
+        numbers = {"weight": mode.weight, "visited": mode.visited}
+        weighty = mode.weight > MODE_LIMIT
+        missed = mode.visited == 0 and (mode.mirrored or weighty)
+        if missed or (mode.weight > HEAVY and mode.visited < SELDOM * mode.weight):
+            better = mode.misnamed and mode.weight > modes[0].weight
+            why = BETTER_MISNAMED if better else WHICH_HOLDS if weighty else ""
+            text = (
+                "The answers can be explained in another way (another mode of the posterior), "
+                f"which is {_part_of_result(mode)}: {mode}; its weight is "
+                f"{'not ' * weighty}negligible.{why}"
+            )
+            level: NoteLevel = "warning" if why else "note"
+            found.append(Note(text, code="other-mode", level=level, numbers=numbers))
+        if mode.visited > MODE_LIMIT and mode.trades and not mode.misnamed:
+            text = (
+                f"{mode.visited:.0%} of the draws have the labels of another mode of the "
+                f"posterior: {mode}. Means and intervals are over both, and what they say of "
+                f"these classes may hold in neither.{WHICH_HOLDS}"
+            )
+            found.append(Note(text, code="mixed-modes", numbers=numbers))
+        if mode.visited > MOST and mode.misnamed and not modes[0].misnamed:
+            text = (
+                "The chains left the mode that was chosen for its names, and "
+                f"{mode.visited:.0%} of the draws have the labels of another: {mode}. Classes of "
+                "this fit may not be what their names say: hold the prevalence against the shares "
+                "of the answers. The truth of some items (truth=) would tell what the classes are."
+            )
+            found.append(Note(text, code="left-mode", numbers=numbers))
+    if modes[0].mirrored:
+        text = (
+            "In the heaviest mode raters are wrong more often than by guessing: labels may be "
+            "turned round. Give the truth of a few items (truth=)."
+        )
+        found.append(Note(text, code="mirrored-labels"))
+    return found
+
+
+def _part_of_result(mode: Mode) -> str:
+    """Say how much of the result a mode is that the draws miss or nearly so."""
+    if mode.visited == 0:
+        return "not part of the result"
+    return f"hardly part of the result ({mode.visited:.1%} of the draws)"
+
+
+def name_warnings(
+    structure: Structure,
+    values: Mapping[str, NDArray[Any]],
+    told: Collection[tuple[str, str]] = (),
+) -> list[Note]:
+    """Name classes whose items raters mostly call by the name of another class.
+
+    A class of the model can drift from its name where another meaning explains the answers better.
+
+    Parameters
+    ----------
+    values : mapping of str to ndarray (draw, ...)
+        The parameters.
+    told : collection of (str, str)
+        Labels and classes of which that is said already.
+    """
+    mean = structure.mean_reliability(_some(values))
+    parts = structure.spec.rater_parts
+    leans = "the leaning of raters to one answer (ability_bias), " * ("hierarchical" in parts)
+    looks = "blind answers of raters who do not look (lapses), " * ("lapses" not in parts)
+    found = []
+    for n, label in enumerate(structure.ratings.task.labels):
+        count = len(label.classes)
+        blind = f"{leans}{looks}" * (count > 2)
+        tables = mean[:, :, n, :count, :count]
+        for true, name in enumerate(label.classes):
+            if (label.name, name) in told:
+                continue
+            rival = int(tables[0, :, true].mean(axis=0).argmax())
+            clearly = CLEARLY if count > 2 else CLEARLY_OF_TWO
+            more = tables[..., true, rival] > clearly * tables[..., true, true]
+            own, other = tables[0, :, true, true], tables[0, :, true, rival]
+            if more.all(axis=0).mean() < SURE:
+                continue
+            text = (
+                f"Items that are {name!r} by this fit ({label.name}) get the answer "
+                f"{label.classes[rival]!r} more often ({other.mean():.2f}) than their own "
+                f"({own.mean():.2f}): raters may avoid that answer, or the class has drifted from "
+                "its name. Look at its most certain items; known truth of some (truth=), "
+                f"{blind}raters='dawid_skene' or prior counts hold it in its place."
+            )
+            numbers = {"own": own.mean(), "other": other.mean()}
+            found.append(Note(text, code="class-name-doubt", numbers=numbers))
+    return found
+
+
+def _some(values: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Return as many of the draws as a mean needs."""
+    draws = len(next(iter(values.values())))
+    return {name: value[:: max(1, draws // LOOKED_AT)] for name, value in values.items()}
+
+
+def reference_warnings(structure: Structure, probabilities: Floats) -> list[Note]:
+    """Say if the labels of a fit are not those of the group whose consensus is the truth.
+
+    Parameters
+    ----------
+    structure : Structure
+    probabilities : ndarray (item, state)
+        Posterior probabilities of the states.
+    """
+    return [text for _, _, text in reference_drifts(structure, probabilities)]
+
+
+def reference_drifts(
+    structure: Structure, probabilities: Floats
+) -> list[tuple[str, tuple[str, ...], Note]]:
+    """Name the classes of a fit that the group whose consensus is the truth calls otherwise.
+
+    Its raters may err one by one. But a class that is not what most of them call so has drifted
+    from its name, whatever else holds its items together.
+
+    Returns
+    -------
+    list of tuple
+        Label, class, and what is to be said of it.
+    """
+    ratings, reference = structure.ratings, structure.spec.reference
+    mine = ratings.raters["group"].to_numpy(object)[ratings.rater] == reference
+    states = structure.prevalence.space.states
+    found: list[tuple[str, tuple[str, ...], Note]] = []
+    for n, label in enumerate(ratings.task.labels):
+        told = mine & (ratings.answers[:, n] >= 0)
+        votes = np.zeros((len(ratings.items), len(label.classes)))
+        np.add.at(votes, (ratings.item[told], ratings.answers[told, n]), 1)
+        clear = (votes.max(axis=1) >= FEW_VOTES) & (votes.max(axis=1) > votes.sum(axis=1) / 2)
+        for k, name in enumerate(label.classes):
+            held = probabilities[:, states[:, n] == k].sum(axis=1)
+            given, here = held @ votes, clear & (votes.argmax(axis=1) == k)
+            most = int(given.argmax())
+            seen, numbers = "", {}
+            if given.sum() >= FEW_ITEMS and given[most] > CLEARLY * given[k]:
+                seen = (
+                    f"items that are {name!r} by this fit ({label.name}) get the answer "
+                    f"{label.classes[most]!r} from it more often than their own "
+                    f"({given[most] / given.sum():.0%} and {given[k] / given.sum():.0%})"
+                )
+                numbers = {"other": given[most] / given.sum(), "own": given[k] / given.sum()}
+            elif here.sum() >= FEW_ITEMS and held[here].mean() < 0.5:
+                seen = (
+                    f"of the {here.sum()} items that most of its raters call {name!r} "
+                    f"({label.name}) this fit takes {held[here].mean():.0%} for it"
+                )
+                numbers = {"items": here.sum(), "share": held[here].mean()}
+            if seen:
+                text = (
+                    f"The consensus of {reference} is the truth by definition, but {seen}: what "
+                    "holds classes together is something else. The truth of some items (truth=) "
+                    f"tells the model what is meant; a recipe for {reference} without layers, or "
+                    "prior counts, hold names in their place."
+                )
+                note = Note(text, code="class-drift", numbers=numbers)
+                found.append((label.name, (name,), note))
+    return found
+
+
+def design_warnings(spec: Spec, design: Design | None) -> list[Note]:
+    """Say if a comparison of systems rests on one instrument, with one error rate for them all."""
+    if "system_bias" in spec.rater_parts or design is None or not design.apart:
+        return []
+    text = sentence(danger(design))
+    return [Note(text, code="double-sampling", numbers=sample_sizes(design))]
+
+
+def gold_warnings(spec: Spec, unlike: Callable[[], str]) -> list[Note]:
+    """Say if items with gold, taken for a random sample, are unlike the others.
+
+    ``unlike`` says how, and is asked only if gold is taken for one.
+    """
+    told = ""
+    if spec.reference == GOLD and spec.gold_chosen == "random":
+        told = unlike()
+    if not told:
+        return []
+    text = (
+        f"{sentence(told)} If they were chosen on what is recorded, such as these "
+        "answers, say gold_chosen='recorded'; if not, the layers and all that follows are biased."
+    )
+    return [Note(text, code="gold-unlike-others")]
+
+
+EARLIER = {"effective sample size is as low as": "low-ess", TURNS: "double-sampling"}
+"""Codes that the report reads, by words of sentences that earlier versions stored without one."""
+
+
+def fit_warnings(fit: xr.DataTree) -> list[Note]:
+    """Return the warnings that a fit carries; those of fits by earlier versions have no code."""
+    aside = json.loads(fit.attrs.get("asides", "[]"))
+    return [
+        _earlier_note(told, aside) if isinstance(told, str) else note_from(told)
+        for told in json.loads(fit.attrs["warnings"])
+    ]
+
+
+def _earlier_note(text: str, asides: Collection[str]) -> Note:
+    """Make a note of a sentence that an earlier version stored."""
+    code = next((code for words, code in EARLIER.items() if words in text), "")
+    return Note(text, code=code, level="note" if text in asides else "warning")

@@ -1,0 +1,116 @@
+"""The normal approximation to the posterior at a mode: its draws, density and widths."""
+
+from contextlib import suppress
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
+
+from assay.inference.density import Density
+from assay.inference.peaks import Mode
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+WIDEST = 100
+"""Unknowns of a block of which the covariances are looked at: more would make steps slow."""
+SLIGHT = 0.05
+"""Entry of a block's root, in SDs of its unknown, below which it is left out."""
+
+
+def laplace_draws(mode: Mode, count: int, rng: np.random.Generator) -> Floats:
+    """Draw from the normal approximation at a mode: (draw, value)."""
+    assert mode.precision is not None
+    noise = rng.standard_normal((count, len(mode.x)))
+    return _unscored(mode, _scored(mode, mode.x) + mode.precision.draws(noise))
+
+
+def laplace_log_density(mode: Mode, x: Floats) -> Floats:
+    """Log density of the normal approximation at points (draw, value)."""
+    assert mode.precision is not None
+    points = _scored(mode, x)
+    constant = mode.precision.log_determinant - len(mode.x) * np.log(2 * np.pi)
+    found = 0.5 * (constant - mode.precision.quadratic(points - _scored(mode, mode.x)))
+    if mode.spreads is not None:
+        scores = mode.spreads.scores
+        found = found - np.log(scores.slopes(points[:, scores.at])[0]).sum(axis=1)
+    return np.asarray(found)
+
+
+def mode_scale(mode: Mode) -> Floats:
+    """Return the SDs of the normal approximation; 0.1 where there is no proper peak."""
+    if mode.precision is None:
+        return np.full(len(mode.x), 0.1)
+    return np.asarray(np.sqrt(mode.precision.variances) * _slopes(mode))
+
+
+def _slopes(mode: Mode) -> Floats:
+    """Slopes of the unknowns by what the precision is of: of SDs by their scores, of all else 1."""
+    found = np.ones(len(mode.x))
+    if mode.spreads is not None:
+        scores = mode.spreads.scores
+        found[scores.at] = scores.slopes(scores.scores(mode.x[scores.at]))[0]
+    return found
+
+
+def mode_root(density: Density, mode: Mode) -> csr_array:
+    """Return a root of the normal approximation's covariance, by blocks.
+
+    What data say of one number of a rater hangs on the rater's others: of three or more classes
+    they know the differences of a row's logits, and their common shift from the prior alone. A
+    rater's offsets are one block, and what raters share is one.
+
+    Returns
+    -------
+    csr_array (value, value)
+        Lower triangular within blocks; of the scale alone where there is no proper peak.
+    """
+    if mode.precision is None:
+        return csr_array(diags_array(mode_scale(mode)))
+    slopes, blocks = _slopes(mode), _blocks(density)
+    rows, columns, entries = [], [], []
+    for block, covariance in zip(blocks, mode.precision.covariances(blocks), strict=True):
+        covariance = covariance * slopes[block] * slopes[block, None]
+        scale = np.sqrt(np.diag(covariance))
+        root = np.diag(scale)
+        if 1 < len(block) <= WIDEST:
+            # What rounding leaves of a matrix that is nearly singular may have no root.
+            with suppress(np.linalg.LinAlgError):
+                root = np.linalg.cholesky(covariance)
+                root[np.abs(root) < SLIGHT * scale[:, None]] = 0
+        row, column = np.nonzero(root)
+        rows.append(block[row])
+        columns.append(block[column])
+        entries.append(root[row, column])
+    places = np.concatenate(rows), np.concatenate(columns)
+    return csr_array((np.concatenate(entries), places), shape=(len(slopes), len(slopes)))
+
+
+def _blocks(density: Density) -> list[Ints]:
+    """Positions of what raters share, and of the offsets of each rater."""
+    shared, blocks = [], []
+    for n, parameter in enumerate(density.parameters):
+        own = np.arange(*density.starts[n : n + 2])
+        if parameter.spread:
+            blocks += list(own.reshape(len(parameter.coords[parameter.dims[0]]), -1))
+        else:
+            shared.append(own)
+    return [np.concatenate(shared), *blocks] if shared else blocks
+
+
+def _scored(mode: Mode, x: Floats) -> Floats:
+    """Put the scores of SDs in the place of their logarithms: points (..., value)."""
+    if mode.spreads is None:
+        return x
+    scores, points = mode.spreads.scores, x.copy()
+    points[..., scores.at] = scores.scores(x[..., scores.at])
+    return points
+
+
+def _unscored(mode: Mode, points: Floats) -> Floats:
+    """Put the logarithms of SDs in the place of their scores: points (..., value)."""
+    if mode.spreads is None:
+        return np.asarray(points)
+    scores, x = mode.spreads.scores, np.array(points)
+    x[..., scores.at] = scores.logs(points[..., scores.at])
+    return x

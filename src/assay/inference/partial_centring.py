@@ -1,0 +1,184 @@
+r"""Coordinates of hierarchical blocks that suit the data.
+
+An offset of a block :math:`\mu + \sigma z_j` can stand in the vector of unknowns as it is, good
+where data say little, or with its SD and mean, good where they pin the rater down. In the wrong
+coordinates samplers crawl, and a normal approximation has the wrong width. Here it stands as its
+distance from what is expected of it, in SDs of what is known of it. Data whose likelihood is that
+of one observation :math:`t_j` of :math:`\mu + \sigma z_j` with variance :math:`\tau_j^2` leave
+
+.. math:: z_j \mid \mu, \sigma, y \sim \mathrm{Normal}(m_j, 1 / p_j), \qquad
+          p_j = 1 + \frac{\sigma^2}{\tau_j^2}, \qquad
+          m_j = \frac{\sigma (t_j - \mu)}{\tau_j^2 p_j},
+
+and :math:`\sqrt{p_j} (z_j - m_j)` is a standard normal whatever the mean and the SD are: there is
+no funnel, and no ridge between mean and offsets. Where the SD is next to 0 this is :math:`z_j`,
+where it is large :math:`(\mu + \sigma z_j - t_j) / \tau_j`. What the data tell is taken from the
+curvature at a mode with the SD :math:`\hat\sigma`,
+:math:`\hat\sigma^2 / \tau_j^2 = 1 / \mathrm{Var}(z_j \mid \mu, \hat\sigma, y) - 1`, and from the
+mode itself, :math:`m_j = \hat z_j`. The model is the same, and so are the parameters that a fit
+reports.
+
+References
+----------
+Papaspiliopoulos, O., Roberts, G. O. & Skold, M. (2007). A general framework for the parametrization
+of hierarchical models. Statistical Science 22, 59-73.
+Gorinova, M. I., Moore, D. & Hoffman, M. D. (2020). Automatic reparameterisation of probabilistic
+programs. ICML, 3648-3657.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.inference.density import Centring, Density, make_density, unconstrain
+from assay.inference.group_sds import Spreads
+from assay.inference.mode_search import (
+    FORGOTTEN,
+    RIVAL,
+    at_spreads,
+    follow_modes,
+    mass,
+    samples_of,
+    seek_modes,
+    starting_points,
+)
+from assay.inference.offset_slopes import carry, offset_places, offset_values
+from assay.inference.optimise import prior_centre
+from assay.inference.peaks import Mode
+from assay.inference.precision import Dense
+from assay.modelling.model import Structure
+
+Floats = NDArray[np.float64]
+
+
+def find_centred_modes(
+    structure: Structure,
+    density: Density,
+    rng: np.random.Generator,
+    *,
+    starts: int = 4,
+    times: float = 1.0,
+) -> tuple[Density, list[Mode]]:
+    """Seek modes as :func:`assay.inference.mode_search.find_modes` does, in coordinates that suit
+    the data.
+
+    Parameters
+    ----------
+    density : Density
+        On which nothing is centred.
+    starts : int
+    times : float
+        How many times larger the data are if those of the density are a sample.
+
+    Returns
+    -------
+    density : Density
+    modes : list of Mode
+    """
+    samples = samples_of(density, rng)
+    whole = times == len(samples) == 1
+    grown = times * mass(density.data) / mass(samples[0].data)
+    moved, modes = seek_centred_modes(
+        structure, samples[0], rng, starts=starts, times=grown, rival=RIVAL if whole else FORGOTTEN
+    )
+    moved = replace(moved, data=density.data)
+    if len(samples) == 1:
+        return moved, modes
+    modes = follow_modes(structure, moved, samples, modes)
+    if not isinstance(modes[0].given_spreads, Dense):
+        return moved, modes
+    again = centre_informed(structure, moved, modes[0])
+    return again, [in_coordinates(structure, moved, again, mode) for mode in modes]
+
+
+def seek_centred_modes(
+    structure: Structure,
+    density: Density,
+    rng: np.random.Generator,
+    *,
+    starts: int,
+    times: float,
+    rival: float,
+) -> tuple[Density, list[Mode]]:
+    """Seek the modes of a sample, and stand them in coordinates that suit ``times`` its data.
+
+    Parameters
+    ----------
+    density : Density
+        Of the sample; nothing is centred on it.
+    starts : int
+    times : float
+        How many times larger all data are.
+    rival : float
+        As in :func:`assay.inference.mode_search.seek_modes`.
+
+    Returns
+    -------
+    density : Density
+        Of the sample.
+    modes : list of Mode
+    """
+    points = starting_points(prior_centre(density), rng, starts)
+    modes = seek_modes(structure, density, points, rival=rival)
+    moved = centre_informed(structure, density, modes[0], times=times)
+    return moved, [in_coordinates(structure, density, moved, mode) for mode in modes]
+
+
+def centre_informed(
+    structure: Structure, density: Density, mode: Mode, *, times: float = 1.0
+) -> Density:
+    """Return the density in the coordinates that suit a mode of it with settled SDs.
+
+    Parameters
+    ----------
+    density : Density
+    mode : Mode
+        Of the density, or of a sample of its data.
+    times : float
+        How many times larger than the sample the data are.
+    """
+    if mode.spreads is None:
+        return density
+    centred = informed(density, mode.x, mode.spreads, times)
+    moved = make_density(structure, threads=density.threads, centred=centred)
+    return replace(moved, data=density.data)
+
+
+def in_coordinates(structure: Structure, density: Density, moved: Density, mode: Mode) -> Mode:
+    """Return a mode of one density as it stands in the coordinates of another."""
+    if moved is density:
+        return mode
+    x = unconstrain(moved, density.constrain(mode.x))
+    if mode.spreads is None:
+        return replace(mode, x=x, height=moved(x)[0], precision=None)
+    given = mode.given_spreads
+    given = carry(density, mode.x, given, mode.held, moved, x) if isinstance(given, Dense) else None
+    return at_spreads(structure, moved, mode, x, mode.spreads, given)
+
+
+def informed(
+    density: Density, x: Floats, spreads: Spreads, times: float = 1.0
+) -> Mapping[str, Centring]:
+    """Say what the data tell of each block of offsets."""
+    at = spreads.scores.at
+    offset, owner, mean = offset_places(density, at)
+    told, pull, sd = np.empty((3, density.size))
+    told[offset] = np.maximum(1 / spreads.variance - 1, 0)
+    sd[offset] = np.exp(x[at][owner])
+    beside = np.where(mean < 0, 0, x[mean])
+    pull[offset] = (1 + told[offset]) * offset_values(density, x)
+    pull[offset] += told[offset] * beside / sd[offset]
+    found = {}
+    for n, parameter in enumerate(density.parameters):
+        if not parameter.spread:
+            continue
+        own = slice(density.starts[n], density.starts[n + 1])
+        found[parameter.name] = Centring(
+            *(
+                (f * v[own]).reshape(parameter.shape)
+                for f, v in ((times, told), (times, pull), (1, sd))
+            )
+        )
+    return found

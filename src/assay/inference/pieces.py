@@ -1,0 +1,142 @@
+"""A piece: some clusters of the data with all that a worker needs to compute on them.
+
+The tables of the likelihood depend on the parameters alone. What pieces share, a *frame*, is the
+model without its data; a piece is a frame with the pattern of its own items.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.inference.curvature import bend_row, neighbourhoods
+from assay.inference.density import Density
+from assay.inference.subsets import take_items
+from assay.likelihood.collapse import Pattern, take_panels
+from assay.likelihood.partition import runs, take_bundles
+from assay.modelling.model import Structure
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+NONE = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Piece:
+    """Some clusters of the data under one model.
+
+    Attributes
+    ----------
+    structure : Structure
+        Of the whole model, with the pattern of these clusters; it holds no rating.
+    density : Density
+        The same; its data are the pattern's.
+    """
+
+    structure: Structure
+    density: Density
+
+    @cached_property
+    def prior(self) -> Density:
+        """The density without any data."""
+        return without_clusters(self.density)
+
+    def likelihood(self, x: Floats) -> tuple[float, Floats]:
+        """Log-likelihood of the piece at unconstrained values, and its gradient."""
+        value, gradient = self.density(x)
+        prior, by_prior = self.prior(x)
+        return value - prior, gradient - by_prior
+
+    def curvature(self, x: Floats) -> Floats:
+        """Negative Hessian of the log-likelihood, by differences of gradients: (value, value).
+
+        Each row takes the data that its unknown touches.
+        """
+        found = np.empty((len(x), len(x)))
+        for unknowns, density in neighbourhoods(self.density, x, np.arange(len(x))):
+            local = replace(self, density=density)
+            for n in unknowns:
+                found[n] = bend_row(local.gradient, x, n)
+        return found
+
+    def gradient(self, x: Floats) -> Floats:
+        """Gradient of the log-likelihood alone."""
+        return self.likelihood(x)[1]
+
+
+def without_clusters(density: Density) -> Density:
+    """Return a density without any data: the prior."""
+    return replace(density, data=take_bundles(density.data, NONE)[0], threads=1)
+
+
+def make_frame(structure: Structure, density: Density) -> Piece:
+    """Return the model without its data, small enough to be sent to every worker."""
+    design = structure.prevalence.design
+    bare = replace(
+        design,
+        item_context=NONE,
+        cluster=None if design.cluster is None else NONE,
+        panel=None if design.panel is None else NONE,
+    )
+    prevalence = replace(structure.prevalence, design=bare)
+    pattern, _ = take_clusters(structure.pattern, NONE)
+    return Piece(
+        structure=replace(
+            structure,
+            ratings=take_items(structure.ratings, NONE),
+            prevalence=prevalence,
+            perception=replace(structure.perception, prevalence=prevalence),
+            parts=tuple(_without_ratings(part) for part in structure.parts),
+            pattern=pattern,
+        ),
+        density=replace(density, data=pattern.data, threads=1),
+    )
+
+
+def _without_ratings(part: Any) -> Any:
+    """Return a part without the numbers of each rating, which its tables do not need."""
+    bare = {"unit": NONE, "repeats": replace(part.repeats, row=NONE)}
+    if hasattr(part, "responses"):
+        bare["responses"] = replace(part.responses, row=NONE)
+    return replace(part, **bare)
+
+
+def make_piece(frame: Piece, pattern: Pattern) -> Piece:
+    """Put a pattern into the frame."""
+    return Piece(
+        structure=replace(frame.structure, pattern=pattern),
+        density=replace(frame.density, data=pattern.data),
+    )
+
+
+def put_in_coordinates(piece: Piece, density: Density) -> Piece:
+    """Return a piece on other unconstrained values: those of a density of the same model."""
+    return replace(piece, density=replace(density, data=piece.density.data))
+
+
+def take_clusters(pattern: Pattern, clusters: Ints) -> tuple[Pattern, Ints]:
+    """Return the pattern of some clusters, and the positions of their items.
+
+    Parameters
+    ----------
+    clusters : ndarray of int
+        Positions of clusters (of items where there is no cluster effect), none twice.
+    """
+    first, order = pattern.cluster_items
+    bundles, cluster_bundle = np.unique(pattern.cluster_bundle[clusters], return_inverse=True)
+    data, cells = take_bundles(pattern.data, bundles)
+    weight = np.bincount(cluster_bundle, minlength=len(bundles)).astype(float)
+    at, start = runs(first, clusters)
+    items, members = np.unique(order[at], return_inverse=True)
+    place = np.zeros(len(pattern.data.cell_context), np.int64)
+    place[cells] = np.arange(len(cells))
+    found = Pattern(
+        data=data._replace(bundle_weight=weight),
+        item_cell=place[pattern.item_cell[items]],
+        cluster_bundle=cluster_bundle.astype(np.int64),
+        cluster_items=(start, members.astype(np.int64)),
+        panels=take_panels(pattern, clusters),
+    )
+    return found, items

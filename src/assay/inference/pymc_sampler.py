@@ -1,0 +1,86 @@
+"""NUTS through PyMC on the model of ``build_model``: slow, and independent of the density."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.progress import Board, progress_bar
+from assay.inference.density import Density, unconstrain
+from assay.inference.effort import Effort
+from assay.inference.walks import Start
+from assay.modelling.model import Structure
+from assay.modelling.pymc_model import model_of
+
+Floats = NDArray[np.float64]
+STATISTICS = ("lp", "diverging", "n_steps", "tree_depth", "step_size", "energy")
+BROKEN_REWRITE = "scalarize"
+"""Of PyTensor 3.3: it breaks the compilation of a Dirichlet of shape (1, n) with named dims."""
+
+
+def sample_nuts(
+    structure: Structure, density: Density, start: Start, effort: Effort, seed: int
+) -> tuple[Floats, dict[str, NDArray[Any]]]:
+    """Sample the ``pm.Model`` of a structure with ``pymc.sample``.
+
+    Parameters
+    ----------
+    structure : Structure
+    density : Density
+        Of the structure: it names the places of the unknowns in a vector.
+    start : Start
+        Chains begin about its centre, as far apart as its scale.
+    effort : Effort
+        Chains run one after the other: processes forked beside the threads of others may hang.
+    seed : int
+
+    Returns
+    -------
+    x : ndarray (chain, draw, value)
+    stats : dict of ndarray (chain, draw)
+        ``lp`` (up to a constant), ``diverging``, ``n_steps``, ``tree_depth``, ``step_size``,
+        ``energy``.
+    """
+    import pymc as pm
+    from pytensor.compile.mode import get_default_mode
+
+    draws, tune, chains = effort.draws, effort.tune, effort.chains
+    z = np.random.default_rng(seed).standard_normal((chains, density.size))
+    points = density.constrain(start.centre + start.scale * z)
+    begin = [{name: value[chain] for name, value in points.items()} for chain in range(chains)]
+    with _silent(), progress_bar(chains, effort.total, show=effort.progress) as show:
+        board = Board(chains, effort.total, show)
+
+        def note(trace: Any, draw: Any) -> None:
+            done, diverged = board.state[draw.chain]
+            more = not draw.tuning and bool(draw.stats[0]["diverging"])
+            board.tell({draw.chain: (done + 1, diverged + more)})
+
+        found = pm.sample(
+            model=model_of(structure), draws=draws, tune=tune, chains=chains,
+            cores=1, random_seed=seed, target_accept=effort.target_accept,
+            initvals=begin, init="adapt_diag", nuts_sampler="pymc", progressbar=False,
+            callback=note, compute_convergence_checks=False,
+            compile_kwargs={"mode": get_default_mode().excluding(BROKEN_REWRITE)},
+        )  # fmt: skip
+    posterior = {name: found["posterior"][name].to_numpy() for name in points}
+    x = np.empty((chains, draws, density.size))
+    for place in np.ndindex(chains, draws):
+        x[place] = unconstrain(density, {name: value[place] for name, value in posterior.items()})
+    stats = {name: found["sample_stats"][name].to_numpy() for name in STATISTICS}
+    return x, stats | {"n_steps": stats["n_steps"].astype(np.int64)}
+
+
+@contextmanager
+def _silent() -> Iterator[None]:
+    """Let PyMC log warnings alone: what it is about to do is on the progress bar."""
+    logger = logging.getLogger("pymc")
+    before = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)

@@ -1,0 +1,134 @@
+"""Chains that went to a mode of no weight, or of wrong names: found, named, and made again.
+
+A chain begins near the heaviest mode, but its first steps are long. Where labels can be turned
+round or exchanged, a chain now and then comes to lie in such a mode and leaves it late or never.
+Its draws are no part of the posterior in any number that matters; of four chains they would be a
+quarter. A mode in which raters call a class, or its hard items, by the name of another is no part
+of the result whatever its weight (:mod:`assay.inference.mode_search`): its labels mean something
+else, and no average of the two means anything.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.errors import Note
+from assay.inference.density import Density
+from assay.inference.optimise import hold, spreads_of
+from assay.inference.peaks import Mode, distance, labels_at, standing, weigh
+from assay.modelling.model import Structure
+
+Floats = NDArray[np.float64]
+PARTS = 4
+"""Stretches of a chain that are looked at one by one."""
+LOOKED_AT = 20
+"""Draws of each of them that are looked at."""
+APART = 0.2
+"""Mean distance of label probabilities, in total variation, from which two worlds differ."""
+NO_WEIGHT = 0.01
+HALF = 0.5
+TRIES = 6
+"""Chains that are made again at most, of all chains together."""
+Chains = tuple[Floats, dict[str, NDArray[Any]]]
+Place = tuple[Mode, Floats]
+"""A mode, and what it says of the labels: (item, state)."""
+
+
+def without_strays(
+    structure: Structure,
+    density: Density,
+    modes: Sequence[Mode],
+    chains: Chains,
+    run: Callable[[int], Chains],
+) -> tuple[Chains, list[Note]]:
+    """Make chains again that lie in another mode of no weight, or of wrong names.
+
+    Parameters
+    ----------
+    modes : sequence of Mode
+        Those that were found; the first is the one that is reported.
+    chains : (x, stats)
+        Draws (chain, draw, value) and the sampler's statistics (chain, draw).
+    run : callable
+        Makes one chain; takes the number of the try.
+
+    Returns
+    -------
+    chains : (x, stats)
+    notes : list of Note
+        One for each chain that was made again, and for each that lies elsewhere still.
+    """
+    x, stats = chains[0].copy(), {name: values.copy() for name, values in chains[1].items()}
+    notes: list[Note] = []
+    home, *others = [(mode, labels_at(structure, density, mode.x[None])) for mode in modes]
+    rivals = [other for other in others if other[0].misnamed and not home[0].misnamed]
+    tries = 0
+    for n in range(len(x)):
+        while other := _stray_mode(structure, density, home, rivals, x[n]):
+            if tries == TRIES:
+                text = (
+                    f"Chain {n + 1} lies in another mode for some of its draws, which are averaged "
+                    f"with those of the others: {other}. Their labels are not the same. Another "
+                    "recipe (raters=), narrower priors (priors=) or the truth of some items "
+                    "(truth=) would hold chains in one place."
+                )
+                notes.append(Note(text, code="stray-chain", numbers={"chain": n + 1}))
+                break
+            tries += 1
+            (again,), fresh = run(tries)
+            x[n] = again
+            for name, values in fresh.items():
+                stats[name][n] = values[0]
+            why = "its weight is negligible"
+            if other.weight >= NO_WEIGHT:
+                why = "whatever its weight, a class is what raters call it"
+            text = f"Chain {n + 1} went to another mode, and was made again: {other}; {why}."
+            numbers = {"chain": n + 1, "weight": other.weight}
+            notes.append(Note(text, code="stray-chain-remade", level="note", numbers=numbers))
+    return (x, stats), notes
+
+
+def _stray_mode(
+    structure: Structure,
+    density: Density,
+    home: Place,
+    rivals: Sequence[Place],
+    chain: Floats,
+) -> Mode | None:
+    """Return the mode that a part of a chain lies in and should not; None if it lies at home.
+
+    A chain that comes home late has lain there for a share of its draws that is no posterior's.
+    """
+    parts = np.array_split(chain, PARTS) if len(chain) >= PARTS * LOOKED_AT else [chain]
+    found = (_stray_part(structure, density, home, rivals, part) for part in parts)
+    return next((other for other in found if other is not None), None)
+
+
+def _stray_part(
+    structure: Structure,
+    density: Density,
+    home: Place,
+    rivals: Sequence[Place],
+    chain: Floats,
+) -> Mode | None:
+    """Return the mode of wrong names whose labels the draws have, or one without weight."""
+    some = chain[:: max(1, len(chain) // LOOKED_AT)]
+    there, (mode, at_home) = labels_at(structure, density, some), home
+    away = distance(there, at_home)
+    nearer = [(distance(there, labels), other) for other, labels in rivals]
+    near, rival = min(nearer, key=lambda pair: pair[0], default=(np.inf, None))
+    if near < away and np.mean([standing(structure, density, x).misnamed for x in some]) > HALF:
+        return rival
+    if away < APART:
+        return None
+    peak, height = hold(density, chain[-1])
+    labels = labels_at(structure, density, peak[None])
+    if distance(labels, at_home) < APART or distance(there, labels) > away:
+        return None
+    peaks = [(*hold(density, mode.x), 1), (peak, height, 1)]
+    both = weigh(structure, density, peaks, spreads_of(density))
+    (other,) = (found for found in both if found.x is peak)
+    misnamed = other.misnamed and not mode.misnamed
+    return other if misnamed or other.weight < NO_WEIGHT else None

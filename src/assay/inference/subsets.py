@@ -1,0 +1,85 @@
+"""Some items of ratings, and ratings of several sets of items joined."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.errors import RatingsError
+from assay.data.ratings import PER_RATING, Ratings, take_ratings
+
+Ints = NDArray[np.int64]
+
+
+def take_items(ratings: Ratings, items: Ints) -> Ratings:
+    """Return some items, in their order, with their ratings and places; all raters stay.
+
+    Parameters
+    ----------
+    items : ndarray of int
+        Positions, ascending.
+
+    Examples
+    --------
+    >>> from assay.io.datasets import anesthesia_ratings
+    >>> take_items(anesthesia_ratings(), np.array([0, 2]))
+    <assay.Ratings of task single: 14 ratings, 2 items, 5 raters>
+    """
+    place = np.full(len(ratings.items), -1, np.int64)
+    place[items] = np.arange(len(items))
+    taken = take_ratings(ratings, place[ratings.item] >= 0)
+    panels = ratings.panels[place[ratings.panels["item"].to_numpy()] >= 0]
+    return replace(
+        taken,
+        item=place[taken.item],
+        items=ratings.items.iloc[items],
+        truth=ratings.truth[items],
+        panels=panels.assign(item=place[panels["item"].to_numpy()]).reset_index(drop=True),
+        simulated=None,
+    )
+
+
+def join_ratings(sets: Sequence[Ratings]) -> Ratings:
+    """Join ratings of different items under one task: items in turn, raters by name.
+
+    Raises
+    ------
+    RatingsError
+        If a rater is in one group here and in another there.
+    """
+    raters = pd.concat([ratings.raters for ratings in sets])
+    raters = raters[~raters.reset_index().duplicated().to_numpy()]
+    twice = raters.index[raters.index.duplicated()]
+    if len(twice):
+        raise RatingsError(
+            f"rater {twice[0]} is in several groups: {', '.join(raters.loc[twice[0], 'group'])}",
+            code="rater-in-two-groups",
+        )
+    offsets = np.cumsum([0, *(len(ratings.items) for ratings in sets[:-1])])
+    moved = [
+        replace(
+            with_raters(ratings, raters),
+            item=ratings.item + offset,
+            panels=ratings.panels.assign(item=ratings.panels["item"] + offset),
+        )
+        for ratings, offset in zip(sets, offsets, strict=True)
+    ]
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(ratings, name) for ratings in moved]) for name in PER_RATING
+    }
+    return replace(
+        moved[0],
+        items=pd.concat([ratings.items for ratings in moved]),
+        truth=np.concatenate([ratings.truth for ratings in moved]),
+        panels=pd.concat([ratings.panels for ratings in moved], ignore_index=True),
+        **joined,
+    )
+
+
+def with_raters(ratings: Ratings, raters: pd.DataFrame) -> Ratings:
+    """Take over the order of another table of raters, which has them all."""
+    code = raters.index.get_indexer(ratings.raters.index).astype(np.int64)
+    return replace(ratings, raters=raters, rater=code[ratings.rater])

@@ -1,0 +1,5 @@
+"""Files and tables into Ratings."""
+
+from assay.io.reader import read_ratings
+
+__all__ = ["read_ratings"]

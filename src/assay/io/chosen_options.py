@@ -1,0 +1,92 @@
+"""Rows that each hold one of several chosen options: no repeated ratings of one question."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.grouping import Codes, unique_rows
+from assay._util.plurals import counted
+from assay.data.states import Vectors
+from assay.data.task import Task
+from assay.io.item_keys import clashing
+from assay.io.layout import Layout
+from assay.io.multi_select import task_line
+from assay.io.replicates import BY_ROW
+
+FEWEST_PAIRS = 10
+"""Pairs of rater and item from which answers that are never alike are no repetitions."""
+KEPT_ROLES = ("system", "cluster", "panel", "group", "stratum")
+
+
+def require_one_choice(
+    layout: Layout,
+    task: Task,
+    keys: Sequence[NDArray[np.integer]],
+    answers: Vectors,
+    scores: NDArray[np.float64],
+) -> bool:
+    """Add a problem where rows are the options that a rater chose, and say whether they are.
+
+    They are if several rows of a rater and item have one index label, as ``DataFrame.explode``
+    leaves them, or if such rows never say the same: who rates again agrees with himself at times.
+
+    Parameters
+    ----------
+    layout : Layout
+    task : Task
+    keys : sequence of ndarray (row,)
+        Item and rater.
+    answers, scores : ndarray (row, label)
+    """
+    if len(task.labels) > 1 or layout.told_apart not in ("", BY_ROW):
+        return False
+    rows = np.flatnonzero(layout.ledger.kept)
+    clash = rows[clashing(keys, answers, scores, rows)]
+    if not len(clash):
+        return False
+    _, group = unique_rows(*[key[clash] for key in keys])
+    pairs = int(group.max()) + 1
+    if not (_exploded(layout, clash, group) or _never_alike(task, keys, answers, rows, pairs)):
+        return False
+    _report(layout, task, clash, pairs, answers)
+    return True
+
+
+def _exploded(layout: Layout, clash: Codes, group: Codes) -> bool:
+    """Whether neighbouring rows of one rater and item have one index label."""
+    order = np.argsort(clash)
+    rows, group = clash[order], group[order]
+    lines = layout.table.lines[rows]
+    beside = (np.diff(rows) == 1) & (np.diff(group) == 0)
+    return layout.table.unit == "row" and bool((beside & (lines[1:] == lines[:-1])).any())
+
+
+def _never_alike(
+    task: Task, keys: Sequence[NDArray[np.integer]], answers: Vectors, rows: Codes, pairs: int
+) -> bool:
+    """Whether no rater gives an item the same answer twice, although many are rated again."""
+    distinct, _ = unique_rows(*[key[rows] for key in keys], answers[rows, 0])
+    several = len(task.labels[0].classes) > 2
+    return several and pairs >= FEWEST_PAIRS and len(distinct) == len(rows)
+
+
+def _report(layout: Layout, task: Task, clash: Codes, pairs: int, answers: Vectors) -> None:
+    label = task.labels[0]
+    column = layout.answers.by_label.get(label.name, layout.answers.value)
+    used = [c for role in ("item", "rater") for c in layout.roles[role].columns]
+    used += [c for r in KEPT_ROLES if r in layout.roles for c in layout.roles[r].columns]
+    names = ", ".join(f"frame[{c!r}]" for c in dict.fromkeys(used))
+    said = np.unique(answers[answers[:, 0] >= 0, 0])
+    layout.ledger.problem(
+        "multi-select-rows",
+        f"{counted(len(clash), 'row')} hold different answers of one rater to one item, and never "
+        f"the same one twice ({pairs} pairs of rater and item): they look like options of one "
+        "question, of which several can be chosen",
+        where=layout.table.where(np.sort(clash), column),
+        mend=f"make a column of each option, in Python: frame = pandas.crosstab([{names}], "
+        f"frame[{column!r}]).clip(upper=1).reset_index(). Read it with a task file of the line "
+        f"{task_line([label.classes[k] for k in said])}. If raters rated again, name the column "
+        'that numbers their ratings: replicate="..."',
+        numbers={"rows": len(clash), "pairs": pairs},
+    )

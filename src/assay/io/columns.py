@@ -1,0 +1,284 @@
+"""Which column plays which role: by argument, by the task, or by a name that is recognised."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from assay._util.errors import suggest
+from assay._util.grouping import unique_rows
+from assay._util.plurals import listed
+from assay.data.task import Task
+from assay.io.identifiers import joined_ids
+from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item, other_items
+from assay.io.ledger import Ledger
+from assay.io.names import ASKED, COUNT_NAMES, RECOGNISED, bare, squash
+
+ColumnArg = str | Sequence[str] | None
+BESIDE = ("rater", "replicate", "session")
+"""Roles that tell ratings of one item apart."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Role:
+    """The columns that play a role, and why."""
+
+    columns: tuple[str, ...]
+    evidence: str
+    alternatives: tuple[str, ...] = ()
+
+
+Roles = Mapping[str, Role]
+
+
+class ColumnFinder:
+    """Looks columns up by name, in a table whose columns are known."""
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self.columns = list(columns)
+        self._squashed: dict[str, str] = {}
+        self._bare: dict[str, list[str]] = {}
+        for column in columns:
+            self._squashed.setdefault(squash(column), column)
+            self._bare.setdefault(bare(column), []).append(column)
+
+    def get(self, name: str) -> str | None:
+        """Return the column of this name, exactly or up to case and separators.
+
+        Else it is the one column whose name differs by where it stood in a nested export.
+        """
+        if name in self.columns:
+            return name
+        alike = self._bare.get(bare(name), [])
+        return self._squashed.get(squash(name)) or (alike[0] if len(alike) == 1 else None)
+
+    def all_of(self, names: Sequence[str]) -> list[str]:
+        """Return those of the named columns that are there, without repeats."""
+        found = (self.get(name) for name in names)
+        return list(dict.fromkeys(c for c in found if c is not None))
+
+
+def find_roles(
+    finder: ColumnFinder,
+    frame: pd.DataFrame,
+    *,
+    task: Task,
+    asked: Mapping[str, ColumnArg],
+    defaults: Mapping[str, tuple[str, ...]],
+    taken: Sequence[str],
+    ledger: Ledger,
+    question: str = "",
+) -> dict[str, Role]:
+    """Find the column of every role.
+
+    Parameters
+    ----------
+    finder : ColumnFinder
+        The columns that are there.
+    frame : DataFrame
+        Their cells, which tell items from what only has the name of one.
+    task : Task
+        Its ``columns`` come after the arguments; for ``item`` all of them must be there.
+    asked : mapping of str to column argument
+        The caller's arguments, by role; ``""`` means that no column plays the role.
+    defaults : mapping of str to tuple of str
+        What the format of the file says.
+    taken : sequence of str
+        Columns that hold answers: they are not taken for a role by their name alone.
+    ledger : Ledger
+        Where problems go.
+    question : str
+        The column of the label's name, if each row answers one label.
+
+    Returns
+    -------
+    dict of str to Role
+        Only the roles that have a column.
+    """
+    search = _Search(finder, frame, task, defaults, ledger)
+    named = {c for role in asked for c in search.named(asked[role]) if role != "item"}
+    alone = search.named(asked.get("item"))
+    # A part of a key of several columns can be what the cluster or the system is called.
+    named |= set(alone) if len(alone) == 1 else set()
+    used = {*taken, *named}
+    roles: dict[str, Role] = {}
+    for role in RECOGNISED:
+        beside = [question] if question else []
+        beside += [c for one in BESIDE if one in roles for c in roles[one].columns]
+        if asked.get(role) is not None:
+            found = _asked(role, asked[role], finder, ledger)
+        else:
+            found = search.recognised(role, used, beside)
+        if role == "cluster" and found is None and asked.get(role) is None and "item" in roles:
+            found = search.asked_once(roles["item"].columns, used)
+        if found is not None and found.columns:
+            roles[role] = found
+            used |= set(found.columns) if len(found.columns) == 1 or role != "item" else set()
+    if "item" in roles and "system" in roles and roles["item"].evidence.startswith(ONE_NAME):
+        ask_for_system(roles["item"].columns[0], roles["system"].columns, frame, ledger)
+    return roles
+
+
+@dataclass(frozen=True)
+class _Search:
+    """A table whose columns are looked up by name."""
+
+    finder: ColumnFinder
+    frame: pd.DataFrame
+    task: Task
+    defaults: Mapping[str, tuple[str, ...]]
+    ledger: Ledger
+
+    def named(self, given: ColumnArg) -> list[str]:
+        """Return the columns that an argument names, if it does."""
+        names = given if isinstance(given, list | tuple) else [given]
+        return self.finder.all_of([name for name in names if isinstance(name, str) and name])
+
+    def recognised(self, role: str, used: set[str], beside: Sequence[str]) -> Role | None:
+        """Find the column of a role by the format, by the task, or by its name."""
+        task = self.task
+        candidates = [c for c in self.finder.all_of(RECOGNISED[role]) if c not in used]
+        if role in self.defaults:
+            return Role(columns=self.defaults[role], evidence="the format of the protocol's export")
+        by_task = self.finder.all_of(task.columns.get(role, ()))
+        if role == "item" and len(by_task) < len(task.columns.get(role, ())):
+            if by_task:  # half of a composite key does not tell items apart
+                candidates = [c for c in candidates if c not in by_task]
+            by_task = []
+        if by_task:
+            chosen = tuple(by_task) if role == "item" else (by_task[0],)
+            others = tuple(c for c in [*by_task, *candidates] if c not in chosen)
+            return Role(columns=chosen, evidence=f"named by task {task.name}", alternatives=others)
+        if not candidates:
+            return None
+        column, why = candidates[0], ONE_NAME
+        if role == "item":
+            column, why = choose_item(candidates, self.frame, beside, self.ledger)
+        others = tuple(c for c in candidates if c != column)
+        return Role(columns=(column,) if column else (), evidence=why, alternatives=others)
+
+    def asked_once(self, item: Sequence[str], used: set[str]) -> Role | None:
+        """Find a column of what is asked of which each item has one, and not all the same."""
+        items = pd.factorize(joined_ids(self.frame, item))[0]
+        for column in (c for c in self.finder.all_of(ASKED) if c not in used and item != (c,)):
+            codes = pd.factorize(joined_ids(self.frame, [column]))[0]
+            several, whole = len(np.unique(codes)) > 1, len(np.unique(items))
+            if several and len(unique_rows(items, codes)[0]) == whole:
+                return Role(columns=(column,), evidence=f"{ONE_NAME}, and each item has one")
+        return None
+
+
+def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) -> Role | None:
+    listed = list(asked) if isinstance(asked, list | tuple) else [asked]
+    if not all(isinstance(name, str) for name in listed):
+        ledger.problem(
+            "argument-type",
+            f"{role}= must be a column name or a list of them, not {asked!r}",
+            role=role,
+        )
+        return None
+    names = [str(name) for name in listed if name]
+    for name in names:
+        if finder.get(name) is None:
+            ledger.problem(
+                "unknown-column",
+                f"{role}={name!r} is no column",
+                mend=suggest(name, finder.columns),
+                role=role,
+            )
+    return Role(columns=tuple(finder.all_of(names)), evidence=f"named by {role}=")
+
+
+def require(role: str, roles: Roles, finder: ColumnFinder, task: Task, ledger: Ledger) -> None:
+    """Add a problem if a role that must be there is not, and none says so yet."""
+    if role in roles or any(problem.role == role for problem in ledger.problems):
+        return
+    known = task.columns.get(role, ())
+    missing = [name for name in known if finder.get(name) is None]
+    half = finder.all_of(known)
+    because = f": {' and '.join(missing)} is missing beside {half[0]}" if half and missing else ""
+    ledger.problem(
+        "no-item" if role == "item" else "no-rater",
+        f"no column says which {role} a rating is {'of' if role == 'item' else 'by'}{because}",
+        where=f"columns: {listed(finder.columns)}",
+        allowed=f"names like {', '.join(RECOGNISED[role][:6])}",
+        mend=f'name it: {role}="..."'
+        + (_likely(roles, ledger) or _several(half, finder, task))
+        + _numbered(role, roles, ledger),
+        role=role,
+    )
+
+
+def _likely(roles: Roles, ledger: Ledger) -> str:
+    """Offer the columns that could be the item by what stands in them, where it is not known."""
+    if "item" in roles or "rater" not in roles:
+        return ""
+    frame = ledger.table.frame
+    used = {c for role in roles.values() for c in role.columns}
+    rest = [str(c) for c in frame.columns if c not in used]
+    beside = [c for role in BESIDE if role in roles for c in roles[role].columns]
+    found = other_items([], rest, frame.drop_duplicates(), beside)
+    names = " or ".join(f"item={key[0]!r}" for key in found)
+    return f"; no rater rates a value twice under {names}" if found else ""
+
+
+def _numbered(role: str, roles: Roles, ledger: Ledger) -> str:
+    """Say how to number votes whose raters have no names, if items have several rows."""
+    if role != "rater" or "item" not in roles:
+        return ""
+    item, frame = list(roles["item"].columns), ledger.table.frame
+    counts = [c for c in frame.columns if squash(str(c)) in COUNT_NAMES and _is_whole(frame[c])]
+    if not counts and not frame.duplicated(item).any():
+        return ""
+    each = (
+        f"frame = frame.loc[frame.index.repeat(frame[{str(counts[0])!r}].astype(int))]; "
+        if counts
+        else ""
+    )
+    return (
+        f"; or, if the raters have no names, number the answers to each item, in Python: {each}"
+        f"frame['rater'] = frame.groupby({item!r}).cumcount(), and fit raters=\"pooled\""
+    )
+
+
+def _is_whole(column: "pd.Series[str]") -> bool:
+    return bool(column.str.fullmatch(r"\d{1,6}(\.0)?").all())
+
+
+def _several(half: Sequence[str], finder: ColumnFinder, task: Task) -> str:
+    """Offer half of a key together with the cluster, where it may not tell items apart alone."""
+    cluster = finder.all_of(task.columns.get("cluster", ()))[:1]
+    if not half or not cluster:
+        return ""
+    return f", or several: item={[*cluster, *half]!r}; {half[0]} alone if it tells items apart"
+
+
+def roles_table(
+    columns: Sequence[str], roles: Roles, extra: Mapping[str, tuple[str, str]]
+) -> pd.DataFrame:
+    """Return one line per column: its roles, the evidence and the alternatives.
+
+    Parameters
+    ----------
+    columns : sequence of str
+    roles : mapping of str to Role
+    extra : mapping of str to (role, evidence)
+        Columns that hold answers or truth.
+    """
+    lines = []
+    for column in columns:
+        played = [(r, role) for r, role in roles.items() if column in role.columns]
+        names = [r for r, _ in played] + ([extra[column][0]] if column in extra else [])
+        evidence = [role.evidence for _, role in played]
+        evidence += [extra[column][1]] if column in extra else []
+        others = [a for _, role in played for a in role.alternatives]
+        lines.append(
+            {
+                "column": column,
+                "role": ", ".join(names),
+                "evidence": "; ".join(dict.fromkeys(evidence)),
+                "alternatives": ", ".join(dict.fromkeys(others)),
+            }
+        )
+    return pd.DataFrame(lines, columns=["column", "role", "evidence", "alternatives"], dtype="str")

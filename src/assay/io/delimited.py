@@ -1,0 +1,302 @@
+"""Delimited text to a table of strings that remembers the line on which each row begins."""
+
+import csv
+import io
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.errors import Problem, RatingsError
+from assay._util.plurals import counted
+from assay.io.names import ANSWER_COLUMNS, RECOGNISED, composed, note_apart, squash
+
+SEPARATORS = (",", ";", "\t")
+CELL = re.compile(r'[^,;\t\r\n"]+')
+FIRST_ROWS = 100
+FEWEST_FIELDS = 3
+COLUMN_NAMES = {squash(n) for n in (*RECOGNISED["item"], *RECOGNISED["rater"], *ANSWER_COLUMNS)}
+BLOCK_LIMIT = 1 << 30
+HEADER_LIMIT = 1 << 20
+SHOWN = 5
+SEPARATOR_LINE = re.compile(r"sep=.[ \t]*\r?\n", re.IGNORECASE)
+
+QRELS = ("query", "rater", "item", "label")
+"""The four fields of files of relevance judgements: topic, assessor, document, grade."""
+JSON = re.compile(r"\s*(\[\s*)?\{\s*\"")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delimited:
+    """Rows of a delimited file: columns of strings, the line of each row, blanks left out."""
+
+    frame: pd.DataFrame
+    lines: NDArray[np.int64]
+    blank_lines: int
+    blank_columns: int = 0
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _BadRow:
+    """A record with another number of fields than the header."""
+
+    record: int
+    fields: int
+    height: int
+
+
+def parse_delimited(data: bytes, *, source: str) -> Delimited:
+    """Parse the bytes of a comma-, semicolon- or tab-separated file with a header.
+
+    Raises
+    ------
+    RatingsError
+        If the bytes are no UTF-8 text, there is no header or no row, or rows are ragged.
+    """
+    raw = _decode(data, source)
+    text = composed(raw)
+    notes = () if text == raw else note_apart(CELL.findall(raw))
+    if not text.strip():
+        raise RatingsError.of("empty-file", "the file is empty", source)
+    if JSON.match(text):
+        raise RatingsError([_json(text)], source)
+    skipped = len(text) - len(text.lstrip("\r\n"))
+    offset = text[:skipped].count("\n")
+    text = text[skipped:]
+    if SEPARATOR_LINE.match(text):  # of spreadsheets; the header tells the separator, too
+        offset, text = offset + 1, text.partition("\n")[2]
+    header, separator = _header(text, source)
+    frame, bad = _parse(text.encode(), header, separator, source)
+    lines = offset + _line_numbers(text, frame, bad)
+    if bad:
+        raise RatingsError([_ragged(bad, lines, len(header))], source)
+    frame, lines = frame.iloc[1:].reset_index(drop=True), lines[1:]
+    blank = np.asarray((frame == "").all(axis=1), bool)
+    frame = frame.loc[~blank].reset_index(drop=True)
+    if frame.empty:
+        raise RatingsError.of("empty-file", "the file has a header but no rows", source)
+    nothing = np.array(
+        [not c and bool((frame.iloc[:, n] == "").all()) for n, c in enumerate(header)]
+    )
+    return Delimited(
+        frame=frame.loc[:, ~nothing],
+        lines=lines[~blank],
+        blank_lines=int(blank.sum()),
+        blank_columns=int(nothing.sum()),
+        notes=notes,
+    )
+
+
+def _decode(data: bytes, source: str) -> str:
+    """Return the text of UTF-8 bytes; never guess another encoding."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise RatingsError(
+            [
+                Problem(
+                    code="encoding",
+                    what="the file is UTF-16 text",
+                    allowed="UTF-8",
+                    mend="save it as UTF-8",
+                )
+            ],
+            source,
+        )
+    if b"\0" in data[:65536] or data.startswith(b"PK\x03\x04"):
+        raise RatingsError(
+            [
+                Problem(
+                    code="binary-file",
+                    what="the file is binary, not text",
+                    allowed="CSV or TSV as UTF-8 text (also .gz), Parquet",
+                    mend="export a spreadsheet as CSV in UTF-8",
+                )
+            ],
+            source,
+        )
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise RatingsError(
+            [
+                Problem(
+                    code="encoding",
+                    what=f"the file is not UTF-8 text: byte 0x{data[error.start]:02x} is invalid",
+                    where=f"line {line}",
+                    allowed="UTF-8, with or without a byte order mark",
+                    mend="save it as UTF-8 (spreadsheets call it CSV UTF-8), or read it as what it "
+                    "is, e.g. pandas.read_csv(path, sep=None, engine='python', dtype=str, "
+                    "encoding='latin-1'), and hand over the table",
+                )
+            ],
+            source,
+        ) from None
+
+
+def _json(text: str) -> Problem:
+    """Say how to hand over a table that is written in JSON."""
+    return Problem(
+        code="json-file",
+        what="the file is JSON, not a table",
+        allowed="CSV or TSV as UTF-8 text (also .gz), Parquet",
+        mend=_json_call(text),
+    )
+
+
+def _json_call(text: str) -> str:
+    """Write the call that makes a table of JSON, by what stands in it."""
+    begin = [line for line in text[:HEADER_LIMIT].splitlines() if line.strip()][:SHOWN]
+    if len(begin) > 1 and all(isinstance(_parsed(line), dict) for line in begin[:-1]):
+        return _with_pandas(", lines=True")
+    match _parsed(text):
+        case list():
+            return _with_pandas("")
+        case dict() as found if any(squash(key) in COLUMN_NAMES for key in found):
+            one_row = not any(isinstance(cells, dict | list) for cells in found.values())
+            return _with_pandas(", lines=True" * one_row)
+        case dict() as found if all(isinstance(given, dict) for given in found.values()):
+            return (
+                "if it holds the answer of each rater by item, make a table of it, in Python: "
+                "frame = pandas.DataFrame([(item, rater, answer) for item, given in json.loads("
+                "pathlib.Path(path).read_text('utf-8')).items() for rater, answer in "
+                "given.items()], columns=['item', 'rater', 'label'])"
+            )
+    return (
+        "make a row of each rating, in Python: content = "
+        "json.loads(pathlib.Path(path).read_text('utf-8')), and hand over a DataFrame with a "
+        "column each for item, rater and answer"
+    )
+
+
+def _with_pandas(lines: str) -> str:
+    return f"read it with pandas.read_json(path{lines}, dtype=False), and hand over the table"
+
+
+def _parsed(text: str) -> object:
+    """Return what JSON says; None if it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def refuse_spaces(frame: pd.DataFrame, source: str) -> None:
+    """Refuse a table of one column whose cells are as many words each.
+
+    Raises
+    ------
+    RatingsError
+        With the call that reads it, and names for the four fields of relevance judgements.
+    """
+    if frame.shape[1] != 1:
+        return
+    header = str(frame.columns[0]).split()
+    cells = [str(cell).split() for cell in frame.iloc[:FIRST_ROWS, 0]]
+    if len(header) < FEWEST_FIELDS or any(len(cell) != len(header) for cell in cells):
+        return
+    named = any(squash(word) in COLUMN_NAMES for word in header)
+    assessors = {cell[1] for cell in [header, *cells]}
+    if named:
+        rest = ")"
+    elif len(header) == len(QRELS):
+        names = ["query", "iteration", *QRELS[2:]] if len(assessors) == 1 else list(QRELS)
+        rest = f", names={names!r}), if it holds topics, assessors, documents and grades"
+    else:
+        rest = ", header=None), and name its columns: frame.columns = ['item', 'rater', 'label']"
+    raise RatingsError.of(
+        "spaces",
+        f"the fields are separated by spaces{'' if named else ', and there is no header'}",
+        source,
+        mend=rf"read it in Python: frame = pandas.read_csv(path, sep=r'\s+'{rest}",
+    )
+
+
+def _header(text: str, source: str) -> tuple[list[str], str]:
+    """Return the column names and the separator that gives the most of them."""
+    beginning = text[:HEADER_LIMIT]
+    best: tuple[list[str], str] = ([], ",")
+    for separator in SEPARATORS:
+        try:
+            names = next(csv.reader(io.StringIO(beginning, newline=""), delimiter=separator))
+        except csv.Error as error:
+            raise RatingsError.of(
+                "unparsed-file", f"the header cannot be read: {error}", source
+            ) from None
+        if len(names) > len(best[0]):
+            best = ([name.strip() for name in names], separator)
+    return best
+
+
+def _parse(
+    data: bytes, header: list[str], separator: str, source: str
+) -> tuple[pd.DataFrame, list[_BadRow]]:
+    """Parse all records, the header among them, as strings; collect those of a wrong length."""
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    bad: list[_BadRow] = []
+
+    def note(row: Any) -> str:
+        bad.append(
+            _BadRow(record=row.number, fields=row.actual_columns, height=1 + row.text.count("\n"))
+        )
+        return "skip"
+
+    keys = [str(n) for n in range(len(header))]
+    try:
+        table = arrow_csv.read_csv(
+            pa.BufferReader(data),
+            read_options=arrow_csv.ReadOptions(
+                use_threads=False, column_names=keys, block_size=min(len(data) + 1, BLOCK_LIMIT)
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=separator,
+                newlines_in_values=True,
+                ignore_empty_lines=False,
+                invalid_row_handler=note,
+            ),
+            convert_options=arrow_csv.ConvertOptions(column_types=dict.fromkeys(keys, pa.string())),
+        )
+    except pa.ArrowException as error:
+        raise RatingsError.of(
+            "unparsed-file", f"the file cannot be parsed: {error}", source
+        ) from None
+    frame = table.to_pandas()
+    frame.columns = pd.Index(header)
+    return frame, bad
+
+
+def _line_numbers(text: str, frame: pd.DataFrame, bad: list[_BadRow]) -> NDArray[np.int64]:
+    """Line on which each parsed record begins; quoted fields may span several lines."""
+    records = len(frame) + len(bad)
+    wrong = np.array([row.record - 1 for row in bad], np.int64)
+    is_wrong = np.zeros(records, bool)
+    is_wrong[wrong] = True
+    height = np.ones(records, np.int64)
+    height[wrong] = [row.height for row in bad]
+    if text.count("\n") > records:
+        extra = np.zeros(len(frame), np.int64)
+        for n in range(frame.shape[1]):
+            extra += frame.iloc[:, n].str.count("\n").to_numpy(np.int64)
+        height[~is_wrong] += extra
+    begins = 1 + np.concatenate([[0], np.cumsum(height)[:-1]])
+    return np.asarray(begins[~is_wrong] if not bad else begins, np.int64)
+
+
+def _ragged(bad: list[_BadRow], begins: NDArray[np.int64], columns: int) -> Problem:
+    """Say which lines have a wrong number of fields."""
+    shown = ", ".join(f"line {begins[r.record - 1]} has {r.fields}" for r in bad[:SHOWN])
+    more = f", and {len(bad) - SHOWN} more" if len(bad) > SHOWN else ""
+    return Problem(
+        code="ragged-rows",
+        what=f"{counted(len(bad), 'row')} with a wrong number of fields",
+        where=shown + more,
+        allowed=f"{columns} fields, as in the header",
+        mend="quote values that hold the separator, a quote or a line break",
+        numbers={"rows": len(bad), "fields": columns},
+    )

@@ -1,0 +1,73 @@
+"""Names of items, raters and clusters: clean strings, and codes in order of appearance."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from assay._util.grouping import Codes, unique_rows
+
+
+def clean_ids(column: "pd.Series[str]") -> "pd.Series[str]":
+    """Strip names; in a column of whole numbers written as decimals, drop the ``.0``.
+
+    Examples
+    --------
+    >>> clean_ids(pd.Series([" 1.0", "2.0", ""], dtype="str")).tolist()
+    ['1', '2', '']
+    """
+    codes, distinct = pd.factorize(column)
+    names = pd.Series(distinct, dtype="str").str.strip()
+    filled = names[names != ""]
+    if len(filled) and filled.str.fullmatch(r"-?\d+(\.0+)?").all():
+        names = names.str.replace(r"\.0+$", "", regex=True)
+    return pd.Series(names.array.take(codes), name=column.name)
+
+
+def joined_ids(frame: pd.DataFrame, columns: Sequence[str]) -> "pd.Series[str]":
+    """Return one name per row from one or several columns, joined by ``/``.
+
+    Empty if any part is empty: half a key names nothing.
+    """
+    parts = [clean_ids(frame[c]) for c in columns]
+    names = parts[0]
+    for part in parts[1:]:
+        names = names + "/" + part
+    empty = np.zeros(len(frame), bool)
+    for part in parts:
+        empty |= (part == "").to_numpy(bool)
+    return names.mask(empty, "")
+
+
+def like_named(frame: pd.DataFrame, columns: Sequence[str]) -> Codes:
+    """Return two rows whose keys differ and whose names do not, if there are any.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"query": ["a/b", "a"], "chunk": ["c", "b/c"]}, dtype="str")
+    >>> like_named(frame, ["query", "chunk"])
+    array([0, 1])
+    """
+    parts = [clean_ids(frame[c]) for c in columns]
+    if len(parts) < 2 or not any(part.str.contains("/", regex=False).any() for part in parts):
+        return np.zeros(0, np.int64)
+    first, _ = unique_rows(*(pd.factorize(part)[0] for part in parts))
+    names = joined_ids(frame, columns).iloc[first]
+    twice = (names != "") & names.duplicated(keep=False)
+    alike = names[twice]
+    return first[twice][(alike == alike.iloc[0]).to_numpy(bool)][:2] if len(alike) else first[:0]
+
+
+def codes_of(names: "pd.Series[str]") -> tuple[Codes, "pd.Index[str]"]:
+    """Return codes in order of first appearance (-1 if empty) and the distinct names.
+
+    Examples
+    --------
+    >>> codes_of(pd.Series(["b", "", "a", "b"], dtype="str"))[0].tolist()
+    [0, -1, 1, 0]
+    """
+    codes, distinct = pd.factorize(names)
+    empty = np.asarray(distinct == "", bool)
+    if empty.any():
+        codes = np.where(empty, -1, (~empty).cumsum() - 1)[codes]
+    return codes.astype(np.int64, copy=False), pd.Index(distinct[~empty], dtype="str")

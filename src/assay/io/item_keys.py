@@ -1,0 +1,159 @@
+"""Keys of items under which most ratings clash, and the columns that tell the items apart."""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.grouping import Codes, unique_rows
+from assay._util.plurals import counted
+from assay.data.states import MISSING, Vectors
+from assay.io.columns import BESIDE
+from assay.io.identifiers import joined_ids
+from assay.io.layout import Layout
+from assay.io.names import squash
+
+MOST_CLASH = 0.5
+"""Share of the ratings that contradict one of the same rater and item, above which no column of
+the item is believed."""
+MOST_ADDED = 3
+MOST_COLUMNS = 12
+SHOWN = 3
+PARTS = ("cluster", "system", "panel", "rank")
+"""Roles whose columns may be part of an item's key."""
+NUMBERING = frozenset({
+    "trial", "attempt", "repeat", "repetition", "iteration", "run", "seed", "pass", "try", "time",
+    "date", "day", "timestamp", "createdat", "updatedat", "week", "month", "batch",
+})  # fmt: skip
+"""Names, squashed, of columns that number repeated ratings rather than tell items apart."""
+
+
+def require_own_key(
+    layout: Layout,
+    keys: Sequence[NDArray[np.integer]],
+    answers: Vectors,
+    scores: NDArray[np.float64],
+) -> bool:
+    """Refuse an item under which most ratings clash while other columns make them unique.
+
+    Parameters
+    ----------
+    layout : Layout
+    keys : sequence of ndarray (row,)
+        Item, rater, and whatever else tells ratings of one item apart, without file order.
+    answers, scores : ndarray (row, label)
+
+    Returns
+    -------
+    bool
+        Whether there is such a problem.
+    """
+    ledger = layout.ledger
+    if "item" not in layout.roles or "rater" not in layout.roles:
+        return False
+    rows = np.flatnonzero(ledger.kept)
+    clash = clashing(keys, answers, scores, rows)
+    if clash.sum() <= MOST_CLASH * len(rows):
+        return False
+    found = _unique_keys(layout)
+    if not found:
+        return False
+    item = layout.roles["item"].columns
+    said = " or ".join(
+        f"item={list(key)!r}" if len(key) > 1 else f"item={key[0]!r}" for key in found
+    )
+    others = {c for key in found for c in key} - set(item)
+    # What has a role of its own does not number the ratings.
+    told = {c for role in PARTS for c in _columns(layout, role)}
+    items = len(np.unique(keys[0][rows]))
+    what = (
+        f"{', '.join(item)} has {counted(items, 'value')}, and in {int(clash.sum())} of "
+        f"{counted(len(rows), 'row')} a rater gives one of them several answers"
+    )
+    if _is_meant(layout):
+        ledger.note(f"{what}; no rater would with {said}")
+        return False
+    ledger.problem(
+        "item-key",
+        f"{what}: it does not tell the items apart",
+        where=ledger.table.where(rows[clash], ", ".join(item)),
+        mend=_ways(said, min(others) if len(others) == 1 and not others & told else ""),
+        role="item",
+    )
+    return True
+
+
+def _ways(said: str, added: str) -> str:
+    """Say which key tells the items apart, or that a single column may number the ratings."""
+    if not added:
+        return f"no rater rates an item twice with {said}"
+    again = f"replicate={added!r} if it numbers repeated ratings"
+    part = f"{said} if it is part of what is rated"
+    first, second = (again, part) if squash(added) in NUMBERING else (part, again)
+    return f"no rater rates an item twice within {added}: {first}, {second}"
+
+
+def clashing(
+    keys: Sequence[NDArray[np.integer]],
+    answers: Vectors,
+    scores: NDArray[np.float64],
+    rows: Codes,
+) -> NDArray[np.bool_]:
+    """Return which rows have another of the same keys and another answer."""
+    _, group = unique_rows(*[key[rows] for key in keys])
+    said = [*answers[rows].T, *(pd.factorize(s)[0] for s in scores[rows].T)]
+    first, _ = unique_rows(group, *said)
+    given = ((answers[rows] != MISSING) | np.isfinite(scores[rows])).any(axis=1)
+    kinds = np.bincount(group[first][given[first]], minlength=group.max(initial=-1) + 1)
+    return np.asarray((kinds[group] > 1) & given, bool)
+
+
+def _is_meant(layout: Layout) -> bool:
+    """Whether the caller names the item, and says as well that its ratings are repeated."""
+    named = layout.roles["item"].evidence.startswith("named by item=")
+    return named and bool(layout.told_apart)
+
+
+def _unique_keys(layout: Layout) -> list[tuple[str, ...]]:
+    """Find the smallest keys under which no rater rates an item twice."""
+    answers, scores, audits = layout.answers, layout.scores, layout.audits
+    beside = [c for role in BESIDE for c in _columns(layout, role)]
+    beside += [answers.question] if answers.question else []
+    held = {*beside, *answers.columns, *scores.columns, *audits.columns, layout.status}
+    held |= {c for role in ("group", "seconds", "weight") for c in _columns(layout, role)}
+    frame = layout.table.frame
+    frame = frame.loc[~frame.duplicated()]
+    codes = {str(c): pd.factorize(joined_ids(frame, [str(c)]))[0] for c in frame.columns}
+    free = [c for c in codes if c not in held and 1 < len(np.unique(codes[c])) < len(frame)]
+    item = [c for c in layout.roles["item"].columns if c in free]
+    first = [c for role in PARTS for c in _columns(layout, role)]
+    first += layout.roles["item"].alternatives
+    rest = sorted((c for c in free if c not in item), key=lambda c: (c not in first, free.index(c)))
+    rest = sorted(rest, key=lambda c: squash(c) in NUMBERING)[:MOST_COLUMNS]
+    raters = [codes[c] for c in beside]
+    for keys in _candidates(item, rest):
+        found = [key for key in keys if _is_key([codes[c] for c in key], raters)]
+        if found:
+            order = list(codes)
+            return [tuple(sorted(key, key=order.index)) for key in found[:SHOWN]]
+    return []
+
+
+def _candidates(item: list[str], rest: list[str]) -> Iterator[list[tuple[str, ...]]]:
+    """Give keys, the smallest first: another column alone, then those added to the item."""
+    yield [(c,) for c in rest]
+    for size in range(1, MOST_ADDED + 1):
+        yield [(*item, *more) for more in combinations(rest, size)]
+
+
+def _is_key(key: Sequence[Codes], raters: Sequence[Codes]) -> bool:
+    """Whether no rater has two rows of one key, and some key has rows of several raters."""
+    pairs, _ = unique_rows(*key, *raters)
+    items, _ = unique_rows(*key)
+    return len(pairs) == len(key[0]) and len(items) < len(key[0])
+
+
+def _columns(layout: Layout, role: str) -> tuple[str, ...]:
+    return layout.roles[role].columns if role in layout.roles else ()

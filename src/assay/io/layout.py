@@ -1,0 +1,224 @@
+"""The table of ratings, what its columns are, and the keys of its rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay.data.ratings import Accounting
+from assay.data.task import Task
+from assay.io import protocol_export
+from assay.io.answer_columns import AnswerColumns
+from assay.io.audits import AuditColumns
+from assay.io.columns import ColumnArg, ColumnFinder, Role, find_roles, require, roles_table
+from assay.io.identifiers import joined_ids, like_named
+from assay.io.item_columns import same_groups
+from assay.io.joins import join_table
+from assay.io.ledger import Ledger, Mask
+from assay.io.panels import Places
+from assay.io.replicates import BY_ROW, replicate_order
+from assay.io.scores import ScoreColumns
+from assay.io.sessions import Sessions, find_sessions
+from assay.io.statuses import find_status
+from assay.io.tables import Table, read_beside, read_table
+from assay.io.truth import TruthSource
+from assay.io.values import classes_from_data
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """The table, what its columns are, and the keys of its rows."""
+
+    table: Table
+    roles: dict[str, Role]
+    answers: AnswerColumns
+    scores: ScoreColumns
+    audits: AuditColumns
+    sessions: Sessions
+    item_names: "pd.Series[str]"
+    rater_names: "pd.Series[str]"
+    order: NDArray[Any]
+    by_row: bool
+    withdrawn: Mask
+    status: str = ""
+    ledger: Ledger
+
+    @property
+    def item_columns(self) -> tuple[str, ...]:
+        """Columns that name the item."""
+        return self.roles["item"].columns if "item" in self.roles else ()
+
+    @property
+    def told_apart(self) -> str:
+        """What tells a rater's ratings of one item apart: a role, ``"row"``, or ``""``."""
+        by_column = next((r for r in ("replicate", "session") if r in self.roles), "")
+        return BY_ROW if self.by_row else by_column
+
+
+def find_tables(
+    source: object, task: Task, panels: object, item: ColumnArg
+) -> tuple[Table, "Table | None"]:
+    """Return the table of ratings, with what is joined to it, and the table of places if any."""
+    table = read_table(source, name=task.name)
+    beside = protocol_export.systems_file(table)
+    if panels is None:
+        return (table if beside is None else join_table(table, read_table(beside))), None
+    side = read_beside(panels, name="panels", what="panels=")
+    if _lists_items(side, task, item, table):
+        return table, side
+    return join_table(table, side), None
+
+
+def _item_columns(table: Table, task: Task, item: ColumnArg) -> tuple[str, ...]:
+    finder = ColumnFinder(list(table.frame.columns))
+    roles = find_roles(
+        finder, table.frame, task=task, asked={"item": item}, defaults={}, taken=(),
+        ledger=Ledger(table),
+    )  # fmt: skip
+    return roles["item"].columns if "item" in roles else ()
+
+
+def _lists_items(side: Table, task: Task, item: ColumnArg, table: Table) -> bool:
+    """Whether a table of panels lists items: it has the item's columns, or one called item."""
+    columns = _item_columns(table, task, item)
+    finder = ColumnFinder(list(side.frame.columns))
+    whole = bool(columns) and len(finder.all_of(columns)) == len(columns)
+    return whole or finder.get("item") is not None
+
+
+def find_layout(
+    table: Table,
+    task: Task,
+    asked: Mapping[str, ColumnArg],
+    answers: AnswerColumns,
+    scores: ScoreColumns,
+    audits: AuditColumns,
+    ledger: Ledger,
+    *,
+    sessions: object,
+    by_row: bool,
+) -> Layout:
+    """Find the role of every column and the keys of every row."""
+    columns = list(table.frame.columns)
+    finder = ColumnFinder(columns)
+    taken = (
+        *answers.columns, *scores.columns, *audits.columns,
+        *protocol_export.export_reserved(columns),
+    )  # fmt: skip
+    roles = find_roles(
+        finder, table.frame, task=task, asked=asked, defaults=protocol_export.export_roles(columns),
+        taken=taken,
+        ledger=ledger, question=answers.question,
+    )  # fmt: skip
+    if sessions is None and asked.get("session") is None and _one_each(roles, table):
+        del roles["session"]
+    for role in ("item", "rater"):
+        require(role, roles, finder, task, ledger)
+    blank = pd.Series([""] * len(table.frame), dtype="str")
+    names = {
+        role: joined_ids(table.frame, roles[role].columns) if role in roles else blank
+        for role in ("item", "rater", "replicate")
+    }
+    for role in ("item", "rater"):
+        _check_names(role, roles, table, ledger)
+    periods = find_sessions(table, roles, sessions, ledger)
+    order = replicate_order(names["replicate"]) if "replicate" in roles else periods.code
+    used = {*taken, *(c for role in roles.values() for c in role.columns)}
+    status = find_status(
+        [c for c in columns if c not in used], answers.columns, names["item"], ledger
+    )
+    return Layout(
+        table=table, roles=roles, answers=answers, scores=scores, audits=audits, sessions=periods,
+        item_names=names["item"], rater_names=names["rater"], order=order, by_row=by_row,
+        withdrawn=status.withdrawn, status=status.column, ledger=ledger,
+    )  # fmt: skip
+
+
+def _one_each(roles: Mapping[str, Role], table: Table) -> bool:
+    """Whether sessions and raters are one to one: then the session is another name of the rater."""
+    if not {"session", "rater"} <= set(roles):
+        return False
+    session, rater = (
+        pd.factorize(joined_ids(table.frame, roles[role].columns))[0]
+        for role in ("session", "rater")
+    )
+    return bool(session.max() > 0) and same_groups(session, rater)
+
+
+def _check_names(role: str, roles: Mapping[str, Role], table: Table, ledger: Ledger) -> None:
+    """Add a problem if different keys of several columns make the same name."""
+    columns = roles[role].columns if role in roles else ()
+    rows = like_named(table.frame, columns)
+    if len(rows):
+        keys = [" and ".join(map(repr, table.frame.loc[n, list(columns)])) for n in rows]
+        ledger.problem(
+            "same-names",
+            f"different {role}s have one name, as their parts are joined by '/': "
+            f"{keys[0]}, {keys[1]}",
+            where=table.where(rows, ", ".join(columns)),
+            mend="write another sign for '/' in these columns",
+        )
+
+
+def fill_classes(task: Task, layout: Layout, gold: "TruthSource | None", ledger: Ledger) -> Task:
+    """Take the classes that the task leaves to the data from the answers and the truth."""
+    frame = layout.table.frame
+    found = layout.answers
+    classes: dict[str, tuple[str, ...]] = {}
+    for label in task.labels:
+        if label.classes:
+            continue
+        columns = [frame[found.by_label[label.name]]] if label.name in found.by_label else []
+        if found.value and len(task.labels) == 1:
+            columns.append(frame[found.value])
+        if gold is not None and label.name in gold.by_label:
+            columns.append(gold.table.frame[gold.by_label[label.name]])
+        if columns:
+            classes[label.name] = classes_from_data(columns, label, ledger) or ("no", "yes")
+        elif label.name in (*layout.scores.score, *layout.scores.confidence):
+            classes[label.name] = ("no", "yes")
+            ledger.note(f"{label.name} has scores and no answers: its classes are no and yes")
+        elif found.columns:
+            ledger.problem(
+                "no-classes",
+                f"label {label.name} takes its classes from the data, but no column holds them",
+                mend="name its column with labels=, or write its classes into the task file",
+            )
+    return task.with_classes(classes)
+
+
+def account_for(
+    layout: Layout,
+    gold: "TruthSource | None",
+    places: "Places | None",
+    covariates: Sequence[str] = (),
+) -> Accounting:
+    """Say what became of every row and what every column is, of a table of panels too."""
+    table, ledger = layout.table, layout.ledger
+    extra = {**layout.answers.roles, **layout.scores.roles, **layout.audits.roles}
+    if gold is not None and gold.ledger is ledger:
+        extra |= {c: (f"truth of {label}", "named by truth=") for label, c in gold.by_label.items()}
+    finder = ColumnFinder(list(table.frame.columns))
+    extra |= dict.fromkeys(finder.all_of(covariates), ("covariate", "named by covariates="))
+    if layout.status:
+        extra[layout.status] = ("status", "it says which responses were withdrawn")
+    if protocol_export.is_export(list(table.frame.columns)):
+        extra["response_status"] = ("status", "the format of the protocol's export")
+    roles = roles_table(list(table.frame.columns), layout.roles, extra)
+    beside = []
+    if places is not None:
+        lines = roles_table(list(places.table.frame.columns), places.roles, {})
+        name = Path(places.table.source).name
+        beside.append(lines.assign(column=[f"{name}: {c}" for c in lines["column"]]))
+    return Accounting(
+        rows_read=len(table.frame),
+        rows_used=int(ledger.kept.sum()),
+        set_aside=ledger.aside(layout.item_names, layout.rater_names),
+        roles=pd.concat([roles, *beside], ignore_index=True),
+        notes=tuple(ledger.notes),
+        source=table.source,
+        sha256=table.sha256,
+    )

@@ -1,0 +1,201 @@
+"""Cells that are lists, as exports of labelling tools write them."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from assay._util.plurals import counted
+from assay.io.columns import ColumnFinder
+from assay.io.ledger import Ledger
+from assay.io.names import RECOGNISED
+from assay.io.tables import Table, cell_text
+
+FIRST_CELLS = 100
+PRINTED = re.compile(
+    r"""array\(.*\)|\[\s*['"\d\[-].*\]|\(\s*['"\d-].*,.*\)|\{\s*['"].*\}""", re.DOTALL
+)
+"""What Python prints for lists, arrays, tuples and dicts; JSON is looked for first."""
+Lists = dict[str, list[object]]
+
+
+def single_elements(table: Table) -> Table:
+    """Take the elements for lists of one element: ``["toxic"]`` is ``toxic``.
+
+    Parameters
+    ----------
+    table : Table
+        Of its columns, those change whose cells all are such lists, or empty.
+
+    Returns
+    -------
+    Table
+        With a note for each column that has changed.
+    """
+    frame, notes = table.frame, []
+    for column in table.frame.columns:
+        lists = lists_of(table.frame[column])
+        if lists and max(map(len, lists.values())) == 1:
+            words = {cell: _text(items[0]) if items else "" for cell, items in lists.items()}
+            frame = frame.assign(**{column: frame[column].map(words).astype("str")})
+            notes.append(f"cells of {column} are lists of one element, which stands for them")
+    return replace(table, frame=frame, notes=(*table.notes, *notes)) if notes else table
+
+
+def explode_ratings(table: Table, rater: object) -> Table:
+    """Give each rating a row where a row has a list of raters, and lists beside it of its answers.
+
+    Parameters
+    ----------
+    table : Table
+    rater : object
+        The column that the caller names, if one is named.
+
+    Returns
+    -------
+    Table
+        The lists that have, row by row, as many elements as that of the raters are taken apart
+        with it. Other columns are repeated.
+    """
+    finder = ColumnFinder(list(table.frame.columns))
+    names = [rater] if isinstance(rater, str) and rater else list(RECOGNISED["rater"])
+    found = finder.all_of(names)[:1]
+    raters = lists_of(table.frame[found[0]]) if found else {}
+    if max(map(len, raters.values()), default=0) < 2:
+        return table
+    sizes = table.frame[found[0]].map({cell: len(items) for cell, items in raters.items()})
+    apart = parallel(table.frame, found[0])
+    if len(apart) < 2:
+        return table
+    counts = sizes.to_numpy(np.int64)
+    rows = np.repeat(np.arange(len(counts)), counts)
+    frame = table.frame.iloc[rows].reset_index(drop=True)
+    for column in apart:
+        lists = lists_of(table.frame[column])
+        words = [_text(item) for cell in table.frame[column] for item in lists[cell]]
+        frame[column] = pd.Series(words, dtype="str")
+    notes = [f"each rating has a row: the lists in {', '.join(apart)} are taken apart together"]
+    if empty := int((counts == 0).sum()):
+        notes.append(f"{counted(empty, 'row')} without any rating: left out")
+    return replace(table, frame=frame, lines=table.lines[rows], notes=(*table.notes, *notes))
+
+
+def parallel(frame: pd.DataFrame, column: str) -> list[str]:
+    """Return the columns whose lists have, row by row, as many elements as those of a column.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"who": ['["a", "b"]', "[]"], "said": ["[1, 2]", ""], "n": [1, 2]})
+    >>> parallel(frame.astype("str"), "who")
+    ['who', 'said']
+    """
+    sizes = {str(c): _sizes(frame[c]) for c in frame.columns}
+    mine = sizes[column]
+    return [c for c, own in sizes.items() if own and mine and own == mine]
+
+
+def _sizes(column: "pd.Series[str]") -> list[int]:
+    lists = lists_of(column)
+    return [len(lists[cell]) for cell in column] if lists else []
+
+
+def require_plain(columns: Sequence[str], answers: Sequence[str], ledger: Ledger) -> bool:
+    """Add a problem for cells that hold several values where one is due, and say whether.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        All columns that are read: none may be lists of several elements.
+    answers : sequence of str
+        Those of answers, in which no cell may be a list, an array or a dict, printed or not.
+    ledger : Ledger
+    """
+    frame = ledger.table.frame
+    for column in dict.fromkeys(columns):
+        lists = lists_of(frame[column])
+        if max(map(len, lists.values()), default=0) > 1:
+            return _report_lists(column, max(lists, key=len), ledger)
+    for column in answers:
+        odd = [str(cell) for cell in pd.unique(frame[column]) if is_nested(str(cell))]
+        if odd:
+            rows = np.flatnonzero(frame[column].isin(odd))
+            ledger.problem(
+                "nested-cells",
+                f"{counted(len(rows), 'cell', 'are')} no single answer but a list, an array or a "
+                f"dict, such as {odd[0][:60]}",
+                where=ledger.table.where(rows, column),
+                allowed="one answer a cell",
+                mend="write the answer itself into the cell; a table of lists is read as it is if "
+                "you hand over the DataFrame, or save it by frame.to_parquet(path)",
+                numbers={"cells": len(rows)},
+            )
+            return True
+    return False
+
+
+def _report_lists(column: str, example: str, ledger: Ledger) -> bool:
+    """Say that a column has lists of several elements where one value is due."""
+    beside = [c for c in parallel(ledger.table.frame, column) if c != column]
+    more = f"; lists of as many elements: {', '.join(beside)}" if beside else ""
+    ledger.problem(
+        "list-cells",
+        f"cells of {column} are lists of several elements, such as {example[:60]}{more}",
+        allowed="a row for each rating: the item, the rater, the answer",
+        mend="name the lists that belong together by rater= and labels=; their elements become rows"
+        if beside
+        else "write one value into each cell, or name another column",
+    )
+    return True
+
+
+def is_nested(cell: str) -> bool:
+    """Whether a cell is a list, an array, a tuple or a dict, as JSON or as Python prints it.
+
+    Examples
+    --------
+    >>> [is_nested(cell) for cell in ("['a' 'b']", '{"a": 1}', "(1, 2)", "[a]", "(none)")]
+    [True, True, True, False, False]
+    """
+    cell = cell.strip()
+    if not cell.endswith(("]", "}", ")")):
+        return False
+    return PRINTED.fullmatch(cell) is not None
+
+
+def lists_of(column: "pd.Series[str]") -> Lists:
+    """Return the list that each distinct cell is; nothing if some cell is none, and not empty.
+
+    Examples
+    --------
+    >>> lists_of(pd.Series(['["a", "b"]', ""]))
+    {'["a", "b"]': ['a', 'b'], '': []}
+    >>> lists_of(pd.Series(['["a", "b"]', "c"]))
+    {}
+    """
+    found: Lists = {}
+    # The first cells tell of nearly every column; finding the distinct ones of millions takes long.
+    if not all(_may_be_list(cell) for cell in column.head(FIRST_CELLS)):
+        return {}
+    for cell in map(str, pd.unique(column)):
+        if not _may_be_list(cell):
+            return {}
+        try:
+            items = json.loads(cell) if cell.strip() else []
+        except (ValueError, RecursionError):
+            return {}
+        if not isinstance(items, list):
+            return {}
+        found[cell] = items
+    return found if any(found.values()) else {}
+
+
+def _may_be_list(cell: str) -> bool:
+    """Whether a cell is empty, or stands in brackets."""
+    return not cell.strip() or (cell.startswith("[") and cell.endswith("]"))
+
+
+def _text(item: object) -> str:
+    return "" if item is None else cell_text(item).strip()

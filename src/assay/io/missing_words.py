@@ -1,0 +1,141 @@
+"""Words of answers that may stand for no answer, where the data name the classes."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from assay._util.plurals import counted
+from assay.data.class_words import NUMBER, canonical
+from assay.data.task import Task
+from assay.io.answer_columns import AnswerColumns
+from assay.io.ledger import Ledger
+from assay.io.statuses import SUBMISSION
+from assay.io.tables import Table
+from assay.io.values import EMPTY, NO_ANSWER
+from assay.io.words import Words
+
+CODE = "-1"
+"""What label matrices hold where a rater abstained."""
+FILLERS = frozenset({"9", "77", "88", "98", "99", "777", "888", "998", "999"})
+"""Codes of no answer in questionnaires, with either sign."""
+LARGEST_SCALE = 20
+"""Beside codes up to this, 99 and the like are taken for fillers."""
+
+
+def words_for_nothing(table: Table, columns: AnswerColumns, task: Task, given: Words) -> Words:
+    """Return the words that are read as no answer, by label, beside those that are given.
+
+    They are -1 beside the classes 0, 1, ..., K - 1 with K of three or more, and *ignore* beside
+    *accept* and *reject*. Beside 0 and 1 alone, -1 may be a class as well: see
+    :func:`note_missing_words`.
+    """
+    found: dict[str, dict[str, str]] = {}
+    for label, counts in _counts(table, columns, task, given).items():
+        words = set(counts.index)
+        if CODE in words and _counts_from_zero(words - {CODE}) > 2:
+            found[label] = {CODE: ""}
+        elif words == SUBMISSION:
+            found[label] = {"ignore": ""}
+    return found
+
+
+def note_missing_words(
+    table: Table, columns: AnswerColumns, task: Task, given: Words, taken: Words, ledger: Ledger
+) -> None:
+    """Note words that may mean no answer, and how to say so; -1 beside 0 and 1 is a problem.
+
+    Parameters
+    ----------
+    table : Table
+        Before words are replaced.
+    columns : AnswerColumns
+    task : Task
+    given : mapping
+        The words that the caller explains: nothing is said of them.
+    taken : mapping
+        The words that are read as no answer.
+    ledger : Ledger
+    """
+    for label, counts in _counts(table, columns, task, given).items():
+        for word in taken.get(label, {}):
+            ledger.note(
+                f"{counted(int(counts[word]), 'answer')} {word} to {label} "
+                f"{'are' if counts[word] > 1 else 'is'} read as no answer, beside the classes "
+                f"{', '.join(sorted(set(counts.index) - {word})[:5])}; "
+                f"{_said(label, {word: word})} makes it a class"
+            )
+        words = set(counts.index) - set(taken.get(label, {}))
+        if CODE in words and _counts_from_zero(words - {CODE}) == 2 and not table.part:
+            ledger.problem(
+                "minus-one",
+                f"-1 beside 0 and 1 is a class of {label}, or means no answer "
+                f"({counted(int(counts[CODE]), 'cell')})",
+                where=f"column {columns.by_label.get(label, columns.value)}",
+                mend=f"say which: {_said(label, {CODE: ''})} if it means no answer, "
+                f"{_said(label, {CODE: CODE})} if it is a class",
+                numbers={"cells": int(counts[CODE])},
+            )
+            continue
+        odd = [word for word in counts.index if word in words and _may_be_missing(word, words)]
+        if odd and len(words) > len(odd):
+            shown = ", ".join(f"{word} ({counted(int(counts[word]), 'answer')})" for word in odd)
+            ledger.note(
+                f"classes of {label} may mean no answer: {shown}; if they do, say so: "
+                f"{_said(label, dict.fromkeys(odd, ''))}"
+            )
+
+
+def _counts(
+    table: Table, columns: AnswerColumns, task: Task, given: Words
+) -> "dict[str, pd.Series[int]]":
+    """Count the words of each label whose classes come from the data, but those explained."""
+    found = {}
+    for label in task.labels:
+        column = columns.by_label.get(label.name, columns.value if len(task.labels) == 1 else "")
+        if label.classes or not column:
+            continue
+        counts = table.frame[column].str.strip().value_counts()
+        explained = EMPTY | set(given.get(label.name, {}))
+        found[label.name] = counts[[canonical(str(word)) not in explained for word in counts.index]]
+    return found
+
+
+def _counts_from_zero(words: set[str]) -> int:
+    """Return K if words are the numbers 0, 1, ..., K - 1, else 0."""
+    return len(words) if words == {str(n) for n in range(len(words))} else 0
+
+
+def _may_be_missing(word: str, words: set[str]) -> bool:
+    """Whether a word, among all words of a label, may stand for no answer."""
+    text = canonical(word)
+    if text in NO_ANSWER:
+        return not (text in "-\u2013\u2014" and "+" in words)
+    if text.lstrip("-") not in FILLERS and text != CODE:
+        return False
+    others = [float(w) for w in words if w != word and NUMBER.fullmatch(w)]
+    others = [n for n in others if str(int(abs(n))) not in FILLERS]
+    if len(others) < 2 or max(others) > LARGEST_SCALE:
+        return False
+    return min(others) >= 0 if text.startswith("-") else float(text) > max(others) + 1
+
+
+def _said(label: str, words: Mapping[str, str]) -> str:
+    """Write the argument that explains words."""
+    return f"classes={json.dumps({label: dict(words)}, ensure_ascii=False)}"
+
+
+def with_words(*parts: Words) -> Words:
+    """Join what is said of words; what is said first holds.
+
+    Examples
+    --------
+    >>> with_words({"a": {"x": "y"}}, {"a": {"x": "", "z": ""}})
+    {'a': {'x': 'y', 'z': ''}}
+    """
+    labels: Sequence[str] = list(dict.fromkeys(label for part in parts for label in part))
+    merged: dict[str, dict[str, str]] = {label: {} for label in labels}
+    for part in reversed(parts):
+        for label, words in part.items():
+            merged[label] |= words
+    return merged

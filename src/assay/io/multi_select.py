@@ -1,0 +1,271 @@
+"""Questions of which several options can be chosen: told, with a label for each option."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from assay._util.plurals import counted
+from assay.data.class_words import NUMBER, canonical
+from assay.data.task import Label
+from assay.io.columns import Roles
+from assay.io.ledger import Ledger
+from assay.io.list_cells import lists_of, parallel
+from assay.io.values import EMPTY, spellings
+from assay.io.wide_tables import names_people
+
+SEPARATORS = ("|", ";", "\n", ",")
+EVERYDAY = (",",)
+"""Separators that stand in plain text, too: here each part has to be an answer by itself."""
+FEWEST_ROWS = 3
+"""Rows from which lists that are all as long are the answers of as many raters."""
+MOST_OPTIONS = 24
+"""With more options the task file is not written out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joined:
+    """Cells that hold several answers: the sign between them, the cells, and all options.
+
+    In ``votes`` an answer stands several times in a cell, as no option does that is chosen.
+    """
+
+    separator: str
+    cells: tuple[str, ...]
+    options: tuple[str, ...]
+    votes: bool = False
+
+
+def joined_answers(words: Sequence[str], label: Label) -> Joined | None:
+    """Find the cells that hold several answers, if a sign between them shows.
+
+    The parts of such cells are classes of the label. Where the data name the classes, most such
+    cells have parts that are answers by themselves or stand in other cells, in differing numbers
+    or places: ``agree, strongly`` beside ``disagree, strongly`` is one answer.
+
+    Examples
+    --------
+    >>> single = Label(name="label", classes=())
+    >>> joined_answers(["calm", "calm|sad", "sad"], single).options
+    ('calm', 'sad')
+    >>> joined_answers(["agree, strongly", "disagree, strongly", "neutral"], single)
+    """
+    filled = [word for word in words if canonical(word) not in EMPTY]
+    for separator in SEPARATORS:
+        parts = {word: _parts(word, separator) for word in filled}
+        several = {w: ps for w, ps in parts.items() if len(ps) > 1 and all(ps)}
+        if several and _are_answers(parts, several, label, separator):
+            used = {ps[0] for ps in parts.values() if len(ps) == 1}
+            used |= {part for ps in several.values() for part in ps}
+            options = [name for name in label.classes if name in used] or sorted(used)
+            votes = any(len(set(ps)) < len(ps) for ps in several.values())
+            return Joined(
+                separator=separator, cells=tuple(several), options=tuple(options), votes=votes
+            )
+    return None
+
+
+def _parts(word: str, separator: str) -> list[str]:
+    """Split a cell; some forms end it in the sign, too."""
+    return [part.strip() for part in word.strip().strip(separator).split(separator)]
+
+
+def _are_answers(
+    parts: Mapping[str, Sequence[str]],
+    several: Mapping[str, Sequence[str]],
+    label: Label,
+    separator: str,
+) -> bool:
+    """Whether the parts of cells are answers."""
+    if label.classes:
+        known = spellings(label)
+        named = {*label.classes, *map(canonical, known)}
+        unknown = [ps for w, ps in several.items() if w not in known and canonical(w) not in known]
+        return any(all(canonical(p) in named or p in named for p in ps) for ps in unknown)
+    if separator == "," and all(_is_decimal(ps) for ps in several.values()):
+        return False
+    alone = {ps[0] for ps in parts.values() if len(ps) == 1}
+    uses = Counter(part for ps in several.values() for part in ps)
+    often = 1 if separator not in EVERYDAY else np.inf
+    known_parts = [all(p in alone or uses[p] > often for p in ps) for ps in several.values()]
+    places = Counter(
+        part for part, _ in {(p, n) for ps in several.values() for n, p in enumerate(ps)}
+    )
+    varied = len({len(ps) for ps in several.values()}) > 1 or bool(alone & set(uses))
+    varied |= max(places.values()) > 1
+    return varied and 2 * sum(known_parts) >= len(several)
+
+
+def _is_decimal(parts: Sequence[str]) -> bool:
+    """Whether a cell may be a number with a decimal comma."""
+    return len(parts) == 2 and all(NUMBER.fullmatch(part) for part in parts)
+
+
+def require_one_answer(
+    columns: Mapping[str, str],
+    labels: Mapping[str, Label],
+    roles: Roles,
+    ledger: Ledger,
+) -> bool:
+    """Add a problem where cells of answers hold several of them, and say whether any do.
+
+    Parameters
+    ----------
+    columns : mapping of str to str
+        The column of each label, by its name.
+    labels : mapping of str to Label
+    roles : mapping of str to Role
+    ledger : Ledger
+    """
+    frame = ledger.table.frame
+    return any(
+        _from_lists(column, roles, ledger)
+        or _from_text(column, joined_answers(_distinct(frame[column]), labels[name]), roles, ledger)
+        for name, column in columns.items()
+    )
+
+
+def _distinct(column: "pd.Series[str]") -> list[str]:
+    return [str(word) for word in pd.unique(column)]
+
+
+def _from_lists(column: str, roles: Roles, ledger: Ledger) -> bool:
+    """Report lists of several answers."""
+    frame = ledger.table.frame
+    lists = lists_of(frame[column])
+    if max(map(len, lists.values()), default=0) < 2:
+        return False
+    beside = [c for c in parallel(frame, column) if c != column]
+    raters = roles["rater"].columns[0] if "rater" in roles else ""
+    if raters and lists_of(frame[raters]) and raters not in beside:
+        return _report_lengths(column, raters, ledger)
+    if beside and "rater" not in roles:
+        who = next((c for c in beside if names_people(c)), beside[0])
+        ledger.problem(
+            "list-cells",
+            f"cells of {column} are lists of several elements, such as "
+            f"{max(lists, key=len)[:60]}; lists of as many elements: {', '.join(beside)}",
+            allowed="a row for each rating, or lists of raters and of their answers",
+            mend=f"if one of these lists names the raters, say so: rater={who!r}",
+        )
+        return True
+    options = dict.fromkeys(str(item) for items in lists.values() for item in items)
+    several = [cell for cell, items in lists.items() if len(items) > 1]
+    repeated = any(len(set(map(str, items))) < len(items) for items in lists.values())
+    alike = len(frame) >= FEWEST_ROWS and len(set(map(len, lists.values()))) == 1
+    read = "" if column in ledger.table.lists else (
+        f"frame[{column!r}] = frame[{column!r}].map(json.loads, na_action='ignore'); "
+    )  # fmt: skip
+    if repeated or (alike and "rater" not in roles):
+        _report_votes(column, several, read, roles, ledger)
+        return True
+    words = all(isinstance(item, str) for items in lists.values() for item in items)
+    join = (
+        ".str.join('|')"
+        if words
+        else ".map(lambda chosen: '|'.join(map(str, chosen)), na_action='ignore')"
+    )
+    start = f"{read}options = frame[{column!r}]{join}"
+    _report(column, several, list(options), start, "|", ledger)
+    return True
+
+
+def _report_lengths(column: str, raters: str, ledger: Ledger) -> bool:
+    """Say that a list of raters and a list of their answers differ in length."""
+    frame = ledger.table.frame
+    sizes = [
+        frame[c].map({k: len(v) for k, v in lists_of(frame[c]).items()}) for c in (column, raters)
+    ]
+    rows = np.flatnonzero(sizes[0] != sizes[1])
+    ledger.problem(
+        "list-cells",
+        f"in {counted(len(rows), 'row')} the lists of {raters} and {column} differ in length",
+        where=ledger.table.where(rows, column),
+        allowed="a list of raters, and one of as many answers",
+        mend="complete these rows, or leave them out",
+        numbers={"rows": len(rows)},
+    )
+    return True
+
+
+def _report_votes(
+    column: str,
+    cells: Sequence[str],
+    start: str,
+    roles: Roles,
+    ledger: Ledger,
+) -> None:
+    """Say that cells hold the answers of several raters, and how to give each a row."""
+    item = list(roles["item"].columns) if "item" in roles else []
+    named = "" if item else "frame = frame.rename_axis('item').reset_index(); "
+    example = max(cells, key=len).replace("\n", "\\n")
+    ledger.problem(
+        "list-cells",
+        f"cells of {column} hold several answers, such as {example[:60]}, and the same one more "
+        "than once, or always as many: they look like the answers of several raters",
+        allowed="a row for each rating: the item, the rater, the answer",
+        mend=f"give each answer a row, in Python: {start}{named}frame = "
+        f"frame.explode({column!r}).reset_index(drop=True); frame['rater'] = "
+        f"frame.groupby({item or ['item']!r}).cumcount(). The raters have no names, so fit "
+        'raters="pooled"',
+    )
+
+
+def _from_text(column: str, found: Joined | None, roles: Roles, ledger: Ledger) -> bool:
+    """Report cells of several answers with a sign between them."""
+    if found is None:
+        return False
+    sign = found.separator
+    if found.votes:
+        apart = rf"\s*{re.escape(sign)}\s*"
+        start = f"frame[{column!r}] = frame[{column!r}].str.split({apart!r}, regex=True); "
+        _report_votes(column, found.cells, start, roles, ledger)
+        return True
+    spaced = any(f"{sign} " in cell or f" {sign}" in cell for cell in found.cells)
+    tight = f".str.replace({rf'\s*{re.escape(sign)}\s*'!r}, {sign!r}, regex=True)" * spaced
+    start = f"options = frame[{column!r}]{tight}"
+    _report(column, found.cells, found.options, start, sign, ledger)
+    return True
+
+
+def _report(
+    column: str,
+    cells: Sequence[str],
+    options: Sequence[str],
+    start: str,
+    separator: str,
+    ledger: Ledger,
+) -> None:
+    """Say that each option is a label of its own, with the calls that make it one."""
+    frame = ledger.table.frame
+    rows = np.flatnonzero(frame[column].isin(cells))
+    empty = frame[column].str.strip().isin(["", "[]"]).any()
+    kept = f".where(frame[{column!r}].str.len() > 0)" * bool(empty)
+    example = max(cells, key=len).replace("\n", "\\n")
+    ledger.problem(
+        "multi-select",
+        f"{counted(len(rows), 'cell', 'hold')} several answers in column {column}, such as "
+        f"{example[:60]}: several options can be chosen, and each option is a label of its own",
+        where=ledger.table.where(rows, column),
+        mend=f"make a column of each option, in Python: {start}.str.get_dummies({separator!r})"
+        f"{kept}; frame[options.columns] = options. Read it with a task file of the line "
+        f"{task_line(options)}",
+        numbers={"cells": len(rows)},
+    )
+
+
+def task_line(options: Sequence[str]) -> str:
+    """Write the line of a task file that has a label of no and yes for each option.
+
+    Examples
+    --------
+    >>> task_line(["calm", "sad"])
+    'labels = [{name = "calm"}, {name = "sad"}]'
+    """
+    shown = [f"{{name = {json.dumps(str(name), ensure_ascii=False)}}}" for name in options]
+    more = ", ..." * (len(shown) > MOST_OPTIONS)
+    return f"labels = [{', '.join(shown[:MOST_OPTIONS])}{more}]"

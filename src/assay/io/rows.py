@@ -1,0 +1,202 @@
+"""From rows to ratings: decode the answers, join and judge them, set rows aside."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.grouping import Codes, all_apart
+from assay._util.plurals import counted
+from assay.data.rules import NOT_ASKED
+from assay.data.states import MISSING, Vectors
+from assay.data.task import Task
+from assay.io import protocol_export
+from assay.io.answer_columns import question_codes
+from assay.io.chosen_options import require_one_choice
+from assay.io.columns import BESIDE, ColumnFinder
+from assay.io.gates import CLOSED, apply_gates, broken_rules
+from assay.io.identifiers import codes_of
+from assay.io.item_columns import other_items
+from assay.io.item_keys import require_own_key
+from assay.io.layout import Layout
+from assay.io.ledger import Mask
+from assay.io.replicates import Joined, join_rows, number_within, settle_repeats
+from assay.io.scores import Floats, read_scores
+from assay.io.values import decode
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """Codes of every row: item, rater, the label it answers (if one), its answers and scores."""
+
+    item: Codes
+    rater: Codes
+    items: "pd.Index[str]"
+    raters: "pd.Index[str]"
+    question: Codes | None
+    answers: Vectors
+    scores: Floats
+
+
+def decode_rows(layout: Layout, task: Task) -> Rows:
+    """Turn names and answers into codes; unknown values become problems."""
+    ledger, frame, found = layout.ledger, layout.table.frame, layout.answers
+    item, items = codes_of(layout.item_names)
+    rater, raters = codes_of(layout.rater_names)
+    question = None
+    answers = np.full((len(frame), len(task.labels)), MISSING, np.int16)
+    if found.question:
+        question = question_codes(layout.table, task, found.question, ledger)
+        for n, label in enumerate(task.labels):
+            rows = np.flatnonzero(question == n)
+            if found.value and label.classes and len(rows):
+                answers[rows, n] = _decode_some(frame[found.value], rows, task, n, layout)
+    else:
+        for n, label in enumerate(task.labels):
+            if label.name in found.by_label and label.classes:
+                answers[:, n] = decode(frame[found.by_label[label.name]], label, ledger)
+        held = (*found.by_label, *layout.scores.score, *layout.scores.confidence)
+        absent = [name for name in task.label_names if name not in held]
+        if absent and found.by_label:
+            ledger.note(_absent_words(absent, layout))
+    return Rows(
+        item=item, rater=rater, items=items, raters=raters, question=question, answers=answers,
+        scores=read_scores(layout.scores, answers, question, task, ledger),
+    )  # fmt: skip
+
+
+def _decode_some(
+    column: "pd.Series[str]", rows: Codes, task: Task, n: int, layout: Layout
+) -> NDArray[np.int16]:
+    """Decode the rows that answer one label; the others count as empty."""
+    only = column.copy()
+    mask = np.ones(len(column), bool)
+    mask[rows] = False
+    only[mask] = ""
+    return decode(only, task.labels[n], layout.ledger)[rows]
+
+
+def apply_export(layout: Layout, task: Task, response: Mapping[str, str]) -> tuple[Task, Mask]:
+    """Apply what is known of the protocol tool's export; return the discarded rows."""
+    ledger = layout.ledger
+    if not protocol_export.is_export(list(layout.table.frame.columns)):
+        return task, layout.withdrawn
+    warned = protocol_export.export_responses(task, response)
+    for rule in warned:
+        ledger.note(f"the protocol tool only warns on rule {rule}: its response is set to warn")
+    discarded = protocol_export.discarded_rows(ledger)
+    protocol_export.note_traps(ledger, layout.roles)
+    return task.with_responses(warned), discarded
+
+
+def join_ratings(layout: Layout, task: Task, rows: Rows, discarded: Mask) -> Joined:
+    """Join rows to ratings, settle repeats, and set aside what no rater could have recorded."""
+    ledger = layout.ledger
+    if "item" in layout.roles:
+        ledger.set_aside(rows.item < 0, "no item", "the item's columns are empty")
+    ledger.set_aside(rows.rater < 0, "no rater", "the rater's column is empty")
+    answers, scores = rows.answers.copy(), rows.scores.copy()
+    lost = (answers[discarded] != MISSING).any() or np.isfinite(scores[discarded]).any()
+    if lost and not layout.status:
+        ledger.note("answers in discarded ratings were left out")
+    answers[discarded], scores[discarded] = MISSING, np.nan
+    keys = [rows.item, rows.rater, _order(layout, rows)]
+    question = [] if rows.question is None else [rows.question]
+    apart = [] if layout.by_row else [pd.factorize(layout.order)[0]]
+    repeated = not all_apart(rows.item, rows.rater, *question, at=ledger.kept)
+    if repeated and require_own_key(layout, [*keys[:2], *apart, *question], answers, scores):
+        ledger.raise_problems()
+    if repeated and require_one_choice(layout, task, [*keys[:2], *question], answers, scores):
+        ledger.raise_problems()
+    each = np.arange(len(answers))
+    joined = Joined(answers=answers, scores=scores, first_row=each, rating_of_row=each)
+    if rows.question is None:
+        joined = _judge(layout, task, joined)
+    settle_repeats(
+        ledger,
+        keys=[*keys, *question],
+        answers=answers,
+        scores=scores,
+        used=_used_columns(layout),
+        told_apart=layout.told_apart,
+        taken_for_item=lambda: _item_words(layout),
+    )
+    if rows.question is not None:
+        cells = answers[np.arange(len(answers)), np.maximum(rows.question, 0)]
+        joined = join_rows(ledger, keys=keys, question=rows.question, cells=cells, scores=scores)
+        joined = _judge(layout, task, joined)
+    return joined
+
+
+def _item_words(layout: Layout) -> str:
+    """Say which columns were taken for the item, why, and which others could be."""
+    if "item" not in layout.roles:
+        return ""
+    role, frame = layout.roles["item"], layout.table.frame
+    said = f"; the item was taken from {', '.join(role.columns)}: {role.evidence}"
+    used = {r: layout.roles[r].columns for r in layout.roles}
+    beside = [c for r in BESIDE for c in used.get(r, ())]
+    beside += [layout.answers.question] if layout.answers.question else []
+    wider = [[*used[r], *role.columns] for r in ("system", "cluster", "panel", "rank") if r in used]
+    no_part = {*role.columns, *role.alternatives, *beside, *(c for key in wider for c in key)}
+    no_part |= {*layout.answers.columns, *layout.scores.columns}
+    rest = [str(c) for c in frame.columns if c not in no_part]
+    keys = [*([c] for c in role.alternatives), *wider]
+    others = other_items(keys, rest, frame.drop_duplicates(), beside)
+    names = [repr(key[0]) if len(key) == 1 else repr(key) for key in others]
+    more = f"; no rater would repeat one with item={' or item='.join(names)}" if names else ""
+    return said + more
+
+
+def _order(layout: Layout, rows: Rows) -> NDArray[Any]:
+    if not layout.by_row:
+        return layout.order
+    question = [] if rows.question is None else [rows.question]
+    return number_within(rows.item, rows.rater, *question)
+
+
+def _used_columns(layout: Layout) -> list[str]:
+    """Return the columns in which two rows must agree to be repeats of each other."""
+    used = [c for role in layout.roles.values() for c in role.columns]
+    used += [*layout.answers.columns, *layout.scores.columns, *layout.audits.columns]
+    used += [c for c in ("response_status", "discard_reason") if c in layout.table.frame]
+    return list(dict.fromkeys(used))
+
+
+def _judge(layout: Layout, task: Task, joined: Joined) -> Joined:
+    """Apply the gates and the blocked rules; rows of ratings that they forbid go aside."""
+    ledger, of_row = layout.ledger, joined.rating_of_row
+    gated = apply_gates(task, joined.answers)
+    names = np.array([*task.label_names, ""], object)
+    closed = (gated.contradicts >= 0)[of_row] & (of_row >= 0)
+    if closed.any():
+        ledger.set_aside(closed, CLOSED, names[gated.contradicts][of_row])
+    unasked = zip(task.label_names, gated.unasked_no, strict=True)
+    counts = ", ".join(f"{name} {count}" for name, count in unasked if count)
+    if counts:
+        ledger.note(f"answers 'no' behind a closed gate count as not asked: {counts}")
+    reasons, vector = broken_rules(task, gated.answers)
+    for reason in sorted(set(reasons) - {""}):
+        broken = np.array([why == reason for why in reasons])[vector]
+        ledger.set_aside(broken[of_row] & (of_row >= 0), reason)
+    scores, closed_scores = joined.scores, gated.answers == NOT_ASKED
+    closed_scores &= np.isfinite(scores)
+    if total := int(closed_scores.sum()):
+        ledger.note(
+            f"{counted(total, 'score', 'stand')} behind a gate that the rater's own "
+            "answers close: left out"
+        )
+        scores = np.where(closed_scores, np.nan, scores)
+    return replace(joined, answers=gated.answers, scores=scores)
+
+
+def _absent_words(absent: Sequence[str], layout: Layout) -> str:
+    """Say which labels have no column, and which columns have their names all the same."""
+    finder = ColumnFinder(list(layout.table.frame.columns))
+    named = {name: finder.get(name) for name in absent}
+    pairs = ", ".join(f"{name!r}: {column!r}" for name, column in named.items() if column)
+    more = f"; labels= leaves out {{{pairs}}}, which has its name" if pairs else ""
+    return f"no column holds {', '.join(absent)}: all answers to it are missing{more}"

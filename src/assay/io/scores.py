@@ -1,0 +1,289 @@
+"""Scores: where they stand, and how a guess with a confidence becomes one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.grouping import Codes
+from assay._util.plurals import counted
+from assay.data.states import Vectors
+from assay.data.task import Label, Task
+from assay.io.answer_columns import AnswerColumns
+from assay.io.columns import ColumnFinder
+from assay.io.label_columns import (
+    PerLabel,
+    column_of_each,
+    named_columns,
+    one_column,
+    recognised_of_each,
+)
+from assay.io.ledger import Ledger
+from assay.io.numbers import has_numbers, numbers_within
+from assay.io.tables import Table
+from assay.io.values import EMPTY
+
+Floats = NDArray[np.float64]
+KINDS = ("score", "confidence")
+UNIT, PER_CENT = (0.0, 1.0), (0.0, 100.0)
+ASKED, BY_NAME = "named by {kind}=", "its name is recognised"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreColumns:
+    """Where scores and confidences are.
+
+    Attributes
+    ----------
+    score, confidence : mapping of str to str
+        The column of each label; no label is in both.
+    long_score, long_confidence : str
+        The column, if each row answers one label.
+    evidence : mapping of str to str
+        Why, by column.
+    limits : (float, float)
+        The numbers in the file that stand for 0 and for 1.
+    """
+
+    score: Mapping[str, str] = field(default_factory=dict)
+    confidence: Mapping[str, str] = field(default_factory=dict)
+    long_score: str = ""
+    long_confidence: str = ""
+    evidence: Mapping[str, str] = field(default_factory=dict)
+    limits: tuple[float, float] = (0.0, 1.0)
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns of scores and confidences."""
+        return list(self.evidence)
+
+    @property
+    def roles(self) -> dict[str, tuple[str, str]]:
+        """Role and evidence of each of these columns."""
+        named = {c: f"score of {label}" for label, c in self.score.items()}
+        named |= {c: f"confidence in {label}" for label, c in self.confidence.items()}
+        named |= {self.long_score: "score", self.long_confidence: "confidence"}
+        return {c: (named[c], why) for c, why in self.evidence.items()}
+
+
+def find_scores(
+    table: Table,
+    task: Task,
+    answers: AnswerColumns,
+    *,
+    score: PerLabel,
+    confidence: PerLabel,
+    score_range: object,
+    taken: Sequence[str],
+    ledger: Ledger,
+) -> ScoreColumns:
+    """Find the columns of scores and confidences, by argument, else by a name."""
+    finder = ColumnFinder(list(table.frame.columns))
+    given = {"score": score, "confidence": confidence}
+    used = {*answers.columns, *taken, *named_columns(finder, score, confidence)}
+    free = ColumnFinder([c for c in finder.columns if c not in used])
+    limits = check_range(score_range, ledger)
+    if answers.question:
+        return _long(given, finder, free, limits, ledger, table)
+    asked = {k: column_of_each(k, given[k], finder, task, ledger) for k in KINDS}
+    seen = {k: recognised_of_each(k, free, task) if given[k] is None else {} for k in KINDS}
+    seen = {k: _with_numbers(found, table, ledger) for k, found in seen.items()}
+    _refuse_both(asked, ledger)
+    scores = asked["score"] | _others(seen["score"], asked["confidence"], asked["score"])
+    sure = asked["confidence"] | _others(seen["confidence"], scores, asked["confidence"])
+    for label in sorted(seen["confidence"].keys() & scores.keys()):
+        ledger.note(
+            f"column {seen['confidence'][label]} is not used: the scores of {label} are in column "
+            f'{scores[label]}; confidence="{seen["confidence"][label]}" and score="" turn it round'
+        )
+    evidence: dict[str, str] = {}
+    for kind, found in (("score", scores), ("confidence", sure)):
+        why = ASKED.format(kind=kind)
+        evidence |= {c: why if label in asked[kind] else BY_NAME for label, c in found.items()}
+    return ScoreColumns(score=scores, confidence=sure, evidence=evidence, limits=limits)
+
+
+def _with_numbers(found: Mapping[str, str], table: Table, ledger: Ledger) -> dict[str, str]:
+    """Drop the columns of words: a column that is not asked for is none of scores by its name."""
+    words = {c for c in found.values() if not has_numbers(without_signs(table.frame[c])[0])}
+    for column in sorted(words):
+        ledger.note(f"column {column} holds no numbers: it is not used")
+    return {k: c for k, c in found.items() if c not in words}
+
+
+def _others(found: Mapping[str, str], *without: Mapping[str, str]) -> dict[str, str]:
+    return {k: v for k, v in found.items() if not any(k in other for other in without)}
+
+
+def _refuse_both(asked: Mapping[str, Mapping[str, str]], ledger: Ledger) -> None:
+    for label in sorted(asked["score"].keys() & asked["confidence"].keys()):
+        ledger.problem(
+            "score-and-confidence",
+            f"score= and confidence= both name a column for label {label}",
+            mend="a score is a belief by itself, a confidence goes with a guess: give one of them",
+        )
+
+
+def _long(
+    given: Mapping[str, PerLabel],
+    finder: ColumnFinder,
+    free: ColumnFinder,
+    limits: tuple[float, float],
+    ledger: Ledger,
+    table: Table,
+) -> ScoreColumns:
+    """Find the columns where each row answers one label."""
+    asked = {k: _one_asked(k, given[k], finder, ledger) for k in KINDS}
+    named = {k: free.get(k) for k in KINDS if given[k] is None}
+    seen = _with_numbers({k: c for k, c in named.items() if c}, table, ledger)
+    if asked["score"] and asked["confidence"]:
+        ledger.problem(
+            "score-and-confidence",
+            "score= and confidence= both name a column",
+            mend="give one of them",
+        )
+    score = asked["score"] or ("" if asked["confidence"] else seen.get("score", ""))
+    sure = asked["confidence"] or ("" if score else seen.get("confidence", ""))
+    pairs = (("score", score), ("confidence", sure))
+    evidence = {c: ASKED.format(kind=k) if asked[k] else BY_NAME for k, c in pairs if c}
+    return ScoreColumns(long_score=score, long_confidence=sure, evidence=evidence, limits=limits)
+
+
+def _one_asked(kind: str, given: PerLabel, finder: ColumnFinder, ledger: Ledger) -> str:
+    if given is None or given == "":
+        return ""
+    if not isinstance(given, str):
+        ledger.problem(
+            "argument-type",
+            f"{kind}= must be one column where each row answers one label, not {given!r}",
+        )
+        return ""
+    return one_column(kind, given, finder, ledger)
+
+
+def check_range(given: object, ledger: Ledger) -> tuple[float, float]:
+    """Return the two numbers that stand for 0 and 1; anything else is a problem."""
+    if isinstance(given, Sequence) and len(given) == 2:
+        low, high = given
+        if all(isinstance(v, int | float) and np.isfinite(v) for v in given) and low < high:
+            return float(low), float(high)
+    ledger.problem(
+        "score-range",
+        f"score_range={given!r}",
+        allowed="two numbers, the lowest score and the highest, e.g. (0, 1) or (0, 100)",
+    )
+    return 0.0, 1.0
+
+
+def read_scores(
+    columns: ScoreColumns, answers: Vectors, question: Codes | None, task: Task, ledger: Ledger
+) -> Floats:
+    """Return the score of every row on every label: (row, label), NaN where there is none."""
+    scores = np.full(answers.shape, np.nan)
+    if question is not None:
+        return _long_scores(columns, answers, question, task, ledger)
+    for n, label in enumerate(task.labels):
+        for kind, found in (("score", columns.score), ("confidence", columns.confidence)):
+            if label.name in found and _has_order(label, found[label.name], columns, ledger):
+                numbers = _unit(found[label.name], columns, ledger)
+                scores[:, n] = numbers if kind == "score" else belief(answers[:, n], numbers, label)
+                if kind == "confidence":
+                    _note_lost(numbers, scores[:, n], label, ledger)
+    return scores
+
+
+def _long_scores(
+    columns: ScoreColumns, answers: Vectors, question: Codes, task: Task, ledger: Ledger
+) -> Floats:
+    scores = np.full(answers.shape, np.nan)
+    column = columns.long_score or columns.long_confidence
+    if not column:
+        return scores
+    numbers = _unit(column, columns, ledger)
+    for n, label in enumerate(task.labels):
+        rows = np.flatnonzero((question == n) & np.isfinite(numbers))
+        if not len(rows) or not _has_order(label, column, columns, ledger):
+            continue
+        scores[rows, n] = numbers[rows]
+        if columns.long_confidence:
+            scores[rows, n] = belief(answers[rows, n], numbers[rows], label)
+            _note_lost(numbers[rows], scores[rows, n], label, ledger)
+    return scores
+
+
+def _unit(column: str, columns: ScoreColumns, ledger: Ledger) -> Floats:
+    """Return the numbers of a column on the scale from 0 to 1."""
+    cells, per_cent = without_signs(ledger.table.frame[column])
+    limits = columns.limits
+    if limits == PER_CENT:  # some with a sign and some without are one scale here
+        cells = cells.str.strip().str.removesuffix("%")
+    elif per_cent and limits == UNIT:
+        limits = PER_CENT
+        ledger.note(f"column {column} is in per cent: 100% stands for 1")
+    low, high = limits
+    numbers = numbers_within(
+        cells, limits, ledger,
+        what="score", allowed=f"numbers from {low:g} to {high:g}",
+        mend="if they are on another scale, e.g. per cent, say so: score_range=(0, 100); if the "
+        "column is no score, leave it out: score=\"\", confidence=\"\"",
+    )  # fmt: skip
+    return np.asarray((numbers - low) / (high - low), float)
+
+
+def without_signs(cells: "pd.Series[str]") -> "tuple[pd.Series[str], bool]":
+    """Return numbers without their per cent signs, and whether all that are filled have one.
+
+    Some with a sign and some without are two scales: then the signs stay.
+
+    Examples
+    --------
+    >>> cells, per_cent = without_signs(pd.Series(["83 %", "", "9%"], dtype="str"))
+    >>> cells.tolist(), per_cent
+    (['83', '', '9'], True)
+    """
+    bare = cells.str.strip()
+    signed = bare.str.endswith("%")
+    if signed.any() and bool((signed | bare.str.casefold().isin(EMPTY)).all()):
+        return bare.str.removesuffix("%").str.rstrip(), True
+    return cells, False
+
+
+def _has_order(label: Label, column: str, columns: ScoreColumns, ledger: Ledger) -> bool:
+    """Whether a score can be read on a label: it is binary or ordered."""
+    if len(label.classes) == 2 or label.ordered:
+        return True
+    text = f"column {column} gives a score of {label.name}, whose classes have no order"
+    if columns.evidence[column] == BY_NAME:
+        ledger.note(f"{text}: it is not used")
+    else:
+        ledger.problem("score-without-order",
+            text, allowed="labels of two classes, or ordered ones",
+            mend="write ordered = true at the label in a task file of your own",
+        )  # fmt: skip
+    return False
+
+
+def belief(guess: NDArray[np.int16], confidence: Floats, label: Label) -> Floats:
+    """Turn a guess with a confidence into a score.
+
+    Notes
+    -----
+    With two classes the score is P(upper class): the confidence ``c`` in a guess of the upper
+    class, 1 - c in one of the lower. With K ordered classes and guess g = 0, ..., K - 1 it is
+    (g + p) / K, where p = c for the top class, 1 - c for the lowest, and 1/2 for one between: the
+    surer of an end, the nearer to it. NaN without a guess.
+    """
+    top = len(label.classes) - 1
+    share = np.select([guess == top, guess == 0], [confidence, 1 - confidence], 0.5)
+    score = share if top == 1 else (guess + share) / (top + 1)
+    return np.where((guess >= 0) & np.isfinite(confidence), score, np.nan)
+
+
+def _note_lost(numbers: Floats, scores: Floats, label: Label, ledger: Ledger) -> None:
+    lost = int((np.isfinite(numbers) & ~np.isfinite(scores)).sum())
+    if lost:
+        ledger.note(
+            f"{counted(lost, 'confidence', 'stand')} beside no answer to {label.name}: left out"
+        )

@@ -1,0 +1,146 @@
+"""Columns that say what became of a response: drafts and discarded ones hold no answer."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.plurals import counted
+from assay.io.ledger import Ledger, Mask
+from assay.io.names import bare, squash
+
+GIVEN = frozenset({
+    "submitted", "submit", "complete", "completed", "done", "finished", "final", "accept",
+    "accepted", "approve", "approved", "validated",
+})  # fmt: skip
+WITHDRAWN = frozenset({
+    "draft", "drafts", "discard", "discarded", "ignore", "ignored", "skip", "skipped", "cancel",
+    "cancelled", "canceled", "pending", "incomplete", "unfinished", "inprogress", "started",
+    "abandoned", "expired", "withdrawn", "timeout", "timedout", "returned",
+})  # fmt: skip
+JUDGED = frozenset({"reject", "rejected"})
+"""Of a response they mean that it does not count; of anything else they may be an answer."""
+OF_RESPONSES = ("response", "assignment", "annotation", "submission", "answer")
+"""What is in the name of a column that speaks of responses."""
+FLAGS = frozenset({
+    "wascancelled", "wascanceled", "cancelled", "canceled", "skipped", "wasskipped", "discarded",
+    "isdiscarded", "draft", "isdraft", "ignored",
+})  # fmt: skip
+"""Names, squashed, of columns that say true of responses that do not count."""
+SUBMISSION = frozenset({"accept", "reject", "ignore"})
+"""What Prodigy's column ``answer`` says of a task; where options were offered, the choice stands
+in its column ``accept``."""
+CHOICES = "accept"
+FIRST_CELLS = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Status:
+    """The column of the status, if there is one, and the rows without a valid response."""
+
+    column: str = ""
+    withdrawn: Mask
+
+
+def says_submission(column: "pd.Series[str]") -> bool:
+    """Whether a column says of each task that it was accepted, rejected or ignored.
+
+    Examples
+    --------
+    >>> says_submission(pd.Series(["accept", "ignore", ""], dtype="str"))
+    True
+    """
+    words = {squash(str(word)) for word in pd.unique(column)} - {""}
+    return bool(words) and words <= SUBMISSION
+
+
+def find_status(free: list[str], read: list[str], item: "pd.Series[str]", ledger: Ledger) -> Status:
+    """Find the column that says what became of each response, among those that are not used.
+
+    Parameters
+    ----------
+    free : list of str
+        Columns without another role.
+    read : list of str
+        Columns of answers.
+    item : Series of str (row,)
+        The items' names: what is the same in all ratings of an item says nothing of a response.
+    ledger : Ledger
+        Notes which rows are taken for no answer.
+    """
+    frame = ledger.table.frame
+    for column in sorted(free, key=lambda c: ("response" not in squash(c), free.index(c))):
+        if not _is_status(column, read) and not _speaks_of_status(frame[column]):
+            continue
+        code, distinct = pd.factorize(frame[column])
+        names = np.array([squash(str(word)) for word in distinct], object)
+        withdrawn = np.isin(names, list(_withdrawn(column, set(names) - {""})))
+        rows = withdrawn[code]
+        if not rows.any():
+            _note_unused(column, [str(w) for w in distinct], names, ledger)
+            continue
+        words = names[code]
+        counts = ", ".join(f"{w} {n}" for w, n in frame[column][rows].value_counts().items())
+        if _of_items(words, item):
+            ledger.note(
+                f"column {column} ({counts}) is the same in all ratings of an item: it is not used"
+            )
+            continue
+        verb = "are" if rows.sum() > 1 else "is"
+        ledger.note(
+            f"{counted(int(rows.sum()), 'response')} {verb} read as no answer, as column {column} "
+            f"says ({counts}); without this column all responses count"
+        )
+        return Status(column=column, withdrawn=rows)
+    return Status(withdrawn=np.zeros(len(frame), bool))
+
+
+def _note_unused(column: str, words: list[str], names: NDArray[np.object_], ledger: Ledger) -> None:
+    """Note a status that speaks of drafts and the like beside words that are not known."""
+    pairs = list(zip(words, names, strict=True))
+    found = [word for word, name in pairs if name in WITHDRAWN]
+    others = [word for word, name in pairs if name not in WITHDRAWN | GIVEN | {""}]
+    if found and others:
+        ledger.note(
+            f"column {column} says {', '.join(found)} of some rows, and {', '.join(others[:3])}: "
+            "it is not used. Leave out the rows that hold no answer"
+        )
+
+
+def _is_status(column: str, read: list[str]) -> bool:
+    """Whether a column is called what says what became of a response."""
+    name, choices = squash(column), CHOICES in {squash(c) for c in read}
+    flag = name in FLAGS or bare(column) in FLAGS
+    return flag or name.endswith(("status", "state")) or (name == "answer" and choices)
+
+
+def _speaks_of_status(column: "pd.Series[str]") -> bool:
+    """Whether a column of any name speaks of nothing but given and withdrawn responses."""
+    first = {squash(str(word)) for word in pd.unique(column.head(FIRST_CELLS))}
+    if not first <= GIVEN | WITHDRAWN | {""}:
+        return False
+    words = {squash(str(word)) for word in pd.unique(column)} - {""}
+    return words <= GIVEN | WITHDRAWN and bool(words & GIVEN) and bool(words & WITHDRAWN)
+
+
+def _withdrawn(column: str, words: set[str]) -> frozenset[str]:
+    """Return the words of a column that stand for a response that does not count."""
+    name = squash(column)
+    if name in FLAGS or bare(column) in FLAGS:
+        flags = words <= {"true", "false", "1", "0", "yes", "no"}
+        return frozenset({"true", "1", "yes"}) if flags else frozenset()
+    if name == "answer":
+        return frozenset({"reject", "ignore"})
+    of_responses = any(part in name for part in OF_RESPONSES) or bool(words & WITHDRAWN)
+    known = WITHDRAWN | (JUDGED if of_responses else frozenset())
+    return known if words <= GIVEN | known else frozenset()
+
+
+def _of_items(words: NDArray[np.object_], item: "pd.Series[str]") -> bool:
+    """Whether a column has one word for each item, and some items have several rows."""
+    codes = pd.factorize(item)[0]
+    if len(np.unique(codes)) == len(codes):
+        return False
+    pairs = pd.DataFrame({"item": codes, "word": words}).drop_duplicates()
+    return len(pairs) == len(np.unique(codes))

@@ -1,0 +1,238 @@
+"""Known truth: a table keyed by item, or columns of the ratings."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.errors import suggest
+from assay._util.grouping import Codes, first_rows
+from assay._util.plurals import counted, does
+from assay.data.states import MISSING, Vectors, vector_name
+from assay.data.task import Task
+from assay.io.answer_columns import AnswerColumns, LabelsArg, find_answers
+from assay.io.columns import ColumnFinder
+from assay.io.gates import admitted, apply_gates
+from assay.io.identifiers import codes_of, joined_ids
+from assay.io.label_columns import column_of_each
+from assay.io.ledger import Ledger
+from assay.io.list_cells import single_elements
+from assay.io.names import RECOGNISED, TRUTH_NAMES, squash
+from assay.io.near_names import folded
+from assay.io.tables import Table, as_pandas, read_beside
+from assay.io.values import decode
+from assay.io.words import Words, apply_words, words_said
+
+TruthArg = pd.DataFrame | str | Path | Mapping[str, str] | None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TruthSource:
+    """Where the truth is: its table, the names of the items there, and its label columns.
+
+    ``said`` has what it says of labels whose words are explained, before they are replaced.
+    """
+
+    table: Table
+    names: "pd.Series[str]"
+    columns: AnswerColumns
+    ledger: Ledger
+    said: Mapping[str, set[str]] = field(default_factory=dict)
+
+    @property
+    def by_label(self) -> Mapping[str, str]:
+        """The column of each label whose truth may be known."""
+        return self.columns.by_label
+
+
+def find_truth(
+    truth: TruthArg,
+    *,
+    table: Table,
+    item: "pd.Series[str]",
+    item_columns: tuple[str, ...],
+    task: Task,
+    labels: LabelsArg,
+    words: Words,
+    ledger: Ledger,
+) -> TruthSource | None:
+    """Find the table and the columns of the truth; what is wrong becomes a problem."""
+    if truth is None:
+        return None
+    finder = ColumnFinder(list(table.frame.columns))
+    if isinstance(truth, Mapping) or (isinstance(truth, str) and finder.get(truth) is not None):
+        by_label = column_of_each("truth", truth, finder, task, ledger)
+        columns = AnswerColumns(by_label=by_label, evidence="named by truth=")
+        found = TruthSource(table=table, names=item, columns=columns, ledger=ledger)
+        return _in_classes(found, words)
+    truth = as_pandas(truth)
+    if not isinstance(truth, pd.DataFrame | str | Path):
+        ledger.problem(
+            "argument-type",
+            f"truth= must be a table, a path or a column, not {type(truth).__name__}",
+        )
+        return None
+    if isinstance(truth, str) and not Path(truth).exists():
+        ledger.problem(
+            "truth-not-found",
+            f"truth={truth!r} is neither a column nor a file",
+            mend=suggest(truth, finder.columns),
+        )
+        return None
+    side = single_elements(read_beside(truth, name=f"truth_{task.name}", what="the truth"))
+    other = _from_table(side, item_columns, task, labels, ledger)
+    return None if other is None else _in_classes(other, words)
+
+
+def _in_classes(source: TruthSource, words: Words) -> TruthSource:
+    """Replace the words that are explained."""
+    said = words_said(source.table, source.columns, words)
+    return replace(source, table=apply_words(source.table, source.columns, words), said=said)
+
+
+def _from_table(
+    side: Table, item_columns: tuple[str, ...], task: Task, labels: LabelsArg, ledger: Ledger
+) -> TruthSource | None:
+    """Take the truth from a table of its own; its columns are named as those of the ratings."""
+    finder = ColumnFinder(list(side.frame.columns))
+    keys = finder.all_of(item_columns)
+    if len(keys) < len(item_columns):
+        keys = finder.all_of(RECOGNISED["item"][:2])[:1]
+    aside = Ledger(side)
+    if not keys:
+        if item_columns:  # else it is told that no column of the ratings says which item it is
+            ledger.problem(
+                "truth-items",
+                f"the truth has no column {' or '.join(item_columns)} to find its items by",
+                where=f"its columns: {', '.join(finder.columns)}",
+            )
+        return None
+    rest = replace(side, frame=side.frame[[c for c in finder.columns if c not in keys]])
+    usual = labels if _all_there(labels, ColumnFinder(list(rest.frame.columns))) else None
+    columns = find_answers(rest, task, labels=usual, label=None, value=None, ledger=aside)
+    columns = columns if columns.by_label else _named_truth(rest, task)
+    one = len(task.labels) == 1
+    if columns.question or not columns.by_label:
+        ledger.problem(
+            "truth-labels",
+            f"the truth has no column for a label of task {task.name}",
+            where=f"{side.source}: {', '.join(finder.columns)}",
+            allowed=", ".join(dict.fromkeys([*_columns_of(labels), *task.label_names]))
+            + ("; of one label also one column called gold, truth or the like" if one else ""),
+        )
+        return None
+    return TruthSource(
+        table=side, names=joined_ids(side.frame, keys), columns=columns, ledger=aside
+    )
+
+
+def _named_truth(rest: Table, task: Task) -> AnswerColumns:
+    """Take a column that is called gold, truth or the like for the truth of the only label."""
+    named = [column for column in rest.frame.columns if squash(column) in TRUTH_NAMES]
+    if len(named) != 1 or len(task.labels) != 1:
+        return AnswerColumns()
+    return AnswerColumns(
+        by_label={task.labels[0].name: named[0]}, evidence="its name is recognised"
+    )
+
+
+def _all_there(labels: LabelsArg, finder: ColumnFinder) -> bool:
+    columns = _columns_of(labels)
+    return bool(columns) and all(finder.get(column) is not None for column in columns)
+
+
+def _columns_of(labels: LabelsArg) -> list[str]:
+    """Return the columns that were named for labels; what is no text cannot be one."""
+    names = [labels] if isinstance(labels, str) else labels or []
+    listed = list(names.values()) if isinstance(names, Mapping) else list(names)
+    return [column for column in listed if isinstance(column, str)]
+
+
+def known_truth(
+    source: TruthSource | None, *, names: "pd.Index[str]", task: Task, ledger: Ledger
+) -> Vectors:
+    """Return the truth of each item as class codes (see ``Ratings.truth``)."""
+    truth = np.full((len(names), len(task.labels)), MISSING, np.int16)
+    if source is None:
+        return truth
+    keys, known = codes_of(source.names)
+    position = names.get_indexer(known)
+    _report_unmatched(source, position, names, known, ledger)
+    owner = np.where(keys >= 0, position[keys], -1)
+    for column, label in enumerate(task.labels):
+        if label.name in source.by_label:
+            cells = decode(source.table.frame[source.by_label[label.name]], label, source.ledger)
+            truth[:, column] = _constant(cells, owner, names, label.name, source)
+    if source.ledger is not ledger:
+        ledger.problems += source.ledger.problems
+        ledger.notes += [f"truth: {note}" for note in source.ledger.notes]
+    return _admissible(task, truth, names, ledger)
+
+
+def _constant(
+    cells: NDArray[np.int16], owner: Codes, names: "pd.Index[str]", label: str, source: TruthSource
+) -> NDArray[np.int16]:
+    """Return the one known class of each item; two different ones are a problem."""
+    owner = np.where(cells >= 0, owner, -1)
+    first = first_rows(owner, len(names))
+    values = np.where(first >= 0, cells[first], MISSING).astype(np.int16)
+    clash = np.flatnonzero((owner >= 0) & (cells != values[owner]))
+    if len(clash):
+        source.ledger.problem(
+            "truth-conflict",
+            f"the truth of {label} has two values for item {names[owner[clash[0]]]!r}",
+            where=source.table.where(clash, source.by_label[label]),
+        )
+    return values
+
+
+def _report_unmatched(
+    source: TruthSource,
+    position: NDArray[np.intp],
+    names: "pd.Index[str]",
+    known: "pd.Index[str]",
+    ledger: Ledger,
+) -> None:
+    unmatched = int((position < 0).sum())
+    near = _near(names, known[position < 0]) if unmatched else ""
+    if len(position) and unmatched == len(position):
+        ledger.problem(
+            "truth-unmatched",
+            "no item of the truth is an item of the ratings",
+            where=f"{source.table.source}, e.g. {known[0]!r}",
+            mend=f"the truth must name items as the ratings do{near}",
+        )
+    elif unmatched and source.ledger is not ledger:
+        idle = f"{counted(unmatched, 'item')} of the truth {does(unmatched, 'are')}"
+        ledger.note(f"{idle} not among the ratings' items{near}")
+
+
+def _near(names: "pd.Index[str]", unmatched: "pd.Index[str]") -> str:
+    """Say how many names of the truth nearly match one of the ratings."""
+    alike = {folded(str(name)): str(name) for name in names}
+    pairs = [(str(n), alike[folded(str(n))]) for n in unmatched if folded(str(n)) in alike]
+    if not pairs:
+        return ""
+    one, other = pairs[0]
+    return f"; {counted(len(pairs), 'name')} nearly match, such as {one!r} and {other!r}"
+
+
+def _admissible(task: Task, truth: Vectors, names: "pd.Index[str]", ledger: Ledger) -> Vectors:
+    """Apply the gates to the truth and refuse what no state admits."""
+    gated = apply_gates(task, truth)
+    impossible = (gated.contradicts >= 0) | ~admitted(task, gated.answers)
+    # A truth whose gate is contradicted may still be admitted by none: both are one problem.
+    wrong = np.flatnonzero(impossible)
+    if len(wrong):
+        ledger.problem(
+            "truth-impossible",
+            f"the truth of {counted(len(wrong), 'item')} breaks the hard rules or gates of task "
+            f"{task.name}",
+            where=f"first: item {names[wrong[0]]!r}: {vector_name(task, truth[wrong[0]])}",
+            mend="correct it, or soften the rule in the task file",
+            numbers={"items": len(wrong)},
+        )
+    return gated.answers

@@ -1,0 +1,240 @@
+"""Evidence of each cell: how likely its ratings are given each state; and the gradient's way back.
+
+A cell stands for all items with the same context, known truth and rows
+(:mod:`assay.likelihood.collapse`). A view is what one group of raters says of it: through a layer
+of perception, or as it is.
+
+Evidence is a product of chances, taken relative to the largest of each row, so that there are no
+logarithms and exponentials for each cell. Where so many rows contradict each other that a product
+vanishes, the cell is done again by logarithms.
+
+Tables of rows have one axis for class of difficulty and state, which stand side by side.
+"""
+
+import numpy as np
+
+from assay.likelihood.compiling import compiled
+from assay.likelihood.hard_truths import entries
+from assay.likelihood.positions import at
+from assay.likelihood.rows import add_rows, exponentiate, multiply_rows, spread_rows
+
+VANISHED = 1e-200
+"""Largest evidence of a cell, as a product, below which it is done by logarithms."""
+
+
+@compiled(fastmath={"reassoc", "contract"})
+def cell_evidence(rows, difficulty, layer, hard_truth, data):  # type: ignore[no-untyped-def]
+    """Evidence of each cell for each state, and its parts by class of difficulty.
+
+    Parameters
+    ----------
+    rows : tuple
+        From :func:`~assay.likelihood.rows.row_chances`.
+    difficulty, layer, hard_truth, data
+        As for :func:`~assay.likelihood.marginal.value_and_gradient`.
+
+    Returns
+    -------
+    evidence : ndarray (cell, state)
+        Likelihood of the cell's ratings given the state, relative to the largest. Where the truth
+        of hard items is drawn anew, given the state that the item has if it is easy.
+    parts : ndarray (cell, difficulty * state)
+        Its terms.
+    height : ndarray (cell,)
+        Logarithm of the largest likelihood, the heights of its rows left out.
+    vanished : ndarray of bool (cell,)
+        Whether the cell was done by logarithms.
+    """
+    chance, log_chance, _ = rows
+    cells, classes, states = data.cell_context.shape[0], difficulty.shape[0], data.masks.shape[1]
+    length = classes * states
+    evidence, parts = np.zeros((cells, states)), np.empty((cells, length))
+    height, vanished = np.empty(cells), np.zeros(cells, np.bool_)
+    looks, highs, afresh = np.empty(length), np.empty(classes), np.empty(states)
+    start = evidence_without_ratings(difficulty, data.masks)
+    redrawn = entries(hard_truth)
+    for cell in range(cells):
+        mask = data.cell_mask[cell]
+        for k in range(length):
+            parts[cell, k] = start[mask, k]
+        for view in range(data.view_start[cell], data.view_start[cell + 1]):
+            kind = data.view_layer[view]
+            begin, end = data.row_start[view], data.row_start[view + 1]
+            if kind < 0:
+                multiply_rows(parts[cell], chance, data.rows, begin, end)
+                continue
+            _look(chance, data.rows, begin, end, looks)
+            for d in range(classes):
+                _see_afresh(kind, d, classes, layer, looks, afresh)
+                for s in range(states):
+                    blur = layer[kind, d, s]
+                    mixed = (1 - blur) * looks[d * states + s] + blur * afresh[s]
+                    parts[cell, d * states + s] *= mixed
+        top = _add_classes(parts[cell], evidence[cell], redrawn)
+        height[cell] = 0.0
+        if top < VANISHED:
+            vanished[cell] = True
+            height[cell] = _by_logarithms(
+                parts[cell], cell, log_chance, difficulty, layer, data, looks, highs, afresh
+            )
+            top = _add_classes(parts[cell], evidence[cell], redrawn)
+            if top == 0.0:  # no state is possible
+                top = 1.0
+        height[cell] += np.log(top)
+        shrink = 1 / top
+        for s in range(states):
+            evidence[cell, s] *= shrink
+        for k in range(length):
+            parts[cell, k] *= shrink
+    return evidence, parts, height, vanished
+
+
+@compiled()
+def evidence_without_ratings(difficulty, masks):  # type: ignore[no-untyped-def]
+    """Parts of a cell without ratings: (mask, difficulty * state)."""
+    known, states = masks.shape
+    start = np.empty((known, difficulty.shape[0] * states))
+    for mask in range(known):
+        logs_without_ratings(start[mask], difficulty, masks[mask])
+        for k in range(start.shape[1]):
+            start[mask, k] = np.exp(start[mask, k])
+    return start
+
+
+@compiled()
+def logs_without_ratings(parts, difficulty, mask):  # type: ignore[no-untyped-def]
+    """Fill the logarithms of the parts (difficulty * state,) of a cell without ratings."""
+    states = mask.shape[0]
+    for d in range(difficulty.shape[0]):
+        for s in range(states):
+            parts[d * states + s] = difficulty[d] + mask[s]
+
+
+@compiled(inline="always")
+def _add_classes(parts, evidence, redrawn):  # type: ignore[no-untyped-def]
+    """Fill the evidence (state,) with the sums of parts over difficulty; return the largest.
+
+    ``redrawn`` lists the states of hard items, as ``entries`` does.
+    """
+    start, column, chance = redrawn
+    states = evidence.shape[0]
+    for s in range(states):
+        evidence[s] = parts[s]
+    if start.shape[0] > 1:
+        for row in range(start.shape[0] - 1):
+            first = (row // states + 1) * states
+            for e in range(start[row], start[row + 1]):
+                evidence[row % states] += chance[e] * parts[first + at(column[e])]
+    else:
+        for k in range(states, parts.shape[0], states):
+            for s in range(states):
+                evidence[s] += parts[k + s]
+    top = 0.0
+    for s in range(states):
+        top = max(top, evidence[s])
+    return top
+
+
+@compiled()
+def _by_logarithms(  # type: ignore[no-untyped-def]
+    parts, cell, log_chance, difficulty, layer, data, looks, highs, afresh
+):
+    """Fill the parts (difficulty * state,) of a cell; return the logarithm of their factor."""
+    classes, states = difficulty.shape[0], data.masks.shape[1]
+    logs_without_ratings(parts, difficulty, data.masks[data.cell_mask[cell]])
+    for view in range(data.view_start[cell], data.view_start[cell + 1]):
+        kind = data.view_layer[view]
+        begin, end = data.row_start[view], data.row_start[view + 1]
+        if kind < 0:
+            add_rows(parts, log_chance, data.rows, begin, end)
+            continue
+        _look_by_logarithms(log_chance, data.rows, begin, end, looks, highs)
+        for d in range(classes):
+            _see_afresh(kind, d, classes, layer, looks, afresh)
+            for s in range(states):
+                blur = layer[kind, d, s]
+                mixed = max((1 - blur) * looks[d * states + s] + blur * afresh[s], 1e-300)
+                parts[d * states + s] += highs[d] + np.log(mixed)
+    return exponentiate(parts, 0, classes * states)
+
+
+@compiled()
+def cell_evidence_back(along, rows, layer, data, vanished, by_rows, by_layer):  # type: ignore[no-untyped-def]
+    """Carry d value / d log evidence, ``along`` (cell, difficulty * state), to the tables.
+
+    ``by_rows`` (row, difficulty * state) and ``by_layer`` are added to.
+    """
+    chance, log_chance, _ = rows
+    cells, states = along.shape[0], data.masks.shape[1]
+    classes = along.shape[1] // states
+    looks, highs, afresh = np.empty(classes * states), np.empty(classes), np.empty(states)
+    pull, mixed = np.empty(classes * states), np.empty(states)
+    kinds_of_look = layer.shape[1] - classes
+    for cell in range(cells):
+        for view in range(data.view_start[cell], data.view_start[cell + 1]):
+            kind = data.view_layer[view]
+            begin, end = data.row_start[view], data.row_start[view + 1]
+            if kind < 0:
+                spread_rows(along[cell], by_rows, data.rows, begin, end)
+                continue
+            if vanished[cell]:
+                _look_by_logarithms(log_chance, data.rows, begin, end, looks, highs)
+            else:
+                _look(chance, data.rows, begin, end, looks)
+            for d in range(classes):
+                _see_afresh(kind, d, classes, layer, looks, afresh)
+                for n in range(kinds_of_look):
+                    mixed[n] = 0.0
+                for s in range(states):
+                    k, blur = d * states + s, layer[kind, d, s]
+                    total = max((1 - blur) * looks[k] + blur * afresh[s], 1e-300)
+                    share = along[cell, k] / total
+                    by_layer[kind, d, s] += share * (afresh[s] - looks[k])
+                    mixed[min(s, kinds_of_look - 1)] += share * blur
+                    pull[k] = share * (1 - blur)
+                for n in range(kinds_of_look):
+                    for a in range(states):
+                        k = d * states + a
+                        by_layer[kind, classes + n, a] += mixed[n] * looks[k]
+                        pull[k] += mixed[n] * layer[kind, classes + n, a]
+            for k in range(classes * states):
+                pull[k] *= looks[k]
+            spread_rows(pull, by_rows, data.rows, begin, end)
+
+
+@compiled()
+def _look(chance, rows, begin, end, looks):  # type: ignore[no-untyped-def]
+    """Fill ``looks`` with the chance of a view's answers by difficulty and perceived state."""
+    for k in range(looks.shape[0]):
+        looks[k] = 1.0
+    multiply_rows(looks, chance, rows, begin, end)
+
+
+@compiled()
+def _look_by_logarithms(log_chance, rows, begin, end, looks, highs):  # type: ignore[no-untyped-def]
+    """Fill ``looks``, relative to the largest of each difficulty, and the logarithms of these."""
+    states = looks.shape[0] // highs.shape[0]
+    for k in range(looks.shape[0]):
+        looks[k] = 0.0
+    add_rows(looks, log_chance, rows, begin, end)
+    for d in range(highs.shape[0]):
+        highs[d] = exponentiate(looks, d * states, (d + 1) * states)
+
+
+@compiled()
+def _see_afresh(kind, d, classes, layer, looks, afresh):  # type: ignore[no-untyped-def]
+    """Fill ``afresh``: the chance of a view's answers, by state, if its raters misperceive it.
+
+    What the item then looks like stands in the layer's table after the classes of difficulty: one
+    row for all states, or a row each.
+    """
+    states = afresh.shape[0]
+    each = layer.shape[1] - classes > 1
+    for s in range(states):
+        if s > 0 and not each:
+            afresh[s] = afresh[0]
+            continue
+        total = 0.0
+        for a in range(states):
+            total += layer[kind, classes + s, a] * looks[d * states + a]
+        afresh[s] = total

@@ -1,0 +1,309 @@
+r"""The one computation: the marginal log-likelihood of ratings, states summed out exactly.
+
+For clusters :math:`c`, items :math:`i`, states :math:`s` and the cluster effect :math:`u`
+
+.. math::
+
+    \log L = \sum_c \log \sum_q w_q \prod_{i \in c} \sum_d \rho_d
+             \sum_s \pi_{g(i)d}(s \mid u_q)\, m_i(s) \prod_v p_{id}(y_v \mid s),
+
+where :math:`g(i)` is the item's context (system, rank, stratum), :math:`m_i` what is known of the
+truth, :math:`(u_q, w_q)` a quadrature rule (one node without a cluster effect) and :math:`\rho_d`
+the classes of difficulty (one without that layer). The states of each class have the prevalence,
+:math:`\pi_{gd} = \pi_g`, but those of hard items where the truth is a consensus:
+:class:`~assay.modelling.layers.hard_truth.HardTruth`. A *view* :math:`v` is what one group of
+raters sees of the item. Without a perception layer :math:`p_{id}(y_v \mid s) = \prod_{a \in v}
+p_d(y_a \mid s)`; with one, what the item looks like is summed out,
+
+.. math::
+
+    p_{id}(y_v \mid s) = (1 - \epsilon_d) \prod_{a \in v} p_d(y_a \mid s)
+        + \epsilon_d \sum_{s'} \tilde\pi(s' \mid s) \prod_{a \in v} p_d(y_a \mid s').
+
+Where systems have effects of their own on a cluster, the product is over its panels, each a sum
+:math:`\sum_m W_{qm} \prod_i p(y_i \mid u_m)` over its own nodes (:mod:`assay.likelihood.panels`).
+
+Identical items
+are collapsed into weighted cells, identical clusters likewise, so the cost grows with the number of
+distinct rating patterns. Value and gradient come from one pass,
+:func:`~assay.likelihood.marginal.value_and_gradient`; this file prepares the data for it.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.grouping import LARGEST, unique_rows
+from assay.likelihood.data import Data
+from assay.likelihood.partition import panels_of, runs
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pattern:
+    """The data as the likelihood sees them: flat sorted arrays, nothing dense in items x raters.
+
+    A *row* is a distinct (rater, answer pattern); a *cell* is a distinct (context, known truth,
+    rows) of an item; a *bundle* is a distinct multiset of cells: a cluster, or an item where
+    there is no cluster effect. Where systems have effects of their own on a cluster, a *panel* is a
+    distinct multiset of cells, and a bundle one of panels.
+
+    Attributes
+    ----------
+    data : Data
+        ``cell_context``, ``cell_mask`` (cell,): position of the cell's context in the prevalence
+        table, of its truth mask in ``masks``. ``view_start`` (cell + 1,), ``view_layer`` (view,):
+        the views of each cell, and the kind of perception of each (-1 if there is none).
+        ``row_start`` (view + 1,), ``rows``: the rows of each view. ``masks`` (mask, state): log
+        weight of the state; of a known truth 0 where it is possible, -inf elsewhere.
+        ``panel_start``, ``panel_cells``, ``panel_counts``: the cells of each panel and how many
+        items each stands for; no panels if systems have no effects of their own.
+        ``bundle_start``, ``bundle_cells``, ``bundle_counts``: likewise the cells of each bundle,
+        or its panels where there are any.
+        ``bundle_weight`` (bundle,): how many clusters are like this one.
+    item_cell : ndarray of int (item,)
+        The cell of each item.
+    cluster_bundle : ndarray of int (cluster,)
+        The bundle of each cluster (of each item without a cluster effect).
+    cluster_items : tuple of ndarray
+        ``(start, items)``: the items of each cluster, those of a panel side by side.
+    panels : PanelsOfClusters or None
+        If systems have effects of their own on a cluster.
+    """
+
+    data: Data
+    item_cell: Ints
+    cluster_bundle: Ints
+    cluster_items: tuple[Ints, Ints]
+    panels: "PanelsOfClusters | None" = None
+
+
+class PanelsOfClusters(NamedTuple):
+    """The panels of each cluster, one cluster after the other.
+
+    Attributes
+    ----------
+    cluster_start : ndarray of int (cluster + 1,)
+        Where the panels of each cluster begin.
+    kind : ndarray of int (panel,)
+        Which of the distinct panels of the data each is.
+    start : ndarray of int (panel + 1,)
+        Where its items begin among those of ``Pattern.cluster_items``.
+    """
+
+    cluster_start: Ints
+    kind: Ints
+    start: Ints
+
+
+def _starts(sorted_ids: Ints, count: int) -> Ints:
+    """Offsets of the runs of ``0 .. count - 1`` in a sorted array of ids."""
+    return np.append(0, np.bincount(sorted_ids, minlength=count).cumsum())
+
+
+def _sorted_within(owner: Ints, member: Ints, count: int) -> tuple[Ints, Ints]:
+    """Sort pairs by owner, then by member, in one sort of whole numbers.
+
+    Returns the members of all owners, one owner after the other, and where those of each begin.
+    """
+    width = int(member.max(initial=0)) + 1
+    pairs = owner * width
+    pairs += member
+    pairs.sort()
+    pairs %= width
+    return pairs, _starts(owner, count)
+
+
+def _of_runs(start: Ints, chosen: Ints) -> NDArray[np.bool_]:
+    """Say which elements stand in the chosen runs."""
+    among = np.zeros(len(start) - 1, bool)
+    among[chosen] = True
+    return np.repeat(among, np.diff(start))
+
+
+def _multiset_codes(member: Ints, start: Ints) -> Ints:
+    """Give one number to each distinct multiset: (owner,), -1 for those without members.
+
+    Members are sorted within each owner. They are joined two by two, each pair becoming one
+    number, until every owner has one: as many rounds as the logarithm of the largest multiset.
+    Every owner takes every round, so that multisets of different sizes differ.
+    """
+    sizes = np.diff(start)
+    width = int(member.max(initial=0)) + 1
+    while sizes.max(initial=0) > 1:
+        if (width + 1) ** 2 > LARGEST:
+            member, distinct = pd.factorize(member)
+            width = len(distinct)
+        # Every second place of a run, from its first on; runs may begin at odd positions.
+        leads = np.repeat((start[:-1] & 1).astype(bool), sizes)
+        leads[::2] ^= True
+        pair = member[leads]
+        pair *= width + 1
+        # What does not lead follows; a last member may have none behind it, which counts as 0.
+        pair[~np.append(leads[1:], True)[leads]] += member[~leads] + 1
+        member, width = pair, width * (width + 1)
+        sizes = (sizes + 1) // 2
+        start = np.append(0, sizes.cumsum())
+    codes = np.full(len(sizes), -1, np.int64)
+    codes[sizes > 0] = member
+    return codes
+
+
+def collapse(
+    *,
+    item_of_row: Ints,
+    row: Ints,
+    context: Ints,
+    mask: Ints,
+    masks: Floats,
+    cluster: Ints | None,
+    panel: Ints | None = None,
+    layer_of_row: Ints | None = None,
+    contexts: int = 1,
+) -> Pattern:
+    """Collapse items into cells and clusters into bundles.
+
+    Parameters
+    ----------
+    item_of_row, row : ndarray of int (rating,)
+        The item and the row of each rating that has an answer.
+    context, mask : ndarray of int (item,)
+        Context of each item, and which of ``masks`` (mask, state) says its known truth.
+    cluster : ndarray of int (item,), optional
+        Cluster of each item if there is a cluster effect; without it items are independent.
+    panel : ndarray of int (item,), optional
+        Panel of each item, numbered in the order of the clusters, if systems have effects of their
+        own on a cluster.
+    layer_of_row : ndarray of int (row,), optional
+        Perception layer of the raters of each row; -1, or all if not given, for none.
+    contexts : int
+        Number of contexts: each perception layer has a kind for each of them.
+
+    Returns
+    -------
+    Pattern
+    """
+    items = len(context)
+    rows, per_item = _sorted_within(item_of_row, row, items)
+    del item_of_row, row  # the largest arrays: whoever called may have no other use for them
+    # ``shown`` is the first item of each cell, which stands for it; they stand in order.
+    shown, item_cell = unique_rows(context, mask, _multiset_codes(rows, per_item))
+    sizes = np.diff(per_item)[shown]
+    views = _views(rows[_of_runs(per_item, shown)], sizes, context[shown], layer_of_row, contexts)
+    bundle_of = np.arange(items, dtype=np.int64) if cluster is None else cluster.astype(np.int64)
+    if panel is None:
+        within, panels = _NO_BUNDLES, None
+        bundles, cluster_bundle = _bundles(bundle_of, item_cell)
+    else:
+        within, kind = _bundles(panel, item_cell)
+        of_panel = np.zeros(len(kind), np.int64)
+        of_panel[panel] = bundle_of
+        bundles, cluster_bundle = _bundles(of_panel, kind)
+        panels = PanelsOfClusters(
+            cluster_start=_starts(of_panel, len(cluster_bundle)),
+            kind=kind,
+            start=_starts(panel, len(kind)),
+        )
+    order = bundle_of if panel is None else panel
+    by_cluster = np.argsort(order, kind="stable").astype(np.int64)
+    data = Data(
+        cell_context=context[shown].astype(np.int64),
+        cell_mask=mask[shown].astype(np.int64),
+        view_start=views.start,
+        view_layer=views.layer,
+        row_start=views.row_start,
+        rows=views.rows,
+        masks=np.ascontiguousarray(masks, float),
+        panel_start=within.start,
+        panel_cells=within.cells,
+        panel_counts=within.counts,
+        bundle_start=bundles.start,
+        bundle_cells=bundles.cells,
+        bundle_counts=bundles.counts,
+        bundle_weight=np.bincount(cluster_bundle, minlength=len(bundles.start) - 1).astype(float),
+    )
+    return Pattern(
+        data=data,
+        item_cell=item_cell,
+        cluster_bundle=cluster_bundle,
+        cluster_items=(_starts(bundle_of[by_cluster], len(cluster_bundle)), by_cluster),
+        panels=panels,
+    )
+
+
+def take_panels(pattern: Pattern, clusters: Ints) -> PanelsOfClusters | None:
+    """Return the panels of some clusters, under the numbers that ``take_bundles`` gives them."""
+    if pattern.panels is None:
+        return None
+    cluster_start, kind, start = pattern.panels
+    at, taken_start = runs(cluster_start, clusters)
+    kinds = panels_of(pattern.data, np.unique(pattern.cluster_bundle[clusters]))
+    return PanelsOfClusters(
+        cluster_start=taken_start,
+        kind=np.searchsorted(kinds, kind[at]),
+        start=np.append(0, np.cumsum(np.diff(start)[at])),
+    )
+
+
+class _Bundles(NamedTuple):
+    """The distinct cells of each bundle and their counts."""
+
+    start: Ints
+    cells: Ints
+    counts: Ints
+
+
+_NO_BUNDLES = _Bundles(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+def _bundles(bundle_of: Ints, item_cell: Ints) -> tuple[_Bundles, Ints]:
+    """Find the distinct multisets of cells, and which of them each cluster is."""
+    clusters = int(bundle_of.max(initial=-1)) + 1
+    cell, start = _sorted_within(bundle_of, item_cell, clusters)
+    shown, cluster_bundle = unique_rows(_multiset_codes(cell, start))
+    # Bundles are numbered as they appear: the clusters that show them stand in order.
+    cells = cell[_of_runs(start, shown)]
+    bundle = np.repeat(np.arange(len(shown)), np.diff(start)[shown])
+    first = np.flatnonzero((np.diff(bundle, prepend=-1) != 0) | (np.diff(cells, prepend=-1) != 0))
+    found = _Bundles(
+        start=_starts(bundle[first], len(shown)),
+        cells=cells[first],
+        counts=np.diff(np.append(first, len(cells))),
+    )
+    return found, cluster_bundle
+
+
+class _Views(NamedTuple):
+    """The views of each cell, their perception, and the rows of each view."""
+
+    start: Ints
+    layer: Ints
+    row_start: Ints
+    rows: Ints
+
+
+def _views(
+    rows: Ints, sizes: Ints, context: Ints, layer_of_row: Ints | None, contexts: int
+) -> _Views:
+    """Split the rows of each cell by the perception of their raters."""
+    cells = len(sizes)
+    ends = np.append(0, sizes.cumsum())
+    if layer_of_row is None or (layer_of_row < 0).all():
+        none = np.full(cells, -1, np.int64)
+        return _Views(start=np.arange(cells + 1), layer=none, row_start=ends, rows=rows)
+    cell, layer = np.repeat(np.arange(cells), sizes), layer_of_row[rows]
+    order = np.lexsort((rows, layer, cell))
+    cell, layer, rows = cell[order], layer[order], rows[order]
+    first = np.flatnonzero((np.diff(cell, prepend=-1) != 0) | (np.diff(layer, prepend=-2) != 0))
+    kind = layer[first] * contexts + context[cell[first]]
+    return _Views(
+        start=_starts(cell[first], cells),
+        layer=np.where(layer[first] >= 0, kind, -1),
+        row_start=np.append(first, len(rows)),
+        rows=rows,
+    )

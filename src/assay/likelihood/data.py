@@ -1,0 +1,26 @@
+"""The data as the compiled functions take them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Data(NamedTuple):
+    """The data as the compiled functions take them; :class:`assay.likelihood.collapse.Pattern` says
+    what.
+    """
+
+    cell_context: np.ndarray
+    cell_mask: np.ndarray
+    view_start: np.ndarray
+    view_layer: np.ndarray
+    row_start: np.ndarray
+    rows: np.ndarray
+    masks: np.ndarray
+    panel_start: np.ndarray
+    panel_cells: np.ndarray
+    panel_counts: np.ndarray
+    bundle_start: np.ndarray
+    bundle_cells: np.ndarray
+    bundle_counts: np.ndarray
+    bundle_weight: np.ndarray

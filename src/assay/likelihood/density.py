@@ -1,0 +1,133 @@
+"""The log density and its gradient: a tape that ends in the marginal likelihood."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from assay.likelihood.autodiff_kernel import play_backwards, play_forwards
+from assay.likelihood.compiling import compiled
+from assay.likelihood.marginal import value_and_gradient
+from assay.likelihood.positions import at
+
+
+class Places(NamedTuple):
+    """Where the log prior and the tables of the likelihood stand in a tape's buffer."""
+
+    prior: int
+    prevalence: np.ndarray
+    response: np.ndarray
+    difficulty: np.ndarray
+    layer: np.ndarray
+    hard_truth: np.ndarray
+    mixing: np.ndarray
+
+
+@compiled()
+def log_density(x, tape, places, log_weight, data):  # type: ignore[no-untyped-def]
+    """Log density and gradient at unconstrained values ``x``."""
+    buffer, prevalence, response, difficulty, layer, hard_truth, mixing = tables_at(x, tape, places)
+    value, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing = (
+        value_and_gradient(
+            prevalence, response, difficulty, layer, hard_truth, mixing, log_weight, data
+        )
+    )
+    gradient = carry_back(
+        buffer,
+        by_prevalence,
+        by_response,
+        by_difficulty,
+        by_layer,
+        by_hard_truth,
+        by_mixing,
+        tape,
+        places,
+        x.shape[0],
+    )
+    return value + buffer[places.prior], gradient
+
+
+@compiled()
+def tables_at(x, tape, places):  # type: ignore[no-untyped-def]
+    """Play the tape at unconstrained values ``x``: its buffer, and the tables of the likelihood."""
+    buffer = tape.constants.copy()
+    for n in range(x.shape[0]):
+        buffer[n] = x[n]
+    play_forwards(buffer, tape.operations, tape.positions)
+    prevalence = np.empty(places.prevalence.shape)
+    response = np.empty(places.response.shape)
+    difficulty = np.empty(places.difficulty.shape)
+    layer = np.empty(places.layer.shape)
+    hard_truth = np.empty(places.hard_truth.shape)
+    mixing = np.empty(places.mixing.shape)
+    _gather(buffer, places.prevalence, prevalence)
+    _gather(buffer, places.response, response)
+    _gather(buffer, places.layer, layer)
+    for n in range(difficulty.shape[0]):
+        difficulty[n] = buffer[at(places.difficulty[n])]
+    _gather(buffer, places.hard_truth, hard_truth)
+    _gather_square(buffer, places.mixing, mixing)
+    return buffer, prevalence, response, difficulty, layer, hard_truth, mixing
+
+
+@compiled()
+def carry_back(  # type: ignore[no-untyped-def]
+    buffer,
+    by_prevalence,
+    by_response,
+    by_difficulty,
+    by_layer,
+    by_hard_truth,
+    by_mixing,
+    tape,
+    places,
+    size,
+):
+    """Gradient by the first ``size`` numbers of the buffer, the prior's included."""
+    adjoint = np.zeros(buffer.shape)
+    adjoint[places.prior] = 1.0
+    _scatter(adjoint, places.prevalence, by_prevalence)
+    _scatter(adjoint, places.response, by_response)
+    _scatter(adjoint, places.layer, by_layer)
+    for n in range(by_difficulty.shape[0]):
+        adjoint[at(places.difficulty[n])] += by_difficulty[n]
+    _scatter(adjoint, places.hard_truth, by_hard_truth)
+    _scatter_square(adjoint, places.mixing, by_mixing)
+    play_backwards(buffer, adjoint, tape.operations, tape.positions)
+    gradient = np.empty(size)
+    for n in range(size):
+        gradient[n] = adjoint[n]
+    return gradient
+
+
+@compiled()
+def _gather(buffer, places, table):  # type: ignore[no-untyped-def]
+    """Fill a table of three axes with the numbers that stand at given places."""
+    for a in range(places.shape[0]):
+        for b in range(places.shape[1]):
+            for c in range(places.shape[2]):
+                table[a, b, c] = buffer[at(places[a, b, c])]
+
+
+@compiled()
+def _scatter(target, places, table):  # type: ignore[no-untyped-def]
+    """Add the numbers of a table of three axes at given places."""
+    for a in range(places.shape[0]):
+        for b in range(places.shape[1]):
+            for c in range(places.shape[2]):
+                target[at(places[a, b, c])] += table[a, b, c]
+
+
+@compiled()
+def _gather_square(buffer, places, table):  # type: ignore[no-untyped-def]
+    """Fill a table of two axes with the numbers that stand at given places."""
+    for a in range(places.shape[0]):
+        for b in range(places.shape[1]):
+            table[a, b] = buffer[at(places[a, b])]
+
+
+@compiled()
+def _scatter_square(target, places, table):  # type: ignore[no-untyped-def]
+    """Add the numbers of a table of two axes at given places."""
+    for a in range(places.shape[0]):
+        for b in range(places.shape[1]):
+            target[at(places[a, b])] += table[a, b]

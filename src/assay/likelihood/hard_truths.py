@@ -1,0 +1,54 @@
+"""States of hard items: each class of them has a table, of which most entries can be 0."""
+
+import numpy as np
+
+from assay.likelihood.compiling import compiled
+from assay.likelihood.positions import at
+
+
+@compiled()
+def entries(hard_truth):  # type: ignore[no-untyped-def]
+    """List what is not 0 in the tables of hard items.
+
+    Parameters
+    ----------
+    hard_truth : ndarray (hard class, state, state)
+        Probabilities of a hard item's states, given the state that it has if it is easy.
+
+    Returns
+    -------
+    start : ndarray of int (hard class * state + 1,)
+        Where the entries of each row begin.
+    column : ndarray of int (entry,)
+    chance : ndarray (entry,)
+    """
+    classes, states, _ = hard_truth.shape
+    start = np.zeros(classes * states + 1, np.int64)
+    column = np.empty(hard_truth.size, np.int64)
+    chance = np.empty(hard_truth.size)
+    count = 0
+    for d in range(classes):
+        for s in range(states):
+            for n in range(states):
+                if hard_truth[d, s, n] != 0.0:
+                    column[count], chance[count] = n, hard_truth[d, s, n]
+                    count += 1
+            start[d * states + s + 1] = count
+    return start, column, chance
+
+
+@compiled()
+def hard_prevalence(prevalence, hard_truth):  # type: ignore[no-untyped-def]
+    """Probabilities of the states of hard items: (hard class, context, state, node)."""
+    contexts, states, nodes = prevalence.shape
+    classes = hard_truth.shape[0]
+    found = np.zeros((classes, contexts, states, nodes))
+    start, column, chance = entries(hard_truth)
+    for d in range(classes):
+        for g in range(contexts):
+            for s in range(states):
+                for e in range(start[d * states + s], start[d * states + s + 1]):
+                    n = at(column[e])
+                    for q in range(nodes):
+                        found[d, g, n, q] += prevalence[g, s, q] * chance[e]
+    return found

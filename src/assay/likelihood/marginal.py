@@ -1,0 +1,177 @@
+"""The marginal likelihood: states, difficulty, appearances and cluster effects summed out."""
+
+import numpy as np
+
+from assay.likelihood.bundles import bundle_shares, cell_chances
+from assay.likelihood.cells import cell_evidence, cell_evidence_back
+from assay.likelihood.compiling import compiled
+from assay.likelihood.hard_truths import entries
+from assay.likelihood.panels import panel_chances, panel_pulls
+from assay.likelihood.plain_cells import plain_value_and_gradient
+from assay.likelihood.positions import at
+from assay.likelihood.rows import row_chances, value_of_heights
+
+
+@compiled(fastmath={"reassoc", "contract"})
+def value_and_gradient(  # type: ignore[no-untyped-def]
+    prevalence, response, difficulty, layer, hard_truth, mixing, log_weight, data
+):
+    """Log-likelihood and its gradients in one pass.
+
+    Parameters
+    ----------
+    prevalence : ndarray (context, state, node)
+        Probabilities of the states.
+    response : ndarray (difficulty, row, state)
+        log p(answers of the row given the perceived state and the item's difficulty).
+    difficulty : ndarray (difficulty,)
+        Log probabilities of the classes of difficulty.
+    layer : ndarray (kind, difficulty + look, state)
+        Of each kind of perception: the chances that an item is misperceived, by its difficulty and
+        state, and the probabilities of what it then looks like, in one row for all states or in a
+        row for each.
+    hard_truth : ndarray (hard class, state, state)
+        Probabilities of a hard item's states, given the state that it has if it is easy, for each
+        class of difficulty but the first. Without classes, hard items have the truth of easy ones.
+    mixing : ndarray (node, node)
+        Chances of a panel's node given its cluster's; without nodes, panels share their cluster's.
+    log_weight : ndarray (node,)
+        Log weights of the quadrature nodes.
+    data : Data
+
+    Returns
+    -------
+    value : float
+    by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing : ndarray
+        Like the tables.
+    """
+    by_layer, by_hard_truth = np.zeros(layer.shape), np.zeros(hard_truth.shape)
+    by_mixing = np.zeros(mixing.shape)
+    classes = difficulty.shape[0]
+    rows = row_chances(response)
+    if log_weight.shape[0] == 1 and layer.shape[0] == 0:
+        plain, by_prevalence, by_rows, by_part, by_hard = plain_value_and_gradient(
+            prevalence, rows, difficulty, hard_truth, data
+        )
+        by_response, by_difficulty = _by_class(by_rows, response.shape), _sums(by_part, classes)
+        return plain, by_prevalence, by_response, by_difficulty, by_layer, by_hard, by_mixing
+    evidence, parts, height, vanished = cell_evidence(rows, difficulty, layer, hard_truth, data)
+    chance, shrink = cell_chances(prevalence, evidence, height, data)
+    cells, nodes, states = chance.shape[0], chance.shape[1], evidence.shape[1]
+    pull = np.zeros((cells, nodes))
+    total = 0.0
+    value, shares, inner, outer = _bundles_and_panels(mixing, log_weight, chance, height, data)
+    weight, counts = data.bundle_weight, data.bundle_counts
+    start, members = data.bundle_start, data.bundle_cells
+    if mixing.shape[0] > 0:  # what the bundles give, and from here on panels in their place
+        for b in range(value.shape[0]):
+            total += weight[b] * value[b]
+        shares = panel_pulls(mixing, inner, outer, shares, data, by_mixing)
+        value, weight = np.zeros(shares.shape[0]), np.ones(shares.shape[0])
+        counts, start, members = data.panel_counts, data.panel_start, data.panel_cells
+    for b in range(value.shape[0]):
+        total += weight[b] * value[b]
+        for k in range(start[b], start[b + 1]):
+            cell = at(members[k])
+            scale = counts[k] * weight[b]
+            for q in range(nodes):
+                pull[cell, q] += scale * shares[b, q]
+    by_prevalence = np.zeros(prevalence.shape)
+    by_rows, by_part = np.zeros(rows[0].shape), np.zeros(parts.shape[1])
+    along, reach = np.empty(parts.shape[1]), np.empty(states)
+    start, column, redrawn = entries(hard_truth)
+    for cell in range(cells):
+        g = at(data.cell_context[cell])
+        for q in range(nodes):
+            pull[cell, q] /= chance[cell, q]
+        for s in range(states):
+            e, by_state = evidence[cell, s] * shrink[cell], 0.0
+            for q in range(nodes):
+                by_prevalence[g, s, q] += pull[cell, q] * e
+                by_state += pull[cell, q] * prevalence[g, s, q]
+            reach[s] = by_state * shrink[cell]
+            for k in range(s, along.shape[0], states):
+                along[k] = reach[s]
+        if start.shape[0] > 1:
+            for k in range(states, along.shape[0]):
+                along[k] = 0.0
+            for row in range(start.shape[0] - 1):
+                d, s = row // states, row % states
+                for e in range(start[row], start[row + 1]):
+                    n = at(column[e])
+                    k = at((d + 1) * states) + n
+                    along[k] += reach[s] * redrawn[e]
+                    by_hard_truth[d, s, n] += reach[s] * parts[cell, k]
+        for k in range(along.shape[0]):
+            parts[cell, k] *= along[k]
+            by_part[k] += parts[cell, k]
+    cell_evidence_back(parts, rows, layer, data, vanished, by_rows, by_layer)
+    total += value_of_heights(by_rows, rows[2])
+    by_response, by_difficulty = _by_class(by_rows, response.shape), _sums(by_part, classes)
+    return total, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing
+
+
+@compiled()
+def _bundles_and_panels(mixing, log_weight, chance, height, data):  # type: ignore[no-untyped-def]
+    """Log-likelihood and shares of the bundles, and the panels' likelihoods, if there are any."""
+    start, members, counts = data.bundle_start, data.bundle_cells, data.bundle_counts
+    if mixing.shape[0] == 0:
+        value, shares = bundle_shares(log_weight, chance, height, start, members, counts)
+        return value, shares, np.empty((0, 0)), np.empty((0, 0))
+    inner, outer, top = panel_chances(mixing, chance, height, data)
+    value, shares = bundle_shares(log_weight, outer, top, start, members, counts)
+    return value, shares, inner, outer
+
+
+@compiled()
+def _sums(by_part, classes):  # type: ignore[no-untyped-def]
+    """Add up numbers (difficulty * state,) over the states: (difficulty,)."""
+    found, states = np.zeros(classes), by_part.shape[0] // classes
+    for k in range(by_part.shape[0]):
+        found[k // states] += by_part[k]
+    return found
+
+
+@compiled()
+def _by_class(by_rows, shape):  # type: ignore[no-untyped-def]
+    """Give a table (row, difficulty * state) the axes (difficulty, row, state)."""
+    classes, rows, states = shape
+    by_response = np.empty(shape)
+    for d in range(classes):
+        for row in range(rows):
+            for s in range(states):
+                by_response[d, row, s] = by_rows[row, d * states + s]
+    return by_response
+
+
+@compiled()
+def bundle_nodes(  # type: ignore[no-untyped-def]
+    prevalence, response, difficulty, layer, hard_truth, mixing, log_weight, data
+):
+    """Log-likelihood and posterior of the nodes of each bundle, and each cell's evidence.
+
+    Parameters are those of :func:`value_and_gradient`.
+
+    Returns
+    -------
+    value : ndarray (bundle,)
+        Log-likelihood of the bundle.
+    shares : ndarray (bundle, node)
+        Posterior probabilities of the nodes.
+    parts : ndarray (cell, difficulty, state)
+        Likelihood of the cell's ratings given state and difficulty, times the probability of the
+        difficulty, up to a factor of the cell.
+    inner, outer : ndarray (panel, node)
+        Likelihood of each panel at its own nodes and at its cluster's; none if it has the same.
+    """
+    rows = row_chances(response)
+    evidence, parts, height, _ = cell_evidence(rows, difficulty, layer, hard_truth, data)
+    for cell in range(height.shape[0]):
+        begin = data.row_start[at(data.view_start[cell])]
+        end = data.row_start[at(data.view_start[cell + 1])]
+        for r in range(at(begin), at(end)):
+            height[cell] += rows[2][at(data.rows[r])]
+    chance, _ = cell_chances(prevalence, evidence, height, data)
+    value, shares, inner, outer = _bundles_and_panels(mixing, log_weight, chance, height, data)
+    parts = parts.reshape((parts.shape[0], difficulty.shape[0], evidence.shape[1]))
+    return value, shares, parts, inner, outer

@@ -1,0 +1,86 @@
+"""The states of one draw, given its parameters."""
+
+import numpy as np
+
+from assay.likelihood.compiling import compiled
+from assay.likelihood.panels import pick
+from assay.likelihood.positions import at
+
+
+@compiled()
+def recover_draw(  # type: ignore[no-untyped-def]
+    prevalence,
+    hard,
+    shares,
+    parts,
+    data,
+    item_cell,
+    share_of,
+    start,
+    members,
+    drawn,
+    by_item,
+    states,
+    probabilities,
+    difficulties,
+):
+    """Fill the states and add up the probabilities of one draw.
+
+    ``prevalence`` is (context, state, node); ``hard`` (hard class, context, state, node) is that of
+    hard items whose truth is drawn anew, else without classes. ``difficulties`` (item, difficulty)
+    adds up the probabilities of the classes of difficulty. Items that share an effect stand
+    together: their run begins at ``start``, its node is ``drawn``, and ``share_of`` says which of
+    ``shares`` has its posterior.
+    """
+    count, nodes = prevalence.shape[1], prevalence.shape[2]
+    chance, evidence = np.empty(count), np.empty(count)
+    node, pull = np.empty(nodes), np.empty(nodes)
+    apart = hard.shape[0]
+    alike = parts.shape[1] - apart
+    for c in range(share_of.shape[0]):
+        for q in range(nodes):
+            node[q] = shares[at(share_of[c]), q]
+        for k in range(at(start[c]), at(start[c + 1])):
+            item = at(members[k])
+            cell = at(item_cell[item])
+            g = at(data.cell_context[cell])
+            for q in range(nodes):
+                pull[q] = 1e-300
+            for s in range(count):
+                e = 0.0
+                for d in range(alike):
+                    e += parts[cell, d, s]
+                evidence[s] = e
+                chance[s] = prevalence[g, s, drawn[c]] * e
+                for q in range(nodes):
+                    pull[q] += prevalence[g, s, q] * e
+                for d in range(apart):
+                    chance[s] += hard[d, g, s, drawn[c]] * parts[cell, d + 1, s]
+                    for q in range(nodes):
+                        pull[q] += hard[d, g, s, q] * parts[cell, d + 1, s]
+            for q in range(nodes):
+                pull[q] = node[q] / pull[q]
+            for s in range(count):
+                weight = 0.0
+                for q in range(nodes):
+                    weight += pull[q] * prevalence[g, s, q]
+                probabilities[item, s] += weight * evidence[s]
+                for d in range(alike):
+                    difficulties[item, d] += weight * parts[cell, d, s]
+                for d in range(apart):
+                    part = 0.0
+                    for q in range(nodes):
+                        part += pull[q] * hard[d, g, s, q]
+                    part *= parts[cell, d + 1, s]
+                    probabilities[item, s] += part
+                    difficulties[item, d + 1] += part
+            states[item] = pick(chance, by_item[item])
+
+
+@compiled()
+def draw_nodes(shares, cluster_bundle, by_cluster):  # type: ignore[no-untyped-def]
+    """Draw the node of each cluster: (cluster,)."""
+    drawn = np.empty(cluster_bundle.shape[0], np.int64)
+    for c in range(cluster_bundle.shape[0]):
+        drawn[c] = pick(shares[at(cluster_bundle[c])], by_cluster[c])
+    return drawn

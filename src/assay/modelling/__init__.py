@@ -1,0 +1,1 @@
+"""A specification into a model: families, layers, prevalence, priors, responses."""

@@ -1,0 +1,253 @@
+"""From ratings and a spec to the raters of each recipe: who is modelled how."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.errors import ModelError
+from assay._util.grouping import sorted_rows
+from assay.data.ratings import Ratings
+from assay.data.score_bins import score_codes, score_layout
+from assay.data.states import MISSING, state_space
+from assay.modelling.answers import AnswerPart
+from assay.modelling.confusion import confusion_layout
+from assay.modelling.families import Raters, WholeFamily, family_class
+from assay.modelling.families.scored import Scored
+from assay.modelling.layers import Drift, Lapses, Loading, SystemBias, difficulty_of
+from assay.modelling.layers.difficulty import BY_CLASS, BY_RATER
+from assay.modelling.part import Part
+from assay.modelling.parts_priors import PartPriors
+from assay.modelling.replicates import collect_repeats
+from assay.modelling.responses import build_responses
+from assay.modelling.scores import ScorePart, score_products
+from assay.modelling.spec import Recipe, Spec
+from assay.modelling.units import Units, find_units
+
+Ints = NDArray[np.int64]
+NO_LAPSES = {
+    "mace": "its spam is what lapses are",
+    "scored": "lapses are answers by class, and it reads scores",
+    "joint": "its answers to an item depend on each other, which those of a lapse do not",
+}
+"""Families on which lapses cannot stand, and why."""
+
+
+def build_parts(
+    ratings: Ratings,
+    spec: Spec,
+    by_group: Mapping[str, Recipe],
+    priors: Mapping[str, PartPriors],
+) -> tuple[Part, ...]:
+    """Build the part of each set of rater groups that are modelled together.
+
+    Parameters
+    ----------
+    by_group : mapping of str to Recipe
+        Of each rater group. One recipe for all makes one part; else each group is a part.
+    priors : mapping of str to PartPriors
+        By the name of the part.
+    """
+    if isinstance(spec.raters, str):
+        return (_build(ratings, spec, "", tuple(by_group), by_group, priors[""]),)
+    return tuple(_build(ratings, spec, name, (name,), by_group, priors[name]) for name in by_group)
+
+
+class _Reading(NamedTuple):
+    """What a part reads of its ratings.
+
+    Attributes
+    ----------
+    own : dict
+        The fields that are peculiar to the kind of part.
+    row : ndarray of int (rating,)
+        Row of the likelihood that each rating is; -1 if it says nothing here.
+    kind : ndarray of int (rating,)
+        Which labels a rating answers, as a number.
+    """
+
+    own: dict[str, Any]
+    row: Ints
+    kind: Ints
+
+
+def _build(
+    ratings: Ratings,
+    spec: Spec,
+    name: str,
+    groups: tuple[str, ...],
+    by_group: Mapping[str, Recipe],
+    priors: PartPriors,
+) -> Part:
+    recipe = by_group[groups[0]]
+    members, raters = _members(ratings, groups)
+    _refuse_lapses(recipe)
+    scored = recipe.family == "scored"
+    shared = getattr(family_class(recipe.family), "shared", False)
+    units = find_units(ratings, members, raters, recipe, shared=shared)
+    read = (_read_scores if scored else _read_answers)(ratings, recipe, raters, priors, units)
+    # Raters who share a confusion are one unit, but one person's ratings alone make an urn.
+    voice = np.where(units.unit >= 0, units.unit * len(ratings.raters) + ratings.rater, -1)
+    together = spec.replicates == "together"
+    repeats = collect_repeats(read.row, voice, ratings.item, read.kind, together=together)
+    common = {
+        "layout": confusion_layout(ratings.task),
+        "raters": raters,
+        "shared": shared,
+        "unit_rater": units.rater,
+        "priors": priors.layers,
+    }
+    return (ScorePart if scored else AnswerPart)(
+        name=name,
+        members=members,
+        raters=raters,
+        labels=ratings.task.label_names,
+        unit=units.unit,
+        unit_rater=units.rater,
+        unit_group=units.group,
+        drift=_drift(ratings, recipe, units, common),
+        bias=_bias(ratings, recipe, units, common),
+        loading=_loading(recipe, units, common),
+        repeats=repeats,
+        consistency=priors.consistency if repeats.urns else None,
+        shared=shared,
+        **read.own,
+    )
+
+
+def _members(ratings: Ratings, groups: tuple[str, ...]) -> tuple[Ints, Raters]:
+    """Return the positions of the raters of some groups, and who they are."""
+    group = ratings.raters["group"].astype(str).to_numpy(object)
+    members = np.flatnonzero(np.isin(group, groups))
+    raters = Raters(
+        names=tuple(ratings.raters.index[members]),
+        groups=groups,
+        group=np.array([groups.index(g) for g in group[members]], np.int64),
+    )
+    return members, raters
+
+
+def _read_answers(
+    ratings: Ratings, recipe: Recipe, raters: Raters, priors: PartPriors, units: Units
+) -> _Reading:
+    layout = confusion_layout(ratings.task)
+    family = family_class(recipe.family)(
+        layout=layout, raters=raters, priors=priors.family, owner_priors=priors.owners
+    )
+    responses = build_responses(
+        ratings,
+        layout,
+        units.unit,
+        len(units.rater),
+        whole=isinstance(family, WholeFamily),
+        unasked=family.unasked,
+    )
+    lapses = None
+    if "lapses" in recipe.layers:
+        lapses = Lapses(
+            layout=layout,
+            raters=raters,
+            shared=family.shared,
+            unit_rater=units.rater,
+            priors=priors.layers,
+        )
+    own = {"family": family, "responses": responses, "lapses": lapses}
+    return _Reading(own=own, row=responses.row, kind=_answered_kind(ratings.answers))
+
+
+def _read_scores(
+    ratings: Ratings, recipe: Recipe, raters: Raters, priors: PartPriors, units: Units
+) -> _Reading:
+    if "system_bias" in recipe.layers:
+        raise ModelError(
+            "system_bias stands on families of answers by class; scores have no bias by system",
+            code="layer-unfit",
+        )
+    layout, space = score_layout(ratings.task), state_space(ratings.task)
+    codes, row, unique = _score_rows(ratings, units.unit)
+    _refuse_unordered(ratings, unique[:, 1:])
+    own = {
+        "family": Scored(layout=layout, raters=raters, priors=priors.family),
+        "space": space,
+        "products": score_products(layout, space, unique[:, 0], unique[:, 1:], len(units.rater)),
+    }
+    return _Reading(own=own, row=row, kind=_answered_kind(codes))
+
+
+def _drift(
+    ratings: Ratings, recipe: Recipe, units: Units, common: Mapping[str, Any]
+) -> Drift | None:
+    if "drift" not in recipe.layers:
+        return None
+    return Drift(sessions=ratings.sessions, unit_session=units.session, **common)
+
+
+def _bias(
+    ratings: Ratings, recipe: Recipe, units: Units, common: Mapping[str, Any]
+) -> SystemBias | None:
+    if "system_bias" not in recipe.layers:
+        return None
+    return SystemBias(systems=tuple(ratings.systems), unit_system=units.system, **common)
+
+
+def _loading(recipe: Recipe, units: Units, common: Mapping[str, Any]) -> Loading | None:
+    difficulty = difficulty_of(set(recipe.layers), common["priors"])
+    if difficulty.kind == "none":
+        return None
+    own = [name for name in (BY_RATER, BY_CLASS) if name in recipe.layers]
+    if own and common["shared"]:
+        raise ModelError(
+            f"{own[0]} cannot stand on {recipe.family}, whose raters are all alike; take "
+            "item_difficulty_continuous, or a family in which raters differ",
+            code="layer-unfit",
+        )
+    return Loading(
+        layout=common["layout"],
+        raters=common["raters"],
+        difficulty=difficulty,
+        by_rater=bool(own),
+        by_class=BY_CLASS in own,
+        unit_rater=units.rater,
+        unit_group=units.group,
+        priors=common["priors"],
+    )
+
+
+def _refuse_lapses(recipe: Recipe) -> None:
+    if "lapses" in recipe.layers and recipe.family in NO_LAPSES:
+        why = NO_LAPSES[recipe.family]
+        raise ModelError(
+            f"lapses cannot stand on {recipe.family}: {why}. Leave the layer out",
+            code="layer-unfit",
+        )
+
+
+def _score_rows(ratings: Ratings, unit: Ints) -> tuple[Ints, Ints, Ints]:
+    """Codes of the scores, the distinct row of each rating, and what stands in each row."""
+    codes = score_codes(ratings, score_layout(ratings.task))
+    counts = (codes != MISSING).any(axis=1) & (unit >= 0)
+    keys = np.column_stack([unit, codes])[counts]
+    unique, where = np.unique(keys, axis=0, return_inverse=True)
+    row = np.full(len(codes), -1, np.int64)
+    row[counts] = where.ravel()
+    return codes, row, unique.astype(np.int64)
+
+
+def _refuse_unordered(ratings: Ratings, codes: Ints) -> None:
+    """Refuse guesses at a label whose classes have no order, which the model would take for one."""
+    for label, said in zip(ratings.task.labels, codes.T, strict=True):
+        if len(label.classes) > 2 and not label.ordered and (said != MISSING).any():
+            raise ModelError(
+                f"scored needs binary labels or ordered classes; label {label.name} has "
+                f"{len(label.classes)} classes without order, and raters of scores answer it. "
+                "Write `ordered = true` under the label in the task file, or use "
+                "raters='hierarchical' for them, which reads their answers alone",
+                code="family-unfit",
+                numbers={"classes": len(label.classes)},
+            )
+
+
+def _answered_kind(answers: NDArray[np.integer]) -> Ints:
+    """Which labels a rating answers, as a number."""
+    return sorted_rows(*(answers != MISSING).T)[1]

@@ -1,0 +1,194 @@
+"""Opinions as priors: ``"about 85 % accurate, 90 % between 70 and 95"``.
+
+An opinion gives the mean of a probability and the mass of an interval. A distribution with two
+parameters that has both is settled by them, so that it is found by solving two equations; nothing
+is left to choose, by entropy or otherwise.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from scipy.special import betainc, expit, logit, ndtr
+
+from assay._util.errors import ModelError
+from assay._util.validation import cut
+
+MAX_CHARACTERS = 200
+EXAMPLE = "about 85 % accurate, 90 % between 70 and 95"
+_NUMBER = r"(\d*\.?\d+)\s*(%?)"
+_FORM = re.compile(
+    rf"about\s+{_NUMBER}(?:\s+(?:accurate|right|correct))?\s*,?\s*"
+    rf"{_NUMBER}\s+between\s+{_NUMBER}\s+and\s+{_NUMBER}",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Opinion:
+    """What somebody thinks of a probability.
+
+    Attributes
+    ----------
+    mean : float
+        In (0, 1).
+    mass : float
+        Probability that it lies between ``lower`` and ``upper``.
+    lower, upper : float
+    """
+
+    mean: float
+    mass: float
+    lower: float
+    upper: float
+
+    @classmethod
+    def parse(cls, text: str, *, where: str = "prior") -> Self:
+        """Read an opinion from words, in per cent or as fractions.
+
+        The mean and the ends of the interval are fractions if none is above 1 and none has a
+        per cent sign; so is their probability.
+
+        Raises
+        ------
+        ModelError
+            If the words are not of this form, or contradict themselves.
+
+        Examples
+        --------
+        >>> Opinion.parse("about 85 % accurate, 90 % between 70 and 95")
+        Opinion(mean=0.85, mass=0.9, lower=0.7, upper=0.95)
+        >>> Opinion.parse("about 0.85 accurate, 90 % between 0.7 and 0.95")
+        Opinion(mean=0.85, mass=0.9, lower=0.7, upper=0.95)
+        """
+        found = _FORM.fullmatch(text.strip()) if len(text) <= MAX_CHARACTERS else None
+        if found is None:
+            raise ModelError(
+                f"{where}: {cut(text)} is no opinion; write e.g. {EXAMPLE!r}", code="prior-syntax"
+            )
+        numbers, signs = [float(n) for n in found.groups()[::2]], found.groups()[1::2]
+        mean, lower, upper = _fractions([numbers[0], *numbers[2:]], [signs[0], *signs[2:]])
+        (mass,) = _fractions(numbers[1:2], signs[1:2])
+        if not (0 <= lower < mean < upper <= 1 and 0 < mass < 1):
+            raise ModelError(
+                f"{where}: {text!r}; the mean has to lie inside the interval, the interval between "
+                f"0 and 100 %, and its probability strictly between 0 and 100 %, as in {EXAMPLE!r}",
+                code="opinion-impossible",
+            )
+        return cls(mean=mean, mass=mass, lower=lower, upper=upper)
+
+    def __str__(self) -> str:
+        """Write the opinion in words, in per cent."""
+        mean, mass, lower, upper = (
+            f"{100 * x:.12g}" for x in (self.mean, self.mass, self.lower, self.upper)
+        )
+        return f"about {mean} %, {mass} % between {lower} and {upper}"
+
+
+def _fractions(numbers: Sequence[float], signs: Sequence[str]) -> list[float]:
+    """Divide per cents by 100: what has a sign, or a number above 1 among its like."""
+    scale = 100 if any(signs) or max(numbers) > 1 else 1
+    return [number / scale for number in numbers]
+
+
+def opinion_beta(opinion: Opinion) -> tuple[float, float]:
+    r"""Return the beta distribution with the opinion's mean and mass.
+
+    Returns
+    -------
+    alpha, beta : float
+
+    Raises
+    ------
+    ModelError
+        If no beta distribution has both.
+
+    Notes
+    -----
+    With the mean :math:`m` given, :math:`\alpha = m n` and :math:`\beta = (1 - m) n`; the one
+    unknown :math:`n` solves :math:`I_u(\alpha, \beta) - I_l(\alpha, \beta) = p`.
+
+    Examples
+    --------
+    >>> alpha, beta = opinion_beta(Opinion.parse("about 85 % accurate, 90 % between 70 and 95"))
+    >>> round(alpha, 2), round(beta, 2)
+    (18.23, 3.22)
+    """
+
+    def mass(log_total: float) -> float:
+        a, b = opinion.mean * np.exp(log_total), (1 - opinion.mean) * np.exp(log_total)
+        return float(betainc(a, b, opinion.upper) - betainc(a, b, opinion.lower))
+
+    total = float(np.exp(_solve(mass, opinion, np.log(1e8), np.log(1e-4))))
+    return opinion.mean * total, (1 - opinion.mean) * total
+
+
+def opinion_logit_normal(opinion: Opinion) -> tuple[float, float]:
+    r"""Return the normal distribution of log odds with the opinion's mean and mass.
+
+    Returns
+    -------
+    mu, sigma : float
+
+    Raises
+    ------
+    ModelError
+        If no such distribution has both.
+
+    Notes
+    -----
+    :math:`E[\operatorname{expit}(\mu + \sigma z)] = m` gives :math:`\mu` for each
+    :math:`\sigma`, by the trapezoid rule over :math:`z`; then :math:`\sigma` solves for the mass.
+
+    Examples
+    --------
+    >>> mu, sigma = opinion_logit_normal(Opinion.parse("about 85 %, 90 % between 70 and 95"))
+    >>> round(mu, 2), round(sigma, 2)
+    (1.87, 0.64)
+    """
+    z = np.linspace(-9, 9, 801)
+    weight = np.exp(-0.5 * z * z)
+    weight /= weight.sum()
+    ends = logit(np.array([opinion.lower, opinion.upper]))
+
+    def centre(sigma: float) -> float:
+        def excess(mu: float) -> float:
+            return float(weight @ expit(mu + sigma * z)) - opinion.mean
+
+        return _root(excess, -50 - 50 * sigma, 50 + 50 * sigma)
+
+    def mass(log_sigma: float) -> float:
+        sigma = float(np.exp(log_sigma))
+        lower, upper = ndtr((ends - centre(sigma)) / sigma)
+        return float(upper - lower)
+
+    sigma = float(np.exp(_solve(mass, opinion, np.log(1e-4), np.log(30.0))))
+    return centre(sigma), sigma
+
+
+def _solve(mass: Callable[[float], float], opinion: Opinion, narrow: float, wide: float) -> float:
+    """Find the spread at which the interval has the opinion's mass."""
+    if mass(wide) > opinion.mass:
+        raise ModelError(
+            f"'{opinion}' cannot be: with this mean the interval always holds more than "
+            f"{mass(wide):.0%}. Give a higher probability, or a narrower interval",
+            code="opinion-impossible",
+            numbers={"mass": mass(wide)},
+        )
+    return _root(lambda x: mass(x) - opinion.mass, narrow, wide)
+
+
+def _root(function: Callable[[float], float], start: float, end: float) -> float:
+    # Imported here: it takes as long as the rest of the module, and most models need no root.
+    from scipy.optimize import brentq
+
+    try:
+        return float(brentq(function, start, end, xtol=1e-12))
+    except ValueError:  # no change of sign: the opinion is more extreme than any distribution here
+        raise ModelError(
+            "no distribution has the mean and the interval of this opinion; give an interval that "
+            "is less narrow, or a mean further from its ends",
+            code="opinion-impossible",
+        ) from None

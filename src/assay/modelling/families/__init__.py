@@ -1,0 +1,36 @@
+"""Rater families: a file each, found by name; default priors in ``models/raters/*.toml``."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from assay._util.errors import UnknownNameError
+from assay.data.catalogue import catalogue_entry
+from assay.modelling.families.family import Family, Raters, WholeFamily
+from assay.modelling.priors import Prior, parse_prior
+
+__all__ = ["Family", "Raters", "WholeFamily", "default_priors", "family_class"]
+
+
+def family_class(name: str) -> type[Any]:
+    """Find the class of a family by its name.
+
+    Examples
+    --------
+    >>> family_class("one_coin").__name__
+    'OneCoin'
+    """
+    if catalogue_entry("raters", name, called="rater family").get("layer", False):
+        raise UnknownNameError(
+            f"{name} is a layer, to stand on a family: 'hierarchical + {name}'",
+            code="unknown-family",
+        )
+    module = import_module(f"assay.modelling.families.{name}")
+    found: type[Any] = getattr(module, name.title().replace("_", ""))
+    return found
+
+
+def default_priors(name: str) -> Mapping[str, Prior]:
+    """Return the priors of a family as its catalogue entry has them."""
+    entry = catalogue_entry("raters", name, called="rater family")
+    return {k: parse_prior(v, where=f"{name}.{k}") for k, v in entry["priors"].items()}

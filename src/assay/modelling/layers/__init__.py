@@ -1,0 +1,14 @@
+"""Layers on top of rater families: what makes ratings of one item depend on each other."""
+
+from assay.modelling.layers.difficulty import Difficulty, difficulty_of
+from assay.modelling.layers.drift import Drift
+from assay.modelling.layers.hard_truth import HardTruth
+from assay.modelling.layers.lapses import Lapses
+from assay.modelling.layers.loading import Loading
+from assay.modelling.layers.perception import Perception
+from assay.modelling.layers.system_bias import SystemBias
+
+__all__ = [
+    "Difficulty", "Drift", "HardTruth", "Lapses", "Loading", "Perception", "SystemBias",
+    "difficulty_of",
+]  # fmt: skip

@@ -1,0 +1,190 @@
+"""How hard items are: classes of difficulty, or a continuous one, summed out exactly."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.errors import ModelError
+from assay.modelling.parameters import Parameter
+from assay.modelling.prevalence.design import normal_quadrature
+from assay.modelling.priors import Prior
+
+Floats = NDArray[np.float64]
+STEP = 0.3
+"""Of the quadrature: 33 nodes. An item with ten answers has its log-likelihood to 1e-6, whatever
+the rate: answers to the hardest items are guesses, and no integrand is steep."""
+SPREAD = 2.0
+"""SD of the log of continuous difficulty: most items are easy, and some far harder than others."""
+HARD = 1.0
+"""Where hard items stand on the scale of difficulty; easy ones stand at 0."""
+ALL_LABELS = "all labels"
+"""The kind of hard items that are hard on every label."""
+BY_RATER = "item_difficulty_by_rater"
+BY_CLASS = "item_difficulty_by_class"
+KINDS: Mapping[str, Literal["classes", "continuous"]] = {
+    "item_difficulty": "classes",
+    "item_difficulty_continuous": "continuous",
+    BY_RATER: "continuous",
+    BY_CLASS: "continuous",
+}
+"""The layers of difficulty, and the kind that each is."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Difficulty:
+    r"""How hard an item is: one hidden number of the item that all its ratings share.
+
+    .. math::
+
+        p(y_i \mid s) = \sum_d \rho_d \prod_a p_d(y_a \mid s), \qquad
+        p_d(k' \mid k) = w_{jlk}(h_d)\, \theta_{jlkk'}
+            + \bigl(1 - w_{jlk}(h_d)\bigr)\, \bar\theta_{jlk'}, \qquad
+        \bar\theta_{jlk'} = \frac{1}{K_l} \sum_{k=1}^{K_l} \theta_{jlkk'}
+
+    The harder an item, the more answers to it are guesses :math:`\bar\theta`: what the rater says
+    of items of which each class is as likely, so that a bias to an answer stays. The share of the
+    others is :math:`w(h) = e^{-\lambda h}` (:class:`~assay.modelling.layers.loading.Loading`).
+
+    ``classes``: an item is easy, hard on one label alone, or hard on all labels,
+
+    .. math::
+
+        h_{0l} = 0, \quad h_{dl} = [l = d] \ (d = 1, \ldots, L), \quad h_{L+1,\,l} = 1, \qquad
+        \rho_0 = 1 - \rho, \quad \rho_d = \rho\, \kappa_d,
+
+    with the share :math:`\rho` of the hard items and the :math:`\kappa` of their kinds learned; a
+    task of one label has one kind. Hard items have a truth of their own
+    (:class:`~assay.modelling.layers.hard_truth.HardTruth`).
+    ``continuous``: :math:`h = e^{2x}` on all labels, :math:`x \sim \mathrm{Normal}(0, 1)` by
+    quadrature (:func:`~assay.modelling.prevalence.design.normal_quadrature`).
+
+    Every row lies between the mean of the rows and what it is on the easiest items:
+
+    .. math::
+
+        p_d(k \mid k) - p_d(k \mid l) = w\, (\theta_{kk} - \theta_{lk})
+        \text{ if } w_k = w_l = w, \qquad
+        \min_d p_d(1 \mid 1) \ge \bar\theta_1 \ge \max_d p_d(1 \mid 0)
+
+    for two classes and a rater who is no adversary, so that no difficulty turns an item round, and
+    of exchangeable raters each more who says 1 makes 1 more likely.
+
+    Attributes
+    ----------
+    kind : {"none", "classes", "continuous"}
+    labels : tuple of str
+        Labels on which alone an item can be hard; none where it is hard on all or on none.
+    priors : mapping of str to Prior
+        ``hard_share`` if there are classes, and ``hard_split`` if there are several kinds.
+    """
+
+    kind: Literal["none", "classes", "continuous"] = "none"
+    labels: tuple[str, ...] = ()
+    priors: Mapping[str, Prior] = field(default_factory=dict)
+
+    @property
+    def positions(self) -> Floats:
+        """Return :math:`x_d`: (difficulty,), or (difficulty, label) where labels differ in it."""
+        if self.kind == "none":
+            return np.zeros(1)
+        if not self.has_classes:
+            return normal_quadrature(step=STEP)[0]
+        if not self.labels:
+            return np.array([0, HARD])
+        count = len(self.labels)
+        kinds = np.zeros((1, count)), np.eye(count), np.ones((1, count))
+        return HARD * np.concatenate(kinds)
+
+    def hard_labels(self, labels: int) -> NDArray[np.bool_]:
+        """Return on which of a task's labels each class of hard items is: (hard class, label)."""
+        positions = self.positions.reshape(self.classes, -1)[1:]
+        return np.broadcast_to(positions > 0, (len(positions), labels))
+
+    def hardness(self, position: Any) -> Any:
+        """Return :math:`h` at positions :math:`x`; at least 0."""
+        return np.exp(SPREAD * position) if self.kind == "continuous" else position
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether items are easy or hard."""
+        return self.kind == "classes"
+
+    @property
+    def classes(self) -> int:
+        """Number of classes, or of quadrature nodes."""
+        return len(self.positions)
+
+    def parameters(self) -> list[Parameter]:
+        """Share of the hard items, if there are classes, and of their kinds, if several."""
+        if not self.has_classes:
+            return []
+        found = [Parameter(name="hard_share", prior=self.priors["hard_share"], coords={})]
+        if self.labels:
+            kinds = {"hard_on": (*self.labels, ALL_LABELS)}
+            own = self.priors["hard_split"]
+            found.append(Parameter(name="hard_split", dims=("hard_on",), prior=own, coords=kinds))
+        return found
+
+    def hard_shares(self, values: Mapping[str, Any]) -> Any:
+        r"""Share of each kind of hard items among all, :math:`\rho_d`: (..., hard class)."""
+        share = values["hard_share"][..., None]
+        return share * values["hard_split"] if self.labels else share
+
+    def by_item(self, chance: Floats) -> dict[str, Floats]:
+        """Say how hard items are, from the probabilities of the classes, (item, difficulty).
+
+        Returns
+        -------
+        dict
+            ``difficulty`` (item,), its expectation; or ``hard`` (item,), the probability of being
+            hard, and ``hard_on_label`` (item, label) on each label, if labels differ in it.
+        """
+        if self.kind == "none":
+            return {}
+        if not self.has_classes:
+            return {"difficulty": chance @ self.positions}
+        found = {"hard": chance[:, 1:].sum(axis=1)}
+        return found | ({"hard_on_label": chance @ self.positions} if self.labels else {})
+
+    def log_weight(self, values: Mapping[str, Any], xp: Any) -> Any:
+        r"""Log :math:`\rho_d`: (..., difficulty)."""
+        if self.kind == "none":
+            return np.zeros(1)
+        if self.kind == "continuous":
+            return normal_quadrature(step=STEP)[1]
+        share = values["hard_share"]
+        if not self.labels:
+            return xp.stack([xp.log1p(share * -1.0), xp.log(share)], axis=-1)
+        easy = xp.log1p(share * -1.0)[..., None]
+        # A kind that is not there keeps a finite logarithm.
+        hard = xp.log(share)[..., None] + xp.log(values["hard_split"] + 1e-300)
+        return xp.concatenate([easy, hard], axis=-1)
+
+
+def difficulty_of(
+    layers: set[str], priors: Mapping[str, Prior], labels: tuple[str, ...] = ()
+) -> Difficulty:
+    """Return the one difficulty of items that the layers of all rater groups name.
+
+    ``labels`` are those on which alone an item can be hard if it is easy or hard.
+
+    Raises
+    ------
+    ModelError
+        If groups want difficulties of several kinds.
+    """
+    named = [name for name in KINDS if name in layers]
+    if len(named) > 1:
+        raise ModelError(
+            f"{' and '.join(named)} cannot both be: an item has one difficulty, which all groups "
+            "that see it share",
+            code="two-difficulties",
+        )
+    if not named:
+        return Difficulty()
+    kind = KINDS[named[0]]
+    several = labels if kind == "classes" and len(labels) > 1 else ()
+    return Difficulty(kind=kind, labels=several, priors=priors)

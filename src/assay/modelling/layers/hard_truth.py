@@ -1,0 +1,121 @@
+"""The truth of hard items: what is hard to tell is as often one thing as the other."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.data.rules import NOT_ASKED
+from assay.data.states import StateSpace
+from assay.modelling.layers.difficulty import HARD
+
+Floats = NDArray[np.float64]
+MAX_STATES = 256
+"""States beyond which hard items have the truth of easy ones, and are hard on all labels or none.
+
+The tables grow with squares."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class HardTruth:
+    r"""States of hard items, drawn from those of easy ones: label by label anew, or kept.
+
+    .. math::
+
+        \pi_d = \pi \prod_{l \text{ hard in } d} \bigl(w_l^2 I + (1 - w_l^2) A_l\bigr), \qquad
+        w_l = e^{-\lambda_l}
+
+    for each class :math:`d` of hard items. :math:`A_l` gives the classes of label :math:`l` equal
+    odds, among the states that are asked the same labels; where rules tie other labels to it, they
+    change no more than they have to. Two answers to a hard item agree beyond chance as often as
+    neither is a guess, :math:`w^2`: where hard items are no harder on a label, it keeps its
+    prevalence, and where all answers are guesses, it is as often one class as another. So raters
+    who are split are not overruled by what is true of the items on which they agree. Labels of
+    three classes or more keep their prevalence: raters who are split between two of the classes say
+    nothing of the others.
+
+    Attributes
+    ----------
+    space : StateSpace
+    hard : ndarray of bool (hard class, label)
+        On which labels each class of hard items is hard.
+    wanted : bool
+        Whether items are easy or hard, and the truth is what all raters agree on.
+    """
+
+    space: StateSpace
+    hard: NDArray[np.bool_]
+    wanted: bool
+
+    @property
+    def applies(self) -> bool:
+        """Whether hard items have a truth of their own."""
+        return self.wanted and len(self.space.states) <= MAX_STATES and bool(self.redraws)
+
+    @cached_property
+    def redraws(self) -> list[tuple[int, Floats]]:
+        """Labels of two classes among states that are asked the same, and their :math:`A_l`."""
+        states = self.space.states
+        binary = [n for n, codes in enumerate(states.T) if codes.max() == 1]
+        every = ((n, _redraw(states, n)) for n in binary)
+        return [(n, table) for n, table in every if (np.diagonal(table) < 1).any()]
+
+    def table(self, rates: list[Any], xp: Any) -> Any:
+        r"""Probabilities of a hard item's states given its state if it were easy, by class.
+
+        Parameters
+        ----------
+        rates : list of (..., group, label)
+            :math:`\lambda` of the groups to which difficulty matters.
+
+        Returns
+        -------
+        (..., hard class, state, state), or (0, 0, 0) if hard items are like the others
+        """
+        if not self.applies:
+            return np.zeros((0, 0, 0))
+        rate = rates[0] if len(rates) == 1 else xp.concatenate(rates, axis=-2)
+        groups = sum(each.shape[-2] for each in rates)
+        kept = xp.exp(rate * (-2.0 * HARD)).sum(axis=-2) * (1 / groups)
+        return xp.stack([self._of_class(hard, kept) for hard in self.hard], axis=-3)
+
+    def _of_class(self, hard: NDArray[np.bool_], kept: Any) -> Any:
+        """Table of items that are hard on some labels: (..., state, state)."""
+        states, found = len(self.space.states), None
+        for label, redraw in self.redraws:
+            if not hard[label]:
+                continue
+            before = np.eye(states) if found is None else found
+            anew = redraw if found is None else _times(found, redraw)
+            found = kept[..., label, None, None] * (before - anew) + anew
+        return kept[..., 0, None, None] * 0.0 + np.eye(states) if found is None else found
+
+
+def _times(table: Any, redraw: Floats) -> Any:
+    """Multiply matrices of which the second has few entries in a column."""
+    often = int((redraw > 0).sum(axis=0).max())
+    place = np.argsort(-redraw, axis=0, kind="stable")[:often].T
+    weight = np.take_along_axis(redraw, place.T, axis=0).T
+    return (table[..., place] * weight).sum(axis=-1)
+
+
+def _redraw(states: NDArray[np.int16], label: int) -> Floats:
+    """Equal odds of a label's classes: (state, state)."""
+    found = np.zeros((len(states), len(states)))
+    for n, nearest in enumerate(_nearest(states, label)):
+        for of_class in nearest:
+            found[n, of_class] = 1 / len(nearest) / len(of_class)
+    return found
+
+
+def _nearest(states: NDArray[np.int16], label: int) -> Iterator[list[NDArray[np.int64]]]:
+    """Of each state, those nearest to it, asked the same, that have each class of a label."""
+    asked = states != NOT_ASKED
+    for state in states:
+        alike = np.flatnonzero((asked == (state != NOT_ASKED)).all(axis=1))
+        away = (states[alike] != state).sum(axis=1)
+        by_class = [states[alike, label] == k for k in np.unique(states[alike, label])]
+        yield [alike[here & (away == away[here].min())] for here in by_class]

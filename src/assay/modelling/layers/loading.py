@@ -1,0 +1,112 @@
+"""How much the difficulty of an item matters: alike in a group, or by rater, or by class too."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.modelling.confusion import ConfusionLayout, Tilt
+from assay.modelling.families.family import Raters
+from assay.modelling.layers.difficulty import Difficulty
+from assay.modelling.parameters import Parameter, offsets
+from assay.modelling.priors import Prior
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Loading:
+    r"""How much an item's difficulty matters to a rater: the rate at which answers become guesses.
+
+    .. math::
+
+        w_{jlk}(h) = e^{-\lambda_{jlk} h}, \quad
+        \lambda_{jlk} = \lambda_{g(j) lk}\, e^{\tau_{g(j) l} u_{jl}}, \quad
+        u_{jl} \sim \mathrm{Normal}(0, 1)
+
+    of the answers to an item of difficulty :math:`h \ge 0` are no guesses,
+
+    with :math:`\tau = 0` if it is alike to all raters of a group, and one :math:`\lambda_{gl}` for
+    all true classes unless it goes by class. (Qu, Tan & Kutner 1996 have loadings of each
+    diagnostic test and of each class.)
+
+    Attributes
+    ----------
+    layout : ConfusionLayout
+    raters : Raters
+    difficulty : Difficulty
+        Of the items.
+    by_rater : bool
+        Whether each rater has its own.
+    by_class : bool
+        Whether each true class has its own.
+    unit_rater, unit_group : ndarray of int (unit,)
+    priors : mapping of str to Prior
+        ``difficulty_rate``, and ``difficulty_rate_sd`` if each rater has its own.
+    """
+
+    layout: ConfusionLayout
+    raters: Raters
+    difficulty: Difficulty
+    by_rater: bool
+    by_class: bool
+    unit_rater: Ints
+    unit_group: Ints
+    priors: Mapping[str, Prior]
+
+    def parameters(self) -> list[Parameter]:
+        """Return the loadings of each group; how raters differ in it, and each rater's offset."""
+        mean, sd, offset = (f"difficulty_rate{end}" for end in ("", "_sd", "_offset"))
+        labels = tuple(label.name for label in self.layout.task.labels)
+        coords = {
+            "group": self.raters.groups,
+            "rater": self.raters.names,
+            "label_name": labels,
+            "row": tuple(self.layout.row_names),
+        }
+        by_group = ("group", "label_name")
+        of_group = ("group", "row") if self.by_class else by_group
+        found = [Parameter(name=mean, dims=of_group, prior=self.priors[mean], coords=coords)]
+        if not self.by_rater:
+            return found
+        at = self.raters.group[:, None] * len(labels) + np.arange(len(labels))
+        return [
+            *found,
+            Parameter(name=sd, dims=by_group, prior=self.priors[sd], coords=coords),
+            offsets(offset, ("rater", "label_name"), coords, spread=sd, at=at),
+        ]
+
+    def of_units(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return the loading of each unit: (..., unit, asked row)."""
+        return self._of(values, self.unit_rater, self.unit_group, xp)
+
+    def of_raters(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return the loading of each rater: (..., rater, asked row)."""
+        return self._of(values, np.arange(len(self.raters.names)), self.raters.group, xp)
+
+    def _of(self, values: Mapping[str, Any], rater: Ints, group: Ints, xp: Any) -> Any:
+        label = np.array(self.layout.labels)
+        mean = values["difficulty_rate"][..., group, :]
+        of_rows = mean if self.by_class else mean[..., label]
+        if not self.by_rater:
+            return of_rows
+        sd = values["difficulty_rate_sd"][..., group, :]
+        own = xp.exp(sd * values["difficulty_rate_offset"][..., rater, :])
+        return of_rows * own[..., label]
+
+    def hardness(self, position: Any) -> Floats:
+        """Return how hard an item at a position, or at one for each label, is: (asked row,)."""
+        hardness = np.asarray(self.difficulty.hardness(np.asarray(position, float)))
+        label = np.array(self.layout.labels)
+        return np.broadcast_to(hardness, label.shape) if hardness.ndim == 0 else hardness[label]
+
+    def tilt(self, loading: Any, position: Any, added: Any) -> Tilt:
+        """Return what an item at some position does beside what other layers add.
+
+        ``loading`` is that of each unit, (..., unit, asked row).
+        """
+        hardness = self.hardness(position)
+        return Tilt(added=added, guessing=loading * hardness if hardness.any() else None)

@@ -1,0 +1,156 @@
+"""Whose truth is meant: which rater groups then have a perception layer, and what data it needs."""
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.errors import ModelError, suggest
+from assay._util.plurals import counted, does
+from assay.data.ratings import Ratings
+from assay.data.witnesses import (
+    ENOUGH,
+    WITNESSES,
+    first_meetings,
+    groups_of_items,
+    groups_tell,
+    rated_twice_and_by_others,
+)
+from assay.modelling.spec import GOLD, GROUPS
+
+
+def layered_groups(
+    reference: str | None, named: set[str], groups: Collection[str], meeting: Collection[str]
+) -> tuple[str, ...]:
+    """Return the rater groups that have a layer.
+
+    Parameters
+    ----------
+    reference : str or None
+        Whose truth is meant.
+    named : set of str
+        Groups whose recipe names ``perception``.
+    groups : collection of str
+        All rater groups, in order.
+    meeting : collection of str
+        Those of whom two raters rated one item.
+
+    Raises
+    ------
+    ModelError
+        If the layer cannot be told from the data: no reference, or an unknown one.
+    """
+    if reference is None:
+        if named:
+            raise ModelError(
+                "perception needs to know whose truth is meant: without it, what a group "
+                "misperceives cannot be told from what is true. Give reference='gold' (known truth "
+                "of some items), the name of a rater group whose consensus counts as the truth, or "
+                "reference='groups' (what three rater groups or more agree on)",
+                code="perception-without-reference",
+            )
+        return ()
+    if reference == GOLD:
+        return tuple(groups)
+    if reference == GROUPS:
+        # Where no second rater of a group looks, what it misperceives is no other thing than
+        # the rater's own errors.
+        alone = sorted(named.difference(meeting))
+        if alone:
+            raise ModelError(
+                f"no item has ratings of two raters of the group {alone[0]!r}: with "
+                f"reference={GROUPS!r}, what it misperceives cannot be told from their own errors. "
+                "Leave perception out of its recipe",
+                code="reference-too-few-items",
+            )
+        return tuple(name for name in groups if name in meeting)
+    _require_group(reference, groups)
+    if reference in named:
+        raise ModelError(
+            f"the reference {reference!r} cannot have a perception layer: its consensus is the "
+            "truth by definition",
+            code="reference-with-perception",
+        )
+    return tuple(name for name in groups if name != reference)
+
+
+def check_reference(ratings: Ratings, reference: str | None) -> None:
+    """Refuse a reference that does not exist, or that too few items tell of.
+
+    Raises
+    ------
+    ModelError
+        If it is no rater group, or fewer than 30 items have gold (two ratings of the reference
+        group besides a rating of somebody else; ratings of three groups).
+    """
+    if reference is None:
+        return
+    sizes = group_sizes(ratings)
+    if reference not in (GOLD, GROUPS):
+        _require_group(reference, sizes)
+    enough = int(telling_items(ratings, reference).sum())
+    if reference == GOLD:
+        if enough < ENOUGH:
+            raise ModelError(
+                f"reference={GOLD!r} needs the known truth of at least {ENOUGH} items; {enough} "
+                "have it. Give it by truth= when reading, or use reference=None"
+                + _namesake(reference, sizes),
+                code="reference-too-few-items",
+                numbers={"items": enough, "needed": ENOUGH},
+            )
+        return
+    if reference == GROUPS:
+        if not groups_tell(ratings):
+            raise ModelError(
+                f"reference={GROUPS!r} needs {ENOUGH} items that {WITNESSES} rater groups rated, "
+                "and one group of whom two raters rated one item; there "
+                f"{does(enough, 'are')} {counted(enough, 'such item')} and "
+                f"{counted(len(first_meetings(ratings)), 'such group')} of {len(sizes)}. Name "
+                "the groups by group= when reading; of two, the one whose consensus counts as "
+                "the truth; or use reference=None (one consensus)" + _namesake(reference, sizes),
+                code="reference-too-few-items",
+                numbers={"items": enough, "needed": ENOUGH},
+            )
+        return
+    if enough < ENOUGH:
+        raise ModelError(
+            f"reference={reference!r} needs at least {ENOUGH} items that this group rated twice or "
+            f"more and others rated too; there are {enough}. Use reference=None (one consensus)",
+            code="reference-too-few-items",
+            numbers={"items": enough, "needed": ENOUGH},
+        )
+
+
+def _namesake(reference: str, sizes: Mapping[str, int]) -> str:
+    """Say that a rater group cannot be meant by a word that stands for something else."""
+    if reference not in sizes:
+        return ""
+    return f". If the rater group {reference!r} is meant, give it another name when reading"
+
+
+def _require_group(reference: str, groups: Collection[str]) -> None:
+    if reference not in groups:
+        raise ModelError(
+            f"reference={reference!r} is no rater group; "
+            f"{suggest(reference, list(dict.fromkeys([GOLD, GROUPS, *groups])))}",
+            code="unknown-group",
+        )
+
+
+def group_sizes(ratings: Ratings) -> dict[str, int]:
+    """Return how many raters each rater group has, by name in order."""
+    names, counts = np.unique(ratings.raters["group"].astype(str), return_counts=True)
+    return {str(name): int(count) for name, count in zip(names, counts, strict=True)}
+
+
+def telling_items(ratings: Ratings, reference: str) -> NDArray[np.bool_]:
+    """Whether each item tells what rater groups misperceive: (item,).
+
+    It has gold; two ratings of the reference group or more, and one of somebody else; or ratings
+    of three groups.
+    """
+    if reference == GOLD:
+        return ratings.has_truth
+    if reference == GROUPS:
+        return groups_of_items(ratings) >= WITNESSES
+    return rated_twice_and_by_others(ratings, reference)

@@ -1,0 +1,39 @@
+"""Prevalences: a file each, found by name; default priors in ``models/prevalence/*.toml``."""
+
+from collections.abc import Mapping
+from importlib import import_module
+
+from assay.data.catalogue import catalogue_entry
+from assay.modelling.prevalence.base import Prevalence
+from assay.modelling.prevalence.covariates import Covariates
+from assay.modelling.prevalence.design import Design, build_design
+from assay.modelling.priors import Prior, parse_prior
+
+__all__ = [
+    "Covariates", "Design", "Prevalence", "build_design", "default_priors", "prevalence_class",
+]  # fmt: skip
+
+
+def prevalence_class(name: str) -> type[Prevalence]:
+    """Find the class of a prevalence by its name.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such prevalence.
+
+    Examples
+    --------
+    >>> prevalence_class("loglinear").__name__
+    'Loglinear'
+    """
+    catalogue_entry("prevalence", name, called="prevalence")
+    module = import_module(f"assay.modelling.prevalence.{name}")
+    found: type[Prevalence] = getattr(module, name.title())
+    return found
+
+
+def default_priors(name: str) -> Mapping[str, Prior]:
+    """Return the priors of a prevalence as its catalogue entry has them."""
+    entry = catalogue_entry("prevalence", name, called="prevalence")
+    return {k: parse_prior(v, where=f"{name}.{k}") for k, v in entry["priors"].items()}

@@ -1,0 +1,111 @@
+"""build_model: Ratings and a spec into a plain ``pm.Model``; nothing is sampled here."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from assay.data.ratings import Ratings, require_ratings
+from assay.modelling.layers.reference import check_reference
+from assay.modelling.model import Structure, build_structure
+from assay.modelling.prior_files import Priors
+from assay.modelling.prior_use import refuse_idle
+from assay.modelling.spec import Replicates, make_spec, raters_for
+
+if TYPE_CHECKING:
+    import pymc as pm
+
+
+def build_model(
+    ratings: Ratings,
+    *,
+    raters: str | Mapping[str, str] | None = None,
+    prevalence: str = "loglinear",
+    reference: str | None = None,
+    priors: Priors = None,
+    formula: str | None = None,
+    replicates: Replicates = "together",
+) -> "pm.Model":
+    r"""Build the model of some ratings, with the states summed out.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    raters : str or mapping of str to str, optional
+        Rater family by name, with layers on top of it: ``"hierarchical"``,
+        ``"pooled + item_difficulty"``, ``"dawid_skene + drift"``; or one for each rater group:
+        ``{"person": "hierarchical", "llm": "scored"}``. If not given,
+        ``"hierarchical + item_difficulty"``, or ``"ability_bias + item_difficulty"`` where
+        a label has three classes or more.
+    prevalence : str
+        ``loglinear`` or ``dirichlet``.
+    reference : None, "gold", "groups" or str
+        Whose truth is meant: one consensus of all raters; known truth, each rater group with a
+        perception layer of its own; what three rater groups or more agree on, with a layer for
+        each of whom two raters rated one item; or the consensus of this rater group, with a layer
+        for each other group.
+    priors : mapping of str to str, or path, or sequence of these, optional
+        Priors by name in place of the catalogue's, e.g. ``{"main": "Normal(0, 1)"}``; of one rater
+        group or rater alone as ``{"expert.mean_binary": "Normal(3, 0.3)"}``. Or a TOML file with a
+        table ``[priors]``, which may hold some that this model has no use for. Of several, later
+        ones go before earlier ones.
+    formula : str, optional
+        Covariates of the items that shift the prevalence, in Wilkinson's notation:
+        ``"~ language + bs(length, df=3) + (1 | source)"``. The columns are those that
+        ``read_ratings(covariates=...)`` kept with the items. Needs ``prevalence="loglinear"``.
+    replicates : {"together", "independent"}
+        Whether a rater's ratings of the same item share what is peculiar to the two (an urn with
+        a learned ``consistency``), or are independent given the truth.
+
+    Returns
+    -------
+    pymc.Model
+        With the deterministic ``prevalence`` ([system,] state); ``ratings`` is the potential that
+        holds the marginal log-likelihood.
+
+    Raises
+    ------
+    ModelError, UnknownNameError
+        If the specification does not fit the catalogue or the data, or a prior that is given by
+        name is of nothing in the model.
+
+    Notes
+    -----
+    .. math::
+
+        \log p(y \mid \theta) = \sum_i \log \sum_s \pi_i(s) \prod_{a \in i} p(y_a \mid s)
+
+    References
+    ----------
+    Dawid, A. P. & Skene, A. M. (1979). Applied Statistics 28, 20-28.
+    """
+    require_ratings("a model", ratings)
+    raters = raters_for(ratings.task, raters)
+    spec = make_spec(raters, prevalence, reference, priors, formula, replicates)
+    check_reference(ratings, reference)
+    structure = build_structure(ratings, spec)
+    refuse_idle(structure, priors)
+    return model_of(structure)
+
+
+def model_of(structure: Structure) -> "pm.Model":
+    """Make the ``pm.Model`` of a structure."""
+    import pymc as pm
+    import pytensor.tensor as pt
+
+    from assay.likelihood.pytensor_op import marginal_log_likelihood
+
+    blocks = structure.parameters()
+    coords: dict[str, Any] = {}
+    for block in blocks:
+        coords |= {dim: list(block.coords[dim]) for dim in block.dims}
+    coords["state"] = list(structure.prevalence.space.state_names)
+    systems = structure.prevalence.design.systems
+    if systems:
+        coords["system"] = list(systems)
+    with pm.Model(coords=coords) as model:
+        values = {block.name: block.variable() for block in blocks}
+        tables = structure.tables(values, pt)
+        value = marginal_log_likelihood(tables, structure.prevalence.log_weight, structure.pattern)
+        pm.Potential("ratings", value)
+        marginal = structure.prevalence.marginal(structure.state_chances(values, pt), pt)
+        pm.Deterministic("prevalence", marginal, dims=(*(("system",) if systems else ()), "state"))
+    return model

@@ -1,0 +1,198 @@
+r"""The response process: p(answers of a rating | state), given the confusions of its rater.
+
+Without active rules an answer vector has the probability of its path through the gates,
+:math:`\prod_l \theta_{j l}[s_l, y_l]`. Under rules that the interface blocks or warns about, it is
+picked from a menu (:mod:`assay.modelling.menus`).
+
+Partly answered ratings are summed over their completions (``lost``), or normalised over the
+answers to the labels that were answered (``draft``).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.arrays import NEVER, merge_axes
+from assay._util.grouping import sorted_rows
+from assay.data.ratings import Ratings, Resolve
+from assay.data.states import MISSING, StateSpace, state_space
+from assay.modelling.confusion import ConfusionLayout
+from assay.modelling.menus import Residual, build_menu
+from assay.modelling.parameters import Parameter
+from assay.modelling.priors import Prior
+from assay.modelling.response_rows import MenuRows, ProductRows, menu_rows, product_rows
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Responses:
+    """Everything about the response process that does not depend on parameters.
+
+    Attributes
+    ----------
+    row : ndarray of int (rating,)
+        Row of the response table of each rating; -1 if all its answers are missing.
+    row_unit : ndarray of int (row,)
+        Whose confusion each row uses.
+    pooled_unasked : tuple of int
+        Labels whose answers to items to which they do not apply are pooled across raters; none if
+        the family has answers of its own there.
+    blocks : tuple of ProductRows and MenuRows
+        Consecutive rows of the table, by how they are computed.
+    """
+
+    layout: ConfusionLayout
+    space: StateSpace
+    row: Ints
+    row_unit: Ints
+    pooled_unasked: tuple[int, ...]
+    blocks: tuple[ProductRows | MenuRows, ...]
+    resolve: Resolve
+
+    def parameters(self) -> list[Parameter]:
+        """Confusions of labels that the truth does not ask, and strengths of the warnings."""
+        task, found = self.layout.task, []
+        for label in (task.labels[n] for n in self.pooled_unasked):
+            dim = f"class_of_{label.name}"
+            flat = Prior(name="Dirichlet", values=(np.ones(len(label.classes)),))
+            coords = {dim: label.classes}
+            found.append(
+                Parameter(name=f"unasked_{label.name}", dims=(dim,), prior=flat, coords=coords)
+            )
+        if self.space.warned_names:
+            uniform = Prior(name="Beta", values=(1.0, 1.0))
+            coords = {"warned_rule": self.space.warned_names}
+            found.append(
+                Parameter(name="warn_omega", dims=("warned_rule",), prior=uniform, coords=coords)
+            )
+        return found
+
+    @property
+    def widest(self) -> int:
+        """Numbers that one draw's table takes on the way."""
+        return max((block.widest for block in self.blocks), default=0)
+
+    def full_confusion(self, log_confusion: Any, values: Mapping[str, Any], xp: Any) -> Any:
+        """Append the rows of true class "not asked" that are pooled: (..., unit, row, class)."""
+        extra = []
+        for label in self.pooled_unasked:
+            row = xp.log(values[f"unasked_{self.layout.task.labels[label].name}"])
+            pad = self.layout.width - self.layout.classes[label]
+            if pad:
+                row = xp.concatenate([row, *[xp.full_like(row[..., :1], NEVER)] * pad], axis=-1)
+            extra.append(xp.zeros_like(log_confusion[..., :1, :]) + row[..., None, None, :])
+        return xp.concatenate([log_confusion, *extra], axis=-2) if extra else log_confusion
+
+    def table(
+        self,
+        log_confusion: Any,
+        values: Mapping[str, Any],
+        xp: Any,
+        residual: Residual | None = None,
+    ) -> Any:
+        """Log p(answers of a row | state).
+
+        Parameters
+        ----------
+        log_confusion : (..., unit, asked row, class)
+        values : mapping
+            The parameters of :meth:`parameters`, with the same leading axes.
+        residual : callable, optional
+            Dependence between the answers of a rating beyond its rules, by menu.
+
+        Returns
+        -------
+        (..., row, state)
+        """
+        flat = merge_axes(self.full_confusion(log_confusion, values, xp), 2)
+        parts = [b.table(flat, values, self.resolve, xp, residual) for b in self.blocks]
+        return parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=-2)
+
+
+def build_responses(
+    ratings: Ratings,
+    layout: ConfusionLayout,
+    unit: Ints,
+    units: int,
+    *,
+    whole: bool = False,
+    unasked: bool = False,
+) -> Responses:
+    """Find the distinct (unit, answers) rows of some ratings and how each is computed.
+
+    Parameters
+    ----------
+    unit : ndarray of int (rating,)
+        Whose confusion each rating uses; -1 for ratings that are not computed here.
+    units : int
+        Number of confusions.
+    whole : bool
+        Whether answer vectors are always looked up as a whole, rules or not.
+    unasked : bool
+        Whether the confusions have rows of true class "not asked" of their own.
+
+    Raises
+    ------
+    ModelError
+        If a rating has an answer vector that the task's rules block: such rows are to be set
+        aside when ratings are read.
+    """
+    space = state_space(ratings.task)
+    # That a question was not asked is an answer too: to the question that closed it.
+    counts = (ratings.answers != MISSING).any(axis=1) & (unit >= 0)
+    unique, place = sorted_rows(unit[counts], *ratings.answers[counts].T)
+    row = np.full(len(ratings.answers), -1, np.int64)
+    row[counts] = place
+    blocks, order = [], []
+    found = _blocks(ratings, layout, space, unique[:, 0], unique[:, 1:], units, whole=whole)
+    for block, members in found:
+        blocks.append(block)
+        order.append(members)
+    members = np.concatenate([*order, np.zeros(0, np.int64)])
+    position = np.empty(len(unique), np.int64)
+    position[members] = np.arange(len(unique))
+    row[counts] = position[row[counts]]
+    return Responses(
+        layout=layout,
+        space=space,
+        row=row,
+        row_unit=unique[members, 0],
+        pooled_unasked=() if unasked else layout.unasked_labels,
+        blocks=tuple(blocks),
+        resolve=ratings.resolve,
+    )
+
+
+def _blocks(
+    ratings: Ratings,
+    layout: ConfusionLayout,
+    space: StateSpace,
+    unit: Ints,
+    answers: Ints,
+    units: int,
+    *,
+    whole: bool,
+) -> Iterator[tuple[ProductRows | MenuRows, Ints]]:
+    """Split the distinct rows by how they are computed; yields each block with its rows."""
+    active = bool(whole or space.blocked.any() or space.warned.shape[1])
+    partial = (answers == MISSING).any(axis=1)
+    draft = partial & (ratings.partial == "draft")
+    if not active:
+        by_menu = draft & any(label.asked_if for label in ratings.task.labels)
+        plain = np.flatnonzero(~by_menu)
+        if len(plain):
+            yield product_rows(layout, space, unit[plain], answers[plain], units), plain
+    else:
+        by_menu = draft
+        everything = build_menu(layout, space, np.ones(answers.shape[1], bool))
+        for rows in (np.flatnonzero(~partial), np.flatnonzero(partial & ~draft)):
+            if len(rows):
+                yield menu_rows(everything, unit[rows], answers[rows]), rows
+    for answered in np.unique(answers[by_menu] != MISSING, axis=0):
+        rows = np.flatnonzero(by_menu & ((answers != MISSING) == answered).all(axis=1))
+        yield menu_rows(build_menu(layout, space, answered), unit[rows], answers[rows]), rows

@@ -1,0 +1,255 @@
+"""The specification of a model: a value made of names, checked before anything is built."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from assay._util.errors import ModelError, suggest
+from assay._util.validation import require_choice, written
+from assay.data.catalogue import catalogue_entry
+from assay.data.task import Task
+from assay.modelling.formulas import check_formula
+from assay.modelling.prior_files import Priors, given_priors
+from assay.modelling.priors import write_prior
+
+Replicates = Literal["together", "independent"]
+REPLICATES = ("together", "independent")
+GoldChosen = Literal["random", "recorded"]
+GOLD_CHOSEN = ("random", "recorded")
+CONSENSUS = "consensus of all raters"
+CONSENSUS_OF_GROUPS = "consensus of the rater groups"
+CONSENSUSES = (CONSENSUS, CONSENSUS_OF_GROUPS)
+"""Truths of which the ratings cannot tell how often they are wrong."""
+KNOWN = "known truth"
+IN_PART = ", with known truth of some items"
+"""Of a consensus where the truth of some items is given."""
+GOLD, GROUPS = "gold", "groups"
+"""References that are no rater group."""
+DEFAULT_RATERS = "hierarchical + item_difficulty"
+"""Items always differ in how hard they are; who leaves that out is too sure of split votes."""
+DEFAULT_OF_MORE = "ability_bias + item_difficulty"
+"""Where a label has more than two classes, these drift to what biased raters would explain."""
+
+
+def is_consensus(reference: str) -> bool:
+    """Whether the truth that numbers name is a consensus, but for items of known truth.
+
+    Examples
+    --------
+    >>> is_consensus(CONSENSUS + IN_PART), is_consensus(KNOWN), is_consensus("consensus of experts")
+    (True, False, False)
+    """
+    return reference.removesuffix(IN_PART) in CONSENSUSES
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """A rater family and the layers on top of it.
+
+    Attributes
+    ----------
+    family : str
+    layers : tuple of str
+        ``item_difficulty``, ``item_difficulty``, ``item_difficulty_continuous``,
+        ``item_difficulty_by_rater``, ``item_difficulty_by_class``, ``drift``, ``lapses``,
+        ``perception``, ``system_bias``.
+    """
+
+    family: str = "hierarchical"
+    layers: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Write the recipe as a user writes it."""
+        return " + ".join((self.family, *self.layers))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """What model is meant: names of its parts, and the priors that differ from the catalogue's.
+
+    Attributes
+    ----------
+    raters : str or mapping of str to str
+        A recipe for all raters, or one for each rater group.
+    prevalence : str
+    reference : str or None
+        Whose truth is meant: None (one consensus of all raters), ``gold``, ``groups`` (what rater
+        groups agree on), or a rater group.
+    replicates : {"together", "independent"}
+        Whether ratings of one item by one rater share what is peculiar to the two.
+    priors : mapping of str to str
+    formula : str or None
+        Covariates of the prevalence: ``~ language + length``.
+    gold_chosen : {"random", "recorded"}
+        How the items of ``reference="gold"`` came to have gold: at random, or chosen on what is
+        recorded.
+    """
+
+    raters: str | Mapping[str, str] = DEFAULT_RATERS
+    prevalence: str = "loglinear"
+    reference: str | None = None
+    replicates: Replicates = "together"
+    priors: Mapping[str, str] = field(default_factory=dict)
+    formula: str | None = None
+    gold_chosen: GoldChosen = "random"
+
+    @property
+    def truth(self) -> str:
+        """Say in words whose truth is meant."""
+        if self.reference is None:
+            return CONSENSUS
+        if self.reference == GOLD:
+            return GOLD
+        if self.reference == GROUPS:
+            return CONSENSUS_OF_GROUPS
+        return f"consensus of {self.reference}"
+
+    @property
+    def anchored(self) -> bool:
+        """Whether gold, or one group, says what classes are."""
+        return self.reference not in (None, GROUPS)
+
+    @property
+    def rater_parts(self) -> tuple[str, ...]:
+        """Families and layers of the raters of all groups, each once.
+
+        Examples
+        --------
+        >>> Spec(raters={"people": "pooled + drift", "judges": "pooled"}).rater_parts
+        ('pooled', 'drift')
+        """
+        written = [self.raters] if isinstance(self.raters, str) else list(self.raters.values())
+        recipes = map(parse_recipe, written)
+        return tuple(dict.fromkeys(n for one in recipes for n in (one.family, *one.layers)))
+
+
+def raters_for(task: Task, raters: str | Mapping[str, str] | None) -> str | Mapping[str, str]:
+    """Return the recipe that is given, or the default for a task.
+
+    Examples
+    --------
+    >>> from assay.data.task_files import load_task
+    >>> raters_for(load_task("retrieval"), None), raters_for(load_task("relevance"), None)
+    ('hierarchical + item_difficulty', 'ability_bias + item_difficulty')
+    """
+    if raters is not None:
+        return raters
+    more = any(len(label.classes) > 2 for label in task.labels)
+    return DEFAULT_OF_MORE if more else DEFAULT_RATERS
+
+
+def is_layer(name: str) -> bool:
+    """Whether a catalogue entry is a layer on top of a family."""
+    return bool(catalogue_entry("raters", name, called="rater family").get("layer", False))
+
+
+def parse_recipe(text: str) -> Recipe:
+    """Read ``"family + layer + layer"``; a layer alone stands on ``hierarchical``.
+
+    Raises
+    ------
+    UnknownNameError
+        If a name is not in the catalogue.
+    ModelError
+        If there is more than one family, or a layer twice.
+
+    Examples
+    --------
+    >>> parse_recipe("pooled + item_difficulty")
+    Recipe(family='pooled', layers=('item_difficulty',))
+    """
+    if not isinstance(text, str):
+        raise ModelError(
+            f"raters={text!r}; write a family by name, e.g. 'hierarchical'", code="recipe-syntax"
+        )
+    names = [name.strip() for name in text.split("+")]
+    layers = [name for name in names if is_layer(name)]
+    families = [name for name in names if name not in layers]
+    if len(families) > 1:
+        raise ModelError(
+            f"raters={text!r} names {len(families)} families ({', '.join(families)}); "
+            "a rater group has one, and any layers on top of it",
+            code="recipe-families",
+            numbers={"families": len(families)},
+        )
+    doubled = sorted({name for name in layers if layers.count(name) > 1})
+    if doubled:
+        raise ModelError(
+            f"raters={text!r} names {', '.join(doubled)} more than once", code="recipe-repeats"
+        )
+    return Recipe(family=families[0] if families else "hierarchical", layers=tuple(layers))
+
+
+def recipes(spec: Spec, groups: tuple[str, ...]) -> dict[str, Recipe]:
+    """Return the recipe of each rater group of the data.
+
+    Raises
+    ------
+    ModelError
+        If ``raters`` names groups that are not there, or leaves some out.
+    """
+    if isinstance(spec.raters, str):
+        return dict.fromkeys(groups, parse_recipe(spec.raters))
+    unknown = [name for name in spec.raters if name not in groups]
+    left_out = [name for name in groups if name not in spec.raters]
+    if unknown:
+        raise ModelError(
+            f"raters= names a group {unknown[0]!r} that no rater is in; "
+            f"{suggest(unknown[0], list(groups))}",
+            code="unknown-group",
+        )
+    if left_out:
+        every = {**spec.raters, **dict.fromkeys(left_out, "hierarchical")}
+        raise ModelError(
+            f"raters= says nothing of the rater groups {', '.join(left_out)}; give each group a "
+            f"family, e.g. raters={every}",
+            code="groups-without-recipe",
+            numbers={"groups": len(left_out)},
+        )
+    return {name: parse_recipe(spec.raters[name]) for name in groups}
+
+
+def make_spec(
+    raters: str | Mapping[str, str] = DEFAULT_RATERS,
+    prevalence: str = "loglinear",
+    reference: str | None = None,
+    priors: Priors = None,
+    formula: str | None = None,
+    replicates: Replicates = "together",
+    gold_chosen: GoldChosen = "random",
+) -> Spec:
+    """Check the names of a specification and make it a value."""
+    given = given_priors(priors)
+    require_choice("gold_chosen", gold_chosen, GOLD_CHOSEN)
+    if gold_chosen != "random" and reference != GOLD:
+        raise ModelError(
+            f"gold_chosen={gold_chosen!r} says how the items of reference='gold' were chosen; "
+            f"with reference={reference!r} it says nothing. Leave it out",
+            code="gold-chosen-unused",
+        )
+    require_choice("replicates", replicates, REPLICATES)
+    if isinstance(raters, Mapping):
+        parsed: str | dict[str, str] = {k: str(parse_recipe(v)) for k, v in raters.items()}
+    else:
+        parsed = str(parse_recipe(raters))
+    catalogue_entry("prevalence", prevalence, called="prevalence")
+    if reference is not None and not isinstance(reference, str):
+        raise ModelError(
+            f"reference={written(reference)}; it must be 'gold', 'groups', or the name of a rater "
+            "group",
+            code="reference-argument",
+        )
+    if formula is not None and prevalence != "loglinear":
+        raise ModelError(
+            f"formula= needs prevalence='loglinear'; {prevalence} has no main effects to shift",
+            code="formula-prevalence",
+        )
+    return Spec(
+        raters=parsed,
+        prevalence=prevalence,
+        reference=reference,
+        replicates=replicates,
+        priors={k: write_prior(v, where=f"prior {k}") for k, v in given.items()},
+        formula=None if formula is None else check_formula(formula),
+        gold_chosen=gold_chosen,
+    )

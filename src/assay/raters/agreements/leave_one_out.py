@@ -1,0 +1,149 @@
+"""How far each rater agrees with the other raters of the same items: no model is asked."""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import stdtrit
+
+from assay._util.intervals import require_level, tails
+from assay._util.quotients import divided
+from assay.data.ratings import Ratings, require_ratings
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+COLUMNS = (
+    "rater", "group", "label", "n_shared", "agreement", "agreement_lower", "agreement_upper",
+    "level",
+)  # fmt: skip
+
+
+def rater_agreement(ratings: Ratings, *, level: float = 0.95) -> pd.DataFrame:
+    r"""Measure how often the other raters of the same items answer as each rater does.
+
+    This is the raw counterpart of :func:`assay.rater_reliability`: it needs no model, and cannot
+    tell who of two who disagree is right.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    level : float
+        Probability of the intervals, between 0 and 1.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A line per rater and label: ``rater``, ``group``, ``label``, ``n_shared`` (items that the
+        rater and another one answered), ``agreement`` (mean share of the others' answers that are
+        the rater's own; NaN without such items), ``agreement_lower``, ``agreement_upper``,
+        ``level``.
+
+    Raises
+    ------
+    ModelError
+        If ``ratings`` are none.
+    FitError
+        If ``level`` is out of range.
+
+    Notes
+    -----
+    With :math:`n_{ik}` of the :math:`n_i` raters of item :math:`i` in class :math:`k`, and
+    :math:`k_{ij}` the answer of rater :math:`j`, the leave-one-out agreement is
+
+    .. math:: A_j = \frac1{m_j} \sum_{i: n_i \ge 2} \frac{n_{i k_{ij}} - 1}{n_i - 1},
+
+    over the :math:`m_j` items that :math:`j` and another rater answered. A rater's first rating
+    of an item counts. Intervals are Wilson's at the effective sample size
+    :math:`A_j (1 - A_j) / v_j`, at most :math:`m_j`, with :math:`v_j` the linearised variance
+    between clusters and the quantile of Student's t of the clusters less one; NaN for fewer than
+    two clusters.
+
+    References
+    ----------
+    Franco, C., Little, R. J. A., Louis, T. A. & Slud, E. V. (2019). Comparative study of
+    confidence intervals for proportions in complex sample surveys. Journal of Survey Statistics
+    and Methodology 7, 334-364.
+    Wilson, E. B. (1927). Probable inference, the law of succession, and statistical inference.
+    Journal of the American Statistical Association 22, 209-212.
+
+    Examples
+    --------
+    >>> from assay.io import read_ratings
+    >>> said = {"item": [1, 1, 1, 2, 2, 2], "rater": list("abcabc"), "label": list("xxyyyy")}
+    >>> table = rater_agreement(read_ratings(pd.DataFrame(said), task="single"))
+    >>> table[["rater", "n_shared", "agreement"]]
+      rater  n_shared  agreement
+    0     a         2       0.75
+    1     b         2       0.75
+    2     c         2       0.50
+    """
+    require_ratings("rater_agreement", ratings)
+    require_level(level)
+    order = np.lexsort((ratings.replicate, ratings.rater, ratings.item))
+    pair = np.column_stack([ratings.item, ratings.rater])[order]
+    first = order[np.r_[True, (pair[1:] != pair[:-1]).any(axis=1)][: len(order)]]
+    cluster = pd.factorize(ratings.items["cluster"])[0][ratings.item[first]]
+    parts = [
+        _of_label(ratings, first, cluster, label, level)
+        for label in range(ratings.answers.shape[1])
+    ]
+    table = pd.concat(parts, ignore_index=True).assign(level=level)
+    order = np.arange(len(table)).reshape(len(parts), -1).T.ravel()
+    return table.iloc[order].reset_index(drop=True)[list(COLUMNS)]
+
+
+def _of_label(
+    ratings: Ratings, first: Ints, cluster: Ints, label: int, level: float
+) -> pd.DataFrame:
+    """Agreement of all raters on one label."""
+    given = ratings.answers[first, label] >= 0
+    rows, cluster = first[given], cluster[given]
+    item, rater, answer = ratings.item[rows], ratings.rater[rows], ratings.answers[rows, label]
+    votes = np.zeros((len(ratings.items), len(ratings.task.labels[label].classes)))
+    np.add.at(votes, (item, answer), 1.0)
+    others = votes[item].sum(axis=1) - 1
+    shared = others > 0
+    alike = (votes[item, answer][shared] - 1) / others[shared]
+    count, mean, lower, upper = _clustered(
+        alike, rater[shared], cluster[shared], len(ratings.raters), level
+    )
+    return pd.DataFrame(
+        {
+            "rater": ratings.raters.index.to_numpy(object),
+            "group": ratings.raters["group"].to_numpy(object),
+            "label": ratings.task.labels[label].name,
+            "n_shared": count.astype(int),
+            "agreement": mean,
+            "agreement_lower": lower,
+            "agreement_upper": upper,
+        }
+    )
+
+
+def _clustered(
+    value: Floats, rater: Ints, cluster: Ints, raters: int, level: float
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return number, mean and interval of values that are drawn by clusters: (rater,) each."""
+    count = np.bincount(rater, minlength=raters).astype(float)
+    mean = divided(np.bincount(rater, value, minlength=raters), count)
+    pair, place = np.unique(rater * (cluster.max(initial=0) + 1) + cluster, return_inverse=True)
+    owner = pair // (cluster.max(initial=0) + 1)
+    residual = np.bincount(place, value - mean[rater], minlength=len(pair))
+    clusters = np.bincount(owner, minlength=raters).astype(float)
+    spread = np.bincount(owner, residual**2, minlength=raters)
+    variance = divided(clusters * spread, (clusters - 1) * count**2)
+    binomial = mean * (1 - mean)
+    # Raters with whom all agree everywhere show no spread: each cluster then counts once.
+    size = np.where(binomial > 0, np.inf, clusters)
+    np.divide(binomial, variance, out=size, where=variance > 0)
+    size = np.minimum(size, count)
+    lower, upper = _wilson(mean, size, stdtrit(np.maximum(clusters - 1, 1), tails(level)[1]))
+    known = clusters > 1
+    return count, mean, np.where(known, lower, np.nan), np.where(known, upper, np.nan)
+
+
+def _wilson(mean: Floats, size: Floats, quantile: Floats) -> tuple[Floats, Floats]:
+    """Wilson's interval for means of ``size`` independent values."""
+    square = divided(quantile**2, size)
+    middle = (mean + square / 2) / (1 + square)
+    half = np.sqrt(square * mean * (1 - mean) + square**2 / 4) / (1 + square)
+    return middle - half, middle + half

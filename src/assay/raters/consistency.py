@@ -1,0 +1,60 @@
+"""How often a rater who rates an item again says the same."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay._util.intervals import interval_ends, require_level
+from assay.data.repeated_pairs import repeated_pairs
+from assay.data.score_bins import score_codes
+from assay.fits.datatree import parameter_draws, ratings_of, structure_of
+from assay.modelling.scores import ScorePart
+
+
+def rater_consistency(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
+    """Say how alike a rater's repeated ratings of an item are.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        Of ratings with replicates.
+    level : float
+        Probability of the intervals.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A line per rater with replicates: ``rater``, ``pairs`` (of its ratings of one item, which
+        both answer some label), ``same`` (share of the pairs that agree on every label that both
+        answer; scores that lie in one bin do), and of its part of the model
+        ``consistency``, ``lower``, ``upper``: the chance that a repeated rating is the earlier one
+        again instead of a fresh one; NaN if ratings were taken for independent, as those of
+        different labels always are. Empty without replicates.
+
+    Raises
+    ------
+    FitError
+        If ``level`` is not between 0 and 1.
+    """
+    require_level(level)
+    ratings, structure = ratings_of(fit), structure_of(fit)
+    values = parameter_draws(fit)
+    rows = []
+    for part in structure.parts:
+        kappa = part.own(values).get("consistency")
+        bounds = [np.nan] * 3
+        if kappa is not None:
+            ends = interval_ends(kappa, level)
+            bounds = [float(kappa.mean()), *(float(end) for end in ends)]
+        said: NDArray[np.integer] = ratings.answers
+        if isinstance(part, ScorePart):
+            said = score_codes(ratings, part.family.layout)
+        pairs, same = repeated_pairs(ratings, said).compare(said)
+        rows += [
+            [str(ratings.raters.index[j]), int(pairs[j]), float(same[j] / pairs[j]), *bounds]
+            for j in part.members
+            if pairs[j]
+        ]
+    columns = ["rater", "pairs", "same", "consistency", "lower", "upper"]
+    return pd.DataFrame(rows, columns=columns)

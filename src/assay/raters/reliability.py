@@ -1,0 +1,228 @@
+"""How reliable each rater is: confusions as recorded, or as parameters of the response process."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Literal
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay._util.validation import require_choice
+from assay.fits.cache import value_once
+from assay.fits.datatree import array_of_draws, parameter_draws, structure_of
+from assay.fits.labels import asked_class_names
+from assay.modelling.answers import AnswerPart
+from assay.modelling.confusion import Tilt
+from assay.modelling.families import WholeFamily
+from assay.modelling.model import Structure
+from assay.modelling.part import Part
+
+Floats = NDArray[np.float64]
+KINDS = ("recorded", "raw")
+CHUNK_NUMBERS = 8_000_000
+
+
+def rater_reliability(
+    fit: xr.DataTree, *, kind: Literal["recorded", "raw"] = "recorded"
+) -> xr.DataArray:
+    r"""Confusion of each rater on each label: P(reported class | true class).
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`.
+    kind : {"recorded", "raw"}
+        ``recorded`` is the chance of what ends up in the data, among the ratings that answer the
+        label, averaged over the states by their prevalence; ``raw`` is the parameter, which hangs
+        on the response process that is assumed. They differ only where rules are blocked or
+        warned about.
+
+    Returns
+    -------
+    xarray.DataArray
+        (chain, draw, rater, label, true_class, reported_class), in [0, 1]; NaN where a label does
+        not have the class. Of a binary label, the entry (yes, yes) is the sensitivity and
+        (no, no) the specificity.
+
+    Raises
+    ------
+    ModelError
+        If ``kind`` is none of the two.
+
+    Notes
+    -----
+    .. math:: P(y_l = k' \mid s_l = k) =
+              \frac{\sum_{s: s_l = k} \pi(s) \sum_{y: y_l = k'} p(y \mid s)}
+                   {\sum_{s: s_l = k} \pi(s) \sum_{y: y_l \ne \emptyset} p(y \mid s)}
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("single", n_items=20, n_raters=3, classes=["a", "b"], rng=1)
+    >>> tree = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    >>> rater_reliability(tree).sel(rater="rater_1", true_class="a", reported_class="a").dims
+    ('chain', 'draw', 'label')
+    """
+    require_choice("kind", kind, KINDS)
+    structure = structure_of(fit)
+    table = value_once(
+        fit, ("posterior", "constant_data", "observed_data"), ("reliability", kind),
+        lambda: reliability_table(structure, parameter_draws(fit), kind=kind),
+    )  # fmt: skip
+    names = asked_class_names(structure.ratings.task)
+    coords = {
+        "rater": structure.ratings.raters.index.to_numpy(object),
+        "label": list(structure.ratings.task.label_names),
+        "true_class": names,
+        "reported_class": names,
+    }
+    return array_of_draws(fit, table, "reliability", coords, kind=kind)
+
+
+def class_shares(fit: xr.DataTree) -> xr.DataArray:
+    """Prevalence of the classes of each label, where it applies.
+
+    Returns
+    -------
+    xarray.DataArray
+        (chain, draw, label, true_class), adds up to 1; 0 where a label does not have the class.
+    """
+    structure = structure_of(fit)
+    states, labels = structure.prevalence.space.states, structure.ratings.task.labels
+    names = asked_class_names(structure.ratings.task)
+    prevalence = average_prevalence(structure, parameter_draws(fit))
+    shares = np.zeros((len(prevalence), len(labels), len(names)))
+    for n, label in enumerate(labels):
+        for code, name in enumerate(label.classes):
+            shares[:, n, names.index(name)] = prevalence[:, states[:, n] == code].sum(axis=1)
+    shares /= shares.sum(axis=-1, keepdims=True)
+    coords = {"label": list(structure.ratings.task.label_names), "true_class": names}
+    return array_of_draws(fit, shares, "class_shares", coords)
+
+
+def reliability_table(
+    structure: Structure, values: Mapping[str, Floats], *, kind: Literal["recorded", "raw"]
+) -> Floats:
+    """P(reported class | true class): (draw, rater, label, true class, reported class).
+
+    Of a rater whose reliability drifts, the average over its ratings.
+    """
+    draws = len(next(iter(values.values())))
+    names = asked_class_names(structure.ratings.task)
+    count = len(structure.ratings.raters)
+    labels = structure.ratings.task.labels
+    table = np.full((draws, count, len(labels), len(names), len(names)), np.nan)
+    for part in structure.parts:
+        plain = kind == "raw" or _nothing_between(structure, part)
+        by_unit = part.reliability(values) if plain else _recorded(structure, part, values)
+        by_rater = np.einsum("ru,dulkm->drlkm", part.shares, by_unit)
+        for n, label in enumerate(labels):
+            places = [names.index(c) for c in label.classes]
+            here = by_rater[:, :, n, : len(places), : len(places)]
+            for k, place in enumerate(places):
+                table[:, part.members[:, None], n, place, np.array(places)] = here[:, :, k]
+    return table
+
+
+def _nothing_between(structure: Structure, part: Part) -> bool:
+    """Whether what is recorded is what the parameters say: no rules, no layers."""
+    space = structure.prevalence.space
+    rules = isinstance(part, AnswerPart) and (
+        isinstance(part.family, WholeFamily) or space.blocked.any() or space.warned.shape[1]
+    )
+    layered = set(part.raters.groups) & set(structure.perception.groups)
+    return not (rules or layered or part.loading is not None)
+
+
+def _recorded(structure: Structure, part: Part, values: Mapping[str, Floats]) -> Floats:
+    """Average over states, difficulty and perception: (draw, unit, label, true, reported)."""
+    space = structure.prevalence.space
+    draws, states = len(next(iter(values.values()))), len(space.states)
+    share = average_prevalence(structure, values)
+    width = max(len(label.classes) for label in structure.ratings.task.labels)
+    labels = space.states.shape[1]
+    table = np.full((draws, len(part.unit_rater), labels, width, width), np.nan)
+    chunk = max(1, CHUNK_NUMBERS // max(part.widest, len(part.unit_rater) * states * width))
+    for first in range(0, draws, chunk):
+        piece = {k: v[first : first + chunk] for k, v in values.items()}
+        answer = partial(part.label_chances, part.own(piece))
+        chance = over_layers(structure, part, piece, answer)
+        weighted = chance * share[first : first + chunk, None, :, None, None]
+        for label in range(labels):
+            for true in range(len(structure.ratings.task.labels[label].classes)):
+                here = weighted[:, :, space.states[:, label] == true, label].sum(axis=2)
+                total = here.sum(axis=-1, keepdims=True)
+                found = np.divide(here, total, out=np.full_like(here, np.nan), where=total > 0)
+                table[first : first + chunk, :, label, true] = found
+    return table
+
+
+def over_layers(
+    structure: Structure,
+    part: Part,
+    values: Mapping[str, Floats],
+    chances: Callable[[Tilt | None], Floats],
+) -> Floats:
+    """Sum difficulty and perception out of the chances of what raters say.
+
+    Parameters
+    ----------
+    chances : callable
+        From what layers do to the log odds of right answers to (draw, unit, state, ...).
+
+    Returns
+    -------
+    ndarray (draw, unit, state, ...)
+        Given the state; of a group that misperceives items, averaged over contexts.
+    """
+    own, total = part.own(values), None
+    weight = difficulty_by_state(structure, values)[:, :, None]
+    layers = []
+    for g, name in enumerate(part.raters.groups):
+        if name in structure.perception.groups:
+            misperceived, looks = structure.perception.of_group(name, values)
+            layers.append((np.flatnonzero(part.unit_group == g), misperceived, looks.mean(axis=1)))
+    for d, tilt in enumerate(part.tilts(own, structure.difficulty.positions, np)):
+        chance = chances(tilt)
+        after = (None,) * (chance.ndim - 1)
+        for units, misperceived, looks in layers:
+            afresh = np.einsum("dus...,dts->dut...", chance[:, units], looks)
+            blur = misperceived[:, d][:, *after]
+            chance[:, units] = (1 - blur) * chance[:, units] + blur * afresh
+        here = chance * weight[:, d][..., *after[2:]]
+        total = here if total is None else total + here
+    assert total is not None
+    return total
+
+
+def average_prevalence(structure: Structure, values: Mapping[str, Floats]) -> Floats:
+    """Prevalence over all places of items: (draw, state)."""
+    return _over_places(structure, structure.state_chances(values, np))
+
+
+def _over_places(structure: Structure, table: Floats) -> Floats:
+    """Average chances (draw, context, node, state) over all places of items: (draw, state)."""
+    prevalence = structure.prevalence
+    marginal = np.asarray(prevalence.marginal(table, np))
+    if not prevalence.design.systems:
+        return marginal
+    places = structure.ratings.panels["system"].value_counts()
+    weight = np.array([places[name] for name in prevalence.design.systems], float)
+    return np.asarray(np.einsum("dgs,g->ds", marginal, weight / weight.sum()))
+
+
+def difficulty_by_state(structure: Structure, values: Mapping[str, Floats]) -> Floats:
+    """Probabilities of the classes of difficulty given the state: (draw, difficulty, state)."""
+    draws, states = len(next(iter(values.values()))), len(structure.prevalence.space.states)
+    weight = np.exp(np.asarray(structure.difficulty.log_weight(values, np)))
+    weight = np.broadcast_to(weight, (draws, weight.shape[-1]))
+    if not structure.hard_truth.applies:
+        return np.broadcast_to(weight[..., None], (*weight.shape, states))
+    prevalence = structure.prevalence.table(values, np)
+    chances = np.asarray(structure.hard_chances(values, prevalence, np))
+    by_class = [_over_places(structure, chances[:, d]) for d in range(chances.shape[1])]
+    hard = weight[:, 1:, None] * np.stack(by_class, axis=1)
+    every = average_prevalence(structure, values)[:, None]
+    hard = np.divide(hard, every, out=np.zeros_like(hard), where=every > 0)
+    return np.concatenate([1 - hard.sum(axis=1, keepdims=True), hard], axis=1)

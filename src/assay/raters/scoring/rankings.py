@@ -1,0 +1,189 @@
+"""nDCG and average precision of rankings with ties: the mean over all orders, and its ends.
+
+Tied items have no order of their own. A tool that sorts them somehow reports one of many values;
+here a ranking has the mean over all orders of the tied items, the lowest and the highest value.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.raters.scoring.runs import Runs, ahead, ranking_totals
+
+Values = NDArray[np.float64]
+Positions = NDArray[np.int64]
+Step = Callable[[Positions], Values]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OverOrders:
+    """A measure over the orders of tied items: its mean, lowest and highest value."""
+
+    mean: Values
+    lowest: Values
+    highest: Values
+
+
+def ndcg(
+    counts: Values, size: Values, gains: Values, runs: Runs, k: int | None = None
+) -> OverOrders:
+    r"""Normalised discounted cumulative gain of each ranking, over the orders of its ties.
+
+    Parameters
+    ----------
+    counts : ndarray of float (level, ..., run)
+        Number of items of each level in each run, highest score first.
+    size : ndarray of float (..., run)
+        Number of items in each run.
+    gains : ndarray of float (level,)
+        Gain of an item of each level, not negative.
+    runs : Runs
+    k : int, optional
+        How many ranks count; all if not given.
+
+    Returns
+    -------
+    OverOrders
+        Arrays (..., ranking) in [0, 1]; 0 where no item has a gain, NaN where there are fewer
+        than two items, which have one order only.
+
+    Notes
+    -----
+    .. math:: \mathrm{DCG} = \sum_{p \le k} \frac{g_p}{\log_2(p + 1)},
+
+    divided by its value in the ideal order of the same items (Järvelin & Kekäläinen 2002). In the
+    mean over orders each item of a run has the run's mean gain (McSherry & Najork 2008); the ends
+    put a run's items in the order of their gains.
+
+    References
+    ----------
+    Järvelin, K. & Kekäläinen, J. (2002). Cumulated gain-based evaluation of IR techniques. ACM
+    Transactions on Information Systems 20(4), 422-446.
+    McSherry, F. & Najork, M. (2008). Computing information retrieval performance measures
+    efficiently in the presence of tied scores. ECIR, LNCS 4956, 414-421.
+
+    Examples
+    --------
+    >>> from assay.raters.scoring.runs import run_totals, tied_runs
+    >>> runs = tied_runs(np.array([0.5, 0.5]))
+    >>> counts = run_totals(np.array([[1, 0], [0, 1]]), runs)
+    >>> found = ndcg(counts, counts.sum(axis=0), np.array([0.0, 1.0]), runs)
+    >>> float(found.lowest[0].round(4)), float(found.mean[0].round(4)), float(found.highest[0])
+    (0.6309, 0.8155, 1.0)
+    """
+    start = ahead(size, runs).astype(np.int64)
+    ladder = _ladder(runs, k, lambda p: 1 / np.log2(p + 1))
+    best = np.argsort(-gains, kind="stable")
+    spread = ladder[start + size.astype(np.int64)] - ladder[start]
+    gained = sum(gain * level for gain, level in zip(gains, counts, strict=True) if gain)
+    mean = gained * (spread / np.maximum(size, 1))
+    top = np.stack([ranking_totals(level, runs) for level in counts])
+    ideal = _in_order(top, gains, best, np.zeros(top.shape[1:], np.int64), ladder)
+    mixed, begin = counts[..., runs.tied], start[..., runs.tied]
+    worst = _in_order(mixed, gains, best[::-1], begin, ladder)
+    return _over_orders(
+        mean, worst, _in_order(mixed, gains, best, begin, ladder), ideal, size, runs
+    )
+
+
+def average_precisions(yes: Values, size: Values, runs: Runs, k: int | None = None) -> OverOrders:
+    r"""Average precision of each ranking, over the orders of its ties.
+
+    Parameters
+    ----------
+    yes, size : ndarray of float (..., run)
+        Number of the positive and of all items of each run, highest score first.
+    runs : Runs
+    k : int, optional
+        How many ranks count; all if not given.
+
+    Returns
+    -------
+    OverOrders
+        Arrays (..., ranking) in [0, 1]; 0 where no item is positive, NaN where there are fewer
+        than two items, which have one order only.
+
+    Notes
+    -----
+    :math:`\frac{1}{Y} \sum_{p \le k} y_p \frac{1}{p} \sum_{q \le p} y_q`, divided by all positive
+    items of the ranking as trec_eval does, also if they are more than ``k``. With :math:`t` items
+    and :math:`b` positive ones ahead of a run of :math:`n` items, :math:`r` of them positive, its
+    :math:`j`-th place adds in the mean over orders (McSherry & Najork 2008)
+
+    .. math:: \frac{r}{n} \, \frac{b + 1 + (j - 1)(r - 1) / (n - 1)}{t + j}.
+
+    References
+    ----------
+    McSherry, F. & Najork, M. (2008). Computing information retrieval performance measures
+    efficiently in the presence of tied scores. ECIR, LNCS 4956, 414-421.
+
+    Examples
+    --------
+    >>> from assay.raters.scoring.runs import run_totals, tied_runs
+    >>> runs = tied_runs(np.array([0.5, 0.5]))
+    >>> found = average_precisions(np.array([1.0]), np.array([2.0]), runs)
+    >>> float(found.lowest[0]), float(found.mean[0]), float(found.highest[0])
+    (0.5, 0.75, 1.0)
+    """
+    start = ahead(size, runs).astype(np.int64)
+    last = len(runs.order) if k is None else k
+    ladder = _ladder(runs, k, lambda p: 1 / p)
+    found = ahead(yes, runs)
+    inverse = ladder[start + size.astype(np.int64)] - ladder[start]
+    later = np.clip(last - start, 0, size) - (start + 1) * inverse
+    pairs = (yes - 1) * (later / np.maximum(size - 1, 1))
+    mean = yes * ((found + 1) * inverse + pairs) / np.maximum(size, 1)
+    some, before, begin = yes[..., runs.tied], found[..., runs.tied], start[..., runs.tied]
+    after = begin + (size[..., runs.tied] - some).astype(np.int64)
+    lowest = _packed(some, before, after, last, ladder)
+    highest = _packed(some, before, begin, last, ladder)
+    return _over_orders(mean, lowest, highest, ranking_totals(yes, runs), size, runs)
+
+
+def _ladder(runs: Runs, k: int | None, step: Step) -> Values:
+    """Add a discount up over the first 0, 1, 2, ... ranks; no rank beyond k adds to them."""
+    ranks = np.arange(1, len(runs.order) + 1)
+    kept = step(ranks) if k is None else np.where(ranks <= k, step(ranks), 0.0)
+    return np.asarray(np.r_[0.0, np.cumsum(kept)])
+
+
+def _in_order(
+    counts: Values, gains: Values, order: Positions, start: Positions, ladder: Values
+) -> Values:
+    """Discounted gain if items stand in the order of their levels, from a place on."""
+    total, place = np.zeros(counts.shape[1:]), start
+    for level in order:
+        after = place + counts[level].astype(np.int64)
+        total += gains[level] * (ladder[after] - ladder[place])
+        place = after
+    return total
+
+
+def _packed(yes: Values, found: Values, begin: Positions, last: int, ladder: Values) -> Values:
+    """Sum of precisions if positive items follow each other from a place on, some found before."""
+    inside = np.clip(last - begin, 0, yes).astype(np.int64)
+    return np.asarray(inside + (found - begin) * (ladder[begin + inside] - ladder[begin]))
+
+
+def _over_orders(
+    mean: Values, lowest: Values, highest: Values, best: Values, size: Values, runs: Runs
+) -> OverOrders:
+    """Add runs up and divide by the best value; ``lowest`` and ``highest`` are of tied runs."""
+
+    def relative(of_runs: Values) -> Values:
+        ratio = ranking_totals(of_runs, runs) / np.where(best == 0, 1.0, best)
+        return np.where(ranking_totals(size, runs) > 1, ratio, np.nan)
+
+    def with_tied(ends: Values) -> Values:
+        filled = mean.copy()
+        filled[..., runs.tied] = ends
+        return filled
+
+    middle = relative(mean)
+    if not len(runs.tied):
+        return OverOrders(mean=middle, lowest=middle, highest=middle)
+    return OverOrders(
+        mean=middle, lowest=relative(with_tied(lowest)), highest=relative(with_tied(highest))
+    )

@@ -1,0 +1,261 @@
+"""What scores are held against: draws of a label, known labels, or a table of the truth."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay._util.errors import ArgumentError, ModelError, RatingsError, UnknownNameError, suggest
+from assay._util.validation import written
+from assay.data.ratings import Ratings
+from assay.data.task import Label
+from assay.fits.datatree import ratings_of
+from assay.fits.labels import label_draws
+
+Codes = NDArray[np.int16]
+Source = xr.DataTree | xr.DataArray | Ratings | pd.Series | Mapping[Any, Any]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Truth:
+    """Draws of one label of all items.
+
+    Attributes
+    ----------
+    codes : ndarray of int16 (draw, item)
+        Positions in ``classes``; negative where the label is not known or does not apply.
+    shape : tuple of int
+        Number of chains and of draws a chain.
+    items : pandas.Index
+    classes : tuple of str
+        The lowest first if ``ordered``.
+    ordered : bool
+    cluster : ndarray of object (item,)
+        Name of the cluster of each item.
+    stratum : ndarray of object (item,)
+        Name of the stratum of each item, ``""`` where there is none.
+    weight : ndarray of float (item,)
+        Design weights.
+    label, reference : str
+        Name of the label, and whose truth it is.
+    ratings : Ratings or None
+        The ratings that came with the truth.
+    """
+
+    codes: Codes
+    shape: tuple[int, int]
+    items: pd.Index
+    classes: tuple[str, ...]
+    ordered: bool
+    cluster: NDArray[np.object_]
+    stratum: NDArray[np.object_]
+    weight: NDArray[np.float64]
+    label: str
+    reference: str
+    ratings: Ratings | None = None
+
+
+def read_truth(
+    source: Source, *, label: str | None = None, clusters: Mapping[Any, Any] | None = None
+) -> Truth:
+    """Read the truth of one label.
+
+    Parameters
+    ----------
+    source : xarray.DataTree, xarray.DataArray, Ratings, pandas.Series or mapping
+        A fit (its label draws); label draws ([chain,] draw, item[, label]) as class codes;
+        ratings with known truth; or the class of each item.
+    label : str, optional
+        Which label; not needed if there is one only.
+    clusters : mapping or pandas.Series, optional
+        The cluster of each item; that of the ratings, or one for all items, if not given.
+
+    Returns
+    -------
+    Truth
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no label of this name.
+    ModelError
+        If a label has to be named, or ``source`` is of another kind.
+    RatingsError
+        If no truth is known, an item occurs twice, or an item has no cluster.
+
+    Examples
+    --------
+    >>> truth = read_truth({"a": True, "b": False})
+    >>> truth.codes, truth.classes
+    (array([[1, 0]], dtype=int16), ('False', 'True'))
+    """
+    if label is not None and not isinstance(label, str):
+        raise ArgumentError(
+            f"label={written(label)}; it must be the name of a label", code="argument-names"
+        )
+    if isinstance(source, Ratings):
+        truth = _of_ratings(source, label)
+    elif isinstance(source, xr.DataTree):
+        truth = _of_fit(source, label)
+    elif isinstance(source, xr.DataArray):
+        truth = _of_draws(source, label)
+    elif isinstance(source, pd.Series | Mapping):
+        truth = _of_table(pd.Series(source), label)
+    else:
+        raise ModelError(
+            f"a {type(source).__name__} holds no truth; allowed: a fit, label draws, ratings with "
+            "known truth, a Series or dictionary from item to class",
+            code="argument-type",
+        )
+    _refuse_repeats(truth.items)
+    return truth if clusters is None else _with_clusters(truth, clusters)
+
+
+def _of_fit(fit: xr.DataTree, label: str | None) -> Truth:
+    ratings = ratings_of(fit)
+    chosen = ratings.task.labels[_choose(ratings.task.label_names, label)]
+    draws = label_draws(fit).sel(label=chosen.name).transpose("chain", "draw", "item")
+    codes = draws.to_numpy().reshape(-1, draws.sizes["item"])
+    shape = (draws.sizes["chain"], draws.sizes["draw"])
+    return _with_ratings(ratings, chosen, codes, shape, str(fit.attrs["reference"]))
+
+
+def _of_ratings(ratings: Ratings, label: str | None) -> Truth:
+    place = _choose(ratings.task.label_names, label)
+    chosen, codes = ratings.task.labels[place], ratings.truth[:, place]
+    if (codes < 0).all():
+        raise RatingsError(
+            f"these ratings know the truth of {chosen.name!r} for no item; read them with truth=, "
+            "or fit them and score against the fit",
+            code="no-known-truth",
+        )
+    return _with_ratings(ratings, chosen, codes[None], (1, 1), "known truth")
+
+
+def _with_ratings(
+    ratings: Ratings, label: Label, codes: Codes, shape: tuple[int, int], reference: str
+) -> Truth:
+    return Truth(
+        codes=codes.astype(np.int16),
+        shape=shape,
+        items=ratings.items.index,
+        classes=label.classes,
+        ordered=label.ordered,
+        cluster=ratings.items["cluster"].to_numpy(object),
+        stratum=ratings.items["stratum"].to_numpy(object),
+        weight=ratings.items["weight"].to_numpy(float),
+        label=label.name,
+        reference=reference,
+        ratings=ratings,
+    )
+
+
+def _choose(names: Sequence[str], label: str | None) -> int:
+    """Return the position of the label that is meant."""
+    if label is None and len(names) > 1:
+        raise ModelError(
+            f"which label? name one with label=: {', '.join(names)}", code="which-label"
+        )
+    if label is None:
+        return 0
+    if label not in names:
+        raise UnknownNameError(f"no label {label!r}; {suggest(label, names)}", code="unknown-label")
+    return names.index(label)
+
+
+def _of_draws(draws: xr.DataArray, label: str | None) -> Truth:
+    if "label" in draws.dims:
+        names = [str(name) for name in draws["label"].to_numpy()]
+        place = _choose(names, label)
+        draws, label = draws.isel(label=place), names[place]
+    if "item" not in draws.dims or set(draws.dims) - {"chain", "draw", "item"}:
+        raise ModelError(
+            f"draws have the dims {draws.dims}; allowed: item, with chain, draw and label",
+            code="draws-dims",
+        )
+    full = draws.expand_dims([dim for dim in ("chain", "draw") if dim not in draws.dims])
+    full = full.transpose("chain", "draw", "item")
+    codes: Codes = full.to_numpy().reshape(-1, full.sizes["item"]).astype(np.int16)
+    return _plain(
+        codes,
+        (full.sizes["chain"], full.sizes["draw"]),
+        pd.Index([str(name) for name in full["item"].to_numpy()]),
+        tuple(str(k) for k in range(max(2, int(codes.max()) + 1))),
+        ordered=True,
+        label=label or "truth",
+        reference=str(draws.attrs.get("reference", "as given")),
+    )
+
+
+def _of_table(table: pd.Series, label: str | None) -> Truth:
+    if table.empty or table.isna().all():
+        raise RatingsError("the truth is empty; give the class of each item", code="empty-truth")
+    categorical = isinstance(table.dtype, pd.CategoricalDtype)
+    values = table.astype("category")
+    codes: Codes = values.cat.codes.to_numpy().astype(np.int16)
+    text = not categorical and not pd.api.types.is_numeric_dtype(values.cat.categories.dtype)
+    return _plain(
+        codes[None],
+        (1, 1),
+        pd.Index([str(name) for name in table.index]),
+        tuple(str(name) for name in values.cat.categories),
+        ordered=bool(values.cat.ordered) or not (categorical or text),
+        label=label or str(table.name or "truth"),
+        reference="known truth",
+    )
+
+
+def _plain(
+    codes: Codes,
+    shape: tuple[int, int],
+    items: pd.Index,
+    classes: tuple[str, ...],
+    *,
+    ordered: bool,
+    label: str,
+    reference: str,
+) -> Truth:
+    return Truth(
+        codes=codes,
+        shape=shape,
+        items=items,
+        classes=classes,
+        ordered=ordered,
+        cluster=np.full(len(items), "", object),
+        stratum=np.full(len(items), "", object),
+        weight=np.ones(len(items)),
+        label=label,
+        reference=reference,
+    )
+
+
+def _with_clusters(truth: Truth, clusters: Mapping[Any, Any] | pd.Series) -> Truth:
+    if not isinstance(clusters, pd.Series | Mapping):
+        raise ArgumentError(
+            f"clusters={written(clusters)}; give a dictionary or a Series from item to cluster",
+            code="argument-type",
+        )
+    named: dict[str, Hashable] = {str(k): v for k, v in clusters.items()}
+    missing = [item for item in truth.items if item not in named]
+    if missing:
+        raise RatingsError(
+            f"{len(missing)} items have no cluster, e.g. {missing[0]!r}",
+            code="items-without-cluster",
+            numbers={"items": len(missing)},
+        )
+    cluster = np.asarray([str(named[item]) for item in truth.items], object)
+    return Truth(**{**vars(truth), "cluster": cluster})
+
+
+def _refuse_repeats(items: pd.Index) -> None:
+    if items.has_duplicates:
+        twice = items[items.duplicated()].unique()
+        raise RatingsError(
+            f"{len(twice)} items occur more than once, e.g. {twice[0]!r}",
+            code="repeated-items",
+            numbers={"items": len(twice)},
+        )

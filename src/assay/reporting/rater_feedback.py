@@ -1,0 +1,158 @@
+"""Who to talk to and about what: answers that a rater gives more often than the others do."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay._util.plurals import counted
+from assay._util.words import lines_of
+from assay.data.ratings import Ratings
+from assay.data.score_bins import raters_of_scores
+from assay.fits.labels import label_probabilities
+from assay.inference.label_doubts import doubts_by_label
+from assay.raters.reliability import rater_reliability
+
+SURE = 0.9
+"""Probability from which a rater is said to differ from the others."""
+
+LEAST_EXCESS = 0.05
+"""Smallest difference worth a talk, in probability."""
+
+LEAST_WRONG = 1.0
+"""Fewest wrong answers that such a difference has to have made."""
+
+EXAMPLES = 3
+MOST_TALKS = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Talk:
+    """A rater, what to talk about, and items to look at together."""
+
+    rater: str
+    label: str
+    true_class: str
+    reported_class: str
+    rate: float
+    others: float
+    probability: float
+    wrong: float
+    items: tuple[str, ...]
+
+    def __str__(self) -> str:
+        about = (
+            f"Rater {self.rater} answers {self.reported_class!r} to {self.label} where the truth "
+            f"is {self.true_class!r} in {self.rate:.0%} of the cases, the other raters in "
+            f"{self.others:.0%} (P(more often) = {self.probability:.2f}): about "
+            f"{counted(round(self.wrong), 'wrong answer')} more than they would have given."
+        )
+        if not self.items:
+            return about
+        items = "item" if len(self.items) == 1 else "items"
+        return f"{about} Look together at {items} {', '.join(self.items)}."
+
+
+def talks(fit: xr.DataTree, ratings: Ratings) -> list[Talk]:
+    """Find the raters who err more often than the others, and on what.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+    ratings : Ratings
+        Those of the fit.
+
+    Returns
+    -------
+    list of Talk
+        Errors whose probability, as recorded, exceeds the mean of the other raters' by more than
+        0.05 in the posterior mean and by more than 0 with probability 0.9. The five that made most
+        wrong answers: the excess times the number of items of the true class, by the posterior,
+        that the rater was asked about; one at least. Of an answer that a rater gives too often
+        whatever is true, the true class where it shows most. Of labels whose classes may not be
+        what their names say there is none. Raters of scores alone answer nothing:
+        they are neither named nor among the others.
+    """
+    answering = ~raters_of_scores(ratings)
+    if answering.sum() < 2:
+        return []
+    reliability = rater_reliability(fit).isel(rater=np.flatnonzero(answering))
+    chance = label_probabilities(fit)
+    excess = _excess(reliability).merge(_asked(ratings, chance))
+    excess = excess[~excess["label"].isin(list(doubts_by_label(fit)))]
+    excess = excess.assign(wrong=excess["gap"] * excess["asked"])
+    excess = excess[excess["wrong"] >= LEAST_WRONG]
+    excess = excess.sort_values("wrong", ascending=False, kind="stable")
+    table = excess.drop_duplicates(["rater", "label", "reported_class"]).head(MOST_TALKS)
+    return [_talk(line, ratings, chance) for line in lines_of(table)]
+
+
+def _excess(reliability: xr.DataArray) -> pd.DataFrame:
+    """Lines of the errors that a rater makes more often than the mean of the others."""
+    draws = reliability.transpose("chain", "draw", "rater", ...)
+    values = draws.to_numpy().reshape(-1, *draws.shape[2:])
+    raters = values.shape[1]
+    others = (values.sum(axis=1, keepdims=True) - values) / (raters - 1)
+    gap = values - others
+    statistics = {
+        "rate": values.mean(axis=0),
+        "others": others.mean(axis=0),
+        "gap": gap.mean(axis=0),
+        "probability": (gap > 0).mean(axis=0),
+    }
+    dims = draws.dims[2:]
+    coords = {dim: draws[dim].to_numpy() for dim in dims}
+    frame = xr.Dataset({k: (dims, v) for k, v in statistics.items()}, coords=coords)
+    lines = frame.to_dataframe().reset_index()
+    wrong = lines["true_class"] != lines["reported_class"]
+    return lines[wrong & (lines["gap"] > LEAST_EXCESS) & (lines["probability"] > SURE)]
+
+
+def _asked(ratings: Ratings, chance: xr.DataArray) -> pd.DataFrame:
+    """How many items of each class each rater was asked about: a line per rater, label, class."""
+    p = np.nan_to_num(chance.transpose("item", "label", "class").to_numpy())
+    answered = (ratings.answers >= 0)[..., None]
+    asked = np.zeros((len(ratings.raters), *p.shape[1:]))
+    np.add.at(asked, ratings.rater, p[ratings.item] * answered)
+    coords = {
+        "rater": ratings.raters.index.astype(str),
+        "label": list(ratings.task.label_names),
+        "true_class": chance["class"].to_numpy().astype(str),
+    }
+    return (
+        xr.DataArray(asked, coords=coords, dims=list(coords))
+        .to_series()
+        .rename("asked")
+        .reset_index()
+    )
+
+
+def _talk(line: dict[str, Any], ratings: Ratings, chance: xr.DataArray) -> Talk:
+    names = ("rater", "label", "true_class", "reported_class")
+    told = {name: str(line[name]) for name in names}
+    return Talk(
+        **told,
+        rate=line["rate"],
+        others=line["others"],
+        probability=line["probability"],
+        wrong=line["wrong"],
+        items=_examples(told, ratings, chance),
+    )
+
+
+def _examples(told: dict[str, str], ratings: Ratings, chance: xr.DataArray) -> tuple[str, ...]:
+    """Items to which the rater gave that answer and whose truth is most probably the other."""
+    label = ratings.task.label_names.index(told["label"])
+    classes = ratings.task.labels[label].classes
+    if told["reported_class"] not in classes:
+        return ()
+    code = classes.index(told["reported_class"])
+    rater = list(map(str, ratings.raters.index)).index(told["rater"])
+    mine = (ratings.rater == rater) & (ratings.answers[:, label] == code)
+    items: NDArray[np.int64] = np.unique(ratings.item[mine])
+    p = chance.sel({"label": told["label"], "class": told["true_class"]}).to_numpy()[items]
+    best = np.argsort(-np.nan_to_num(p), kind="stable")[:EXAMPLES]
+    return tuple(str(ratings.items.index[items[k]]) for k in best if p[k] > 0.5)

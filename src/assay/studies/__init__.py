@@ -1,0 +1,1 @@
+"""Whole published procedures, made of the other packages."""

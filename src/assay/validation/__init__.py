@@ -1,0 +1,1 @@
+"""How far to trust a fit: predictive checks, gold left out, sensitivity, stability."""

@@ -1,0 +1,112 @@
+"""Metrics that hang on which items are hard: beside them what they are if all are equally hard."""
+
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+
+from assay._util.words import interval, lines_of
+from assay.comparison.refit import SHORT, refit
+from assay.evaluation import metrics
+from assay.fits.datatree import ratings_of, spec_of
+from assay.fits.summary import summarize
+from assay.inference.fit_arguments import MODES_ALONE
+from assay.validation.variants import DIFFICULTY, equally_hard
+
+CODE = "difficulty_decides"
+LEAST = 0.02
+"""Difference of two estimates below which nobody would draw another conclusion."""
+MOST_ITEMS = 20_000
+"""Items up to which the second fit is made, which takes seconds."""
+KEYS = ["metric", "system", "estimand"]
+EQUAL = "equal_difficulty"
+"""End of the columns that are of the model in which all items are equally hard."""
+
+
+def held_against_equal_difficulty(
+    fit: xr.DataTree, table: pd.DataFrame, *, level: float = 0.95, **asked: Any
+) -> pd.DataFrame:
+    """Find the metrics that the layer of difficulty moves out of their interval without it.
+
+    Where no gold and no reference group says what is true, votes alone do; a layer of difficulty
+    says how much those on hard items count. The same model without it is fitted by Laplace's
+    approximation.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+    table : pandas.DataFrame
+        From :func:`assay.summarize`, with one estimand or several.
+    level : float
+        Probability of the intervals of ``table``.
+    **asked
+        Arguments of :func:`assay.metrics` that ``table`` was made with, but for the estimand.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A line per metric, system and estimand where one estimate lies outside the interval of the
+        other, farthest first: ``metric``, ``system``, ``estimand``, ``mean``, ``lower``, ``upper``,
+        ``mean_equal_difficulty``, ``lower_equal_difficulty``, ``upper_equal_difficulty``, ``code``.
+        Empty if items have no difficulty in this fit, if known truth, gold or a reference group
+        says what is true, of a mode alone (``map``, ``em``), and of more than 20,000 items.
+    """
+    columns = [*KEYS, "mean", "lower", "upper"]
+    if not _rests_on_votes(fit):
+        return table[columns].iloc[:0].assign(code=[])
+    changes = {"raters": equally_hard(spec_of(fit).raters), "method": "laplace"}
+    other, _ = refit(fit, ratings_of(fit), SHORT, changes)
+    estimands = dict.fromkeys(text.split(" ")[0] for text in table["estimand"])
+    plain = pd.concat(
+        [summarize(metrics(other, estimand=e, **asked), level=level) for e in estimands]
+    )
+    # A population estimand says more behind its name, which may differ between the two.
+    both = [t[columns].assign(place=t["estimand"].str.split(" ").str[0]) for t in (table, plain)]
+    joined = both[0].merge(
+        both[1].drop(columns="estimand"),
+        on=["metric", "system", "place"],
+        suffixes=("", f"_{EQUAL}"),
+    )
+    apart = (joined["mean"] - joined[f"mean_{EQUAL}"]).abs()
+    outside = _outside(joined, "", f"_{EQUAL}") | _outside(joined, f"_{EQUAL}", "")
+    found = joined[outside & (apart >= LEAST)].drop(columns="place")
+    order = apart[found.index].sort_values(ascending=False, kind="stable").index
+    return found.loc[order].reset_index(drop=True).assign(code=CODE)
+
+
+def _rests_on_votes(fit: xr.DataTree) -> bool:
+    """Whether items have a difficulty, votes alone say what is true, and a refit takes seconds."""
+    spec, data = spec_of(fit), fit["constant_data"]
+    hard = any(part.startswith(DIFFICULTY) for part in spec.rater_parts)
+    # Intervals of a mode alone are too narrow to leave a number out.
+    if not hard or spec.anchored or fit.attrs.get("method") in MODES_ALONE:
+        return False
+    if data.sizes["item"] > MOST_ITEMS:
+        return False
+    return not ratings_of(fit).has_truth.any()
+
+
+def difficulty_sentence(found: pd.DataFrame) -> str:
+    """Say both numbers of the metric that moves most, what it means and what to do.
+
+    Parameters
+    ----------
+    found : pandas.DataFrame
+        From :func:`held_against_equal_difficulty`, with a line or more.
+    """
+    line = lines_of(found.head(1))[0]
+    where = f" of {line['system']}" if line["system"] else ""
+    here = interval(line["mean"], line["lower"], line["upper"])
+    there = interval(*(line[f"{name}_{EQUAL}"] for name in ("mean", "lower", "upper")))
+    more = f" The same holds for {len(found) - 1} more metrics." if len(found) > 1 else ""
+    return (
+        f"{line['metric']}{where} is {here} by this fit, and {there} by the same model in which "
+        "all items are equally hard. The votes on hard items do not settle which is right, so "
+        f"report both. The truth of some items (truth=) would settle it.{more} [{CODE}]"
+    )
+
+
+def _outside(joined: pd.DataFrame, first: str, second: str) -> pd.Series:
+    """Whether the first mean lies outside the second interval."""
+    mean = joined[f"mean{first}"]
+    return (mean < joined[f"lower{second}"]) | (mean > joined[f"upper{second}"])

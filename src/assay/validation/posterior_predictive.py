@@ -1,0 +1,285 @@
+"""predictive_checks: does the fitted model produce answers like those that were given?"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay._util.intervals import interval_ends, require_level
+from assay._util.validation import require_count
+from assay.data.meetings import Design, GroupMeetings, build_design, build_meetings
+from assay.data.ratings import Ratings
+from assay.data.repeated_pairs import RepeatedPairs, repeated_pairs
+from assay.data.states import MISSING, Vectors, vector_name
+from assay.fits.datatree import ratings_of
+from assay.fits.predict import predict_answers
+from assay.inference.unanimity import VOTES, label_votes
+from assay.raters.agreements.columns import WHOLE, column_names
+from assay.raters.agreements.expected import replicated_statistics
+
+Floats = NDArray[np.float64]
+
+CHECKED = ("percent", "krippendorff_alpha")
+WITHIN, ACROSS = "percent_within_groups", "percent_across_groups"
+OTHER = "any other answer"
+ALL_SAY = "all say"
+REPEATS = "says the same again"
+ENOUGH_PAIRS = 10
+"""Pairs of a rater's ratings of one item from which on their agreement is looked at."""
+
+Line = tuple[str, str, str, str, Floats]
+"""Check, group, label, quantity; the observed value, then that of each replicate."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Patterns:
+    """The most common answer vectors of each rater group.
+
+    Attributes
+    ----------
+    rows : ndarray of bool (rating,)
+        Ratings with an answer.
+    group : ndarray of int (rating,)
+    groups : tuple of str
+    vectors : ndarray of int16 (pattern, label)
+    chosen : ndarray of bool (group, pattern)
+        Which patterns are common in which group.
+    """
+
+    rows: NDArray[np.bool_]
+    group: NDArray[np.int64]
+    groups: tuple[str, ...]
+    vectors: Vectors
+    chosen: NDArray[np.bool_]
+
+    def shares(self, answers: Vectors) -> Floats:
+        """Share of each pattern, and of all that are not common, in each group."""
+        sizes = np.bincount(self.group[self.rows], minlength=len(self.groups))
+        found = np.empty((len(self.groups), len(self.vectors) + 1), np.int64)
+        for n, vector in enumerate(self.vectors):
+            same = self.rows & (answers == vector).all(axis=1)
+            found[:, n] = np.bincount(self.group[same], minlength=len(self.groups))
+        found[:, -1] = sizes - (found[:, :-1] * self.chosen).sum(axis=1)
+        return np.asarray(found / sizes[:, None])
+
+
+def predictive_checks(
+    fit: xr.DataTree,
+    *,
+    patterns: int = 10,
+    level: float = 0.95,
+    draws: int = 200,
+    rng: int | np.random.Generator = 1,
+) -> pd.DataFrame:
+    r"""Compare the answers with posterior predictive replicates of them.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`.
+    patterns : int
+        How many of the most common answer vectors of each rater group to check.
+    level : float
+        Probability of the predictive intervals, between 0 and 1.
+    draws : int
+        Number of replicates.
+    rng : int or numpy.random.Generator
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``check`` (``"agreement"``, ``"answers"``, ``"unanimity"`` or ``"repeats"``), ``group`` (of
+        raters; ``""`` for all), ``label``, ``quantity`` (percent agreement, of all, within rater
+        groups or across them; Krippendorff's alpha; an answer vector whose share it is;
+        ``"all say <class>"``, the share of the items with three answers or more on which all do;
+        or ``"<rater> says the same again"``, the share of ten pairs or more of that rater's ratings
+        of one item that agree in all that both answer), ``observed``, ``expected``, ``lower``,
+        ``upper`` (of the replicates), ``tail``. Lines are sorted by ``tail`` within a check: the
+        worst misfit stands first.
+
+    Raises
+    ------
+    ModelError
+        If ``patterns`` or ``draws`` is out of range.
+    FitError
+        If ``level`` is, or ``fit`` is no fit.
+
+    Notes
+    -----
+    With D replicates, ``tail`` is two-sided,
+
+    .. math:: \min\left(1,\; 2\, \frac{1 + \min(\#\{T^{rep} \ge T\}, \#\{T^{rep} \le T\})}
+              {1 + D}\right)
+
+    Such tails are conservative, since the data fitted the model that they are compared with, items'
+    states included: where the model is right, one line in a hundred has a tail of at most 0.2, and
+    hardly any of at most 0.05 (benchmark ``claims``, study ``checks``). A small one is a gross
+    misfit, a large one is no proof. Average agreement and shares of answers fit all the same where
+    items differ in how hard they are for everybody; that raters are of one mind more often than
+    the model expects shows it, on large data. Models that say so are compared by leaving clusters
+    out. Raters of a group who agree more with each other than the
+    model expects err together (``reference="groups"``, or known truth, would tell how often).
+
+    References
+    ----------
+    Gelman, A., Meng, X.-L. & Stern, H. (1996). Posterior predictive assessment of model fitness via
+    realized discrepancies. Statistica Sinica 6, 733-807.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("single", n_items=20, n_raters=3, classes=["a", "b"], rng=1)
+    >>> tree = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    >>> predictive_checks(tree, draws=20)["check"].unique().tolist()
+    ['agreement', 'answers', 'unanimity']
+    """
+    require_level(level)
+    require_count("patterns", patterns, least=0)
+    ratings = ratings_of(fit)
+    design = build_design(ratings)
+    common, meetings = _common(ratings, patterns), build_meetings(ratings, design)
+    pairs = repeated_pairs(ratings, ratings.answers)
+    several = np.flatnonzero(pairs.count >= ENOUGH_PAIRS)
+    shares: list[Floats] = []
+    again: list[Floats] = []
+    alike: list[Floats] = []
+    unanimous: list[Floats] = []
+    every: Iterable[Vectors] = chain([ratings.answers], predict_answers(fit, draws=draws, rng=rng))
+    every = _noted(every, common.shares, shares)
+    every = _noted(every, lambda answers: unanimous_shares(ratings, answers), unanimous)
+    every = _noted(every, lambda answers: _same_again(pairs, answers)[several], again)
+    if meetings is not None:
+        every = _noted(every, meetings.percent, alike)
+    lines = _agreement(ratings, design, every)
+    if meetings is not None:
+        lines += _by_group(ratings, meetings, np.stack(alike))
+    lines += _answers(ratings, common, np.stack(shares))
+    lines += _unanimity(ratings, np.stack(unanimous))
+    lines += [
+        ("repeats", "", WHOLE, f"{rater} {REPEATS}", column)
+        for rater, column in zip(ratings.raters.index[several], np.stack(again).T, strict=True)
+    ]
+    table = pd.DataFrame(
+        [
+            {"check": check, "group": group, "label": label, "quantity": quantity}
+            | _compare(values[0], values[1:], level)
+            for check, group, label, quantity, values in lines
+        ]
+    )
+    return table.sort_values(["check", "tail"], kind="stable", ignore_index=True)
+
+
+def unanimous_shares(ratings: Ratings, answers: Vectors) -> Floats:
+    """Share of the items with three answers or more on which all say the same, by what they say.
+
+    A rater's repeated answer counts once.
+
+    Returns
+    -------
+    ndarray (class of each label in turn,)
+        NaN where no item has three answers.
+    """
+    found = []
+    for n, label in enumerate(ratings.task.labels):
+        votes = label_votes(ratings, answers[:, n], len(label.classes))
+        asked = votes.sum(axis=1)
+        enough = asked >= VOTES
+        alike = (votes[enough] == asked[enough, None]).sum(axis=0)
+        found.append(alike / enough.sum() if enough.any() else np.full(len(label.classes), np.nan))
+    return np.concatenate(found)
+
+
+def _same_again(pairs: RepeatedPairs, answers: Vectors) -> Floats:
+    """Share of each rater's pairs that agree in all that both answer: (rater,)."""
+    told, same = pairs.compare(answers)
+    return np.asarray(np.divide(same, told, np.full(len(told), np.nan), where=told > 0))
+
+
+def _noted(
+    every: Iterable[Vectors], what: Callable[[Vectors], Floats], notes: list[Floats]
+) -> Iterator[Vectors]:
+    """Pass replicates on, noting something of each: so that only one is held at a time."""
+    for answers in every:
+        notes.append(what(answers))
+        yield answers
+
+
+def _agreement(ratings: Ratings, design: Design, every: Iterable[Vectors]) -> list[Line]:
+    """Agreement in the data, then in each replicate."""
+    names = column_names(ratings.task, None)
+    columns = replicated_statistics(ratings.task, design, every, names)
+    return [
+        ("agreement", "", label, statistic, column[statistic])
+        for label, column in zip(names, columns, strict=True)
+        for statistic in CHECKED
+    ]
+
+
+def _by_group(ratings: Ratings, meetings: GroupMeetings, alike: Floats) -> list[Line]:
+    """Agreement within rater groups and across them, in the data and in each replicate."""
+    names = [*((group, WITHIN) for group in meetings.groups), ("", WITHIN), ("", ACROSS)]
+    return [
+        ("agreement", group, label, quantity, alike[:, kind, n])
+        for kind, (group, quantity) in enumerate(names)
+        for n, label in enumerate(ratings.task.label_names)
+    ]
+
+
+def _answers(ratings: Ratings, common: Patterns, shares: Floats) -> list[Line]:
+    """Share of each common answer vector in the data, then in each replicate."""
+    words = [*(vector_name(ratings.task, v) for v in common.vectors), OTHER]
+    return [
+        ("answers", group, WHOLE, words[n], shares[:, g, n])
+        for g, group in enumerate(common.groups)
+        for n in [*np.flatnonzero(common.chosen[g]), len(common.vectors)]
+        if shares[:, g, n].any()
+    ]
+
+
+def _unanimity(ratings: Ratings, shares: Floats) -> list[Line]:
+    """Share of items on which all say the same, in the data, then in each replicate."""
+    names = [(la.name, cls) for la in ratings.task.labels for cls in la.classes]
+    return [
+        ("unanimity", "", label, f"{ALL_SAY} {name}", shares[:, n])
+        for n, (label, name) in enumerate(names)
+        if not np.isnan(shares[0, n])
+    ]
+
+
+def _common(ratings: Ratings, count: int) -> Patterns:
+    rows = (ratings.answers != MISSING).any(axis=1)
+    of_rater = ratings.raters["group"].to_numpy().astype(str)
+    groups, group = np.unique(of_rater[ratings.rater[rows]], return_inverse=True)
+    vectors, which = np.unique(ratings.answers[rows], axis=0, return_inverse=True)
+    counts = np.zeros((len(groups), len(vectors)), np.int64)
+    np.add.at(counts, (group.ravel(), which.ravel()), 1)
+    place = (-counts).argsort(axis=1, kind="stable").argsort(axis=1, kind="stable")
+    chosen = (place < count) & (counts > 0)
+    used = chosen.any(axis=0)
+    everywhere = np.zeros(len(rows), np.int64)
+    everywhere[rows] = group.ravel()
+    return Patterns(
+        rows=rows,
+        group=everywhere,
+        groups=tuple(groups.tolist()),
+        vectors=vectors[used],
+        chosen=chosen[:, used],
+    )
+
+
+def _compare(observed: float, replicated: Floats, level: float) -> dict[str, float]:
+    """Observed value beside its predictive distribution; undefined replicates left out."""
+    known = replicated[~np.isnan(replicated)]
+    names = ("observed", "expected", "lower", "upper", "tail")
+    if np.isnan(observed) or not len(known):
+        return dict(zip(names, (observed, *[np.nan] * 4), strict=True))
+    # Shares that are equal but for rounding are equal.
+    slack = 1e-12
+    beyond = min((known >= observed - slack).sum(), (known <= observed + slack).sum())
+    tail = min(1.0, 2 * (1 + beyond) / (1 + len(known)))
+    ends = interval_ends(known, level)
+    return dict(zip(names, (float(observed), float(known.mean()), *ends, tail), strict=True))

@@ -1,0 +1,104 @@
+from pathlib import Path
+
+import pytest
+from refusals import refusal
+
+from assay._util.errors import TaskError, UnknownNameError
+from assay.data.catalogue import catalogue_names
+from assay.data.task_files import load_task, task_from_json
+
+SHIPPED = ["ais", "generation", "grounding", "relevance", "retrieval", "single"]
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "own.toml"
+    path.write_text(text)
+    return path
+
+
+def test_the_shipped_tasks_are_there() -> None:
+    assert catalogue_names("tasks") == SHIPPED
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_task_survives_json(name: str) -> None:
+    task = load_task(name)
+    if name == "single":
+        task = task.with_classes({"label": ("x", "y")})
+    assert task_from_json(task.to_json()) == task
+
+
+def test_a_task_is_returned_as_it_is() -> None:
+    task = load_task("ais")
+    assert load_task(task) is task
+
+
+def test_a_file_of_ones_own_takes_its_name_from_the_file(tmp_path: Path) -> None:
+    task = load_task(written(tmp_path, '[[labels]]\nname = "good"\n'))
+    assert (task.name, task.label_names, task.classes["good"]) == ("own", ("good",), ("no", "yes"))
+
+
+def test_a_soft_rule_is_not_blocked_by_default(tmp_path: Path) -> None:
+    text = '[[labels]]\nname="a"\n[[labels]]\nname="b"\n'
+    text += '[[rules]]\nexpression="a -> b"\ntruth="soft"\n[[rules]]\nexpression="b -> a"\n'
+    rules = load_task(written(tmp_path, text)).rules
+    assert [(r.name, r.truth, r.response) for r in rules] == [
+        ("a -> b", "soft", "off"),
+        ("b -> a", "hard", "block"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("[[label]]\nname='a'", "unknown key 'label' in the file; did you mean labels?"),
+        ("[[labels]]\nname='a'\nclases=['x','y']", "did you mean classes?"),
+        ("[[labels]]\nname=''", "has no name"),
+        ("[[labels]]\nname='a'\n[[labels]]\nname='a'", "label a is declared twice"),
+        ("[[labels]]\nname='a'\nclasses=['x']", "at least two different names"),
+        ("[[labels]]\nname='a'\nclasses=['x','x']", "at least two different names"),
+        ("[[labels]]\nname='a'\nclasses='x'", "must be a list"),
+        ("labels = 3", "must be a list of tables"),
+        ("", "no labels"),
+        ("[[labels]]\nname='a'\nasked_if='b'", "names 'b', which is no label"),
+        ("[[labels]]\nname='a'\n[[rules]]\ntruth='hard'", "has no expression"),
+        (
+            "[[labels]]\nname='a'\n[[rules]]\nexpression='a'\ntruth='hrad'",
+            "allowed: hard, soft, off",
+        ),
+        ("[[labels]]\nname='a'\n[[rules]]\nexpression='a'\nresponse='stop'", "allowed: block"),
+        ("[columns]\nqueri='q'\n[[labels]]\nname='a'", "unknown column role 'queri'"),
+        ("[[labels]\n", "not valid TOML"),
+    ],
+)
+def test_a_wrong_file_is_refused_in_words(text: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(TaskError) as caught:
+        load_task(written(tmp_path, text))
+    assert words in str(caught.value)
+
+
+def test_all_problems_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
+    text = "[[labels]]\nname='a'\nclasses=['x']\n[[rules]]\nexpression='a -> b'\n"
+    with pytest.raises(TaskError, match="2 problems"):
+        load_task(written(tmp_path, text))
+
+
+def test_an_unknown_name_shows_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(
+        UnknownNameError, match="did you mean grounding", check=refusal("unknown-task")
+    ):
+        load_task("groundin")
+
+
+def test_responses_are_set_by_name_or_expression() -> None:
+    task = load_task("retrieval")
+    by_name = task.with_responses({"sufficient_is_relevant": "warn"})
+    by_text = task.with_responses({"evidence_sufficient -> topically_relevant": "warn"})
+    assert by_name == by_text
+    assert [r.response for r in by_name.rules] == ["warn", "block"]
+    assert [r.response for r in task.rules] == ["block", "block"]
+
+
+def test_a_response_that_is_none_is_refused() -> None:
+    with pytest.raises(TaskError, check=refusal("response-argument")):
+        load_task("retrieval").with_responses({"sufficient_is_relevant": "forbid"})

@@ -1,0 +1,286 @@
+"""Where the variance of a metric comes from, and what more data would make of it."""
+
+import json
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import xarray as xr
+from refusals import refusal
+
+import assay
+from assay._util.errors import FitError, UnknownNameError
+from assay.evaluation import expected_width, metric, registry, variance_budget
+from assay.evaluation.components import Components
+from assay.evaluation.pre_posterior import planned_ratings
+from assay.evaluation.stream import posterior_labels, second_labels
+from assay.evaluation.widths import evidence_share
+from assay.fits.datatree import ratings_of
+
+PARTS = ["parameters", "labels", "clusters"]
+
+
+def fitted(n_clusters, draws):
+    ratings = assay.simulate(
+        "retrieval",
+        n_items=6 * n_clusters,
+        n_clusters=n_clusters,
+        n_systems=2,
+        ratings_per_item=2,
+        rng=4,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return assay.fit(ratings, method="laplace", draws=draws, chains=2, rng=1, progress=False)
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return fitted(30, 2000)
+
+
+@pytest.fixture(scope="module")
+def few():
+    return fitted(8, 50)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Simulate fewer sets of new ratings."""
+    monkeypatch.setattr("assay.evaluation.widths.SETS", 4)
+    monkeypatch.setattr("assay.evaluation.widths.DRAWS", 30)
+
+
+@pytest.mark.parametrize("sets", [1, 2, 4])
+def test_components_are_the_variances_that_made_the_values(sets):
+    """Parameters 4, labels 1, clusters 9 (none without weights), of independent normals."""
+    rng, draws = np.random.default_rng(1), 40_000
+    shared = rng.normal(0, 2, draws)
+    own = [rng.normal(0, 1, draws) for _ in range(2)]
+    noise = rng.normal(0, 3 if sets > 1 else 0, (2, sets, draws))
+    first, second = (shared + own[n] + noise[n] for n in range(2))
+    found = Components.of_pairs(first[:, None, :, None], second[:, None, :, None]).means()
+    expected = [4, 1, 9 if sets > 1 else 0]
+    assert np.ravel(found) == pytest.approx(expected, abs=0.25)
+
+
+def test_undefined_draws_are_left_out_of_both():
+    values = np.array([1.0, 2.0, np.nan, 4.0])
+    parts = Components.of_pairs(values[None, None, :, None], values[None, None, :, None])
+    parameters, labels, clusters = np.ravel(parts.means())
+    assert parameters == pytest.approx(np.var([1, 2, 4]))
+    assert (labels, clusters) == pytest.approx((0, 0))
+    assert np.isnan(parts.labels[0, 2, 0])
+    # What one draw of the labels lacks, the other still tells of.
+    other = np.array([1.0, np.nan, 2.0, 4.0])
+    mixed = Components.of_pairs(values[None, None, :, None], other[None, None, :, None])
+    total = np.sum(mixed.means())
+    squares = [(v - np.nanmean(v)) ** 2 for v in (values, other)]
+    assert total == pytest.approx(np.nanmean(np.nanmean(squares, axis=0)))
+    assert mixed.sums().mean() == pytest.approx(total)
+    nothing = Components.of_pairs(np.full((1, 1, 3, 1), np.nan), np.zeros((1, 1, 3, 1)))
+    assert np.isnan(nothing.means()).all()
+
+
+def test_second_labels_have_the_law_of_the_first(fit):
+    """Same share of each state of each item, but other draws."""
+    first, second = posterior_labels(fit), second_labels(fit)
+    assert (first.states != second.states).any()
+    np.testing.assert_array_equal(second.states, second_labels(fit).states)
+    for state in range(len(first.codes)):
+        shares = [(draws.states == state).mean(axis=0) for draws in (first, second)]
+        error = np.sqrt(shares[0] * (1 - shares[0]) * 2 / len(first.states)) + 1 / 300
+        assert (abs(shares[0] - shares[1]) < 5 * error).all()
+
+
+@pytest.mark.parametrize("estimand", ["population", "finite"])
+@pytest.mark.parametrize("contrast", [None, ("system_2", "system_1")])
+def test_components_sum_to_the_posterior_variance(fit, estimand, contrast):
+    table = variance_budget(fit, estimand=estimand, contrast=contrast)
+    draws = assay.metrics(fit, estimand=estimand)["ndcg_at_k"]
+    if contrast is None:
+        assert len(table) == 12
+        reported = draws.sel(system="system_1").to_numpy().var()
+    else:
+        assert set(table["system"]) == {"system_2 - system_1"}
+        reported = (draws.sel(system="system_2") - draws.sel(system="system_1")).to_numpy().var()
+    line = table[table["metric"] == "ndcg_at_k"].iloc[0]
+    assert line["variance"] == pytest.approx(reported)
+    gap = (table["variance"] - table[PARTS].sum(axis=1)).abs()
+    assert (gap <= 3 * table["mcse"]).all()
+    assert (table["monte_carlo"] < 0.05 * table["variance"]).all()
+    assert (table["clusters"] == 0).all() == (estimand == "finite")
+    assert set(table["estimand"]) == {estimand}
+    assert set(table["reference"]) == {fit.attrs["reference"]}
+
+
+def test_what_only_the_second_labels_hold_is_within_the_error(fit):
+    """No draw that is reported misleads, and some of their twins do."""
+    still = fit.copy(deep=True)
+    states = fit["constant_data"]["states"].to_numpy()
+    calm = np.flatnonzero(states[:, 2] == 0)[0]
+    labels = fit["labels"].to_dataset()
+    still["labels"] = labels.assign(state=xr.full_like(labels["state"], calm))
+    table = variance_budget(still, metric="misleading_context_rate_at_k", estimand="finite")
+    assert (table["variance"] == 0).all()
+    assert (table["mcse"] > 0).all()
+
+
+def test_labels_are_the_variance_given_the_parameters(fit):
+    """With the posterior of the parameters at one point, nothing is left to the parameters."""
+    fixed = fit.copy(deep=True)
+    posterior = fit["posterior"].to_dataset()
+    still = posterior.map(lambda v: v.isel(chain=0, draw=0) + 0 * v)
+    fixed["posterior"] = still.transpose("chain", "draw", ...)
+    fixed["labels"] = (
+        fit["labels"]
+        .to_dataset()
+        .assign(state=(("chain", "draw", "item"), second_labels(fixed).states.reshape(2, 2000, -1)))
+    )
+    fixed.attrs["seed"] = 77
+    table = variance_budget(fixed, estimand="finite")
+    assert (table["parameters"].abs() <= 4 * table["mcse"]).all()
+    assert (table["labels"] > 0).all()
+
+
+def test_population_of_few_clusters_hangs_on_the_parameters(few):
+    table = variance_budget(few, metric="topical_precision_at_k")
+    assert set(table["estimand"]) == {"population (model-based: 8 clusters)"}
+    np.testing.assert_allclose(table["parameters"], table["variance"])
+    assert (table[["labels", "clusters"]] == 0).all(axis=None)
+
+
+def test_systems_of_a_contrast_have_to_exist(fit):
+    with pytest.raises(
+        UnknownNameError, match="did you mean system_1", check=refusal("unknown-system")
+    ):
+        variance_budget(fit, contrast=("system_2", "sistem_1"))
+
+
+def test_more_data_narrows(fit, quick):
+    table = expected_width(fit, metric=["ndcg_at_k", "topical_precision_at_k"], rng=1)
+    summary = assay.summarize(assay.metrics(fit, metric=["ndcg_at_k", "topical_precision_at_k"]))
+    np.testing.assert_allclose(table["width"], summary["upper"] - summary["lower"])
+    np.testing.assert_allclose(table["ten_more_clusters"], table["width"] * np.sqrt(30 / 40))
+    assert (table["one_more_rating"] < table["width"]).all()
+    assert (table["one_more_rater"] <= table["width"]).all()
+    options = table[["one_more_rating", "ten_more_clusters", "one_more_rater"]].to_numpy()
+    names = np.array(["ratings", "clusters", "raters"])[options.argmin(axis=1)]
+    assert table["binds"].tolist() == names.tolist()
+
+
+@pytest.mark.parametrize("n_raters", [1, 4])
+def test_clusters_do_not_tell_errors_from_truth(n_raters):
+    """Without two raters of an item, what is not known of the raters stays as it is."""
+    ratings = assay.simulate(
+        "generation", n_items=60, n_clusters=30, n_raters=n_raters, ratings_per_item=1, rng=1
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        once = assay.fit(
+            ratings, raters="hierarchical", method="laplace", draws=1000, chains=2, starts=1, rng=1
+        )
+    table = expected_width(once, metric="helpfulness_rate", by=None)
+    parts = variance_budget(once, metric="helpfulness_rate", by=None).iloc[0]
+    left = parts["parameters"] + (parts["labels"] + parts["clusters"]) * 30 / 40
+    share = left / parts[PARTS].sum()
+    assert parts["estimand"] == "population"  # the event was seen in nearly all draws
+    assert table["binds"].tolist() == ["overlap"]
+    assert table[["one_more_rating", "one_more_rater"]].isna().all(axis=None)
+    line = table.iloc[0]
+    assert line["ten_more_clusters"] == pytest.approx(line["width"] * np.sqrt(share))
+
+
+def test_events_that_nobody_saw_wait_in_other_clusters(quick):
+    """More ratings of items on which nobody saw an event do not narrow what it is elsewhere."""
+    ratings = assay.simulate("generation", n_items=60, n_clusters=30, ratings_per_item=2, rng=1)
+    safe = ratings.answers.copy()
+    safe[:, ratings.task.label_names.index("unsafe_content")] = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        unseen = assay.fit(
+            replace(ratings, answers=safe), method="laplace", draws=100, chains=2, starts=1, rng=1
+        )
+    line = expected_width(unseen, metric="unsafe_content_rate", by=None).iloc[0]
+    assert line["estimand"] == "population"
+    assert line["ten_more_clusters"] == pytest.approx(line["width"] * np.sqrt(30 / 40))
+    assert 0.9 * line["width"] < line["one_more_rating"] <= line["width"]
+    assert line["binds"] == "clusters"
+
+
+def test_expected_width_repeats_with_its_seed(few, quick):
+    chosen = {"metric": "ndcg_at_k", "estimand": "finite", "contrast": ("system_2", "system_1")}
+    first, again = (expected_width(few, rng=3, **chosen) for _ in range(2))
+    assert first.equals(again)
+    assert first["system"].tolist() == ["system_2 - system_1"]
+
+
+def test_metric_that_is_never_defined_has_no_variance(few, quick):
+    """Nobody of the labelled items has the class that the denominator counts."""
+
+    @metric("never_defined", task="retrieval", kind="ratio")
+    def never(y, mask):
+        return np.zeros(y.shape[:-2]), np.zeros(y.shape[:-2])
+
+    try:
+        chosen = {"metric": "never_defined", "estimand": "finite"}
+        assert variance_budget(few, **chosen)[["variance", *PARTS, "mcse"]].isna().all(axis=None)
+        table = expected_width(few, **chosen)
+        assert table["width"].isna().all()
+        assert set(table["binds"]) == {""}
+    finally:
+        registry._METRICS.pop("never_defined")
+
+
+def test_level_is_checked(few):
+    with pytest.raises(FitError, match="level=95"):
+        expected_width(few, level=95)
+
+
+def test_planned_ratings_are_by_other_raters(few):
+    ratings = ratings_of(few)
+    plan = planned_ratings(ratings, 1.0, np.random.default_rng(1))
+    count = len(ratings.items)
+    assert len(plan.answers) == len(ratings.answers) + count
+    assert sorted(plan.item[-count:]) == list(range(count))
+    pairs = set(zip(plan.item.tolist(), plan.rater.tolist(), strict=True))
+    # Eight tries miss all three raters that are left of five with probability 0.4^8.
+    assert len(pairs) >= len(plan.answers) - 1
+    assert len(planned_ratings(ratings, 0.25, np.random.default_rng(1)).answers) == round(
+        len(ratings.answers) + count / 4
+    )
+
+
+def test_rater_who_rates_again_gets_the_next_replicate():
+    ratings = assay.simulate("single", n_items=5, n_raters=1, ratings_per_item=1, rng=1)
+    plan = planned_ratings(ratings, 1.0, np.random.default_rng(1))
+    assert plan.replicate.tolist() == [0] * 5 + [1] * 5
+
+
+def test_ratings_of_scores_only_can_be_planned():
+    ratings = assay.simulate("generation", n_items=6, n_raters=3, ratings_per_item=1, rng=1)
+    scored = replace(
+        ratings,
+        answers=np.full_like(ratings.answers, -1),
+        scores=np.full(ratings.answers.shape, 0.5),
+    )
+    plan = planned_ratings(scored, 1.0, np.random.default_rng(1))
+    assert plan.scores.shape == (12, 5)
+
+
+def test_evidence_counts_pairs_and_known_truth():
+    once = assay.simulate("single", n_items=10, n_raters=4, ratings_per_item=1, rng=1)
+    assert np.isnan(evidence_share(once, 1.0))
+    again = assay.simulate("single", n_items=10, ratings_per_item=1, replicates=3, rng=1)
+    assert np.isnan(evidence_share(again, 1.0))
+    known = assay.simulate("single", n_items=10, ratings_per_item=1, gold=1.0, rng=1)
+    assert evidence_share(known, 1.0) == pytest.approx(10 / 30)
+    thrice = assay.simulate("single", n_items=10, n_raters=4, ratings_per_item=3, rng=1)
+    assert evidence_share(thrice, 0.5) == pytest.approx(30 / 45)
+
+
+def test_numbers_hold_up_in_json(few):
+    table = variance_budget(few, metric="ndcg_at_k", by=None)
+    line = json.loads(table.to_json(orient="records"))[0]
+    assert (line["system"], line["reference"]) == ("", few.attrs["reference"])

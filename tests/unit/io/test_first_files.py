@@ -1,0 +1,346 @@
+"""What people hand over first: wide tables, other encodings, per cent signs, half a key."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from refusals import refusal
+
+import assay
+from assay._util.errors import ArgumentError, RatingsError
+from assay.io import read_ratings
+
+GRADES = ["none", "some", "much"]
+WIDE = pd.DataFrame(
+    {
+        "case": [f"c{n}" for n in range(30)],
+        "ward": ["A", "B"] * 15,
+        "Dr. Müller": GRADES * 10,
+        "Sørensen": [*GRADES, ""] * 7 + GRADES[:2],
+    }
+)
+RETRIEVAL = pd.DataFrame(
+    {
+        "query_id": ["q1", "q1", "q2"],
+        "chunk_id": ["a", "b", "a"],
+        "annotator": ["x", "y", "x"],
+        "topically_relevant": [1, 0, 1],
+    }
+)
+
+
+def refused(table: pd.DataFrame | Path, **named: object) -> str:
+    with pytest.raises(RatingsError) as error:
+        read_ratings(table, **named)
+    return str(error.value)
+
+
+def own_task(folder: Path, labels: str) -> Path:
+    path = folder / "own.toml"
+    path.write_text(f'name = "own"\ndescription = ""\nmetrics = []\n{labels}', encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("classes", [GRADES, []])
+def test_a_column_for_each_rater_is_told_how_to_turn_round(
+    tmp_path: Path, classes: list[str]
+) -> None:
+    task = own_task(tmp_path, f'[[labels]]\nname = "grade"\ndescription = ""\nclasses = {classes}')
+    said = refused(WIDE, task=task, item="case")
+    assert "1 problem" in said
+    assert "2 columns hold classes of grade: Dr. Müller, Sørensen" in said
+    call = said[said.index("frame.melt") : said.index(". If they are")]
+    turned = eval(call, {"frame": WIDE.replace("", None)})  # the advice works
+    ratings = read_ratings(turned, task=task, item="case")
+    assert len(ratings.answers) == WIDE[["Dr. Müller", "Sørensen"]].ne("").to_numpy().sum()
+    assert set(ratings.raters.index) == {"Dr. Müller", "Sørensen"}
+
+
+def test_rows_that_are_items_get_a_number_when_they_are_turned_round() -> None:
+    wide = pd.DataFrame({"r_1": [1, 2] * 8, "r_2": [2, 2] * 8})
+    said = refused(wide, task="single")
+    call = said[said.index("frame.rename_axis") : said.index(". If they are items")]
+    turned = eval(call, {"frame": wide})  # the advice works
+    ratings = read_ratings(turned, task="single")
+    assert ratings.answers.shape == (32, 1)
+    assert len(ratings.items) == 16
+
+
+def test_grouped_answers_are_counted_out() -> None:
+    grouped = pd.DataFrame(
+        {"r1": ["1", "1", "2", "2"] * 4, "r2": ["1", "2", "1", "2"] * 4, "n": [5, 1, 2, 4] * 4}
+    )
+    said = refused(grouped, task="single")
+    assert "2 columns hold classes of label: r1, r2;" in said
+    call = said[said.index("frame.loc") : said.index(". If they are items")]
+    ratings = read_ratings(eval(call, {"frame": grouped}), task="single")  # the advice works
+    assert len(ratings.items) == grouped["n"].sum()
+    assert np.bincount(ratings.answers.ravel()).tolist() == [4 * 13, 4 * 11]
+
+
+def test_known_truth_is_not_offered_for_the_answers() -> None:
+    rows = range(30)
+    table = pd.DataFrame(
+        {
+            "HIT": [n // 3 for n in rows],
+            "worker": [n % 3 for n in rows],
+            "mood": [["Joy", "joy", "JOY", "Fear"][n % 4] for n in rows],
+            "gold": ["Joy" if n // 3 % 2 else "Fear" for n in rows],
+        }
+    )
+    said = refused(table, task="single", item="HIT")
+    assert 'labels={"label": "mood"}, if that is right' in said
+
+
+def test_columns_of_other_words_are_no_raters() -> None:
+    said = refused(WIDE[["case", "ward"]], task="relevance", item="case")
+    assert "melt" not in said
+    assert "no column holds answers" in said
+
+
+def test_half_a_key_is_offered_with_the_cluster() -> None:
+    said = refused(RETRIEVAL, task="retrieval")
+    assert "['query_id', 'chunk_id']; chunk_id alone if it tells items apart" in said
+    ratings = read_ratings(RETRIEVAL, task="retrieval", item=["query_id", "chunk_id"])
+    assert len(ratings.items) == 3
+
+
+def test_a_partial_labels_argument_says_what_it_leaves_out() -> None:
+    ratings = read_ratings(
+        RETRIEVAL.assign(misleading=0), task="retrieval", item=["query_id", "chunk_id"],
+        labels={"topically_relevant": "topically_relevant"},
+    )  # fmt: skip
+    assert any(
+        "labels= leaves out {'misleading': 'misleading'}" in n for n in ratings.accounting.notes
+    )
+
+
+@pytest.mark.parametrize("sign", ["%", " %"])
+def test_per_cent_signs_say_the_scale(sign: str) -> None:
+    table = pd.DataFrame(
+        {
+            "item": [1, 1, 2],
+            "rater": ["a", "b", "a"],
+            "relevance": ["yes", "no", "yes"],
+            "relevance_score": [f"83{sign}", "", f"100{sign}"],
+        }
+    )
+    ratings = read_ratings(table, task="relevance")
+    assert ratings.scores[0, 0] == pytest.approx(0.83)
+    assert ratings.scores[2, 0] == 1
+    assert "column relevance_score is in per cent: 100% stands for 1" in ratings.accounting.notes
+
+
+def test_some_per_cent_signs_are_two_scales() -> None:
+    table = pd.DataFrame(
+        {"item": [1, 2], "rater": "a", "label": ["no", "yes"], "score": ["83%", "0.9"]}
+    )
+    assert "1 cell holds no score: '83%'" in refused(table, task="single")
+
+
+@pytest.mark.parametrize("column", ["weight", "score", "seconds"])
+def test_decimal_commas_throughout_are_read_and_noted(column: str) -> None:
+    cells = ["0,25", "", "1"]
+    table = pd.DataFrame({"item": [1, 2, 3], "rater": "a", "label": ["no", "yes", "no"]})
+    read, points = (
+        read_ratings(table.assign(**{column: written}), task="single")
+        for written in (cells, [cell.replace(",", ".") for cell in cells])
+    )
+    for found in ("scores", "seconds"):
+        np.testing.assert_array_equal(getattr(read, found), getattr(points, found))
+    np.testing.assert_array_equal(read.items["weight"], points.items["weight"])
+    assert f"column {column} has decimal commas" in read.accounting.notes
+    assert not any("commas" in note for note in points.accounting.notes)
+
+
+@pytest.mark.parametrize(("column", "other"), [("weight", "0.5"), ("score", "0.5"), ("score", "x")])
+def test_a_decimal_comma_beside_points_is_answered_with_a_point(column: str, other: str) -> None:
+    table = pd.DataFrame(
+        {"item": [1, 2], "rater": "a", "label": ["no", "yes"], column: ["0,25", other]}
+    )
+    assert "write decimal points: 0.25" in refused(table, task="single")
+
+
+def test_what_may_be_thousands_is_no_decimal_comma() -> None:
+    table = pd.DataFrame(
+        {"item": [1, 2], "rater": "a", "label": ["no", "yes"], "weight": ["1,250", "900"]}
+    )
+    assert "write decimal points: 1.250" in refused(table, task="single")
+
+
+@pytest.mark.parametrize(
+    ("no", "yes"), [("nein", "ja"), ("FALSCH", "WAHR"), ("non", "Oui"), ("no", "sí"), ("否", "是")]
+)
+def test_no_and_yes_of_other_languages_are_read_and_noted(no: str, yes: str) -> None:
+    table = pd.DataFrame({"item": [1, 2, 3], "rater": "a", "misleading": [no, yes, ""]})
+    ratings = read_ratings(table, task="retrieval")
+    assert ratings.answers[:, 2].tolist() == [0, 1, -1]
+    assert any(f"{yes.casefold()} is yes" in note for note in ratings.accounting.notes)
+
+
+def test_classes_of_another_label_keep_their_words() -> None:
+    table = pd.DataFrame({"item": [1, 2], "rater": "a", "label": ["ja", "nein"]})
+    ratings = read_ratings(table, task="single")
+    assert ratings.task.labels[0].classes == ("nein", "ja")
+    assert ratings.accounting.notes == ()
+
+
+def test_another_encoding_is_told_how_to_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    text = "item;rater;label\n1;Müller;ja\n2;Müller;nein\n"
+    path.write_bytes(text.encode("latin-1"))
+    said = refused(path, task="single")
+    assert "encoding='latin-1'" in said
+    table = pd.read_csv(path, sep=None, engine="python", dtype=str, encoding="latin-1")
+    assert list(read_ratings(table, task="single").raters.index) == ["Müller"]
+
+
+def test_places_say_cluster_and_rank_of_items_that_nobody_rated() -> None:
+    rated = RETRIEVAL[["chunk_id", "annotator", "topically_relevant", "query_id"]]
+    rated = rated.assign(chunk_id=["a", "b", "c"])
+    panels = pd.DataFrame(
+        {"chunk_id": list("abcd"), "query_id": ["q1", "q1", "q2", "q2"], "rank": [1, 2, 1, 2]}
+    )
+    ratings = read_ratings(rated, task="retrieval", item="chunk_id", panels=panels)
+    assert ratings.items["cluster"].tolist() == ["q1", "q1", "q2", "q2"]
+    assert not any("no cluster" in note for note in ratings.accounting.notes)
+    roles = ratings.accounting.roles.set_index("column")["role"]
+    assert roles["panels= (a DataFrame): rank"] == "rank"
+    said = [f.text for f in assay.check(ratings).findings if f.topic == "what can be answered"]
+    assert "items stand in ranked lists: metrics at K, MRR and NDCG can be computed" in said
+
+
+def test_items_without_a_cluster_are_counted_once_all_tables_have_spoken() -> None:
+    rated = RETRIEVAL.assign(chunk_id=["a", "b", "c"])
+    panels = pd.DataFrame({"chunk_id": list("abcd"), "query_id": ["q1", "q1", "", ""]})
+    ratings = read_ratings(rated, task="retrieval", item="chunk_id", panels=panels)
+    assert "1 item has no cluster: each is its own cluster" in ratings.accounting.notes
+
+
+def test_check_asks_about_a_column_called_gold() -> None:
+    table = pd.DataFrame(
+        {"item": [1, 2], "rater": "a", "label": ["x", "y"], "Gold label": ["x", "y"]}
+    )
+    found = assay.check(read_ratings(table, task="single")).findings
+    assert [f.text for f in found if f.level == "warning" and f.topic == "columns"] == [
+        "column Gold label sounds like known truth and is not used; if it is, "
+        "truth='Gold label' takes it"
+    ]
+    told = assay.check(read_ratings(table, task="single", truth="Gold label")).findings
+    assert not any("sounds like" in f.text for f in told)
+
+
+def test_check_says_what_it_takes() -> None:
+    with pytest.raises(ArgumentError, match="check takes Ratings", check=refusal("argument-type")):
+        assay.check(WIDE)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("item;rater;label;;\n1;A;yes;;\n1;B;no;;\n", "2 nameless, empty columns were skipped"),
+        ("item;rater;label;\n1;A;yes;\n1;B;no;\n", "1 nameless, empty column was skipped"),
+        ("sep=;\nitem;rater;label\n1;A;yes\n1;B;no\n", ""),
+        ("\n\nSEP=,\r\nitem,rater,label\n1,A,yes\n1,B,no\n", ""),
+    ],
+)
+def test_what_spreadsheets_add_is_skipped(tmp_path: Path, text: str, note: str) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_bytes(text.encode())
+    ratings = read_ratings(path, task="single")
+    assert list(ratings.raters.index) == ["A", "B"]
+    assert ratings.accounting.notes == ((note,) if note else ())
+
+
+def test_lines_are_counted_from_the_line_that_names_the_separator(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("sep=;\nitem;rater;relevance\n1;A;yes\n1;B;perhaps\n", encoding="utf-8")
+    assert "line 4" in refused(path, task="relevance")
+
+
+def test_a_title_above_the_header_is_no_header(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    path.write_text("Study 7;;\nitem;rater;label\n1;A;yes\n", encoding="utf-8")
+    said = refused(path, task="single")
+    assert "2 columns that are not empty have no name (columns 2, 3)" in said
+    assert "the first line must be the header" in said
+
+
+def test_the_index_that_pandas_writes_is_a_column_without_a_role(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    pd.DataFrame({"item": [1, 1], "rater": ["A", "B"], "label": ["yes", "no"]}).to_csv(path)
+    ratings = read_ratings(path, task="single")
+    assert len(ratings.answers) == 2
+    assert ratings.accounting.roles["role"].tolist() == ["", "item", "rater", "label label"]
+
+
+def test_classes_that_differ_in_case_are_one_and_a_note_says_so() -> None:
+    table = pd.DataFrame(
+        {
+            "item": [1, 1, 2, 2, 3],
+            "rater": list("ababa"),
+            "label": ["Joy", "JOY ", "x", "joy", "Joy"],
+        }
+    )
+    ratings = read_ratings(table, task="single")
+    assert ratings.task.labels[0].classes == ("Joy", "x")
+    assert ratings.answers.ravel().tolist() == [0, 0, 1, 0, 0]
+    (note,) = ratings.accounting.notes
+    assert "upper and lower case only are one, joy, JOY as Joy;" in note
+    again = read_ratings(table[::-1], task="single")
+    assert again.task.labels[0].classes == ("Joy", "x")
+    assert read_ratings(table, task="single", truth=table[["item", "label"]][2:3]).truth[1, 0] == 1
+
+
+def test_no_and_yes_in_several_spellings_say_how_to_be_two_classes() -> None:
+    table = pd.DataFrame(
+        {"item": [1, 1, 2, 2], "rater": list("abab"), "label": ["1", "TRUE", "0", "FALSE"]}
+    )
+    ratings = read_ratings(table, task="single")
+    assert len(ratings.task.labels[0].classes) == 4
+    (note,) = ratings.accounting.notes
+    call = eval(f"dict({note[note.index('classes=') : note.index(' makes')]})")  # the advice works
+    two = read_ratings(table, task="single", **call)
+    assert two.task.labels[0].classes == ("no", "yes")
+    assert two.answers.ravel().tolist() == [1, 1, 0, 0]
+    table["label"] = ["1", "0", "1", "0"]
+    assert read_ratings(table, task="single").accounting.notes == ()
+    table["label"] = ["1", "0", "2", "0"]
+    assert read_ratings(table, task="single").accounting.notes == ()
+
+
+def test_a_task_file_keeps_classes_that_differ_in_case_apart(tmp_path: Path) -> None:
+    task = tmp_path / "tags.toml"
+    task.write_text(
+        'name = "tags"\ndescription = "Tags."\nmetrics = []\n\n[[labels]]\nname = "tag"\n'
+        'description = "Tag."\nclasses = ["in", "IN"]\n',
+        encoding="utf-8",
+    )
+    table = pd.DataFrame({"item": [1, 1], "rater": ["a", "b"], "tag": ["IN", "in"]})
+    assert read_ratings(table, task=task).answers.ravel().tolist() == [1, 0]
+
+
+def test_dates_with_dots_are_day_month_year() -> None:
+    days = ["05.03.2024", "28.02.2024", "1.12.2023"]
+    table = pd.DataFrame(
+        {"item": [1, 2, 3], "rater": "a", "label": ["x", "y", "x"], "session": days}
+    )
+    ratings = read_ratings(table, task="single")
+    assert ratings.sessions == tuple(reversed(days))
+    assert any("by date (day.month.year)" in note for note in ratings.accounting.notes)
+    table["session"] = ["05.03.2024", "28.02.2024", "31.02.2024"]  # no such day: no date
+    assert read_ratings(table, task="single").sessions == tuple(table["session"])
+
+
+def test_places_in_a_table_beside_the_ratings_carry_its_name(tmp_path: Path) -> None:
+    rated = RETRIEVAL.assign(chunk_id=["a", "b", "c"])
+    panels = tmp_path / "lists.csv"
+    panels.write_text("chunk_id,query_id,rank\na,q1,1\nb,q1,1\nc,q2,1\n", encoding="utf-8")
+    said = refused(rated, task="retrieval", item="chunk_id", panels=panels)
+    assert "(lists.csv, column rank, lines 2, 3)" in said
+    truth = tmp_path / "gold.csv"
+    truth.write_text("item,relevance\n1,perhaps\n", encoding="utf-8")
+    table = pd.DataFrame({"item": [1, 2], "rater": "a", "relevance": ["no", "yes"]})
+    said = refused(table, task="relevance", truth=truth)
+    assert "(gold.csv, column relevance, line 2)" in said

@@ -1,0 +1,118 @@
+"""Tables as people have them: of other libraries, with indexes, with accents in two spellings."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from refusals import refusal
+
+from assay import load_task, read_ratings
+from assay._util.errors import RatingsError
+from assay.data.ratings import Ratings
+from assay.io.identifiers import like_named
+
+ROWS = pd.DataFrame(
+    {"item": ["a", "a", "b"], "rater": ["x", "y", "x"], "flagged": ["yes", "no", "yes"]}
+)
+TASK = '[[labels]]\nname = "gr\N{LATIN SMALL LETTER O WITH DIAERESIS}sse"\n'
+APART = "gro\N{COMBINING DIAERESIS}sse"
+
+
+def read(source: object) -> Ratings:
+    return read_ratings(source, task="ais", labels={"flagged": "flagged"})  # type: ignore[arg-type]
+
+
+class Foreign:
+    """A table of another library, as far as a reader looks."""
+
+    def to_pandas(self) -> pd.DataFrame:
+        return ROWS
+
+
+def test_a_table_of_another_library_is_read_as_the_table_that_it_turns_into() -> None:
+    assert read(Foreign()).answers.tolist() == read(ROWS).answers.tolist()
+
+
+def test_so_is_a_table_of_truths() -> None:
+    class Truths:
+        def to_pandas(self) -> pd.DataFrame:
+            return pd.DataFrame({"item": ["b"], "flagged": ["no"]})
+
+    known = read_ratings(ROWS, task="ais", truth=Truths())  # type: ignore[arg-type]
+    assert known.truth[:, 0].tolist() == [-1, 0]
+
+
+def test_an_arrow_table_is_read() -> None:
+    pa = pytest.importorskip("pyarrow")
+    assert read(pa.Table.from_pandas(ROWS)).answers.tolist() == read(ROWS).answers.tolist()
+
+
+def test_the_index_of_a_parquet_file_is_columns_like_the_others(tmp_path: Path) -> None:
+    ROWS.set_index(["item", "rater"]).to_parquet(tmp_path / "indexed.parquet")
+    found = read(tmp_path / "indexed.parquet")
+    assert found.items.index.tolist() == ["a", "b"]
+    assert found.answers.tolist() == read(ROWS).answers.tolist()
+
+
+@pytest.mark.parametrize("form", ["csv", "frame", "parquet"])
+def test_names_that_look_alike_are_alike(form: str, tmp_path: Path) -> None:
+    (tmp_path / "task.toml").write_text(TASK, encoding="utf-8")
+    apart, joined = "Mu\N{COMBINING DIAERESIS}ller", "M\N{LATIN SMALL LETTER U WITH DIAERESIS}ller"
+    frame = pd.DataFrame({"item": ["1", "2"], "rater": [apart, joined], APART: ["yes", "no"]})
+    source: object = frame.astype("str") if form == "frame" else tmp_path / f"ratings.{form}"
+    if form == "csv":
+        frame.to_csv(tmp_path / "ratings.csv", index=False)
+    if form == "parquet":
+        frame.to_parquet(tmp_path / "ratings.parquet")
+    ratings = read_ratings(source, task=tmp_path / "task.toml")  # type: ignore[arg-type]
+    assert ratings.raters.index.tolist() == [joined]
+    assert ratings.answers.tolist() == [[1], [0]]
+
+
+def test_a_task_file_may_write_its_accents_apart(tmp_path: Path) -> None:
+    (tmp_path / "task.toml").write_text(f'[[labels]]\nname = "{APART}"\n', encoding="utf-8")
+    assert load_task(tmp_path / "task.toml").label_names == (
+        "gr\N{LATIN SMALL LETTER O WITH DIAERESIS}sse",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "call"),
+    [
+        ('[{"item": "a", "rater": "x"}]', "read_json(path, dtype=False)"),
+        ('{"item": "a"}\n{"item": "b"}\n', "read_json(path, lines=True, dtype=False)"),
+    ],
+)
+def test_json_is_named_and_what_reads_it(text: str, call: str, tmp_path: Path) -> None:
+    (tmp_path / "ratings.json").write_text(text)
+    with pytest.raises(RatingsError) as caught:
+        read(tmp_path / "ratings.json")
+    assert "the file is JSON" in str(caught.value)
+    assert call in str(caught.value)
+
+
+def test_two_items_are_not_made_one_by_the_slash_between_their_parts() -> None:
+    frame = pd.DataFrame(
+        {"query": ["a/b", "a", "c"], "chunk": ["c", "b/c", "d"], "rater": list("xyx"),
+         "flagged": ["yes", "no", "no"]}
+    )  # fmt: skip
+    with pytest.raises(RatingsError, check=refusal("same-names")) as caught:
+        read_ratings(frame, task="ais", labels={"flagged": "flagged"}, item=["query", "chunk"])
+    assert "'a/b' and 'c', 'a' and 'b/c' (column query, chunk, rows 0, 1)" in str(caught.value)
+    apart = frame.assign(query=["a/b", "z", "c"])
+    ratings = read_ratings(
+        apart, task="ais", labels={"flagged": "flagged"}, item=["query", "chunk"]
+    )
+    assert ratings.items.index.tolist() == ["a/b/c", "z/b/c", "c/d"]
+
+
+def test_half_a_key_is_no_name_that_another_could_share() -> None:
+    frame = pd.DataFrame({"query": ["", "x/", "x"], "chunk": ["y", "", ""]}, dtype="str")
+    assert like_named(frame, ["query", "chunk"]).tolist() == []
+
+
+def test_places_without_a_system_are_noted_where_others_have_one() -> None:
+    frame = ROWS.assign(system=["s", "s", None])
+    notes = read(frame).accounting.notes
+    assert "1 place has no system: metrics by system leave it out" in notes
+    assert not any("no system" in note for note in read(ROWS.assign(system=None)).accounting.notes)

@@ -1,0 +1,167 @@
+"""Machine code is kept on disk, and never that of other sources."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numba
+import pytest
+
+import assay
+from assay.likelihood import compiling
+from assay.likelihood.compiling import compiled, digest, folder, kept_on_disk
+from assay.likelihood.machine_code import CheckedFiles
+
+PLAY = """
+import numpy as np
+from assay.likelihood.density import Places, tables_at
+from assay.likelihood.autodiff_kernel import SUM, TapeArrays
+
+operations = np.array([[SUM, 2, 1, 2, 0, 0]])
+empty = np.zeros((0, 0, 0), np.int64)
+places = Places(2, empty, empty, np.zeros(0, np.int64), empty, np.zeros((0, 0), np.int64))
+tape = TapeArrays(np.zeros(3), operations, np.array([0, 1]))
+buffer, *_ = tables_at(np.array([1.0, 2.0]), tape, places)
+print(buffer[2], sum(tables_at.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture(autouse=True)
+def forget_the_folder() -> Iterator[None]:
+    folder.cache_clear()
+    yield
+    folder.cache_clear()
+
+
+def play(source: Path, kept: Path) -> list[float]:
+    """Add 1 and 2 on a tape, with the package in a folder: the sum, and hits of the cache."""
+    done = subprocess.run(
+        [sys.executable, "-c", PLAY],
+        env=os.environ | {"PYTHONPATH": str(source), "NUMBA_CACHE_DIR": str(kept)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [float(word) for word in done.stdout.split()]
+
+
+def test_a_change_in_another_file_is_noticed(tmp_path: Path) -> None:
+    ours, theirs = Path(assay.__file__).parent, tmp_path / "source"
+    shutil.copytree(ours, theirs / "assay", ignore=shutil.ignore_patterns("__pycache__"))
+    assert play(theirs, tmp_path / "kept") == [3.0, 0.0]
+    assert play(theirs, tmp_path / "kept") == [3.0, 1.0]
+    # `tables_at` stands in density.py, and calls what stands in autodiff_kernel.py.
+    tape = theirs / "assay" / "likelihood" / "autodiff_kernel.py"
+    text = tape.read_text(encoding="utf-8")
+    assert text.count("total = 0.0") > 1
+    tape.write_text(text.replace("total = 0.0", "total = 0.5"), encoding="utf-8")
+    assert play(theirs, tmp_path / "kept") == [3.5, 0.0]
+
+
+def test_every_file_of_the_package_is_in_the_digest(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(compiling, "files", lambda _: tmp_path)
+    found = {digest()}
+    for name in ("a.py", "b.py"):
+        (tmp_path / name).write_text("x = 1")
+        found.add(digest())
+        (tmp_path / name).write_text("x = 2")
+        found.add(digest())
+    assert len(found) == 5
+    (tmp_path / "notes.txt").touch()
+    assert digest() in found
+
+
+def test_the_folder_that_is_asked_for_comes_first(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    assert folder() == tmp_path / digest()
+    with kept_on_disk() as keep:
+        assert keep
+        assert str(tmp_path / digest()) == numba.config.CACHE_DIR
+    assert str(tmp_path) == numba.config.CACHE_DIR
+
+
+def test_threads_that_compile_side_by_side_leave_the_setting_as_it_was() -> None:
+    before, own = numba.config.CACHE_DIR, str(folder())
+
+    def work(_: int) -> bool:
+        seen = []
+        for _ in range(20):
+            with kept_on_disk():
+                time.sleep(1e-4)
+                seen.append(own == numba.config.CACHE_DIR)
+        return all(seen)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(work, range(4)))
+    assert before == numba.config.CACHE_DIR
+
+
+def test_where_nothing_can_be_written_functions_are_compiled_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compiling, "is_writable", lambda _: False)
+    assert folder() is None
+
+    @compiled()
+    def add(a, b):  # type: ignore[no-untyped-def]
+        return a + b
+
+    assert add(1, 2) == 3
+    assert add.stats.cache_path is None
+
+
+def test_damaged_and_foreign_code_is_compiled_anew(tmp_path: Path) -> None:
+    ours, kept = Path(assay.__file__).parents[1], tmp_path / "kept"
+    assert play(ours, kept) == [3.0, 0.0]
+    for suffix in ("nbi", "nbc"):
+        files = list(kept.rglob(f"*.{suffix}"))
+        assert files
+        for n, file in enumerate(files):
+            whole = file.read_bytes()
+            half = len(whole) // 2
+            flipped = whole[:half] + bytes([whole[half] ^ 1]) + whole[half + 1 :]
+            file.write_bytes((b"", whole[:-1], flipped, b"something else")[n % 4])
+        assert play(ours, kept) == [3.0, 0.0]
+        assert play(ours, kept) == [3.0, 1.0]
+
+
+@pytest.mark.parametrize("content", [b"", b"\x80\x05garbage", b"x" * 5000])
+def test_an_index_that_is_no_index_is_no_traceback(tmp_path: Path, content: bytes) -> None:
+    files = CheckedFiles(str(tmp_path), "f", "stamp")
+    files.save("key", {"code": 1})
+    assert files.load("key") == {"code": 1}
+    (tmp_path / "f.nbi").write_bytes(content)
+    assert files.load("key") is None
+    files.save("key", 2)
+    assert files.load("key") == 2
+    for file in tmp_path.glob("*.nbc"):
+        file.write_bytes(content)
+    assert files.load("key") is None
+    shutil.rmtree(tmp_path)
+    files.save("key", 3)  # nowhere to write
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders have no such owners there")
+def test_folders_that_others_can_write_into_are_passed_over(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    own = folder()
+    assert own == tmp_path / digest()
+    assert own.stat().st_mode & 0o777 == 0o700
+    own.chmod(0o777)
+    folder.cache_clear()
+    assert folder() != own
+    own.chmod(0o700)
+    monkeypatch.setattr("assay._util.caches.os.getuid", lambda: own.stat().st_uid + 1)
+    folder.cache_clear()
+    assert folder() is None

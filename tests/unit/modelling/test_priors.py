@@ -1,0 +1,182 @@
+import json
+
+import numpy as np
+import pytest
+from refusals import refusal
+from scipy import stats
+
+from assay._util.errors import ModelError
+from assay.modelling.parameters import Parameter
+from assay.modelling.priors import Prior, override, parse_prior, write_prior
+
+
+def parameter(prior: Prior, *shape: int) -> Parameter:
+    dims = tuple(f"d{n}" for n in range(len(shape)))
+    coords = {d: tuple(str(k) for k in range(size)) for d, size in zip(dims, shape, strict=True)}
+    return Parameter(name="p", prior=prior, dims=dims, coords=coords)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "values"),
+    [
+        ("Normal(0, 1.5)", "Normal", (0.0, 1.5)),
+        ("Normal(-2, sigma=1)", "Normal", (-2.0, 1.0)),
+        (" Beta(beta=3, alpha=2) ", "Beta", (2.0, 3.0)),
+        ("Confusion(0.6, 8)", "Confusion", (0.6, 8.0)),
+    ],
+)
+def test_priors_are_read_and_written(text: str, name: str, values: tuple[float, ...]):
+    prior = parse_prior(text)
+    assert prior == Prior(name=name, values=values)
+    assert parse_prior(str(prior)) == prior
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Normal", "is no prior"),
+        ("Normal(0, x)", "is no prior"),
+        ("Normal(0, 1) + 1", "is no prior"),
+        ("__import__('os')", "no distribution '__import__'|is no prior"),
+        ("Norml(0, 1)", "did you mean Normal"),
+        ("Normal(0)", "takes mu, sigma"),
+        ("Normal(0, 1, 2)", "takes mu, sigma"),
+        ("Normal(0, 1, sigma=2)", "takes mu, sigma"),
+        ("Normal(0, scale=1)", "takes mu, sigma"),
+        ("Normal(0, -1)", "sigma must be positive"),
+        ("HalfNormal(0)", "sigma must be positive"),
+        ("Normal(1e999, 1)", "must be positive|finite"),
+        ("Confusion(1.2, 8)", "between 0 and 1"),
+        ("Normal([0, 1], 1)", "takes numbers"),
+        ("Counts([[8, 2]])", "square table"),
+        ("Counts([8, 2])", "square table"),
+        ("Counts([[8, 2], [1]])", "square table"),
+        ("Counts(5)", "square table"),
+        ("Counts([[8, 0], [1, 9]])", "must be positive"),
+        ("Counts({'a': [[8, 2], [1, 9]], 'b': 3})", "main, label b: counts are a square"),
+        ("about 85 %", "write e.g. 'about 85 % accurate"),
+    ],
+)
+def test_what_is_no_prior_is_said_in_words(text: str, words: str):
+    with pytest.raises(ModelError, match=words):
+        parse_prior(text, where="main")
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        "Normal(0.1, 1e-09)",
+        "Normal(-1.2345678901234567, 3)",
+        "Counts([[8, 2], [1.5, 9]])",
+        "Counts([[[8, 2], [1, 9]], [[5, 5], [5, 5]]])",
+        "Counts({'a': [[8, 2], [1, 9]], 'b': [[8, 2, 1], [1, 9, 1], [1, 1, 1]]})",
+        "about 85 %, 90 % between 70 and 95",
+    ],
+)
+def test_text_comes_back_exactly(prior: str):
+    assert str(parse_prior(prior)) == prior
+    assert write_prior(parse_prior(prior)) == write_prior(prior) == prior
+    assert parse_prior(json.loads(json.dumps(write_prior(prior)))) == parse_prior(prior)
+
+
+def test_arrays_are_written_as_counts():
+    counts = np.array([[8, 2], [0.1, 1 / 3]])
+    for value in (counts, counts.tolist(), np.stack([counts, counts]), {"a": counts}):
+        text = write_prior(value)
+        assert parse_prior(text).name == "Counts"
+        found = parse_prior(text).values[0]
+        np.testing.assert_array_equal(
+            np.asarray(found["a"] if isinstance(found, dict) else found),
+            np.asarray(value["a"] if isinstance(value, dict) else value),
+        )
+    shown = Prior(name="Dirichlet", values=(np.array([[1.0, 2.5]]),))
+    assert str(shown) == "Dirichlet([[1, 2.5]])"
+    for value in (3, None):
+        with pytest.raises(ModelError, match="no prior", check=refusal("prior-syntax")):
+            write_prior(value, where="x")
+    for counts in (np.ones(3), [[8, 2], [1]], {"a": [[8, 2], [1]]}, [[[8, 2], [1, 9]], [[8, 2]]]):
+        with pytest.raises(ModelError, match="square table"):
+            write_prior(counts)
+
+
+def test_an_opinion_takes_the_place_of_a_probability():
+    words = "about 85 %, 90 % between 70 and 95"
+    defaults = {
+        "accuracy": parse_prior("Beta(4, 3)"),
+        "confusion": parse_prior("Confusion(0.6, 8)"),
+        "mean_binary": parse_prior("Normal(1.8, 0.8)"),
+        "main": parse_prior("Normal(0, 1)"),
+    }
+    chosen = override(
+        defaults, dict.fromkeys(("accuracy", "confusion", "mean_binary"), words), owner="x"
+    )
+    alpha, beta = chosen["accuracy"].values
+    assert alpha / (alpha + beta) == pytest.approx(0.85)
+    assert chosen["confusion"].values == pytest.approx((0.85, alpha + beta))
+    assert chosen["mean_binary"].name == "Normal"
+    assert chosen["main"] == defaults["main"]
+    with pytest.raises(ModelError, match="place of Normal", check=refusal("prior-kind")):
+        override(defaults, {"main": words}, owner="x")
+    swapped = override(defaults, {"confusion": "Counts([[8, 2], [1, 9]])"}, owner="x")
+    assert swapped["confusion"].name == "Counts"
+
+
+def test_override_keeps_to_the_kind():
+    defaults = {"sd": parse_prior("HalfNormal(1)"), "main": parse_prior("Normal(0, 1)")}
+    chosen = override(defaults, {"sd": "Exponential(2)", "elsewhere": "Beta(1, 1)"}, owner="x")
+    assert str(chosen["sd"]) == "Exponential(2)"
+    assert set(chosen) == set(defaults)
+    with pytest.raises(ModelError, match="cannot take the", check=refusal("prior-kind")):
+        override(defaults, {"main": "Beta(1, 1)"}, owner="x")
+
+
+@pytest.mark.parametrize(
+    ("prior", "reference"),
+    [
+        ("Normal(1, 2)", stats.norm(1, 2)),
+        ("HalfNormal(2)", stats.halfnorm(scale=2)),
+        ("Exponential(3)", stats.expon(scale=1 / 3)),
+        ("Gamma(2, 5)", stats.gamma(2, scale=1 / 5)),
+        ("Beta(2, 5)", stats.beta(2, 5)),
+    ],
+)
+def test_draws_follow_the_distribution(prior: str, reference: object):
+    drawn = parameter(parse_prior(prior), 4000).draw(np.random.default_rng(1))
+    assert stats.kstest(drawn, reference.cdf).pvalue > 1e-3
+
+
+def test_dirichlet_draws_and_transform():
+    counts = np.array([[1.0, 2.0, 3.0]] * 5000)
+    block = parameter(Prior(name="Dirichlet", values=(counts,)), 5000, 3)
+    drawn = block.draw(np.random.default_rng(1))
+    np.testing.assert_allclose(drawn.sum(axis=1), 1)
+    for k in range(3):
+        assert stats.kstest(drawn[:, k], stats.beta(k + 1, 6 - k - 1).cdf).pvalue > 1e-3
+    assert block.free_shape == (5000, 2)
+    value, _ = block.constrain(np.zeros(block.free_shape), np)
+    np.testing.assert_allclose(value, 1 / 3)
+
+
+@pytest.mark.parametrize("prior", ["HalfNormal(2)", "Exponential(3)", "Gamma(2, 5)", "Beta(2, 5)"])
+def test_densities_integrate_to_one_on_the_unconstrained_scale(prior: str):
+    block = parameter(parse_prior(prior), 1)
+    x = np.linspace(-40, 12, 200_001)[:, None]
+    density = np.exp(block.constrain(x, np)[1][:, 0])
+    assert np.trapezoid(density, x[:, 0]) == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("prior", "centre"),
+    [
+        ("Normal(0.5, 2)", 0.5),
+        ("HalfNormal(0.6)", stats.halfnorm(scale=0.6).median()),
+        ("Exponential(4)", stats.expon(scale=1 / 4).median()),
+        ("Gamma(3, 4)", stats.gamma(3, scale=1 / 4).mean()),
+        ("Beta(2, 6)", stats.beta(2, 6).mean()),
+        ("Dirichlet(1.5)", 0.25),
+    ],
+)
+def test_the_centre_is_a_mean_or_a_median(prior: str, centre: float):
+    found = parameter(parse_prior(prior), 3, 4).centre
+    assert found.shape == (3, 4)
+    np.testing.assert_allclose(found, centre, rtol=0.01)

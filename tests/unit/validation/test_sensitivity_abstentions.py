@@ -1,0 +1,132 @@
+"""Abstentions that hang on the truth: odds of abstaining, and what they do to the metrics."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import xarray as xr
+from refusals import refusal
+from scipy.special import logit
+
+import assay
+from assay._util.errors import FitError, ModelError, TaskError
+from assay.data.ratings import Ratings
+from assay.data.states import MISSING
+from assay.validation.abstentions import abstention_evidence, abstention_sensitivity
+
+RATIO = 4.0
+GOOD = {
+    "logit_mean": np.full((1, 2), 1.8),
+    "logit_sd": np.full((1, 2), 0.4),
+    "state_share": np.array([[0.6, 0.4]]),
+}
+
+
+def reluctant(
+    *, items: int, raters: int, rng: int, ratio: float = RATIO, often: float = 0.2
+) -> Ratings:
+    """Raters who abstain more readily where the truth is the second class."""
+    ratings = assay.simulate(
+        "single", classes=("a", "b"), n_items=items, n_raters=raters, ratings_per_item=3,
+        prevalence="dirichlet", values=GOOD, rng=rng,
+    )  # fmt: skip
+    assert ratings.simulated is not None
+    kind = ratings.simulated.truth[ratings.item, 0] == 1
+    odds = often / (1 - often) * np.where(kind, RATIO, 1.0)
+    silent = np.random.default_rng(rng).random(len(kind)) < odds / (1 + odds)
+    answers = np.where(silent[:, None], MISSING, ratings.answers).astype(np.int16)
+    return replace(ratings, answers=answers, abstained=silent)
+
+
+def fit_of(ratings: Ratings, **options: object) -> xr.DataTree:
+    chosen = {"method": "map", "draws": 400, "chains": 2, "starts": 1, "rng": 1} | options
+    return assay.fit(ratings, prevalence="dirichlet", progress=False, **chosen)
+
+
+def test_evidence_is_the_likelihood_ratio_at_odds_that_explain_how_often_raters_abstain() -> None:
+    ratings = reluctant(items=40, raters=3, rng=1)
+    prior = np.random.default_rng(1).random(40)
+    shift = abstention_evidence(ratings, prior, math.log(RATIO))
+    chance = 1 / (1 + (1 - prior) / prior * np.exp(-shift))
+
+    prevalence = logit(chance.mean()) - logit(prior.mean())
+
+    def silent(own: float, kind: int) -> float:
+        return 1 / (1 + math.exp(-own - kind * math.log(RATIO)))
+
+    own = {}
+    for j in range(3):
+        mine = np.flatnonzero(ratings.rater == j)
+        grid = np.linspace(-6, 6, 24_001)
+        expected = sum(
+            chance[i] / (1 + np.exp(-grid - math.log(RATIO)))
+            + (1 - chance[i]) / (1 + np.exp(-grid))
+            for i in ratings.item[mine]
+        )
+        own[j] = float(grid[np.abs(expected - ratings.abstained[mine].sum()).argmin()])
+    for i in range(40):
+        ratio = 1.0
+        for e in np.flatnonzero(ratings.item == i):
+            for kind in (0, 1):
+                p = silent(own[ratings.rater[e]], kind)
+                ratio *= (p if ratings.abstained[e] else 1 - p) ** (1 if kind else -1)
+        assert shift[i] == pytest.approx(math.log(ratio) + prevalence, abs=5e-3)
+
+
+def test_raters_who_never_or_always_abstain_tell_nothing() -> None:
+    ratings = reluctant(items=30, raters=3, rng=2)
+    abstained = ratings.rater == 1
+    shift = abstention_evidence(replace(ratings, abstained=abstained), np.full(30, 0.5), 1.0)
+    np.testing.assert_allclose(shift, 0, atol=1e-12)
+
+
+def test_the_true_odds_ratio_mends_what_informative_abstentions_did() -> None:
+    """Three ratings an item, raters abstain from b four times as readily: b seems rarer."""
+    off: dict[float, list[float]] = {1.0: [], RATIO: []}
+    for seed in range(12):
+        ratings = reluctant(items=300, raters=6, rng=100 + seed, often=0.35)
+        assert ratings.simulated is not None
+        truth = float((ratings.simulated.truth[:, 0] == 1).mean())
+        table = abstention_sensitivity(
+            fit_of(ratings), when="label == b", odds_ratio=(1.0, RATIO),
+            metric="prevalence[label=b]", estimand="finite",
+        )  # fmt: skip
+        for line in table.itertuples():
+            off[line.odds_ratio].append(line.mean - truth)
+    missed, mended = (float(np.mean(off[ratio])) for ratio in (1.0, RATIO))
+    assert missed < -0.01
+    assert abs(mended) < abs(missed) / 2
+
+
+def test_an_odds_ratio_of_one_is_the_fit_and_others_move_it_their_way() -> None:
+    fit = fit_of(reluctant(items=120, raters=5, rng=5))
+    table = abstention_sensitivity(fit, odds_ratio=(0.25, 1.0, 4.0))
+    assert list(table["when"].unique()) == ["label == b"]
+    plain = assay.summarize(assay.metrics(fit, estimand="finite"))
+    same = table[table["odds_ratio"] == 1.0].drop(columns=["when", "odds_ratio"])
+    assert same.reset_index(drop=True).equals(plain)
+    fewer = abstention_sensitivity(fit, odds_ratio=(4.0,), draws=100)
+    assert fewer["mean"].to_numpy() == pytest.approx(
+        table[table["odds_ratio"] == 4.0]["mean"].to_numpy(), abs=0.02
+    )
+    means = table[table["metric"] == "prevalence[label=b]"].set_index("odds_ratio")["mean"]
+    assert means[0.25] < means[1.0] < means[4.0]
+
+
+def test_what_cannot_be_asked_is_said() -> None:
+    ratings = reluctant(items=30, raters=3, rng=4)
+    fit = fit_of(ratings, method="map", draws=50)
+    with pytest.raises(FitError, match="numbers above 0"):
+        abstention_sensitivity(fit, odds_ratio=(0.0,))
+    with pytest.raises(ModelError, match="every state"):
+        abstention_sensitivity(fit, when="label == a or label == b")
+    with pytest.raises(TaskError, match="no class"):
+        abstention_sensitivity(fit, when="label == c")
+    clustered = assay.simulate("retrieval", n_items=40, n_clusters=4, missing=0.3, rng=1)
+    few = assay.fit(clustered, method="map", draws=20, chains=1, starts=1, progress=False)
+    with pytest.raises(FitError, match="estimand='finite'"):
+        abstention_sensitivity(few, when="misleading", odds_ratio=(2.0,), estimand="population")
+    none = fit_of(reluctant(items=30, raters=3, rng=4, often=0.0), method="map", draws=50)
+    with pytest.raises(FitError, check=refusal("no-abstentions")):
+        abstention_sensitivity(none)

@@ -12,8 +12,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from rich.console import Console
 
-from assay.cli.demo_tables import simulated_metrics_table
-from assay.cli.studies import EFFORTS, METHODS, SimulatedStudy, simulated_study
+from assay.cli.demo import (
+    EFFORTS,
+    METHODS,
+    SimulatedStudy,
+    simulated_metrics_table,
+    simulated_study,
+)
 
 FOLDER = Path(__file__).parent / "figures"
 # Colours that people with any colour vision can tell apart (Okabe & Ito).

@@ -16,10 +16,10 @@ from PIL import Image
 from rater_plates import PLATES, draw_plates
 
 import assay
-from assay.data.catalogue import catalogue_names, models_folder
+from assay.data.task_files import catalogue_names, models_folder
 from assay.modelling.families import default_priors
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 from assay.plots.style import COLOURS, RC
 
 Floats = NDArray[np.float64]

@@ -17,13 +17,13 @@ import xarray as xr
 import assay
 from assay.data.ratings import Ratings
 from assay.fits.datatree import posterior_dataset
-from assay.fits.simulation import simulate_answers
-from assay.modelling.model import build_structure
+from assay.fits.simulate import simulate_answers
 from assay.modelling.spec import Spec, make_spec
-from assay.raters.accuracy import compare_raters, rater_accuracy
+from assay.modelling.structure import build_structure
 from assay.raters.consistency import rater_consistency
 from assay.raters.dependence import effective_raters
 from assay.raters.drift import drift_table, reliability_by_session
+from assay.raters.reliability import compare_raters, rater_accuracy
 from assay.raters.spammers import rater_kinds
 
 LEVEL = 0.95

@@ -10,11 +10,11 @@ import pandas as pd
 
 import assay
 from assay.comparison import group_contrasts
-from assay.data.meetings import build_design
+from assay.data.overlap import build_design
 from assay.data.ratings import AUDITED_RIGHT, AUDITED_WRONG, NOT_AUDITED, Ratings
 from assay.evaluation import metrics_of_labels
 from assay.raters.agreements import agreement
-from assay.studies.consensus import consensus_table
+from assay.studies.ais import consensus_table
 from benchmarks.calibration.claims_raters import LEVEL, Claim, Claims, Study, World, inside
 
 RATES = ["flag_rate", "interpretable_rate", "attributable_rate"]

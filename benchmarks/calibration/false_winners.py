@@ -34,9 +34,9 @@ from scipy.stats import beta, binom, binomtest
 import assay
 from assay.data.states import state_space
 from assay.data.task import Label, Task
-from assay.evaluation.baseline import vote_totals
-from assay.evaluation.choosing import choose_metrics
+from assay.evaluation.known_labels import vote_totals
 from assay.evaluation.panels import panel_layout
+from assay.evaluation.select import choose_metrics
 
 FOLDER = Path(__file__).resolve().parent / "results"
 SYSTEMS = ("A", "B")

@@ -21,9 +21,9 @@ import numpy as np
 import pandas as pd
 
 import assay
-from assay.fits.simulation import simulate_answers
-from assay.modelling.model import build_structure
+from assay.fits.simulate import simulate_answers
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure
 from benchmarks.calibration.sbc import SIZES, STUDIES, quantities
 
 FOLDER = Path(__file__).resolve().parent / "results"

@@ -20,8 +20,8 @@ from assay.data.rules import NOT_ASKED
 from assay.data.task import Task
 from assay.evaluation import metrics_for, metrics_of_labels
 from assay.fits.latent_states import predict_states, running_prevalence
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 TASKS = ("retrieval", "grounding", "generation", "ais", "relevance", "single")
 FOLDER = Path(__file__).resolve().parent / "results"

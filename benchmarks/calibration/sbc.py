@@ -23,12 +23,12 @@ import numpy as np
 import pandas as pd
 
 import assay
-from assay.data.catalogue import catalogue_names
+from assay.data.task_files import catalogue_names
 from assay.evaluation import metrics_of_labels
 from assay.fits.datatree import parameter_draws
-from assay.fits.simulation import simulate_answers
-from assay.modelling.model import build_structure
+from assay.fits.simulate import simulate_answers
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure
 from assay.raters.reliability import reliability_table
 from benchmarks.measuring import PACKED
 

@@ -27,7 +27,7 @@ import pandas as pd
 import xarray as xr
 
 import assay
-from assay.reporting.model_checks import LIMIT as MISFIT
+from assay.reporting.fit import LIMIT as MISFIT
 from assay.validation.posterior_predictive import WITHIN
 from benchmarks.dependence.dependence import coverage, intervals
 from benchmarks.dependence.dependent_worlds import (

@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.stats import norm
 
 import assay
-from assay.comparison.naive import vote_metrics
+from assay.comparison.baselines import vote_metrics
 from assay.comparison.refit import rated_by
 from assay.data.ratings import Ratings
 

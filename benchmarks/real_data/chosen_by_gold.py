@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from arviz_stats.utils import ELPDData
 
-from assay.validation.stacking import stacking_weights, trusted_models
+from assay.validation.loo import stacking_weights, trusted_models
 from benchmarks.real_data.family_fits import BAD_K, Found
 
 CHOSEN, STACKED = "chosen by gold", "stacked by gold"

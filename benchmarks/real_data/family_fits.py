@@ -18,8 +18,8 @@ from assay.inference.density import make_density
 from assay.inference.group_sds import settle_spreads
 from assay.inference.mode_search import labels_kept
 from assay.inference.optimise import equally_hard, hold, prior_centre, spreads_of
-from assay.modelling.model import build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure
 
 Floats = NDArray[np.float64]
 Line = dict[str, Any]

@@ -24,7 +24,7 @@ from arviz_stats.base.array import BaseArray
 
 import assay
 from assay.data.ratings import Ratings
-from assay.inference.fit_attributes import VERSIONS
+from assay.inference.to_datatree import VERSIONS
 from benchmarks.real_data.real_modes import modes, weak
 from benchmarks.real_data.real_sets import (
     LAPLACE,

@@ -10,10 +10,10 @@ from assay.data.ratings import Ratings
 from assay.inference.density import Density, make_density, unconstrain
 from assay.inference.diagnostics import mode_warnings
 from assay.inference.mode_search import find_modes, seek_modes, starting_points
+from assay.inference.modes import Mode
 from assay.inference.optimise import prior_centre
-from assay.inference.peaks import Mode
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 from benchmarks.real_data.real_sets import (
     Codes,
     Floats,

@@ -22,8 +22,8 @@ import pandas as pd
 import assay
 from assay.data.task import Label, Task
 from assay.inference.density import make_density
-from assay.modelling.model import build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure
 from benchmarks.measuring import peak, reset_peak, resident, trim_heap
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ import xarray as xr
 import assay
 from assay.data.states import state_space
 from assay.fits.datatree import accounting_json, posterior_dataset, ratings_datasets
-from assay.modelling.model import build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure
 from benchmarks.measuring import peak
 
 FOLDER = Path(__file__).resolve().parent / "results"

@@ -144,7 +144,7 @@ def measure_evaluation(partitions: int, seed: int) -> dict[str, Any]:
     """Measure one evaluation where the data cost nothing: what Dask adds."""
     from assay.inference.density import make_density
     from assay.inference.pieces import make_frame, make_piece, take_clusters
-    from assay.modelling.model import build_structure
+    from assay.modelling.structure import build_structure
 
     data = assay.read_ratings(make_table("single", 0, 4000, seed), task="single")
     structure = build_structure(data, make_spec(raters="hierarchical"))

@@ -40,8 +40,8 @@ def points(raters: int, seed: int) -> list[dict[str, Floats]]:
 def assay_densities(design: Design, where: list[dict[str, Floats]]) -> list[float]:
     """Log density of this package, the Jacobians of its transforms taken off."""
     from assay.inference.density import make_density, unconstrain
-    from assay.modelling.model import build_structure
     from assay.modelling.spec import make_spec
+    from assay.modelling.structure import build_structure
     from benchmarks.speed.peers_assay import as_ratings
 
     ratings = as_ratings(design)

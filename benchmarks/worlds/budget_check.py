@@ -33,13 +33,13 @@ import xarray as xr
 import assay
 from assay.data.ratings import Ratings
 from assay.evaluation import metrics_of_labels, variance_budget
-from assay.evaluation.choosing import choose_metrics
 from assay.evaluation.draws import LabelDraws, metric_draws
 from assay.evaluation.panels import panel_layout
+from assay.evaluation.select import choose_metrics
 from assay.fits.latent_states import predict_states, recover, running_prevalence
-from assay.fits.simulation import simulate_answers
-from assay.modelling.model import build_structure
+from assay.fits.simulate import simulate_answers
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure
 from benchmarks.worlds.sampling_designs import DESIGNS, METRIC, TASK
 
 FOLDER = Path(__file__).resolve().parent / "results"

@@ -54,14 +54,14 @@ from assay.fits.labels import (
 from assay.fits.labels import (
     state_probabilities as state_probabilities,
 )
-from assay.fits.simulation import simulate as simulate
+from assay.fits.simulate import simulate as simulate
 from assay.fits.storage import load as load
 from assay.fits.storage import save as save
 from assay.fits.summary import summarize as summarize
-from assay.inference.fitting import fit as fit
+from assay.inference.fit import fit as fit
 from assay.inference.label_doubts import label_doubts as label_doubts
 from assay.io import read_ratings as read_ratings
-from assay.modelling.prior_files import read_priors as read_priors
+from assay.modelling.priors import read_priors as read_priors
 from assay.modelling.pymc_model import build_model as build_model
 from assay.plots import (
     plot_agreement as plot_agreement,
@@ -90,7 +90,6 @@ from assay.plots import (
 from assay.plots import (
     plot_raters as plot_raters,
 )
-from assay.raters.accuracy import compare_raters as compare_raters
 from assay.raters.agreements import agreement as agreement
 from assay.raters.agreements import rater_agreement as rater_agreement
 from assay.raters.calibration import score_calibration as score_calibration
@@ -107,9 +106,18 @@ from assay.raters.drift import (
 from assay.raters.drift import (
     reliability_by_session as reliability_by_session,
 )
-from assay.raters.rater_lapses import lapse_shares as lapse_shares
-from assay.raters.rater_loadings import difficulty_loadings as difficulty_loadings
-from assay.raters.reliability import rater_reliability as rater_reliability
+from assay.raters.effects import (
+    difficulty_loadings as difficulty_loadings,
+)
+from assay.raters.effects import (
+    lapse_shares as lapse_shares,
+)
+from assay.raters.reliability import (
+    compare_raters as compare_raters,
+)
+from assay.raters.reliability import (
+    rater_reliability as rater_reliability,
+)
 from assay.raters.scoring import (
     score_rater as score_rater,
 )
@@ -121,13 +129,17 @@ from assay.raters.scoring import (
 )
 from assay.raters.spammers import rater_kinds as rater_kinds
 from assay.reporting import report as report
-from assay.studies.study import ais_study as ais_study
-from assay.validation.abstentions import abstention_sensitivity as abstention_sensitivity
-from assay.validation.consensus import consensus_sensitivity as consensus_sensitivity
-from assay.validation.gold_left_out import loo_gold as loo_gold
+from assay.studies.ais import ais_study as ais_study
+from assay.validation.loo import loo_gold as loo_gold
+from assay.validation.loo import stack_labels as stack_labels
 from assay.validation.posterior_predictive import predictive_checks as predictive_checks
-from assay.validation.robustness import stability as stability
-from assay.validation.stacking import stack_labels as stack_labels
+from assay.validation.sensitivity import (
+    abstention_sensitivity as abstention_sensitivity,
+)
+from assay.validation.sensitivity import (
+    consensus_sensitivity as consensus_sensitivity,
+)
+from assay.validation.stability import stability as stability
 
 __version__: str
 __all__ = [

@@ -11,18 +11,17 @@ import xarray as xr
 
 import assay
 from assay._util.errors import FitWarning, ModelError, UnknownNameError
-from assay.data.catalogue import catalogue_entry, catalogue_names, catalogue_path
 from assay.data.ratings import Ratings
+from assay.data.task_files import catalogue_entry, catalogue_names, catalogue_path
 from assay.inference.density import make_density
 from assay.inference.optimise import prior_centre
-from assay.modelling.answers import AnswerPart
 from assay.modelling.families import default_priors, family_class
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.prevalence import default_priors as prevalence_priors
 from assay.modelling.prevalence import prevalence_class
-from assay.modelling.prior_use import REPEATS, refuse_idle, used_priors
 from assay.modelling.priors import Prior, parse_prior
+from assay.modelling.rater_model import AnswerPart
 from assay.modelling.spec import is_layer, make_spec, parse_recipe
+from assay.modelling.structure import REPEATS, Structure, build_structure, refuse_idle, used_priors
 
 TASKS = catalogue_names("tasks")
 RATERS = catalogue_names("raters")

@@ -5,11 +5,11 @@ import pytest
 
 import assay
 from assay._util.errors import ModelError
-from assay.data.catalogue import catalogue_names
 from assay.data.ratings import Ratings
-from assay.modelling.model import build_structure
+from assay.data.task_files import catalogue_names
 from assay.modelling.parameters import Parameter
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure
 
 TASKS = ("relevance", "grounding")
 

@@ -2,11 +2,10 @@
 
 import pytest
 
-from assay.data.catalogue import catalogue_names
 from assay.data.rules import NOT_ASKED
 from assay.data.states import state_space
 from assay.data.task import ROLES, Task
-from assay.data.task_files import load_task, task_from_json
+from assay.data.task_files import catalogue_names, load_task, task_from_json
 from assay.evaluation import metrics_for
 from assay.evaluation.registry import registered
 

@@ -14,7 +14,7 @@ from brute_raters import chances, places, said, speaker, voices
 from brute_responses import MISSING, NOT_ASKED, Rater, Vector, holds, paths, states
 from scipy.integrate import quad
 
-from assay.modelling.model import Structure
+from assay.modelling.structure import Structure
 
 __all__ = [
     "MISSING", "NOT_ASKED", "Rater", "Scores", "Vector", "clusters", "difficulty_probabilities",

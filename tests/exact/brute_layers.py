@@ -6,7 +6,7 @@ import numpy as np
 from brute_prevalence import terms
 from brute_responses import states
 
-from assay.modelling.model import Structure
+from assay.modelling.structure import Structure
 
 Position = float | tuple[float, ...]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from brute_responses import NOT_ASKED, Vector, obeying_paths, states
 
 from assay.data.task import Task
-from assay.modelling.model import Structure
+from assay.modelling.structure import Structure
 
 BEND = 2.5
 

@@ -23,7 +23,7 @@ from brute_layers import Position, bias, system_of, walk
 from brute_responses import Mixture, Rater, Vector
 from brute_scores import ScoreRater, codes
 
-from assay.modelling.model import Structure
+from assay.modelling.structure import Structure
 
 SHARED = ("pooled",)
 NORMAL = ("continuous", "by_rater", "by_class")

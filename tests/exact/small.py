@@ -10,7 +10,7 @@ from assay.data.ratings import AUDITED_RIGHT, AUDITED_WRONG, SOME_WRONG, Ratings
 from assay.data.states import MISSING, state_space
 from assay.data.task import Label, Rule, Task
 from assay.data.task_files import load_task
-from assay.modelling.model import Structure
+from assay.modelling.structure import Structure
 
 SINGLE = load_task("single").with_classes({"label": ("a", "b", "c", "d")})
 ORDERED = Task(name="ordered", labels=(Label(name="o", classes=tuple("abcd"), ordered=True),))

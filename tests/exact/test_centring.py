@@ -13,8 +13,8 @@ from assay.inference.density import Centring, Density, make_density, unconstrain
 from assay.inference.mode_search import find_modes
 from assay.inference.optimise import Held, climb, spreads_of
 from assay.inference.partial_centring import find_centred_modes, informed
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 
 @pytest.fixture(params=["hierarchical", {"person": "hierarchical", "llm": "hierarchical"}], ids=str)

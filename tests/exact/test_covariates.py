@@ -6,8 +6,8 @@ import pytest
 from brute_prevalence import FORMULA
 from small import draw_values, small_ratings, task_named, with_covariates
 
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 
 def structure(name: str, **options: object) -> Structure:

@@ -16,10 +16,10 @@ from small import (
 )
 
 from assay.inference.density import Density, make_density, unconstrain
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.parameters import Parameter
 from assay.modelling.pymc_model import model_of
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 RECIPES: dict[str, dict] = {
     "scores": {"raters": "scored + drift"},

@@ -9,8 +9,8 @@ from small import draw_values
 
 import assay
 from assay.modelling.layers import difficulty_of
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 
 def structure_of(raters: int) -> Structure:

@@ -16,8 +16,8 @@ from assay.inference.density import make_density
 from assay.inference.em import FAMILIES, ascend, closed_form, find_em_modes, starting_point
 from assay.inference.mode_search import find_modes
 from assay.inference.optimise import climb, prior_centre
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 OFF = with_strengths(task_named("retrieval"), ("off",), ("off",))
 FLAT = 1e-7

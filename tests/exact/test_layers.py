@@ -20,8 +20,8 @@ from small import (
 from assay.data.ratings import Ratings, take_ratings
 from assay.fits.latent_states import recover
 from assay.inference.density import make_density
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 TASKS = ("retrieval", "ais", "relevance", "gated")
 DIFFICULTIES = (

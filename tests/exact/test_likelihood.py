@@ -14,8 +14,8 @@ from small import (
 
 from assay.data.ratings import Ratings
 from assay.data.states import state_space
-from assay.modelling.model import build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure
 
 EXACT = {"rel": 1e-11, "abs": 1e-9}
 

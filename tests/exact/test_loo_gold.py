@@ -15,7 +15,7 @@ from assay._util.errors import FitError
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING, state_space
 from assay.fits.datatree import parameter_draws, structure_of
-from assay.validation.gold_left_out import gold_log_probability
+from assay.validation.loo import gold_log_probability
 
 FEW = {"draws": 13, "tune": 30, "chains": 2, "rng": 1, "progress": False}
 

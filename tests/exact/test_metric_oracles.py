@@ -10,7 +10,7 @@ from assay.data.ratings import Ratings
 from assay.data.states import MISSING, state_space
 from assay.data.task_files import load_task
 from assay.evaluation import metrics_of_labels
-from assay.evaluation.known import known_totals
+from assay.evaluation.known_labels import known_totals
 from assay.evaluation.panels import panel_layout
 from assay.evaluation.registry import registered
 

@@ -7,10 +7,10 @@ import pytest
 from small import SHIPPED, draw_values, small_ratings, task_named, with_strengths
 
 from assay.inference.density import make_density
-from assay.modelling.answers import AnswerPart
 from assay.modelling.families import Family
-from assay.modelling.model import Structure, build_structure
+from assay.modelling.rater_model import AnswerPart
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 
 def structure_of(name: str, family: str) -> Structure:

@@ -9,8 +9,8 @@ from small import draw_values, in_sessions, repeated, small_ratings, task_named,
 
 from assay._util.errors import ModelError
 from assay.data.ratings import Ratings
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 TASKS = ("retrieval", "ais", "relevance", "gated")
 POINTS = {

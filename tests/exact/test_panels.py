@@ -18,14 +18,14 @@ from assay.data.ratings import Ratings
 from assay.fits import latent_states
 from assay.fits.answer_draws import _draw_nodes
 from assay.fits.latent_states import predict_states, recover, running_prevalence
+from assay.inference.coordinates import Start, Walk, arrays_of
 from assay.inference.density import Density, make_density
 from assay.inference.optimise import prior_centre
-from assay.inference.walks import Start, Walk, arrays_of
 from assay.likelihood import partition
 from assay.likelihood.c_functions import c_functions, cards
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.prevalence.design import find_panels
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 U, WEIGHT = hermegauss(60)
 WEIGHT = WEIGHT / WEIGHT.sum()

@@ -22,8 +22,8 @@ from assay.inference.mode_search import (
 from assay.inference.optimise import Held, climb, prior_centre
 from assay.likelihood import partition
 from assay.likelihood.partition import bundle_sizes, bundles_of_rows, cut, shares, take_bundles
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 STUDIES = {
     "items": {"n_items": 60},

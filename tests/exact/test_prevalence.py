@@ -7,8 +7,8 @@ from small import SHIPPED, draw_values, small_ratings, stacked, task_named, with
 
 from assay.data.rules import NOT_ASKED
 from assay.fits.latent_states import recover
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 
 def structure_of(task, prevalence: str = "loglinear", **options: object) -> Structure:

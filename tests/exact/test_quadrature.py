@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from small import SHIPPED, draw_values, small_ratings, task_named
 
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.prevalence.design import normal_quadrature
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 
 def clustered(name: str, seed: int) -> Structure:

@@ -7,16 +7,15 @@ import pytest
 from scipy import stats
 
 import assay
-from assay.inference.curvature import curvature, owners
+from assay.inference.curvature import curvature, lanczos, owners, rater_blocks
 from assay.inference.density import Density, make_density
 from assay.inference.group_sds import Spreads, settle_spreads
 from assay.inference.laplace import laplace_draws, laplace_log_density, mode_root
 from assay.inference.mode_search import find_modes
 from assay.inference.optimise import climb, hold, prior_centre, spreads_of
 from assay.inference.precision import Dense, Precision, Regressed, beside, dense
-from assay.inference.rater_blocks import lanczos, rater_blocks
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 STUDIES: dict[str, tuple[dict[str, Any], str]] = {
     "hierarchical": ({"classes": ("no", "yes"), "ratings_per_item": 3}, "hierarchical"),

@@ -7,8 +7,8 @@ from scipy import stats
 from small import SHIPPED, draw_values, small_ratings, stacked, task_named
 
 from assay.fits.latent_states import predict_states, recover, running_prevalence
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 DRAWS = 8_000
 

@@ -8,8 +8,8 @@ from brute_prevalence import marginals
 from brute_raters import Voice
 from small import draw_values, in_sessions, small_ratings, stacked, task_named, with_scores
 
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 from assay.raters.reliability import reliability_table
 
 PARTS = 4

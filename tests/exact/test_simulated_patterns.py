@@ -20,9 +20,9 @@ from assay.data.ratings import Ratings
 from assay.data.states import state_space
 from assay.data.task import Label, Task
 from assay.data.task_files import load_task
-from assay.fits.simulation import simulate_answers
-from assay.modelling.model import Structure, build_structure
+from assay.fits.simulate import simulate_answers
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 ITEMS = 8_000
 PARTS = 4

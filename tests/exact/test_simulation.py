@@ -9,9 +9,9 @@ from scipy import stats
 from small import draw_values, small_ratings, task_named, with_strengths
 
 from assay.data.ratings import Ratings
-from assay.fits.simulation import simulate_answers
-from assay.modelling.model import Structure, build_structure
+from assay.fits.simulate import simulate_answers
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 ITEMS = 10_000
 

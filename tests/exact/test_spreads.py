@@ -7,18 +7,18 @@ import pytest
 from scipy import stats
 
 import assay
+from assay.inference.coordinates import NormalScores, normal_scores
 from assay.inference.curvature import curvature
 from assay.inference.density import Density, make_density, unconstrain
+from assay.inference.group_sd_curvature import carry, offset_places, offset_slopes
 from assay.inference.group_sds import settle_again, settle_spreads
 from assay.inference.laplace import laplace_draws, laplace_log_density, mode_scale
 from assay.inference.mode_search import find_modes
-from assay.inference.normal_scores import NormalScores, normal_scores
-from assay.inference.offset_slopes import carry, offset_places, offset_slopes
+from assay.inference.modes import laplace_evidence
 from assay.inference.optimise import Held, climb, hold, prior_centre, spreads_of
 from assay.inference.partial_centring import informed
-from assay.inference.peaks import laplace_evidence
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 PRIORS = {
     "HalfNormal(0.7)": stats.halfnorm(scale=0.7),

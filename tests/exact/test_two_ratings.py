@@ -19,8 +19,8 @@ from scipy.linalg import expm
 from assay.checks import check
 from assay.data.ratings import Ratings
 from assay.io import read_ratings
-from assay.modelling.model import build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure
 
 RATERS, ITEMS = 4, 300
 ANGLE = 0.1

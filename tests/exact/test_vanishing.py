@@ -9,10 +9,11 @@ from small import draw_values, task_named
 
 import assay
 from assay.data.ratings import Ratings
-from assay.likelihood import cells, rows
+from assay.likelihood import cells
+from assay.likelihood import cells as rows
 from assay.likelihood.marginal import value_and_gradient
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 CROWD = 900
 RECIPES = {

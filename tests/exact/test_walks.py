@@ -8,14 +8,13 @@ from scipy import stats
 from scipy.sparse import csr_array
 
 import assay
+from assay.inference.coordinates import Start, Walk, arrays_of, exponential_scores
 from assay.inference.density import make_density
-from assay.inference.normal_scores import exponential_scores
 from assay.inference.optimise import prior_centre
-from assay.inference.walks import Start, Walk, arrays_of
 from assay.likelihood.c_functions import c_functions, cards
-from assay.likelihood.scores import log_of_score
-from assay.modelling.model import build_structure
+from assay.likelihood.density import log_of_score
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure
 
 PRIORS = {
     "half-normal": {"sd": "HalfNormal(0.6)"},

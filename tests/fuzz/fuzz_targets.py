@@ -25,12 +25,11 @@ from assay.data.rules import parse
 from assay.data.states import state_space
 from assay.data.task_files import load_task
 from assay.display.option_words import in_options
-from assay.inference.checkpoints import read_chain
+from assay.inference.nutpie import read_chain
 from assay.likelihood.machine_code import CheckedFiles
-from assay.modelling.formulas import check_formula
-from assay.modelling.prevalence.covariates import find_covariates
-from assay.modelling.prior_files import read_priors
-from assay.modelling.priors import override, parse_prior
+from assay.modelling.prevalence.design import find_covariates
+from assay.modelling.priors import override, parse_prior, read_priors
+from assay.modelling.spec import check_formula
 
 Attempt = Callable[[Any], bool]
 Target = Callable[[Random, Path], tuple[Iterator[Any], Attempt]]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import assay
-from assay.fits.simulation import simulate
+from assay.fits.simulate import simulate
 from assay.reporting import report
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")

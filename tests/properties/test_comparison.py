@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay.comparison import compare_draws, parse_claim
-from assay.comparison.ranks import expected_loss, rank_probabilities
+from assay.comparison.contrasts import expected_loss, rank_probabilities
 
 quick = settings(max_examples=25, deadline=None)
 

@@ -15,9 +15,9 @@ from assay.data.ratings import Ratings
 from assay.data.rules import NOT_ASKED
 from assay.data.task_files import load_task
 from assay.fits.latent_states import recover
-from assay.modelling.answers import AnswerPart
-from assay.modelling.model import Structure, build_structure
+from assay.modelling.rater_model import AnswerPart
 from assay.modelling.spec import DEFAULT_OF_MORE, DEFAULT_RATERS, make_spec, parse_recipe
+from assay.modelling.structure import Structure, build_structure
 
 LAYERS = (
     "item_difficulty",

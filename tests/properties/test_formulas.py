@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from assay._util.errors import ModelError
 from assay.modelling.formula_trees import ARGUMENTS, walk
-from assay.modelling.formulas import check_formula, covariate_names
+from assay.modelling.spec import check_formula, covariate_names
 
 QUOTES = st.sampled_from(["'", '"', "`", "", "\\'"])
 CHAINS = st.sampled_from(

@@ -12,13 +12,12 @@ from assay.data.ratings import Ratings
 from assay.data.states import MISSING, state_space
 from assay.data.task_files import load_task
 from assay.evaluation import draws as draws_module
-from assay.evaluation.choosing import metrics_for
 from assay.evaluation.draws import LabelDraws, metric_draws
 from assay.evaluation.estimands import cluster_weights
-from assay.evaluation.item_weights import weighable_metrics
-from assay.evaluation.known import metrics_of_labels
-from assay.evaluation.panels import panel_layout
+from assay.evaluation.known_labels import metrics_of_labels
+from assay.evaluation.panels import panel_layout, weighable_metrics
 from assay.evaluation.prevalence import prevalence_metrics
+from assay.evaluation.select import metrics_for
 
 TASKS = ("retrieval", "grounding", "generation", "ais", "relevance")
 DRAWS = 4

@@ -12,8 +12,8 @@ import assay
 from assay.data.ratings import Ratings, take_ratings
 from assay.data.states import MISSING, state_space
 from assay.fits.latent_states import recover
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 few = settings(
     max_examples=12, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]

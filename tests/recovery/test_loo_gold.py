@@ -13,7 +13,7 @@ import assay
 from assay._util.errors import FitWarning
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING
-from assay.validation.gold_left_out import gold_log_probability
+from assay.validation.loo import gold_log_probability
 
 KNOWN = 40
 LEFT_OUT = 3

@@ -15,9 +15,9 @@ from assay.inference.convergence import ESS_LIMIT
 from assay.inference.density import make_density
 from assay.inference.diagnostics import mode_warnings
 from assay.inference.mode_search import find_modes
-from assay.inference.peaks import standing
-from assay.modelling.model import build_structure
+from assay.inference.modes import standing
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure
 
 real_data = importlib.import_module("benchmarks.real_data.real_data")
 real_modes = importlib.import_module("benchmarks.real_data.real_modes")

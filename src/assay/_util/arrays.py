@@ -1,4 +1,5 @@
-"""The few array operations of the model, for NumPy arrays and PyTensor variables alike.
+"""Array operations that NumPy, PyTensor and a tape share, and quotients that are NaN where
+undefined.
 
 Every formula of the model is written once, with ``xp`` either :mod:`numpy` (numbers, with any
 leading axes of draws), :mod:`pytensor.tensor` (symbols) or a
@@ -9,6 +10,30 @@ do differently stands here.
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+
+def divided(top: Any, bottom: Any) -> NDArray[np.float64]:
+    """Divide; NaN where the denominator is 0.
+
+    Parameters
+    ----------
+    top, bottom : array-like
+        Of shapes that can be broadcast together.
+
+    Returns
+    -------
+    ndarray of float
+
+    Examples
+    --------
+    >>> divided([1.0, 0.0], [4.0, 0.0])
+    array([0.25,  nan])
+    """
+    over, under = np.asarray(top, float), np.asarray(bottom, float)
+    blank = np.full(np.broadcast_shapes(over.shape, under.shape), np.nan)
+    return np.asarray(np.divide(over, under, out=blank, where=under != 0))
+
 
 NEVER = -1e9
 """Log of a probability that is zero; finite, so that gradients stay finite."""

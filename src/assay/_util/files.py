@@ -1,7 +1,9 @@
-"""Files that appear whole or not at all, and tables in the formats that others read."""
+"""Files that appear whole or not at all, tables in common formats, folders for compiled code."""
 
 import os
 import shutil
+import stat
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -10,10 +12,11 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from assay._util.errors import ArgumentError, FitError
-from assay._util.interrupts import unbroken
+from assay._util.progress import unbroken
 
 if TYPE_CHECKING:
     import pandas as pd
+
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".json")
 FIT_SUFFIXES = (".nc", ".zarr")
@@ -219,3 +222,31 @@ def escaped_cell(cell: object) -> object:
     except ValueError:
         return f"'{cell}"
     return cell
+
+
+def user_cache() -> Path:
+    """Return the folder where this package keeps what it can make again for this user."""
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "assay"
+
+
+def is_writable(folder: Path) -> bool:
+    """Whether a folder is ours alone to write into; it is made if it does not exist.
+
+    What is kept there is run later. So a folder of another user, or one that everybody may write
+    into, does not count.
+    """
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        about = folder.stat()
+    except OSError:
+        return False
+    if hasattr(os, "getuid") and (about.st_uid != os.getuid() or about.st_mode & stat.S_IWOTH):
+        return False
+    return os.access(folder, os.W_OK)

@@ -1,15 +1,52 @@
-"""Progress on standard error: how far the chains are; what a wait is for, and how far it is."""
+"""Progress on standard error, and Ctrl-C: what must not be cut short comes to its end first."""
 
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from threading import Lock, Timer
+from threading import Lock, Timer, current_thread, main_thread
 from typing import Any
 
-from assay._util.interrupts import interruptible
 from assay._util.plain_text import plain
+
+
+@contextmanager
+def unbroken() -> Iterator[None]:
+    """Let Ctrl-C wait until what is done here is done.
+
+    Zarr goes on by itself with what an interrupt leaves behind, and HDF5 drops interrupts that
+    come while it calls back.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    # Other threads get no signals, and a handler that is none of Python's stays where it is.
+    if not callable(handler) or current_thread() is not main_thread():
+        yield
+        return
+    held: list[tuple[int, Any]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: held.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if held:
+            handler(*held[0])
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Raise KeyboardInterrupt for Ctrl-C that came while a compiled function gave its result back.
+
+    Python calls that a SystemError.
+    """
+    try:
+        yield
+    except SystemError as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        raise
+
 
 PATIENCE = 1.0
 """Seconds after which a wait is explained."""
@@ -19,7 +56,6 @@ Show = Callable[[list[tuple[int, int]]], None]
 """Takes the finished draws and the divergences of each chain."""
 Step = Callable[[float], None]
 """Takes how much more has been done."""
-
 _NOW: ContextVar[Step | None] = ContextVar("wait", default=None)
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from assay._util.plurals import some
-from assay.checks.coverage import Counts, Coverage, Flags, checked_items, coverage, units
+from assay._util.text import some
 from assay.checks.findings import Level, Part, findings_on
+from assay.checks.items import Counts, Coverage, Flags, checked_items, coverage, units
 from assay.data.ratings import Ratings
 
 TOPIC = "bias by system"

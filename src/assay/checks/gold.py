@@ -8,7 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay.checks.findings import Finding, Part, findings_on
-from assay.data.audits import contradiction, possible_states
+from assay.data.gold import contradiction, possible_states
+from assay.data.overlap import ENOUGH
 from assay.data.ratings import (
     AUDITED_RIGHT,
     AUDITED_WRONG,
@@ -19,7 +20,6 @@ from assay.data.ratings import (
 )
 from assay.data.states import state_space
 from assay.data.task import Label, Task
-from assay.data.witnesses import ENOUGH
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

@@ -1,4 +1,6 @@
-"""Raters: how much each said, who can be compared with whom, who says always the same."""
+"""Raters: how much each said, who can be compared, who may be one witness or no person."""
+
+import re
 
 import numpy as np
 import pandas as pd
@@ -8,14 +10,81 @@ from scipy.sparse.csgraph import connected_components
 
 from assay._util.errors import Numbers
 from assay._util.grouping import unique_rows
-from assay._util.plurals import counted, does, some
-from assay.checks.findings import Level, Part, findings_on
+from assay._util.text import counted, does, some
+from assay.checks.findings import Finding, Level, Part, findings_on
 from assay.checks.items import telling_items
+from assay.data.overlap import ENOUGH, SHARED_ITEMS, RaterPairs, rater_pairs
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING
 
-_finding = findings_on("raters")
+FAMILIES = {
+    "GPT": r"(?:chat)?gpt|(?:text|code)-davinci|o[134]-(?:mini|pro|preview|\d)",
+    "Claude": r"claude[- _.]?(?:v?\d|opus|sonnet|haiku|instant)",
+    "Gemini": r"gemini|gemma[- _]?\d|text-bison|chat-bison",
+    "Llama": r"(?:code|meta)?llama|vicuna|nemotron",
+    "Mistral": r"mistral|mixtral|ministral|magistral|codestral",
+    "Qwen": r"qwen|qwq",
+    "DeepSeek": r"deepseek",
+    "Phi": r"phi[- _]?\d",
+    "Command": r"command[- _]?(?:r|a|light|nightly)\b",
+    "Grok": r"grok",
+    "Nova": r"nova[- _](?:micro|lite|pro|premier)",
+}
+"""What the names of language models begin with, by who trained them on much the same texts.
 
+Claude and Gemma are people's names too, and o1 to o4 those of observers.
+"""
+PATTERNS = {
+    family: re.compile(rf"(?<![a-z0-9])(?:{start})", re.IGNORECASE)
+    for family, start in FAMILIES.items()
+}
+
+
+def family_of(name: str) -> str:
+    """Return the model family that a rater's name speaks of; empty if none, or more than one.
+
+    Examples
+    --------
+    >>> [family_of(name) for name in ("openai/gpt-4o-mini", "claude-3-opus", "Ann", "egpt")]
+    ['GPT', 'Claude', '', '']
+    >>> family_of("deepseek-r1-distill-llama-70b")
+    ''
+    """
+    found = [family for family, pattern in PATTERNS.items() if pattern.search(name)]
+    return found[0] if len(found) == 1 else ""
+
+
+def check_model_families(ratings: Ratings) -> Part:
+    """Say which raters are models of one family by their names, and may not be independent."""
+    rated = np.isin(np.arange(len(ratings.raters)), ratings.rater[~ratings.abstained])
+    names = pd.Series(sorted(ratings.raters.index[rated].astype(str)))
+    families = names.map(family_of)
+    table = pd.DataFrame({"family": families, "rater": names})[families != ""]
+    table = table[table.groupby("family")["rater"].transform("size") > 1]
+    if table.empty:
+        return Part()
+    told = [
+        f"{family} ({some(list(part['rater']))})"
+        for family, part in table.groupby("family", sort=False)
+    ]
+    text = (
+        f"raters whose names are those of one family of language models: {'; '.join(told)}: models "
+        "of one family err together, and may not be independent witnesses; agreement between them "
+        f"cannot show it. The known truth of {ENOUGH} items or more can, a group of people whose "
+        "consensus is the truth, or a rater group for each family where there are three (group=)"
+    )
+    table = table.sort_values("family", kind="stable", ignore_index=True)
+    finding = Finding(
+        level="note",
+        topic="raters",
+        text=text,
+        code="model-families",
+        numbers={"families": len(told)},
+    )
+    return Part(findings=(finding,), tables={"model_families": table})
+
+
+_finding = findings_on("raters")
 FEW_RATINGS = 10
 
 
@@ -163,3 +232,157 @@ def _rater_table(ratings: Ratings) -> pd.DataFrame:
             "constant": np.bincount(rater[pairs], minlength=size) == 1,
         }
     )
+
+
+TWIN_AGREEMENT = 0.98
+LONG_AGREEMENT = 100
+CHANCE_LIMIT = 0.9
+
+
+def check_twins(ratings: Ratings) -> Part:
+    """Say which raters agree so often that they may not be independent witnesses."""
+    first = (ratings.answers != MISSING).any(axis=1) & (ratings.replicate == 0)
+    if len(np.unique(ratings.rater[first])) < 2:
+        return Part()
+    _, pattern = unique_rows(*ratings.answers[first].T)
+    shares = np.bincount(pattern) / max(len(pattern), 1)
+    chance = float((shares**2).sum())
+    if chance >= CHANCE_LIMIT:
+        text = "almost all answers are alike: raters who are not independent cannot be told"
+        return _twins_part(
+            "note", text, code="near-duplicates-untold", numbers={"agreement": chance}
+        )
+    pairs = rater_pairs(ratings.rater[first], ratings.item[first], len(ratings.raters))
+    if pairs is None:
+        text = "too many raters an item to compare every pair: no search for near-duplicates"
+        return _twins_part("note", text, code="near-duplicates-untold")
+    if not len(pairs.items):
+        text = (
+            f"no two raters answered {SHARED_ITEMS} items in common: whether some of them look "
+            "like one cannot be told"
+        )
+        return _twins_part(
+            "note", text, code="near-duplicates-untold", numbers={"items": SHARED_ITEMS}
+        )
+    table = _twins(pairs, pairs.agreements(pattern) / pairs.items, ratings)
+    if table.empty:
+        text = "no two raters agree so often that they look like one"
+        return _twins_part("ok", text, code="no-near-duplicates")
+    # On a few dozen items, two good raters may agree throughout by chance.
+    long = bool((table["items"] >= LONG_AGREEMENT).any())
+    said = [f"{line.rater} and {line.other}" for line in table.itertuples()]
+    text = (
+        f"{counted(len(table), 'pair')} of raters {does(len(table), 'agree')} on more than "
+        f"{TWIN_AGREEMENT:.0%} of their common items: both are right, or they are not "
+        f"independent witnesses: {some(said)}"
+    )
+    numbers = {"pairs": len(table), "agreement": TWIN_AGREEMENT}
+    level: Level = "warning" if long else "note"
+    return _twins_part(
+        level, text, code="near-duplicate-raters", numbers=numbers, near_duplicate_raters=table
+    )
+
+
+def _twins_part(
+    level: Level,
+    text: str,
+    *,
+    code: str,
+    numbers: Numbers | None = None,
+    **tables: pd.DataFrame,
+) -> Part:
+    """Return a part of one finding."""
+    return Part(findings=(_finding(level, text, code=code, numbers=numbers),), tables=tables)
+
+
+def _twins(pairs: RaterPairs, agreement: NDArray[np.float64], ratings: Ratings) -> pd.DataFrame:
+    """Return the pairs that agree so often, by name."""
+    close = agreement > TWIN_AGREEMENT
+    names = ratings.raters.index.to_numpy()
+    return pd.DataFrame(
+        {
+            "rater": names[pairs.one[close]],
+            "other": names[pairs.other[close]],
+            "items": pairs.items[close],
+            "agreement": agreement[close],
+        }
+    )
+
+
+NUMBERED = re.compile(r"(\D+?)[\s_\-.]*(\d+)")
+FEW_SORTED = 10
+NEARLY = 0.95
+
+
+def check_slots(ratings: Ratings) -> Part:
+    """Say that raters may be slots, where their names and their answers look like it."""
+    numbers = _slot_numbers([str(name) for name in ratings.raters.index])
+    if numbers is None or not _everywhere(ratings):
+        return Part()
+    order = np.argsort(numbers)
+    names = ratings.raters.index[order]
+    text = (
+        f"the raters are named {names[0]} to {names[-1]} and each of them rated nearly every item: "
+        "they may be slots (the first, second, ... answer to an item) and no persons; if so, a "
+        'reliability of each means nothing: raters="pooled" treats them alike'
+    )
+    # Of two persons one may simply be the stricter; three in the same order on each item are rare.
+    if len(names) > 2 and _sorted(ratings, np.argsort(order)):
+        text += "; their answers are sorted within every item, as those of persons hardly ever are"
+        return Part(
+            findings=(
+                Finding(
+                    level="warning",
+                    topic="raters",
+                    text=text,
+                    code="slot-raters",
+                    numbers={"raters": len(names)},
+                ),
+            )
+        )
+    return Part(
+        findings=(
+            Finding(
+                level="note",
+                topic="raters",
+                text=text,
+                code="slot-raters",
+                numbers={"raters": len(names)},
+            ),
+        )
+    )
+
+
+def _slot_numbers(names: list[str]) -> list[int] | None:
+    """Return the numbers in the names if these are one word, counted through from 0 or 1."""
+    parts = [NUMBERED.fullmatch(name) for name in names]
+    found = [(p[1], int(p[2])) for p in parts if p]
+    numbers = [number for _, number in found]
+    if len(found) < len(names) or len(names) < 2 or len({word for word, _ in found}) > 1:
+        return None
+    first = min(numbers)
+    counted = sorted(numbers) == list(range(first, first + len(numbers)))
+    return numbers if counted and first in (0, 1) else None
+
+
+def _everywhere(ratings: Ratings) -> bool:
+    """Whether every rater rated nearly every item that anybody rated, and none twice."""
+    pairs = pd.DataFrame({"item": ratings.item, "rater": ratings.rater})
+    if pairs.duplicated().any():
+        return False
+    # A slot may miss some items: abstentions, and rows that were set aside.
+    fewest = np.bincount(ratings.rater, minlength=len(ratings.raters)).min()
+    return bool(fewest >= NEARLY * pairs["item"].nunique())
+
+
+def _sorted(ratings: Ratings, place: NDArray[np.int64]) -> bool:
+    """Whether the answers of a label never decrease from slot to slot, where they differ."""
+    grid = np.full((len(ratings.items), len(ratings.raters)), -1, np.int64)
+    for answers in ratings.answers.T:
+        grid[ratings.item, place[ratings.rater]] = answers
+        full = grid[(grid >= 0).all(axis=1)]
+        mixed = full[full.min(axis=1) < full.max(axis=1)]
+        steps = np.diff(mixed, axis=1)
+        if len(mixed) >= FEW_SORTED and ((steps >= 0).all() or (steps <= 0).all()):
+            return True
+    return False

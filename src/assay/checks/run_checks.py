@@ -1,24 +1,23 @@
 """check: everything that the data say about what a fit can and cannot find out."""
 
-from assay._util.plurals import counted
-from assay.checks.answers import check_answers
+from assay._util.text import counted
+from assay.checks.answers import check_answers, check_rows
+from assay.checks.disagreement import check_opposites, check_score_directions
 from assay.checks.double_sampling import check_double_sampling
 from assay.checks.findings import Check
 from assay.checks.gold import check_audits, check_gold_choice
+from assay.checks.identifiability import check_leaning, check_reach
 from assay.checks.items import check_clusters, check_items
-from assay.checks.leaning import check_leaning
 from assay.checks.metric_names import check_metric_names
-from assay.checks.model_families import check_model_families
-from assay.checks.opposites import check_opposites
-from assay.checks.raters import check_overlap, check_raters
-from assay.checks.reach import check_reach
-from assay.checks.replicates import check_replicates
-from assay.checks.rows import check_rows
-from assay.checks.score_directions import check_score_directions
+from assay.checks.raters import (
+    check_model_families,
+    check_overlap,
+    check_raters,
+    check_slots,
+    check_twins,
+)
 from assay.checks.scores import check_scores
-from assay.checks.sessions import check_sessions, check_times
-from assay.checks.slots import check_slots
-from assay.checks.twins import check_twins
+from assay.checks.sessions import check_replicates, check_sessions, check_times
 from assay.data.ratings import Ratings, require_ratings
 
 PARTS = (

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.plurals import counted, does, some
+from assay._util.text import counted, does, some
 from assay.checks.findings import Finding, Part, findings_on
 from assay.data.ratings import Ratings
 

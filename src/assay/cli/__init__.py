@@ -6,6 +6,6 @@ that ``assay --help`` answers at once.
 """
 
 from assay.cli import fit_commands, ratings_commands, report_commands
-from assay.cli.app import app, main
+from assay.cli.program import app, main
 
 __all__ = ["app", "fit_commands", "main", "ratings_commands", "report_commands"]

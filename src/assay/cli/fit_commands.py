@@ -5,17 +5,23 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from assay._util.progress import waiting
-from assay.cli.app import command
 from assay.cli.claims import Claims, claims_frame, end_with_claims, read_claims
-from assay.cli.metric_options import (
+from assay.cli.options import (
+    Estimands,
+    FitFile,
+    Incomplete,
+    Json,
+    Level,
     MetricFiles,
     Metrics,
+    Strict,
+    Table,
     register,
     rope_of,
     say_left_out,
     say_unsuited,
 )
-from assay.cli.options import Estimands, FitFile, Incomplete, Json, Level, Strict, Table
+from assay.cli.program import command
 from assay.cli.shell import end_with, open_fit, say
 from assay.cli.shell import show as show_parts
 from assay.cli.tables import deliver
@@ -49,7 +55,7 @@ def metrics(
     import pandas as pd
 
     import assay
-    from assay.evaluation.item_weights import left_out_metrics
+    from assay.evaluation.panels import left_out_metrics
     from assay.fits.datatree import ratings_of
     from assay.validation.equal_difficulty import (
         EQUAL,
@@ -82,7 +88,7 @@ def metrics(
 
     def show() -> None:
         from assay.display.notes import names_said, panels_said
-        from assay.display.render import metrics_table
+        from assay.display.terminal import metrics_table
 
         weights = ratings.items["weight"].tolist()
         table = metrics_table(summaries, weights, panels_said(draws[chosen[0]]))
@@ -134,7 +140,7 @@ def compare(
     """Compare systems, and check claims: status 3 if one is contradicted or undecided."""
     from assay.comparison import check_claim, group_contrasts
     from assay.comparison import compare as compare_systems
-    from assay.evaluation.item_weights import left_out_metrics
+    from assay.evaluation.panels import left_out_metrics
     from assay.fits.cache import computed_once
     from assay.fits.datatree import ratings_of
 
@@ -172,7 +178,7 @@ def compare(
 
     def show() -> None:
         from assay.display.notes import panels_said
-        from assay.display.render import comparison_parts
+        from assay.display.terminal import comparison_parts
 
         show_parts(*comparison_parts(found, panels_said(found.draws)))
 
@@ -189,7 +195,7 @@ def _deliver_groups(
     as_json: bool,
     output: "Path | None",
 ) -> None:
-    from assay.display.render import groups_table
+    from assay.display.terminal import groups_table
 
     deliver(
         "groups", groups, as_json, output, lambda: show_parts(groups_table(groups)), extra=extra
@@ -249,7 +255,7 @@ def raters(
             rater_tables,
             worth_tables,
         )
-        from assay.inference.fit_arguments import MODES_ALONE
+        from assay.inference.settings import MODES_ALONE
 
         ratings = ratings_of(tree)
         tables = (
@@ -299,7 +305,7 @@ def labels(
 
     def show() -> None:
         from assay.display.notes import names_said
-        from assay.display.render import labels_table
+        from assay.display.terminal import labels_table
 
         shown = least_certain(chosen, uncertain or SHOWN_LABELS)
         show_parts(labels_table(shown, len(frame)), *filter(None, [names_said(tree)]))

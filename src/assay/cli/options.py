@@ -1,12 +1,26 @@
-"""Options that several commands have."""
+"""Options that several commands share: reading, fitting, metrics."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from assay._util.errors import ArgumentError
+from assay._util.progress import waiting
+from assay.cli.shell import say_notes, this_command, warn
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+    from assay.data.ratings import Ratings
+    from assay.evaluation.registry import Metric
+    from assay.inference.executors import Executor
+
 
 Source = Annotated[Path, typer.Argument(help="CSV, TSV or Parquet file, or an exported folder.")]
 TaskName = Annotated[
@@ -47,7 +61,7 @@ def require_task(task: str | None, *, source: str = "") -> str:
     """
     if task is not None:
         return task
-    from assay.data.catalogue import catalogue_names
+    from assay.data.task_files import catalogue_names
 
     known = ", ".join(catalogue_names("tasks"))
     raise ArgumentError(
@@ -67,4 +81,382 @@ def pairs(
         if not (name and equals and value):
             raise typer.BadParameter(f"{text!r} is not NAME=VALUE", param_hint=option)
         found[name] = value
+    return found
+
+
+def _fitting(what: str, **more: Any) -> Any:
+    return typer.Option(help=what, rich_help_panel="Fitting", **more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitting:
+    """The arguments of ``fit``."""
+
+    raters: Annotated[
+        list[str] | None,
+        _fitting(
+            "Rater family, with layers: 'pooled + item_difficulty'. GROUP=FAMILY gives a rater "
+            "group its own; repeat. If not given, 'hierarchical + item_difficulty', or where a "
+            "label has three classes or more 'ability_bias + item_difficulty'.",
+            metavar="FAMILY",
+        ),
+    ] = None
+    prevalence: Annotated[str, _fitting("loglinear or dirichlet.")] = "loglinear"
+    reference: Annotated[
+        str | None,
+        _fitting("Whose truth is meant: a rater group, gold, or groups; else one consensus."),
+    ] = None
+    gold_chosen: Annotated[
+        Literal["random", "recorded"],
+        _fitting("How the items with gold were chosen, for --reference gold."),
+    ] = "random"
+    formula: Annotated[
+        str | None,
+        _fitting("Covariates of the prevalence: '~ language + length'. Their columns are read."),
+    ] = None
+    replicates: Annotated[
+        Literal["together", "independent"],
+        _fitting("Whether a rater's ratings of one item hang together."),
+    ] = "together"
+    method: Annotated[
+        Literal["nuts", "laplace", "map", "em"], _fitting("How to find the posterior.")
+    ] = "nuts"
+    draws: Annotated[int, _fitting("Draws kept of each chain.", min=1)] = 1000
+    tune: Annotated[int, _fitting("Warm-up draws of each chain.", min=1)] = 1000
+    chains: Annotated[int, _fitting("Chains.", min=1)] = 4
+    target_accept: Annotated[
+        float, _fitting("Of NUTS: nearer to 1 for smaller steps.", min=0.0, max=1.0)
+    ] = 0.85
+    seed: Annotated[int, _fitting("Of everything random.", min=0)] = 1
+    sampler: Annotated[
+        Literal["nutpie", "pymc"], _fitting("Who runs NUTS; pymc is there to check nutpie.")
+    ] = "nutpie"
+    checkpoint: Annotated[
+        Path | None,
+        _fitting("Folder that keeps finished chains; the same command goes on from them."),
+    ] = None
+    keep_interrupted: Annotated[
+        bool, _fitting("On Ctrl-C, write the draws so far instead of nothing.")
+    ] = False
+    dask: Annotated[
+        str | None,
+        _fitting(
+            "Scheduler of a Dask cluster that does the work. RATINGS may then be a folder of "
+            "Parquet files that one machine cannot hold (laplace, map or em, to a .zarr).",
+            metavar="ADDRESS",
+        ),
+    ] = None
+    prior: Annotated[
+        list[str] | None,
+        _fitting("Replace a prior, e.g. main='Normal(0, 1)'; repeat.", metavar="NAME=PRIOR"),
+    ] = None
+    priors: Annotated[
+        Path | None, _fitting(r"TOML file with a table \[priors]; --prior goes before it.")
+    ] = None
+
+    def checked(self) -> "Fitting":
+        """Say what is wrong with the options before anything is read."""
+        _ = self._families(), self._priors(), self.covariates()
+        if self.priors is not None:
+            from assay.modelling.priors import read_priors
+
+            read_priors(self.priors)
+        return self
+
+    def covariates(self) -> list[str]:
+        """Return the columns that the formula reads."""
+        if self.formula is None:
+            return []
+        from assay.modelling.spec import covariate_names
+
+        return covariate_names(self.formula)
+
+    def fit(self, source: Path, task: str, reading: "Reading", *, progress: bool) -> "xr.DataTree":
+        """Read and fit; the warnings stand in the fit and are shown once it is written."""
+        import warnings
+
+        import assay
+        from assay._util.errors import FitWarning
+
+        with waiting(f"reading {source.name}", show=progress):
+            ratings = reading.read(source, task, self.covariates())
+        say_notes(ratings.accounting)
+        with warnings.catch_warnings(), self._executor() as executor:
+            warnings.simplefilter("ignore", FitWarning)
+            tree = assay.fit(
+                ratings, tune=self.tune, target_accept=self.target_accept, progress=progress,
+                sampler=self.sampler, checkpoint=self.checkpoint,
+                keep_interrupted=self.keep_interrupted, executor=executor, formula=self.formula,
+                **self._arguments(),
+            )  # fmt: skip
+        tree.attrs["command"] = this_command()
+        return tree
+
+    def fit_dataset(
+        self, folder: Path, task: str, reading: "Reading", output: Path, *, progress: bool
+    ) -> "xr.DataTree":
+        """Fit a folder of partitions into a store, with the workers of the cluster."""
+        import warnings
+
+        import assay
+        from assay._util.errors import ModelError
+        from assay.distributed.store import annotate
+        from assay.fits.datatree import accounting_of
+
+        if self.formula is not None:
+            raise ModelError(
+                "--formula is not available for a folder of partitions",
+                code="partitions-unsupported",
+            )
+        if self.checkpoint is not None or self.keep_interrupted:
+            raise ModelError(
+                "--checkpoint and --keep-interrupted keep chains of NUTS, which is not available "
+                "for a folder of partitions",
+                code="partitions-unsupported",
+            )
+        from assay._util.errors import FitWarning
+
+        with warnings.catch_warnings(), self._executor() as executor:
+            warnings.simplefilter("ignore", FitWarning)
+            tree = assay.fit_dataset(
+                folder, task=task, out=output, executor=executor, reading=reading.arguments(),
+                progress=progress, **self._arguments(),
+            )  # fmt: skip
+        annotate(output, {"command": this_command()})
+        say_notes(accounting_of(tree.attrs["accounting"]))
+        return tree
+
+    def interrupted(self, tree: "xr.DataTree") -> bool:
+        """Whether Ctrl-C came before all draws that were asked for were there."""
+        sizes = tree["posterior"].sizes
+        asked = (self.chains, self.draws)
+        return self.keep_interrupted and (sizes["chain"], sizes["draw"]) != asked
+
+    def draws_left(self) -> str:
+        """Say what is left of the draws of a fit whose file was not written."""
+        if self.checkpoint is not None:
+            return f"the draws are finished and in {self.checkpoint}: the same command takes them"
+        keep = " (--checkpoint FOLDER keeps them)" if self.method == "nuts" else ""
+        return f"the draws were finished, and are lost{keep}"
+
+    def _executor(self) -> "AbstractContextManager[Executor | None]":
+        """Connect to the Dask cluster that is to do the work, if one is named."""
+        import assay
+
+        return nullcontext() if self.dask is None else assay.dask_executor(self.dask)
+
+    def _arguments(self) -> dict[str, Any]:
+        """Return what fits of all sizes of data have in common."""
+        return {
+            "raters": self._families(), "prevalence": self.prevalence, "reference": self.reference,
+            "gold_chosen": self.gold_chosen,
+            "replicates": self.replicates, "priors": self._priors(), "method": self.method,
+            "draws": self.draws, "chains": self.chains, "rng": self.seed,
+        }  # fmt: skip
+
+    def _families(self) -> str | dict[str, str] | None:
+        """Return one recipe for all, or one for each rater group; None is the task's default."""
+        if not self.raters:
+            return None
+        if len(self.raters) == 1 and "=" not in self.raters[0]:
+            return self.raters[0]
+        # A group's name may hold an equals sign, and that of a family does not.
+        return pairs(self.raters, "--raters", str.rpartition)
+
+    def _priors(self) -> list[Any]:
+        """Return the priors of the file, and those of the command in their place."""
+        # A prior may hold an equals sign, and its name does not.
+        own = pairs(self.prior, "--prior", str.partition)
+        return [own] if self.priors is None else [self.priors, own]
+
+
+Metrics = Annotated[
+    list[str] | None, typer.Option("--metric", help="Only this metric; repeat.", metavar="METRIC")
+]
+MetricFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--metric-file",
+        help="Python file with metrics of your own (@assay.metric); it is run.",
+        metavar="FILE.py",
+    ),
+]
+
+
+def register(files: Sequence[Path] | None) -> "list[Metric]":
+    """Run the files that register metrics; what they print is no result."""
+    if not files:
+        return []
+    from assay.evaluation import load_metrics
+
+    with redirect_stdout(sys.stderr):
+        return [metric for path in files for metric in load_metrics(path)]
+
+
+def say_unsuited(own: "Sequence[Metric]", tree: "xr.DataTree") -> None:
+    """Name the metrics of one's own that are not reported, since the task is not theirs."""
+    from assay.fits.datatree import ratings_of
+
+    task = ratings_of(tree).task
+    for metric in own:
+        if metric.task not in (None, task.name):
+            warn(f"metric {metric.name!r} is for task {metric.task}, and left out of {task.name}")
+        elif lacks := metric.lacks(task):
+            warn(
+                f"metric {metric.name!r} is left out: it needs the labels {', '.join(lacks)}, and "
+                f"task {task.name} has {', '.join(task.label_names)}"
+            )
+
+
+def say_left_out(left_out: "pd.DataFrame") -> None:
+    """Name the metrics of the task that are not reported, and why, where no table says so."""
+    if len(left_out):
+        warn(f"{', '.join(left_out['metric'])}: left out. {left_out['reason'].iloc[0]}")
+
+
+def rope_of(text: str | None) -> float | tuple[float, float] | None:
+    """Read a region of differences that do not matter: its half width, or both ends."""
+    try:
+        numbers = [] if text is None else [float(part) for part in text.split(",")]
+    except ValueError:
+        numbers = [0.0] * 3
+    match numbers:
+        case []:
+            return None
+        case [width]:
+            return width
+        case [low, high]:
+            return low, high
+    raise typer.BadParameter(f"{text!r} is not NUMBER or LOW,HIGH", param_hint="--rope")
+
+
+def _column(name: str, what: str) -> Any:
+    return typer.Option(f"--{name}", help=what, metavar="COLUMN", rich_help_panel="Columns")
+
+
+def _per_label(name: str, what: str) -> Any:
+    return _column(name, f"{what} LABEL=COLUMN if there are several labels; repeat.")
+
+
+def _reading(what: str, **more: Any) -> Any:
+    return typer.Option(help=what, rich_help_panel="Reading", **more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """The arguments of ``read_ratings``."""
+
+    item: Annotated[
+        list[str] | None, _column("item", "Item; repeat for a key of several parts.")
+    ] = None
+    rater: Annotated[str | None, _column("rater", "Rater.")] = None
+    labels: Annotated[list[str] | None, _per_label("labels", "Answers.")] = None
+    label: Annotated[
+        str | None, _column("label", "Name of the label, if a row has one answer.")
+    ] = None
+    value: Annotated[str | None, _column("value", "The answer, if a row has one answer.")] = None
+    cluster: Annotated[str | None, _column("cluster", "Cluster, e.g. the query.")] = None
+    rank: Annotated[str | None, _column("rank", "Rank in the list.")] = None
+    system: Annotated[str | None, _column("system", "System under evaluation.")] = None
+    panel: Annotated[str | None, _column("panel", "Ranked list.")] = None
+    group: Annotated[
+        list[str] | None,
+        _column("group", "Group of the rater; RATER=GROUP if no column has it: repeat for each."),
+    ] = None
+    weight: Annotated[str | None, _column("weight", "Design weight.")] = None
+    stratum: Annotated[str | None, _column("stratum", "Stratum.")] = None
+    covariate: Annotated[
+        list[str] | None,
+        _column("covariate", "Of the item, kept with it; those of --formula are. Repeat."),
+    ] = None
+    replicate: Annotated[
+        str | None, _column("replicate", "Replicate; 'row' numbers by file order.")
+    ] = None
+    session: Annotated[str | None, _column("session", "Session, snapshot or period.")] = None
+    seconds: Annotated[str | None, _column("seconds", "Time that the rating took.")] = None
+    score: Annotated[list[str] | None, _per_label("score", "Scores.")] = None
+    confidence: Annotated[
+        list[str] | None, _per_label("confidence", "Confidence in the answer given.")
+    ] = None
+    audit: Annotated[
+        list[str] | None, _per_label("audit", "Whether an answer was checked and found right.")
+    ] = None
+    score_range: Annotated[
+        tuple[float, float], _reading("Scores that stand for 0 and for 1.", metavar="LOW HIGH")
+    ] = (0.0, 1.0)
+    sessions: Annotated[
+        list[str] | None, _reading("Sessions in order of time; repeat.", metavar="SESSION")
+    ] = None
+    word: Annotated[
+        list[str] | None,
+        _reading("What a word of the file stands for; repeat.", metavar="LABEL:WORD=CLASS"),
+    ] = None
+    panels: Annotated[Path | None, _reading("Table of panels.")] = None
+    truth: Annotated[str | None, _reading("Column or file of known truth.")] = None
+    partial: Annotated[
+        Literal["lost", "draft"], _reading("How partly answered ratings came about.")
+    ] = "lost"
+    resolve: Annotated[
+        Literal["retry", "repair"], _reading("How raters resolve a blocked answer.")
+    ] = "retry"
+    response: Annotated[
+        list[str] | None,
+        _reading(
+            "What the interface did with answers that break a rule: block, warn or off.",
+            metavar="RULE=STRENGTH",
+        ),
+    ] = None
+
+    def read(self, source: Path, task: str, covariates: Sequence[str] = ()) -> "Ratings":
+        """Read ratings; ``covariates`` are columns that the model needs besides."""
+        from assay import read_ratings
+
+        given = self.arguments()
+        given["covariates"] = [*(given["covariates"] or ()), *covariates] or None
+        return read_ratings(source, task=task, **given)
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of ``read_ratings``."""
+        unlike = ("word", "covariate")
+        given = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in unlike}
+        return given | self._parsed()
+
+    def _parsed(self) -> dict[str, Any]:
+        """Return the arguments that are written otherwise on the command line."""
+        per_label = {
+            name: _columns(getattr(self, name), f"--{name}")
+            for name in ("labels", "score", "confidence", "audit")
+        }
+        return per_label | {
+            # A rater's name may hold an equals sign, that of a group does not.
+            "group": _columns(self.group, "--group", str.rpartition),
+            "item": self.item or None,
+            "sessions": self.sessions or None,
+            "covariates": self.covariate or None,
+            "classes": _words(self.word) or None,
+            # A rule may hold an equals sign, and the name of a strength does not.
+            "response": pairs(self.response, "--response", str.rpartition),
+        }
+
+
+def _columns(
+    texts: list[str] | None, option: str, split: Callable[..., tuple[str, str, str]] = str.partition
+) -> str | dict[str, str] | None:
+    """Return one column for all, or what is given for each that is named."""
+    if not texts:
+        return None
+    if len(texts) == 1 and "=" not in texts[0]:
+        return texts[0]
+    return pairs(texts, option, split)
+
+
+def _words(texts: list[str] | None) -> dict[str, dict[str, str]]:
+    """Split texts LABEL:WORD=CLASS; an empty CLASS means no answer."""
+    found: dict[str, dict[str, str]] = {}
+    for text in texts or ():
+        rest, equals, name = text.rpartition("=")
+        label, colon, word = (part.strip() for part in rest.partition(":"))
+        if not (equals and colon and label and word):
+            raise typer.BadParameter(f"{text!r} is not LABEL:WORD=CLASS", param_hint="--word")
+        found.setdefault(label, {})[word] = name.strip()
     return found

@@ -9,11 +9,21 @@ import typer
 
 from assay._util.files import require_fit_place
 from assay._util.progress import waiting
-from assay.cli.app import command
-from assay.cli.fitting import Fitting
-from assay.cli.metric_options import MetricFiles, register
-from assay.cli.options import Json, Level, Quiet, Source, Strict, Table, TaskName, require_task
-from assay.cli.reading import Reading
+from assay.cli.options import (
+    Fitting,
+    Json,
+    Level,
+    MetricFiles,
+    Quiet,
+    Reading,
+    Source,
+    Strict,
+    Table,
+    TaskName,
+    register,
+    require_task,
+)
+from assay.cli.program import command
 from assay.cli.rescue import write_fit
 from assay.cli.shell import INTERRUPTED, end_with, open_fit, show, tell, warn
 from assay.cli.tables import deliver
@@ -43,7 +53,7 @@ def check(
     if as_json:
         typer.echo(report.to_json())
     else:
-        from assay.display.render import check_parts
+        from assay.display.terminal import check_parts
 
         show(*check_parts(_in_options(report)))
     if report.at_least("warning" if strict else "problem"):
@@ -82,7 +92,7 @@ def agreement(
     found = measure(ratings, fit=tree, level=level)
 
     def show_table() -> None:
-        from assay.display.render import agreement_table
+        from assay.display.terminal import agreement_table
 
         show(agreement_table(found))
 

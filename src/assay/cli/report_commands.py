@@ -8,12 +8,21 @@ import typer
 
 from assay._util.files import FIT_SUFFIXES, require_place
 from assay._util.progress import waiting
-from assay.cli.app import command
 from assay.cli.claims import Claims, claims_frame, end_with_claims, read_claims
-from assay.cli.fitting import Fitting
-from assay.cli.metric_options import MetricFiles, register, say_unsuited
-from assay.cli.options import Json, Level, Quiet, Seed, Strict, require_task
-from assay.cli.reading import Reading
+from assay.cli.options import (
+    Fitting,
+    Json,
+    Level,
+    MetricFiles,
+    Quiet,
+    Reading,
+    Seed,
+    Strict,
+    register,
+    require_task,
+    say_unsuited,
+)
+from assay.cli.program import command
 from assay.cli.shell import say, say_doubts, show, this_command
 from assay.cli.tables import records_of
 from assay.inference.diagnostics import fit_warnings
@@ -62,9 +71,8 @@ def report(
     strict: Strict = False,
 ) -> None:
     """Write what a fit means as one HTML file; status 3 if a claim does not hold."""
-    from assay.reporting.export import export_tables
     from assay.reporting.material import Material
-    from assay.reporting.writing import write_page
+    from assay.reporting.writing import export_tables, write_page
 
     own = register(metric_file)
     claims = read_claims(claim)
@@ -136,7 +144,7 @@ def demo(
     quiet: Quiet = False,
 ) -> None:
     """Run the whole path on real ratings, and on a simulated study whose truth is known."""
-    from assay.cli.run import run_demo
+    from assay.cli.demo import run_demo
     from assay.display.terminal import make_console
 
     run_demo(

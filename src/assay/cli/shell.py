@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import typer
 
 from assay._util.errors import ArgumentError, AssayError
-from assay._util.interrupts import interruptible
 from assay._util.plain_text import in_message
-from assay._util.progress import waiting
+from assay._util.progress import interruptible, waiting
 from assay.display.option_words import in_options
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def with_code(text: str, code: str) -> str:
 
 def say_notes(read: "Accounting") -> None:
     """Say how many rows were set aside, and what the reader of a file decided by itself."""
-    from assay._util.plurals import counted
+    from assay._util.text import counted
 
     aside = read.rows_read - read.rows_used
     notes = [f"{aside} of {counted(read.rows_read, 'row')} set aside"] * bool(aside)
@@ -96,7 +95,7 @@ def open_fit(path: Path) -> "xr.DataTree":
 def say_doubts(tree: "xr.DataTree") -> None:
     """Say what is wrong with a fit, and that intervals of a mode alone leave something out."""
     from assay.display.notes import convergence_words, doubts
-    from assay.inference.fit_arguments import MODES_ALONE
+    from assay.inference.settings import MODES_ALONE
 
     mode_alone = convergence_words(tree)[:1] if tree.attrs["method"] in MODES_ALONE else []
     for note in [*mode_alone, *doubts(tree)]:

@@ -1,12 +1,11 @@
 """Systems compared on joint draws, and claims about them."""
 
+from assay.comparison.baselines import SideBySide, side_by_side
+from assay.comparison.claim_tests import ClaimResult, check_claim
 from assay.comparison.claims import Claim, parse_claim
-from assay.comparison.comparing import compare
 from assay.comparison.counts import compare_counts
 from assay.comparison.groups import group_contrasts
-from assay.comparison.result import Comparison, compare_draws
-from assay.comparison.sides import SideBySide, side_by_side
-from assay.comparison.verdicts import ClaimResult, check_claim
+from assay.comparison.systems import Comparison, compare, compare_draws
 
 __all__ = [
     "Claim",

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from assay._util.errors import ArgumentError
 from assay._util.validation import cut, written
-from assay.comparison.pairs import TIE, contrast
+from assay.comparison.contrasts import TIE, contrast
 
 Relation = Literal[">", ">=", "<", "<=", "="]
 RELATIONS: dict[str, Relation] = {

@@ -9,8 +9,8 @@ import xarray as xr
 from assay._util.errors import Problem, RatingsError
 from assay._util.random import generator_of
 from assay._util.validation import require_count
-from assay.comparison.pairs import Rope
-from assay.comparison.result import Comparison, compare_draws
+from assay.comparison.contrasts import Rope
+from assay.comparison.systems import Comparison, compare_draws
 from assay.evaluation.registry import BETTER
 
 NEEDED = ("system", "successes", "total")

@@ -3,8 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from assay._util.plurals import counted
-from assay._util.words import percent
+from assay._util.text import counted, percent
 
 
 def without_mirrors(lines: pd.DataFrame, column: str) -> pd.DataFrame:

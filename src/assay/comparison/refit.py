@@ -12,12 +12,11 @@ import xarray as xr
 from assay._util.errors import FitWarning, RatingsError, UnknownNameError, suggest
 from assay.data.ratings import Ratings, take_ratings
 from assay.fits.datatree import spec_of
-from assay.inference.effort import Effort
-from assay.inference.fitting import fit as fit_model
-from assay.modelling.model import build_structure
+from assay.inference.fit import fit as fit_model
+from assay.inference.settings import Effort
 from assay.modelling.prior_names import prior_names
-from assay.modelling.prior_use import used_priors
 from assay.modelling.spec import Spec
+from assay.modelling.structure import build_structure, used_priors
 
 SHORT = Effort(draws=500, tune=500, chains=2)
 """Of one refit among many."""

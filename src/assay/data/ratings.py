@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import ArgumentError, RatingsError
-from assay._util.plurals import counted
+from assay._util.text import counted
 from assay._util.validation import cut
 from assay.data.states import MISSING, Vectors
 from assay.data.task import Task

@@ -11,11 +11,10 @@ from assay.fits.datatree import ratings_of, structure_of
 from assay.fits.labels import label_probabilities
 from assay.fits.summary import summarize
 from assay.inference.label_doubts import doubts_by_class, doubts_by_label
-from assay.raters.accuracy import rater_accuracy
 from assay.raters.agreements import rater_agreement
 from assay.raters.dependence import effective_raters
 from assay.raters.drift import drift_table, reliability_by_session
-from assay.raters.reliability import class_shares, rater_reliability
+from assay.raters.reliability import class_shares, rater_accuracy, rater_reliability
 
 Kind = Literal["recorded", "raw"]
 

@@ -7,8 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from assay._util.errors import Note
-from assay._util.plurals import counted, some
-from assay._util.words import UNDEFINED, tenths
+from assay._util.text import UNDEFINED, counted, some, tenths
 from assay.data.ratings import Ratings
 from assay.data.score_bins import raters_of_scores
 from assay.inference.assumptions import WHICH_CLASS

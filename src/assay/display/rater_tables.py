@@ -6,8 +6,17 @@ import numpy as np
 import pandas as pd
 from rich.console import Group
 
-from assay._util.plurals import counted, some
-from assay._util.words import gap, interval, intervals, lines_of, marked, notes_said, percent
+from assay._util.text import (
+    counted,
+    gap,
+    interval,
+    intervals,
+    lines_of,
+    marked,
+    notes_said,
+    percent,
+    some,
+)
 from assay.data.task import Task
 from assay.display.notes import KIND_WORDS
 from assay.display.terminal import binary_heading, make_table

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from assay._util.errors import FitError
 from assay.data.ratings import Accounting
-from assay.io.items import GROUP_UNUSED
-from assay.io.panels import RANKS_FROM_ZERO
+from assay.io.items import GROUP_UNUSED, RANKS_FROM_ZERO
 
 NAMED = (
     "item", "rater", "replicate", "session", "cluster", "panel", "rank", "system", "group",

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import FitError
-from assay._util.plurals import counted, some
+from assay._util.text import counted, some
 from assay._util.validation import cut
 from assay.data.ratings import Accounting, Ratings
 from assay.data.task import Label, Task
@@ -20,7 +20,7 @@ from assay.distributed.partitions import read_on_workers
 from assay.distributed.skeleton import hashes
 from assay.inference.executors import Executor
 from assay.io import read_ratings
-from assay.io.silence import Silence, find_silence
+from assay.io.reading_log import Silence, find_silence
 
 BUCKET = 10_000_000
 """Names that are compared at a time."""

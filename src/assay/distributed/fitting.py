@@ -27,17 +27,16 @@ from assay.distributed.skeleton import Numbered, number_partition
 from assay.distributed.writing import write_fit
 from assay.inference.data_on_workers import SpreadDensity, follow_on_workers, spread_density
 from assay.inference.density import make_density
-from assay.inference.effort import Effort
 from assay.inference.executors import Executor, require_executor
-from assay.inference.fit_arguments import check_arguments
-from assay.inference.inference import RUNS
+from assay.inference.fit import RUNS
+from assay.inference.modes import Mode
 from assay.inference.partial_centring import find_centred_modes
-from assay.inference.peaks import Mode
 from assay.inference.precision import LARGE
+from assay.inference.settings import Effort, check_arguments
 from assay.inference.subsets import join_ratings, take_items
-from assay.modelling.prior_files import Priors
-from assay.modelling.prior_use import refuse_idle
+from assay.modelling.priors import Priors
 from assay.modelling.spec import DEFAULT_RATERS, GoldChosen, Replicates, make_spec
+from assay.modelling.structure import refuse_idle
 
 METHODS = ("laplace", "map", "em")
 

@@ -17,8 +17,8 @@ from assay.distributed.skeleton import Numbering, make_skeleton, number, number_
 from assay.inference.executors import Executor
 from assay.inference.subsets import join_ratings
 from assay.modelling.layers.reference import check_reference
-from assay.modelling.model import Structure
 from assay.modelling.spec import Spec, raters_for, recipes
+from assay.modelling.structure import Structure
 
 FAN = 16
 """How many skeletons one task joins."""

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.checks.coverage import Counts, Coverage, Flags, checked_items, coverage
 from assay.checks.double_sampling import Design, find_design
 from assay.checks.gold import Sums, gold_sums, squares, unlike
+from assay.checks.items import Counts, Coverage, Flags, checked_items, coverage
 from assay.distributed.holding import Held
 from assay.distributed.skeleton import Numbered
 

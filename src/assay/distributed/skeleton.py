@@ -14,17 +14,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import FitError
+from assay.data.overlap import ENOUGH, first_meetings
 from assay.data.ratings import NOT_AUDITED, Ratings
-from assay.data.witnesses import ENOUGH, first_meetings
 from assay.inference.density import make_density
 from assay.inference.optimise import prior_centre
 from assay.inference.pieces import Piece, make_frame, make_piece, take_clusters
 from assay.inference.subsets import join_ratings, take_items, with_raters
 from assay.likelihood.collapse import Pattern
 from assay.modelling.layers.reference import telling_items
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.prevalence.design import MIN_CLUSTERS, count_places, telling_panels
 from assay.modelling.spec import GOLD, Spec
+from assay.modelling.structure import Structure, build_structure
 
 Ints = NDArray[np.int64]
 Keys = NDArray[np.uint64]

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from assay.distributed.skeleton import Numbered
 from assay.fits.datatree import ratings_datasets
 from assay.fits.latent_states import Recovered, recover
-from assay.inference.cluster_loadings import align_loadings
 from assay.inference.data_on_workers import LABEL_STREAM
-from assay.inference.fit_tree import difficulty_variables
-from assay.inference.peaks import Mode
+from assay.inference.modes import Mode, align_loadings
 from assay.inference.pieces import Piece
+from assay.inference.to_datatree import difficulty_variables
 
 Floats = NDArray[np.float64]
 GROWING = ("rating", "item", "place", "cluster")

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from assay._util.errors import Note
 from assay._util.files import draft
-from assay._util.interrupts import unbroken
-from assay._util.progress import waiting
+from assay._util.progress import unbroken, waiting
 from assay.distributed.holding import Held
 from assay.distributed.instruments import double_sampling_on_workers, unlike_gold_on_workers
 from assay.distributed.store import (
@@ -26,19 +25,17 @@ from assay.distributed.store import (
 from assay.fits.datatree import posterior_dataset
 from assay.fits.latent_states import Recovered
 from assay.inference.assumptions import learned_assumptions, stated_assumptions
-from assay.inference.cluster_loadings import align_loadings
 from assay.inference.data_on_workers import SpreadDensity
 from assay.inference.diagnostics import (
     design_warnings,
+    diagnose_laplace,
     gold_warnings,
     mode_warnings,
     name_warnings,
 )
-from assay.inference.fit_attributes import attributes
-from assay.inference.fit_diagnostics import diagnose_laplace
-from assay.inference.fit_tree import assemble
-from assay.inference.peaks import Mode
-from assay.modelling.model import Structure
+from assay.inference.modes import Mode, align_loadings
+from assay.inference.to_datatree import assemble, attributes
+from assay.modelling.structure import Structure
 
 Floats = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csgraph
 from scipy.special import gammaincinv
 
-from assay._util.quotients import divided
+from assay._util.arrays import divided
 from assay.data.task import Task
 from assay.evaluation.draws import LabelDraws, cluster_totals
 from assay.evaluation.estimands import cluster_keys, uniforms

@@ -1,29 +1,87 @@
-"""Metrics of arrays of label draws: panels' values, weighted and summed by system."""
+"""Metrics of label draws: panels' values, weighted and summed by system."""
 
 import traceback
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 from scipy import sparse
 
+from assay._util.arrays import divided
 from assay._util.errors import ModelError
 from assay._util.grouping import unique_rows
-from assay._util.progress import steps
-from assay._util.quotients import divided
+from assay._util.progress import steps, unbroken
 from assay.data.task import Task
-from assay.evaluation.item_weights import weighed_layout
-from assay.evaluation.panels import PanelLayout
+from assay.evaluation.panels import PanelLayout, weighed_layout
 from assay.evaluation.registry import Metric
-from assay.evaluation.stored import StoredStates
+from assay.fits import storage
+from assay.fits.cache import kept_values
+from assay.fits.datatree import group, parameter_draws, structure_of
+from assay.fits.latent_states import predict_states, recover, running_prevalence
+
+Codes = NDArray[np.int16]
+BLOCK = 64
+"""Draws that are read at a time where the store does not say how many it keeps together."""
+
+
+class StoredStates:
+    """States (draw, item) of a fit, chains and draws merged, of which a block is in memory.
+
+    A store keeps draws together in chunks, and reading one of them reads all: so that is a block.
+
+    Parameters
+    ----------
+    states : DataArray (chain, draw, item)
+        Of a store that was opened and not read, or in memory.
+    """
+
+    def __init__(self, states: xr.DataArray) -> None:
+        self._states = states
+        self._sizes = states.sizes
+        self._step = _draws_of_chunk(states)
+        self._held: tuple[tuple[int, int], Codes] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of draws and items."""
+        return len(self), self._sizes["item"]
+
+    def __len__(self) -> int:
+        """Return the number of draws of all chains."""
+        return int(self._sizes["chain"] * self._sizes["draw"])
+
+    def __getitem__(self, draws: slice, /) -> Codes:
+        """Read some draws: (draw, item)."""
+        chain, draw = np.divmod(np.arange(len(self))[draws], self._sizes["draw"])
+        found = np.empty((len(chain), self._sizes["item"]), np.int16)
+        places = np.stack([chain, draw // self._step], axis=1)
+        for place in np.unique(places, axis=0):
+            here = np.flatnonzero((places == place).all(axis=1))
+            found[here] = self._block(int(place[0]), int(place[1]))[draw[here] % self._step]
+        return found
+
+    def _block(self, chain: int, number: int) -> Codes:
+        if self._held is None or self._held[0] != (chain, number):
+            self._held = None  # two blocks never stand in memory
+            draws = slice(number * self._step, (number + 1) * self._step)
+            block = self._states.isel(chain=chain, draw=draws).transpose("draw", "item")
+            with unbroken():
+                self._held = (chain, number), block.to_numpy()
+        return self._held[1]
+
+
+def _draws_of_chunk(states: xr.DataArray) -> int:
+    chunks: Any = states.encoding.get("chunks") or ()
+    by_dim = dict(zip(states.dims, chunks, strict=False))
+    return int(by_dim.get("draw", BLOCK))
+
 
 CELLS = 1_000_000
 """Places in panels handled at a time: bounds the memory, whatever the number of draws."""
-
 Values = NDArray[np.float64]
-Codes = NDArray[np.int16]
 
 
 class Draws(Protocol):
@@ -298,3 +356,111 @@ def _by_system(
         (scale, kind.ravel(), np.append(rows, kind.size)), shape=(len(rows), len(values))
     )
     return np.asarray(matrix @ values).reshape(draws, -1, values.shape[1])
+
+
+PREDICTIVE_STREAM = 4
+SECOND_STREAM = 5
+DISCORDANT_STREAM = 6
+
+
+def posterior_labels(fit: xr.DataTree) -> LabelDraws:
+    """Return the label draws of a fit, those of :func:`assay.label_draws`, not yet decoded.
+
+    Those of a large fit are read as they are asked for.
+    """
+    stored = group(fit, "labels")["state"]
+    if stored.nbytes > storage.LARGE:
+        return LabelDraws(states=StoredStates(stored), codes=_codes(fit))
+    states = stored.transpose("chain", "draw", "item").to_numpy()
+    return LabelDraws(states=states.reshape(-1, states.shape[2]), codes=_codes(fit))
+
+
+def second_labels(fit: xr.DataTree) -> LabelDraws:
+    """Draw the labels a second time, independently given each draw of the parameters."""
+    rng = np.random.default_rng([int(fit.attrs["seed"]), SECOND_STREAM])
+    found = recover(structure_of(fit), parameter_draws(fit), rng)
+    return LabelDraws(states=found.states, codes=_codes(fit))
+
+
+def predicted_labels(fit: xr.DataTree, replicates: int) -> Iterator[LabelDraws]:
+    """Yield label draws of new clusters like the observed ones, one replicate after the other.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+    replicates : int
+        How many new sets of clusters for each draw of the parameters.
+
+    Yields
+    ------
+    LabelDraws
+        Same panels and systems as the data; cluster effects and states are drawn anew.
+    """
+    structure, codes = structure_of(fit), _codes(fit)
+    rng = np.random.default_rng([int(fit.attrs["seed"]), PREDICTIVE_STREAM])
+    running = running_prevalence(structure, parameter_draws(fit))
+    for _ in range(replicates):
+        states = predict_states(structure, running, rng)
+        yield LabelDraws(states=states, codes=codes)
+
+
+def predicted_again(fit: xr.DataTree, draws: int) -> Iterator[LabelDraws]:
+    """Yield label draws of new clusters without end, each time for some draws of the parameters."""
+    structure, codes, values = structure_of(fit), _codes(fit), parameter_draws(fit)
+    rng = np.random.default_rng([int(fit.attrs["seed"]), DISCORDANT_STREAM])
+    total = len(next(iter(values.values())))
+    while True:
+        some = rng.choice(total, size=min(draws, total), replace=False)
+        running = running_prevalence(structure, {name: v[some] for name, v in values.items()})
+        yield LabelDraws(states=predict_states(structure, running, rng), codes=codes)
+
+
+def _codes(fit: xr.DataTree) -> Codes:
+    return group(fit, "constant_data")["states"].to_numpy().astype(np.int16)
+
+
+def draws_once(
+    fit: xr.DataTree,
+    groups: Sequence[str],
+    choices: Hashable,
+    layout: PanelLayout,
+    chosen: Sequence[Metric],
+    compute: Callable[[Sequence[Metric]], Values],
+) -> Values:
+    """Return draws of metrics: those kept, and those of the others as ``compute`` gives them.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+    groups : sequence of str
+        Groups of the fit that the draws rest on, as for :func:`assay.fits.cache.kept_values`.
+    choices : hashable
+        What else the draws rest on, besides the panels.
+    layout : PanelLayout
+        The panels.
+    chosen : sequence of Metric
+    compute : callable
+        Of metrics, draws (metric, ...); those of one metric do not depend on the others.
+
+    Returns
+    -------
+    ndarray of float (metric, ...)
+        The caller's own.
+    """
+    values = kept_values(fit, groups)
+    if values is None:
+        return compute(chosen)
+    place = (choices, _contents(layout))
+    lacking = [metric for metric in chosen if (metric, place) not in values]
+    if lacking:
+        found = compute(lacking)
+        values.update({(m, place): v for m, v in zip(lacking, found, strict=True)})
+    return np.stack([values[metric, place] for metric in chosen])
+
+
+def _contents(layout: PanelLayout) -> Hashable:
+    """Name a layout by what it holds: it is made anew for every question."""
+    held = (getattr(layout, one.name) for one in fields(layout))
+    return tuple(
+        (v.shape, v.dtype.str, v.tobytes()) if isinstance(v, np.ndarray) else v for v in held
+    )

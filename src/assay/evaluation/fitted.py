@@ -8,12 +8,21 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay._util.quotients import divided
+from assay._util.arrays import divided
 from assay._util.validation import require_choice, require_count
 from assay.data.ratings import Ratings
 from assay.data.task import Task
 from assay.evaluation.discordance import Discordance, discordance
-from assay.evaluation.draws import Codes, LabelDraws, metric_draws, metric_totals
+from assay.evaluation.draws import (
+    Codes,
+    LabelDraws,
+    draws_once,
+    metric_draws,
+    metric_totals,
+    posterior_labels,
+    predicted_again,
+    predicted_labels,
+)
 from assay.evaluation.estimands import (
     ESTIMANDS,
     MIN_CLUSTERS,
@@ -23,12 +32,16 @@ from assay.evaluation.estimands import (
     modelled,
     share_of_model,
 )
-from assay.evaluation.item_weights import left_out_attributes, weighable_metrics
-from assay.evaluation.kept_draws import draws_once
-from assay.evaluation.panels import By, Incomplete, PanelLayout, panel_layout
+from assay.evaluation.panels import (
+    By,
+    Incomplete,
+    PanelLayout,
+    left_out_attributes,
+    panel_layout,
+    weighable_metrics,
+)
 from assay.evaluation.population import population_draws
 from assay.evaluation.registry import Metric
-from assay.evaluation.stream import posterior_labels, predicted_again, predicted_labels
 from assay.fits.datatree import group, ratings_of
 from assay.inference.label_doubts import doubt_about
 

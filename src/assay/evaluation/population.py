@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from assay._util.quotients import divided
+from assay._util.arrays import divided
 from assay.data.task import Task
 from assay.evaluation.discordance import Discordance
 from assay.evaluation.draws import Labels, metric_totals, weighted_totals

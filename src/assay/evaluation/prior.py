@@ -10,13 +10,11 @@ from assay._util.validation import require_count
 from assay.data.ratings import Ratings, require_ratings
 from assay.evaluation.draws import LabelDraws, metric_draws
 from assay.evaluation.fitted import draws_dataset
-from assay.evaluation.item_weights import weighable_metrics
-from assay.evaluation.panels import By, panel_layout
+from assay.evaluation.panels import By, panel_layout, weighable_metrics
 from assay.fits.latent_states import predict_states, running_prevalence
-from assay.modelling.model import Structure, build_structure
-from assay.modelling.prior_files import Priors
-from assay.modelling.prior_use import refuse_idle
+from assay.modelling.priors import Priors
 from assay.modelling.spec import make_spec, raters_for
+from assay.modelling.structure import Structure, build_structure, refuse_idle
 
 
 def prior_metrics(

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from assay._util.arrays import softmax
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING, Vectors
-from assay.modelling.model import Structure
-from assay.modelling.part import Part
+from assay.modelling.rater_model import Part
+from assay.modelling.structure import Structure
 
 Floats = NDArray[np.float64]
 TINY = 1e-300

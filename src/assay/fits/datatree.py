@@ -13,10 +13,9 @@ from assay._util.errors import FitError
 from assay.data.ratings import ITEM_COLUMNS, NOT_AUDITED, Accounting, Ratings, covariate_columns
 from assay.data.states import state_space
 from assay.data.task_files import task_from_json
-from assay.modelling.formulas import covariate_names
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.prevalence import Covariates
-from assay.modelling.spec import Spec
+from assay.modelling.spec import Spec, covariate_names
+from assay.modelling.structure import Structure, build_structure
 
 Floats = NDArray[np.float64]
 

@@ -15,14 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay._util.progress import steps
+from assay.likelihood.bundles import panel_nodes
 from assay.likelihood.collapse import PanelsOfClusters, Pattern, take_panels
 from assay.likelihood.data import Data
 from assay.likelihood.hard_truths import hard_prevalence
 from assay.likelihood.marginal import bundle_nodes
-from assay.likelihood.panels import panel_nodes
 from assay.likelihood.partition import cores, in_threads, runs, shares, take_bundles
 from assay.likelihood.states import draw_nodes, recover_draw
-from assay.modelling.model import TABLE_AXES, Structure, Tables
+from assay.modelling.structure import TABLE_AXES, Structure, Tables
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

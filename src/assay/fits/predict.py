@@ -11,7 +11,7 @@ from assay._util.validation import require_count
 from assay.data.states import MISSING, Vectors
 from assay.fits.answer_draws import draw_answers
 from assay.fits.datatree import group, parameter_draws, structure_of
-from assay.modelling.model import Structure
+from assay.modelling.structure import Structure
 
 Floats = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay._util.errors import AssayError, FitError
-from assay._util.plurals import counted
+from assay._util.text import counted
 from assay._util.validation import (
     cut,
     is_number,

@@ -10,7 +10,7 @@ import xarray as xr
 from assay._util.errors import FitError
 from assay._util.files import draft, require_fit_place
 from assay._util.guarded_files import GuardedFile
-from assay._util.interrupts import unbroken
+from assay._util.progress import unbroken
 from assay._util.validation import cut, path_given
 from assay.fits.datatree import require_fit
 from assay.fits.plain_stores import require_plain

@@ -1,4 +1,9 @@
-"""What a fit takes for granted, in sentences: they are kept with the fit and shown with it."""
+"""What a fit takes for granted, and data that contradict it.
+
+Raters who all say the same are the best evidence there is without known truth. A fit that takes
+most of such items for something else has found another meaning of its classes that explains the
+answers better, as a recipe can whose errors are too tame for the data: chains agree on it.
+"""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -8,18 +13,18 @@ from numpy.typing import NDArray
 
 from assay._util.errors import Note
 from assay._util.grouping import all_apart, unique_rows
-from assay._util.plurals import counted, some
+from assay._util.text import counted, some
 from assay.checks.scores import without_order
+from assay.data.overlap import ENOUGH, build_design, build_meetings, count_pairs, groups_tell
 from assay.data.ratings import NOT_AUDITED, Ratings
-from assay.modelling.model import Structure
-from assay.modelling.prior_use import idle_priors
+from assay.fits.predict import replicates
 from assay.modelling.spec import GOLD, GROUPS, recipes
+from assay.modelling.structure import Structure, idle_priors
 
 PRIOR_DRIVEN = 0.8
 """Share of the prior's SD from which on a posterior counts as the prior's."""
 LITTLE = 0.5
 """The same, from which on the data tell little."""
-
 CHOSEN = {
     "random": "Items with gold are taken for a random sample; if they were chosen for being hard, "
     "or easy, the rater groups look worse, or better.",
@@ -217,3 +222,153 @@ def learned_assumptions(
         for name, _, share in prior_driven_layers(structure, values)
         if share > LITTLE
     ]
+
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+VOTES = 3
+"""Raters who say the same of an item, and none who says otherwise, from which on that counts."""
+ITEMS = 10
+"""Such items of a class, from which on a fit is held against them."""
+MOST = 0.5
+
+
+def label_votes(ratings: Ratings, answers: NDArray[np.integer], classes: int) -> Ints:
+    """Count the raters of each item who give each answer (rating,) to a label: (item, class).
+
+    A rater who repeats an answer to an item counts once; answers below 0 are none.
+    """
+    told = np.flatnonzero(answers >= 0)
+    if ratings.replicate.any():
+        pair = ratings.item[told] * len(ratings.raters) + ratings.rater[told]
+        told = told[np.unique(pair * classes + answers[told], return_index=True)[1]]
+    cell = ratings.item[told] * classes + answers[told]
+    size = len(ratings.items), classes
+    return np.bincount(cell, minlength=size[0] * classes).reshape(size)
+
+
+def unanimity_warnings(structure: Structure, probabilities: Floats) -> list[Note]:
+    """Say which classes a fit denies to most of the items of which all raters say so.
+
+    Parameters
+    ----------
+    structure : Structure
+    probabilities : ndarray (item, state)
+        Posterior probabilities of the states.
+    """
+    return [text for _, _, text in denied_labels(structure, probabilities)]
+
+
+def denied_labels(
+    structure: Structure, probabilities: Floats
+) -> list[tuple[str, tuple[str, ...], Note]]:
+    """Name classes that a fit denies to most of the items of which all raters say so.
+
+    Items whose truth is known are left out. Where a reference says what is true, a whole group may
+    be wrong, and nothing is said.
+
+    Returns
+    -------
+    list of tuple
+        Label, class, and what is to be said of it.
+    """
+    ratings = structure.ratings
+    if structure.spec.reference is not None:
+        return []
+    states = structure.prevalence.space.states
+    found: list[tuple[str, tuple[str, ...], Note]] = []
+    tells = "the truth of some items (truth=) would tell"
+    if ratings.has_truth.any():
+        tells = "assay.loo_gold of both fits tells which of them foretells the known truth"
+    for n, label in enumerate(ratings.task.labels):
+        votes = label_votes(ratings, ratings.answers[:, n], len(label.classes))
+        alike = (votes.max(axis=1) >= VOTES) & (votes.max(axis=1) == votes.sum(axis=1))
+        alike &= ratings.truth[:, n] < 0
+        for k, name in enumerate(label.classes):
+            here = alike & (votes[:, k] > 0)
+            held = probabilities[here][:, states[:, n] == k].sum(axis=1)
+            if here.sum() >= ITEMS and held.mean() < MOST:
+                text = (
+                    f"All raters of {here.sum()} items, {VOTES} or more of each, say {name!r} "
+                    f"({label.name}), and this fit takes {held.mean():.0%} of these items for it: "
+                    "what its classes stand for is something else than their names, or all raters "
+                    "err alike. Another recipe (raters='hierarchical') may explain the answers as "
+                    f"they are meant; {tells}."
+                )
+                numbers = {"items": here.sum(), "share": held.mean()}
+                note = Note(text, code="class-drift", numbers=numbers)
+                found.append((label.name, (name,), note))
+    return found
+
+
+REPLICATES = 99
+MOST_RATINGS = 20_000
+MOST_MEETINGS = 500_000
+"""Of more ratings, or more meetings of two on an item, replicates take longer than people wait:
+``predictive_checks`` has them."""
+CLEARLY = 0.02
+"""By how much agreement within a group has to be above what is expected."""
+
+
+def group_error_warnings(
+    structure: Structure,
+    values: Mapping[str, Floats],
+    states: NDArray[np.int16],
+    rng: np.random.Generator,
+) -> list[Note]:
+    """Say which rater groups err together, though the model takes raters to be independent.
+
+    Agreement within a group, and what it has beyond that across groups, are held against replicates
+    of the answers. The first alone would be more where items are hard for all; the second alone
+    where a group looks at what others disagree on, which replicates do not follow. Where the model
+    has perception layers, nothing is said.
+
+    Parameters
+    ----------
+    structure : Structure
+    values : mapping of str to ndarray (draw, ...)
+        Draws of the parameters.
+    states : ndarray of int (draw, item)
+    rng : numpy.random.Generator
+    """
+    ratings = structure.ratings
+    if structure.spec.reference is not None or len(ratings.item) > MOST_RATINGS:
+        return []
+    if count_pairs(ratings.item) > 2 * MOST_MEETINGS:
+        return []
+    meetings = build_meetings(ratings, build_design(ratings))
+    if meetings is None:
+        return []
+    every = [ratings.answers, *replicates(structure, values, states, REPLICATES, rng)]
+    shares = np.stack([_of_all_labels(meetings.counts(answers)) for answers in every])
+    within, across = shares[:, :-1], shares[:, -1:]
+    clear = _is_clear(within) & _is_clear(within - across)
+    if not clear.any():
+        return []
+    names = [name for name, told in zip(meetings.groups, clear[:-1], strict=True) if told]
+    line = int(clear.argmax())
+    where = f"{names[0]}: " if len(names) > 1 else ""
+    among = "reference='groups' (what the groups agree on), " if groups_tell(ratings) else ""
+    text = (
+        f"Raters of {', '.join(names) or 'one group'} agree with each other more than this model "
+        f"expects ({where}{within[0, line]:.0%} of pairs of answers for "
+        f"{within[1:, line].mean():.0%}), "
+        "beyond how far they agree with others: they err together and count as more witnesses "
+        f"than they are, so that intervals are too narrow or miss the truth. {among}"
+        f"The known truth of {ENOUGH} items or more (reference='gold'), or a group whose consensus "
+        "is the truth (reference=), would tell how often."
+    )
+    numbers = {"agreement": within[0, line], "expected": within[1:, line].mean()}
+    return [Note(text, code="groups-err-together", numbers={**numbers, "items": ENOUGH})]
+
+
+def _is_clear(shares: Floats) -> NDArray[np.bool_]:
+    """Whether the first line, that of the data, is above those of all replicates: (group + 1,)."""
+    usual = shares[1:]
+    return np.asarray((shares[0] > usual.max(axis=0)) & (shares[0] > usual.mean(axis=0) + CLEARLY))
+
+
+def _of_all_labels(counts: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Floats:
+    """Share of the meetings that agree, over all labels: (group + 2,)."""
+    met, alike = (count.sum(axis=1) for count in counts)
+    return np.asarray(np.divide(alike, met, out=np.full(len(met), np.nan), where=met > 0))

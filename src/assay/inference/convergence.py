@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay._util.errors import Note
-from assay._util.plurals import counted
+from assay._util.text import counted
 
 Floats = NDArray[np.float64]
 

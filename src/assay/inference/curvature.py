@@ -1,23 +1,299 @@
 r"""The curvature of a density at a point, as the precision of a normal distribution.
 
+Given what raters share, each rater's numbers depend on another's only by the items that both have
+rated. Of the precision matrix :math:`C` of all of them, the blocks :math:`M` of single raters are
+most: :math:`T = L^{-1} C L^{-\top}` with :math:`M = L L^\top` is near the identity. A few products
+with vectors then give what a factor of :math:`C` would, which for thousands of raters is too large:
+conjugate gradients :math:`C^{-1} v`, and Lanczos's process :math:`L^{-\top} T^{-1/2} z`, which is
+a draw with the precision :math:`C` if :math:`z` is standard normal.
+
+References
+----------
+Aune, E., Eidsvik, J. & Pokern, Y. (2013). Iterative numerical methods for sampling from high
+dimensional Gaussian distributions. Statistics and Computing 23, 501-521.
+Ubaru, S., Chen, J. & Saad, Y. (2017). Fast estimation of tr(f(A)) via stochastic Lanczos
+quadrature. SIAM J. Matrix Analysis and Applications 38, 1075-1099.
+
 The negative Hessian, by differences of gradients. Of more than ``MAX_DENSE`` unknowns it is not
 held as one matrix: what raters share stands first, and the numbers of the raters follow it
-(:mod:`assay.inference.rater_blocks`).
+(:mod:`assay.inference.curvature`).
 """
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh_tridiagonal
+from scipy.sparse import csr_array
 
 from assay.inference.density import Density
 from assay.inference.precision import LARGE, Precision, Regressed, dense
-from assay.inference.rater_blocks import rater_blocks
 from assay.likelihood.partition import bundles_of_rows, in_threads, take_bundles
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Product = Callable[[Floats], Floats]
+PROBES = 24
+"""Random vectors by which blocks, variances and the determinant are estimated."""
+MOST = 200
+"""Steps of an iteration after which it ends in any case."""
+CLOSE = 1e-4
+"""Error of a draw, in units of its length, that is small beside the approximation itself."""
+SOLVED = 1e-6
+"""Residual of a solution, in units of the right side."""
+EXHAUSTED = 1e-9
+"""Length of a new direction, beside the matrix's own size of 1, that rounding makes."""
+LEAST = 1e-3
+"""Of a block's eigenvalues, in units of the largest."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RaterBlocks(Precision):
+    """Precision of raters' numbers, given what they share.
+
+    Attributes
+    ----------
+    product : callable
+        Multiplies a vector (value,) by the matrix.
+    root : csr_array (value, value)
+        Inverse of the lower Cholesky factor of the matrix of the blocks of single raters.
+    threads : int
+        In how many threads vectors are worked on.
+    """
+
+    product: Product
+    root: csr_array
+    threads: int = 1
+
+    @property
+    def size(self) -> int:  # noqa: D102
+        return int(self.root.shape[0])
+
+    @cached_property
+    def log_determinant(self) -> float:  # noqa: D102
+        blocks = -2 * float(np.log(self.root.diagonal()).sum())
+        return blocks + float(np.mean([logs for logs, _ in self._spectra]))
+
+    @cached_property
+    def positive(self) -> bool:
+        """Whether no random vector has found a direction in which the matrix is not positive."""
+        return all(least > 0 for _, least in self._spectra)
+
+    @cached_property
+    def variances(self) -> Floats:  # noqa: D102
+        signs = _signs((PROBES, self.size))
+        # What raters learn from each other, beside what a rater's own block says.
+        more = self.solve(signs) - self._of_blocks(signs)
+        own = self.root.power(2).sum(axis=0)
+        return np.asarray(own + np.maximum((signs * more).mean(axis=0), 0.0))
+
+    def draws(self, noise: Floats) -> Floats:  # noqa: D102
+        found = np.empty_like(noise)
+
+        def work(n: int) -> None:
+            found[n] = self.root.T @ self._lanczos(noise[n]).inverse_root()
+
+        in_threads(work, range(len(noise)), self.threads)
+        return found
+
+    def quadratic(self, points: Floats) -> Floats:  # noqa: D102
+        flat = points.reshape(-1, self.size)
+        found = in_threads(lambda x: float(x @ self.product(x)), list(flat), self.threads)
+        return np.reshape(found, points.shape[:-1])
+
+    def solve(self, vectors: Floats) -> Floats:  # noqa: D102
+        found = in_threads(self._conjugate_gradients, list(vectors), self.threads)
+        return np.reshape(found, vectors.shape)
+
+    def walk(self, z: Floats) -> Floats:  # noqa: D102
+        return np.asarray(self.root.T @ z)
+
+    def walk_back(self, gradient: Floats) -> Floats:  # noqa: D102
+        return np.asarray(self.root @ gradient)
+
+    def times(self, factor: float) -> Self:  # noqa: D102
+        product = self.product
+        root = csr_array(self.root / np.sqrt(factor))
+        return replace(self, product=lambda v: factor * product(v), root=root)
+
+    def covariances(self, blocks: Sequence[Ints]) -> list[Floats]:
+        """Return the covariance of each block, without what raters learn from each other."""
+        own = csr_array(self.root.T @ self.root)
+        return [own[block][:, block].toarray() for block in blocks]
+
+    def _of_blocks(self, vectors: Floats) -> Floats:
+        """Solve with the blocks alone: (vector, value)."""
+        return np.asarray((self.root.T @ (self.root @ vectors.T)).T)
+
+    @cached_property
+    def _spectra(self) -> list[tuple[float, float]]:
+        """Log determinant of T as each random vector has it, and the least eigenvalue it saw."""
+        noise = np.random.default_rng(1).standard_normal((PROBES, self.size))
+
+        def work(z: Floats) -> tuple[float, float]:
+            found = self._lanczos(z)
+            return found.log_form(), float(found.values.min())
+
+        return in_threads(work, list(noise), self.threads)
+
+    def _lanczos(self, start: Floats) -> "_Krylov":
+        return lanczos(lambda v: self.root @ self.product(self.root.T @ v), start)
+
+    def _conjugate_gradients(self, right: Floats) -> Floats:
+        """Solve for one vector, with the blocks as the preconditioner."""
+        x, residual = np.zeros_like(right), right.copy()
+        enough = SOLVED * np.linalg.norm(self.root @ right)
+        step = self.root.T @ (self.root @ residual)
+        size = residual @ step
+        along = step.copy()
+        for _ in range(MOST):
+            if np.sqrt(max(size, 0.0)) <= enough:
+                break
+            moved = self.product(along)
+            length = size / (along @ moved)
+            x += length * along
+            residual -= length * moved
+            step = self.root.T @ (self.root @ residual)
+            size, before = residual @ step, size
+            along = step + size / before * along
+        return x
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Krylov:
+    """What Lanczos's process knows of a matrix T, seen from a vector z.
+
+    Attributes
+    ----------
+    basis : ndarray (step, value)
+    values, vectors : ndarray (step,), (step, step)
+        Eigenvalues and eigenvectors of T in this basis.
+    length : float
+        Of z.
+    """
+
+    basis: Floats
+    values: Floats
+    vectors: Floats
+    length: float
+
+    def inverse_root(self) -> Floats:
+        r"""Return :math:`T^{-1/2} z`."""
+        return np.asarray(_root_weights(self.values, self.vectors) @ self.basis * self.length)
+
+    def log_form(self) -> float:
+        r"""Return :math:`z^\top (\log T - T + I)\, z`.
+
+        Its expectation is the log determinant, as the blocks of T have a trace of 1 a number.
+        """
+        values = np.maximum(self.values, np.finfo(float).tiny)
+        return float(self.length**2 * (self.vectors[0] ** 2 @ (np.log(values) - values + 1)))
+
+
+def lanczos(product: Product, start: Floats) -> _Krylov:
+    """Run Lanczos's process until the inverse root of the matrix, times the vector, is known.
+
+    Parameters
+    ----------
+    product : callable
+        Multiplies a vector by a symmetric matrix.
+    start : ndarray (value,)
+    """
+    length = float(np.linalg.norm(start))
+    basis = [start / length]
+    diagonal: list[float] = []
+    beside: list[float] = []
+    before = np.zeros(0)
+    while True:
+        moved = product(basis[-1])
+        diagonal.append(float(moved @ basis[-1]))
+        # Rounding lets the vectors lose their right angles, unless they are made anew.
+        for _ in range(2):
+            for vector in basis:
+                moved -= (moved @ vector) * vector
+        rest = float(np.linalg.norm(moved))
+        values, vectors = eigh_tridiagonal(np.array(diagonal), np.array(beside))
+        weights = _root_weights(values, vectors)
+        change = np.linalg.norm(weights - np.pad(before, (0, len(weights) - len(before))))
+        known = change < CLOSE * np.linalg.norm(weights) or rest < EXHAUSTED
+        if known or len(diagonal) == min(MOST, len(start)):
+            break
+        before = weights
+        beside.append(rest)
+        basis.append(moved / rest)
+    return _Krylov(basis=np.array(basis), values=values, vectors=vectors, length=length)
+
+
+def _root_weights(values: Floats, vectors: Floats) -> Floats:
+    """First column of the inverse root of a matrix with these eigenvalues and eigenvectors."""
+    roots = np.sqrt(np.maximum(values, np.finfo(float).tiny))
+    return np.asarray((vectors / roots) @ vectors[0])
+
+
+def rater_blocks(product: Product, owner: Ints, threads: int) -> RaterBlocks | None:
+    """Return the precision that products with vectors are of; None if it is not positive definite.
+
+    Parameters
+    ----------
+    product : callable
+        Multiplies a vector (value,) by the matrix.
+    owner : ndarray of int (value,)
+        Whose number each is.
+    threads : int
+    """
+    found = RaterBlocks(
+        product=product, root=_block_roots(product, owner, threads), threads=threads
+    )
+    return found if found.positive else None
+
+
+def _block_roots(product: Product, owner: Ints, threads: int) -> csr_array:
+    """Inverse Cholesky factors of all raters' blocks, as one matrix.
+
+    The products with random signs for each rater, in one place of every block at a time, have the
+    blocks' columns in them, and what raters have to do with each other cancels.
+    """
+    order = np.argsort(owner, kind="stable")
+    _, first, counts = np.unique(owner[order], return_index=True, return_counts=True)
+    place = np.arange(len(owner)) - np.repeat(first, counts)
+    widest = int(counts.max())
+    members = np.full((len(counts), widest), -1)
+    members[np.repeat(np.arange(len(counts)), counts), place] = order
+    inside = members >= 0
+    blocks = np.zeros((len(counts), widest, widest))
+    signs = _signs((PROBES, len(counts)))
+
+    def column(job: tuple[int, int]) -> tuple[int, Floats]:
+        k, probe = job
+        vector = np.zeros(len(owner))
+        mine = inside[:, k]
+        vector[members[mine, k]] = signs[probe, mine]
+        return k, product(vector)[members] * inside * signs[probe][:, None]
+
+    jobs = [(k, probe) for k in range(widest) for probe in range(PROBES)]
+    for k, found in in_threads(column, jobs, threads):
+        blocks[:, :, k] += found / PROBES
+    blocks = (blocks + blocks.swapaxes(1, 2)) / 2
+    # Where a rater has fewer numbers than others, ones that touch nothing.
+    blank = np.arange(widest)
+    blocks[:, blank, blank] += ~inside
+    values, vectors = np.linalg.eigh(blocks)
+    values = np.maximum(values, LEAST * np.maximum(values[:, -1:], 1e-300))
+    factor = np.linalg.cholesky((vectors * values[:, None]) @ vectors.swapaxes(1, 2))
+    inverse = np.linalg.inv(factor)
+    both = inside[:, :, None] & inside[:, None]
+    rows = np.broadcast_to(members[:, :, None], both.shape)[both]
+    columns = np.broadcast_to(members[:, None], both.shape)[both]
+    return csr_array((inverse[both], (rows, columns)), shape=(len(owner), len(owner)))
+
+
+def _signs(shape: Sequence[int]) -> Floats:
+    """Random signs, always the same."""
+    return np.asarray(np.random.default_rng(0).choice([-1.0, 1.0], size=tuple(shape)), float)
+
 
 MAX_DENSE = 2_000
 """Unknowns beyond which the Hessian is not held as one matrix."""

@@ -13,9 +13,9 @@ from assay.inference.density import Density
 from assay.inference.executors import Executor
 from assay.inference.group_sds import settle_again, with_spreads
 from assay.inference.mode_search import FORGOTTEN, at_spreads, mass, samples_of
+from assay.inference.modes import Mode, by_evidence, laplace_evidence, same_peak, standing
 from assay.inference.optimise import Held, climb
 from assay.inference.partial_centring import centre_informed, in_coordinates, seek_centred_modes
-from assay.inference.peaks import Mode, by_evidence, laplace_evidence, same_peak, standing
 from assay.inference.pieces import (
     Piece,
     make_frame,
@@ -26,7 +26,7 @@ from assay.inference.pieces import (
 )
 from assay.inference.precision import Dense, beside, dense
 from assay.likelihood.collapse import Pattern
-from assay.modelling.model import Structure
+from assay.modelling.structure import Structure
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -19,8 +19,8 @@ from assay.likelihood.data import Data
 from assay.likelihood.density import Places, carry_back, log_density, tables_at
 from assay.likelihood.marginal import value_and_gradient
 from assay.likelihood.partition import cut, in_threads
-from assay.modelling.model import Structure
 from assay.modelling.parameters import Parameter
+from assay.modelling.structure import Structure
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -200,7 +200,7 @@ def make_density(
     Examples
     --------
     >>> import assay
-    >>> from assay.modelling.model import build_structure
+    >>> from assay.modelling.structure import build_structure
     >>> from assay.modelling.spec import make_spec
     >>> ratings = assay.simulate("single", n_items=4, n_raters=3, rng=1)
     >>> density = make_density(build_structure(ratings, make_spec("pooled", "dirichlet")))

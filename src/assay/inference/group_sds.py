@@ -28,11 +28,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from assay.inference.coordinates import NormalScores, normal_scores
 from assay.inference.curvature import bend_rows, curvature
 from assay.inference.density import Density
-from assay.inference.normal_scores import NormalScores, normal_scores
-from assay.inference.offset_moments import given_means, offset_moments
-from assay.inference.offset_slopes import carry, offset_places, offset_slopes, offset_values
+from assay.inference.group_sd_curvature import (
+    carry,
+    given_means,
+    offset_moments,
+    offset_places,
+    offset_slopes,
+    offset_values,
+)
 from assay.inference.optimise import Held, climb, spreads_of
 from assay.inference.precision import Dense, Precision, Regressed, beside, dense
 
@@ -136,7 +142,8 @@ def settle_again(
     """Move SDs that a sample settled to their mode given all data, and all else with them.
 
     The curvature is not computed again. As one matrix it is known with other SDs
-    (:func:`assay.inference.offset_slopes.carry`); in centred coordinates it hardly hangs on them.
+    (:func:`assay.inference.group_sd_curvature.carry`); in centred coordinates it hardly hangs on
+    them.
 
     Parameters
     ----------

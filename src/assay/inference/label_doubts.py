@@ -16,14 +16,14 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay._util.errors import Note, Numbers, plain_numbers
-from assay._util.plurals import counted
+from assay._util.text import counted
 from assay.checks.scores import unanchored_labels
 from assay.data.states import MISSING
 from assay.data.task import Label, Task
+from assay.inference.assumptions import denied_labels, label_votes
 from assay.inference.diagnostics import MODE_LIMIT, reference_drifts
-from assay.inference.peaks import Mode, reported_weight
-from assay.inference.unanimity import denied_labels, label_votes
-from assay.modelling.model import Structure
+from assay.inference.modes import Mode, reported_weight
+from assay.modelling.structure import Structure
 
 Floats = NDArray[np.float64]
 Code = Literal["class-drift", "empty-class", "mode-weight", "scores-alone", "prior-confusions"]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from assay.inference.density import Density
-from assay.inference.peaks import Mode
+from assay.inference.modes import Mode
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

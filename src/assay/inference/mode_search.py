@@ -3,7 +3,7 @@
 With weak data a model of raters has a mirror image in which every rater is wrong and every label
 is turned round, and with more classes or labels modes in which classes are not what their names
 say (:mod:`assay.inference.label_switching`). Several starts find such modes,
-:mod:`assay.inference.peaks` weighs them, and the heaviest is the one that a fit reports: of those
+:mod:`assay.inference.modes` weighs them, and the heaviest is the one that a fit reports: of those
 in which raters call the classes by their names, if there is one. Where items may be hard, a further
 start is the mode of the model in which none is (:func:`assay.inference.optimise.equally_hard`).
 Where raters contradict each other, a further start takes one of them at its word, and a further one
@@ -31,6 +31,7 @@ from assay.inference.group_sds import (
     settle_spreads,
 )
 from assay.inference.label_switching import one_camp, other_camp, put_right
+from assay.inference.modes import Mode, alike, distance, distinct, in_order, labels_at, standing
 from assay.inference.optimise import (
     Held,
     climb,
@@ -41,11 +42,10 @@ from assay.inference.optimise import (
     sample_rows,
     spreads_of,
 )
-from assay.inference.peaks import Mode, alike, distance, distinct, in_order, labels_at, standing
 from assay.inference.precision import Precision
 from assay.likelihood.data import Data
 from assay.likelihood.partition import bundle_sizes, take_bundles
-from assay.modelling.model import Structure
+from assay.modelling.structure import Structure
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

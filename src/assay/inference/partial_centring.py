@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.inference.density import Centring, Density, make_density, unconstrain
+from assay.inference.group_sd_curvature import carry, offset_places, offset_values
 from assay.inference.group_sds import Spreads
 from assay.inference.mode_search import (
     FORGOTTEN,
@@ -44,11 +45,10 @@ from assay.inference.mode_search import (
     seek_modes,
     starting_points,
 )
-from assay.inference.offset_slopes import carry, offset_places, offset_values
+from assay.inference.modes import Mode
 from assay.inference.optimise import prior_centre
-from assay.inference.peaks import Mode
 from assay.inference.precision import Dense
-from assay.modelling.model import Structure
+from assay.modelling.structure import Structure
 
 Floats = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from assay.inference.density import Density
 from assay.inference.subsets import take_items
 from assay.likelihood.collapse import Pattern, take_panels
 from assay.likelihood.partition import runs, take_bundles
-from assay.modelling.model import Structure
+from assay.modelling.structure import Structure
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -1,7 +1,7 @@
 r"""The precision matrix of a normal distribution, known by what is asked of it.
 
 A few thousand unknowns have it as one matrix (:class:`Dense`). Of more unknowns only products with
-vectors are at hand (:class:`assay.inference.rater_blocks.RaterBlocks`). In either case some
+vectors are at hand (:class:`assay.inference.curvature.RaterBlocks`). In either case some
 unknowns may stand first, with a precision of their own, and all others be regressed on them
 (:class:`Regressed`):
 

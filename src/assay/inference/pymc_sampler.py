@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay._util.progress import Board, progress_bar
+from assay.inference.coordinates import Start
 from assay.inference.density import Density, unconstrain
-from assay.inference.effort import Effort
-from assay.inference.walks import Start
-from assay.modelling.model import Structure
+from assay.inference.settings import Effort
 from assay.modelling.pymc_model import model_of
+from assay.modelling.structure import Structure
 
 Floats = NDArray[np.float64]
 STATISTICS = ("lp", "diverging", "n_steps", "tree_depth", "step_size", "energy")

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from assay._util.errors import Note
 from assay.inference.density import Density
+from assay.inference.modes import Mode, distance, labels_at, standing, weigh
 from assay.inference.optimise import hold, spreads_of
-from assay.inference.peaks import Mode, distance, labels_at, standing, weigh
-from assay.modelling.model import Structure
+from assay.modelling.structure import Structure
 
 Floats = NDArray[np.float64]
 PARTS = 4

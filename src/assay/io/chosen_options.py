@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay._util.grouping import Codes, unique_rows
-from assay._util.plurals import counted
+from assay._util.text import counted
 from assay.data.states import Vectors
 from assay.data.task import Task
 from assay.io.item_keys import clashing

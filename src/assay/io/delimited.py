@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import Problem, RatingsError
-from assay._util.plurals import counted
+from assay._util.text import counted
 from assay.io.names import ANSWER_COLUMNS, RECOGNISED, composed, note_apart, squash
 
 SEPARATORS = (",", ";", "\t")

@@ -7,8 +7,8 @@ import pandas as pd
 
 from assay._util.grouping import Codes, unique_rows
 from assay.io.identifiers import joined_ids
-from assay.io.ledger import Ledger
 from assay.io.names import ASKED, GENERIC, OUTRIGHT, squash
+from assay.io.reading_log import Ledger
 
 SHOWN = 3
 ONE_NAME = "its name is recognised"

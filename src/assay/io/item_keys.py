@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.grouping import Codes, unique_rows
-from assay._util.plurals import counted
+from assay._util.text import counted
 from assay.data.states import MISSING, Vectors
 from assay.io.columns import BESIDE
 from assay.io.identifiers import joined_ids

@@ -1,31 +1,110 @@
-"""The table of ratings, what its columns are, and the keys of its rows."""
+"""The table of ratings, its side tables, what its columns are, and the keys of its rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay._util.errors import Problem, RatingsError
+from assay._util.text import counted, does
 from assay.data.ratings import Accounting
 from assay.data.task import Task
 from assay.io import protocol_export
-from assay.io.answer_columns import AnswerColumns
-from assay.io.audits import AuditColumns
+from assay.io.answers import AnswerColumns
+from assay.io.cells import classes_from_data
 from assay.io.columns import ColumnArg, ColumnFinder, Role, find_roles, require, roles_table
-from assay.io.identifiers import joined_ids, like_named
+from assay.io.identifiers import clean_ids, codes_of, joined_ids, like_named
 from assay.io.item_columns import same_groups
-from assay.io.joins import join_table
-from assay.io.ledger import Ledger, Mask
-from assay.io.panels import Places
+from assay.io.items import Places
+from assay.io.reading_log import Ledger, Mask
 from assay.io.replicates import BY_ROW, replicate_order
 from assay.io.scores import ScoreColumns
 from assay.io.sessions import Sessions, find_sessions
 from assay.io.statuses import find_status
 from assay.io.tables import Table, read_beside, read_table
-from assay.io.truth import TruthSource
-from assay.io.values import classes_from_data
+from assay.io.truth import AuditColumns, TruthSource
+
+SEPARATOR = "\x1f"
+
+
+def join_table(table: Table, side: Table) -> Table:
+    """Add the columns of a side table to the rows of a table, by the columns that both have.
+
+    Raises
+    ------
+    RatingsError
+        If they have no column in common, the side table gives two answers for one key, or
+        nothing matches.
+    """
+    finder = ColumnFinder(list(table.frame.columns))
+    shared = {c: finder.get(c) for c in side.frame.columns}
+    keys = {c: mine for c, mine in shared.items() if mine is not None}
+    added = [c for c in side.frame.columns if c not in keys]
+    if not keys:
+        raise RatingsError(
+            [
+                Problem(
+                    code="panels-key",
+                    what="the table of panels has no column in common with the ratings",
+                    where=f"its columns: {', '.join(side.frame.columns)}",
+                    mend="give it the column that names a rating's panel",
+                )
+            ],
+            side.source,
+        )
+    side_key = _key(side.frame, list(keys))
+    side_rows = pd.DataFrame({c: clean_ids(side.frame[c]) for c in added}).assign(key=side_key)
+    side_rows = side_rows.drop_duplicates()
+    _check_unique(side_rows, side, list(keys))
+    mine, names = codes_of(_key(table.frame, [str(c) for c in keys.values()]))
+    position = pd.Index(side_rows["key"]).get_indexer(names)
+    if not (position >= 0).any():
+        raise RatingsError.of(
+            "panels-values",
+            f"no value of {', '.join(keys)} is one of the ratings' values",
+            side.source,
+            mend="the table must name them as the ratings do",
+        )
+    found = np.where(mine >= 0, position[mine], -1)
+    frame = table.frame.copy()
+    for column in added:
+        words = pd.Series([*side_rows[column], ""], dtype="str")
+        frame[column] = words.array.take(found)
+    notes = [f"{', '.join(added) or 'nothing'} joined from {side.source} by {', '.join(keys)}"]
+    missing = int((position < 0).sum())
+    if missing:
+        values = f"{missing} of {counted(len(names), 'value')} of {', '.join(keys)}"
+        notes.append(f"{values} {does(missing, 'are')} not in that table")
+    return replace(table, frame=frame, notes=(*table.notes, *notes))
+
+
+def _key(frame: pd.DataFrame, columns: list[str]) -> "pd.Series[str]":
+    key = clean_ids(frame[columns[0]])
+    for column in columns[1:]:
+        key = key + SEPARATOR + clean_ids(frame[column])
+    return key
+
+
+def _check_unique(rows: pd.DataFrame, side: Table, keys: list[str]) -> None:
+    twice = rows["key"].duplicated(keep=False)
+    if twice.any():
+        place = side.where(rows.index[twice].to_numpy(), ", ".join(keys))
+        raise RatingsError(
+            [
+                Problem(
+                    code="panels-repeat",
+                    what=f"{rows['key'][twice].nunique()} keys stand in several different rows",
+                    where=place,
+                    mend="keep one row for each, or add the item's column",
+                    numbers={"keys": rows["key"][twice].nunique()},
+                )
+            ],
+            side.source,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

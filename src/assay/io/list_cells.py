@@ -8,10 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from assay._util.plurals import counted
+from assay._util.text import counted
 from assay.io.columns import ColumnFinder
-from assay.io.ledger import Ledger
 from assay.io.names import RECOGNISED
+from assay.io.reading_log import Ledger
 from assay.io.tables import Table, cell_text
 
 FIRST_CELLS = 100

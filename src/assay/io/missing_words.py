@@ -5,15 +5,14 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from assay._util.plurals import counted
+from assay._util.text import counted
 from assay.data.class_words import NUMBER, canonical
 from assay.data.task import Task
-from assay.io.answer_columns import AnswerColumns
-from assay.io.ledger import Ledger
+from assay.io.answers import AnswerColumns, Words
+from assay.io.cells import EMPTY, NO_ANSWER
+from assay.io.reading_log import Ledger
 from assay.io.statuses import SUBMISSION
 from assay.io.tables import Table
-from assay.io.values import EMPTY, NO_ANSWER
-from assay.io.words import Words
 
 CODE = "-1"
 """What label matrices hold where a rater abstained."""

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from assay._util.plurals import counted
+from assay._util.text import counted
 from assay.data.class_words import NUMBER, canonical
 from assay.data.task import Label
+from assay.io.cells import EMPTY, spellings
 from assay.io.columns import Roles
-from assay.io.ledger import Ledger
 from assay.io.list_cells import lists_of, parallel
-from assay.io.values import EMPTY, spellings
+from assay.io.reading_log import Ledger
 from assay.io.wide_tables import names_people
 
 SEPARATORS = ("|", ";", "\n", ",")

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.plurals import counted
-from assay.io.ledger import Ledger
-from assay.io.values import EMPTY
+from assay._util.text import counted
+from assay.io.cells import EMPTY
+from assay.io.reading_log import Ledger
 
 LOOK_ALIKE = str.maketrans(
     "\u0430\u0432\u0435\u043a\u043c\u043d\u043e\u0440\u0441\u0442\u0443\u0445\u0456\u0458\u0455"

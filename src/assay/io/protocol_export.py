@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from assay._util.plurals import counted
+from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.columns import Roles
 from assay.io.identifiers import clean_ids, joined_ids
-from assay.io.ledger import Ledger, Mask
+from assay.io.reading_log import Ledger, Mask
 from assay.io.tables import Table
 
 MARKS = ("response_status", "constraint_violated")

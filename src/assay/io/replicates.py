@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from assay._util.grouping import Codes, unique_rows
 from assay.data.states import MISSING, Vectors
 from assay.io.identifiers import clean_ids
-from assay.io.ledger import Ledger, Mask
+from assay.io.reading_log import Ledger, Mask
 
 EXACT = "repeats an earlier line exactly"
 ELSEWHERE = "the same rating stands in an earlier line under another panel"

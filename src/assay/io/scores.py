@@ -8,22 +8,21 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.grouping import Codes
-from assay._util.plurals import counted
+from assay._util.text import counted
 from assay.data.states import Vectors
 from assay.data.task import Label, Task
-from assay.io.answer_columns import AnswerColumns
-from assay.io.columns import ColumnFinder
-from assay.io.label_columns import (
+from assay.io.answers import AnswerColumns
+from assay.io.cells import EMPTY, has_numbers, numbers_within
+from assay.io.columns import (
+    ColumnFinder,
     PerLabel,
     column_of_each,
     named_columns,
     one_column,
     recognised_of_each,
 )
-from assay.io.ledger import Ledger
-from assay.io.numbers import has_numbers, numbers_within
+from assay.io.reading_log import Ledger
 from assay.io.tables import Table
-from assay.io.values import EMPTY
 
 Floats = NDArray[np.float64]
 KINDS = ("score", "confidence")

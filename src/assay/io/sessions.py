@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from assay._util.errors import suggest
 from assay._util.grouping import Codes
+from assay.io.cells import parse_numbers
 from assay.io.columns import Roles
 from assay.io.identifiers import codes_of, joined_ids
-from assay.io.ledger import Ledger
-from assay.io.numbers import parse_numbers
+from assay.io.reading_log import Ledger
 from assay.io.tables import Table
 
 ISO_DATE = re.compile(

@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.plurals import counted
-from assay.io.ledger import Ledger, Mask
+from assay._util.text import counted
 from assay.io.names import bare, squash
+from assay.io.reading_log import Ledger, Mask
 
 GIVEN = frozenset({
     "submitted", "submit", "complete", "completed", "done", "finished", "final", "accept",

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pandas.api.types import is_object_dtype
 
 from assay._util.errors import Problem, RatingsError, suggest
-from assay._util.plurals import counted
+from assay._util.text import counted
 from assay.io.delimited import parse_delimited, refuse_spaces
 from assay.io.names import composed, note_apart
 

@@ -7,17 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from assay._util.plurals import counted
+from assay._util.text import counted
 from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, canonical
 from assay.data.task import Label, Task
+from assay.io.answers import OPEN, Words, apply_words
+from assay.io.cells import EMPTY, NO_ANSWER
 from assay.io.layout import Layout
-from assay.io.ledger import Ledger
 from assay.io.list_cells import lists_of
 from assay.io.missing_words import CODE
 from assay.io.multi_select import joined_answers
+from assay.io.reading_log import Ledger
 from assay.io.truth import TruthSource
-from assay.io.values import EMPTY, NO_ANSWER
-from assay.io.words import OPEN, Words, apply_words
 
 SHOWN = 5
 FEWEST_ITEMS = 3

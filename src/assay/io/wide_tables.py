@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from assay._util.plurals import listed
+from assay._util.text import listed
 from assay.data.class_words import BINARY_SPELLINGS, canonical
 from assay.data.task import Label, Task
-from assay.io.ledger import Ledger
+from assay.io.cells import EMPTY, spellings
 from assay.io.names import COUNT_NAMES, GENERIC, RECOGNISED, TRUTH_NAMES, bare, squash
-from assay.io.values import EMPTY, spellings
+from assay.io.reading_log import Ledger
 
 FEWEST_COLUMNS = 2
 MOST_CLASSES = 12

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.likelihood.compiling import compiled
-from assay.likelihood.positions import at
+from assay.likelihood.compiling import at, compiled
 
 # codes of the tape's operations
 SUM, DOT, EXP, LOG, LOG1P, LOG_SOFTMAX, SOFTMAX, LOG_SUM_EXP = range(8)

@@ -1,9 +1,14 @@
-"""Likelihood of a bundle: cells that share a cluster effect, over the nodes of its quadrature."""
+"""Likelihood of bundles and panels: cells that share the effect of a cluster, or of a system on
+it.
+
+Panels have the same nodes as clusters. ``mixing`` (node, node) has the chances of a panel's node,
+in columns, given its cluster's, in rows; summed out, a panel is to its bundle what a cell is
+elsewhere.
+"""
 
 import numpy as np
 
-from assay.likelihood.compiling import compiled
-from assay.likelihood.positions import at
+from assay.likelihood.compiling import at, compiled
 
 RESCALE_AFTER = 8
 """Factors of at least 1e-300 relative to their largest; products of so few stay useful numbers."""
@@ -84,3 +89,180 @@ def bundle_shares(log_weight, chance, height, start, cells, counts):  # type: ig
         for q in range(nodes):
             shares[b, q] /= total
     return value, shares
+
+
+@compiled(fastmath={"reassoc", "contract"})
+def panel_chances(mixing, chance, height, data):  # type: ignore[no-untyped-def]
+    """Likelihood of each panel at its own nodes and at those of its cluster.
+
+    Parameters
+    ----------
+    mixing : ndarray (node, node)
+    chance, height : ndarray
+        From :func:`~assay.likelihood.bundles.cell_chances`.
+    data : Data
+
+    Returns
+    -------
+    inner, outer : ndarray (panel, node)
+        Relative to the sum of the first.
+    panel_height : ndarray (panel,)
+        Logarithm of this sum.
+    """
+    nodes = mixing.shape[0]
+    panel_height, inner = bundle_shares(
+        np.zeros(nodes), chance, height, data.panel_start, data.panel_cells, data.panel_counts
+    )
+    turned = np.empty((nodes, nodes))
+    for k in range(nodes):
+        for m in range(nodes):
+            turned[m, k] = mixing[k, m]
+    outer = np.empty(inner.shape)
+    _multiply(inner, turned, outer)
+    return inner, outer, panel_height
+
+
+@compiled(fastmath={"reassoc", "contract"})
+def panel_pulls(mixing, inner, outer, shares, data, by_mixing):  # type: ignore[no-untyped-def]
+    """Return the expected number of panels at each node of their own: (panel, node).
+
+    ``by_mixing``, the gradient by ``mixing``, is added to.
+
+    Parameters
+    ----------
+    shares : ndarray (bundle, node)
+        Posterior of the clusters' nodes.
+    """
+    panels, nodes = inner.shape
+    pull = np.zeros((panels, nodes))
+    for b in range(shares.shape[0]):
+        for n in range(data.bundle_start[b], data.bundle_start[b + 1]):
+            panel = at(data.bundle_cells[n])
+            scale = data.bundle_counts[n] * data.bundle_weight[b]
+            for k in range(nodes):
+                pull[panel, k] += scale * shares[b, k]
+    for p in range(panels):
+        for k in range(nodes):
+            pull[p, k] /= outer[p, k]
+    _add_products(pull, inner, by_mixing)
+    found = np.empty((panels, nodes))
+    _multiply(pull, mixing, found)
+    for p in range(panels):
+        for m in range(nodes):
+            found[p, m] *= inner[p, m]
+    return found
+
+
+@compiled(fastmath={"reassoc", "contract"})
+def _multiply(left, right, product):  # type: ignore[no-untyped-def]
+    """Fill a matrix product, and add next to nothing, so that it can be divided by.
+
+    Two rows at once and four terms at once: what is read is used often, without a library whose
+    threads would come on top of those of the chains.
+    """
+    rows, terms, columns = left.shape[0], left.shape[1], right.shape[1]
+    whole = terms - terms % 4
+    for n in range(rows):
+        for m in range(columns):
+            product[n, m] = 1e-300
+    for b in range(1, rows, 2):
+        a = b - 1
+        for k in range(0, whole, 4):
+            a0, a1, a2, a3 = left[a, k], left[a, k + 1], left[a, k + 2], left[a, k + 3]
+            b0, b1, b2, b3 = left[b, k], left[b, k + 1], left[b, k + 2], left[b, k + 3]
+            for m in range(columns):
+                r0, r1 = right[k, m], right[k + 1, m]
+                r2, r3 = right[k + 2, m], right[k + 3, m]
+                product[a, m] += a0 * r0 + a1 * r1 + a2 * r2 + a3 * r3
+                product[b, m] += b0 * r0 + b1 * r1 + b2 * r2 + b3 * r3
+        for k in range(whole, terms):
+            for m in range(columns):
+                product[a, m] += left[a, k] * right[k, m]
+                product[b, m] += left[b, k] * right[k, m]
+    if rows % 2:
+        for k in range(terms):
+            for m in range(columns):
+                product[rows - 1, m] += left[rows - 1, k] * right[k, m]
+
+
+@compiled(fastmath={"reassoc", "contract"})
+def _add_products(left, right, total):  # type: ignore[no-untyped-def]
+    """Add to ``total`` (row, column) the product of ``left`` (term, row) and ``right``."""
+    terms = left.shape[0]
+    whole = terms - terms % 4
+    for p in range(0, whole, 4):
+        for k in range(total.shape[0]):
+            a, b, c, d = left[p, k], left[p + 1, k], left[p + 2, k], left[p + 3, k]
+            for m in range(total.shape[1]):
+                total[k, m] += (
+                    a * right[p, m]
+                    + b * right[p + 1, m]
+                    + c * right[p + 2, m]
+                    + d * right[p + 3, m]
+                )
+    for p in range(whole, terms):
+        for k in range(total.shape[0]):
+            for m in range(total.shape[1]):
+                total[k, m] += left[p, k] * right[p, m]
+
+
+@compiled()
+def panel_nodes(  # type: ignore[no-untyped-def]
+    mixing, shares, inner, outer, cluster_bundle, cluster_start, kind, drawn, by_panel
+):
+    """Posterior of each panel's node, and a draw of it given the drawn node of its cluster.
+
+    Parameters
+    ----------
+    shares : ndarray (bundle, node)
+    inner, outer : ndarray (kind, node)
+        From :func:`panel_chances`.
+    cluster_bundle : ndarray of int (cluster,)
+    cluster_start : ndarray of int (cluster + 1,)
+        Where the panels of each cluster begin.
+    kind : ndarray of int (panel,)
+        Which of the distinct panels each is.
+    drawn : ndarray of int (cluster,)
+    by_panel : ndarray (panel,)
+        Uniform numbers.
+
+    Returns
+    -------
+    posterior : ndarray (panel, node)
+    node : ndarray of int (panel,)
+    """
+    nodes = mixing.shape[0]
+    posterior, node = np.empty((kind.shape[0], nodes)), np.empty(kind.shape[0], np.int64)
+    pull, chance = np.empty((kind.shape[0], nodes)), np.empty(nodes)
+    for c in range(cluster_bundle.shape[0]):
+        b = at(cluster_bundle[c])
+        for panel in range(at(cluster_start[c]), at(cluster_start[c + 1])):
+            p = at(kind[panel])
+            for k in range(nodes):
+                pull[panel, k] = shares[b, k] / outer[p, k]
+            for m in range(nodes):
+                chance[m] = mixing[at(drawn[c]), m] * inner[p, m]
+            node[panel] = pick(chance, by_panel[panel])
+    _multiply(pull, mixing, posterior)
+    for panel in range(kind.shape[0]):
+        for m in range(nodes):
+            posterior[panel, m] *= inner[at(kind[panel]), m]
+    return posterior, node
+
+
+@compiled()
+def pick(weights, uniform):  # type: ignore[no-untyped-def]
+    """Position at which the running sum of weights passes ``uniform`` of the total."""
+    goal = 0.0
+    for n in range(weights.shape[0]):
+        goal += weights[n]
+    goal *= uniform
+    running = 0.0
+    last = 0
+    for n in range(weights.shape[0]):
+        if weights[n] > 0.0:
+            last = n
+            running += weights[n]
+            if running > goal:
+                break
+    return last

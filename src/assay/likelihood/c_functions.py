@@ -14,11 +14,9 @@ from numba import carray  # type: ignore[attr-defined]
 from numba.extending import intrinsic
 
 from assay.likelihood.autodiff_kernel import TapeArrays
-from assay.likelihood.compiling import kept_on_disk
+from assay.likelihood.compiling import at, kept_on_disk
 from assay.likelihood.data import Data
-from assay.likelihood.density import Places, log_density
-from assay.likelihood.positions import at
-from assay.likelihood.scores import log_of_score
+from assay.likelihood.density import Places, log_density, log_of_score
 
 CARD = 4
 """Integers of a card: the address of an array, and its shape, up to three axes."""

@@ -1,4 +1,6 @@
-"""Evidence of each cell: how likely its ratings are given each state; and the gradient's way back.
+"""Evidence of cells, items that look alike: how likely their ratings are given each state.
+
+A row has one axis for class of difficulty and state, which stand side by side.
 
 A cell stands for all items with the same context, known truth and rows
 (:mod:`assay.likelihood.collapse`). A view is what one group of raters says of it: through a layer
@@ -9,14 +11,134 @@ logarithms and exponentials for each cell. Where so many rows contradict each ot
 vanishes, the cell is done again by logarithms.
 
 Tables of rows have one axis for class of difficulty and state, which stand side by side.
+
+One loop gathers a cell's evidence and spreads its gradient while its rows are at hand.
 """
 
 import numpy as np
 
-from assay.likelihood.compiling import compiled
-from assay.likelihood.hard_truths import entries
-from assay.likelihood.positions import at
-from assay.likelihood.rows import add_rows, exponentiate, multiply_rows, spread_rows
+from assay.likelihood.compiling import at, compiled
+from assay.likelihood.hard_truths import entries, hard_prevalence
+
+WIDE = 8
+"""Length from which rows are worked on as a whole, with vector instructions."""
+
+
+@compiled()
+def row_chances(response):  # type: ignore[no-untyped-def]
+    """Chances of each row, relative to its largest.
+
+    Returns
+    -------
+    chance, log_chance : ndarray (row, difficulty * state)
+    height : ndarray (row,)
+        Logarithm of the largest.
+    """
+    classes, rows, states = response.shape
+    chance = np.empty((rows, classes * states))
+    log_chance = np.empty((rows, classes * states))
+    height = np.empty(rows)
+    for row in range(rows):
+        top = -1e300
+        for d in range(classes):
+            for s in range(states):
+                top = max(top, response[d, row, s])
+        height[row] = top
+        for d in range(classes):
+            for s in range(states):
+                below = response[d, row, s] - top
+                log_chance[row, d * states + s] = below
+                chance[row, d * states + s] = np.exp(below)
+    return chance, log_chance, height
+
+
+@compiled(inline="always")
+def multiply_rows(parts, table, rows, begin, end):  # type: ignore[no-untyped-def]
+    """Multiply ``parts`` by rows of a table.
+
+    Where they are short, a few at a time in registers: a product waits for itself, two do not wait
+    for each other.
+    """
+    length = parts.shape[0]
+    if length >= WIDE:
+        for r in range(at(begin), at(end)):
+            row = table[at(rows[r])]
+            for k in range(length):
+                parts[k] *= row[k]
+        return
+    pairs = length - length % 2
+    for k in range(0, pairs, 2):
+        first, second = parts[k], parts[k + 1]
+        for r in range(at(begin), at(end)):
+            place = at(rows[r])
+            first *= table[place, k]
+            second *= table[place, k + 1]
+        parts[k], parts[k + 1] = first, second
+    for k in range(pairs, length):
+        one = parts[k]
+        for r in range(at(begin), at(end)):
+            one *= table[at(rows[r]), k]
+        parts[k] = one
+
+
+@compiled()
+def add_rows(parts, table, rows, begin, end):  # type: ignore[no-untyped-def]
+    """Add rows of a table to ``parts``: the product of chances by their logarithms."""
+    for r in range(at(begin), at(end)):
+        for k in range(parts.shape[0]):
+            parts[k] += table[at(rows[r]), k]
+
+
+@compiled()
+def exponentiate(parts, begin, end):  # type: ignore[no-untyped-def]
+    """Turn logarithms into numbers relative to the largest of them, whose logarithm is returned."""
+    top = -1e300
+    for k in range(begin, end):
+        top = max(top, parts[k])
+    for k in range(begin, end):
+        parts[k] = np.exp(parts[k] - top)
+    return top
+
+
+@compiled(inline="always")
+def spread_rows(along, by_rows, rows, begin, end):  # type: ignore[no-untyped-def]
+    """Add ``along`` to rows of a table."""
+    length = along.shape[0]
+    if length >= WIDE:
+        for r in range(at(begin), at(end)):
+            row = by_rows[at(rows[r])]
+            for k in range(length):
+                row[k] += along[k]
+        return
+    pairs = length - length % 2
+    for k in range(0, pairs, 2):
+        first, second = along[k], along[k + 1]
+        for r in range(at(begin), at(end)):
+            place = at(rows[r])
+            by_rows[place, k] += first
+            by_rows[place, k + 1] += second
+    for k in range(pairs, length):
+        value = along[k]
+        for r in range(at(begin), at(end)):
+            by_rows[at(rows[r]), k] += value
+
+
+@compiled()
+def value_of_heights(by_rows, height):  # type: ignore[no-untyped-def]
+    """Log-likelihood that chances relative to their largest leave out: ``height`` (row,).
+
+    Each rating adds the height of its row; its gradients by the logarithms of the row's chances sum
+    to its weight, since the likelihood is of the first degree in them. So ``by_rows`` knows how
+    often each row was given, and nobody has to count.
+    """
+    value = 0.0
+    for row in range(height.shape[0]):
+        total = 0.0
+        for k in range(by_rows.shape[1]):
+            total += by_rows[row, k]
+        value += total * height[row]
+    return value
+
 
 VANISHED = 1e-200
 """Largest evidence of a cell, as a product, below which it is done by logarithms."""
@@ -29,7 +151,7 @@ def cell_evidence(rows, difficulty, layer, hard_truth, data):  # type: ignore[no
     Parameters
     ----------
     rows : tuple
-        From :func:`~assay.likelihood.rows.row_chances`.
+        From :func:`~assay.likelihood.cells.row_chances`.
     difficulty, layer, hard_truth, data
         As for :func:`~assay.likelihood.marginal.value_and_gradient`.
 
@@ -238,3 +360,114 @@ def _see_afresh(kind, d, classes, layer, looks, afresh):  # type: ignore[no-unty
         for a in range(states):
             total += layer[kind, classes + s, a] * looks[d * states + a]
         afresh[s] = total
+
+
+@compiled()
+def plain_value_and_gradient(prevalence, rows, difficulty, hard_truth, data):  # type: ignore[no-untyped-def]
+    """Log-likelihood and its gradients, as ``value_and_gradient`` has them for one node.
+
+    Parameters
+    ----------
+    prevalence : ndarray (context, state, 1)
+    rows : tuple
+        From :func:`~assay.likelihood.cells.row_chances`.
+    difficulty : ndarray (difficulty,)
+    hard_truth : ndarray (hard class, state, state), or without classes
+    data : Data
+        Without layers of perception.
+
+    Returns
+    -------
+    value : float
+    by_prevalence, by_rows : ndarray
+        Like the tables.
+    by_part : ndarray (difficulty * state,)
+        Gradient by the log weight of each class of difficulty and state.
+    by_hard_truth : ndarray
+    """
+    chance, log_chance, row_height = rows
+    weight = cell_weights(data)
+    by_rows, length = np.zeros(chance.shape), chance.shape[1]
+    before = _for_each_difficulty(prevalence, length, hard_truth)
+    by_before, by_part, parts = np.zeros(before.shape), np.zeros(length), np.empty(length)
+    start = evidence_without_ratings(difficulty, data.masks)
+    value = 0.0
+    for cell in range(weight.shape[0]):
+        g, mask = at(data.cell_context[cell]), at(data.cell_mask[cell])
+        begin = data.row_start[at(data.view_start[cell])]
+        end = data.row_start[at(data.view_start[cell + 1])]
+        for k in range(length):
+            parts[k] = start[mask, k]
+        multiply_rows(parts, chance, data.rows, begin, end)
+        height, total = 0.0, _weigh(parts, before, g)
+        if total < VANISHED:
+            logs_without_ratings(parts, difficulty, data.masks[mask])
+            add_rows(parts, log_chance, data.rows, begin, end)
+            height = exponentiate(parts, 0, length)
+            total = 1e-300 + _weigh(parts, before, g)
+        value += weight[cell] * (height + np.log(total))
+        pull = weight[cell] / total
+        for k in range(length):
+            part = pull * parts[k]
+            by_before[g, k] += part
+            parts[k] = part * before[g, k]
+            by_part[k] += parts[k]
+        spread_rows(parts, by_rows, data.rows, begin, end)
+    value += value_of_heights(by_rows, row_height)
+    by_prevalence, by_hard_truth = _to_prevalence(by_before, prevalence, hard_truth)
+    return value, by_prevalence, by_rows, by_part, by_hard_truth
+
+
+@compiled()
+def _for_each_difficulty(prevalence, length, hard_truth):  # type: ignore[no-untyped-def]
+    """Probabilities of the states for each class of difficulty: (context, length)."""
+    contexts, states, _ = prevalence.shape
+    found = np.empty((contexts, length))
+    for g in range(contexts):
+        for k in range(length):
+            found[g, k] = prevalence[g, k % states, 0]
+    if hard_truth.shape[0] > 0:
+        hard = hard_prevalence(prevalence, hard_truth)
+        for g in range(contexts):
+            for k in range(states, length):
+                found[g, k] = hard[k // states - 1, g, k % states, 0]
+    return found
+
+
+@compiled()
+def _to_prevalence(by_before, prevalence, hard_truth):  # type: ignore[no-untyped-def]
+    """Carry the gradient by what `_for_each_difficulty` returns to what it is made of."""
+    contexts, states, _ = prevalence.shape
+    by_prevalence, by_hard_truth = np.zeros(prevalence.shape), np.zeros(hard_truth.shape)
+    alike = states if hard_truth.shape[0] > 0 else by_before.shape[1]
+    start, column, chance = entries(hard_truth)
+    for g in range(contexts):
+        for k in range(alike):
+            by_prevalence[g, k % states, 0] += by_before[g, k]
+        for row in range(start.shape[0] - 1):
+            d, s = row // states, row % states
+            for e in range(start[row], start[row + 1]):
+                n = at(column[e])
+                along = by_before[g, (d + 1) * states + n]
+                by_prevalence[g, s, 0] += chance[e] * along
+                by_hard_truth[d, s, n] += prevalence[g, s, 0] * along
+    return by_prevalence, by_hard_truth
+
+
+@compiled(inline="always")
+def _weigh(parts, before, context):  # type: ignore[no-untyped-def]
+    """Likelihood of a cell, from its parts (difficulty * state,)."""
+    total = 0.0
+    for k in range(parts.shape[0]):
+        total += before[context, k] * parts[k]
+    return total
+
+
+@compiled()
+def cell_weights(data):  # type: ignore[no-untyped-def]
+    """How often each cell stands in the data: (cell,)."""
+    weight = np.zeros(data.cell_context.shape[0])
+    for b in range(data.bundle_weight.shape[0]):
+        for k in range(data.bundle_start[b], data.bundle_start[b + 1]):
+            weight[at(data.bundle_cells[k])] += data.bundle_counts[k] * data.bundle_weight[b]
+    return weight

@@ -21,7 +21,7 @@ p_d(y_a \mid s)`; with one, what the item looks like is summed out,
         + \epsilon_d \sum_{s'} \tilde\pi(s' \mid s) \prod_{a \in v} p_d(y_a \mid s').
 
 Where systems have effects of their own on a cluster, the product is over its panels, each a sum
-:math:`\sum_m W_{qm} \prod_i p(y_i \mid u_m)` over its own nodes (:mod:`assay.likelihood.panels`).
+:math:`\sum_m W_{qm} \prod_i p(y_i \mid u_m)` over its own nodes (:mod:`assay.likelihood.bundles`).
 
 Identical items
 are collapsed into weighted cells, identical clusters likewise, so the cost grows with the number of

@@ -15,8 +15,9 @@ from threading import RLock
 from typing import Any
 
 import numba
+import numpy as np
 
-from assay._util.caches import is_writable, user_cache
+from assay._util.files import is_writable, user_cache
 from assay.likelihood.machine_code import checked_files
 
 SETTINGS: Any = numba.config
@@ -77,3 +78,13 @@ def digest() -> str:
     for source in sorted(sources, key=lambda file: file.name):
         found.update(source.name.encode() + source.read_bytes())
     return found.hexdigest()[:16]
+
+
+@compiled(inline="always")
+def at(position):  # type: ignore[no-untyped-def]
+    """Return a position as an unsigned number.
+
+    Of a signed one Numba asks at each look whether it counts from the end of the array, which takes
+    longer than the look.
+    """
+    return np.uint64(position)

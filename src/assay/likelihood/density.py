@@ -1,13 +1,13 @@
-"""The log density and its gradient: a tape that ends in the marginal likelihood."""
+"""The compiled density: a tape that ends in the marginal likelihood, unknowns by their scores."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from assay.likelihood.autodiff_kernel import play_backwards, play_forwards
-from assay.likelihood.compiling import compiled
+from assay.likelihood.compiling import at, compiled
 from assay.likelihood.marginal import value_and_gradient
-from assay.likelihood.positions import at
 
 
 class Places(NamedTuple):
@@ -131,3 +131,22 @@ def _scatter_square(target, places, table):  # type: ignore[no-untyped-def]
     for a in range(places.shape[0]):
         for b in range(places.shape[1]):
             target[at(places[a, b])] += table[a, b]
+
+
+@compiled()
+def log_of_score(score):  # type: ignore[no-untyped-def]
+    r"""Logarithm of the quantile of a score, its slope, and that of the slope's logarithm.
+
+    .. math:: \log q, \quad q = -\log \Phi(-v), \qquad
+              \frac{\mathrm d \log q}{\mathrm d v} = \frac{h}{q}, \quad
+              h = \frac{\varphi(v)}{\Phi(-v)}, \qquad
+              \frac{\mathrm d}{\mathrm d v} \log \frac{h}{q} = h - v - \frac{h}{q}.
+    """
+    above = 0.5 * math.erfc(score * math.sqrt(0.5))
+    if score < 0:
+        quantile = -math.log1p(-0.5 * math.erfc(-score * math.sqrt(0.5)))
+    else:
+        quantile = -math.log(above)
+    hazard = math.exp(-0.5 * score * score) / math.sqrt(2 * math.pi) / above
+    slope = hazard / quantile
+    return math.log(quantile), slope, hazard - score - slope

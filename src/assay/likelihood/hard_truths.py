@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from assay.likelihood.compiling import compiled
-from assay.likelihood.positions import at
+from assay.likelihood.compiling import at, compiled
 
 
 @compiled()

@@ -2,14 +2,16 @@
 
 import numpy as np
 
-from assay.likelihood.bundles import bundle_shares, cell_chances
-from assay.likelihood.cells import cell_evidence, cell_evidence_back
-from assay.likelihood.compiling import compiled
+from assay.likelihood.bundles import bundle_shares, cell_chances, panel_chances, panel_pulls
+from assay.likelihood.cells import (
+    cell_evidence,
+    cell_evidence_back,
+    plain_value_and_gradient,
+    row_chances,
+    value_of_heights,
+)
+from assay.likelihood.compiling import at, compiled
 from assay.likelihood.hard_truths import entries
-from assay.likelihood.panels import panel_chances, panel_pulls
-from assay.likelihood.plain_cells import plain_value_and_gradient
-from assay.likelihood.positions import at
-from assay.likelihood.rows import row_chances, value_of_heights
 
 
 @compiled(fastmath={"reassoc", "contract"})

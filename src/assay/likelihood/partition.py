@@ -40,7 +40,7 @@ def take_bundles(data: Data, chosen: Ints) -> tuple[Data, Ints]:
     Examples
     --------
     >>> import assay, numpy as np
-    >>> from assay.modelling.model import build_structure
+    >>> from assay.modelling.structure import build_structure
     >>> from assay.modelling.spec import make_spec
     >>> ratings = assay.simulate("single", n_items=9, n_raters=3, rng=1)
     >>> data = build_structure(ratings, make_spec("pooled", "dirichlet")).pattern.data

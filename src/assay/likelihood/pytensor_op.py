@@ -24,8 +24,8 @@ TABLES = 6
 class MarginalLogLikelihood(Op):
     """Log-likelihood with the states summed out, and its gradients.
 
-    Inputs are the six tables of :class:`~assay.modelling.model.Tables` by state, the log weights of
-    the nodes and the arrays of :class:`~assay.likelihood.data.Data`.
+    Inputs are the six tables of :class:`~assay.modelling.structure.Tables` by state, the log
+    weights of the nodes and the arrays of :class:`~assay.likelihood.data.Data`.
     """
 
     __props__ = ()

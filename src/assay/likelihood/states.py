@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from assay.likelihood.compiling import compiled
-from assay.likelihood.panels import pick
-from assay.likelihood.positions import at
+from assay.likelihood.bundles import pick
+from assay.likelihood.compiling import at, compiled
 
 
 @compiled()

@@ -1,20 +1,134 @@
-"""Priors as data: ``"Normal(0, 1)"`` in a TOML file, a distribution in the model.
+"""Priors as data: their notation, and the files in which they stand.
 
 A :class:`Prior` is a name and numbers, read from text, written as text, and put in the place of
 another; what a model makes of it is :mod:`assay.modelling.parameters`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import ast
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from assay._util.errors import ModelError, suggest
-from assay._util.validation import cut
+from assay._util.toml_files import FileError, read_toml
+from assay._util.validation import cut, path_given, written
 from assay._util.validation import written as write
-from assay.modelling.elicitation import Opinion, opinion_beta, opinion_logit_normal
-from assay.modelling.prior_text import read_call, read_counts, written
+from assay.modelling.elicitation import EXAMPLE, Opinion, opinion_beta, opinion_logit_normal
+
+MAX_CHARACTERS = 1_000
+MAX_COUNTS = 1_000_000
+"""Characters of ``Counts(...)``, which may have a table for each rater."""
+
+
+def read_call(text: str, where: str) -> tuple[str, list[Any], dict[str, Any]]:
+    """Read a name with its positional and named arguments.
+
+    Parameters
+    ----------
+    text : str
+    where : str
+        What the error begins with.
+
+    Raises
+    ------
+    ModelError
+        If the text is no such call, or an argument is no literal.
+
+    Examples
+    --------
+    >>> read_call("Normal(1, sigma=2)", "prior")
+    ('Normal', [1], {'sigma': 2})
+    """
+    _require_short(text, where)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Python's, of what it can still read
+            call = ast.parse(text.strip(), mode="eval").body
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
+            raise ValueError
+        positional = [ast.literal_eval(arg) for arg in call.args]
+        named = {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        raise ModelError(
+            f"{where}: {cut(text)} is no prior; write a distribution with numbers, e.g. "
+            f"'Normal(0, 1)', or an opinion on an accuracy, e.g. {EXAMPLE!r}",
+            code="prior-syntax",
+        ) from None
+    return call.func.id, positional, named
+
+
+def _require_short(text: str, where: str) -> None:
+    """Refuse texts that Python's parser would choke on; tables of counts may be long."""
+    most = MAX_COUNTS if text.lstrip().startswith("Counts") else MAX_CHARACTERS
+    if len(text) > most:
+        raise ModelError(
+            f"{where}: {cut(text)} has {len(text):,} characters; at most {most:,} are allowed",
+            code="prior-syntax",
+            numbers={"characters": len(text), "most": most},
+        )
+
+
+def read_counts(value: Any, where: str) -> Any:
+    """Read prior counts: as nested tuples, or a mapping from labels to them.
+
+    Raises
+    ------
+    ModelError
+        If they are no square tables of positive numbers.
+
+    Examples
+    --------
+    >>> read_counts([[8, 2], [1, 9]], "prior")
+    ((8.0, 2.0), (1.0, 9.0))
+    """
+    if isinstance(value, Mapping):
+        nested = next((k for k, v in value.items() if isinstance(v, Mapping)), None)
+        if nested is not None:
+            raise ModelError(
+                f"{where}, label {cut(str(nested))}: counts by label stand one deep",
+                code="prior-counts",
+            )
+        return {str(k): read_counts(v, f"{where}, label {str(k)[:60]}") for k, v in value.items()}
+    try:
+        counts = np.asarray(value, float)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        counts = np.zeros(0)
+    if counts.ndim not in (2, 3) or counts.shape[-1] != counts.shape[-2] or counts.shape[-1] < 2:
+        raise ModelError(
+            f"{where}: counts are a square table (true class, reported class), e.g. "
+            "[[8, 2], [1, 9]], or one such table for each rater",
+            code="prior-counts",
+        )
+    if not (np.isfinite(counts) & (counts > 0)).all():
+        raise ModelError(
+            f"{where}: counts must be positive; write 0.1 for what hardly ever happens",
+            code="prior-counts",
+        )
+    return _frozen(counts.tolist())
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(_frozen(v) for v in value) if isinstance(value, list) else value
+
+
+def written_prior(value: Any) -> str:
+    """Write numbers, exactly and as short as can be.
+
+    Examples
+    --------
+    >>> written(0.1), written([[8, 2.0], [1, 9]]), written({"a": 1})
+    ('0.1', '[[8, 2], [1, 9]]', "{'a': 1}")
+    """
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{k!r}: {written_prior(v)}' for k, v in value.items())}}}"
+    if isinstance(value, list | tuple | np.ndarray) and np.ndim(value):
+        return f"[{', '.join(written_prior(v) for v in value)}]"
+    return repr(float(value)).removesuffix(".0")
+
 
 PARAMETERS: dict[str, tuple[str, ...]] = {
     "Normal": ("mu", "sigma"),
@@ -33,19 +147,15 @@ that add up to ``total``, the share ``correct`` on the true class, the rest spre
 ``Counts([[8, 2], [1, 9]])`` gives these counts one by one: true class by reported class, for all
 raters; (rater, true class, reported class) for each; or a mapping from labels to either.
 """
-
 ABOUT = "About"
 """Name of a prior that stands in words (an :class:`~assay.modelling.elicitation.Opinion`)."""
-
 POSITIVE = ("HalfNormal", "Exponential", "Gamma")
 """Distributions of what is positive, which stands among the unknowns by its logarithm."""
-
 EXCHANGEABLE = {
     "HalfNormal": POSITIVE,
     "Confusion": ("Confusion", "Counts"),
 }
 """Which distributions can take the place of which; any other only that of its own kind."""
-
 LOG_ODDS = ("mean_binary",)
 """Priors of log odds of a right answer, for which an opinion on the accuracy can stand."""
 
@@ -73,7 +183,7 @@ class Prior:
         """Write the prior as it stands in a TOML file, so that it can be read again."""
         if self.name == ABOUT:
             return str(self.values[0])
-        return f"{self.name}({', '.join(written(v) for v in self.values)})"
+        return f"{self.name}({', '.join(written_prior(v) for v in self.values)})"
 
     def by_key(self) -> dict[str, "Prior"]:
         """Return itself, or what it was put together from, by the names to replace it by."""
@@ -238,3 +348,126 @@ def _settle(opinion: Opinion, name: str, default: Prior, where: str) -> Prior:
     if default.name == "Beta":
         return Prior(name="Beta", values=(alpha, beta))
     return Prior(name="Confusion", values=(opinion.mean, alpha + beta))
+
+
+Source = Mapping[str, Any] | str | Path
+Priors = Source | Sequence[Source] | None
+"""Priors by name, or the TOML file that they stand in; or several of these."""
+EXAMPLE_FILE = '[priors]\nmean_binary = "Normal(2, 0.5)"'
+
+
+def given_priors(priors: Priors) -> dict[str, Any]:
+    """Return priors by name, those of files among them; later ones go before earlier ones.
+
+    Examples
+    --------
+    >>> given_priors([{"sd": "HalfNormal(1)"}, {"sd": "HalfNormal(2)"}])
+    {'sd': 'HalfNormal(2)'}
+    """
+    found: dict[str, Any] = {}
+    for source in _sources(priors):
+        found |= read_priors(source) if isinstance(source, str | Path) else source
+    return found
+
+
+def named_priors(priors: Priors) -> list[str]:
+    """Return the names of the priors that are given by name, not in a file."""
+    return [name for one in _sources(priors) if not isinstance(one, str | Path) for name in one]
+
+
+def _sources(priors: Priors) -> Sequence[Source]:
+    if priors is None:
+        return []
+    sources: list[Any] = (
+        list(priors) if isinstance(priors, Sequence) and not isinstance(priors, str) else [priors]
+    )
+    if not all(isinstance(one, Mapping | str | Path) for one in sources):
+        raise ModelError(
+            f"priors={written(priors)}; give priors by name, {{'main': 'Normal(0, 1)'}}, the path "
+            "of a TOML file, or a list of these",
+            code="prior-file",
+        )
+    return sources
+
+
+def read_priors(path: str | Path) -> dict[str, str]:
+    r"""Read priors by name from the table ``[priors]`` of a TOML file.
+
+    Parameters
+    ----------
+    path : str or path
+        A value is a prior as text; an array is prior counts of a confusion, an inline table has
+        such counts by label. A prior of one rater group or rater stands under its name:
+        ``expert.accuracy = "Beta(9, 1)"``, or in a table ``[priors.expert]``.
+
+    Returns
+    -------
+    dict of str to str
+        As ``priors=`` of :func:`assay.fit` takes them: ``name``, or ``owner.name``.
+
+    Raises
+    ------
+    ModelError
+        If the file cannot be read, or a prior in it; every one is named, with the file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> text = '[priors]\naccuracy = "Beta(2, 1)"\nexpert.accuracy = "Beta(9, 1)"'
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "priors.toml"
+    ...     _ = path.write_text(text)
+    ...     read_priors(path)
+    {'accuracy': 'Beta(2, 1)', 'expert.accuracy': 'Beta(9, 1)'}
+    """
+    place = path_given("path", path)
+    found, problems = {}, []
+    for name, value in _flat(_table(place)):
+        try:
+            text = write_prior(value, where=name)
+            parse_prior(text, where=name)
+            found[name] = text
+        except ModelError as error:
+            problems.append(str(error))
+    if problems:
+        raise ModelError(
+            f"{place}: " + "\n  ".join(["these priors cannot be read:", *problems]),
+            code="prior-syntax",
+            numbers={"problems": len(problems)},
+        )
+    return found
+
+
+def _table(path: Path) -> dict[str, Any]:
+    """Return the table ``[priors]``."""
+    if "\0" not in str(path) and not path.exists():
+        raise ModelError(
+            f"{path}: there is no such file; priors= takes priors by name or the path of a TOML "
+            f"file, e.g.\n{EXAMPLE_FILE}",
+            code="prior-file",
+        )
+    try:
+        content = read_toml(path)
+    except FileError as error:
+        raise ModelError(f"{path}: the file {error}", code="prior-file") from None
+    others = sorted(set(content) - {"priors"})
+    priors = content.get("priors")
+    if others or not isinstance(priors, dict):
+        seen = f"has {', '.join(others)}" if others else "has no table [priors]"
+        raise ModelError(
+            f"{path} {seen}; all priors stand in one table, e.g.\n{EXAMPLE_FILE}", code="prior-file"
+        )
+    return priors
+
+
+def _flat(table: Mapping[str, Any], owner: str = "") -> Iterator[tuple[str, Any]]:
+    """Names of priors with their values; a table that holds no counts belongs to an owner."""
+    for key, value in table.items():
+        name = f"{owner}{key}"
+        by_label = (
+            isinstance(value, dict) and value and all(isinstance(v, list) for v in value.values())
+        )
+        if isinstance(value, dict) and not by_label:
+            yield from _flat(value, f"{name}.")
+        else:
+            yield name, value

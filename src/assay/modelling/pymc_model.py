@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from assay.data.ratings import Ratings, require_ratings
 from assay.modelling.layers.reference import check_reference
-from assay.modelling.model import Structure, build_structure
-from assay.modelling.prior_files import Priors
-from assay.modelling.prior_use import refuse_idle
+from assay.modelling.priors import Priors
 from assay.modelling.spec import Replicates, make_spec, raters_for
+from assay.modelling.structure import Structure, build_structure, refuse_idle
 
 if TYPE_CHECKING:
     import pymc as pm

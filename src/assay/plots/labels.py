@@ -1,4 +1,4 @@
-"""The labels that are least certain, as shares of their classes."""
+"""Figures of labels: the least certain ones, and the agreement of raters on each."""
 
 from typing import TYPE_CHECKING
 
@@ -6,12 +6,27 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from assay._util.errors import ModelError
+from assay._util.text import percent
 from assay._util.validation import require_count
 from assay.display.frames import labels_frame, least_certain
-from assay.plots.style import COLOURS, RC, SERIES, WIDTH, add_legend, bare, new_figure, short
+from assay.plots.style import (
+    COLOURS,
+    RC,
+    SERIES,
+    WIDTH,
+    Series,
+    add_legend,
+    bare,
+    forest,
+    new_figure,
+    short,
+)
+from assay.raters.agreements import Agreement
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
 
 COUNT = 20
 FADE = 0.75
@@ -74,3 +89,39 @@ def draw_labels(frame: pd.DataFrame, *, width: float = WIDTH) -> "Figure":
         bare(axes)
         add_legend(figure, [str(column)[2:-1] for column in chance])
     return figure
+
+
+def plot_agreement(found: Agreement, *, width: float = WIDTH) -> "Figure":
+    """Draw the coefficients of agreement with their intervals.
+
+    Parameters
+    ----------
+    found : Agreement
+        From :func:`assay.agreement`; with ``fit=`` the model's expectation stands beside it.
+    width : float
+        Inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    ModelError
+        If it is given anything else.
+    """
+    if not isinstance(found, Agreement):
+        raise ModelError(
+            f"plot_agreement takes an Agreement, not {type(found).__name__}; make it with "
+            "assay.agreement(ratings, fit=fit)",
+            code="argument-type",
+        )
+    table = found.table.set_index(["label", "statistic"])
+    observed = table[["value", "lower", "upper"]].set_axis(["mean", "lower", "upper"], axis=1)
+    series = [Series(name="observed", values=observed)]
+    if table["expected"].notna().any():
+        model = table[["expected", "expected_lower", "expected_upper"]]
+        expected = model.set_axis(["mean", "lower", "upper"], axis=1)
+        series.append(Series(name="expected by the model", values=expected))
+    label = f"coefficient, {percent(found.level)} interval"
+    return forest(series, label=label, reference=0.0, width=width)

@@ -1,23 +1,186 @@
-"""The metrics of a fit beside those of a majority vote."""
+"""Figures of metrics: their values, differences of systems, and where uncertainty comes from."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 import xarray as xr
+from numpy.typing import NDArray
 
+from assay._util.errors import ModelError
 from assay._util.intervals import require_level
-from assay._util.words import percent
+from assay._util.text import percent
+from assay._util.validation import written
+from assay.comparison import Comparison, compare
+from assay.comparison.contrasts import TIE
 from assay.display.notes import ESTIMAND_WORDS
-from assay.evaluation import majority_metrics, metrics
+from assay.evaluation import majority_metrics, metrics, variance_budget
 from assay.evaluation.estimands import ESTIMANDS, is_modelled
 from assay.fits.datatree import ratings_of
 from assay.fits.summary import summarize
-from assay.plots.forest import Series, forest
-from assay.plots.style import WIDTH, doubt_marks, doubt_note
+from assay.plots.style import (
+    COLOURS,
+    RC,
+    SERIES,
+    WIDTH,
+    Series,
+    add_legend,
+    bare,
+    doubt_marks,
+    doubt_note,
+    forest,
+    new_figure,
+    short,
+)
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+SHOWN_PAIRS = 24
+BINS = 48
+LINE = 0.42
+"""Height of one density in inches."""
+Floats = NDArray[np.float64]
+
+
+def plot_comparison(found: Comparison | xr.DataTree, *, width: float = WIDTH) -> "Figure":
+    """Draw the posterior of each difference between two systems.
+
+    Parameters
+    ----------
+    found : Comparison or xarray.DataTree
+        From :func:`assay.compare`; a fit is compared on all metrics of its task.
+    width : float
+        Inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A density per pair and metric, at most 24, with the interval of the comparison's level.
+
+    Raises
+    ------
+    ModelError, FitError
+        If it is given anything else, or a fit of fewer than two systems.
+    """
+    import matplotlib as mpl
+
+    comparison = found if isinstance(found, Comparison) else compare(found)
+    pairs = comparison.pairs.dropna(subset=["difference"]).head(SHOWN_PAIRS)
+    with mpl.rc_context(RC):
+        figure = new_figure(width, LINE * max(len(pairs), 1) + 0.9)
+        axes = figure.subplots()
+        axes.axvline(0, color=COLOURS["muted"], linewidth=1, zorder=0)
+        for n, (_, line) in enumerate(pairs.iterrows()):
+            _draw(axes, n, line, _differences(comparison.draws, line))
+        axes.set_yticks(range(len(pairs)), [_name(line) for _, line in pairs.iterrows()])
+        axes.set_ylim(len(pairs) - 0.3, -0.9)
+        level = percent(comparison.pairs["level"].iloc[0])
+        axes.set_xlabel(f"difference: density, {level} interval{doubt_note(pairs)}")
+        axes.grid(axis="x")
+        bare(axes)
+    return figure
+
+
+def _name(line: pd.Series) -> str:
+    mark = " *" * bool(line["doubt"])
+    return f"{short(line['metric'], 30)}{mark}\n{short(line['a'], 14)} − {short(line['b'], 14)}"
+
+
+def _differences(draws: xr.Dataset, line: pd.Series) -> Floats:
+    """Draws of the difference that are defined."""
+    metric = draws[line["metric"]]
+    gap = (metric.sel(system=line["a"]) - metric.sel(system=line["b"])).to_numpy().ravel()
+    return np.asarray(gap[~np.isnan(gap)])
+
+
+def _draw(axes: "Axes", n: int, line: pd.Series, gap: Floats) -> None:
+    """Draw one density above its interval; a difference without spread is a point."""
+    lower, upper = line["difference_lower"], line["difference_upper"]
+    colour = COLOURS["first"]
+    if gap.size and np.ptp(gap) > TIE:
+        heights, edges = np.histogram(gap, bins=BINS)
+        smooth = np.convolve(heights, np.array([1, 2, 3, 2, 1]) / 9, mode="same")
+        middles = (edges[1:] + edges[:-1]) / 2
+        axes.fill_between(
+            middles, n, n - 0.72 * smooth / smooth.max(), color=colour, alpha=0.3, lw=0
+        )
+    axes.hlines(n, lower, upper, color=colour, linewidth=1.8)
+    axes.plot([line["difference"]], [n], "o", color=colour, markersize=4)
+
+
+PARTS = {
+    "parameters": "parameters (raters, prevalence)",
+    "labels": "labels",
+    "clusters": "clusters",
+}
+LINE_BUDGET = 0.3
+
+
+def plot_budget(found: pd.DataFrame | xr.DataTree, *, width: float = WIDTH) -> "Figure":
+    """Draw the shares of the posterior variance that each source of uncertainty has.
+
+    Parameters
+    ----------
+    found : DataFrame or xarray.DataTree
+        From :func:`assay.variance_budget`, or a fit.
+    width : float
+        Inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A bar per metric and system (or contrast). A component that Monte Carlo error makes
+        negative counts as 0.
+
+    Raises
+    ------
+    ModelError
+        If it is given anything else.
+    """
+    import matplotlib as mpl
+
+    budget = variance_budget(found) if isinstance(found, xr.DataTree) else found
+    if not isinstance(budget, pd.DataFrame) or not {"metric", "system", *PARTS} <= set(budget):
+        raise ModelError(
+            f"plot_budget takes a fit, or the table of assay.variance_budget(fit), not "
+            f"{written(found)}",
+            code="argument-type",
+        )
+    parts = budget[list(PARTS)].clip(lower=0).to_numpy(float)
+    total = parts.sum(axis=1, keepdims=True)
+    shares = np.divide(parts, total, out=np.zeros_like(parts), where=total > 0)
+    names, of = _names(budget)
+    with mpl.rc_context(RC):
+        figure = new_figure(width, LINE_BUDGET * len(names) + 1.1)
+        axes = figure.subplots()
+        left = np.zeros(len(names))
+        for n, (share, name) in enumerate(zip(shares.T, PARTS.values(), strict=True)):
+            axes.barh(
+                range(len(names)), share, left=left, height=0.7, label=name,
+                color=COLOURS[SERIES[n]], edgecolor=COLOURS["paper"], linewidth=0.8,
+            )  # fmt: skip
+            left += share
+        axes.set_yticks(range(len(names)), names)
+        axes.set_ylim(len(names) - 0.4, -0.6)
+        axes.set_xlim(0, 1)
+        axes.set_xlabel(f"share of the variance{of}")
+        bare(axes)
+        add_legend(figure, list(PARTS.values()))
+    return figure
+
+
+def _names(budget: pd.DataFrame) -> tuple[list[str], str]:
+    """Name the lines; what all of them are about is said once, after the words of the axis."""
+    metrics, systems = budget["metric"], budget["system"]
+    if systems.nunique() == 1:
+        only = short(systems.iloc[0])
+        return [short(metric, 30) for metric in metrics], f" of {only}" if only else ""
+    pairs = zip(metrics, systems, strict=True)
+    return [f"{short(metric, 28)}\n{short(system, 28)}" for metric, system in pairs], ""
 
 
 def plot_metrics(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH) -> "Figure":

@@ -1,6 +1,7 @@
-"""How reliable each rater is: a forest, and confusions as heat maps."""
+"""Figures of raters: reliability, confusions, drift, and what their scores mean."""
 
 from collections.abc import Sequence
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,29 +9,123 @@ import pandas as pd
 import xarray as xr
 
 from assay._util.errors import UnknownNameError, suggest
+from assay._util.intervals import interval_ends, require_level
+from assay._util.text import percent
 from assay._util.validation import names_given
-from assay._util.words import percent
 from assay.data.task import Task
 from assay.display.frames import Kind, reliability_frame
 from assay.display.notes import KIND_WORDS
 from assay.display.terminal import binary_heading
 from assay.fits.datatree import ratings_of
-from assay.plots.forest import Series, forest
 from assay.plots.style import (
     COLOURS,
     LETTERS,
+    MARKERS,
     RC,
+    SERIES,
     WIDTH,
+    Series,
     doubt_marks,
     doubt_note,
+    forest,
     new_figure,
+    panel_grid,
     require_width,
     short,
 )
+from assay.raters.calibration import score_calibration
+from assay.raters.drift import reliability_by_session
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+SHOWN_CURVES = 6
+
+
+def plot_calibration(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH) -> "Figure":
+    """Draw what scores mean: the probability of each class given a rater's score.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        Of raters who give scores (``raters="scored"``).
+    level : float
+        Probability of the bands.
+    width : float
+        Inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A panel per rater and label, as many as fit a page. All classes but the
+        lowest; of a label with two classes beside the diagonal that a calibrated score lies on.
+
+    Raises
+    ------
+    FitError
+        If no rater gives scores.
+    """
+    table = upper_classes(score_calibration(fit, level=level), ratings_of(fit).task)
+    return draw_calibration(table, width=width)
+
+
+def upper_classes(table: pd.DataFrame, task: Task) -> pd.DataFrame:
+    """Return the lines of a calibration table but for the lowest class, which is the rest."""
+    lowest = {label.name: label.classes[0] for label in task.labels}
+    return table[table["class"].astype(str) != table["label"].map(lowest)]
+
+
+def draw_calibration(table: pd.DataFrame, *, width: float = WIDTH) -> "Figure":
+    """Draw lines of :func:`assay.score_calibration`, the classes that are to be shown.
+
+    Parameters
+    ----------
+    table : DataFrame
+    width : float
+        Inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Posterior means with bands over the scores that were given; beside the diagonal if one
+        class of each label is shown.
+    """
+    import matplotlib as mpl
+
+    curves = list(table.groupby(["rater", "label"], sort=False))[:SHOWN_CURVES]
+    with mpl.rc_context(RC):
+        figure, panels = panel_grid(
+            len(curves), width, ratio=1, extra=0.2, label="probability of the class"
+        )
+        for axes, ((rater, label), part) in zip(panels, curves, strict=True):
+            axes.set_title(f"{short(rater)}\n{short(label)}")
+            _draw_curves(axes, part)
+            axes.set_xlabel("score")
+    return figure
+
+
+def _draw_curves(axes: "Axes", part: pd.DataFrame) -> None:
+    """Draw each class of one rater and label over the middles of its bins."""
+    several = part["class"].nunique() > 1
+    if not several:
+        axes.plot([0, 1], [0, 1], color=COLOURS["muted"], linewidth=1, zorder=0)
+    for n, (name, line) in enumerate(part.groupby("class", sort=False, observed=True)):
+        colour = COLOURS[SERIES[n % len(SERIES)]]
+        x = np.asarray((line["lowest_score"] + line["highest_score"]) / 2)
+        axes.fill_between(x, line["lower"], line["upper"], color=colour, alpha=0.25, linewidth=0)
+        axes.plot(
+            x, line["mean"], f"{MARKERS[n % len(MARKERS)]}-", color=colour, markersize=4,
+            linewidth=1.4, label=str(name),
+        )  # fmt: skip
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_ylim(0, 1)
+    axes.set_aspect("equal")
+    axes.grid()
+    if several:
+        axes.legend()
+
 
 SHOWN_RATERS = 24
 SHOWN_LINES = 72
@@ -252,3 +347,69 @@ def _heat_map(axes: "Axes", part: pd.DataFrame, letters: float) -> None:
     axes.tick_params(length=0)
     for spine in axes.spines.values():
         spine.set_color(COLOURS["line"])
+
+
+SHOWN_RATERS_SESSIONS = len(SERIES)
+TICKS = 3
+"""Sessions that are named below a panel."""
+
+
+def plot_drift(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH) -> "Figure":
+    """Draw the reliability of raters by session.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From ``assay.fit(ratings, raters="... + drift")``.
+    level : float
+        Probability of the bands.
+    width : float
+        Inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A panel per label: posterior means over the sessions with bands, of the raters that move
+        most.
+
+    Raises
+    ------
+    FitError
+        If no rater drifts, or ``level`` is not between 0 and 1.
+    """
+    import matplotlib as mpl
+
+    require_level(level)
+    table = reliability_by_session(fit).stack(sample=("chain", "draw"))
+    means = table.mean("sample").dropna("rater", how="all")
+    moves = (means.max("session") - means.min("session")).max("label")
+    shown = means["rater"].values[np.argsort(-moves.values, kind="stable")[:SHOWN_RATERS_SESSIONS]]
+    labels = list(table["label"].values)
+    with mpl.rc_context(RC):
+        figure, panels = panel_grid(
+            len(labels), width, ratio=0.75, extra=0.4, label="mean P(right answer)"
+        )
+        for axes, label in zip(panels, labels, strict=True):
+            _draw_walks(axes, table.sel(label=label, rater=shown), level)
+            axes.set_title(short(label))
+        lines, names = panels[0].get_legend_handles_labels()
+        figure.legend(lines, names, loc="outside lower center", ncols=len(names))
+    return figure
+
+
+def _draw_walks(axes: "Axes", table: xr.DataArray, level: float) -> None:
+    """Draw each rater of one label over the sessions."""
+    x = np.arange(table.sizes["session"])
+    for n, rater in enumerate(table["rater"].values):
+        draws = table.sel(rater=rater).transpose("session", "sample").values
+        lower, upper = interval_ends(draws, level)
+        colour = COLOURS[SERIES[n]]
+        axes.fill_between(x, lower, upper, color=colour, alpha=0.2, linewidth=0)
+        axes.plot(
+            x, draws.mean(axis=1), f"{MARKERS[n]}-", color=colour, markersize=4, linewidth=1.4,
+            label=short(rater),
+        )  # fmt: skip
+    shown = x[:: ceil(len(x) / TICKS)]
+    axes.set_xticks(shown, [short(table["session"].values[n], 12) for n in shown])
+    axes.set_ylim(0, 1)
+    axes.grid()

@@ -14,8 +14,8 @@ from assay.data.ratings import Ratings
 from assay.data.score_bins import score_codes
 from assay.fits.datatree import parameter_draws, structure_of
 from assay.modelling.confusion import Tilt
-from assay.modelling.model import Structure
-from assay.modelling.scores import ScorePart, score_rows
+from assay.modelling.rater_model import ScorePart, score_rows
+from assay.modelling.structure import Structure
 from assay.raters.reliability import average_prevalence, over_layers
 
 Floats = NDArray[np.float64]

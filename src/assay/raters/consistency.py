@@ -6,10 +6,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay._util.intervals import interval_ends, require_level
-from assay.data.repeated_pairs import repeated_pairs
+from assay.data.overlap import repeated_pairs
 from assay.data.score_bins import score_codes
 from assay.fits.datatree import parameter_draws, ratings_of, structure_of
-from assay.modelling.scores import ScorePart
+from assay.modelling.rater_model import ScorePart
 
 
 def rater_consistency(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from assay._util.intervals import interval_ends, require_level
 from assay.fits.datatree import array_of_draws, parameter_draws, structure_of
 from assay.inference.assumptions import PRIOR_DRIVEN, prior_driven_layers
-from assay.modelling.model import Structure
-from assay.modelling.part import Part
+from assay.modelling.rater_model import Part
+from assay.modelling.structure import Structure
 from assay.raters.reliability import average_prevalence, difficulty_by_state
 
 Floats = NDArray[np.float64]

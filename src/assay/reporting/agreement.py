@@ -2,13 +2,23 @@
 
 import pandas as pd
 
-from assay._util.words import interval, lines_of, percent
+from assay._util.text import interval, lines_of, percent
 from assay.display.rater_tables import consistency_said
-from assay.plots.agreement import plot_agreement
+from assay.plots.labels import plot_agreement
 from assay.raters.agreements import WHOLE, Agreement
 from assay.reporting.material import Material
-from assay.reporting.page import Block, Callout, Finding, Gap, Picture, Section, prose, table_of
-from assay.reporting.svg import WIDTH, to_svg
+from assay.reporting.page import (
+    WIDTH,
+    Block,
+    Callout,
+    Finding,
+    Gap,
+    Picture,
+    Section,
+    prose,
+    table_of,
+    to_svg,
+)
 
 WEIGHT = 75.0
 SLIGHT = 0.2

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from assay._util.words import (
+from assay._util.text import (
     fixed,
     gap,
     interval,
@@ -16,13 +16,14 @@ from assay._util.words import (
     with_undefined,
 )
 from assay.comparison import Comparison
+from assay.comparison.baselines import CHANGED, CORRECTED, NAIVE
+from assay.comparison.decisions import sign
 from assay.comparison.multiplicity import by_chance, without_mirrors
-from assay.comparison.settled import sign
-from assay.comparison.sides import CHANGED, CORRECTED, NAIVE
 from assay.display.notes import estimand_words, panels_said
-from assay.plots.comparison import plot_comparison
+from assay.plots.metrics import plot_comparison
 from assay.reporting.material import Material
 from assay.reporting.page import (
+    WIDTH,
     Block,
     Finding,
     Gap,
@@ -31,8 +32,8 @@ from assay.reporting.page import (
     bullets,
     prose,
     table_of,
+    to_svg,
 )
-from assay.reporting.svg import WIDTH, to_svg
 
 TURNED, CLEAR, BARELY = 50.0, 20.0, 5.0
 """Weights: a conclusion other than the vote's, a clear one, one that is another by a hair."""

@@ -3,8 +3,7 @@
 from assay.display.frames import least_certain
 from assay.plots.labels import draw_labels
 from assay.reporting.material import Material
-from assay.reporting.page import Block, Picture, Section, prose, table_of
-from assay.reporting.svg import WIDTH, to_svg
+from assay.reporting.page import WIDTH, Block, Picture, Section, prose, table_of, to_svg
 
 COUNT = 15
 

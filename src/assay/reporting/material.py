@@ -18,7 +18,7 @@ from assay.comparison import (
     compare,
     side_by_side,
 )
-from assay.comparison.pairs import pairs_of
+from assay.comparison.contrasts import pairs_of
 from assay.data.ratings import Ratings
 from assay.display.frames import labels_frame, reliability_frame, worth_frame
 from assay.evaluation import expected_width, majority_metrics, metrics, variance_budget
@@ -32,12 +32,10 @@ from assay.raters.consistency import rater_consistency
 from assay.raters.dependence import perception_table
 from assay.raters.drift import drift_table
 from assay.raters.spammers import rater_kinds
-from assay.validation.abstentions import abstention_sensitivity
-from assay.validation.consensus import consensus_sensitivity
 from assay.validation.equal_difficulty import held_against_equal_difficulty
 from assay.validation.posterior_predictive import predictive_checks
-from assay.validation.robustness import stability_tables
-from assay.validation.views import Of
+from assay.validation.sensitivity import abstention_sensitivity, consensus_sensitivity
+from assay.validation.stability import Of, stability_tables
 
 ABSTENTION_DRAWS = 1000
 """Of the fit, for each kind of item and each odds ratio: the states are drawn anew in each."""

@@ -1,13 +1,93 @@
-"""A page as values: sections of blocks, and what could not be said. The template writes them."""
+"""A page as values, sections of blocks, and as one HTML file with its figures."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from html import escape
+from importlib.resources import files
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+from warnings import catch_warnings, filterwarnings
 
 import pandas as pd
 
-from assay._util.errors import Numbers, plain_numbers
-from assay._util.words import UNDEFINED, printable
+from assay import __version__
+from assay._util.errors import FitError, Numbers, plain_numbers
+from assay._util.files import draft
+from assay._util.text import UNDEFINED, printable
+from assay.plots.style import COLOURS
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+    from matplotlib.figure import Figure
+
+
+WIDTH = 4.6
+"""Of a figure in inches: readable on a telephone."""
+SALT = "assay"
+NOT_SHOWN = re.compile(r"<metadata>.*?</metadata>|<!--.*?-->", flags=re.DOTALL)
+IDS = re.compile(r'\bid="([^"]+)"')
+REFERENCES = re.compile(r'url\(#([^)]+)\)|href="#([^"]+)"')
+FONT = re.compile(r"font: ([\d.]+px) [^;\"]+|font-family: [^;\"]+;?\s*")
+
+
+def to_svg(figure: "Figure", *, name: str, words: str) -> str:
+    """Return a figure as an SVG element to stand in a page.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        Drawn with the palette of :mod:`assay.plots.style`.
+    name : str
+        Unique on the page: ids start with it.
+    words : str
+        What a reader who does not see the figure is told.
+
+    Returns
+    -------
+    str
+        ``<svg role="img" ...>``. Letters stay letters, colours are variables of the page with
+        the light theme's as fallback, and nothing points out of the file.
+    """
+    import matplotlib as mpl
+
+    stream = StringIO()
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": SALT}), catch_warnings():
+        # Letters stay letters: the browser has the glyphs that the font of the drawing lacks.
+        filterwarnings("ignore", message="Glyph .* missing from font")
+        figure.savefig(stream, format="svg", metadata={"Date": None}, transparent=True)
+    text = stream.getvalue()
+    body = NOT_SHOWN.sub("", text[text.index("<svg") :])
+    return _labelled(_themed(_own_ids(body, name)), name, words)
+
+
+def _own_ids(text: str, name: str) -> str:
+    """Keep the ids that something refers to, each with the figure's name before it."""
+    used = {first or second for first, second in REFERENCES.findall(text)}
+    text = IDS.sub(lambda m: f'id="{name}-{m[1]}"' if m[1] in used else "", text)
+    return REFERENCES.sub(
+        lambda m: f"url(#{name}-{m[1]})" if m[1] else f'href="#{name}-{m[2]}"', text
+    )
+
+
+def _themed(text: str) -> str:
+    """Replace the palette by variables, and the font by the page's."""
+    for use, colour in COLOURS.items():
+        text = text.replace(colour, f"var(--{use}, {colour})")
+    return FONT.sub(lambda m: f"font-size: {m[1]}" if m[1] else "", text)
+
+
+def _labelled(text: str, name: str, words: str) -> str:
+    """Give the element its role and words, and let the page decide its size."""
+    opening, _, rest = text.partition(">")
+    box = re.search(r'viewBox="[^"]+"', opening)
+    assert box is not None
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'{box[0]} role="img" aria-labelledby="{name}-words">'
+        f'<title id="{name}-words">{escape(words)}</title>{rest}'
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -326,3 +406,47 @@ def bullets(items: Sequence[str], lead: str = "") -> tuple[Bullets, ...]:
     if not items:
         return ()
     return (Bullets(items=tuple(map(printable, items)), lead=lead),)
+
+
+def to_html(page: Page, path: Path) -> None:
+    """Write a page; the file appears whole or not at all.
+
+    Raises
+    ------
+    FitError
+        If the file cannot be written.
+    """
+    text = page_html(page)
+    try:
+        with draft(path) as unfinished:
+            unfinished.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FitError(
+            f"cannot write {path}: {error.strerror or error}", code="file-not-written"
+        ) from None
+
+
+def page_html(page: Page) -> str:
+    """Return a page as HTML. Whatever comes from the data is escaped."""
+    from jinja2 import Environment, StrictUndefined
+
+    here = files("assay.reporting")
+    style = (here / "report.css").read_text(encoding="utf-8")
+    template = (here / "report.html.j2").read_text(encoding="utf-8")
+    environment = Environment(autoescape=True, undefined=StrictUndefined)
+    environment.filters["foldable"] = foldable
+    return environment.from_string(template).render(page=page, style=style, version=__version__)
+
+
+def foldable(name: str) -> "Markup":
+    """Escape a name, and let it break after the signs that join its parts, not within a word.
+
+    Examples
+    --------
+    >>> print(foldable("prevalence[tone=a<b]"))
+    prevalence[<wbr>tone=<wbr>a&lt;b]
+    """
+    from markupsafe import Markup, escape
+
+    # Escaped text has these signs from the name alone.
+    return Markup(re.sub(r"(?<=\w)([_/\[=])(?=\w)", r"\1<wbr>", str(escape(name))))

@@ -8,8 +8,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from assay._util.plurals import counted
-from assay._util.words import lines_of
+from assay._util.text import counted, lines_of
 from assay.data.ratings import Ratings
 from assay.data.score_bins import raters_of_scores
 from assay.fits.labels import label_probabilities

@@ -1,28 +1,181 @@
-"""Section: raters, and who to talk to about what."""
+"""Sections on raters: reliability, spammers, rater groups, drift, scores."""
+
+from typing import TYPE_CHECKING
 
 import pandas as pd
+import xarray as xr
 
-from assay._util.words import lines_of, marked, notes_said, percent
+from assay._util.errors import FitError
+from assay._util.intervals import interval_ends
+from assay._util.text import gap, intervals, lines_of, marked, notes_said, percent, some
+from assay.comparison.decisions import sign
 from assay.display.notes import KIND_WORDS, scores_said
 from assay.display.rater_tables import AGREES, AGREES_MEANS, agreement_words, kinds_said
-from assay.inference.fit_arguments import MODES_ALONE
+from assay.fits.datatree import group
+from assay.inference.assumptions import LITTLE, PRIOR_DRIVEN
+from assay.inference.settings import MODES_ALONE
 from assay.plots.raters import (
+    SHOWN_CURVES,
     SHOWN_RATERS,
+    draw_calibration,
     draw_confusions,
     draw_raters,
     shown_confusions,
     shown_raters,
+    upper_classes,
     weakest,
     weakest_words,
 )
+from assay.plots.style import Series, forest
+from assay.raters.calibration import NO_SCORE
 from assay.reporting.material import Material
-from assay.reporting.page import Block, Finding, Picture, Section, bullets, prose, table_of
+from assay.reporting.page import (
+    WIDTH,
+    Block,
+    Finding,
+    Gap,
+    Picture,
+    Section,
+    bullets,
+    prose,
+    table_of,
+    to_svg,
+)
 from assay.reporting.rater_feedback import MOST_TALKS, Talk, talks
-from assay.reporting.spamming import spamming_blocks, spamming_findings, spamming_frame
-from assay.reporting.svg import WIDTH, to_svg
-from assay.reporting.worth import worth_blocks
 
-WEIGHT = 10.0
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+PARAMETER = "spamming"
+MOSTLY = 0.5
+"""Who spams more often than this, by the whole interval, is named among the findings."""
+SHOWN = 24
+WEIGHT = 11.0
+
+
+def spamming_frame(fit: xr.DataTree, level: float) -> pd.DataFrame:
+    """Return how often each rater's ratings are spam, the most often first.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``rater``, ``mean``, ``lower``, ``upper``, ``level``; no lines if no rater has the
+        parameter.
+    """
+    parts = []
+    for name, draws in group(fit, "posterior").data_vars.items():
+        if str(name).rpartition(".")[2] == PARAMETER:
+            values = draws.to_numpy().reshape(-1, draws.shape[-1])
+            lower, upper = interval_ends(values, level, axis=0)
+            names = draws[draws.dims[-1]].to_numpy().astype(str)
+            parts.append(
+                pd.DataFrame(
+                    {"rater": names, "mean": values.mean(axis=0), "lower": lower, "upper": upper}
+                )
+            )
+    if not parts:
+        return pd.DataFrame(columns=["rater", "mean", "lower", "upper", "level"])
+    table = pd.concat(parts, ignore_index=True).assign(level=level)
+    return table.sort_values("mean", ascending=False, kind="stable", ignore_index=True)
+
+
+def spamming_blocks(frame: pd.DataFrame, level: float) -> list[Block]:
+    """Say how often ratings are spam, in a table; nothing where no rater has the parameter."""
+    if frame.empty:
+        return []
+    shown = frame.assign(words=intervals(frame)).head(SHOWN)
+    rest = f" All {len(frame)} raters: tables=." if len(frame) > SHOWN else ""
+    return [
+        prose("A rating is honest and right, or spam that has nothing to do with the item (MACE)."),
+        table_of(
+            "spamming",
+            f"How often a rater's ratings are spam: posterior mean ({percent(level)} interval)",
+            shown,
+            {"rater": "Rater", "words": "Share of spam"},
+            note="The most often first." + rest,
+            export=frame,
+        ),
+    ]
+
+
+def spamming_findings(frame: pd.DataFrame) -> tuple[Finding, ...]:
+    """Name the raters most of whose ratings are spam, by the whole interval."""
+    most = frame[frame["lower"] > MOSTLY]
+    if most.empty:
+        return ()
+    text = (
+        f"{len(most)} of {len(frame)} raters answer without regard to the item more often than "
+        f"not: {some(list(most['rater']))}. The model gives their answers little weight."
+    )
+    return (
+        Finding(
+            weight=WEIGHT,
+            text=text,
+            section="raters",
+            code="spamming-raters",
+            numbers={"raters": len(most), "of": len(frame)},
+        ),
+    )
+
+
+def worth_blocks(worth: pd.DataFrame, misperceived: pd.DataFrame, level: float) -> list[Block]:
+    """Say what raters who err together are worth; nothing where the model has nobody do so.
+
+    Parameters
+    ----------
+    worth : DataFrame
+        From :func:`assay.display.frames.worth_frame`.
+    misperceived : DataFrame
+        From :func:`assay.perception_table`.
+    level : float
+        Probability of the intervals.
+    """
+    blocks: list[Block] = []
+    if not worth.empty:
+        text = (
+            "Raters who err on the same items are no independent witnesses of them: a group counts "
+            "as many independent raters as the correlation of its errors leaves."
+        )
+        blocks += [prose(text), _worth_table(worth, level)]
+    if not misperceived.empty:  # of groups of one rater too
+        blocks.append(_misperceived_table(misperceived, level))
+    return blocks
+
+
+def _worth_table(worth: pd.DataFrame, level: float) -> Block:
+    several = worth["label"].nunique() > 1
+    shown = {"group": "Group", "raters": "Raters", "words": "Independent raters"}
+    return table_of(
+        "worth",
+        f"How many independent raters a group is worth ({percent(level)} interval)",
+        worth.assign(words=intervals(worth)),
+        shown,
+        under="label" if several else "",
+        note=f"By the model, after Kish's design effect. Reference: {worth['reference'].iloc[0]}.",
+        export=worth,
+    )
+
+
+def _misperceived_table(misperceived: pd.DataFrame, level: float) -> Block:
+    told = [_told_by(share) for share in misperceived["prior_share"].tolist()]
+    return table_of(
+        "misperceived",
+        f"How often an item looks to a whole group like another ({percent(level)} interval)",
+        misperceived.assign(words=intervals(misperceived), told=told),
+        {"group": "Group", "words": "Share of the items", "told": "Told by"},
+        export=misperceived,
+    )
+
+
+def _told_by(share: float) -> str:
+    """Say who tells a number whose posterior has this share of the prior's SD."""
+    if share > PRIOR_DRIVEN:
+        return "the prior alone"
+    return "the prior, and little by the data" if share > LITTLE else "the data"
+
+
+WEIGHT_RATERS = 10.0
 
 
 def raters_section(material: Material) -> Section:
@@ -72,7 +225,7 @@ def _findings(found: list[Talk]) -> tuple[Finding, ...]:
     """Tell the largest difference between a rater and the others, if there is one."""
     return tuple(
         Finding(
-            weight=WEIGHT * (talk.rate - talk.others),
+            weight=WEIGHT_RATERS * (talk.rate - talk.others),
             text=str(talk),
             section="raters",
             code="rater-errs-most",
@@ -119,3 +272,178 @@ def _table(right: pd.DataFrame, frame: pd.DataFrame, note: str, level: float) ->
         + notes_said(notes),
         export=frame,
     )
+
+
+LAYER = "drift"
+SHOWN_DRIFT = 40
+"""Lines of the figure and of the table: raters times labels."""
+WEIGHT_DRIFT = 12.0
+
+
+def drift_section(material: Material) -> Section | None:
+    """Say whose reliability changed between the first session and the last; None without drift."""
+    if LAYER not in material.spec.rater_parts:
+        return None
+    table, sessions = material.drift, material.ratings.sessions
+    shown = _largest_first(table).head(SHOWN_DRIFT).sort_index()
+    about = f"from {sessions[0]} to {sessions[-1]}"
+    note = f"Kind raw: before the interface blocks. Reference: {material.reference}."
+    only = (
+        f", the {SHOWN_DRIFT} that changed most of {len(table)}" if len(table) > SHOWN_DRIFT else ""
+    )
+    changed = _changed(table)
+    words = f"Change of reliability {about}; the table has it."
+    blocks: list[Block] = [
+        prose(
+            f"Reliability is the probability of the right answer, averaged over the classes of a "
+            f"label. Over {len(sessions)} sessions, {about}, it changed by:"
+        ),
+        Picture(
+            svg=to_svg(_figure(shown, material.level), name="drift", words=words),
+            caption=f"Change, posterior mean with {percent(material.level)} interval{only}. {note}",
+        ),
+        prose(_summary(changed, material.level)),
+        _drift_table(shown, material.level, note, table),
+    ]
+    return Section(
+        key="drift",
+        title="Reliability by session",
+        blocks=tuple(blocks),
+        findings=_drift_findings(changed, about),
+    )
+
+
+def _changed(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the raters whose interval excludes no change, the largest change first."""
+    sure = table[[bool(found) for found in map(sign, table["lower"], table["upper"])]]
+    return _largest_first(sure)
+
+
+def _largest_first(table: pd.DataFrame) -> pd.DataFrame:
+    return table.reindex(table["change"].abs().sort_values(ascending=False).index)
+
+
+def _figure(shown: pd.DataFrame, level: float) -> "Figure":
+    values = shown.rename(columns={"change": "mean"}).set_index(["label", "rater"])
+    series = Series(name="change", values=values[["mean", "lower", "upper"]])
+    label = f"change of reliability, {percent(level)} interval"
+    return forest([series], label=label, reference=0.0, width=WIDTH)
+
+
+def _summary(changed: pd.DataFrame, level: float) -> str:
+    if changed.empty:
+        return f"The {percent(level)} interval of every rater's change holds 0."
+    said = [
+        f"{line['rater']} on {line['label']} got {'better' if line['change'] > 0 else 'worse'}"
+        for line in lines_of(changed)
+    ]
+    return f"By intervals of {percent(level)} that exclude 0: {'; '.join(said)}."
+
+
+def _drift_table(shown: pd.DataFrame, level: float, note: str, export: pd.DataFrame) -> Block:
+    numbers = shown[["change", "lower", "upper"]].to_numpy(float)
+    words = shown.assign(
+        told=[gap(*line) for line in numbers],
+        first=shown["first"].map("{:.2f}".format),
+        last=shown["last"].map("{:.2f}".format),
+        p_better=shown["p_better"].map("{:.2f}".format),
+    )
+    columns = {
+        "rater": "Rater",
+        "first": "First session",
+        "last": "Last session",
+        "told": f"Change ({percent(level)} interval)",
+        "p_better": "P(better at the end)",
+    }
+    several = shown["label"].nunique() > 1
+    return table_of(
+        "drift",
+        "Reliability in the first and in the last session",
+        words,
+        columns,
+        under="label" if several else "",
+        note=note,
+        export=export,
+    )
+
+
+def _drift_findings(changed: pd.DataFrame, about: str) -> tuple[Finding, ...]:
+    """Tell the largest change."""
+    return tuple(
+        Finding(
+            weight=WEIGHT_DRIFT * abs(line["change"]),
+            text=(
+                f"{line['rater']} got {'better' if line['change'] > 0 else 'worse'} at "
+                f"{line['label']} {about}: reliability went from {line['first']:.2f} to "
+                f"{line['last']:.2f}."
+            ),
+            section="drift",
+            code="rater-drifted",
+            numbers={"first": line["first"], "last": line["last"]},
+        )
+        for line in lines_of(changed.head(1))
+    )
+
+
+FAMILY = "scored"
+WHAT = "What the scores mean"
+
+
+def scores_section(material: Material) -> Section | Gap | None:
+    """Show the probability of each class given the score; None if no rater is scored."""
+    if FAMILY not in material.spec.rater_parts:
+        return None
+    try:
+        every = material.calibration
+    except FitError:
+        return Gap(
+            what=WHAT,
+            why=NO_SCORE,
+            enable="their scores or confidences (score=, confidence=)",
+            code="no-scores",
+        )
+    table = upper_classes(every, material.ratings.task)
+    curves = table.drop_duplicates(["rater", "label"])
+    note = f"At the prevalence of these items. Reference: {material.reference}."
+    only = f", {SHOWN_CURVES} of {len(curves)} curves" if len(curves) > SHOWN_CURVES else ""
+    words = "Probability of each class given the score, by rater; the table has it."
+    blocks: list[Block] = [
+        prose(
+            "What a score is worth, as learned from all raters. Of a label with two classes, a "
+            "score that is the probability of the upper one lies on the diagonal; above it the "
+            "rater scores too low, below it too high."
+        ),
+        Picture(
+            svg=to_svg(draw_calibration(table, width=WIDTH), name="scores", words=words),
+            caption=f"Posterior mean with {percent(material.level)} band{only}. {note}",
+        ),
+        _scores_table(
+            _of_curves(table, curves[:SHOWN_CURVES]),
+            material.level,
+            f"{note} All curves: tables=." if only else note,
+            every,
+        ),
+    ]
+    return Section(key="scores", title=WHAT, blocks=tuple(blocks))
+
+
+def _of_curves(table: pd.DataFrame, curves: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines of some curves, which are a rater and a label each."""
+    keys = ["rater", "label"]
+    return table.merge(curves[keys], on=keys)
+
+
+def _scores_table(table: pd.DataFrame, level: float, note: str, export: pd.DataFrame) -> Block:
+    bounds = zip(table["lowest_score"], table["highest_score"], strict=True)
+    words = table.assign(
+        whose=table["rater"] + ", " + table["label"] + " = " + table["class"].astype(str),
+        score=[f"{low:.2f}" if low == high else f"{low:.2f} to {high:.2f}" for low, high in bounds],
+        told=intervals(table),
+    ).sort_values("whose", kind="stable")
+    columns = {
+        "score": "Score",
+        "n_ratings": "Ratings",
+        "told": f"Probability ({percent(level)} interval)",
+    }
+    caption = "Probability of the class given the score"
+    return table_of("scores", caption, words, columns, under="whose", note=note, export=export)

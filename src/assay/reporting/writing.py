@@ -1,49 +1,119 @@
-"""report: one self-contained HTML file that people read."""
+"""report: one self-contained HTML file that people read, and the tables behind it."""
 
 from collections.abc import Callable, Sequence, Sized
 from pathlib import Path
-from typing import get_args
+from typing import Literal, get_args
 
+import pandas as pd
 import xarray as xr
 
-from assay._util.errors import AssayError
-from assay._util.files import require_place
+from assay._util.errors import AssayError, FitError
+from assay._util.files import require_place, write_table
 from assay._util.intervals import require_level
-from assay._util.plurals import counted
+from assay._util.text import counted
 from assay._util.validation import names_given, path_given, require_choice, require_flag
 from assay.display.option_words import in_options
 from assay.fits.cache import computed_once
 from assay.fits.datatree import require_fit
-from assay.reporting.abstaining import abstaining_section
 from assay.reporting.agreement import agreement_section
-from assay.reporting.asked import asked_section
-from assay.reporting.budget import budget_section
-from assay.reporting.card import card_section
-from assay.reporting.claims import claims_section
 from assay.reporting.comparisons import comparison_section
-from assay.reporting.convergence import convergence_section
-from assay.reporting.data import data_section
-from assay.reporting.drift import drift_section
-from assay.reporting.export import TableFormat, export_tables
-from assay.reporting.gaps import gaps_of, gaps_section
-from assay.reporting.gold import gold_section
-from assay.reporting.html import to_html
+from assay.reporting.data import asked_section, card_section, data_section
+from assay.reporting.fit import convergence_section, gold_section, left_out_section, misfit_section
 from assay.reporting.labels import labels_section
-from assay.reporting.leave_one_out import left_out_section
-from assay.reporting.limits import limits_section
 from assay.reporting.material import Material
-from assay.reporting.metrics import metrics_section
-from assay.reporting.model_checks import misfit_section
-from assay.reporting.page import Finding, Gap, Page, Section, reworded
-from assay.reporting.provenance import provenance_section
-from assay.reporting.raters import raters_section
-from assay.reporting.scores import scores_section
-from assay.reporting.stability import stability_section
-from assay.reporting.wrong_consensus import wrong_section
+from assay.reporting.metrics import budget_section, claims_section, metrics_section
+from assay.reporting.page import Finding, Gap, Page, Section, prose, reworded, table_of, to_html
+from assay.reporting.provenance import limits_section, provenance_section
+from assay.reporting.raters import drift_section, raters_section, scores_section
+from assay.reporting.sensitivity import abstaining_section, stability_section, wrong_section
+
+
+def gaps_of(material: Material) -> list[Gap]:
+    """Return what the input of this fit cannot answer, whatever is asked of the report."""
+    ratings = material.ratings
+    found = []
+    if not ratings.has_truth.any():
+        found.append(
+            Gap(
+                what="Calibration against known truth",
+                why="the truth of no item is known",
+                enable="known truth of some items, chosen at random (truth=)",
+                code="no-known-truth",
+            )
+        )
+    if ratings.raters["group"].nunique() < 2:
+        found.append(
+            Gap(
+                what="Whether a group of raters errs together",
+                why="all raters are one group",
+                enable="a column with the group of each rater (group=)",
+                code="one-rater-group",
+            )
+        )
+    if (ratings.replicate == 0).all():
+        found.append(
+            Gap(
+                what="Raters' consistency with themselves",
+                why="no rater rated an item twice",
+                enable="second ratings by the same raters (replicate=)",
+                code="no-replicates",
+            )
+        )
+    return found
+
+
+def gaps_section(gaps: Sequence[Gap]) -> Section:
+    """List the checks that could not run."""
+    title = "Checks that could not run"
+    if not gaps:
+        return Section(key="gaps", title=title, blocks=(prose("None: all checks ran."),))
+    lines = [{"what": g.what, "why": g.why, "enable": g.enable} for g in gaps]
+    shown = {"what": "Check", "why": "Why not", "enable": "What would enable it"}
+    table = table_of(
+        "gaps", "Checks, and the input that would enable each", pd.DataFrame(lines), shown,
+        is_prose=True,
+    )  # fmt: skip
+    return Section(key="gaps", title=title, blocks=(table,))
+
+
+TableFormat = Literal["csv", "tsv", "json", "parquet"]
+
+
+def export_tables(page: Page, folder: Path, table_format: TableFormat = "csv") -> list[Path]:
+    """Write every table of a page, a file each named by its key.
+
+    Parameters
+    ----------
+    page : Page
+    folder : path
+        Made if it is not there.
+    table_format : {"csv", "tsv", "json", "parquet"}
+
+    Returns
+    -------
+    list of pathlib.Path
+
+    Raises
+    ------
+    FitError
+        If the folder or a file cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        written = []
+        for key, frame in page.tables.items():
+            path = folder / f"{key}.{table_format}"
+            write_table(frame, path)
+            written.append(path)
+    except OSError as error:
+        raise FitError(
+            f"cannot write tables in {folder}: {error.strerror or error}", code="file-not-written"
+        ) from None
+    return written
+
 
 SectionMaker = Callable[[Material], Section | Gap | None]
 """None: the fit has nothing that the section is about."""
-
 SECTIONS: dict[str, SectionMaker] = {
     "What was asked": asked_section,
     "The data": data_section,

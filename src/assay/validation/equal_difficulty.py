@@ -5,12 +5,12 @@ from typing import Any
 import pandas as pd
 import xarray as xr
 
-from assay._util.words import interval, lines_of
+from assay._util.text import interval, lines_of
 from assay.comparison.refit import SHORT, refit
 from assay.evaluation import metrics
 from assay.fits.datatree import ratings_of, spec_of
 from assay.fits.summary import summarize
-from assay.inference.fit_arguments import MODES_ALONE
+from assay.inference.settings import MODES_ALONE
 from assay.validation.variants import DIFFICULTY, equally_hard
 
 CODE = "difficulty_decides"

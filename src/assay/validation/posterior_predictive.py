@@ -11,15 +11,21 @@ from numpy.typing import NDArray
 
 from assay._util.intervals import interval_ends, require_level
 from assay._util.validation import require_count
-from assay.data.meetings import Design, GroupMeetings, build_design, build_meetings
+from assay.data.overlap import (
+    Design,
+    GroupMeetings,
+    RepeatedPairs,
+    build_design,
+    build_meetings,
+    repeated_pairs,
+)
 from assay.data.ratings import Ratings
-from assay.data.repeated_pairs import RepeatedPairs, repeated_pairs
 from assay.data.states import MISSING, Vectors, vector_name
 from assay.fits.datatree import ratings_of
 from assay.fits.predict import predict_answers
-from assay.inference.unanimity import VOTES, label_votes
-from assay.raters.agreements.columns import WHOLE, column_names
-from assay.raters.agreements.expected import replicated_statistics
+from assay.inference.assumptions import VOTES, label_votes
+from assay.raters.agreements.coefficients import WHOLE, column_names
+from assay.raters.agreements.within_raters import replicated_statistics
 
 Floats = NDArray[np.float64]
 

@@ -8,13 +8,13 @@ import numpy as np
 import xarray as xr
 
 from assay.comparison.refit import rated_by
+from assay.data.overlap import groups_tell
 from assay.data.ratings import Ratings
-from assay.data.witnesses import groups_tell
 from assay.fits.datatree import ratings_of, spec_of, structure_of
 from assay.modelling.prevalence import default_priors as prevalence_priors
-from assay.modelling.prior_use import used_priors
 from assay.modelling.priors import Prior
 from assay.modelling.spec import GROUPS, Spec, parse_recipe
+from assay.modelling.structure import used_priors
 
 DIFFICULTY = "item_difficulty"
 OTHER_KERNEL = {"retry": "repair", "repair": "retry"}

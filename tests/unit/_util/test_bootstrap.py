@@ -9,9 +9,9 @@ import pytest
 import assay
 from assay._util.bootstrap import times_drawn
 from assay.data.ratings import Ratings
-from assay.evaluation.baseline import resampled, vote_totals
-from assay.evaluation.choosing import choose_metrics
+from assay.evaluation.known_labels import resampled, vote_totals
 from assay.evaluation.panels import panel_layout
+from assay.evaluation.select import choose_metrics
 
 STRATA, DATA_SETS, DRAWS = 24, 300, 200
 SHARE = np.repeat(np.linspace(0.1, 0.9, STRATA), 2)

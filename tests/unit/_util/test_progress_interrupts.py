@@ -16,9 +16,9 @@ from zarr.storage import LocalStore
 
 import assay
 from assay._util.files import Unwritten, draft
-from assay._util.interrupts import unbroken
-from assay.cli.app import app
-from assay.evaluation.stored import StoredStates
+from assay._util.progress import unbroken
+from assay.cli.program import app
+from assay.evaluation.draws import StoredStates
 from assay.fits import storage
 from assay.fits.datatree import group
 

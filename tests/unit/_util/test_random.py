@@ -14,9 +14,9 @@ from assay._util.errors import FitError
 from assay._util.random import generator_of, seed_of
 from assay.comparison import compare_counts
 from assay.evaluation import expected_width, majority_metrics
-from assay.studies.study import ais_study
-from assay.validation.consensus import consensus_sensitivity
+from assay.studies.ais import ais_study
 from assay.validation.posterior_predictive import predictive_checks
+from assay.validation.sensitivity import consensus_sensitivity
 
 RATINGS = assay.simulate("ais", n_items=20, n_systems=2, ratings_per_item=2, rng=1)
 COUNTS = pd.DataFrame({"system": ["A", "B"], "successes": [8, 5], "total": [10, 10]})

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import spearmanr
 
 import assay
-from assay.checks.score_directions import check_score_directions
+from assay.checks.disagreement import check_score_directions
 from assay.data.task_files import load_task
 
 BINARY = load_task("single").with_classes({"label": ("no", "yes")})

@@ -16,7 +16,7 @@ from assay.data.ratings import Ratings
 from assay.display.notes import doubts
 from assay.display.option_words import in_options
 from assay.inference.diagnostics import fit_warnings
-from assay.inference.fitting import fit
+from assay.inference.fit import fit
 from assay.io import read_ratings
 
 SIZE = 60
@@ -99,7 +99,7 @@ def test_the_measured_numbers_are_those_of_the_published_study() -> None:
 
 
 def test_the_proposed_options_are_those_of_the_command() -> None:
-    from assay.cli.fitting import Fitting
+    from assay.cli.options import Fitting
 
     (finding,) = said(check(read(study())))
     said_here = re.search(r"--raters .* --prevalence dirichlet", in_options(finding.text))

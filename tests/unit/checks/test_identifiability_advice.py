@@ -16,8 +16,8 @@ from assay.data.states import MISSING
 from assay.data.task import Label, Task
 from assay.inference.assumptions import unread_scores
 from assay.modelling.layers.reference import check_reference
-from assay.modelling.model import build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure
 
 ARGUMENT = re.compile(r"\b(raters|prevalence|reference|gold_chosen)=(\{[^}]*\}|'[^']*'|\"[^\"]*\")")
 

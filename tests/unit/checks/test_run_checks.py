@@ -11,14 +11,14 @@ from assay._util.errors import ModelError
 from assay.checks import Check, check
 from assay.checks.findings import Finding
 from assay.checks.items import FEW_CLUSTERS
-from assay.checks.model_families import family_of
+from assay.checks.raters import family_of
+from assay.data.overlap import ENOUGH
 from assay.data.task import Label, Task
-from assay.data.witnesses import ENOUGH
 from assay.evaluation.estimands import MIN_CLUSTERS
 from assay.io import read_ratings
 from assay.modelling.layers.reference import check_reference
-from assay.modelling.model import build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure
 
 
 def single(rows: list[tuple[Any, str, str]], **columns: Any) -> Check:

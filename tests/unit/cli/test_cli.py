@@ -21,7 +21,7 @@ from assay.cli import shell
 from assay.comparison import compare
 from assay.data.states import MISSING
 from assay.evaluation import registry
-from assay.fits.simulation import simulate
+from assay.fits.simulate import simulate
 
 COMMANDS = (
     "demo", "check", "agreement", "fit", "metrics", "compare", "raters", "labels", "report",

@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 import assay
-from assay.cli import demo_tables, run, studies
-from assay.inference.effort import Effort
+from assay.cli import demo
+from assay.inference.settings import Effort
 from assay.io.datasets import anesthesia_ratings, anesthesia_table
 
 SMALL = Effort(draws=40, tune=60, chains=4)
@@ -45,22 +45,22 @@ def test_ratings_are_replicates_with_ordered_classes() -> None:
 
 
 def test_simulation_has_the_design_that_the_text_tells() -> None:
-    ratings = studies.simulated_ratings(1)
+    ratings = demo.simulated_ratings(1)
     per_item = np.bincount(ratings.item)
     assert (per_item == 3).mean() == pytest.approx(0.1)
     assert set(per_item) == {1, 3}
-    assert len(ratings.systems) == studies.SYSTEMS
-    assert set(ratings.panels.groupby("panel").size()) == {studies.CHUNKS}
+    assert len(ratings.systems) == demo.SYSTEMS
+    assert set(ratings.panels.groupby("panel").size()) == {demo.CHUNKS}
     # Those rated three times are spread over the ranks.
     often = ratings.panels.loc[per_item[ratings.panels["item"]] == 3, "rank"]
-    assert often.nunique() == studies.CHUNKS
+    assert often.nunique() == demo.CHUNKS
 
 
 def test_values_do_not_depend_on_the_seed() -> None:
-    one, two = (studies.simulated_ratings(seed).simulated for seed in (1, 2))
+    one, two = (demo.simulated_ratings(seed).simulated for seed in (1, 2))
     assert one is not None
     assert two is not None
-    for name, value in studies.VALUES.items():
+    for name, value in demo.VALUES.items():
         assert np.array_equal(one.values[name], value)
         assert np.array_equal(two.values[name], value)
     assert not np.array_equal(one.truth, two.truth)
@@ -72,9 +72,9 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     folder = tmp_path_factory.mktemp("demo") / "kept"
     stream = StringIO()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "QUICK", SMALL)
+        patch.setattr(demo, "QUICK", SMALL)
         console = Console(file=stream, width=80)
-        run.run_demo(console, quick=True, keep=folder, progress=False)
+        demo.run_demo(console, quick=True, keep=folder, progress=False)
     return stream.getvalue(), folder
 
 
@@ -102,49 +102,51 @@ def test_it_says_what_is_next_and_what_is_assumed(output: tuple[str, Path]) -> N
 
 def test_kept_fits_can_be_loaded(output: tuple[str, Path]) -> None:
     folder = output[1]
-    names = [*run.FILES.values(), *run.REPORTS.values()]
+    names = [*demo.FILES.values(), *demo.REPORTS.values()]
     assert sorted(path.name for path in folder.iterdir()) == sorted(names)
-    tree = assay.load(folder / run.FILES["real"])
+    tree = assay.load(folder / demo.FILES["real"])
     assert tree["posterior"].sizes["draw"] == SMALL.draws
 
 
 def test_the_reports_say_what_they_are_about(output: tuple[str, Path]) -> None:
     text, folder = output
-    real, simulated = ((folder / name).read_text(encoding="utf-8") for name in run.REPORTS.values())
+    real, simulated = (
+        (folder / name).read_text(encoding="utf-8") for name in demo.REPORTS.values()
+    )
     assert "SIMULATED" not in real
     assert "SIMULATED: these ratings were drawn from a model" in simulated
     assert "assay demo --seed 1" in simulated
     unbroken = text.replace("\n", "")
-    for name in run.REPORTS.values():
+    for name in demo.REPORTS.values():
         assert name in unbroken
 
 
 @pytest.fixture(scope="module")
-def study() -> studies.SimulatedStudy:
-    return studies.simulated_study(SMALL)
+def study() -> demo.SimulatedStudy:
+    return demo.simulated_study(SMALL)
 
 
-def test_tally_counts_intervals_that_hold_the_truth(study: studies.SimulatedStudy) -> None:
+def test_tally_counts_intervals_that_hold_the_truth(study: demo.SimulatedStudy) -> None:
     table = study.metrics.copy()
     table["posterior", "lower"] = table["truth", "value"] - 1
     table["posterior", "upper"] = table["truth", "value"] + 1
     table["majority vote", "lower"] = table["truth", "value"] + 0.1
-    hits = studies.covered(table)
+    hits = demo.covered(table)
     assert hits.shape == (24, 2)
     assert hits["posterior"].all()
     assert not hits["majority vote"].any()
 
 
-def test_truth_of_the_raters_is_that_of_the_simulation(study: studies.SimulatedStudy) -> None:
+def test_truth_of_the_raters_is_that_of_the_simulation(study: demo.SimulatedStudy) -> None:
     lines = study.reliability.set_index(["rater", "label", "true_class"])["truth"]
-    assert lines["rater_6", "misleading", "yes"] == studies.ACCURACY[5, 5]
-    assert lines["rater_1", "topically_relevant", "no"] == studies.ACCURACY[0, 0]
-    assert len(lines) == studies.ACCURACY.size
+    assert lines["rater_6", "misleading", "yes"] == demo.ACCURACY[5, 5]
+    assert lines["rater_1", "topically_relevant", "no"] == demo.ACCURACY[0, 0]
+    assert len(lines) == demo.ACCURACY.size
 
 
-def test_data_of_the_demo_are_json(study: studies.SimulatedStudy) -> None:
-    real = studies.real_study(SMALL)
-    found = json.loads(json.dumps(demo_tables.demo_data(real, study)))
+def test_data_of_the_demo_are_json(study: demo.SimulatedStudy) -> None:
+    real = demo.real_study(SMALL)
+    found = json.loads(json.dumps(demo.demo_data(real, study)))
     assert set(found) == {"real", "SIMULATED"}
     assert len(found["SIMULATED"]["metrics"]) == 24
     assert len(found["real"]["labels"]) == 45
@@ -155,7 +157,7 @@ def test_data_of_the_demo_are_json(study: studies.SimulatedStudy) -> None:
 def test_a_place_that_takes_no_report_is_refused_before_the_fits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / run.REPORTS["simulated"]).mkdir()
-    monkeypatch.setattr(run, "real_study", lambda *_, **__: pytest.fail("it was fitted"))
+    (tmp_path / demo.REPORTS["simulated"]).mkdir()
+    monkeypatch.setattr(demo, "real_study", lambda *_, **__: pytest.fail("it was fitted"))
     with pytest.raises(assay.AssayError, match=r"SIMULATED\.html: it is a folder"):
-        run.run_demo(Console(file=StringIO()), keep=tmp_path, progress=False)
+        demo.run_demo(Console(file=StringIO()), keep=tmp_path, progress=False)

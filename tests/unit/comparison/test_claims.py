@@ -11,11 +11,11 @@ from refusals import refusal
 
 import assay
 from assay._util.errors import FitError, ModelError, UnknownNameError
-from assay.comparison import check_claim, parse_claim, verdicts
-from assay.comparison.deciding import Spread, what_would_decide
-from assay.comparison.pairs import contrast
-from assay.comparison.result import compare_draws
-from assay.comparison.settled import OPEN, conclusion, settled
+from assay.comparison import check_claim, claim_tests, parse_claim
+from assay.comparison.claim_tests import Spread, what_would_decide
+from assay.comparison.contrasts import contrast
+from assay.comparison.decisions import OPEN, conclusion, settled
+from assay.comparison.systems import compare_draws
 from assay.data.states import MISSING
 from assay.evaluation import expected_width
 
@@ -156,8 +156,8 @@ def draws(monkeypatch):
             attributes = {"reference": "gold", "n_clusters": 100}
             return xr.Dataset({metric: variable}, coords, attributes)
 
-        monkeypatch.setattr(verdicts, "metrics", metrics)
-        monkeypatch.setattr(verdicts, "ratings_of", lambda fit: RATINGS)
+        monkeypatch.setattr(claim_tests, "metrics", metrics)
+        monkeypatch.setattr(claim_tests, "ratings_of", lambda fit: RATINGS)
         return xr.DataTree()
 
     return make
@@ -257,7 +257,7 @@ def test_ratings_that_are_scores_alone_count_as_ratings_of_their_items(draws, mo
     answered = check_claim(fit, "B > A on m", estimand="finite").would_decide
     scores = np.where(RATINGS.answers == 1, 0.9, 0.1)
     alone = replace(RATINGS, answers=np.full_like(RATINGS.answers, MISSING), scores=scores)
-    monkeypatch.setattr(verdicts, "ratings_of", lambda fit: alone)
+    monkeypatch.setattr(claim_tests, "ratings_of", lambda fit: alone)
     assert check_claim(fit, "B > A on m", estimand="finite").would_decide == answered
     assert answered.ratings_per_item > 2
     assert "of each item (there are 2)" in answered.sentence

@@ -11,8 +11,7 @@ from refusals import refusal
 import assay
 from assay._util.errors import FitError, ModelError
 from assay.comparison import compare, group_contrasts, groups
-from assay.comparison.groups import MEAN_OF_GROUPS
-from assay.comparison.pooling import pool
+from assay.comparison.groups import MEAN_OF_GROUPS, pool
 from assay.fits.datatree import ratings_of
 
 RNG = np.random.default_rng

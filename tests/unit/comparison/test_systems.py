@@ -10,9 +10,9 @@ from refusals import refusal
 
 import assay
 from assay._util.errors import FitError, ModelError, UnknownNameError
-from assay._util.words import gap, rounded
+from assay._util.text import gap, rounded
 from assay.comparison import Comparison, compare, compare_draws
-from assay.comparison.ranks import rank_table
+from assay.comparison.contrasts import rank_table
 from assay.reporting.comparisons import _clear
 
 A = [0.1, 0.2, 0.3, 0.4]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from assay.data import rater_pairs as module
-from assay.data.rater_pairs import SHARED_ITEMS, RaterPairs, rater_pairs
+from assay.data import overlap as module
+from assay.data.overlap import SHARED_ITEMS, RaterPairs, rater_pairs
 
 N_RATERS, N_ITEMS = 9, 60
 

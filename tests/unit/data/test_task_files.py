@@ -4,8 +4,7 @@ import pytest
 from refusals import refusal
 
 from assay._util.errors import TaskError, UnknownNameError
-from assay.data.catalogue import catalogue_names
-from assay.data.task_files import load_task, task_from_json
+from assay.data.task_files import catalogue_names, load_task, task_from_json
 
 SHIPPED = ["ais", "generation", "grounding", "relevance", "retrieval", "single"]
 

@@ -9,8 +9,7 @@ from typer.testing import CliRunner
 
 import assay
 from assay.cli import app
-from assay.cli.fitting import Fitting
-from assay.cli.reading import Reading
+from assay.cli.options import Fitting, Reading
 from assay.display.option_words import FITTING, OPTIONS, OTHERWISE, READING, REPORTING, in_options
 from assay.reporting import report
 

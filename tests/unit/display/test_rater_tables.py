@@ -22,7 +22,7 @@ from assay.display.rater_tables import (
     worth_tables,
 )
 from assay.fits.datatree import ratings_of
-from assay.fits.simulation import simulate
+from assay.fits.simulate import simulate
 
 
 def lines(tables: list[Any], width: int = 80) -> list[str]:

@@ -10,19 +10,20 @@ import xarray as xr
 from rich.console import Console
 
 import assay
-from assay._util import words
+from assay._util import text as words
 from assay._util.errors import Note, notes_json
-from assay._util.words import gap
+from assay._util.text import gap
 from assay.checks import check
 from assay.comparison import compare_draws
 from assay.comparison.groups import MEAN_OF_GROUPS
-from assay.display import frames, rater_tables, render
+from assay.display import frames, rater_tables
 from assay.display import notes as fit_words
+from assay.display import terminal as render
 from assay.display.terminal import make_table
 from assay.evaluation.estimands import modelled
-from assay.fits.simulation import simulate
+from assay.fits.simulate import simulate
 from assay.inference.diagnostics import mode_warnings
-from assay.inference.peaks import Mode
+from assay.inference.modes import Mode
 
 
 def text_of(*parts: Any, width: int = 80, terminal: bool = False) -> str:

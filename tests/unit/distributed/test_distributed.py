@@ -30,8 +30,8 @@ from assay.inference.diagnostics import fit_warnings
 from assay.inference.optimise import prior_centre
 from assay.inference.pieces import make_frame, make_piece, take_clusters
 from assay.inference.subsets import join_ratings, take_items
-from assay.modelling.model import build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::assay.FitWarning",
@@ -850,7 +850,7 @@ def test_executors_and_checkpoints_exclude_each_other(client: Any, tmp_path: Pat
 def test_command_line_refuses_what_partitions_do_not_have(option: str, folder: Path) -> None:
     from typer.testing import CliRunner
 
-    from assay.cli.app import app
+    from assay.cli.program import app
 
     out = folder.parent / "fit.zarr"
     done = CliRunner().invoke(
@@ -865,7 +865,7 @@ def test_command_line_refuses_what_partitions_do_not_have(option: str, folder: P
 def test_command_line_takes_a_folder_and_a_scheduler(cluster: Any, folder: Path) -> None:
     from typer.testing import CliRunner
 
-    from assay.cli.app import app
+    from assay.cli.program import app
 
     out = folder.parent / "fit.zarr"
     done = CliRunner().invoke(

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import beta
 
 import assay
-from assay.comparison.result import compare_draws
+from assay.comparison.systems import compare_draws
 from assay.data.task import Label, Task
 from assay.data.task_files import load_task
 from assay.evaluation.discordance import discordance, linked_systems

@@ -12,7 +12,7 @@ import zarr
 
 import assay
 from assay.comparison import compare
-from assay.evaluation.stored import StoredStates
+from assay.evaluation.draws import StoredStates
 from assay.fits import storage
 from assay.fits.cache import computed_once
 

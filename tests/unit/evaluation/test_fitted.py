@@ -16,11 +16,10 @@ from assay.data.task_files import load_task
 from assay.display.notes import panels_said
 from assay.evaluation import draws as draws_module
 from assay.evaluation import fitted, metric, metrics, metrics_of_labels, registry
-from assay.evaluation.choosing import choose_metrics
-from assay.evaluation.draws import LabelDraws, metric_draws, metric_totals
+from assay.evaluation.draws import LabelDraws, metric_draws, metric_totals, posterior_labels
 from assay.evaluation.estimands import cluster_weights, draws_of_model, mass_of_clusters
 from assay.evaluation.panels import panel_layout
-from assay.evaluation.stream import posterior_labels
+from assay.evaluation.select import choose_metrics
 
 
 def paired_ratings(task_name="retrieval", clusters=30, places=3, seed=1):

@@ -12,9 +12,9 @@ from assay.data.states import state_space
 from assay.data.task import Label, Rule, Task
 from assay.data.task_files import load_task
 from assay.evaluation import Metric, metric, metrics_for
-from assay.evaluation.choosing import choose_metrics
 from assay.evaluation.draws import panel_totals
 from assay.evaluation.registry import registered
+from assay.evaluation.select import choose_metrics
 
 
 def panels_of(task_name, seed, panels=40, places=6):

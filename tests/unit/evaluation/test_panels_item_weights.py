@@ -15,16 +15,16 @@ from typer.testing import CliRunner
 
 import assay
 from assay._util.errors import ModelError
-from assay.cli.app import app
+from assay.cli.program import app
 from assay.data.ratings import Ratings
 from assay.data.states import state_space
 from assay.display.notes import panels_said
 from assay.evaluation import majority_metrics, metrics_of_labels, registry
-from assay.evaluation.choosing import choose_metrics
 from assay.evaluation.draws import metric_draws, panel_totals
 from assay.evaluation.estimands import cluster_weights
 from assay.evaluation.panels import panel_layout
-from assay.evaluation.pre_posterior import expected_components
+from assay.evaluation.select import choose_metrics
+from assay.evaluation.widths import expected_components
 from assay.fits.datatree import ratings_of
 from assay.reporting.material import Material
 from assay.reporting.metrics import metrics_section

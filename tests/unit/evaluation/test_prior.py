@@ -10,8 +10,8 @@ import assay
 from assay._util.errors import FitError, UnknownNameError
 from assay.data.states import MISSING
 from assay.evaluation.prior import metrics_before
-from assay.modelling.model import build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure
 
 
 @pytest.fixture(scope="module")

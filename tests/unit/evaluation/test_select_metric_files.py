@@ -7,8 +7,8 @@ from refusals import refusal
 from assay._util.errors import ModelError
 from assay.data.task_files import load_task
 from assay.evaluation import load_metrics
-from assay.evaluation.choosing import choose_metrics
 from assay.evaluation.draws import panel_totals
+from assay.evaluation.select import choose_metrics
 
 FILE = """
 import numpy as np

@@ -12,10 +12,9 @@ from refusals import refusal
 import assay
 from assay._util.errors import FitError, UnknownNameError
 from assay.evaluation import expected_width, metric, registry, variance_budget
-from assay.evaluation.components import Components
-from assay.evaluation.pre_posterior import planned_ratings
-from assay.evaluation.stream import posterior_labels, second_labels
-from assay.evaluation.widths import evidence_share
+from assay.evaluation.draws import posterior_labels, second_labels
+from assay.evaluation.variance import Components
+from assay.evaluation.widths import evidence_share, planned_ratings
 from assay.fits.datatree import ratings_of
 
 PARTS = ["parameters", "labels", "clusters"]

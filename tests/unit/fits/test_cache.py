@@ -6,13 +6,12 @@ import xarray as xr
 
 import assay
 from assay.comparison import compare
-from assay.evaluation import budget, expected_width, fitted, metrics, variance_budget
-from assay.evaluation.draws import LabelDraws
-from assay.evaluation.stream import second_labels
+from assay.evaluation import expected_width, fitted, metrics, variance, variance_budget
+from assay.evaluation.draws import LabelDraws, second_labels
 from assay.fits.cache import computed_once
 from assay.raters import reliability
 from assay.raters.reliability import rater_reliability, reliability_table
-from assay.validation.consensus import consensus_sensitivity
+from assay.validation.sensitivity import consensus_sensitivity
 
 
 def fit_of(seed: int) -> xr.DataTree:
@@ -138,7 +137,7 @@ def test_the_second_labels_of_the_budget_are_drawn_once(
         drawn.append(tree)
         return second_labels(tree)
 
-    monkeypatch.setattr(budget, "second_labels", spy)
+    monkeypatch.setattr(variance, "second_labels", spy)
     with computed_once(fit):
         for _ in range(2):
             found = variance_budget(fit), expected_width(fit)

@@ -26,7 +26,7 @@ from assay._util.errors import FitError, FitWarning, RatingsError
 from assay.cli.shell import this_command
 from assay.fits.datatree import SCHEMA_VERSION, ratings_of
 from assay.fits.storage import _chunk
-from assay.reporting.leave_one_out import loo_of
+from assay.reporting.fit import loo_of
 
 DATA = Path(__file__).parents[2] / "data"
 FROZEN = DATA / "fit-0.1.nc"

@@ -9,7 +9,7 @@ from refusals import refusal
 import assay
 from assay._util.errors import FitError, FitWarning
 from assay.data.rules import NOT_ASKED
-from assay.evaluation.stream import predicted_labels
+from assay.evaluation.draws import predicted_labels
 from assay.fits.labels import class_names
 
 

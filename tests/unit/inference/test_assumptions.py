@@ -6,10 +6,10 @@ import pytest
 
 import assay
 from assay.data.task import Label
+from assay.inference.assumptions import unanimity_warnings
 from assay.inference.diagnostics import fit_warnings
-from assay.inference.unanimity import unanimity_warnings
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 GRADE = assay.Task(
     name="grade", labels=(Label(name="grade", classes=("a", "b", "c", "d"), ordered=True),)

@@ -15,10 +15,10 @@ from assay.inference.diagnostics import (
     ImportanceCheck,
     check_importance,
     laplace_warnings,
+    result_draws,
 )
-from assay.inference.fit_diagnostics import result_draws
-from assay.modelling.model import build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure
 
 
 @pytest.fixture(scope="module")

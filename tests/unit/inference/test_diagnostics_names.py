@@ -6,8 +6,8 @@ import pytest
 
 import assay
 from assay.inference.diagnostics import name_warnings, reference_warnings
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 
 def structure_of(classes: tuple[str, ...]) -> Structure:

@@ -64,7 +64,7 @@ def test_passes_over_parts_of_the_data_find_the_same_mode(method: str) -> None:
 
 def test_fit_does_not_import_what_is_distributed() -> None:
     code = (
-        "import sys, assay, assay.inference.fitting; "
+        "import sys, assay, assay.inference.fit; "
         "print([name for name in sys.modules if name.startswith(('assay.distributed', 'distr'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

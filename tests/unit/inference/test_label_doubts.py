@@ -12,7 +12,7 @@ import xarray as xr
 import assay
 from assay import reporting
 from assay.data.task import Label
-from assay.display import render
+from assay.display import terminal
 from assay.display.frames import accuracy_frame, reliability_frame
 from assay.display.notes import names_said
 from assay.display.rater_tables import rater_tables
@@ -21,9 +21,9 @@ from assay.fits.datatree import ratings_of
 from assay.inference.assumptions import WHICH_CLASS
 from assay.inference.diagnostics import fit_warnings
 from assay.inference.label_doubts import LabelDoubt, doubts_json, find_doubts, label_doubts
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
-from assay.raters.accuracy import compare_raters
+from assay.modelling.structure import Structure, build_structure
+from assay.raters.reliability import compare_raters
 from assay.raters.spammers import rater_kinds
 from assay.reporting.rater_feedback import talks
 
@@ -148,12 +148,12 @@ def doubted() -> xr.DataTree:
 def test_metrics_and_comparisons_are_marked_at_the_number(doubted: xr.DataTree) -> None:
     table = assay.summarize(assay.metrics(doubted))
     assert set(table["doubt"]) == {DRIFT.mark}
-    shown = text_of(render.metrics_table({"population": table}))
+    shown = text_of(terminal.metrics_table({"population": table}))
     assert shown.count(")*") == len(table)
     assert f"* {DRIFT.mark}" in shown
     found = assay.compare(doubted)
     assert set(found.pairs["doubt"]) == set(found.systems["doubt"]) == {DRIFT.mark}
-    assert f"* {DRIFT.mark}" in text_of(*render.comparison_parts(found))
+    assert f"* {DRIFT.mark}" in text_of(*terminal.comparison_parts(found))
     assert all(f"No conclusion rests on it: {DRIFT.mark}." in s for s in found.sentences())
     assert not any(" is higher than " in s for s in found.sentences())
 

@@ -8,9 +8,9 @@ import xarray as xr
 
 import assay
 from assay.inference.label_doubts import doubts_json, label_doubts, mode_doubts
-from assay.inference.peaks import Mode, reported_weight
-from assay.modelling.model import build_structure
+from assay.inference.modes import Mode, reported_weight
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure
 from assay.reporting.comparisons import comparison_section
 from assay.reporting.material import Material
 from assay.reporting.page import Section

@@ -12,7 +12,7 @@ import pytest
 import assay
 from assay.data.task import Label
 from assay.inference.diagnostics import fit_warnings
-from assay.inference.exchanges import LOOKED_AT, exchange_warnings
+from assay.inference.label_switching import LOOKED_AT, exchange_warnings
 
 LABELS = (Label(name="grade", classes=("a", "b", "c")), Label(name="seen"))
 RIGHT = np.array([[0.8, 0.1, 0.1], [0.2, 0.7, 0.1], [0.1, 0.2, 0.7]])

@@ -20,11 +20,11 @@ from assay.inference.laplace import (
     mode_scale,
 )
 from assay.inference.mode_search import RIVAL, find_modes, seek_modes, starting_points
+from assay.inference.modes import distance, labels_at, standing
 from assay.inference.optimise import climb, equally_hard, hold, prior_centre, spreads_of
-from assay.inference.peaks import distance, labels_at, standing
 from assay.inference.precision import Dense
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,9 @@ from assay.data.task_files import load_task
 from assay.fits.latent_states import recover
 from assay.inference.density import make_density
 from assay.inference.mode_search import find_modes
-from assay.inference.peaks import Mode, labels_at, seen_weight, visits
-from assay.modelling.model import build_structure
+from assay.inference.modes import Mode, labels_at, seen_weight, visits
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure
 
 RIGHT = "raters are mostly right: "
 WRONG = "raters are mostly wrong (a mirror image): "

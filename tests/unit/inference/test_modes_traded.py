@@ -10,10 +10,9 @@ import pytest
 import assay
 from assay.data.rules import NOT_ASKED
 from assay.inference.diagnostics import mode_warnings
-from assay.inference.peaks import Mode
-from assay.inference.traded_classes import name_trades
-from assay.modelling.model import Structure, build_structure
+from assay.inference.modes import Mode, name_trades
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 QUICK = {"draws": 200, "tune": 300, "chains": 2, "rng": 1, "progress": False}
 

@@ -12,13 +12,13 @@ from scipy.sparse import csr_array
 
 import assay
 from assay._util.errors import FitError, FitWarning
-from assay.inference import sampling
+from assay.inference import nutpie
+from assay.inference.coordinates import Start
 from assay.inference.density import Density, make_density
-from assay.inference.effort import Effort
-from assay.inference.sampling import sample_nuts
-from assay.inference.walks import Start
-from assay.modelling.model import build_structure
+from assay.inference.nutpie import sample_nuts
+from assay.inference.settings import Effort
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure
 
 EFFORT = Effort(draws=30, tune=40, chains=3, target_accept=0.8)
 
@@ -36,7 +36,7 @@ def run(density: Density, seed: int = 1, **options: object) -> tuple[np.ndarray,
 
 def test_the_same_seed_gives_the_same_bits(density, monkeypatch):
     x, stats = run(density)
-    monkeypatch.setattr(sampling, "cores", lambda: 1)
+    monkeypatch.setattr(nutpie, "cores", lambda: 1)
     again, also = run(density)
     np.testing.assert_array_equal(x, again)
     np.testing.assert_array_equal(stats["lp"], also["lp"])
@@ -90,8 +90,8 @@ def test_a_checkpoint_is_taken_up(density, tmp_path, monkeypatch):
     assert len(list(tmp_path.glob("chain-*.npz"))) == 3
     next(tmp_path.glob("chain-*.npz")).unlink()
     started = []
-    start = sampling._start
-    monkeypatch.setattr(sampling, "_start", lambda *a: started.append(a) or start(*a))
+    start = nutpie._start
+    monkeypatch.setattr(nutpie, "_start", lambda *a: started.append(a) or start(*a))
     again, _ = run(density, checkpoint=tmp_path)
     assert len(started) == 1
     np.testing.assert_array_equal(x, again)
@@ -181,7 +181,7 @@ class Interrupt:
 
 
 def test_an_interrupted_run_is_not_a_whole_one(density, monkeypatch):
-    monkeypatch.setattr(sampling.time, "sleep", Interrupt(0.0))
+    monkeypatch.setattr(nutpie.time, "sleep", Interrupt(0.0))
     with pytest.raises(KeyboardInterrupt):
         run(density, draws=100_000)
 
@@ -189,7 +189,7 @@ def test_an_interrupted_run_is_not_a_whole_one(density, monkeypatch):
 @pytest.mark.filterwarnings("ignore:In .* of the draws classes of label:assay.FitWarning")
 def test_the_draws_so_far_are_kept_if_asked_for(monkeypatch):
     ratings = assay.simulate("single", n_items=20, n_raters=3, rng=1)
-    monkeypatch.setattr(sampling.time, "sleep", Interrupt(3.0))
+    monkeypatch.setattr(nutpie.time, "sleep", Interrupt(3.0))
     with pytest.warns(FitWarning, match="interrupted"):
         fit = assay.fit(
             ratings,
@@ -206,13 +206,13 @@ def test_the_draws_so_far_are_kept_if_asked_for(monkeypatch):
 
 
 def test_an_interruption_during_the_warm_up_leaves_nothing(density, monkeypatch):
-    monkeypatch.setattr(sampling.time, "sleep", Interrupt(0.1))
+    monkeypatch.setattr(nutpie.time, "sleep", Interrupt(0.1))
     with pytest.raises(KeyboardInterrupt):
         run(density, tune=10_000_000, keep_interrupted=True)
 
 
 def test_chains_are_cut_to_a_common_length(tmp_path: Path):
     chains = [{"x": np.zeros((n, 2)), "lp": np.zeros(n)} for n in (10, 8, 3)]
-    x, stats = sampling.together(chains)
+    x, stats = nutpie.together(chains)
     assert x.shape == (2, 8, 2)
     assert stats["lp"].shape == (2, 8)

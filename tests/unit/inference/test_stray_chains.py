@@ -7,10 +7,10 @@ import pytest
 import assay
 from assay.inference.density import Density, make_density
 from assay.inference.mode_search import find_modes
-from assay.inference.peaks import Mode, distance, labels_at
+from assay.inference.modes import Mode, distance, labels_at
 from assay.inference.stray_chains import APART, TRIES, without_strays
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 Study = tuple[Structure, Density, list[Mode]]
 

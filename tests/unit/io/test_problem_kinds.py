@@ -613,7 +613,7 @@ def codes_in_source() -> dict[str, list[str]]:
                 if isinstance(option, ast.Constant):
                     found.setdefault(str(option.value), []).append(place)
                 else:
-                    assert path.name == "ledger.py", f"{place}: no code"
+                    assert path.name == "reading_log.py", f"{place}: no code"
     return found
 
 

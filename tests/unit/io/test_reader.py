@@ -12,7 +12,7 @@ from refusals import refusal
 from assay._util.errors import RatingsError
 from assay.data.ratings import Ratings
 from assay.data.task_files import load_task
-from assay.inference.fitting import fit
+from assay.inference.fit import fit
 from assay.io import read_ratings
 from assay.modelling.prevalence.design import build_design
 

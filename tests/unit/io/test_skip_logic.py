@@ -1,4 +1,4 @@
-"""Empty answers that a rater's other answers settle (assay.io.settled)."""
+"""Empty answers that a rater's other answers settle (assay.io.skip_logic)."""
 
 from dataclasses import replace
 

@@ -162,6 +162,6 @@ def test_folders_that_others_can_write_into_are_passed_over(
     folder.cache_clear()
     assert folder() != own
     own.chmod(0o700)
-    monkeypatch.setattr("assay._util.caches.os.getuid", lambda: own.stat().st_uid + 1)
+    monkeypatch.setattr("assay._util.files.os.getuid", lambda: own.stat().st_uid + 1)
     folder.cache_clear()
     assert folder() is None

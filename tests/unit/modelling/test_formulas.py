@@ -15,9 +15,9 @@ from assay import cli
 from assay._util.errors import FitError, ModelError
 from assay.data.ratings import Ratings
 from assay.fits.datatree import structure_of
-from assay.modelling.formulas import check_formula, covariate_names
-from assay.modelling.prevalence import covariates as evaluated
-from assay.modelling.prevalence.covariates import find_covariates
+from assay.modelling.prevalence import design as evaluated
+from assay.modelling.prevalence.design import find_covariates
+from assay.modelling.spec import check_formula, covariate_names
 
 LANGUAGES = ("de", "en", "fr")
 

@@ -6,9 +6,8 @@ import pytest
 from refusals import refusal
 
 from assay._util.errors import ModelError
-from assay.data.catalogue import catalogue_names, catalogue_path
-from assay.modelling.prior_files import read_priors
-from assay.modelling.priors import parse_prior
+from assay.data.task_files import catalogue_names, catalogue_path
+from assay.modelling.priors import parse_prior, read_priors
 
 GOOD = """
 [priors]

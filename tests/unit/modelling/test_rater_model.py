@@ -9,12 +9,11 @@ import pytest
 import assay
 from assay._util.errors import ModelError
 from assay.data.ratings import Ratings
-from assay.modelling.answers import AnswerPart
-from assay.modelling.model import Structure, build_structure
-from assay.modelling.parts_priors import owner_of
+from assay.modelling.prior_names import owner_of
+from assay.modelling.rater_model import AnswerPart, ScorePart
 from assay.modelling.replicates import collect_repeats
-from assay.modelling.scores import ScorePart
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 CHANCES = np.array([0.5, 0.3, 0.2])
 

@@ -17,10 +17,9 @@ from assay.comparison.refit import refit
 from assay.data.ratings import Ratings, take_ratings
 from assay.evaluation import prior_metrics
 from assay.fits.datatree import spec_of
-from assay.inference.effort import Effort
-from assay.modelling.model import build_structure
-from assay.modelling.prior_use import idle_priors, refuse_idle, used_priors
+from assay.inference.settings import Effort
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import build_structure, idle_priors, refuse_idle, used_priors
 from assay.validation.variants import variants_of
 
 ONE = {"n_items": 40, "n_raters": 4, "rng": 1}

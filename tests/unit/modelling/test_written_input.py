@@ -13,8 +13,7 @@ from assay.data.rules import parse
 from assay.data.states import state_space
 from assay.data.task_files import load_task
 from assay.modelling.elicitation import Opinion
-from assay.modelling.prior_files import read_priors
-from assay.modelling.priors import override, parse_prior, write_prior
+from assay.modelling.priors import override, parse_prior, read_priors, write_prior
 
 LABEL = "[[labels]]\nname = 'a'\n"
 TASKS = {

@@ -17,8 +17,7 @@ from assay.comparison import compare, compare_draws
 from assay.display.frames import reliability_frame
 from assay.evaluation import majority_metrics, variance_budget
 from assay.fits.datatree import ratings_of
-from assay.fits.simulation import simulate
-from assay.plots.forest import Series, forest
+from assay.fits.simulate import simulate
 from assay.plots.metrics import draw_metrics
 from assay.plots.raters import (
     SHOWN_RATERS,
@@ -28,7 +27,7 @@ from assay.plots.raters import (
     shown_raters,
     weakest,
 )
-from assay.plots.style import panel_grid, short
+from assay.plots.style import Series, forest, panel_grid, short
 from assay.raters.agreements import agreement
 
 

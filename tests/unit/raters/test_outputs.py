@@ -25,8 +25,8 @@ from assay.raters.dependence import appearance_chances, effective_raters, percep
 from assay.raters.drift import drift_table, reliability_by_session
 from assay.raters.spammers import rater_kinds
 from assay.reporting.rater_feedback import talks
-from assay.validation import consensus
-from assay.validation.consensus import consensus_sensitivity
+from assay.validation import sensitivity
+from assay.validation.sensitivity import consensus_sensitivity
 
 
 def at_the_truth(ratings: Ratings, **options: object) -> xr.DataTree:
@@ -363,7 +363,7 @@ def test_a_consensus_that_is_never_wrong_changes_nothing():
 
 
 def test_of_few_clusters_the_population_moves_with_a_wrong_consensus(monkeypatch):
-    monkeypatch.setattr(consensus, "TILT_SD", 50.0)
+    monkeypatch.setattr(sensitivity, "TILT_SD", 50.0)
     ratings = assay.simulate("single", classes=("a", "b"), n_items=60, n_clusters=6, rng=3)
     fit = quick(ratings, draws=400)
     table = consensus_sensitivity(fit, wrong=(0.0, 0.1), metric="prevalence[label=b]")
@@ -384,7 +384,7 @@ def test_on_as_many_items_as_is_said_the_truth_is_another(
     count = len(prevalence)
     rng = np.random.default_rng(1)
     tilt = np.exp(rng.standard_normal((300, 1, count)))
-    misjudged = consensus._Misjudged(
+    misjudged = sensitivity._Misjudged(
         steps=(prevalence * tilt).cumsum(axis=-1), context=np.zeros(200, np.int64), seed=2
     )
     states = rng.choice(count, (300, 200), p=prevalence).astype(np.int16)
@@ -399,7 +399,7 @@ def test_on_as_many_items_as_is_said_the_truth_is_another(
 
 def test_another_state_is_drawn_as_it_prevails_among_the_others() -> None:
     steps = np.array([0.5, 0.8, 1.0])[None, None].repeat(400, axis=0)
-    misjudged = consensus._Misjudged(steps=steps, context=np.zeros(300, np.int64), seed=3)
+    misjudged = sensitivity._Misjudged(steps=steps, context=np.zeros(300, np.int64), seed=3)
     for was, others in enumerate([(0, 0.6, 0.4), (5 / 7, 0, 2 / 7), (0.625, 0.375, 0)]):
         states = np.full((400, 300), was, np.int16)
         found = misjudged.wrong_on(0.5)(states)

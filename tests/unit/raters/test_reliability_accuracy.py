@@ -10,8 +10,7 @@ from refusals import refusal
 import assay
 from assay._util.errors import FitError, FitWarning, ModelError
 from assay.fits.datatree import parameter_draws, posterior_dataset, structure_of
-from assay.raters.accuracy import compare_raters, rater_accuracy
-from assay.raters.reliability import class_shares, rater_reliability
+from assay.raters.reliability import class_shares, compare_raters, rater_accuracy, rater_reliability
 
 DRAWS = 200
 

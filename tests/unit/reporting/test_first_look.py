@@ -12,16 +12,13 @@ import xarray as xr
 import assay
 from assay.data.states import MISSING
 from assay.plots import plot_metrics
-from assay.plots.scores import SHOWN_CURVES
-from assay.reporting.budget import _findings as more_data
-from assay.reporting.budget import _variance_table, _widths_table, budget_section
-from assay.reporting.card import card_section
-from assay.reporting.data import data_section
+from assay.plots.raters import SHOWN_CURVES
+from assay.reporting.data import card_section, data_section
 from assay.reporting.material import Material
-from assay.reporting.metrics import metrics_section
-from assay.reporting.page import Prose, Section, Table
-from assay.reporting.scores import scores_section
-from assay.reporting.svg import to_svg
+from assay.reporting.metrics import _findings as more_data
+from assay.reporting.metrics import _variance_table, _widths_table, budget_section, metrics_section
+from assay.reporting.page import Prose, Section, Table, to_svg
+from assay.reporting.raters import scores_section
 
 RATERS = SHOWN_CURVES + 2
 pytestmark = pytest.mark.filterwarnings("ignore::assay._util.errors.FitWarning")

@@ -13,7 +13,7 @@ import assay
 from assay._util.errors import FitWarning
 from assay.data.states import MISSING
 from assay.reporting import report
-from assay.reporting.gold import gold_section
+from assay.reporting.fit import gold_section
 from assay.reporting.material import Material
 from assay.reporting.page import Callout, Gap, Section, Table
 
@@ -72,7 +72,7 @@ def test_a_score_that_is_not_to_be_believed_is_called_so(fit, monkeypatch) -> No
         found = assay.loo_gold(fit)
         found.pareto_k = xr.zeros_like(found.pareto_k)
         found.pareto_k[: round(share * KNOWN)] = 0.9
-        monkeypatch.setattr("assay.reporting.gold.loo_gold", lambda _: found)
+        monkeypatch.setattr("assay.reporting.fit.loo_gold", lambda _: found)
         section = gold_section(Material(fit=fit))
         return [block for block in section.blocks if isinstance(block, Callout)]
 

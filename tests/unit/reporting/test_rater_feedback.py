@@ -7,7 +7,7 @@ import xarray as xr
 
 import assay
 from assay.data.ratings import Ratings
-from assay.fits.simulation import simulate
+from assay.fits.simulate import simulate
 from assay.reporting.material import Material
 from assay.reporting.rater_feedback import MOST_TALKS, talks
 from assay.reporting.raters import raters_section

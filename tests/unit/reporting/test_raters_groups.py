@@ -9,7 +9,7 @@ import xarray as xr
 
 import assay
 from assay._util.errors import FitWarning
-from assay._util.words import intervals
+from assay._util.text import intervals
 from assay.display.frames import worth_frame
 from assay.raters import dependence
 from assay.reporting.agreement import agreement_section

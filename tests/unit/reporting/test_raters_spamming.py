@@ -10,8 +10,7 @@ import xarray as xr
 import assay
 from assay._util.errors import FitWarning
 from assay.reporting.material import Material
-from assay.reporting.raters import raters_section
-from assay.reporting.spamming import spamming_findings, spamming_frame
+from assay.reporting.raters import raters_section, spamming_findings, spamming_frame
 
 SPAM = np.array([0.05, 0.1, 0.95, 0.1, 0.9, 0.05])
 

@@ -22,9 +22,6 @@ from assay.data.states import MISSING
 from assay.data.task import Label
 from assay.inference.convergence import LOW_ESS
 from assay.reporting import report
-from assay.reporting.abstaining import abstaining_section
-from assay.reporting.asked import asked_section
-from assay.reporting.card import card_section
 from assay.reporting.comparisons import (
     CLEAR,
     _best,
@@ -32,15 +29,13 @@ from assay.reporting.comparisons import (
     _turned,
     comparison_section,
 )
-from assay.reporting.convergence import convergence_section
-from assay.reporting.data import data_section
-from assay.reporting.drift import drift_section
-from assay.reporting.leave_one_out import left_out_section, left_out_table, loo_of
-from assay.reporting.limits import limits_section
+from assay.reporting.data import asked_section, card_section, data_section
+from assay.reporting.fit import convergence_section, left_out_section, left_out_table, loo_of
 from assay.reporting.material import Material
 from assay.reporting.page import Bullets, Callout, Gap, Section, Table
-from assay.reporting.scores import scores_section
-from assay.reporting.stability import stability_section
+from assay.reporting.provenance import limits_section
+from assay.reporting.raters import drift_section, scores_section
+from assay.reporting.sensitivity import abstaining_section, stability_section
 
 SIZE = 60
 LARGER = 180
@@ -253,7 +248,7 @@ def test_too_few_draws_for_leave_one_out_are_a_gap(drifting: xr.DataTree) -> Non
 def test_influential_items_are_counted(drifting: xr.DataTree) -> None:
     loo = loo_of(drifting)
     loo.good_k = float(loo.pareto_k.max()) - 1e-6
-    from assay.reporting.leave_one_out import _verdict
+    from assay.reporting.fit import _verdict
 
     verdict = _verdict(left_out_table(loo), "item", float(loo.good_k))
     assert verdict.word == "Influential"

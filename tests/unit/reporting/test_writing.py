@@ -16,12 +16,12 @@ import xarray as xr
 import assay
 from assay._util.errors import FitError, ModelError, UnknownNameError
 from assay.fits.datatree import structure_of
-from assay.fits.simulation import simulate
-from assay.modelling.prior_use import used_priors
+from assay.fits.simulate import simulate
+from assay.modelling.structure import used_priors
 from assay.reporting import report
 from assay.reporting.agreement import agreement_section
-from assay.reporting.budget import _contrasts_table, budget_section
 from assay.reporting.material import Material
+from assay.reporting.metrics import _contrasts_table, budget_section
 from assay.reporting.page import (
     Code,
     Finding,
@@ -292,7 +292,7 @@ def test_no_page_ends_between_a_head_and_its_rows() -> None:
 
 @pytest.mark.parametrize("form", ["csv", "json", "parquet"])
 def test_tables_are_exported(form: str, page: Page, tmp_path: Path) -> None:
-    from assay.reporting.export import export_tables
+    from assay.reporting.writing import export_tables
 
     written = export_tables(page, tmp_path / "new", form)  # type: ignore[arg-type]
     assert {path.stem for path in written} == set(page.tables)
@@ -386,7 +386,7 @@ def test_rows_of_a_heading_follow_it() -> None:
 
 
 def test_a_misfit_is_named(monkeypatch: pytest.MonkeyPatch, fit: xr.DataTree) -> None:
-    from assay.reporting.model_checks import misfit_section
+    from assay.reporting.fit import misfit_section
 
     line = {
         "check": "agreement", "group": "", "label": "misleading", "quantity": "percent",
@@ -448,7 +448,7 @@ def test_a_wrong_consensus_is_told_for_each_metric(page: Page) -> None:
 
 
 def test_stability_names_what_changes(monkeypatch: pytest.MonkeyPatch, fit: xr.DataTree) -> None:
-    from assay.reporting.stability import stability_section
+    from assay.reporting.sensitivity import stability_section
 
     line = {
         "metric": "ndcg_at_k", "a": "A", "b": "B", "estimand": "population", "difference": 0.1,
@@ -476,7 +476,7 @@ def test_stability_names_what_changes(monkeypatch: pytest.MonkeyPatch, fit: xr.D
 
 
 def test_budget_says_what_binds(fit: xr.DataTree) -> None:
-    from assay.reporting.budget import budget_section
+    from assay.reporting.metrics import budget_section
 
     found = budget_section(Material(fit=fit))
     assert isinstance(found, Section)

@@ -12,16 +12,14 @@ from sklearn.metrics import f1_score
 
 import assay
 from assay._util.errors import FitWarning, ModelError
-from assay._util.words import interval
+from assay._util.text import interval
 from assay.data.majority_vote import majority_labels
 from assay.data.ratings import SOME_WRONG, Ratings
 from assay.data.rules import NOT_ASKED
 from assay.evaluation import majority_metrics
 from assay.inference.label_doubts import LabelDoubt, doubts_json
 from assay.raters.agreements import agreement
-from assay.studies.audits import audit_table
-from assay.studies.study import ais_study
-from assay.studies.times import time_table
+from assay.studies.ais import ais_study, audit_table, time_table
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from refusals import refusal
 
 import assay
 from assay._util.errors import FitError, FitWarning
-from assay.validation import stacking
+from assay.validation import loo
 
 
 def sampled(ratings: assay.Ratings, raters: str) -> xr.DataTree:
@@ -44,7 +44,7 @@ def scored(monkeypatch: pytest.MonkeyPatch, chances: list[list[float]], high: li
         )
         for p, share in zip(chances, high, strict=True)
     )  # fmt: skip
-    monkeypatch.setattr(stacking, "loo_gold", lambda fit: next(made))
+    monkeypatch.setattr(loo, "loo_gold", lambda fit: next(made))
 
 
 def test_weights_make_the_gold_likeliest(fits, monkeypatch) -> None:

@@ -13,7 +13,7 @@ import assay
 from assay._util.errors import FitError, ModelError, TaskError
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING
-from assay.validation.abstentions import abstention_evidence, abstention_sensitivity
+from assay.validation.sensitivity import abstention_evidence, abstention_sensitivity
 
 RATIO = 4.0
 GOOD = {

@@ -11,17 +11,16 @@ from refusals import refusal
 import assay
 from assay._util.errors import ModelError, RatingsError, UnknownNameError
 from assay.comparison import compare, side_by_side
+from assay.comparison.baselines import SideBySide
 from assay.comparison.refit import rated_by, refit
-from assay.comparison.sides import SideBySide
 from assay.evaluation import majority_metrics
 from assay.fits.datatree import spec_of
 from assay.inference.diagnostics import fit_warnings
-from assay.inference.effort import Effort
+from assay.inference.settings import Effort
 from assay.modelling.priors import parse_prior
-from assay.validation import robustness
-from assay.validation.robustness import stability, stability_tables
+from assay.validation import stability as robustness
+from assay.validation.stability import contrast_changes, stability, stability_tables
 from assay.validation.variants import rescaled, variants_of
-from assay.validation.views import contrast_changes
 
 KINDS = ("rater", "prior", "rule", "kernel", "dependence")
 

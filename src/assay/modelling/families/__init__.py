@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any
 
 from assay._util.errors import UnknownNameError
-from assay.data.catalogue import catalogue_entry
+from assay.data.task_files import catalogue_entry
 from assay.modelling.families.family import Family, Raters, WholeFamily
 from assay.modelling.priors import Prior, parse_prior
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from assay._util.errors import ModelError, suggest
 from assay.modelling.confusion import ConfusionLayout, Tilt
-from assay.modelling.menus import Menu
+from assay.modelling.interface_rules import Menu
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior, distinct
 

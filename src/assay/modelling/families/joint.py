@@ -13,7 +13,7 @@ from assay.data.task import Task
 from assay.modelling.confusion import Tilt
 from assay.modelling.families.family import Owner, WholeFamily
 from assay.modelling.families.hierarchical import BY_GROUP, logit_parameters, pooled_logits
-from assay.modelling.menus import Menu
+from assay.modelling.interface_rules import Menu
 from assay.modelling.parameters import Parameter, offsets
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ from assay._util.arrays import softmax
 from assay.modelling.layers.difficulty import Difficulty
 from assay.modelling.parameters import Parameter
 from assay.modelling.prevalence import Prevalence
-from assay.modelling.prevalence.coding import main_columns
+from assay.modelling.prevalence.base import main_columns
 from assay.modelling.priors import Prior
 
 Floats = NDArray[np.float64]

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay._util.errors import ModelError, suggest
-from assay._util.plurals import counted, does
-from assay.data.ratings import Ratings
-from assay.data.witnesses import (
+from assay._util.text import counted, does
+from assay.data.overlap import (
     ENOUGH,
     WITNESSES,
     first_meetings,
@@ -16,6 +15,7 @@ from assay.data.witnesses import (
     groups_tell,
     rated_twice_and_by_others,
 )
+from assay.data.ratings import Ratings
 from assay.modelling.spec import GOLD, GROUPS
 
 

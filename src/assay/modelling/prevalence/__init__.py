@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from importlib import import_module
 
-from assay.data.catalogue import catalogue_entry
+from assay.data.task_files import catalogue_entry
 from assay.modelling.prevalence.base import Prevalence
-from assay.modelling.prevalence.covariates import Covariates
-from assay.modelling.prevalence.design import Design, build_design
+from assay.modelling.prevalence.design import Covariates, Design, build_design
 from assay.modelling.priors import Prior, parse_prior
 
 __all__ = [

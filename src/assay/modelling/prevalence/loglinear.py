@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from assay._util.arrays import softmax
 from assay.data.rules import NOT_ASKED
 from assay.modelling.parameters import Parameter
-from assay.modelling.prevalence.base import Prevalence
-from assay.modelling.prevalence.coding import main_columns
+from assay.modelling.prevalence.base import Prevalence, main_columns
 from assay.modelling.priors import Prior
 
 Floats = NDArray[np.float64]
@@ -33,7 +32,7 @@ class Loglinear(Prevalence):
     -1/2 and 1/2; not applicable: 0), so that every class has the same prior. The base measure
     :math:`b_s` gives each gated label equal odds a priori. Interactions that the rules make
     collinear with what stands before them are left out. Covariates :math:`w_c` are the columns of
-    a formula (:mod:`assay.modelling.prevalence.covariates`), each with a coefficient on each term.
+    a formula (:mod:`assay.modelling.prevalence.design`), each with a coefficient on each term.
     One-dimensional cluster effects
     :math:`t \sim \mathrm{Normal}(0, 1)` have a loading on each label; the sign of all loadings
     together is arbitrary. Those of two systems on one cluster have the correlation :math:`\rho`:

@@ -5,8 +5,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from assay._util.arrays import divided
 from assay._util.intervals import require_level, tails
-from assay._util.quotients import divided
 from assay.data.ratings import Ratings, require_ratings
 
 Floats = NDArray[np.float64]

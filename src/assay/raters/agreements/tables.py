@@ -1,4 +1,4 @@
-"""agreement: the coefficients of every label in one table, with what is behind them."""
+"""agreement: the coefficients of every label in one table, and in text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,27 +10,50 @@ from numpy.typing import NDArray
 
 from assay._util.intervals import interval_ends, require_level
 from assay._util.random import generator_of
+from assay._util.text import intervals, percent
 from assay._util.validation import require_count
-from assay.data.meetings import Design, build_design
+from assay.data.overlap import Design, build_design
 from assay.data.ratings import Ratings, require_ratings
 from assay.fits.predict import predict_answers
-from assay.raters.agreements.bootstrap import bootstrap
-from assay.raters.agreements.columns import build_columns, column_names
-from assay.raters.agreements.expected import replicated_statistics, require_same_ratings
-from assay.raters.agreements.intra_rater import intra_rater_table
-from assay.raters.agreements.statistics import pair_agreement, statistics
-from assay.raters.agreements.tallies import Tally, build_tally
-from assay.raters.agreements.written import agreement_text
+from assay.raters.agreements.coefficients import (
+    Tally,
+    bootstrap,
+    build_columns,
+    build_tally,
+    column_names,
+    pair_agreement,
+    statistics,
+)
+from assay.raters.agreements.within_raters import (
+    intra_rater_table,
+    replicated_statistics,
+    require_same_ratings,
+)
+
+EXPECTED = ["expected", "expected_lower", "expected_upper"]
+
+
+def agreement_text(table: pd.DataFrame, level: float) -> str:
+    """Write the coefficients of :class:`assay.raters.agreements.Agreement`, and what is to be
+    noted.
+    """
+    told = table[["label", "statistic"]].assign(
+        observed=intervals(table, ["value", "lower", "upper"])
+    )
+    if table["expected"].notna().any():
+        told["expected"] = intervals(table, EXPECTED)
+    told["items"] = table["n_items"]
+    head = f"Agreement between raters ({percent(level)} interval, cluster bootstrap)"
+    notes = dict.fromkeys(text for text in table["note"] if text)
+    return "\n".join([head, told.to_string(index=False), *notes])
+
 
 Floats = NDArray[np.float64]
 NONE: Floats = np.zeros(0)
-
 ROUNDING = 1e-9
 """What coefficients of equal samples may differ by."""
-
 REPLICATES = 200
 """Most sets of answers that are drawn from a fitted model."""
-
 FEW_SHARED = 30
 """Items that a pair of raters should share: with fewer, Cohen's kappa leans towards 0."""
 
@@ -38,7 +61,6 @@ FEW_SHARED = 30
 MOSTLY_ONE = 0.9
 """Share of the answers that one class has, from which on chance alone explains four of five
 agreements and coefficients beyond chance are low (Feinstein & Cicchetti 1990)."""
-
 UNAFFECTED = ("percent", "gwet_ac1")
 """Coefficients that such a share does not lower."""
 
@@ -150,7 +172,7 @@ def agreement(
 
     Examples
     --------
-    >>> from assay.fits.simulation import simulate
+    >>> from assay.fits.simulate import simulate
     >>> ratings = simulate("retrieval", n_items=40, n_raters=4, ratings_per_item=3, rng=1)
     >>> result = agreement(ratings, labels="misleading", draws=100)
     >>> result.table["statistic"].tolist()

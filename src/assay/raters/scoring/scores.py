@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import Problem, RatingsError, UnknownNameError, suggest
-from assay._util.plurals import counted
+from assay._util.text import counted
 from assay._util.validation import require_number
 from assay.data.ratings import Ratings
 from assay.raters.scoring.truths import Truth

@@ -9,15 +9,13 @@ from numpy.typing import NDArray
 
 from assay._util.errors import ModelError
 from assay._util.validation import numbers_given, require_flag
-from assay.evaluation.item_weights import MEND
-from assay.raters.scoring import decisions
-from assay.raters.scoring.block import Setting
-from assay.raters.scoring.classes import class_grades, positive_classes
-from assay.raters.scoring.informed import informed_truth, saw_scores
-from assay.raters.scoring.rater import blocks
+from assay.evaluation.panels import MEND
+from assay.raters.scoring import functions
+from assay.raters.scoring.informed import design_range, informed_truth, saw_scores
+from assay.raters.scoring.measures import Setting
+from assay.raters.scoring.rater_scores import blocks
 from assay.raters.scoring.scores import Scores, read_scores
-from assay.raters.scoring.truths import Source, read_truth
-from assay.raters.scoring.weights import design_range
+from assay.raters.scoring.truths import Source, class_grades, positive_classes, read_truth
 
 Values = NDArray[np.float64]
 MOST = 200
@@ -91,10 +89,10 @@ def threshold_sweep(
     tables = [_tables(*block.pooled, passed) for block in blocks(known, setting)]
     hit, false_alarm, miss, rejection = np.concatenate(tables, axis=1)
     found = {
-        "precision": decisions.precision(hit, false_alarm),
-        "recall": decisions.recall(hit, miss),
-        "f1": decisions.f1(hit, false_alarm, miss),
-        "accuracy": decisions.accuracy(hit, false_alarm, miss, rejection),
+        "precision": functions.precision(hit, false_alarm),
+        "recall": functions.recall(hit, miss),
+        "f1": functions.f1(hit, false_alarm, miss),
+        "accuracy": functions.accuracy(hit, false_alarm, miss, rejection),
     }
     dims = ("chain", "draw", "threshold")
     variables: dict[str, Any] = {

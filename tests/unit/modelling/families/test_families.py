@@ -14,10 +14,10 @@ from assay.data.states import MISSING, state_space
 from assay.data.task import Label, Task
 from assay.modelling.confusion import Tilt
 from assay.modelling.families import default_priors
-from assay.modelling.menus import build_menu
-from assay.modelling.model import Structure, build_structure
+from assay.modelling.interface_rules import build_menu
 from assay.modelling.priors import write_prior
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 
 def built(task: str, raters: str, *, priors: dict | None = None, **sizes: object) -> Structure:

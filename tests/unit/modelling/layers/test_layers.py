@@ -11,9 +11,9 @@ import assay
 from assay._util.errors import ModelError
 from assay.inference.assumptions import stated_assumptions
 from assay.modelling.layers import difficulty_of
-from assay.modelling.model import Structure, build_structure
 from assay.modelling.priors import Prior
 from assay.modelling.spec import make_spec
+from assay.modelling.structure import Structure, build_structure
 
 SHARE = {"hard_share": Prior(name="Beta", values=(1.0, 4.0))}
 

@@ -11,21 +11,20 @@ from refusals import refusal
 
 import assay
 from assay._util.errors import FitError, FitWarning, ModelError
+from assay.data.overlap import ENOUGH, groups_tell
 from assay.data.ratings import Ratings
-from assay.data.witnesses import ENOUGH, groups_tell
 from assay.fits.datatree import spec_of
-from assay.inference import group_errors
-from assay.inference.assumptions import stated_assumptions
+from assay.inference import assumptions
+from assay.inference.assumptions import group_error_warnings, stated_assumptions
 from assay.inference.diagnostics import fit_warnings
-from assay.inference.group_errors import group_error_warnings
 from assay.modelling.layers.reference import check_reference, layered_groups, telling_items
-from assay.modelling.model import build_structure
 from assay.modelling.spec import make_spec
-from assay.reporting.limits import limits_section
+from assay.modelling.structure import build_structure
+from assay.reporting.fit import misfit_section
 from assay.reporting.material import Material
-from assay.reporting.model_checks import misfit_section
 from assay.reporting.page import Gap
-from assay.reporting.wrong_consensus import wrong_section
+from assay.reporting.provenance import limits_section
+from assay.reporting.sensitivity import wrong_section
 from assay.validation.posterior_predictive import ACROSS, WITHIN
 
 GROUPS = ("crowd", "expert")
@@ -310,7 +309,7 @@ def test_where_very_many_meet_on_few_items_replicates_are_not_waited_for(monkeyp
         "single", n_items=10, groups={"a": 5, "b": 5}, ratings_per_item=10, rng=1
     )
     structure = build_structure(ratings, make_spec())
-    monkeypatch.setattr(group_errors, "MOST_MEETINGS", 499)
+    monkeypatch.setattr(assumptions, "MOST_MEETINGS", 499)
     assert (
         group_error_warnings(structure, {}, np.zeros((1, 10), np.int16), np.random.default_rng(1))
         == []

@@ -15,10 +15,9 @@ from assay import cli
 from assay._util.errors import ModelError, RatingsError
 from assay.data.ratings import Ratings
 from assay.fits.datatree import ratings_of
-from assay.modelling.formulas import check_formula, covariate_names
-from assay.modelling.model import build_structure
-from assay.modelling.prevalence.covariates import find_covariates
-from assay.modelling.spec import make_spec
+from assay.modelling.prevalence.design import find_covariates
+from assay.modelling.spec import check_formula, covariate_names, make_spec
+from assay.modelling.structure import build_structure
 
 EFFECT = {"de": -1.0, "en": 0.0, "fr": 1.0}
 

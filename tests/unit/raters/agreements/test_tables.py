@@ -15,13 +15,13 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
 from assay._util.errors import FitError, ModelError, UnknownNameError
-from assay._util.words import interval
+from assay._util.text import interval
 from assay.data.ratings import Ratings
 from assay.data.rules import NOT_ASKED
 from assay.data.states import MISSING
 from assay.data.task import Label, Task
 from assay.data.task_files import load_task
-from assay.fits.simulation import simulate
+from assay.fits.simulate import simulate
 from assay.raters.agreements import WHOLE, agreement
 
 
@@ -85,7 +85,7 @@ def test_alpha_is_that_of_the_krippendorff_package(seed, missing):
 @pytest.mark.parametrize("seed", range(3))
 def test_alpha_of_bootstrap_samples_is_that_of_the_krippendorff_package(seed, monkeypatch):
     """Weighing counts anew is the same as repeating the items of the drawn clusters."""
-    from assay.raters.agreements import bootstrap as module
+    from assay.raters.agreements import coefficients as module
 
     table = random_table(seed, items=12)
     cluster = [f"c{n % 5}" for n in range(12)]
@@ -97,9 +97,8 @@ def test_alpha_of_bootstrap_samples_is_that_of_the_krippendorff_package(seed, mo
         return seen[-1]
 
     monkeypatch.setattr(module, "times_drawn", whole_clusters)
-    from assay.data.meetings import build_design
-    from assay.raters.agreements.columns import build_columns
-    from assay.raters.agreements.tallies import build_tally
+    from assay.data.overlap import build_design
+    from assay.raters.agreements.coefficients import build_columns, build_tally
 
     design = build_design(ratings)
     columns = build_columns(ratings.task, ratings.answers[design.first], ["grade"])

@@ -12,8 +12,8 @@ from refusals import refusal
 import assay
 from assay._util.errors import FitWarning, ModelError
 from assay.raters.scoring import MEASURES, score_rater, score_table, threshold_sweep
+from assay.raters.scoring.informed import item_weights
 from assay.raters.scoring.truths import read_truth
-from assay.raters.scoring.weights import item_weights
 
 RANKED = [name for name, measure in MEASURES.items() if measure.ranking]
 ITEMS = [f"i{n}" for n in range(40)]
@@ -51,7 +51,7 @@ def test_a_draw_is_scored_as_the_same_truth_alone(name: str) -> None:
 
 def test_blocks_of_draws_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = score_rater(draws(), scores(), clusters=CLUSTERS)
-    monkeypatch.setattr("assay.raters.scoring.rater.BLOCK_CELLS", 7 * len(ITEMS))
+    monkeypatch.setattr("assay.raters.scoring.rater_scores.BLOCK_CELLS", 7 * len(ITEMS))
     parts = score_rater(draws(), scores(), clusters=CLUSTERS)
     xr.testing.assert_allclose(parts, whole, rtol=1e-12)
     assert parts.attrs == whole.attrs

@@ -13,9 +13,8 @@ import assay
 from assay._util.errors import AssayError, ModelError, RatingsError, UnknownNameError
 from assay.data.ratings import Ratings
 from assay.raters.scoring import score_rater
-from assay.raters.scoring.classes import class_gains, positive_classes
 from assay.raters.scoring.scores import read_scores
-from assay.raters.scoring.truths import read_truth
+from assay.raters.scoring.truths import class_gains, positive_classes, read_truth
 
 GRADES = pd.CategoricalDtype(["no", "partially", "yes"], ordered=True)
 TRUTH = pd.Series(["no", "yes", "partially", "no"], index=list("abcd"), dtype=GRADES)

@@ -1,0 +1,125 @@
+"""Raters who disagree systematically: answers or scores that run against those of others."""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.text import counted, does, some
+from assay.checks.findings import Part, findings_on
+from assay.data.overlap import RaterPairs, opposite_pairs, rater_pairs
+from assay.data.ratings import Ratings
+
+_finding = findings_on("raters")
+
+
+def check_opposites(ratings: Ratings) -> Part:
+    """Say which raters agree so seldom that one may have the classes the wrong way round."""
+    names, labels = ratings.raters.index, ratings.task.label_names
+    pairs = [
+        f"{names[pair.one]} and {names[pair.other]} on {labels[pair.label]} (on {pair.same} of "
+        f"{pair.items} items, {pair.chance:.0f} by chance)"
+        for pair in opposite_pairs(ratings)
+    ]
+    if not pairs:
+        return Part(findings=())
+    text = (
+        f"{counted(len(pairs), 'pair')} of raters {does(len(pairs), 'agree')} far less often than "
+        "answers at random would. One rater of a pair may have the classes the wrong way round; "
+        f"a fit may believe the wrong one. Check how they coded their answers: {some(pairs)}"
+    )
+    return Part(
+        findings=(_finding("warning", text, code="opposite-raters", numbers={"pairs": len(pairs)}),)
+    )
+
+
+Floats = NDArray[np.float64]
+_score_directions_finding = findings_on("scores")
+AGAINST = -0.2
+"""Rank correlation below which scores run against each other."""
+CLEARLY = 4.0
+"""Standard errors by which the correlation is below 0 before it is said."""
+
+
+def check_score_directions(ratings: Ratings) -> Part:
+    """Say which raters' scores run against others': the family of scores cannot turn them round."""
+    pairs: list[str] = []
+    for n, label in enumerate(ratings.task.labels):
+        if len(label.classes) > 2 and not label.ordered:
+            continue
+        value, scored = _values(ratings, n)
+        told = np.isfinite(value)
+        if not scored.any():
+            continue
+        compared = rater_pairs(ratings.rater[told], ratings.item[told], len(ratings.raters))
+        if compared is None:
+            continue
+        names = ratings.raters.index
+        pairs += [
+            f"{names[one]} and {names[other]} on {label.name} (rank correlation {rho:.2f} on "
+            f"{items} items)"
+            for one, other, rho, items in _against(compared, value[told], scored)
+        ]
+    if not pairs:
+        return Part()
+    text = (
+        f"scores of {counted(len(pairs), 'pair')} of raters run against each other: one of the two "
+        "may score the wrong way round. Scores are to grow with the class, and raters='scored' "
+        "learns next to nothing from those that fall; write 1 - score in their place: "
+        f"{some(pairs)}"
+    )
+    return Part(
+        findings=(
+            _score_directions_finding(
+                "warning", text, code="opposite-scores", numbers={"pairs": len(pairs)}
+            ),
+        )
+    )
+
+
+def _values(ratings: Ratings, label: int) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return each first rating's score, or its answer on the same scale, and who gives scores.
+
+    Returns
+    -------
+    value : ndarray (rating,)
+    scored : ndarray of bool (rater,)
+    """
+    first = ratings.replicate == 0
+    score = np.where(first, ratings.scores[:, label], np.nan)
+    answer = np.where(first, ratings.answers[:, label], np.nan)
+    top = len(ratings.task.labels[label].classes) - 1
+    value = np.where(np.isfinite(score), score, np.where(answer >= 0, answer / top, np.nan))
+    scored = np.zeros(len(ratings.raters), bool)
+    scored[ratings.rater[np.isfinite(score)]] = True
+    return value, scored
+
+
+def _against(
+    pairs: RaterPairs, value: Floats, scored: NDArray[np.bool_]
+) -> list[tuple[int, int, float, int]]:
+    """Return the pairs, one of whom gives scores, that clearly run against each other.
+
+    Correlations on the items in common are of ranks among all that a rater gave.
+
+    Parameters
+    ----------
+    value : ndarray (rating,)
+    scored : ndarray of bool (rater,)
+
+    Returns
+    -------
+    list of tuple
+        The two raters, their rank correlation, and how many items they have in common.
+    """
+    pairs = pairs.chosen(scored[pairs.one] | scored[pairs.other])
+    by_rater = pd.Series(value).groupby(pairs.rater)
+    ranks = (by_rater.rank() - (by_rater.transform("size") + 1) / 2).to_numpy()
+    mean, mean_other = (total / pairs.items for total in pairs.totals(ranks))
+    square, square_other = (total / pairs.items for total in pairs.totals(ranks**2))
+    variance, variance_other = square - mean**2, square_other - mean_other**2
+    covariance = pairs.products(ranks) / pairs.items - mean * mean_other
+    scale = np.sqrt(np.maximum(variance * variance_other, 0))
+    rho = np.divide(covariance, scale, out=np.zeros(len(scale)), where=scale > 1e-9)
+    seen = (rho < AGAINST) & (rho < -CLEARLY / np.sqrt(pairs.items - 1))
+    columns = (pairs.one, pairs.other, rho, pairs.items)
+    return list(zip(*(column[seen].tolist() for column in columns), strict=True))

@@ -1,0 +1,457 @@
+"""What the data identify, what leans on the prior, and what more data would unlock."""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.text import counted, does, some
+from assay.checks.findings import Finding, Part, findings_on
+from assay.checks.items import other_witnesses, raters_of_items, settling_items, telling_items
+from assay.data.overlap import (
+    ENOUGH,
+    NO_GROUPS,
+    WITNESSES,
+    groups_of_items,
+    groups_tell,
+    rated_twice_and_by_others,
+)
+from assay.data.ratings import Ratings
+
+_finding = findings_on("what leans on the prior")
+FEW_ITEMS = 20
+"""Telling items of a class, or in all, below which what is said of it leans on the prior."""
+FEW_SHARED = 10
+"""Telling items of a rater below which the rater's reliability leans on the prior."""
+MOSTLY_ONCE = 0.5
+
+
+def check_leaning(ratings: Ratings) -> Part:
+    """Say which labels, reliabilities and rates lean on the prior, and for want of what.
+
+    A reliability is learned from *telling* items: those that two raters answered, or of which
+    the truth is known. What is told of a class, telling items tell on which the answers (or the
+    truth) are mostly that class.
+    """
+    telling = telling_items(ratings)
+    classes = class_table(ratings, telling)
+    raters = rater_table(ratings, telling)
+    found = [*_once(ratings, telling), *_twice(ratings, telling), *_classes(classes)]
+    found += [*_raters(raters), *_systems(ratings, telling)]
+    if not found:
+        text = "no class, rater or system has so few items in common that numbers lean on the prior"
+        silent = classes.loc[~classes["answered"], "label"].unique()
+        text += f", but for {some(list(silent))} without an answer" if len(silent) else ""
+        found = [_finding("ok", text, code="no-prior-leaning")]
+    return Part(findings=tuple(found), tables={"telling_items": classes, "shared_items": raters})
+
+
+def _once(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
+    """Say what the labels of items with one rater rest on; a warning if they are most items."""
+    raters = raters_of_items(ratings)
+    rated = int((raters > 0).sum())
+    once = int(((raters == 1) & ~telling).sum())
+    if not once:
+        return []
+    text = (
+        f"{once} of {rated} rated items ({once / rated:.0%}) {does(once, 'have')} a single rating, "
+        "so that each of their labels rests on one answer"
+    )
+    numbers = {"items": once, "of": rated, "share": once / rated}
+    if not telling.any():
+        text += (
+            ". Only the prior tells how reliable the raters are: rates and metrics over all items "
+            "are no surer than the prior. Collect second ratings of some of these items"
+        )
+        return [_finding("warning", text, code="single-rating-items", numbers=numbers)]
+    if once <= MOSTLY_ONCE * rated:
+        return [_finding("note", text, code="single-rating-items", numbers=numbers)]
+    text += (
+        f". The reliability of raters is learned from {counted(int(telling.sum()), 'item')} alone: "
+        "rates and metrics over all items are no surer than that. Collect second ratings of more "
+        "items"
+    )
+    return [
+        _finding(
+            "warning",
+            text,
+            code="single-rating-items",
+            numbers={**numbers, "telling": int(telling.sum())},
+        )
+    ]
+
+
+def _twice(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
+    """Say what two raters an item leave open; a warning if nothing else tells a little of it."""
+    settled = int(settling_items(ratings).sum())
+    pairs = int(telling.sum()) - settled
+    if settled >= FEW_ITEMS or not pairs:
+        return []
+    text = (
+        f"{counted(pairs, 'item', 'have')} two raters and no more, {settled or 'none'} "
+        f"{does(settled, 'have')} three or a known truth: two answers tell how often raters agree, "
+        "and neither how common a class is nor which way raters err, however many items there are"
+    )
+    others = other_witnesses(ratings)
+    text += "; that leans on the prior" + f", and on {' and '.join(others)}" * bool(others)
+    wanted = FEW_ITEMS - settled
+    there = f" (there {does(pairs, 'are')} {pairs})" * (pairs < wanted)
+    text += f". A third rater, or the truth, on {wanted} such items{there} would begin to tell"
+    return [
+        _finding(
+            "note" if others else "warning",
+            text,
+            leans=True,
+            code="two-ratings-items",
+            numbers={"items": pairs, "settled": settled, "wanted": wanted},
+        )
+    ]
+
+
+def class_table(ratings: Ratings, telling: NDArray[np.bool_]) -> pd.DataFrame:
+    """Return per label and class the number of telling items that are mostly of that class.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``label``, ``class``, ``items``, ``answered`` (whether the label has any answer).
+    """
+    lines = []
+    for column, label in enumerate(ratings.task.labels):
+        answers = ratings.answers[:, column]
+        rows = np.flatnonzero(answers >= 0)
+        votes = np.zeros((len(ratings.items), len(label.classes)), np.int64)
+        np.add.at(votes, (ratings.item[rows], answers[rows]), 1)
+        truth = ratings.truth[:, column]
+        known = np.flatnonzero(truth >= 0)
+        votes[known] = 0
+        votes[known, truth[known]] = 1
+        mostly = (votes > 0) & (2 * votes >= votes.sum(axis=1, keepdims=True))
+        counts = mostly[telling].sum(axis=0)
+        answered = len(rows) > 0
+        lines += [
+            {"label": label.name, "class": name, "items": int(n), "answered": answered}
+            for name, n in zip(label.classes, counts, strict=True)
+        ]
+    return pd.DataFrame(lines, columns=["label", "class", "items", "answered"])
+
+
+def _classes(table: pd.DataFrame) -> list[Finding]:
+    """Name the classes that few telling items show, with the labels that they are of."""
+    said = []
+    for label, lines in table[table["answered"]].groupby("label", sort=False):
+        few = lines[lines["items"] < FEW_ITEMS]
+        binary = list(lines["class"]) == ["no", "yes"]
+        shown = [
+            _reliability(str(name), int(items), binary=binary)
+            for name, items in zip(few["class"], few["items"], strict=True)
+        ]
+        if shown:
+            said.append(f"{label}: {', '.join(shown)}")
+    if not said:
+        return []
+    text = (
+        f"some reliabilities rest on fewer than {FEW_ITEMS} items with two raters or a known truth "
+        f"({'; '.join(said)}): they lean on the prior, and with them the rates of those labels and "
+        "every metric that counts them"
+    )
+    return [
+        _finding(
+            "note",
+            text,
+            leans=True,
+            code="few-items-classes",
+            numbers={"labels": len(said), "items": FEW_ITEMS},
+        )
+    ]
+
+
+def _reliability(name: str, items: int, *, binary: bool) -> str:
+    """Name the reliability on a class, or the class, with the items it rests on."""
+    if not binary:
+        return f"{name} on about {items}"
+    what = "sensitivity" if name == "yes" else "specificity"
+    return f"{what} rests on about {items} items"
+
+
+def rater_table(ratings: Ratings, telling: NDArray[np.bool_]) -> pd.DataFrame:
+    """Return per rater the items answered and those of them that are telling.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``rater``, ``items``, ``shared``.
+    """
+    answered = ~ratings.abstained
+    pairs = pd.DataFrame({"rater": ratings.rater[answered], "item": ratings.item[answered]})
+    pairs = pairs.drop_duplicates()
+    size = len(ratings.raters)
+    shared = pairs.loc[telling[pairs["item"].to_numpy()], "rater"]
+    return pd.DataFrame(
+        {
+            "rater": ratings.raters.index.to_numpy(object),
+            "items": np.bincount(pairs["rater"], minlength=size),
+            "shared": np.bincount(shared, minlength=size),
+        }
+    )
+
+
+def _raters(table: pd.DataFrame) -> list[Finding]:
+    few = table[(table["items"] > 0) & (table["shared"] < FEW_SHARED)]
+    if few.empty:
+        return []
+    names = [f"{line.rater} ({line.shared} of {line.items})" for line in few.itertuples()]
+    text = (
+        f"{len(few)} of {len(table)} raters {does(len(few), 'share')} fewer than {FEW_SHARED} "
+        "items with another rater or the truth, and the reliability of each leans on the group and "
+        f"the prior: {some(names)}"
+    )
+    return [
+        _finding(
+            "note",
+            text,
+            leans=True,
+            code="few-shared-items",
+            numbers={"raters": len(few), "of": len(table), "items": FEW_SHARED},
+        )
+    ]
+
+
+def _systems(ratings: Ratings, telling: NDArray[np.bool_]) -> list[Finding]:
+    """Name the systems of which few telling items are."""
+    places = ratings.panels[["system", "item"]].drop_duplicates()
+    shared = places[telling[places["item"].to_numpy()]].groupby("system").size()
+    few = [s for s in ratings.systems if int(shared.get(s, 0)) < FEW_ITEMS]
+    if not few:
+        return []
+    names = [f"{name} {int(shared.get(name, 0))}" for name in few]
+    text = (
+        f"{len(few)} of {len(ratings.systems)} systems have fewer than {FEW_ITEMS} items that two "
+        "raters or the truth tell about: that raters err on them as on the others is an "
+        f"assumption, and comparisons rest on it: {some(names)}"
+    )
+    return [
+        _finding(
+            "note",
+            text,
+            code="few-items-systems",
+            numbers={"systems": len(few), "of": len(ratings.systems), "items": FEW_ITEMS},
+        )
+    ]
+
+
+_reach_finding = findings_on("what can be answered")
+RANKED_METRICS = frozenset({
+    "topical_precision_at_k", "sufficiency_hit_at_k", "sufficiency_rate_at_k",
+    "misleading_context_rate_at_k", "mean_reciprocal_rank_at_k", "ndcg_at_k",
+})  # fmt: skip
+WANTED = 100
+"""Items that tell of errors, from which on they tell more than the prior does: a number and not a
+share, since a reliability of 0.9 is known to within 0.03 (an SD) from 100 ratings, of few or many.
+"""
+SHOWN = 0.9
+"""Reliability of which it is said how well it can be known."""
+MOST = 0.5
+"""Share of the raters with few telling items above which only what they have in common is told."""
+
+
+def check_reach(ratings: Ratings) -> Part:
+    """Say which questions the data can answer."""
+    found = [
+        _comparison(ratings),
+        *_lists(ratings),
+        *_reach_reliability(ratings),
+        *_groups(ratings),
+    ]
+    return Part(findings=tuple(found))
+
+
+def _comparison(ratings: Ratings) -> Finding:
+    count = len(ratings.systems)
+    if count > 1:
+        return _reach_finding(
+            "ok",
+            f"{count} systems can be compared: {', '.join(ratings.systems[:8])}",
+            code="comparable-systems",
+            numbers={"systems": count},
+        )
+    if count == 1:
+        return _reach_finding(
+            "note",
+            "one system: nothing to compare it with",
+            code="no-comparison",
+            numbers={"systems": count},
+        )
+    return _reach_finding(
+        "note",
+        "no column names a system: no comparison of systems; unlock it with system= or panels=",
+        code="no-comparison",
+        numbers={"systems": count},
+    )
+
+
+def _lists(ratings: Ratings) -> list[Finding]:
+    if not RANKED_METRICS & set(ratings.task.metrics):
+        return []
+    roles = set(", ".join(ratings.accounting.roles["role"]).split(", "))
+    lonely = ratings.panels["panel"].nunique() == len(ratings.panels)
+    if lonely:
+        text = (
+            "every item is a list of its own: metrics at K, MRR and NDCG need ranked lists; "
+            "unlock them with cluster= or panel=, and rank="
+        )
+        return [_reach_finding("warning", text, code="no-ranked-lists")]
+    if ratings.accounting.rows_read and "rank" not in roles and len(roles) > 1:
+        text = (
+            "no column gives the rank: MRR and NDCG rest on the order of the file; "
+            "unlock them with rank="
+        )
+        return [_reach_finding("warning", text, code="no-ranks")]
+    return [
+        _reach_finding(
+            "ok",
+            "items stand in ranked lists: metrics at K, MRR and NDCG can be computed",
+            code="ranked-lists",
+        )
+    ]
+
+
+def _reach_reliability(ratings: Ratings) -> list[Finding]:
+    """Say what items that two raters answered, or whose truth is known, tell of reliability."""
+    telling = telling_items(ratings)
+    count, settled = int(telling.sum()), int(settling_items(ratings).sum())
+    others = other_witnesses(ratings)
+    if count < FEW_ITEMS:
+        none = "no item has two raters or a known truth: reliabilities are the prior's"
+        text = f"{_lean(count) if count else none}; {_takes()}"
+        return [
+            _reach_finding(
+                "warning",
+                text,
+                leans=True,
+                code="reliability-from-prior",
+                numbers={"items": count, "wanted": WANTED},
+            )
+        ]
+    only_pairs = settled < FEW_ITEMS and settled < count
+    if only_pairs and not others:
+        how = f"from {count} items), which way they err {'hardly' if settled else 'not'}"
+        return [
+            _reach_finding(
+                "note",
+                f"how often raters agree can be learned ({how}",
+                code="agreement-alone",
+                numbers={"items": count},
+            )
+        ]
+    classes, raters = _leaning(ratings, telling)
+    if classes == 1:
+        text = f"{_lean(count)}, fewer than {FEW_ITEMS} of each class"
+        return [
+            _reach_finding(
+                "note", text, leans=True, code="reliability-from-prior", numbers={"items": count}
+            )
+        ]
+    ways = f"; which way they err, as far as {' and '.join(others)} tell" * only_pairs
+    most = raters > MOST
+    few = ["classes"] * (classes > 0) + ["raters"] * (0 < raters <= MOST)
+    but = f", but for the {' and '.join(few)} said to lean on the prior" * bool(few)
+    roughly = ""
+    if count < WANTED:
+        roughly = f" roughly (a reliability of {SHOWN} to within {_spread(count):.2f} at best)"
+    text = (
+        f"the raters' {'mean ' * most}reliability can be learned{roughly} from "
+        f"{_sources(ratings, count)}{but}{ways}"
+    )
+    return [
+        _reach_finding(
+            "note" if roughly else "ok",
+            text,
+            code="learnable-reliability",
+            numbers={"items": count, "spread": _spread(count)},
+        )
+    ]
+
+
+def _sources(ratings: Ratings, telling: int) -> str:
+    """Name what makes items tell: several raters, known truth."""
+    several = int((raters_of_items(ratings) >= 2).sum())
+    there = {"items they share": several > 0, "known truth": telling > several}
+    return " and ".join(words for words, some_items in there.items() if some_items)
+
+
+def _lean(telling: int) -> str:
+    return f"reliabilities lean on the prior: {counted(telling, 'item', 'tell')} of them"
+
+
+def _takes() -> str:
+    """Say how many items tell a reliability how well."""
+    return (
+        f"{WANTED} items with three raters or a known truth tell a reliability of {SHOWN} to "
+        f"within {_spread(WANTED):.2f} at best"
+    )
+
+
+def _leaning(ratings: Ratings, telling: NDArray[np.bool_]) -> tuple[float, float]:
+    """Return the share of classes, and of raters, on which few items tell; 0 if there are none."""
+    classes, raters = class_table(ratings, telling), rater_table(ratings, telling)
+    few_classes = (classes["items"] < FEW_ITEMS)[classes["answered"]]
+    few_raters = (raters["shared"] < FEW_SHARED)[raters["items"] > 0]
+    found = [float(few.mean()) if len(few) else 0.0 for few in (few_classes, few_raters)]
+    return found[0], found[1]
+
+
+def _spread(count: int) -> float:
+    """Return the SD of the share of right answers to so many items, at the shown reliability."""
+    return float(np.sqrt(SHOWN * (1 - SHOWN) / count))
+
+
+def _groups(ratings: Ratings) -> list[Finding]:
+    """Say whether it can be asked if a group errs together, and of whose consensus."""
+    names = list(dict.fromkeys(map(str, ratings.raters["group"])))
+    if len(names) < 2:
+        text = (
+            "all raters are one group: whether a group (e.g. models) errs together cannot be "
+            "asked; unlock it with group="
+        )
+        return [_reach_finding("note", text, code="one-rater-group")]
+    told = {name: int(rated_twice_and_by_others(ratings, name).sum()) for name in names}
+    able = [
+        f"reference={name!r} ({n} items)"
+        for name, n in told.items()
+        if n >= ENOUGH and name not in NO_GROUPS
+    ]
+    text = (
+        "whether a group errs together can be asked where the consensus of another, with two "
+        f"ratings an item, counts as the truth: {some(able)}"
+    )
+    if not able:
+        text = (
+            "whether a group errs together can hardly be asked: no group has two ratings each on "
+            f"{ENOUGH} items that others rated too"
+        )
+    found = [
+        _reach_finding(
+            "note",
+            text,
+            code="joint-errors-askable" if able else "joint-errors-not-askable",
+            numbers={"groups": len(able), "items": ENOUGH},
+        )
+    ]
+    if groups_tell(ratings):
+        seen = int((groups_of_items(ratings) >= WITNESSES).sum())
+        text = (
+            f"{seen} items were rated by {WITNESSES} groups or more: without a reference all "
+            "raters count as independent witnesses, and intervals miss the truth if those of a "
+            "group err together; reference='groups' learns how often from what the groups agree "
+            "on, and costs little if they do not"
+        )
+        found.append(
+            _reach_finding(
+                "warning",
+                text,
+                proposes="reference",
+                code="groups-may-err-together",
+                numbers={"items": seen, "groups": WITNESSES},
+            )
+        )
+    return found

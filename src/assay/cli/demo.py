@@ -1,0 +1,473 @@
+"""The demo: the whole path twice, on real ratings and on a SIMULATED study with known truth."""
+
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+from rich.console import Console, Group
+from rich.text import Text
+
+from assay._util.errors import FitError, FitWarning
+from assay._util.files import require_place
+from assay._util.text import interval, lines_of
+from assay.checks import check
+from assay.data.majority_vote import majority_labels
+from assay.data.ratings import Ratings
+from assay.display import terminal
+from assay.display.frames import labels_frame, least_certain, reliability_frame
+from assay.display.notes import ESTIMAND_WORDS, KIND_WORDS, convergence_words
+from assay.display.rater_tables import class_tables
+from assay.display.terminal import indented, make_table
+from assay.evaluation import majority_metrics, metrics, metrics_of_labels
+from assay.evaluation.estimands import ESTIMANDS
+from assay.fits.simulate import simulate
+from assay.fits.storage import save
+from assay.fits.summary import summarize
+from assay.inference.fit import fit
+from assay.inference.settings import Effort
+from assay.io.datasets import SOURCE, anesthesia_ratings
+
+QUERIES, CHUNKS, SYSTEMS, RATERS = 30, 5, 2, 6
+POPULATION_QUERIES = 2000
+METHODS = ("posterior", "majority vote")
+# Answers right with this probability: relevant no, yes; sufficient no, yes; misleading no, yes.
+# Five careful raters are a little lenient and overlook a third of what misleads; the last is poor.
+ACCURACY = np.array(
+    [
+        [0.82, 0.94, 0.86, 0.90, 0.95, 0.70],
+        [0.78, 0.95, 0.84, 0.92, 0.93, 0.72],
+        [0.85, 0.93, 0.88, 0.88, 0.96, 0.66],
+        [0.80, 0.92, 0.85, 0.90, 0.94, 0.70],
+        [0.76, 0.96, 0.82, 0.93, 0.95, 0.62],
+        [0.55, 0.85, 0.65, 0.80, 0.88, 0.45],
+    ]
+)
+# On the logit scale, in the order of the labels: about two thirds of the chunks are relevant, a
+# quarter sufficient, an eighth misleading; the second system and the first ranks are better, and
+# queries differ with an SD of 1, for the two systems with a correlation of 0.7.
+VALUES: dict[str, NDArray[np.float64]] = {
+    "main": np.array([0.6, -0.8, -1.6]),
+    "interaction_sd": np.array(1.0),
+    "interaction_offset": np.array([-0.5]),
+    "system_sd": np.array(1.0),
+    "system_offset": np.array([[-0.4, -0.3, 0.3], [0.4, 0.3, -0.3]]),
+    "rank_sd": np.array(1.0),
+    "rank_offset": np.outer(np.linspace(0.6, -0.6, CHUNKS), [1.0, 1.0, -0.3]),
+    "cluster_loading": np.array([1.0, 1.0, -0.5]),
+    "system_correlation": np.array(0.7),
+    "accuracy": ACCURACY,
+}
+
+
+LONG = Effort(draws=700, tune=400, chains=4, target_accept=0.9)
+EFFORTS = {"real": LONG, "simulated": LONG}
+QUICK = replace(LONG, draws=200, tune=200)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RealStudy:
+    """Real ratings, their fit, and what is concluded, as data frames."""
+
+    ratings: Ratings
+    fit: xr.DataTree
+    prevalence: Mapping[str, pd.DataFrame]
+    reliability: pd.DataFrame
+    labels: pd.DataFrame
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SimulatedStudy:
+    """SIMULATED ratings, their fit, and what is concluded beside the truth.
+
+    ``metrics`` has a line per estimand, metric and system: ``truth``, ``posterior`` and
+    ``majority vote``, the last two with ``lower`` and ``upper`` (columns of two levels).
+    """
+
+    ratings: Ratings
+    fit: xr.DataTree
+    reliability: pd.DataFrame
+    metrics: pd.DataFrame
+
+
+def real_study(effort: Effort, *, seed: int = 1, progress: bool = False) -> RealStudy:
+    """Fit the ratings of Dawid & Skene (1979) and conclude.
+
+    Parameters
+    ----------
+    effort : Effort
+    seed : int
+    progress : bool
+        Whether to show a progress bar on standard error.
+    """
+    ratings = anesthesia_ratings()
+    tree = _fit(ratings, effort, seed, progress)
+    codes = majority_labels(ratings)[:, 0]
+    told = labels_frame(tree)
+    return RealStudy(
+        ratings=ratings,
+        fit=tree,
+        prevalence={e: summarize(metrics(tree, estimand=e)) for e in ESTIMANDS},
+        reliability=reliability_frame(tree),
+        labels=told.assign(majority_vote=np.array(ratings.task.labels[0].classes)[codes]),
+    )
+
+
+def simulated_ratings(seed: int = 1, *, queries: int = QUERIES) -> Ratings:
+    """Simulate a retrieval study: a tenth of the chunks rated three times, the rest once."""
+    items = queries * CHUNKS * SYSTEMS
+    often = np.arange(items) % 10 == 0
+    # Sorted by cluster, system and rank in turn, a stride would take one rank only.
+    often = np.random.default_rng(seed).permutation(often)
+    return simulate(
+        "retrieval",
+        raters="class_conditional",
+        values=VALUES,
+        n_items=items,
+        n_raters=RATERS,
+        ratings_per_item=[3 if again else 1 for again in often],
+        n_systems=SYSTEMS,
+        n_clusters=queries,
+        rng=seed,
+    )
+
+
+def simulated_study(effort: Effort, *, seed: int = 1, progress: bool = False) -> SimulatedStudy:
+    """Fit a SIMULATED study and conclude, beside the truth.
+
+    Parameters
+    ----------
+    effort : Effort
+    seed : int
+        Of the simulation and of the fit.
+    progress : bool
+        Whether to show a progress bar on standard error.
+    """
+    ratings = simulated_ratings(seed)
+    tree = _fit(ratings, effort, seed, progress)
+    return SimulatedStudy(
+        ratings=ratings,
+        fit=tree,
+        reliability=_with_truth(reliability_frame(tree, "raw"), ratings),
+        metrics=_metrics_with_truth(ratings, tree),
+    )
+
+
+def _fit(ratings: Ratings, effort: Effort, seed: int, progress: bool) -> xr.DataTree:
+    with warnings.catch_warnings():
+        # The report says what the warnings say.
+        warnings.simplefilter("ignore", FitWarning)
+        return fit(
+            ratings, draws=effort.draws, tune=effort.tune, chains=effort.chains, rng=seed,
+            target_accept=effort.target_accept, progress=progress,
+        )  # fmt: skip
+
+
+def _with_truth(reliability: pd.DataFrame, ratings: Ratings) -> pd.DataFrame:
+    """Lines of the right answers, with the accuracy that the simulation gave them."""
+    right = reliability[reliability["true_class"] == reliability["reported_class"]]
+    raters, labels = list(ratings.raters.index), ratings.task.label_names
+    row = [raters.index(name) for name in right["rater"]]
+    column = [
+        2 * labels.index(label) + (true == "yes")
+        for label, true in zip(right["label"], right["true_class"], strict=True)
+    ]
+    return right.assign(truth=ACCURACY[row, column])
+
+
+def _metrics_with_truth(ratings: Ratings, tree: xr.DataTree) -> pd.DataFrame:
+    """Metrics of both estimands: truth, posterior, majority vote."""
+    many = simulated_ratings(10_000, queries=POPULATION_QUERIES)
+    truths = {"finite": _truth(ratings), "population": _truth(many)}
+    key = ["metric", "system"]
+    vote = majority_metrics(ratings).set_index(key)[["value", "lower", "upper"]]
+    vote.columns = pd.Index(["mean", "lower", "upper"])
+    parts = {}
+    for estimand in ESTIMANDS:
+        told = summarize(metrics(tree, estimand=estimand)).set_index(key)
+        posterior = told[["mean", "lower", "upper"]]
+        parts[estimand] = pd.concat(
+            {"truth": truths[estimand], "posterior": posterior, "majority vote": vote}, axis=1
+        )
+    return pd.concat(parts, names=["estimand"])
+
+
+def _truth(ratings: Ratings) -> pd.DataFrame:
+    assert ratings.simulated is not None
+    known = metrics_of_labels(ratings.simulated.truth, ratings)
+    return known.set_index(["metric", "system"])[["value"]]
+
+
+def covered(table: pd.DataFrame) -> pd.DataFrame:
+    """Say which intervals of a :class:`SimulatedStudy`'s metrics hold the truth.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Lines as in ``table``, a column of booleans per method.
+    """
+    truth = table["truth", "value"]
+    return pd.DataFrame(
+        {m: (table[m, "lower"] <= truth) & (truth <= table[m, "upper"]) for m in METHODS}
+    )
+
+
+UNCERTAIN = 6
+
+
+def show_real(console: Console, study: RealStudy) -> None:
+    """Print the part on real ratings."""
+    console.print(Text("1. REAL RATINGS", "bold"))
+    console.print(
+        Text(
+            f"{SOURCE}: 45 patients, fitness for anaesthesia from 1 (fit) to 4 (unfit), judged by "
+            "five anaesthetists. The first judged each form three times; these replicates hang "
+            "together: they share what is peculiar to rater and form. Copies of the table differ "
+            "in one digit, of patient 7.\n"
+        )
+    )
+    _show_check_and_fit(console, study.ratings, study.fit)
+    for table in class_tables(study.reliability, study.ratings.task):
+        _show(console, table)
+    least = least_certain(study.labels, UNCERTAIN)
+    _show(console, terminal.labels_table(least, len(study.labels), list(least["majority_vote"])))
+    _show(console, terminal.metrics_table(study.prevalence))
+
+
+def show_simulated(console: Console, study: SimulatedStudy) -> None:
+    """Print the part on SIMULATED ratings."""
+    console.print(Text("2. A SIMULATED STUDY, SO THAT THE TRUTH IS KNOWN", "bold"))
+    console.print(
+        Text(
+            f"SIMULATED: two systems retrieve {CHUNKS} chunks for each of {QUERIES} queries; "
+            f"{RATERS} raters, one of them poor, answer three questions about each chunk in an "
+            "interface that blocks contradictions. A tenth of the chunks is rated three times, "
+            "the rest once. The fit does not see the truth.\n"
+        )
+    )
+    _show_check_and_fit(console, study.ratings, study.fit)
+    _show(console, simulated_reliability_table(study.reliability))
+    for estimand in ESTIMANDS:
+        _show(console, simulated_metrics_table(study.metrics, estimand))
+    console.print(Text("\n".join(["SIMULATED: how many intervals hold the truth", *tally(study)])))
+    console.print()
+
+
+def _show(console: Console, table: Group) -> None:
+    console.print(table)
+    console.print()
+
+
+def _show_check_and_fit(console: Console, ratings: Ratings, tree: xr.DataTree) -> None:
+    """Print the worst findings of the check and the convergence of the fit."""
+    report = check(ratings)
+    found = [str(f) for f in report.at_least("warning")] or ["nothing to warn about"]
+    console.print(Text(f"Check: {report.summary}"), indented(found))
+    console.print(Text("Convergence:"), indented(convergence_words(tree)))
+    console.print()
+
+
+def simulated_reliability_table(frame: pd.DataFrame) -> Group:
+    """Return the table of raters beside the truth."""
+    told = {
+        (line["label"], line["rater"], line["true_class"]): (
+            f"{line['truth']:.2f}",
+            _told(line, line["truth"]),
+        )
+        for line in lines_of(frame)
+    }
+    rows: list[list[str]] = []
+    for label in dict.fromkeys(frame["label"]):
+        rows.append([label])
+        for rater in dict.fromkeys(frame["rater"]):
+            rows.append([f"  {rater}", *told[label, rater, "yes"], *told[label, rater, "no"]])
+    return make_table(
+        "SIMULATED: raters, posterior mean (95% interval)",
+        ["label, rater", "TRUTH", "sensitivity", "TRUTH", "specificity"],
+        rows,
+        caption=f"Kind raw: {KIND_WORDS['raw']}. * the interval misses the TRUTH.",
+    )
+
+
+def simulated_metrics_table(table: pd.DataFrame, estimand: str) -> Group:
+    """Return the table of metrics of one estimand beside the truth."""
+    rows: list[list[str]] = []
+    part = table[table.index.get_level_values("estimand") == estimand].droplevel("estimand")
+    truths = part["truth", "value"]
+    told = {method: _column(part, method) for method in METHODS}
+    for n, (metric, system) in enumerate(part.index.to_list()):
+        if [metric] not in rows:
+            rows.append([metric])
+        rows.append([f"  {system}", f"{truths.iloc[n]:.2f}", *(told[m][n] for m in METHODS)])
+    return make_table(
+        f"SIMULATED: metrics, estimand {estimand} ({ESTIMAND_WORDS[estimand]})",
+        ["metric, system", "TRUTH", "posterior mean (95%)", "majority vote (95%)"],
+        rows,
+        caption="Reference: consensus of all raters; no fit sees the TRUTH. Majority vote with a "
+        "cluster bootstrap. * the interval misses the TRUTH.",
+    )
+
+
+def _column(part: pd.DataFrame, method: str) -> list[str]:
+    """Write the estimates of one method."""
+    lines = pd.DataFrame({k: part[method, k] for k in ("mean", "lower", "upper")})
+    truths = part["truth", "value"]
+    return [_told(line, t) for line, t in zip(lines_of(lines), truths, strict=True)]
+
+
+def _told(line: Mapping[str, Any], truth: float) -> str:
+    """Write an estimate, with a star if its interval misses the truth."""
+    star = "" if line["lower"] <= truth <= line["upper"] else "*"
+    return interval(line["mean"], line["lower"], line["upper"], 2) + star
+
+
+def tally(study: SimulatedStudy) -> list[str]:
+    """Count the true values that lie in each method's interval, in sentences."""
+    hits = covered(study.metrics)
+    lines = []
+    for estimand in ESTIMANDS:
+        part = hits.loc[estimand]
+        counts = ", ".join(f"{m} {int(part[m].sum())} of {len(part)}" for m in METHODS)
+        lines.append(f"  {estimand} ({ESTIMAND_WORDS[estimand]}): {counts}")
+    return lines
+
+
+def demo_data(real: RealStudy, simulated: SimulatedStudy) -> dict[str, Any]:
+    """Return what the demo found, ready for JSON."""
+    flat = simulated.metrics.copy()
+    flat.columns = pd.Index([" ".join(pair) for pair in flat.columns])
+    return {
+        "real": {
+            "source": SOURCE,
+            "convergence": convergence_words(real.fit),
+            "prevalence": _records(pd.concat(real.prevalence.values())),
+            "raters": _records(real.reliability),
+            "labels": _records(real.labels),
+        },
+        "SIMULATED": {
+            "convergence": convergence_words(simulated.fit),
+            "raters": _records(simulated.reliability),
+            "metrics": _records(flat.reset_index()),
+        },
+    }
+
+
+def _records(frame: pd.DataFrame) -> Any:
+    return json.loads(frame.to_json(orient="records", double_precision=15))
+
+
+FILES = {"real": "demo_anesthesia.nc", "simulated": "demo_SIMULATED.nc"}
+REPORTS = {"real": "assay-demo-report.html", "simulated": "assay-demo-report-SIMULATED.html"}
+NOTICES = {
+    "real": "",
+    "simulated": "SIMULATED: these ratings were drawn from a model. They show what a comparison of "
+    "two systems looks like, and say nothing of any real one.",
+}
+TITLES = {
+    "real": "Fitness for anaesthesia, judged by five anaesthetists",
+    "simulated": "SIMULATED: two retrieval systems, judged by six raters",
+}
+CLAIMS = {"real": (), "simulated": ("system_2 > system_1 on ndcg_at_k",)}
+
+
+def run_demo(
+    console: Console,
+    *,
+    seed: int = 1,
+    quick: bool = False,
+    keep: Path | None = None,
+    report: bool = True,
+    progress: bool = True,
+    as_json: bool = False,
+) -> None:
+    """Run both parts of the demo and show them as they are ready.
+
+    Parameters
+    ----------
+    console : rich.console.Console
+    seed : int
+    quick : bool
+        Few draws: a first look, with the warnings that such draws deserve.
+    keep : path, optional
+        A folder where the two fits are saved, and the reports if they are asked for.
+    report : bool
+        Whether to write a report of each part; into the current folder unless ``keep`` is given.
+    progress : bool
+        Whether to show progress bars on standard error.
+    as_json : bool
+        Print one JSON object in place of tables.
+    """
+    if keep is not None:
+        _make_folder(keep)
+    if report:
+        for name in REPORTS.values():
+            require_place((keep or Path()) / name, example=name)
+    efforts = dict.fromkeys(EFFORTS, QUICK) if quick else EFFORTS
+    real = real_study(efforts["real"], seed=seed, progress=progress)
+    _keep(real.fit, keep, FILES["real"])
+    if not as_json:
+        show_real(console, real)
+    simulated = simulated_study(efforts["simulated"], seed=seed, progress=progress)
+    _keep(simulated.fit, keep, FILES["simulated"])
+    if as_json:
+        console.file.write(json.dumps(demo_data(real, simulated)) + "\n")
+    else:
+        show_simulated(console, simulated)
+    written = []
+    if report:
+        trees = {"real": real.fit, "simulated": simulated.fit}
+        written = [_report(name, tree, keep or Path(), seed) for name, tree in trees.items()]
+    if not as_json:
+        console.print(Text(_next_steps(keep, written)))
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FitError(
+            f"cannot make the folder {folder}: {error.strerror or error}", code="file-not-written"
+        ) from None
+
+
+def _keep(tree: xr.DataTree, folder: Path | None, name: str) -> None:
+    if folder is not None:
+        save(tree, folder / name)
+
+
+def _report(name: str, tree: xr.DataTree, folder: Path, seed: int) -> Path:
+    """Write the report of one part, without what would take longer than the demo has."""
+    from assay.reporting import report
+
+    return report(
+        tree,
+        folder / REPORTS[name],
+        claims=CLAIMS[name],
+        budget=False,
+        title=TITLES[name],
+        notice=NOTICES[name],
+        command=f"assay demo --seed {seed}",
+    )
+
+
+def _next_steps(keep: Path | None, reports: Sequence[Path]) -> str:
+    lines = [
+        "Next, with ratings of your own (columns item, rater and one per label):",
+        "  assay check ratings.csv --task retrieval",
+        "  assay fit ratings.csv --task retrieval -o fit.nc",
+        "  assay metrics fit.nc    assay raters fit.nc    assay labels fit.nc",
+        "  assay compare fit.nc    assay report fit.nc -o report.html",
+    ]
+    if keep is None:
+        lines.append("assay demo --keep FOLDER saves the two fits of this demo.")
+    else:
+        lines.append(f"The fits of this demo: {', '.join(FILES.values())} in {keep}.")
+    if reports:
+        lines += ["Its reports, to be opened in a browser:", *(f"  {path}" for path in reports)]
+    return "\n".join(lines)

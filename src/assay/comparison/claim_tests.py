@@ -1,0 +1,453 @@
+"""check_claim: a claim is supported, contradicted or undecided, and what would decide it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import ceil
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from assay._util.errors import UnknownNameError, suggest
+from assay._util.intervals import interval_ends, require_level, tails
+from assay.comparison.claims import Claim, parse_claim
+from assay.comparison.decisions import Verdict, about, chance, left_out, settled, with_interval
+from assay.data.ratings import Ratings
+from assay.evaluation import metrics
+from assay.evaluation.estimands import Estimand, is_modelled
+from assay.evaluation.panels import By, Incomplete, PanelLayout, panel_layout
+from assay.evaluation.variance import effective_draws
+from assay.fits.datatree import ratings_of
+
+SMALLEST = 1e-3
+"""A thousand times the data: what would take more is not going to be decided by data."""
+STEPS = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spread:
+    """The posterior of what a claim bounds, and where its variance comes from.
+
+    Attributes
+    ----------
+    mean, variance : float
+    clusters_share : float
+        Part of the variance, in [0, 1], that is due to which clusters were sampled; the rest is
+        due to labels and parameters.
+    n_clusters : int
+    ratings_per_item : float
+        Mean over the items that have a rating.
+    """
+
+    mean: float
+    variance: float
+    clusters_share: float
+    n_clusters: int
+    ratings_per_item: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deciding:
+    """What more data would decide a claim, if the estimate stayed where it is.
+
+    Attributes
+    ----------
+    verdict : {"supported", "contradicted"}
+        Which way it would be decided.
+    clusters : int or None
+        How many more clusters, rated as now; None if they would not decide it.
+    ratings_per_item : int or None
+        How many more ratings of each item; None if they would not decide it.
+    sentence : str
+    """
+
+    verdict: str
+    clusters: int | None
+    ratings_per_item: int | None
+    sentence: str
+
+
+def what_would_decide(
+    spread: Spread,
+    region: tuple[float, float],
+    level: float,
+    *,
+    population: bool,
+    modelled: bool = False,
+) -> Deciding:
+    r"""Say how much more data would decide a claim.
+
+    Parameters
+    ----------
+    spread : Spread
+    region : (float, float)
+        Where the claim is true.
+    level : float
+        Probability of the interval that gives the verdict.
+    population : bool
+        Whether the claim is about clusters like these; one about these items gains nothing from
+        other clusters.
+    modelled : bool
+        Whether the population is the model's own: what these clusters teach of it is not told
+        apart from what their ratings do, so that no number of ratings is given.
+
+    Returns
+    -------
+    Deciding
+
+    Notes
+    -----
+    The posterior is taken as :math:`N(\mu, v)` with :math:`\mu` fixed, and the largest
+    :math:`v^* \le v` at which its interval lies inside the region (or outside) is sought by
+    bisection. With :math:`C` clusters, :math:`r` ratings an item and
+    :math:`v = v_l + v_c` (labels and parameters; clusters), :math:`k` more clusters leave
+    :math:`v\, C / (C + k)`, and :math:`k` more ratings of each item
+    :math:`v_l\, r / (r + k) + v_c`.
+
+    Examples
+    --------
+    >>> spread = Spread(
+    ...     mean=0.02, variance=4e-4, clusters_share=0.25, n_clusters=100, ratings_per_item=2
+    ... )
+    >>> found = what_would_decide(spread, (0.0, float("inf")), 0.95, population=True)
+    >>> found.clusters, found.ratings_per_item
+    (285, 144)
+    """
+    is_true = region[0] < spread.mean < region[1]
+    verdict = "supported" if is_true else "contradicted"
+    share = _needed_share(spread, region, level, verdict)
+    clusters = _more_clusters(spread, share) if population else None
+    ratings = None if modelled else _more_ratings(spread, share)
+    parts = _sentences(spread, verdict, clusters, ratings, population=population, modelled=modelled)
+    return Deciding(
+        verdict=verdict, clusters=clusters, ratings_per_item=ratings, sentence=" ".join(parts)
+    )
+
+
+def _needed_share(
+    spread: Spread, region: tuple[float, float], level: float, verdict: str
+) -> float | None:
+    """Largest share of the variance that may stay; None if hardly any may."""
+
+    def is_decided(share: float) -> bool:
+        reach = ndtri(tails(level)[1]) * np.sqrt(spread.variance * share)
+        return settled(spread.mean - reach, spread.mean + reach, region) == verdict
+
+    if spread.variance == 0 or not is_decided(SMALLEST):
+        return None
+    low, high = SMALLEST, 1.0
+    for _ in range(STEPS):
+        middle = np.sqrt(low * high)
+        low, high = (middle, high) if is_decided(middle) else (low, middle)
+    return low
+
+
+def _more_clusters(spread: Spread, share: float | None) -> int | None:
+    if share is None:
+        return None
+    return max(1, ceil(spread.n_clusters * (1 / share - 1) - 1e-6))
+
+
+def _more_ratings(spread: Spread, share: float | None) -> int | None:
+    room = -1.0 if share is None else share - spread.clusters_share
+    labels = 1 - spread.clusters_share
+    if room <= labels * SMALLEST:
+        return None
+    return max(1, ceil(spread.ratings_per_item * (labels / room - 1) - 1e-6))
+
+
+def _sentences(
+    spread: Spread,
+    verdict: str,
+    clusters: int | None,
+    ratings: int | None,
+    *,
+    population: bool,
+    modelled: bool,
+) -> Iterator[str]:
+    if clusters is None and ratings is None:
+        yield "The estimate is so near the boundary of the claim that more data would not tell."
+        return
+    ways = []
+    if clusters is not None:
+        more = _counted(clusters, "cluster")
+        ways.append(f"{more} rated as now (there are {spread.n_clusters:,})")
+    if ratings is not None:
+        now = f"{spread.ratings_per_item:.1f}".removesuffix(".0")
+        ways.append(f"{_counted(ratings, 'rating')} of each item (there are {now})")
+    yield f"If the estimate stays, about {' or '.join(ways)} would make it {verdict}."
+    if modelled:
+        yield (
+            "What more ratings of the same items would do is not known: the population is the "
+            "model's."
+        )
+    elif population and ratings is None:
+        yield "More ratings of the same items would not: the clusters are too few."
+
+
+def _counted(count: int, word: str) -> str:
+    """Write a count rounded up to two digits: more would say more than is known."""
+    unit = 10 ** max(len(str(count)) - 2, 0)
+    return f"{ceil(count / unit) * unit:,} more {word}{'s' * (count != 1)}"
+
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimResult:
+    """What the draws say of a claim.
+
+    Attributes
+    ----------
+    claim : Claim
+    metric, estimand, reference : str
+        What the probability is about.
+    probability : float
+        Of the claim, given model and data; NaN if its subject is undefined in all draws.
+    verdict : {"supported", "contradicted", "undecided"}
+        ``supported`` if the whole interval lies where the claim is true, ``contradicted`` if none
+        of it does.
+    level : float
+    mean, lower, upper : float
+        Of what the claim bounds (:attr:`Claim.subject`), with an interval of that level.
+    undefined : float
+        Share of the draws in which that is undefined, left out of everything else.
+    mc_error : float
+        Monte Carlo standard error of the probability.
+    near : bool
+        Whether an end of the interval is within its Monte Carlo error of where the verdict turns.
+    would_decide : Deciding or None
+        What more data would decide an undecided claim.
+    doubt : str
+        Why the claim is undecided whatever its interval says: the labels of the metric
+        (:func:`assay.label_doubts`) may mislead; ``""`` if the interval decides.
+
+    Notes
+    -----
+    ``print(result)`` writes the sentence.
+    """
+
+    claim: Claim
+    metric: str
+    estimand: str
+    reference: str
+    probability: float
+    verdict: Verdict
+    level: float
+    mean: float
+    lower: float
+    upper: float
+    undefined: float
+    mc_error: float
+    near: bool
+    would_decide: Deciding | None
+    doubt: str = ""
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    @property
+    def sentence(self) -> str:
+        """The verdict, what it rests on, and what would decide it."""
+        head = f"{self.verdict.capitalize()}: {self.claim.text}."
+        if np.isnan(self.probability):
+            return f"{head} {about(vars(self))}: {self.claim.subject} is undefined in all draws."
+        marks = (0.0, *self.claim.region)
+        size = with_interval(self.mean, self.lower, self.upper, self.level, marks=marks)
+        text = f"{head} P {chance(self.probability)}; {about(vars(self))}: "
+        text += f"{self.claim.subject} is {size}{left_out(self.undefined)}."
+        if self.doubt:
+            return f"{text} No conclusion rests on it: {self.doubt}."
+        if self.near:
+            text += (
+                " An end of the interval is within its Monte Carlo error of the claim's: draw more."
+            )
+        return text if self.would_decide is None else f"{text} {self.would_decide.sentence}"
+
+
+def check_claim(
+    fit: xr.DataTree,
+    claim: Claim | str,
+    *,
+    estimand: Estimand = "population",
+    level: float = 0.95,
+    incomplete: Incomplete = "predict",
+) -> ClaimResult:
+    """Check a claim against the posterior.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`.
+    claim : Claim or str
+        E.g. ``"B > A by 0.03 on ndcg_at_k"``; the forms: :func:`parse_claim`.
+    estimand : {"population", "finite"}
+        Whether the claim is about clusters like these, or about these items.
+    level : float
+        Probability of the interval that gives the verdict, above 0.5 and below 1.
+    incomplete : {"predict", "drop"}
+        Panels with unrated items, as for :func:`assay.metrics`.
+
+    Returns
+    -------
+    ClaimResult
+        With the verdict, the probability, and the sentence to print.
+
+    Raises
+    ------
+    ModelError
+        If the claim cannot be read, or a choice is none of those above.
+    UnknownNameError
+        If the task has no such metric, or the ratings no such system.
+    FitError
+        If ``level`` is out of range.
+
+    Notes
+    -----
+    The probability is the share of the draws of :func:`assay.metrics` in which the claim is
+    true. The verdict is that of the interval which stands beside it, by the rule of
+    :func:`assay.comparison.decisions.settled`: a claim that one system is higher is supported
+    exactly where the interval of the difference lies above 0, that is from a probability of
+    0.975 on with intervals of 95 %. ``undecided`` means that the data cannot tell, not that the
+    systems are equal; equality within a margin is a claim of its own. Where the metric rests on
+    a class that may not be what its name says (:func:`assay.label_doubts`), the claim is
+    ``undecided``, whatever the interval.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("generation", n_items=60, n_systems=2, n_clusters=30, rng=1)
+    >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
+    >>> check_claim(tree, "helpfulness_rate of system_1 < 1.1").verdict
+    'supported'
+    """
+    require_level(level, above=0.5)
+    parsed = claim if isinstance(claim, Claim) else parse_claim(claim)
+    ratings = ratings_of(fit)
+    _check_systems(parsed, ratings)
+
+    def draws(estimand: Estimand) -> xr.Dataset:
+        by: By | None = None if parsed.system is None else "system"
+        return metrics(fit, estimand=estimand, by=by, incomplete=incomplete, metric=parsed.metric)
+
+    data = draws(estimand)
+    result = _result(parsed, data, level)
+    if result.doubt:
+        return result
+    if result.verdict != "undecided" or np.isnan(result.probability):
+        return result
+    spread = _spread(
+        _subject(data, parsed),
+        _subject(draws("finite"), parsed),
+        ratings,
+        _layout_of(parsed, ratings, incomplete),
+    )
+    population = estimand == "population"
+    deciding = what_would_decide(
+        spread,
+        parsed.region,
+        level,
+        population=population,
+        modelled=is_modelled(result.estimand),
+    )
+    return replace(result, would_decide=deciding)
+
+
+def _result(claim: Claim, data: xr.Dataset, level: float) -> ClaimResult:
+    """Give the verdict on draws; what would decide it is another question."""
+    values = _subject(data, claim)
+    defined = ~np.isnan(values)
+    kept = values[defined]
+    probability, mean, lower, upper = np.nan, np.nan, np.nan, np.nan
+    if kept.size:
+        probability, mean = claim.holds(kept).mean(), kept.mean()
+        lower, upper = interval_ends(kept, level)
+    doubt = str(data[claim.metric].attrs.get("doubt", ""))
+    verdict = settled(lower, upper, claim.region, closed=claim.closed)
+    return ClaimResult(
+        claim=claim,
+        metric=claim.metric,
+        estimand=str(data[claim.metric].attrs["estimand"]),
+        reference=str(data.attrs["reference"]),
+        probability=float(probability),
+        verdict="undecided" if doubt else verdict,
+        level=level,
+        mean=float(mean),
+        lower=float(lower),
+        upper=float(upper),
+        undefined=float(1 - defined.mean()),
+        mc_error=_mc_error(np.where(defined, claim.holds(values), probability)),
+        near=_is_near(values, defined, claim.region, level),
+        would_decide=None,
+        doubt=doubt,
+    )
+
+
+def _is_near(
+    values: Values, defined: NDArray[np.bool_], region: tuple[float, float], level: float
+) -> bool:
+    """Whether more draws could move an end of the interval over an end of the region."""
+    for end in filter(np.isfinite, region):
+        share = (values[defined] > end).mean() if defined.any() else np.nan
+        error = _mc_error(np.where(defined, values > end, share))
+        if min(abs(share - limit) for limit in tails(level)) < 2 * error:
+            return True
+    return False
+
+
+def _check_systems(claim: Claim, ratings: Ratings) -> None:
+    for name in (claim.system, claim.other):
+        if name is not None and name not in ratings.systems:
+            known = ratings.systems
+            hint = suggest(name, known) if known else "the ratings name no system"
+            if name == claim.other and re.fullmatch(r"[\d.,]+", name):
+                bound = (
+                    f"{claim.metric} of {claim.system} {claim.relation} {name.replace(',', '.')}"
+                )
+                hint = f"a bound is written {bound!r}"
+            raise UnknownNameError(
+                f"claim {claim.text!r}: {name!r} is no system; {hint}", code="unknown-system"
+            )
+
+
+def _subject(data: xr.Dataset, claim: Claim) -> Values:
+    """Draws (chain, draw) of what the claim bounds."""
+    draws = data[claim.metric]
+    if claim.system is not None and "system" in draws.dims:
+        first = draws.sel(system=claim.system)
+        if claim.other is None:
+            draws = first
+        else:
+            draws = first - claim.factor * draws.sel(system=claim.other)
+    return np.asarray(draws.transpose("chain", "draw").to_numpy(), dtype=float)
+
+
+def _layout_of(claim: Claim, ratings: Ratings, incomplete: Incomplete) -> PanelLayout:
+    """Lay out the panels of the systems that a claim is about."""
+    if claim.system is None:
+        return panel_layout(ratings, by=None, incomplete=incomplete)
+    told = ratings.panels["system"].isin([claim.system, claim.other])
+    return panel_layout(replace(ratings, panels=ratings.panels[told]), incomplete=incomplete)
+
+
+def _spread(values: Values, fixed: Values, ratings: Ratings, layout: PanelLayout) -> Spread:
+    """Split the variance: what is left with the clusters held fixed is labels and parameters."""
+    variance = float(np.nanvar(values))
+    labels = float(np.nanvar(fixed)) if (~np.isnan(fixed)).any() else 0.0
+    answered = ratings.item[ratings.answered]
+    answered = answered[np.isin(answered, layout.item[layout.mask])]
+    return Spread(
+        mean=float(np.nanmean(values)),
+        variance=variance,
+        clusters_share=max(0.0, 1 - labels / variance) if variance > 0 else 0.0,
+        n_clusters=len(layout.clusters),
+        ratings_per_item=len(answered) / max(1, len(np.unique(answered))),
+    )
+
+
+def _mc_error(holds: Values) -> float:
+    """Return the standard error of the mean of correlated draws (chain, draw)."""
+    return float(holds.std() / np.sqrt(effective_draws(holds)))

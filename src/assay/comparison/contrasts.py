@@ -1,0 +1,305 @@
+"""Differences, ratios and ranks of systems, draw by draw."""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay._util.arrays import divided
+from assay._util.errors import ArgumentError, ModelError, UnknownNameError, suggest
+from assay._util.intervals import tails
+from assay._util.validation import is_number, written
+from assay.fits.summary import summarize
+
+Values = NDArray[np.float64]
+Rope = float | Sequence[float] | None
+SAMPLE = ("chain", "draw")
+NEEDS_QUOTES = r"""[\s"'“”<>=≥≤*\[\]]"""
+"""What no name holds that stands without quotes."""
+TIE = 1e-12
+"""Metrics nearer to each other than this are equal: sums in another order differ by as much."""
+
+
+def require_two(systems: Sequence[str]) -> None:
+    """Refuse a comparison of fewer than two systems.
+
+    Raises
+    ------
+    ModelError
+    """
+    if len(systems) < 2:
+        seen = f"only {systems[0]}" if systems else "none"
+        raise ModelError(
+            f"a comparison needs at least two systems, and the ratings name {seen}; name the "
+            "column that tells systems apart with read_ratings(system=...)",
+            code="too-few-systems",
+        )
+
+
+def pairs_of(systems: Sequence[str], baseline: str | None = None) -> list[tuple[str, str]]:
+    """Return which systems are compared: each two, or each with the baseline.
+
+    Raises
+    ------
+    UnknownNameError
+        If the baseline is no system.
+
+    Examples
+    --------
+    >>> pairs_of(["A", "B", "C"], baseline="B")
+    [('A', 'B'), ('C', 'B')]
+    """
+    if baseline is None:
+        return list(combinations(systems, 2))
+    if not isinstance(baseline, str) or baseline not in systems:
+        raise UnknownNameError(
+            f"baseline={written(baseline)} is no system; {suggest(baseline, list(systems))}",
+            code="unknown-system",
+        )
+    return [(system, baseline) for system in systems if system != baseline]
+
+
+def contrast(a: str, b: str, factor: float = 1.0) -> str:
+    """Write a difference of two systems; names with blanks or signs stand in quotes, as in claims.
+
+    Examples
+    --------
+    >>> contrast("A", "B"), contrast("A", "A + reranker")
+    ('A - B', 'A - "A + reranker"')
+    >>> print(contrast('the "new" one', "A", 0.5))
+    'the "new" one' - 0.5 * A
+    """
+    times = "" if factor == 1 else f"{factor:g} * "
+    return f"{_quoted(a)} - {times}{_quoted(b)}"
+
+
+def _quoted(name: str) -> str:
+    if not re.search(NEEDS_QUOTES, name):
+        return name
+    return f"'{name}'" if '"' in name else f'"{name}"'
+
+
+def rope_ends(rope: Rope) -> tuple[float, float] | None:
+    """Return the ends of the region of practical equivalence; one number lies on both sides of 0.
+
+    Raises
+    ------
+    ArgumentError
+        If the ends are not finite numbers in order.
+
+    Examples
+    --------
+    >>> rope_ends(0.02)
+    (-0.02, 0.02)
+    """
+    if rope is None:
+        return None
+    ends: Any = (-rope, rope) if is_number(rope) else rope  # type: ignore[operator]
+    if (
+        not isinstance(ends, Sequence | np.ndarray)
+        or len(ends) != 2
+        or not all(is_number(end) and np.isfinite(end) for end in ends)
+        or ends[0] > ends[1]
+    ):
+        raise ArgumentError(
+            f"rope={written(rope)}; it is a difference that does not matter, such as 0.02, or the "
+            "two ends of such differences, the lower one first",
+            code="rope-argument",
+        )
+    return float(ends[0]), float(ends[1])
+
+
+def difference_draws(
+    data: xr.Dataset, metrics: Sequence[str], pairs: Sequence[tuple[str, str]]
+) -> xr.Dataset:
+    """Return draws of first minus second, (pair, chain, draw), NaN where either is."""
+    first, second = ([pair[n] for pair in pairs] for n in (0, 1))
+    differences = {
+        name: xr.DataArray(
+            _values(data[name], first) - _values(data[name], second),
+            dims=("pair", *SAMPLE),
+            attrs=data[name].attrs,
+        )
+        for name in metrics
+    }
+    return xr.Dataset(differences, coords={"pair": np.arange(len(pairs))}, attrs=data.attrs)
+
+
+def pair_table(
+    data: xr.Dataset,
+    directions: Mapping[str, str],
+    pairs: Sequence[tuple[str, str]],
+    *,
+    level: float,
+    rope: tuple[float, float] | None,
+) -> pd.DataFrame:
+    """Summarise the comparison of each pair on each metric.
+
+    Parameters
+    ----------
+    data : xarray.Dataset
+        Draws (chain, draw, system) of metrics.
+    directions : mapping of str to {"higher", "lower", "neither"}
+        The metrics, and which values of each are better.
+    pairs : sequence of (str, str)
+        Systems a and b.
+    level : float
+        Probability of the intervals.
+    rope : (float, float) or None
+        Differences that do not matter.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The columns of :attr:`assay.comparison.Comparison.pairs`.
+    """
+    differences = difference_draws(data, list(directions), pairs)
+    lines = summarize(differences, level=level)
+    said = ["mean", "sd", "lower", "upper"]
+    lines = lines.rename(columns=dict(zip(said, DIFFERENCE, strict=True)))
+    lines["a"], lines["b"] = zip(*(pairs[n] for n in lines["pair"]), strict=True)
+    extra = [
+        _extra(*_values(data[name], pair).reshape(2, -1), level=level, rope=rope)
+        for name in directions
+        for pair in pairs
+    ]
+    lines = pd.concat([lines, pd.DataFrame(extra)], axis=1)
+    lines["better"] = lines["metric"].map(dict(directions))
+    lines["rope_lower"], lines["rope_upper"] = rope or (np.nan, np.nan)
+    return lines[list(PAIR_COLUMNS)]
+
+
+DIFFERENCE = ("difference", "difference_sd", "difference_lower", "difference_upper")
+RATIO = ("ratio", "ratio_lower", "ratio_upper", "ratio_undefined")
+CHANCES = ("p_greater", "p_equal", "p_rope")
+PAIR_COLUMNS = (
+    "metric", "estimand", "better", "a", "b", *DIFFERENCE, *RATIO, *CHANCES,
+    "rope_lower", "rope_upper", "undefined", "level", "reference", "doubt",
+)  # fmt: skip
+
+
+def _values(variable: xr.DataArray, systems: Sequence[str]) -> Values:
+    chosen = variable.sel(system=list(systems)).transpose("system", *SAMPLE)
+    return np.asarray(chosen.to_numpy(), dtype=float)
+
+
+def _extra(
+    a: Values, b: Values, *, level: float, rope: tuple[float, float] | None
+) -> dict[str, float]:
+    """Ratio and probabilities of one pair, over the draws in which they are defined."""
+    ratio = divided(a, b)
+    ratio = ratio[~np.isnan(ratio)]
+    defined = (a - b)[~np.isnan(a - b)]
+    ends = np.quantile(ratio, (0.5, *tails(level))) if ratio.size else [np.nan] * 3
+    chances = [
+        np.mean(part) if defined.size else np.nan
+        for part in (defined > TIE, np.abs(defined) <= TIE, _inside(defined, rope))
+    ]
+    values = [*ends, len(a) - ratio.size, *chances]
+    return dict(zip((*RATIO, *CHANCES), values, strict=True))
+
+
+def _inside(difference: Values, rope: tuple[float, float] | None) -> Values:
+    """1 in the region of practical equivalence, 0 outside; NaN if there is none."""
+    if rope is None:
+        return np.full_like(difference, np.nan)
+    return ((difference >= rope[0] - TIE) & (difference <= rope[1] + TIE)).astype(float)
+
+
+SIGNS = {"higher": 1, "lower": -1}
+"""What makes larger values the better ones; a metric that is better neither way has no sign."""
+
+
+def rank_probabilities(values: Values) -> Values:
+    """Return the probability of each rank, ties sharing theirs evenly.
+
+    Parameters
+    ----------
+    values : ndarray of float (draw, system)
+        Larger is better; no NaN.
+
+    Returns
+    -------
+    ndarray of float (system, rank)
+        Rows and columns add up to 1.
+
+    Examples
+    --------
+    >>> rank_probabilities(np.array([[0.3, 0.2], [0.1, 0.2], [0.4, 0.4], [0.9, 0.4]]))
+    array([[0.625, 0.375],
+           [0.375, 0.625]])
+    """
+    places = np.arange(values.shape[1])
+    ahead = np.zeros(values.shape, np.int64)
+    level = np.zeros(values.shape, np.int64)
+    for other in places:
+        gap = values[:, [other]] - values
+        ahead += gap > TIE
+        level += np.abs(gap) <= TIE
+    last = ahead + level
+    holds = (places >= ahead[..., None]) & (places < last[..., None])
+    return np.asarray((holds / level[..., None]).mean(axis=0))
+
+
+def expected_loss(values: Values) -> Values:
+    r"""Return how far each system is behind the best one, on average.
+
+    Parameters
+    ----------
+    values : ndarray of float (draw, system)
+        Larger is better; no NaN.
+
+    Returns
+    -------
+    ndarray of float (system,)
+
+    Notes
+    -----
+    :math:`L_s = \mathrm E[\max_r m_r - m_s]`: what one gives away, in units of the metric, by
+    choosing :math:`s` now instead of the system that is best in truth.
+
+    Examples
+    --------
+    >>> expected_loss(np.array([[0.3, 0.2], [0.1, 0.2]]))
+    array([0.05, 0.05])
+    """
+    return np.asarray((values.max(axis=1, keepdims=True) - values).mean(axis=0))
+
+
+def rank_table(values: Values, better: str) -> pd.DataFrame:
+    """Return the rank columns of one metric, a line per system.
+
+    Parameters
+    ----------
+    values : ndarray of float (draw, system)
+        Draws with a NaN are left out.
+    better : {"higher", "lower", "neither"}
+        Which values are better. If neither are, there is no best one: all probabilities and
+        losses are NaN.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``p_best``, ``expected_loss``, ``unranked`` (share of the draws that are left out),
+        ``p_rank_1``, ``p_rank_2``, ...
+    """
+    systems = values.shape[1]
+    complete = values[~np.isnan(values).any(axis=1)]
+    table = np.full((systems, systems + 1), np.nan)
+    if better in SIGNS and len(complete):
+        upward = SIGNS[better] * complete
+        table = np.column_stack([expected_loss(upward), rank_probabilities(upward)])
+    ranks = pd.DataFrame(table[:, 1:], columns=[f"p_rank_{n + 1}" for n in range(systems)])
+    front = pd.DataFrame(
+        {
+            "p_best": table[:, 1],
+            "expected_loss": table[:, 0],
+            "unranked": 1 - len(complete) / len(values),
+        }
+    )
+    return pd.concat([front, ranks], axis=1)

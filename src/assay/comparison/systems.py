@@ -1,0 +1,291 @@
+"""compare: systems on the metrics of one fit, paired draw by draw, as tables and in words."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import comb
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from assay._util.intervals import require_level
+from assay._util.text import lines_of
+from assay._util.validation import require_choice, require_number
+from assay.comparison.contrasts import (
+    SIGNS,
+    Rope,
+    pair_table,
+    pairs_of,
+    rank_table,
+    require_two,
+    rope_ends,
+)
+from assay.comparison.decisions import best_sentence, pair_sentence
+from assay.comparison.multiplicity import by_chance
+from assay.data.ratings import Ratings
+from assay.evaluation import metrics
+from assay.evaluation.estimands import Estimand
+from assay.evaluation.panels import Incomplete, weighable_metrics
+from assay.evaluation.registry import check_direction
+from assay.fits.datatree import ratings_of
+from assay.fits.summary import summarize
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Comparison:
+    """What draws of metrics say about systems.
+
+    Attributes
+    ----------
+    pairs : pandas.DataFrame
+        A line per metric and pair: ``metric``, ``estimand``, ``better`` (which values are:
+        ``higher``, ``lower`` or ``neither``), ``a``, ``b``; the difference a - b:
+        ``difference`` (posterior mean), ``difference_sd``, ``difference_lower``,
+        ``difference_upper``; the ratio a / b: ``ratio`` (median), ``ratio_lower``,
+        ``ratio_upper``, ``ratio_undefined`` (number of draws without one);
+        ``p_greater`` = P(a > b), ``p_equal``, ``p_rope`` (of a difference from ``rope_lower``
+        to ``rope_upper``; NaN without), ``undefined`` (share of the draws in
+        which a or b is; all else leaves them out), ``level``, ``reference``, ``doubt`` (why
+        the metric may mislead; ``""`` if nothing speaks for it), and from a fit
+        ``shared_clusters``.
+    systems : pandas.DataFrame
+        A line per metric and system: ``metric``, ``estimand``, ``better``, ``system``, ``mean``,
+        ``sd``, ``lower``, ``upper``, ``p_best``, ``expected_loss``, ``p_rank_1``, ...,
+        ``undefined``, ``unranked`` (share of the draws in which some system is undefined, left
+        out of the ranks), ``level``, ``reference``, ``doubt``. On a metric that is better neither
+        way no system is the best: ranks and expected loss are NaN.
+    draws : xarray.Dataset
+        The draws (chain, draw, system) of every metric, from which all numbers come.
+
+    Notes
+    -----
+    ``print(found)`` writes the sentences.
+    """
+
+    pairs: pd.DataFrame
+    systems: pd.DataFrame
+    draws: xr.Dataset
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences())
+
+    def sentences(self) -> list[str]:
+        """Say each pair in a sentence; with more than two systems, which to choose as well.
+
+        Nothing is to be chosen on a metric that is better neither way. The last sentence says
+        how many of several comparisons would seem clear by chance.
+        """
+        said = []
+        for metric, lines in self.systems.groupby("metric", sort=False):
+            if len(lines) > 2 and lines["expected_loss"].notna().all():
+                said.append(best_sentence(lines))
+            mine = self.pairs[self.pairs["metric"] == metric]
+            said += [pair_sentence(line) for line in lines_of(mine)]
+        return [*said, *filter(None, [by_chance(self.pairs).strip()])]
+
+    def clearly_worse(self, p: float = 0.99) -> pd.DataFrame:
+        """Mark the systems that are worse than the apparent best one with probability above p.
+
+        Parameters
+        ----------
+        p : float
+            Probability, between 0.5 and 1.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``metric``, ``system``, ``best`` (the system with the best mean), ``p_worse``,
+            ``clearly_worse``, ``comparisons`` (pairs among which the best was looked for) and
+            ``expected_false`` (how many of these would be beyond p by chance, at most, if no
+            systems differ); metrics that are better neither way are left out.
+
+        Raises
+        ------
+        ModelError
+            If ``p`` is out of range.
+        """
+        require_number(
+            "p", p, lambda x: 0.5 <= x < 1,
+            allowed="a probability from 0.5 to below 1, such as 0.99",
+        )  # fmt: skip
+        parts = [self._behind(metric) for metric in self.draws.data_vars]
+        table = pd.concat([pd.DataFrame(columns=list(BEHIND)), *parts], ignore_index=True)
+        doubted = set(self.systems.loc[self.systems["doubt"] != "", "metric"])
+        worse = (table["p_worse"].astype(float) > p) & ~table["metric"].isin(doubted)
+        expected = 2 * (1 - p) * table["comparisons"].astype(float)
+        return table.assign(clearly_worse=worse, expected_false=expected)
+
+    def _behind(self, metric: object) -> pd.DataFrame:
+        lines = self.systems[self.systems["metric"] == metric]
+        better = lines["better"].iloc[0]
+        if better not in SIGNS or lines["mean"].isna().all():
+            return pd.DataFrame(columns=list(BEHIND))
+        sign = SIGNS[better]
+        best = lines["system"].iloc[int(np.nanargmax(sign * lines["mean"]))]
+        draws = self.draws[metric] * sign
+        gaps = draws.sel(system=best) - draws.sel(system=lines["system"].to_numpy())
+        behind = (gaps > 0).where(gaps.notnull()).mean(dim=("chain", "draw"))
+        columns = [metric, lines["system"].to_numpy(), best, behind.to_numpy(), comb(len(lines), 2)]
+        return pd.DataFrame(dict(zip(BEHIND, columns, strict=True)))
+
+
+BEHIND = ("metric", "system", "best", "p_worse", "comparisons")
+
+
+def compare_draws(
+    draws: xr.Dataset,
+    better: Mapping[str, str],
+    *,
+    level: float = 0.95,
+    rope: Rope = None,
+    baseline: str | None = None,
+) -> Comparison:
+    """Compare systems on draws of their metrics.
+
+    Parameters
+    ----------
+    draws : xarray.Dataset
+        A variable (chain, draw, system) per metric, as :func:`assay.metrics` gives them; NaN
+        where a metric is undefined. Systems are compared draw by draw, so whatever pairs them
+        (shared clusters, shared parameters) has to be in the draws.
+    better : mapping of str to {"higher", "lower", "neither"}
+        Which values of each metric are better.
+    level : float
+        Probability of the intervals.
+    rope : float or (float, float), optional
+        Differences that do not matter.
+    baseline : str, optional
+        Compare each system with this one only.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    ModelError, FitError, UnknownNameError
+        As :func:`assay.compare`; ModelError also if ``better`` is no such choice.
+    """
+    for name, direction in better.items():
+        check_direction(name, direction)
+    systems = _systems(draws)
+    pairs = pairs_of(systems, baseline)
+    table = pair_table(draws, better, pairs, level=level, rope=rope_ends(rope))
+    return Comparison(pairs=table, systems=_system_table(draws, better, level), draws=draws)
+
+
+def _systems(draws: xr.Dataset) -> list[str]:
+    names = [str(s) for s in draws["system"].to_numpy()] if "system" in draws.dims else []
+    require_two(names)
+    return names
+
+
+def _system_table(draws: xr.Dataset, better: Mapping[str, str], level: float) -> pd.DataFrame:
+    lines = summarize(draws, level=level)
+    lines["better"] = lines["metric"].map(dict(better))
+    values = [draws[name].transpose("chain", "draw", "system").to_numpy() for name in better]
+    ranks = [
+        rank_table(array.reshape(-1, array.shape[-1]), direction)
+        for array, direction in zip(values, better.values(), strict=True)
+    ]
+    lines = pd.concat([lines, pd.concat(ranks, ignore_index=True)], axis=1)
+    places = [c for c in lines.columns if str(c).startswith("p_rank_")]
+    front = ["metric", "estimand", "better", "system", "mean", "sd", "lower", "upper"]
+    back = ["undefined", "unranked", "level", "reference", "doubt"]
+    return lines[[*front, "p_best", "expected_loss", *places, *back]]
+
+
+def compare(
+    fit: xr.DataTree,
+    *,
+    by: str = "system",
+    metric: Sequence[str] | str | None = None,
+    estimand: Estimand = "population",
+    level: float = 0.95,
+    rope: Rope = None,
+    incomplete: Incomplete = "predict",
+    baseline: str | None = None,
+) -> Comparison:
+    r"""Compare systems on the metrics of a fit.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`, of ratings with at least two systems.
+    by : {"system"}
+        What is compared. Systems within groups of clusters (strata):
+        :func:`assay.group_contrasts`.
+    metric : str or sequence of str, optional
+        Metrics; those that the task reports if not given.
+    estimand : {"population", "finite"}
+        What the numbers are about: clusters like these, or these items.
+    level : float
+        Probability of the intervals, between 0 and 1.
+    rope : float or (float, float), optional
+        Differences that do not matter (region of practical equivalence), in units of the metric;
+        one number stands for both directions.
+    incomplete : {"predict", "drop"}
+        Panels with unrated items, as for :func:`assay.metrics`.
+    baseline : str, optional
+        Compare each system with this one only; else each with each.
+
+    Returns
+    -------
+    Comparison
+        Tables of pairs and of systems, the draws, and :meth:`Comparison.sentences`.
+
+    Raises
+    ------
+    ModelError
+        If there are fewer than two systems, or a choice is none of those above.
+    UnknownNameError
+        If the task has no metric, or the ratings no system, of a name.
+    FitError
+        If ``level`` is out of range, or the tree is not a fit.
+
+    Notes
+    -----
+    All numbers come from the draws of :func:`assay.metrics`: the mean of a difference is the
+    difference of the means, up to draws in which either is undefined. Label draws are joint and
+    the weights of a cluster are the same for all systems, so that systems on the same clusters
+    are compared within them; the column ``shared_clusters`` says how many they share.
+
+    :math:`P(a > b)` is a posterior probability, not one minus a p-value. The expected loss of
+    choosing :math:`s` is :math:`\mathrm E[\max_r m_r - m_s]` where higher is better. Ranks and
+    losses need a direction: on the share of a class, of which nobody has said whether more of it
+    is better, they are NaN. A metric of one's own can say it (:func:`assay.metric`).
+
+    References
+    ----------
+    Kruschke, J. K. (2018). Rejecting or accepting parameter values in Bayesian estimation.
+    Advances in Methods and Practices in Psychological Science 1(2), 270-280.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("generation", n_items=60, n_systems=2, n_clusters=30, rng=1)
+    >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
+    >>> compare(tree, metric="helpfulness_rate").pairs[["metric", "estimand", "a", "b"]]
+                 metric    estimand         a         b
+    0  helpfulness_rate  population  system_1  system_2
+    """
+    require_choice(
+        "by", by, ("system",),
+        otherwise="assay.group_contrasts(fit) for systems within each stratum",
+    )  # fmt: skip
+    require_level(level)
+    rope_ends(rope)
+    ratings = ratings_of(fit)
+    require_two(ratings.systems)
+    pairs_of(ratings.systems, baseline)
+    draws = metrics(fit, estimand=estimand, by="system", incomplete=incomplete, metric=metric)
+    better = {m.name: m.better for m in weighable_metrics(ratings, metric)}
+    found = compare_draws(draws, better, level=level, rope=rope, baseline=baseline)
+    return replace(found, pairs=found.pairs.assign(shared_clusters=_shared(ratings, found)))
+
+
+def _shared(ratings: Ratings, found: Comparison) -> list[int]:
+    """How many clusters the systems of each pair have in common."""
+    clusters = ratings.panels.groupby("system")["cluster"].agg(set)
+    pairs = zip(found.pairs["a"], found.pairs["b"], strict=True)
+    return [len(clusters[a] & clusters[b]) for a, b in pairs]

@@ -1,0 +1,111 @@
+"""What gold and audits say of the truth of items, as masks over states."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.errors import ModelError
+from assay._util.grouping import sorted_rows
+from assay._util.text import counted, some
+from assay.data.ratings import (
+    AUDITED_RIGHT,
+    AUDITED_WRONG,
+    NOT_AUDITED,
+    SOME_WRONG,
+    Ratings,
+)
+from assay.data.states import MISSING
+
+
+def against_gold(ratings: Ratings) -> str:
+    """Say how many audits contradict the known truth, with the first of them; ``""`` if none does.
+
+    An answer that was found right is not the item's truth, or one that was found wrong is; or a
+    rating was found wrong somewhere whose answers are all the truth.
+    """
+    given, truth = ratings.answers >= 0, ratings.truth[ratings.item]
+    same, known = ratings.answers == truth, truth != MISSING
+    right = (ratings.audit == AUDITED_RIGHT) & given & known & ~same
+    wrong = (ratings.audit == AUDITED_WRONG) & given & same
+    vague = (ratings.audit == SOME_WRONG).any(axis=1) & given.any(axis=1)
+    vague &= (same | ~given).all(axis=1)
+    count = int((right | wrong).sum() + vague.sum())
+    if not count:
+        return ""
+    row = int(np.flatnonzero((right | wrong).any(axis=1) | vague)[0])
+    places = np.flatnonzero(given[row] if vague[row] else (right | wrong)[row])
+    places = places if vague[row] else places[:1]
+    verdict = "right" if right[row, places].any() else "wrong"
+    said, is_so = (_classes_said(ratings, codes[row], places) for codes in (ratings.answers, truth))
+    rater, item = ratings.raters.index[ratings.rater[row]], ratings.items.index[ratings.item[row]]
+    which = "it is that of" if count == 1 else "the first is that of"
+    return (
+        f"{counted(count, 'audit', 'contradict')} the known truth: {which} rater {rater} on item "
+        f"{item}, where {said} was found {verdict} and the truth is {is_so}. No model can take "
+        "both; mend one of them, or leave it out"
+    )
+
+
+def _classes_said(ratings: Ratings, codes: NDArray[np.int16], labels: NDArray[np.int64]) -> str:
+    """Name classes with their labels."""
+    of = ratings.task.labels
+    names = (of[n].classes[codes[n]] if codes[n] >= 0 else "not asked" for n in labels)
+    return ", ".join(f"{of[n].name} {name!r}" for n, name in zip(labels, names, strict=True))
+
+
+def possible_states(ratings: Ratings, states: NDArray[np.int16]) -> NDArray[np.bool_]:
+    """Say which states agree with what gold and audits say of each item: (item, state)."""
+    known, which = sorted_rows(*ratings.truth.T)
+    agrees = ((known[:, None, :] == MISSING) | (known[:, None, :] == states[None])).all(axis=-1)
+    possible = np.asarray(agrees[which])
+    for finding, same in ((AUDITED_RIGHT, True), (AUDITED_WRONG, False)):
+        rating, label = np.nonzero((ratings.audit == finding) & (ratings.answers >= 0))
+        fits = (ratings.answers[rating, label][:, None] == states[:, label].T) == same
+        np.logical_and.at(possible, ratings.item[rating], fits)
+    for rating in np.flatnonzero((ratings.audit == SOME_WRONG).any(axis=1)):
+        given = np.flatnonzero(ratings.answers[rating] >= 0)
+        differs = states[:, given] != ratings.answers[rating, given]
+        possible[ratings.item[rating]] &= differs.any(axis=1)
+    return possible
+
+
+def contradiction(ratings: Ratings, possible: NDArray[np.bool_]) -> str:
+    """Say of which items no state (item, state) is left, with the first audits; ``""`` if none."""
+    none = np.flatnonzero(~possible.any(axis=1))
+    if not len(none):
+        return ""
+    if against := against_gold(ratings):
+        return against
+    first = np.flatnonzero((ratings.item == none[0]) & (ratings.audit != NOT_AUDITED).any(axis=1))
+    who = [str(ratings.raters.index[ratings.rater[row]]) for row in first]
+    whose = f" The audits of {ratings.items.index[none[0]]} are of {some(who)}." if who else ""
+    return (
+        f"what is known of the truth of {counted(len(none), 'item')} is no state that the "
+        "task's rules admit, or audits contradict it or each other: "
+        f"{some([str(name) for name in ratings.items.index[none]])}.{whose} Of two answers that "
+        "differ at most one is right: mend or clear the truth and the audits of these items"
+    )
+
+
+def truth_masks(
+    ratings: Ratings, states: NDArray[np.int16]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return which states agree with what is known of each item.
+
+    Returns
+    -------
+    mask : ndarray of int (item,)
+        Which mask each item has.
+    masks : ndarray (mask, state)
+        0 where the state agrees with what is known, -inf elsewhere.
+
+    Raises
+    ------
+    ModelError
+        If no state agrees with all that is known of an item.
+    """
+    possible = possible_states(ratings, states)
+    packed, mask = sorted_rows(*np.packbits(possible, axis=1).T)
+    masks = np.unpackbits(packed.astype(np.uint8), axis=1, count=possible.shape[1])
+    if against := contradiction(ratings, possible):
+        raise ModelError(against, code="audit-contradiction")
+    return mask, np.where(masks, 0.0, -np.inf)

@@ -1,0 +1,198 @@
+"""Metrics of known labels: the truth of a simulation, one rater, the majority vote."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.arrays import divided
+from assay._util.bootstrap import times_drawn
+from assay._util.errors import RatingsError
+from assay._util.intervals import interval_ends, require_level
+from assay._util.random import generator_of
+from assay._util.validation import require_count
+from assay.data.majority_vote import majority_labels
+from assay.data.ratings import Ratings, require_ratings
+from assay.data.states import MISSING, Vectors
+from assay.data.task import Task
+from assay.evaluation.draws import panel_totals
+from assay.evaluation.panels import PanelLayout, panel_layout, weighable_metrics, weighed_layout
+from assay.evaluation.registry import Metric
+
+GIVEN = "the labels given"
+
+
+def metrics_of_labels(
+    labels: Vectors, ratings: Ratings, *, metric: Sequence[str] | str | None = None
+) -> pd.DataFrame:
+    """Compute metrics from known labels, as scoring tools do.
+
+    Parameters
+    ----------
+    labels : ndarray of int (item, label)
+        Class codes in the order of ``ratings.items`` and of the task's labels. An item is left
+        out of the metrics that need a label which is ``MISSING`` there.
+    ratings : Ratings
+        Whose task and panels to use.
+    metric : str or sequence of str, optional
+        Metrics; those that the task reports if not given.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``metric``, ``system`` (``""`` without systems), ``value``, NaN where it is undefined,
+        ``estimand`` ("finite") and ``reference`` (that the labels are taken for the truth).
+
+    Raises
+    ------
+    RatingsError
+        If ``labels`` has another shape.
+    UnknownNameError, ModelError
+        As :func:`assay.metrics`.
+    """
+    expected = (len(ratings.items), len(ratings.task.labels))
+    if np.shape(labels) != expected:
+        raise RatingsError(
+            f"labels have the shape {np.shape(labels)}; (item, label) is {expected}",
+            code="labels-shape",
+        )
+    chosen = weighable_metrics(ratings, metric)
+    layout = panel_layout(ratings)
+    totals = [known_totals(m, ratings.task, np.asarray(labels), layout) for m in chosen]
+    return pd.DataFrame(
+        {
+            "metric": np.repeat([m.name for m in chosen], len(layout.systems)),
+            "system": list(layout.systems) * len(chosen),
+            "value": np.concatenate([divided(*t.sum(axis=1)) for t in totals]),
+            "estimand": "finite",
+            "reference": GIVEN,
+        }
+    )
+
+
+def known_totals(
+    metric: Metric, task: Task, labels: Vectors, layout: PanelLayout, *, weighted: bool = False
+) -> NDArray[np.float64]:
+    """Numerators and denominators of known labels, summed by cluster and system.
+
+    Parameters
+    ----------
+    metric : Metric
+    task : Task
+    labels : ndarray of int (item, label)
+    layout : PanelLayout
+    weighted : bool
+        Whether panels count their design weight, or one.
+
+    Returns
+    -------
+    ndarray of float (2, cluster, system)
+    """
+    seen = labels[:, metric.columns(task)]
+    layout = layout.of_items((seen != MISSING).all(axis=1))
+    if weighted:
+        layout = weighed_layout(metric, layout)
+    y = np.where(layout.mask[..., None], seen[layout.item], 0)
+    pair = panel_totals(metric, y, layout.mask)
+    shape = (len(layout.clusters), len(layout.systems))
+    system = np.repeat(np.arange(shape[1]), np.diff(layout.bounds))
+    cell = layout.cluster * shape[1] + system
+    scale = layout.weight if weighted else 1.0
+    totals = [np.bincount(cell, values * scale, minlength=shape[0] * shape[1]) for values in pair]
+    return np.stack(totals).reshape(2, *shape)
+
+
+VOTE = "majority vote, taken for the truth"
+WEIGHTS = 4_000_000
+"""Weights drawn at a time: bounds the memory of the bootstrap."""
+
+
+def majority_metrics(
+    ratings: Ratings,
+    *,
+    metric: Sequence[str] | str | None = None,
+    level: float = 0.95,
+    draws: int = 2000,
+    rng: int | np.random.Generator = 1,
+) -> pd.DataFrame:
+    """Metrics of the majority vote, with a cluster bootstrap that takes the vote for the truth.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    metric : str or sequence of str, optional
+        Metrics; those that the task reports if not given.
+    level : float
+        Probability of the percentile intervals, between 0 and 1.
+    draws : int
+        Number of bootstrap samples.
+    rng : int or numpy.random.Generator
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``metric``, ``system`` (``""`` without systems), ``value``, ``lower``, ``upper``, ``level``,
+        ``undefined`` (share of the samples in which the metric is), ``estimand`` ("population",
+        but for the error of the votes) and ``reference``. Items without an answer are left out.
+
+    Raises
+    ------
+    FitError
+        If ``level`` is out of range.
+    ModelError
+        If ``draws`` is no whole number above 0.
+    UnknownNameError
+        If the task has no metric of a name.
+
+    Notes
+    -----
+    Clusters are drawn with replacement within strata, the same for all systems: one less than a
+    stratum has, each counting the more, so that means of few clusters vary as sampling has it
+    (Rao and Wu 1988). Panels count their design weight.
+
+    References
+    ----------
+    Rao, J. N. K. & Wu, C. F. J. (1988). Resampling inference with complex survey data. Journal of
+    the American Statistical Association 83, 231-241.
+    """
+    require_ratings("majority_metrics", ratings)
+    require_level(level)
+    require_count("draws", draws)
+    chosen = weighable_metrics(ratings, metric)
+    layout = panel_layout(ratings)
+    totals = vote_totals(ratings, chosen, layout)
+    samples = resampled(totals, layout, draws, generator_of(rng))
+    table = pd.DataFrame(
+        {
+            "metric": np.repeat([m.name for m in chosen], len(layout.systems)),
+            "system": list(layout.systems) * len(chosen),
+            "value": divided(*totals.sum(axis=2)).ravel(),
+        }
+    )
+    lower, upper = interval_ends(samples.reshape(draws, -1), level, axis=0)
+    undefined = np.isnan(samples).mean(axis=0).ravel()
+    table = table.assign(lower=lower, upper=upper, level=level, undefined=undefined)
+    return table.assign(estimand="population", reference=VOTE)
+
+
+def vote_totals(
+    ratings: Ratings, chosen: Sequence[Metric], layout: PanelLayout
+) -> NDArray[np.float64]:
+    """Numerators and denominators of the majority vote: (2, metric, cluster, system)."""
+    task, labels = ratings.task, majority_labels(ratings)
+    return np.stack([known_totals(m, task, labels, layout, weighted=True) for m in chosen], 1)
+
+
+def resampled(
+    totals: NDArray[np.float64], layout: PanelLayout, draws: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Metrics of bootstrap samples of the clusters: (draw, metric, system)."""
+    parts, metrics, clusters, systems = totals.shape
+    columns = totals.transpose(2, 0, 1, 3).reshape(clusters, -1)
+    sums = np.empty((draws, columns.shape[1]))
+    step = max(1, WEIGHTS // clusters)
+    for start in range(0, draws, step):
+        run = slice(start, min(start + step, draws))
+        sums[run] = times_drawn(layout.stratum, run.stop - run.start, rng).T @ columns
+    return divided(*sums.reshape(draws, parts, metrics, systems).swapaxes(0, 1))

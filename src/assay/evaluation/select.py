@@ -1,0 +1,180 @@
+"""Which metrics are asked for: by task, by name, from a file of the user's own."""
+
+import importlib.util
+import sys
+import traceback
+from collections.abc import Sequence
+from hashlib import blake2b
+from pathlib import Path
+
+from assay._util.errors import AssayError, ModelError, UnknownNameError, suggest
+from assay._util.validation import names_given, path_given
+from assay.data.task import Task
+from assay.evaluation.prevalence import prevalence_metrics, telling_shares
+from assay.evaluation.registry import Metric, metrics_of_module, metrics_of_task, registered
+
+
+def metrics_for(task: Task) -> tuple[Metric, ...]:
+    """Return the metrics that a task reports.
+
+    Parameters
+    ----------
+    task : Task
+        With the classes of every label known.
+
+    Returns
+    -------
+    tuple of Metric
+        Those that the task file names, then the others registered for the task or for every task.
+        If it names none, the prevalence of each class of each label; of no and yes that of yes,
+        as the other is what is left.
+
+    Raises
+    ------
+    UnknownNameError
+        If the task file names a metric that is not registered.
+    ModelError
+        If it names one that needs labels which the task does not have.
+
+    Examples
+    --------
+    >>> from assay.data.task_files import load_task
+    >>> [m.name for m in metrics_for(load_task("ais"))]
+    ['flag_rate', 'interpretable_rate', 'attributable_rate']
+    >>> [m.name for m in metrics_for(load_task("relevance"))][-1]
+    'prevalence[relevance=yes]'
+    """
+    named = [_usable(registered(name), task) for name in task.metrics]
+    others = [m for m in metrics_of_task(task) if m not in named and not m.lacks(task)]
+    return (*(named or telling_shares(task)), *others)
+
+
+def choose_metrics(task: Task, names: Sequence[str] | str | None = None) -> tuple[Metric, ...]:
+    """Return the named metrics; those that the task reports if none is named.
+
+    Besides the registered metrics that suit the task, ``prevalence[<label>=<class>]`` can be named
+    in any task, and ``prevalence[<label>!=<class>]`` for all other classes of a label.
+
+    Raises
+    ------
+    UnknownNameError
+        If no metric has the name; the message shows the nearest ones.
+    ModelError
+        If a metric needs labels which the task does not have, or no name is given.
+    """
+    default = metrics_for(task)
+    if names is None:
+        return default
+    reported = "None for those that the task reports"
+    wanted = names_given("metric", names, what="metric", otherwise=reported)
+    generic = {
+        m.name: m for m in [*prevalence_metrics(task), *prevalence_metrics(task, other=True)]
+    }
+    free = {m.name: m for m in metrics_of_task(task)}
+    known = {m.name: m for m in default} | free | generic
+    for name in wanted:
+        if name not in known:
+            raise UnknownNameError(
+                f"task {task.name} has no metric called {name!r}; {suggest(name, list(known))}",
+                code="unknown-metric",
+            )
+    return tuple(_usable(known[name], task) for name in wanted)
+
+
+def _usable(found: Metric, task: Task) -> Metric:
+    if lacks := found.lacks(task):
+        raise ModelError(
+            f"metric {found.name!r} needs the labels {', '.join(lacks)}, which task {task.name} "
+            f"does not have; its labels: {', '.join(task.label_names)}",
+            code="metric-unavailable",
+        )
+    return found
+
+
+EXAMPLE = (
+    'import assay\n\n@assay.metric("my_metric", task="retrieval")\ndef my_metric(y, mask):\n'
+    "    return (y[..., 0] == 1).any(axis=-1)"
+)
+
+
+def load_metrics(path: str | Path) -> tuple[Metric, ...]:
+    r"""Run a Python file of the user's that registers metrics, and return these.
+
+    Parameters
+    ----------
+    path : str or Path
+        A ``.py`` file with functions under :func:`assay.metric`. It is run like any program of
+        the user's: name only files that you trust.
+
+    Returns
+    -------
+    tuple of Metric
+        Those that the file registers, in its order. Loading the file again replaces them.
+
+    Raises
+    ------
+    ModelError
+        If it is no path, there is no such file, it is not Python, fails, or registers no metric.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "mine.py")
+    ...     _ = file.write_text(
+    ...         "from assay.evaluation import metric\n"
+    ...         "@metric('doctest_any', task='of a doctest')\n"
+    ...         "def any_yes(y, mask):\n"
+    ...         "    return (y[..., 0] == 1).any(axis=-1)\n"
+    ...     )
+    ...     [m.name for m in load_metrics(file)]
+    ['doctest_any']
+    """
+    file = path_given("path", path).resolve()
+    if not file.is_file() or file.suffix != ".py":
+        raise ModelError(
+            f"{file} is no Python file (.py) that can be read; it may hold\n\n{EXAMPLE}",
+            code="metric-file",
+        )
+    module = _module_name(file)
+    _run(file, module)
+    found = metrics_of_module(module)
+    if not found:
+        raise ModelError(
+            f"{file} registers no metric; it may hold\n\n{EXAMPLE}", code="metric-file"
+        )
+    return found
+
+
+def _module_name(file: Path) -> str:
+    """Name a file's module by its place: the same file may replace its own metrics only."""
+    digest = blake2b(str(file).encode(), digest_size=6).hexdigest()
+    return f"assay_metrics_{file.stem}_{digest}"
+
+
+def _run(file: Path, name: str) -> None:
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise ModelError(f"{file} cannot be loaded as a Python module", code="metric-file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise ModelError(
+            f"{file}{_line(error, file)}: {_words(error)}", code="metric-file"
+        ) from error
+
+
+def _line(error: Exception, file: Path) -> str:
+    """Say in which line of the file an error came up."""
+    if isinstance(error, SyntaxError):
+        return f", line {error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == str(file)]
+    return f", line {lines[-1]}" if lines else ""
+
+
+def _words(error: Exception) -> str:
+    return str(error) if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"

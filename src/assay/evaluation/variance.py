@@ -1,0 +1,371 @@
+"""Where the variance of a metric comes from: parameters, labels, clusters."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay._util.arrays import divided
+from assay._util.errors import ModelError, UnknownNameError, suggest
+from assay._util.validation import names_given, written
+from assay.data.task import Task
+from assay.evaluation.discordance import Discordance
+from assay.evaluation.draws import Labels, draws_once, metric_draws, posterior_labels, second_labels
+from assay.evaluation.estimands import WEIGHTS_SEED, Estimand, draws_of_model
+from assay.evaluation.fitted import discordant_clusters, metrics, model_share
+from assay.evaluation.panels import By, Incomplete, PanelLayout, panel_layout, weighable_metrics
+from assay.evaluation.population import population_draws
+from assay.evaluation.registry import Metric
+from assay.fits.datatree import ratings_of
+
+SETS = 4
+"""Sets of cluster weights for each label draw."""
+Values = NDArray[np.float64]
+Contrast = tuple[str, str]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Components:
+    """Terms whose means over the draws are the components of the variance.
+
+    Attributes
+    ----------
+    parameters, labels, clusters : ndarray of float (metric, draw, column)
+        NaN in draws in which the metric is undefined, the first where it is in either draw of
+        the labels. A column is a system or a contrast.
+    """
+
+    parameters: Values
+    labels: Values
+    clusters: Values
+
+    @classmethod
+    def of_pairs(cls, first: Values, second: Values) -> Self:
+        r"""Take the variance of a metric apart.
+
+        Parameters
+        ----------
+        first, second : ndarray of float (set, metric, draw, column)
+            The metric of two label draws for each draw of the parameters, each under as many sets
+            of weights of the clusters, all independent.
+
+        Notes
+        -----
+        With :math:`\bar m_d` and :math:`\bar m'_d` the means over the :math:`K` sets, and
+        :math:`v_d` the mean of both variances over the sets, the terms of draw :math:`d` are
+
+        .. math::
+
+            p_d = (\bar m_d - \mu)(\bar m'_d - \mu'), \quad c_d = v_d, \quad
+            l_d = \tfrac12 (\bar m_d - \mu)^2 + \tfrac12 (\bar m'_d - \mu')^2 - v_d / K - p_d.
+
+        This is an analysis of variance in which the noise that :math:`K` weights leave in
+        :math:`\bar m_d` is taken off, so that the three means are unbiased (but for
+        :math:`1 - 1/n`) for any :math:`K` from 2 on. Without weights, :math:`K = 1`, the last is 0.
+        """
+        sets = len(first)
+        ends = np.stack([first.mean(axis=0), second.mean(axis=0)])
+        centred = np.stack([_centre(end) for end in ends])
+        parameters = centred[0] * centred[1]
+        paired = ~np.isnan(parameters)
+        known = ~np.isnan(ends).all(axis=0) & paired.any(axis=1, keepdims=True)
+        spread = np.where(np.isnan(ends), np.nan, 0.0)
+        if sets > 1:
+            spread = np.stack([end.var(axis=0, ddof=1) for end in (first, second)])
+        clusters = np.where(known, defined_mean(spread, axis=0), np.nan)
+        squares = np.where(known, defined_mean(centred**2, axis=0), np.nan)
+        labels = squares - clusters / sets - _completed(parameters)
+        return cls(parameters=parameters, labels=labels, clusters=clusters)
+
+    def sums(self) -> Values:
+        """Return the terms whose mean is the sum of the components: (metric, draw, column)."""
+        return _completed(self.parameters) + self.labels + self.clusters
+
+    def means(self) -> tuple[Values, Values, Values]:
+        """Return the components parameters, labels and clusters: (metric, column) each."""
+        return defined_mean(self.parameters), defined_mean(self.labels), defined_mean(self.clusters)
+
+
+def paired_values(
+    chosen: Sequence[Metric],
+    task: Task,
+    pair: tuple[Labels, Labels],
+    layout: PanelLayout,
+    *,
+    seed: int | None,
+    prior: Discordance | None,
+) -> tuple[Values, Values]:
+    """Metrics of two label draws: (set, metric, draw, system) each.
+
+    Parameters
+    ----------
+    chosen : sequence of Metric
+    task : Task
+    pair : tuple of Labels
+    layout : PanelLayout
+    seed : int or None
+        Of the weights of the clusters in the first set of the first draw.
+    prior : Discordance or None
+        None for no weights.
+    """
+    if seed is None or prior is None:
+        first, second = (metric_draws(chosen, task, y, layout)[None] for y in pair)
+        return first, second
+    # Seeds of weights count from 1: the negative ones are nobody else's.
+    seeds = [[seed, *range(-SETS + 1, 0)], [*range(-2 * SETS + 1, -SETS + 1)]]
+    first, second = (
+        population_draws(chosen, task, y, layout, mine, prior)
+        for y, mine in zip(pair, seeds, strict=True)
+    )
+    return first, second
+
+
+def columns_of(values: Values, systems: Sequence[str], contrast: Contrast | None) -> Values:
+    """Values by system (last axis), or the difference of two systems."""
+    if contrast is None:
+        return values
+    names = names_given("contrast", contrast, what="system")
+    if len(names) != 2:
+        raise ModelError(
+            f"contrast={written(contrast)}; it must be the names of two systems",
+            code="contrast-argument",
+        )
+    for name in names:
+        if name not in systems:
+            raise UnknownNameError(
+                f"no system is called {name!r}; {suggest(name, list(systems))}",
+                code="unknown-system",
+            )
+    first, second = map(systems.index, names)
+    return values[..., [first]] - values[..., [second]]
+
+
+def metric_columns(
+    draws: xr.Dataset, contrast: Contrast | None
+) -> tuple[list[str], list[str], Values]:
+    """Names of metrics, names of systems or the contrast, and draws (metric, draw, column)."""
+    names = [str(name) for name in draws.data_vars]
+    systems = [str(s) for s in draws["system"].values] if "system" in draws else [""]
+    arrays = [draws[name].to_numpy().reshape(-1, len(systems)) for name in names]
+    values = columns_of(np.stack(arrays), systems, contrast)
+    return names, systems if contrast is None else [" - ".join(contrast)], values
+
+
+def defined_mean(values: Values, axis: int = 1) -> Values:
+    """Mean over the draws (or another axis) that are defined; NaN where none is.
+
+    Examples
+    --------
+    >>> defined_mean(np.array([[1.0, np.nan, 3.0], [np.nan, np.nan, np.nan]]))
+    array([ 2., nan])
+    """
+    some = ~np.isnan(values)
+    return divided(np.where(some, values, 0.0).sum(axis=axis), some.sum(axis=axis))
+
+
+def defined_variance(values: Values) -> Values:
+    """Variance over the draws (axis 1) that are defined."""
+    return defined_mean(_centre(values) ** 2)
+
+
+def _completed(products: Values) -> Values:
+    """Take products of which one factor is undefined for what they are on average."""
+    return np.where(np.isnan(products), defined_mean(products)[:, None], products)
+
+
+def _centre(values: Values) -> Values:
+    return values - defined_mean(values)[:, None]
+
+
+SAME = 1e-12
+"""Draws that differ by less are constant: sums in another order differ by as much."""
+
+
+def effective_draws(values: Values) -> Values:
+    """Return the effective number of draws for the mean.
+
+    Parameters
+    ----------
+    values : ndarray of float (..., chain, draw)
+        NaN where a draw is undefined: it counts as the mean of the others, and not in their number.
+
+    Returns
+    -------
+    ndarray of float (...)
+        All draws where they are constant, NaN where none is defined.
+
+    References
+    ----------
+    Vehtari et al. (2021). Rank-normalization, folding, and localization: an improved R-hat.
+    Bayesian Analysis 16(2), 667-718.
+
+    Examples
+    --------
+    >>> float(effective_draws(np.ones((2, 50))))
+    100.0
+    """
+    from arviz_stats.base.array import BaseArray
+
+    statistics: Any = BaseArray()
+    both = (-2, -1)
+    some = ~np.isnan(values)
+    centre = divided(np.where(some, values, 0.0).sum(axis=both), some.sum(axis=both))
+    filled = np.where(some, values, np.nan_to_num(centre)[..., None, None])
+    varies = np.ptp(filled, axis=both) >= SAME
+    found = np.full(centre.shape, float(values.shape[-2] * values.shape[-1]))
+    if varies.any():
+        found[varies] = statistics.ess(filled[varies], chain_axis=-2, draw_axis=-1, method="mean")
+    return np.where(some.any(axis=both), found * some.mean(axis=both), np.nan)
+
+
+def variance_budget(
+    fit: xr.DataTree,
+    *,
+    metric: Sequence[str] | str | None = None,
+    by: By | None = "system",
+    estimand: Estimand = "population",
+    contrast: Contrast | None = None,
+    incomplete: Incomplete = "predict",
+) -> pd.DataFrame:
+    r"""Take the posterior variance of each metric apart.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit`.
+    metric : str or sequence of str, optional
+        Metrics; those that the task reports if not given.
+    by : {"system", None}
+        A line per system, or all panels pooled.
+    estimand : {"population", "finite"}
+        As for :func:`assay.metrics`.
+    contrast : tuple of str, optional
+        Two systems: the budget of the first's metric less the second's, in place of each one's.
+    incomplete : {"predict", "drop"}
+        As for :func:`assay.metrics`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A line per metric and system (or ``"a - b"``): ``metric``, ``system``, ``estimand``,
+        ``variance`` (of the draws that :func:`assay.metrics` gives), its components
+        ``parameters``, ``labels`` and ``clusters``, ``mcse`` (Monte Carlo standard error of
+        ``variance``, or of the components' sum if that is larger, within three of which the
+        components add up to it), ``monte_carlo``
+        (``variance`` over the effective number of draws: the variance of the reported mean that
+        more draws would remove) and ``reference``.
+
+    Raises
+    ------
+    UnknownNameError
+        If a metric or a system of ``contrast`` does not exist.
+    ModelError, RatingsError
+        As :func:`assay.metrics`.
+
+    Notes
+    -----
+    :math:`Z` and :math:`Z'` are two draws of the labels given the same draw of the parameters, and
+    :math:`m` the metric, averaged over the weights :math:`w` of the clusters:
+
+    .. math::
+
+        \text{parameters} = \operatorname{Cov}(m(Z), m(Z')), \quad
+        \text{labels} = \operatorname{Var} m(Z) - \operatorname{Cov}(m(Z), m(Z')), \quad
+        \text{clusters} = \operatorname{E}_Z \operatorname{Var}_w m(Z, w).
+
+    They are the variance of what the parameters say of the metric, what the labels add when the
+    parameters are known, and what other clusters would add if the labels were known. ``finite`` has
+    no clusters. In draws in which the population is the model's own (fewer than 20 clusters), the
+    metric hangs on the parameters alone. A component that is 0 comes out within a few ``mcse`` of
+    it, on either side.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("generation", n_items=60, n_systems=2, n_clusters=30, rng=1)
+    >>> tree = assay.fit(ratings, method="map", draws=50, chains=1, starts=1, rng=1)
+    >>> table = variance_budget(tree, metric="helpfulness_rate", contrast=("system_1", "system_2"))
+    >>> table[["system", "estimand"]]
+                    system    estimand
+    0  system_1 - system_2  population
+    """
+    draws = metrics(fit, estimand=estimand, by=by, incomplete=incomplete, metric=metric)
+    names, systems, values = metric_columns(draws, contrast)
+    parts = components_of(
+        fit, names=names, by=by, estimand=estimand, contrast=contrast, incomplete=incomplete,
+        reported=values,
+    )  # fmt: skip
+    estimands = [str(draws[name].attrs["estimand"]) for name in names]
+    chains = draws.sizes["chain"]
+    variance, effective = defined_variance(values), _ess(values, chains)
+    squares = (values - defined_mean(values)[:, None]) ** 2
+    # The components rest on other draws: what is rare may be in these and not in the reported.
+    terms = (squares, parts.sums())
+    mcse = np.fmax(*(np.sqrt(defined_variance(term) / _ess(term, chains)) for term in terms))
+    parameters, labels, clusters = (part.ravel() for part in parts.means())
+    shape = (len(names), len(systems))
+    return pd.DataFrame(
+        {
+            "metric": np.repeat(names, shape[1]),
+            "system": list(systems) * shape[0],
+            "estimand": np.repeat(estimands, shape[1]),
+            "variance": variance.ravel(),
+            "parameters": parameters,
+            "labels": labels,
+            "clusters": clusters,
+            "mcse": mcse.ravel(),
+            "monte_carlo": (variance / effective).ravel(),
+            "reference": str(draws.attrs["reference"]),
+        }
+    )
+
+
+def components_of(
+    fit: xr.DataTree,
+    *,
+    names: Sequence[str],
+    by: By | None,
+    estimand: Estimand,
+    contrast: Contrast | None,
+    incomplete: Incomplete,
+    reported: Values | None = None,
+) -> Components:
+    """Return the terms of the components, with the weights of the clusters for the population.
+
+    Parameters
+    ----------
+    reported : ndarray of float (metric, draw, column), optional
+        The draws of the metrics. Where the population of some is the model's, so are their terms.
+    """
+    ratings = ratings_of(fit)
+    layout = panel_layout(ratings, by=by, incomplete=incomplete)
+    seed = WEIGHTS_SEED if estimand == "population" else None
+
+    def compute(lacking: Sequence[Metric]) -> Values:
+        labels, prior = (posterior_labels(fit), second_labels(fit)), None
+        if seed is not None:
+            prior = discordant_clusters(fit, ratings, lacking, layout, labels[0].shape[0])
+        pair = paired_values(lacking, ratings.task, labels, layout, seed=seed, prior=prior)
+        return np.moveaxis(np.stack(pair), 2, 0)
+
+    groups = ("labels", "posterior", "constant_data", "observed_data")
+    chosen = weighable_metrics(ratings, names)
+    pairs = draws_once(fit, groups, ("pairs", seed), layout, chosen, compute)
+    first, second = (
+        columns_of(part, layout.systems, contrast)
+        for part in np.ascontiguousarray(np.moveaxis(pairs, 0, 2))
+    )
+    if seed is not None and reported is not None:
+        of_model = draws_of_model(model_share(ratings, layout), reported.shape[1])
+        first[:, :, of_model] = second[:, :, of_model] = reported[:, of_model]
+    return Components.of_pairs(first, second)
+
+
+def _ess(values: Values, chains: int) -> Values:
+    """Effective number of draws of (metric, draw, column), chain by chain: (metric, column)."""
+    draws = values.swapaxes(1, 2)
+    return effective_draws(draws.reshape(*draws.shape[:2], chains, -1))

@@ -1,0 +1,417 @@
+"""fit: ratings and a spec into a DataTree, by NUTS, Laplace's approximation or the mode alone."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from assay._util.errors import FitError, FitWarning, Note
+from assay._util.progress import waiting
+from assay._util.random import seed_of
+from assay._util.text import sentence
+from assay.checks.disagreement import check_score_directions
+from assay.checks.double_sampling import double_sampling
+from assay.checks.gold import unlike_gold
+from assay.data.ratings import Ratings
+from assay.fits.datatree import posterior_dataset
+from assay.fits.latent_states import Recovered, recover
+from assay.fits.schema import Method
+from assay.inference.assumptions import (
+    group_error_warnings,
+    independent_replicates,
+    learned_assumptions,
+    replicates_apart,
+    stated_assumptions,
+    unread_scores,
+)
+from assay.inference.coordinates import Start, walk_of
+from assay.inference.data_on_workers import DataOnWorkers, hold_pieces
+from assay.inference.density import Density, make_density
+from assay.inference.diagnostics import (
+    design_warnings,
+    diagnose_interruption,
+    diagnose_laplace,
+    diagnose_nuts,
+    gold_warnings,
+    mode_warnings,
+    name_warnings,
+    result_draws,
+)
+from assay.inference.em import Maximisation, closed_form, find_em_modes
+from assay.inference.executors import Executor
+from assay.inference.label_doubts import doubts_json, find_doubts, mode_doubts
+from assay.inference.label_switching import exchange_warnings
+from assay.inference.laplace import laplace_draws, mode_root
+from assay.inference.mode_search import require_density
+from assay.inference.modes import Mode, align_loadings, labels_at, name_trades, visits
+from assay.inference.nutpie import chain_seeds, require_own, sample_nuts, sample_on_workers
+from assay.inference.optimise import is_large
+from assay.inference.partial_centring import find_centred_modes
+from assay.inference.settings import Effort, Sampler, check_arguments, check_read, check_sampler
+from assay.inference.stray_chains import without_strays
+from assay.inference.to_datatree import assemble, attributes
+from assay.likelihood.partition import cores
+from assay.modelling.layers.reference import check_reference
+from assay.modelling.priors import Priors
+from assay.modelling.spec import GoldChosen, Replicates, make_spec, raters_for
+from assay.modelling.structure import Structure, build_structure, refuse_idle
+
+Floats = NDArray[np.float64]
+Run = tuple[Floats, dict[str, Any], list[Note]]
+"""Draws (chain, draw, value), sampler statistics, and what is to be said of them."""
+
+
+def run_nuts(
+    structure: Structure,
+    density: Density,
+    modes: Sequence[Mode],
+    rng: np.random.Generator,
+    effort: Effort,
+) -> Run:
+    """Sample with NUTS, from the first of the modes on.
+
+    Chains of nutpie that go astray here are made again.
+
+    Raises
+    ------
+    FitError
+        If the folder of checkpoints holds other runs alone.
+    """
+    start = Start(centre=modes[0].x, root=mode_root(density, modes[0]))
+    seed = int(rng.integers(2**31))
+    if effort.executor is not None:
+        return *sample_on_workers(density, start, effort, seed, effort.executor), []
+    if effort.sampler == "pymc":
+        from assay.inference import pymc_sampler as pymc_sampling
+
+        return *pymc_sampling.sample_nuts(structure, density, start, effort, seed), []
+    if effort.checkpoint is not None:
+        seeds = chain_seeds(seed, effort.chains)
+        require_own(effort.checkpoint, walk_of(density, start, effort), seeds)
+    found = sample_nuts(density, start, effort, seed)
+    if found[0].shape[:2] != (effort.chains, effort.draws):
+        return *found, []
+    one = replace(effort, chains=1)
+    found, notes = without_strays(
+        structure, density, modes, found, lambda n: sample_nuts(density, start, one, seed + n)
+    )
+    return *found, notes
+
+
+def run_laplace(
+    structure: Structure,
+    density: Density,
+    modes: Sequence[Mode],
+    rng: np.random.Generator,
+    effort: Effort,
+) -> Run:
+    """Draw from the normal approximation at the first of the modes.
+
+    Raises
+    ------
+    FitError
+        If there is none.
+    """
+    if modes[0].precision is None:
+        raise FitError(
+            "the curvature of the posterior is not known here (it has no proper peak, or raters "
+            "share too many parameters), so that Laplace's approximation does not exist; use "
+            "method='nuts'",
+            code="no-curvature",
+        )
+    with waiting("drawing from the approximation", show=effort.progress):
+        x = laplace_draws(modes[0], effort.draws * effort.chains, rng)
+    return x.reshape(effort.chains, effort.draws, -1), {}, []
+
+
+def run_map(
+    structure: Structure,
+    density: Density,
+    modes: Sequence[Mode],
+    rng: np.random.Generator,
+    effort: Effort,
+) -> Run:
+    """Repeat the first of the modes as often as draws are asked for."""
+    shape = (effort.chains, effort.draws)
+    x = np.broadcast_to(modes[0].x, (*shape, density.size))
+    return x, {"lp": np.full(shape, modes[0].height)}, []
+
+
+RUNS = {"nuts": run_nuts, "laplace": run_laplace, "map": run_map, "em": run_map}
+"""By method; ``em`` and ``map`` find the mode in different ways, and make draws of it alike."""
+
+
+def fit(
+    ratings: Ratings,
+    *,
+    raters: str | Mapping[str, str] | None = None,
+    prevalence: str = "loglinear",
+    reference: str | None = None,
+    priors: Priors = None,
+    formula: str | None = None,
+    replicates: Replicates = "together",
+    gold_chosen: GoldChosen = "random",
+    method: Method = "nuts",
+    draws: int = 1000,
+    tune: int = 1000,
+    chains: int = 4,
+    rng: int | np.random.Generator = 1,
+    starts: int = 4,
+    target_accept: float = 0.85,
+    progress: bool = True,
+    sampler: Sampler = "nutpie",
+    checkpoint: str | Path | None = None,
+    keep_interrupted: bool = False,
+    executor: Executor | None = None,
+    client: None = None,
+) -> xr.DataTree:
+    """Fit a model to ratings: the posterior of labels, raters and prevalence.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        From :func:`assay.read_ratings` or :func:`assay.simulate`.
+    raters, prevalence, reference, priors, formula, replicates
+        As for :func:`assay.build_model`.
+    gold_chosen : {"random", "recorded"}
+        How the items of ``reference="gold"`` came to have gold: at random, which is held against
+        the data; or chosen on what is recorded, such as answers that the model sees. Items chosen
+        for what nobody recorded bias the layers.
+    method : {"nuts", "laplace", "map", "em"}
+        NUTS; draws from the normal approximation at the mode, checked by PSIS; or the mode alone,
+        whose labels ignore the uncertainty of the parameters. SDs of raters stand at the mode of
+        their own posterior, all else at its mode given them. ``em`` finds the same mode as
+        ``map``, faster where maximisation has a closed form: prevalence ``dirichlet``, raters
+        ``dawid_skene``, ``pooled``, ``class_conditional`` or ``one_coin``, without layers, gates,
+        active rules or repeated ratings. Elsewhere it climbs as ``map`` does; the attribute
+        ``diagnostics`` says which, as ``optimiser``.
+    draws, tune, chains : int
+        Draws kept and warm-up draws of each chain, number of chains. ``laplace``, ``map`` and
+        ``em`` make as many draws of the labels.
+    rng : int or numpy.random.Generator
+        Seed of everything random; the same seed gives the same bits on one machine.
+    starts : int
+        From how many points modes are sought before sampling.
+    target_accept : float
+        Of NUTS, between 0 and 1.
+    progress : bool
+        Whether to show a progress bar on standard error.
+    sampler : {"nutpie", "pymc"}
+        Who runs NUTS. ``pymc`` samples the model of :func:`build_model`, compiled anew, to check
+        nutpie.
+    checkpoint : path, optional
+        A folder in which nutpie's chains are kept as they finish: the same call goes on from them.
+        One that holds chains of other calls alone is refused.
+    keep_interrupted : bool
+        Whether Ctrl-C returns the draws so far, with a warning, instead of nothing.
+    executor : Executor, optional
+        From :func:`assay.dask_executor`: the chains of nutpie run on its workers, and so do the
+        passes over the data and the label draws of ``laplace``, ``map`` and ``em``, which then
+        climbs. :func:`assay.fit_dataset` is for data that one machine cannot hold.
+    client : None
+        The former name of ``executor``.
+
+    Returns
+    -------
+    xarray.DataTree
+        Groups ``posterior``, ``sample_stats``, ``labels``, ``observed_data``, ``constant_data``,
+        ``log_likelihood``; attributes task, spec, versions, seed, warnings, assumptions,
+        accounting.
+
+    Raises
+    ------
+    ModelError, UnknownNameError
+        If the specification does not fit the catalogue or the data.
+    FitError
+        If the arguments of the method are out of range, or the cluster is lost or has no worker.
+
+    Warns
+    -----
+    FitWarning
+        In words and with a code, if the draws are not to be trusted or another mode was seen.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("single", n_items=40, n_raters=5, rng=2)
+    >>> tree = assay.fit(ratings, method="map", draws=10, chains=1, rng=1)
+    >>> tree["labels"]["state"].dims
+    ('chain', 'draw', 'item')
+    """
+    check_arguments(
+        ratings, method, target_accept, draws=draws, tune=tune, chains=chains, starts=starts
+    )
+    check_sampler(method, sampler, checkpoint, keep_interrupted, executor, client)
+    raters = raters_for(ratings.task, raters)
+    spec = make_spec(raters, prevalence, reference, priors, formula, replicates, gold_chosen)
+    check_read(ratings, spec)
+    check_reference(ratings, reference)
+    structure = build_structure(ratings, spec)
+    refuse_idle(structure, priors)
+    density = make_density(structure, threads=cores())
+    seed = seed_of(rng)
+    form = closed_form(structure) if method == "em" and executor is None else None
+    effort = Effort(
+        draws=draws,
+        chains=chains,
+        tune=tune,
+        target_accept=target_accept,
+        progress=progress,
+        sampler=sampler,
+        checkpoint=None if checkpoint is None else Path(checkpoint),
+        keep_interrupted=keep_interrupted,
+        executor=executor,
+    )
+    if executor is not None:
+        executor.ready(show=progress)
+    drawn = _draw(structure, density, effort, seed, method=method, starts=starts, form=form)
+    modes, x, stats, values = drawn.modes, drawn.x, drawn.stats, drawn.values
+    posterior = posterior_dataset(structure, values, len(x))
+    numbers: dict[str, Any] = {}
+    found: list[Note] = []
+    if len(modes) > 1:
+        told = [labels_at(structure, drawn.density, mode.x[None]) for mode in modes]
+        modes = name_trades(structure, modes, told)
+        if method == "nuts":
+            modes = visits(modes, told, drawn.recovered.states)
+    if method == "nuts":
+        results = result_draws(structure, posterior["prevalence"], values, drawn.recovered.states)
+        numbers, found = diagnose_nuts(posterior, stats, results, target_accept=target_accept)
+        found += diagnose_interruption(x, chains=chains, draws=draws)
+        found += exchange_warnings(structure, values)
+    elif method == "laplace":
+        stats["lp"] = _log_density(drawn)
+        with waiting("checking the approximation", show=progress):
+            numbers, found = diagnose_laplace(modes[0], x, stats["lp"])
+    elif method == "em":
+        numbers = {"optimiser": "climb" if form is None else "em"}
+    doubts = find_doubts(structure, values, drawn.recovered.probabilities)
+    doubts += mode_doubts(structure, modes)
+    told_of = {(doubt.label, name) for doubt in doubts if doubt.warning for name in doubt.classes}
+    notes = [*drawn.notes, *found, *mode_warnings(modes)]
+    notes += [doubt.note() for doubt in doubts if doubt.warning]
+    notes += name_warnings(structure, values, told_of)
+    notes += design_warnings(spec, double_sampling(ratings)) + gold_warnings(
+        spec, partial(unlike_gold, ratings)
+    )
+    if method in ("nuts", "laplace"):
+        notes += group_error_warnings(
+            structure, values, drawn.recovered.states, np.random.default_rng(seed)
+        )
+    if "scored" in spec.rater_parts:
+        notes += [
+            Note(sentence(f.text), code=f.code, numbers=f.numbers)
+            for f in check_score_directions(ratings).findings
+        ]
+    notes += unread_scores(structure) + independent_replicates(structure)
+    for note in notes:
+        warnings.warn(FitWarning.of(note), stacklevel=2)
+    tree = assemble(structure, posterior, drawn.recovered, stats, len(x))
+    stated = [
+        *stated_assumptions(structure),
+        *replicates_apart(structure),
+        *learned_assumptions(structure, values),
+    ]
+    tree.attrs = attributes(
+        structure, modes, notes, stated, numbers, method=method, seed=seed, tune=tune,
+        target_accept=target_accept, starts=starts,
+    )  # fmt: skip
+    tree.attrs["label_doubts"] = doubts_json(doubts)
+    return tree
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Drawn:
+    """What a method found.
+
+    Attributes
+    ----------
+    density : Density
+        In the coordinates that suit the data.
+    modes : list of Mode
+    x : ndarray (chain, draw, value)
+        Draws of the parameters, unconstrained.
+    stats : dict of str to object
+        What the sampler says of them.
+    notes : list of Note
+    values : dict of str to ndarray (draw of all chains, ...)
+        The parameters by name.
+    recovered : Recovered
+        The states.
+    """
+
+    density: Density
+    modes: list[Mode]
+    x: Floats
+    stats: dict[str, Any]
+    notes: list[Note]
+    values: dict[str, Floats]
+    recovered: Recovered
+
+
+def _draw(
+    structure: Structure,
+    density: Density,
+    effort: Effort,
+    seed: int,
+    *,
+    method: Method,
+    starts: int,
+    form: Maximisation | None,
+) -> _Drawn:
+    """Seek the modes, and draw the parameters and the states."""
+    search, inference, labels = np.random.default_rng(seed).spawn(3)
+    executor, show, spread = effort.executor, effort.progress, None
+    if executor is not None and method != "nuts":
+        spread = hold_pieces(executor, structure, density)
+    with waiting("seeking modes", show=show, unit="passes"):
+        density, modes = _seek(
+            structure, density, search,
+            starts=starts, form=form, spread=spread,
+        )  # fmt: skip
+    require_density(density, modes[0])
+    if method == "em":
+        density = replace(density)  # without the copy of the data that threads have
+    x, stats, notes = RUNS[method](structure, density, modes, inference, effort)
+    values = align_loadings(density.constrain(x.reshape(-1, density.size)), density, modes[0])
+    with waiting("drawing labels", show=show, total=effort.draws * effort.chains, unit="draws"):
+        if spread is None:
+            recovered = recover(structure, values, labels)
+        else:
+            recovered = spread.recover(values, seed)
+    return _Drawn(
+        density=density, modes=modes, x=x, stats=stats, notes=notes, values=values,
+        recovered=recovered,
+    )  # fmt: skip
+
+
+def _seek(
+    structure: Structure,
+    density: Density,
+    rng: np.random.Generator,
+    *,
+    starts: int,
+    form: Maximisation | None,
+    spread: DataOnWorkers | None,
+) -> tuple[Density, list[Mode]]:
+    """Find the modes; the density comes back in the coordinates that suit the data.
+
+    ``form`` is the closed form of the maximisation, ``spread`` the data on workers: None without.
+    """
+    if form is not None:
+        return density, find_em_modes(form, density, rng, starts=starts)
+    if spread is not None and is_large(density):
+        return spread.modes(rng, starts=starts)
+    return find_centred_modes(structure, density, rng, starts=starts)
+
+
+def _log_density(drawn: _Drawn) -> Floats:
+    """Log posterior density of draws (chain, draw), from likelihoods that are there."""
+    likelihood = drawn.recovered.log_likelihood.sum(axis=1).reshape(drawn.x.shape[:2])
+    return np.asarray(drawn.density.log_prior(drawn.x) + likelihood)

@@ -1,0 +1,346 @@
+"""Modes told apart by the labels they give, how much each weighs, and what two of them trade.
+
+Climbs from several starts end in peaks, and often in the same ones. Laplace's approximation to the
+evidence of each says what share of the posterior mass lies around it.
+
+Nothing but the prior says which of two such modes is the right one. What differs between them is
+the names of some classes, and with these the prevalence and what raters are taken for.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+
+from assay.data.task import Label
+from assay.fits.latent_states import recover
+from assay.inference.curvature import curvature
+from assay.inference.density import Density
+from assay.inference.group_sds import Spreads
+from assay.inference.label_switching import is_misnamed
+from assay.inference.precision import Precision, Regressed, beside
+from assay.modelling.structure import Structure
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+NONE = np.zeros(0, np.int64)
+Peak = tuple[Floats, float, int]
+"""Place, height, and how many starts led there."""
+SAME_LABELS = 0.02
+SAME_PLACE = 0.1
+SAME_HEIGHT = 0.5
+NEAR_GUESSING = 0.15
+"""Part of the way from guessing to always right, or wrong, within which raters stand as if they
+guessed: of two classes, mean accuracies of 0.43 to 0.57, as where half of them are turned round."""
+HALF = 0.5
+HOPELESS = 10.0
+"""Nats for each unknown by which a mode is so low that its width is of no account."""
+LOOKED_AT = 1000
+"""Draws, about, whose labels are held against those of the modes."""
+RARELY = 1e-3
+"""Chance that a state has at least: draws around a mode know labels less surely than its peak."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Mode:
+    """A mode of the posterior, on unconstrained values.
+
+    Attributes
+    ----------
+    x : ndarray (value,)
+    height : float
+        Log posterior density there.
+    precision : Precision or None
+        Of the normal approximation: the negative Hessian, with ones for SDs that are held; or
+        where SDs were settled that of :func:`assay.inference.group_sds.precision_with_spreads`.
+        None if it is not positive definite, or nothing needed it.
+    evidence : float
+        Laplace's approximation to the log of the posterior mass around the mode, where SDs of
+        offsets were held at the centre of their prior; NaN where nothing needed it.
+    accuracy : float
+        Mean probability of the right answer over raters and classes, on the label whose raters
+        stand lowest against guessing.
+    chance : float
+        What guessing gives on that label.
+    weight : float
+        Share of the evidence of all modes seen.
+    misnamed : bool
+        Whether raters clearly call some class by the name of another.
+    starts : int
+        How many starts led here, other than modes whose classes were given other names.
+    visited : float
+        Share of the posterior draws whose labels are more likely in this mode than in the others.
+    spreads : Spreads or None
+        Of a mode whose SDs were settled.
+    trades : str
+        Which classes have each other's places in the reported mode, in words; empty if none.
+    """
+
+    x: Floats
+    height: float
+    precision: Precision | None
+    evidence: float
+    accuracy: float
+    chance: float
+    weight: float = 1.0
+    misnamed: bool = False
+    starts: int = 1
+    visited: float = 0.0
+    spreads: Spreads | None = None
+    trades: str = ""
+
+    @property
+    def held(self) -> Ints:
+        """Positions of its SDs among the unknowns, where they were settled; none elsewhere."""
+        return NONE if self.spreads is None else self.spreads.scores.at
+
+    @property
+    def given_spreads(self) -> Precision | None:
+        """Precision of all else given its settled SDs; None where there is none."""
+        if self.spreads is None or not isinstance(self.precision, Regressed):
+            return None
+        return self.precision.given
+
+    @property
+    def mirrored(self) -> bool:
+        """Whether raters are wrong more often than by guessing, on some label."""
+        return self.accuracy < self.chance
+
+    @property
+    def kind(self) -> str:
+        """How raters stand there, in words."""
+        span = self.chance if self.mirrored else 1 - self.chance
+        near = abs(self.accuracy - self.chance) < NEAR_GUESSING * span
+        if self.mirrored and not near:
+            return "raters are mostly wrong (a mirror image)"
+        if self.misnamed:
+            return "raters mostly call a class, or its hard items, by the name of another"
+        if near:
+            return (
+                f"raters are right, on average, about as often as by guessing ({self.chance:.2f})"
+            )
+        if self.accuracy <= HALF:
+            return f"raters are right more often than by guessing ({self.chance:.2f})"
+        return "raters are mostly right"
+
+    def __str__(self) -> str:
+        """Say what the mode is and how much it weighs."""
+        evidence = "" if np.isnan(self.evidence) else f"log evidence {self.evidence:.1f}, "
+        found = f"from {self.starts} of the starts" if self.starts else "by other names of classes"
+        trades = f"; beside the reported mode {self.trades}" if self.trades else ""
+        return (
+            f"{self.kind}: mean accuracy {self.accuracy:.2f}, {evidence}"
+            f"weight {self.weight:.2g}, found {found}{trades}"
+        )
+
+
+def labels_at(structure: Structure, density: Density, points: Floats) -> Floats:
+    """Probabilities of the states (item, state), averaged over points (point, value)."""
+    values = density.constrain(points)
+    return recover(structure, values, np.random.default_rng(0)).probabilities
+
+
+def visits(
+    modes: Sequence[Mode], probabilities: Sequence[Floats], states: NDArray[np.int16]
+) -> list[Mode]:
+    """Say which share of the drawn states (draw, item) is likeliest by the labels of each mode."""
+    some = states[:: max(1, len(states) // LOOKED_AT)]
+    items = np.arange(states.shape[1])
+    scores = []
+    for labels in probabilities:
+        logs = np.log(np.maximum(labels, RARELY))
+        scores.append([logs[items, drawn].sum() for drawn in some])
+    share = np.bincount(np.argmax(scores, axis=0), minlength=len(modes)) / len(some)
+    return [replace(mode, visited=float(s)) for mode, s in zip(modes, share, strict=True)]
+
+
+def seen_weight(modes: Sequence[Mode]) -> float:
+    """Weight of the modes that the draws lie in, of all but those that are no result by name."""
+    known = [m for m in modes if np.isfinite(m.evidence) and not (m.misnamed and not m.visited)]
+    missed = sum(mode.weight for mode in known if mode is not modes[0] and mode.visited == 0)
+    total = sum(mode.weight for mode in known)
+    return float(1 - missed / total) if total > 0 else 1.0
+
+
+def reported_weight(modes: Sequence[Mode]) -> float:
+    """Share of the evidence of all modes, whatever their names, of those that are the result.
+
+    These are the first, and others that draws lie in; 1 where nothing had to be weighed.
+    """
+    known = [mode for mode in modes if np.isfinite(mode.evidence)]
+    total = sum(mode.weight for mode in known)
+    if not np.isfinite(modes[0].evidence) or total <= 0:
+        return 1.0
+    return float(sum(m.weight for m in known if m is modes[0] or m.visited > 0) / total)
+
+
+def alike(a: Floats, b: Floats) -> bool:
+    """Whether probabilities (item, state) are those of one mode."""
+    return distance(a, b) < SAME_LABELS
+
+
+def distance(a: Floats, b: Floats) -> float:
+    """Mean total variation between probabilities (item, state)."""
+    return float(np.abs(a - b).sum(axis=1).mean() / 2)
+
+
+def same_peak(a: tuple[Floats, float], b: tuple[Floats, float]) -> bool:
+    """Whether two places are as near, and their heights as like, as ends of climbs to one peak."""
+    return abs(a[1] - b[1]) < SAME_HEIGHT and bool(np.abs(a[0] - b[0]).max() < SAME_PLACE)
+
+
+def distinct(
+    structure: Structure, density: Density, peaks: Sequence[Peak], still: Ints, *, widths: bool
+) -> list[Mode]:
+    """Tell peaks apart, and weigh them."""
+    if len(peaks) == 1 and not widths:
+        return [_alone(structure, density, *peaks[0])]
+    groups: list[tuple[Floats, float, Floats, int]] = []
+    for x, height, starts in sorted(peaks, key=lambda peak: -peak[1]):
+        labels = labels_at(structure, density, x[None])
+        for n, (first, top, other, count) in enumerate(groups):
+            if alike(labels, other) or same_peak((first, top), (x, height)):
+                groups[n] = (first, top, other, count + starts)
+                break
+        else:
+            groups.append((x, height, labels, starts))
+    apart = [(x, height, count) for x, height, _, count in groups]
+    if len(apart) == 1 and not widths:
+        return [_alone(structure, density, *apart[0])]
+    return weigh(structure, density, apart, still)
+
+
+def _alone(structure: Structure, density: Density, x: Floats, height: float, starts: int) -> Mode:
+    """Return a mode without rivals, its width left aside."""
+    return Mode(
+        x=x, height=height, precision=None, evidence=np.nan, starts=starts,
+        **standing(structure, density, x)._asdict(),
+    )  # fmt: skip
+
+
+def weigh(structure: Structure, density: Density, peaks: Sequence[Peak], still: Ints) -> list[Mode]:
+    """Weigh peaks against each other, by evidence; the unknowns ``still`` are held."""
+    modes: list[Mode] = []
+    saddles: list[Mode] = []
+    best = max(height for _, height, _ in peaks)
+    for x, height, count in peaks:
+        size = len(x) - len(still)
+        hopeless = best - height > HOPELESS * size
+        precision = None if hopeless else curvature(density, x, still)
+        mode = Mode(
+            x=x, height=height, precision=precision and beside(precision, still),
+            evidence=laplace_evidence(height, precision, size), starts=count,
+            **standing(structure, density, x)._asdict(),
+        )  # fmt: skip
+        # Without a proper peak a point is a saddle, and its evidence means nothing beside a mode's.
+        (modes if hopeless or precision is not None else saddles).append(mode)
+    return by_evidence(modes or saddles)
+
+
+def in_order(modes: Sequence[Mode]) -> list[Mode]:
+    """Order modes by falling evidence, those with a misnamed class last.
+
+    What the answers tell apart is a class, and its name is what raters mostly call it.
+    """
+    return sorted(modes, key=lambda mode: (mode.misnamed, -mode.evidence))
+
+
+def by_evidence(modes: Sequence[Mode]) -> list[Mode]:
+    """Order modes, and say what share of the evidence of all each has."""
+    ordered = in_order(modes)
+    evidence = np.array([mode.evidence for mode in ordered])
+    weights = np.exp(evidence - evidence.max())
+    weights = weights / weights.sum()
+    return [
+        replace(mode, weight=float(weight)) for mode, weight in zip(ordered, weights, strict=True)
+    ]
+
+
+def laplace_evidence(height: float, precision: Precision | None, size: int) -> float:
+    """Laplace's approximation to the log evidence."""
+    width = 0.0 if precision is None else 0.5 * precision.log_determinant
+    return height + 0.5 * size * float(np.log(2 * np.pi)) - width
+
+
+class Standing(NamedTuple):
+    """How raters stand at a point, as :class:`Mode` has it."""
+
+    accuracy: float
+    chance: float
+    misnamed: bool
+
+
+def standing(structure: Structure, density: Density, x: Floats) -> Standing:
+    """Return the raters' mean accuracy, what guessing gives, and whether a class is misnamed.
+
+    Of the label whose raters stand lowest against guessing: a mirror image of one label shows.
+    """
+    values = density.constrain(x[None])
+    classes = np.array([len(label.classes) for label in structure.ratings.task.labels])
+    right = np.concatenate([part.accuracy(values)[0] for part in structure.parts], axis=0)
+    by_label = right.mean(axis=0)
+    worst = int((by_label - 1 / classes).argmin())
+    return Standing(
+        accuracy=float(by_label[worst]),
+        chance=float(1 / classes[worst]),
+        misnamed=is_misnamed(structure, values),
+    )
+
+
+def align_loadings(values: dict[str, Floats], density: Density, mode: Mode) -> dict[str, Floats]:
+    """Give the cluster loadings of every draw the sign they have at the mode.
+
+    The likelihood does not change if all of them change sign; nothing else depends on it.
+    """
+    if "cluster_loading" not in values:
+        return values
+    ahead = density.constrain(mode.x)["cluster_loading"]
+    flip = np.where(values["cluster_loading"] @ ahead < 0, -1.0, 1.0)
+    return values | {"cluster_loading": values["cluster_loading"] * flip[:, None]}
+
+
+GAIN = 0.1
+"""Share of the items on which two modes agree more once classes have traded places."""
+
+
+def name_trades(
+    structure: Structure, modes: Sequence[Mode], probabilities: Sequence[Floats]
+) -> list[Mode]:
+    """Say of each mode which classes have the places of others in the first.
+
+    Parameters
+    ----------
+    structure : Structure
+    modes : sequence of Mode
+    probabilities : sequence of ndarray (item, state)
+        What each mode says of the labels.
+    """
+    labels, states = structure.ratings.task.labels, structure.prevalence.space.states
+    found = []
+    for mode, there in zip(modes, probabilities, strict=True):
+        words = [
+            trade
+            for n, label in enumerate(labels)
+            if (trade := _trade(label, states[:, n], probabilities[0], there))
+        ]
+        found.append(replace(mode, trades=" and ".join(words)))
+    return found
+
+
+def _trade(label: Label, classes: NDArray[np.integer], here: Floats, there: Floats) -> str:
+    """Say which classes of a label trade places between two modes; nothing if none clearly do."""
+    member = np.arange(len(label.classes)) == classes[:, None]
+    given = there @ member  # where gates close the label, no class
+    both = (here @ member).T @ given
+    asked = both.sum()
+    _, names = linear_sum_assignment(both, maximize=True)
+    moved = np.flatnonzero(names != np.arange(len(names)))
+    if (both[moved, names[moved]].sum() - both[moved, moved].sum()) <= GAIN * asked:
+        return ""
+    *first, last = (label.classes[k] for k in moved)
+    share = given.sum(axis=0) / given.sum()
+    shares = ", ".join(f"{label.classes[k]} {share[k]:.2f}" for k in moved)
+    return f"{', '.join(first)} and {last} of {label.name} trade places (shares there: {shares})"

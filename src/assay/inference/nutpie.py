@@ -1,0 +1,349 @@
+"""NUTS through nutpie on a density: chains side by side, interruption, checkpoints.
+
+Trajectories are made of rotations, which are exact where the posterior is normal, and of kicks by
+what it is not: in the coordinates of :mod:`assay.inference.partial_centring` it nearly is one, and
+a step goes twice as far as a leapfrog's.
+
+References
+----------
+Shahbaba, B., Lan, S., Johnson, W. O. & Neal, R. M. (2014). Split Hamiltonian Monte Carlo.
+Statistics and Computing 24, 339-349.
+"""
+
+import hashlib
+import time
+import warnings
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.errors import FitError, FitWarning
+from assay._util.files import draft
+from assay._util.progress import Board, progress_bar
+from assay._util.text import counted
+from assay._util.validation import cut
+from assay.inference.coordinates import Start, Walk, arrays_of, walk_of
+from assay.inference.density import NOT_FINITE, Density
+from assay.inference.executors import Executor
+from assay.inference.settings import Effort
+from assay.likelihood.c_functions import c_functions, cards
+from assay.likelihood.partition import cores
+
+Chain = dict[str, NDArray[Any]]
+"""Of one chain: ``x`` (draw, value), and the sampler's statistics (draw,)."""
+
+
+def chain_file(folder: Path, walk: Walk, seed: int) -> Path:
+    """Name the file of a chain by everything that it depends on."""
+    folder.mkdir(parents=True, exist_ok=True)
+    mark = hashlib.sha256()
+    density = walk.density
+    for array in (*density.tape, *density.places, density.log_weight, *density.data):
+        mark.update(np.ascontiguousarray(array).tobytes())
+    root = walk.start.root
+    for array in (walk.start.centre, root.data, root.indices, root.indptr):
+        mark.update(array.tobytes())
+    mark.update(repr((walk.draws, walk.tune, walk.target_accept, seed)).encode())
+    return folder / f"chain-{mark.hexdigest()[:24]}.npz"
+
+
+def require_own(folder: Path, walk: Walk, seeds: Sequence[int]) -> None:
+    """Refuse a folder that holds chains of other runs, and none of this one.
+
+    Whoever gives a folder means to go on: a run that begins anew without a word may cost a day.
+
+    Raises
+    ------
+    FitError
+    """
+    files = {chain_file(folder, walk, seed).name for seed in seeds}
+    found = {file.name for file in folder.glob("chain-*.npz")}
+    if found and not files & found:
+        raise FitError(
+            f"{folder} holds {counted(len(found), 'finished chain')} of other runs, and none of "
+            "this one: its data, model, seed, draws=, tune= or target_accept= are not theirs, or "
+            "they come from another machine. Repeat that call to go on from them, or give this "
+            "one a folder of its own",
+            code="checkpoint-of-other-run",
+            numbers={"chains": len(found)},
+        )
+
+
+def keep_chain(chain: Chain, file: Path) -> bool:
+    """Write a chain that has come to its end; returns whether that was possible.
+
+    A full disk is no reason to lose a chain that is in memory.
+    """
+    try:
+        with draft(file) as unfinished, unfinished.open("wb") as stream:
+            np.savez(stream, **chain)  # type: ignore[arg-type]
+    except OSError:
+        return False
+    return True
+
+
+def read_chain(file: Path, walk: Walk, statistics: Collection[str]) -> Chain | None:
+    """Read a chain that an earlier run finished; None if it is not there, or damaged.
+
+    A damaged one is run again, and a warning says so.
+
+    Parameters
+    ----------
+    file : path
+    walk : Walk
+    statistics : collection of str
+        What a chain has besides its draws.
+    """
+    if not file.exists():
+        return None
+    try:
+        # Opened here: an archive that numpy cannot read would stay open.
+        with file.open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
+            found = dict(stored)
+    except Exception as error:  # archives raise whatever they meet
+        warnings.warn(_damaged(file, error), stacklevel=2)
+        return None
+    lengths = {len(array) for array in found.values() if array.ndim}
+    numbers = all(array.dtype.kind in "fiub" and array.ndim for array in found.values())
+    whole = found.keys() == {"x", *statistics} and numbers and lengths == {walk.draws}
+    if not whole or found["x"].shape != (walk.draws, walk.density.size):
+        warnings.warn(_damaged(file, "it holds something else"), stacklevel=2)
+        return None
+    return found
+
+
+def _damaged(file: Path, why: object) -> FitWarning:
+    text = f"the checkpoint {file} cannot be read ({cut(str(why))}): its chain is run again"
+    return FitWarning(text, code="checkpoint-damaged")
+
+
+Floats = NDArray[np.float64]
+STATISTICS = {
+    "logp": "lp",
+    "diverging": "diverging",
+    "n_steps": "n_steps",
+    "depth": "tree_depth",
+    "step_size": "step_size",
+    "energy": "energy",
+}
+"""nutpie's names, and ours."""
+TRAJECTORIES = {"trajectory_kind": "ExactNormal"}
+"""Among nutpie's settings; not one of the arguments of ``nutpie.sample``."""
+NO_START = "initialization points"
+"""What nutpie says where it cannot start a chain."""
+PAUSE = 0.1
+"""Seconds between two looks at whether to go on."""
+
+
+def sample_nuts(
+    density: Density, start: Start, effort: Effort, seed: int
+) -> tuple[Floats, dict[str, NDArray[Any]]]:
+    """Sample with nutpie, in units of the posterior's width at the mode.
+
+    Parameters
+    ----------
+    density : Density
+    start : Start
+    effort : Effort
+    seed : int
+
+    Returns
+    -------
+    x : ndarray (chain, draw, value)
+    stats : dict of ndarray (chain, draw)
+        ``lp``, ``diverging``, ``n_steps``, ``tree_depth``, ``step_size``, ``energy``.
+    """
+    walk, chains = walk_of(density, start, effort), effort.chains
+    seeds = chain_seeds(seed, chains)
+    folder = effort.checkpoint
+    files = [None if folder is None else chain_file(folder, walk, s) for s in seeds]
+    found = _kept_chains(files, walk)
+    lost: list[Path] = []
+    stop = Event()
+    with (
+        progress_bar(chains, effort.total, show=effort.progress) as show,
+        ThreadPoolExecutor(cores()) as pool,
+    ):
+        board = Board(chains, effort.total, show)
+        for n in found:
+            board.finish(n)
+
+        def run(n: int) -> Chain:
+            def look(progress: Any) -> None:
+                board.tell({n: (progress[0].finished_draws, progress[0].divergences)})
+
+            chain = _arrays(_run(walk, seeds[n], look, stop), walk)
+            if len(chain["x"]) == walk.draws:
+                if (file := files[n]) is not None and not keep_chain(chain, file):
+                    lost.append(file)
+                board.finish(n)
+            return chain
+
+        running = {n: pool.submit(run, n) for n in range(chains) if n not in found}
+        try:
+            while not all(future.done() for future in running.values()):
+                time.sleep(PAUSE)
+        except BaseException as error:  # an interrupted run must not pass for a whole one
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            if not (effort.keep_interrupted and isinstance(error, KeyboardInterrupt)):
+                raise
+            running = {n: future for n, future in running.items() if not future.cancelled()}
+            so_far = [future.result() for future in running.values()]
+            if not any(len(chain["x"]) for chain in [*so_far, *found.values()]):
+                raise
+        found |= {n: future.result() for n, future in running.items()}
+    if lost:
+        text = (
+            f"{counted(len(lost), 'chain')} could not be kept in {lost[0].parent}, whose disk may "
+            "be full; the draws themselves are unharmed"
+        )
+        warning = FitWarning(text, code="checkpoint-not-written", numbers={"chains": len(lost)})
+        warnings.warn(warning, stacklevel=2)
+    return together([found[n] for n in sorted(found)])
+
+
+def sample_on_workers(
+    density: Density, start: Start, effort: Effort, seed: int, executor: Executor
+) -> tuple[Floats, dict[str, NDArray[Any]]]:
+    """Sample as :func:`sample_nuts` does, each chain on a worker, with the same bits.
+
+    The progress bar moves when a chain has ended.
+    """
+    walk, chains = walk_of(density, start, effort), effort.chains
+    given = executor.send(walk)
+    parts = executor.map(sample_chain, [given] * chains, chain_seeds(seed, chains))
+    found: list[Chain] = []
+    with progress_bar(chains, effort.total, show=effort.progress) as show:
+        board = Board(chains, effort.total, show)
+        for n, chain in enumerate(executor.each(parts)):
+            board.tell({n: (effort.total, int(np.sum(chain.get("diverging", 0))))})
+            found.append(chain)
+    return together(found)
+
+
+def _kept_chains(files: Sequence[Path | None], walk: Walk) -> dict[int, Chain]:
+    """Return the chains that an earlier run finished, by their place."""
+    kept = {
+        n: read_chain(file, walk, STATISTICS.values())
+        for n, file in enumerate(files)
+        if file is not None
+    }
+    return {n: chain for n, chain in kept.items() if chain is not None}
+
+
+def chain_seeds(seed: int, chains: int) -> list[int]:
+    """Return the seed of each chain of a run."""
+    return [int(s) for s in np.random.SeedSequence(seed).generate_state(chains)]
+
+
+def sample_chain(walk: Walk, seed: int) -> Chain:
+    """Run one chain to its end."""
+    return _arrays(_start(walk, seed, lambda _: None).wait(), walk)
+
+
+def _run(walk: Walk, seed: int, show: Callable[[Any], None], stop: Event) -> Any:
+    """Run one chain, to its end or until it is told to stop; returns nutpie's trace."""
+    chain = _start(walk, seed, show)
+    while True:
+        try:
+            return chain.wait(timeout=PAUSE)
+        except TimeoutError:
+            if stop.is_set():
+                return chain.abort()
+        except RuntimeError as error:
+            if NO_START not in str(error):
+                raise
+            raise FitError(NOT_FINITE, code="density-not-finite") from None
+
+
+def _start(walk: Walk, seed: int, show: Callable[[Any], None]) -> Any:
+    """Start one chain in the background."""
+    import nutpie
+
+    return nutpie.sample(
+        _compiled(walk),
+        draws=walk.draws,
+        tune=walk.tune,
+        chains=1,
+        cores=1,
+        seed=seed,
+        target_accept=walk.target_accept,
+        save_warmup=False,
+        progress_bar=False,
+        progress_callback=show,
+        return_raw_trace=True,
+        blocking=False,
+    )
+
+
+def _compiled(walk: Walk) -> Any:
+    """Give nutpie the density as a C function: Python's lock would make chains wait."""
+    size, arrays = walk.density.size, arrays_of(walk)
+    log_density, copy = c_functions()
+    return _model_class()(
+        _n_dim=size,
+        n_expanded=size,
+        dims={},
+        _coords={},
+        _shapes={"z": (size,)},
+        shape_info=(["z"], [slice(0, size)], [(size,)]),
+        compiled_logp_func=log_density,
+        compiled_expand_func=copy,
+        initial_point_func=lambda seed: np.random.default_rng(seed % 2**63).standard_normal(size),
+        # Kept alive as long as their addresses are in use.
+        shared_data={str(n): array for n, array in enumerate(arrays)},
+        shared_var_keys={},
+        user_data=cards(*arrays),
+        logp_func=None,
+        expand_func=None,
+    )
+
+
+@cache
+def _model_class() -> Any:
+    """Return nutpie's class of models, with trajectories of its own: it makes their sampler."""
+    from nutpie.compile_pymc import CompiledPyMCModel
+
+    class Model(CompiledPyMCModel):  # type: ignore[misc]
+        def _make_sampler(self, settings: Any, *others: Any) -> Any:
+            settings.update_settings(settings.as_dict()["settings"] | TRAJECTORIES)
+            return super()._make_sampler(settings, *others)
+
+    return Model
+
+
+def _arrays(trace: Any, walk: Walk) -> Chain:
+    """Take the draws after the warm-up, and their statistics, out of nutpie's trace."""
+    import pyarrow as pa
+
+    (points,), (stats,) = trace.get_arrow_trace()
+    columns = {
+        name: pa.array(stats.column(name)).to_numpy(zero_copy_only=False)
+        for name in stats.column_names
+        if name in (*STATISTICS, "tuning")
+    }
+    kept = ~columns.pop("tuning").astype(bool)
+    z = pa.array(points.column("z")).flatten().to_numpy().reshape(-1, walk.density.size)
+    found = {STATISTICS[name]: column[kept] for name, column in columns.items()}
+    x, jacobian = walk.points(z[kept])
+    return found | {"x": x, "lp": found["lp"] - jacobian}
+
+
+def together(chains: list[Chain]) -> tuple[Floats, dict[str, NDArray[Any]]]:
+    """Put chains into arrays (chain, draw, ...).
+
+    Of an interrupted run: the chains that have at least half as many draws as the longest, all cut
+    to the shortest of them.
+    """
+    longest = max(len(chain["x"]) for chain in chains)
+    kept = [chain for chain in chains if 2 * len(chain["x"]) >= longest]
+    draws = min(len(chain["x"]) for chain in kept)
+    stacked = {name: np.stack([chain[name][:draws] for chain in kept]) for name in kept[0]}
+    return stacked.pop("x"), stacked

@@ -1,0 +1,142 @@
+"""How a method of ``fit`` runs: its settings as one value, and which arguments are allowed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from assay._util.errors import FitError
+from assay._util.validation import (
+    path_given,
+    require_choice,
+    require_count,
+    require_flag,
+    require_number,
+)
+from assay.data.ratings import Ratings, require_ratings, require_storable
+from assay.fits.schema import METHODS
+from assay.inference.executors import Executor, require_executor
+from assay.modelling.spec import Spec
+
+Sampler = Literal["nutpie", "pymc"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort:
+    """What is asked of a method; all but ``draws``, ``chains`` and ``progress`` is of NUTS alone.
+
+    Attributes
+    ----------
+    draws, tune, chains : int
+        Draws kept and warm-up draws of each chain, number of chains.
+    target_accept : float
+        Between 0 and 1.
+    progress : bool
+        Whether to show a bar on standard error.
+    sampler : {"nutpie", "pymc"}
+    checkpoint : path, optional
+        A folder in which nutpie's chains are kept as they finish, and from which they are taken if
+        the very same run is made again.
+    keep_interrupted : bool
+        Whether Ctrl-C returns nutpie's draws so far; else it is raised. Ctrl-C during the warm-up
+        is raised always: there are no draws yet.
+    executor : Executor, optional
+        Whose workers run nutpie's chains.
+    """
+
+    draws: int
+    chains: int
+    tune: int = 1000
+    target_accept: float = 0.85
+    progress: bool = False
+    sampler: Sampler = "nutpie"
+    checkpoint: Path | None = None
+    keep_interrupted: bool = False
+    executor: Executor | None = None
+
+    @property
+    def total(self) -> int:
+        """Number of draws of a chain, those of the warm-up among them."""
+        return self.tune + self.draws
+
+
+MODES_ALONE = ("map", "em")
+"""Methods that leave out the uncertainty of the parameters."""
+SAMPLERS = get_args(Sampler)
+
+
+def check_arguments(ratings: Ratings, method: str, target_accept: float, **counts: int) -> None:
+    """Refuse arguments of ``fit`` that are out of range.
+
+    Raises
+    ------
+    ModelError, FitError
+    """
+    require_ratings("fit", ratings)
+    require_storable(ratings)
+    require_choice("method", method, METHODS)
+    require_number(
+        "target_accept", target_accept, lambda x: 0 < x < 1, allowed="a number between 0 and 1"
+    )
+    for name, value in counts.items():
+        require_count(name, value)
+    if not (ratings.answers >= 0).any() and not np.isfinite(ratings.scores).any():
+        raise FitError(
+            "no rating has an answer; there is nothing to learn from", code="no-answer-given"
+        )
+
+
+def check_read(ratings: Ratings, spec: Spec) -> None:
+    """Refuse ratings of scores alone where no rater's family reads scores.
+
+    Raises
+    ------
+    FitError
+    """
+    if (ratings.answers >= 0).any() or "scored" in spec.rater_parts:
+        return
+    raise FitError(
+        "the ratings have scores and no answers, and no family of the model reads scores: there is "
+        "nothing to learn from. raters='scored' reads them",
+        code="scores-unread",
+    )
+
+
+def check_sampler(
+    method: str,
+    sampler: str,
+    checkpoint: str | Path | None,
+    keep_interrupted: bool,
+    executor: Any,
+    client: Any,
+) -> None:
+    """Refuse a sampler that there is not, and what a sampler or another method cannot do.
+
+    Raises
+    ------
+    ModelError, FitError
+    """
+    require_choice("sampler", sampler, SAMPLERS)
+    require_flag("keep_interrupted", keep_interrupted)
+    if checkpoint is not None:
+        path_given("checkpoint", checkpoint)
+    if method != "nuts" and (checkpoint is not None or keep_interrupted):
+        raise FitError(
+            f"checkpoint= and keep_interrupted= are of method='nuts'; {method} has neither: it "
+            "has nothing to go on from before it ends",
+            code="nuts-option",
+        )
+    if sampler != "nutpie" and (checkpoint is not None or keep_interrupted):
+        raise FitError(
+            f"checkpoint= and keep_interrupted= are nutpie's; {sampler} has neither",
+            code="nuts-option",
+        )
+    if executor is None and client is None:
+        return
+    require_executor(executor, client)
+    if sampler != "nutpie" or checkpoint is not None or keep_interrupted:
+        raise FitError(
+            "executor= runs nutpie's chains on workers, without checkpoint= and keep_interrupted=",
+            code="nuts-option",
+        )

@@ -1,0 +1,390 @@
+"""Columns of answers, and words that stand for a class."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+
+from assay._util.errors import suggest
+from assay._util.grouping import Codes
+from assay._util.text import listed
+from assay.data.class_words import canonical
+from assay.data.task import Label, Task
+from assay.io.cells import EMPTY
+from assay.io.columns import ColumnFinder
+from assay.io.names import (
+    ANSWER_COLUMNS,
+    QUESTION_COLUMNS,
+    RECOGNISED,
+    TRUTH_NAMES,
+    VALUE_COLUMNS,
+    squash,
+)
+from assay.io.reading_log import Ledger
+from assay.io.statuses import CHOICES, says_submission
+from assay.io.tables import Table
+from assay.io.wide_tables import MOST_CLASSES, report_wide
+
+LabelsArg = Mapping[str, str] | Sequence[str] | str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerColumns:
+    """Where the answers are.
+
+    Attributes
+    ----------
+    by_label : mapping of str to str
+        The column of each label, if each label has a column of its own.
+    question, value : str
+        The columns of the label's name and of its answer, if each row answers one label; no
+        ``value`` if the rows hold scores only.
+    evidence : str
+    """
+
+    by_label: Mapping[str, str] = field(default_factory=dict)
+    question: str = ""
+    value: str = ""
+    evidence: str = ""
+
+    @property
+    def columns(self) -> list[str]:
+        """All columns that hold answers or name the label they answer."""
+        return [c for c in (*self.by_label.values(), self.question, self.value) if c]
+
+    @property
+    def roles(self) -> dict[str, tuple[str, str]]:
+        """Role and evidence of each of these columns."""
+        named = {c: (f"label {label}", self.evidence) for label, c in self.by_label.items()}
+        if self.question:
+            named[self.question] = ("name of the label", self.evidence)
+        if self.value:
+            named[self.value] = ("answer", self.evidence)
+        return named
+
+
+def find_answers(
+    table: Table,
+    task: Task,
+    *,
+    labels: LabelsArg,
+    label: str | None,
+    value: str | None,
+    ledger: Ledger,
+    scored: Sequence[str] = (),
+) -> AnswerColumns:
+    """Find the columns of answers: those named, else those whose names are recognised.
+
+    Columns ``scored``, which hold scores, confidences or audits, are not recognised as answers.
+    """
+    finder = ColumnFinder(list(table.frame.columns))
+    if labels is not None:
+        return _asked_labels(labels, task, finder, ledger)
+    if len(task.labels) == 1 and (label is None) != (value is None):
+        return _asked_labels(label or value, task, finder, ledger)
+    if label is not None or value is not None:
+        return _asked_long(label, value, finder, ledger, scored)
+    finder = ColumnFinder([c for c in finder.columns if c not in scored])
+    found = {name: finder.get(name) for name in task.label_names}
+    by_label = {name: column for name, column in found.items() if column is not None}
+    if len(task.labels) == 1 and not (by_label and _varies(table, *by_label.values())):
+        columns = [*by_label.values(), *finder.all_of(ANSWER_COLUMNS)]
+        choices = _choices(table, finder, columns)
+        if choices:
+            return AnswerColumns(
+                by_label={task.label_names[0]: choices},
+                evidence=f"it holds the choices, and {columns[0]} says whether they were submitted",
+            )
+        columns = [c for c in columns if _varies(table, c)] or columns
+        if columns and columns[0] not in by_label.values():
+            why = f", and {by_label[task.label_names[0]]} has one value" if by_label else ""
+            return AnswerColumns(
+                by_label={task.label_names[0]: columns[0]}, evidence=f"its name is recognised{why}"
+            )
+    if by_label:
+        return AnswerColumns(by_label=by_label, evidence="it has the name of the label")
+    return _recognise_long(table, task, finder, scored) or AnswerColumns()
+
+
+def _choices(table: Table, finder: ColumnFinder, columns: Sequence[str]) -> str:
+    """Return the column of the choices, where the first column only says what became of them."""
+    choices = finder.get(CHOICES)
+    if choices is None or not columns or choices in columns:
+        return ""
+    return choices if says_submission(table.frame[columns[0]]) else ""
+
+
+def _varies(table: Table, column: str) -> bool:
+    """Whether a column says different things of different rows."""
+    return len(set(map(canonical, pd.unique(table.frame[column]))) - EMPTY) > 1
+
+
+def require_answers(
+    found: AnswerColumns,
+    scored: Sequence[str],
+    task: Task,
+    ledger: Ledger,
+    *,
+    taken: Sequence[str] = (),
+) -> None:
+    """Add a problem if there is neither a column of answers nor one of scores.
+
+    Columns ``taken`` have another role by name.
+    """
+    if found.columns or scored or ledger.problems:
+        return
+    finder = ColumnFinder([str(c) for c in ledger.table.frame.columns])
+    if report_wide(task, ledger, taken):
+        ledger.raise_problems()
+    roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
+    free = [c for c in finder.columns if c not in {*roles, *taken}]
+    free = [c for c in free if squash(c) not in TRUTH_NAMES]
+    few = [c for c in free if _has_few(ledger.table.frame[c])]
+    likely = _likely(free, few, task)
+    pairs = likely or {task.label_names[0]: "..."}
+    written = ", ".join(f'"{label}": "{column}"' for label, column in pairs.items())
+    ledger.problem(
+        "no-answers",
+        f"no column holds answers to a label of task {task.name} ({', '.join(task.label_names)})",
+        where=f"columns: {listed(finder.columns)}",
+        mend=f"name them: labels={{{written}}}"
+        + (", if that is right" if likely else f"; of few values: {listed(few)}" if few else ""),
+    )
+
+
+def _has_few(column: "pd.Series[str]") -> bool:
+    words = {canonical(str(word)) for word in pd.unique(column)}
+    return 1 < len(words) <= MOST_CLASSES < len(column)
+
+
+def _likely(free: Sequence[str], few: Sequence[str], task: Task) -> dict[str, str]:
+    """Offer columns: those that end in a label's name, or the only one that has a few values."""
+    found = {}
+    for name in task.label_names:
+        ending = [c for c in free if squash(c).endswith(squash(name))]
+        if len(ending) == 1:
+            found[name] = ending[0]
+    if not found and len(task.labels) == 1:
+        found = {task.label_names[0]: few[0]} if len(few) == 1 else {}
+    return found
+
+
+def _asked_labels(
+    labels: LabelsArg, task: Task, finder: ColumnFinder, ledger: Ledger
+) -> AnswerColumns:
+    pairs = _pairs(labels, task, ledger)
+    by_label: dict[str, str] = {}
+    for name, column in pairs.items():
+        if name not in task.label_names:
+            ledger.problem(
+                "unknown-label",
+                f"labels= names {name!r}, which is no label of task {task.name}",
+                mend=suggest(name, task.label_names),
+            )
+        elif not isinstance(column, str) or finder.get(column) is None:
+            ledger.problem(
+                "unknown-column",
+                f"labels= names {column!r}, which is no column",
+                mend=suggest(str(column), finder.columns),
+            )
+        else:
+            by_label[name] = str(finder.get(column))
+    columns = list(by_label.values())
+    for column in sorted({c for c in columns if columns.count(c) > 1}):
+        ledger.problem("shared-column", f"labels= gives the column {column!r} to several labels")
+    if not pairs and not ledger.problems:
+        ledger.problem("empty-labels", "labels= names no column")
+    return AnswerColumns(by_label=by_label, evidence="named by labels=")
+
+
+def _pairs(labels: LabelsArg, task: Task, ledger: Ledger) -> Mapping[str, str]:
+    if isinstance(labels, Mapping):
+        return labels
+    names = [labels] if isinstance(labels, str) else labels
+    if not isinstance(names, Sequence):
+        ledger.problem(
+            "argument-type", f"labels= must be a dict, a list or a column name, not {labels!r}"
+        )
+        return {}
+    if len(names) != len(task.labels):
+        ledger.problem(
+            "labels-count",
+            f"labels= names {len(names)} columns for the {len(task.labels)} labels of {task.name}",
+            allowed=f"one column each for {', '.join(task.label_names)}, or a dict of some of them",
+            numbers={"columns": len(names), "labels": len(task.labels)},
+        )
+        return {}
+    return dict(zip(task.label_names, names, strict=True))
+
+
+def _asked_long(
+    label: str | None,
+    value: str | None,
+    finder: ColumnFinder,
+    ledger: Ledger,
+    scored: Sequence[str],
+) -> AnswerColumns:
+    question = _one(label, "label", QUESTION_COLUMNS, finder, ledger)
+    names = [c for c in VALUE_COLUMNS if c not in (question, *scored)]
+    if value is None and scored and not finder.all_of(names):
+        answer = ""
+    else:
+        answer = _one(value, "value", names, finder, ledger)
+    if not question or not (answer or scored):
+        return AnswerColumns()
+    return AnswerColumns(question=question, value=answer, evidence="named by label= and value=")
+
+
+def _one(
+    asked: str | None, role: str, names: Sequence[str], finder: ColumnFinder, ledger: Ledger
+) -> str:
+    if asked is not None:
+        found = finder.get(asked) if isinstance(asked, str) else None
+        if found is None:
+            ledger.problem(
+                "unknown-column",
+                f"{role}={asked!r} is no column",
+                mend=suggest(str(asked), finder.columns),
+            )
+        return found or ""
+    candidates = finder.all_of(names)
+    if not candidates:
+        ledger.problem("no-answers", f"no column holds the {role}s", mend=f'name it: {role}="..."')
+    return candidates[0] if candidates else ""
+
+
+def _recognise_long(
+    table: Table, task: Task, finder: ColumnFinder, scored: Sequence[str]
+) -> AnswerColumns | None:
+    """One label a row: a column whose values name labels, and answers or scores beside it."""
+    labels = {squash(name) for name in task.label_names}
+    for question in finder.all_of(QUESTION_COLUMNS):
+        values = {squash(v) for v in pd.unique(table.frame[question])} - {""}
+        answers = [c for c in finder.all_of(VALUE_COLUMNS) if c != question]
+        if values & labels and (answers or scored or finder.all_of(("score",))):
+            return AnswerColumns(
+                question=question,
+                value=answers[0] if answers else "",
+                evidence="its values are the labels' names",
+            )
+    return None
+
+
+def question_codes(table: Table, task: Task, column: str, ledger: Ledger) -> Codes:
+    """Return the label that each row answers, by its position in the task; -1 if unknown."""
+    raw, distinct = pd.factorize(table.frame[column])
+    known = {squash(name): n for n, name in enumerate(task.label_names)}
+    codes = np.array([known.get(squash(v), -1) for v in distinct], np.int64)
+    for n in np.flatnonzero(codes < 0)[:10]:
+        ledger.problem(
+            "unknown-label",
+            f"{distinct[n]!r} is no label of task {task.name}",
+            where=table.where(raw == n, column),
+            allowed=", ".join(task.label_names),
+            mend=suggest(distinct[n], task.label_names),
+        )
+    return codes[raw]
+
+
+Words = Mapping[str, Mapping[str, str]]
+OPEN = "..."
+"""What stands in proposals for a class that the user has to fill in."""
+
+
+def check_words(given: object, task: Task, ledger: Ledger) -> Words:
+    """Return the class that each word stands for, by label; what is wrong is a problem."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(v, Mapping) for v in given.values()):
+        ledger.problem(
+            "argument-type",
+            f"classes= must be a dict like {{label: {{word: class}}}}, not {given!r}",
+        )
+        return {}
+    found = {}
+    by_name = {label.name: label for label in task.labels}
+    for name, words in given.items():
+        if name not in by_name:
+            ledger.problem(
+                "unknown-label",
+                f"classes= names {name!r}, which is no label of task {task.name}",
+                mend=suggest(str(name), task.label_names),
+            )
+        else:
+            found[str(name)] = _checked(by_name[name], words, ledger)
+    return found
+
+
+def _checked(label: Label, words: Mapping[object, object], ledger: Ledger) -> dict[str, str]:
+    """Look the classes up; an empty class means no answer. Classes from the data are free."""
+    known = {canonical(c): c for c in label.classes}
+    found = {}
+    for word, name in words.items():
+        text = "" if name is None else str(name).strip()
+        if text == OPEN:
+            ledger.problem(
+                "unknown-class",
+                f"classes= leaves open what {word!r} means",
+                mend=f"write the class of {label.name} in the place of {OPEN}",
+            )
+            continue
+        if text and known and canonical(text) not in known:
+            ledger.problem(
+                "unknown-class",
+                f"classes= turns {word!r} into {text!r}, which is no class of {label.name}",
+                mend=suggest(text, label.classes),
+            )
+            continue
+        found[canonical(str(word))] = known.get(canonical(text), text)
+    return found
+
+
+def note_idle_words(words: Words, said: Sequence[Mapping[str, set[str]]], ledger: Ledger) -> None:
+    """Note the words that neither an answer nor the truth says.
+
+    Parameters
+    ----------
+    words : mapping
+        The words that are given, by label.
+    said : sequence of mapping of str to set of str
+        What the answers and the truth say, by label (see :func:`words_said`).
+    ledger : Ledger
+    """
+    for label, classes in words.items():
+        found = [part[label] for part in said if label in part]
+        idle = [word for word in classes if found and word not in set().union(*found)]
+        if idle:
+            ledger.note(f"classes= names {', '.join(idle)}, which no answer to {label} says")
+
+
+def words_said(table: Table, columns: AnswerColumns, words: Words) -> dict[str, set[str]]:
+    """Return what the columns of some labels say, as words are looked up."""
+    found = {}
+    for label in words:
+        column = columns.by_label.get(label, columns.value)
+        if column:
+            cells = table.frame[column]
+            if columns.question:
+                cells = cells[table.frame[columns.question].map(squash) == squash(label)]
+            found[label] = {canonical(str(word)) for word in pd.unique(cells)}
+    return found
+
+
+def apply_words(table: Table, columns: AnswerColumns, words: Words) -> Table:
+    """Return the table with the words replaced in the columns of answers."""
+    if not words:
+        return table
+    frame = table.frame.copy()
+    for label, classes in words.items():
+        column = columns.by_label.get(label, columns.value)
+        if not column:
+            continue
+        rows = np.ones(len(frame), bool)
+        if columns.question:
+            rows = (frame[columns.question].map(squash) == squash(label)).to_numpy(bool)
+        raw, distinct = pd.factorize(frame[column])
+        known = [canonical(str(word)) for word in distinct]
+        new = np.array([classes.get(k, v) for k, v in zip(known, distinct, strict=True)], object)
+        frame[column] = frame[column].where(~rows, pd.Series(new[raw], dtype="str"))
+    return replace(table, frame=frame)

@@ -1,0 +1,327 @@
+"""Cells to class codes, and to numbers within a range."""
+
+import re
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.grouping import Codes
+from assay._util.text import counted, listed
+from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, NUMBER, canonical, no_before_yes
+from assay.data.states import MISSING
+from assay.data.task import MAX_CLASSES, Label
+from assay.io.reading_log import Ledger
+
+UNKNOWN = -3
+EMPTY = frozenset({"", "na", "n/a", "nan", "null", "<na>", "nat"})
+NO_ANSWER = frozenset({
+    "none", "-", "--", "---", "\u2013", "\u2014", "?", "??", "???", ".", "/", "skip", "skipped",
+    "unsure", "not sure", "uncertain", "unknown", "unclear", "dk", "don't know", "dont know",
+    "do not know", "idk", "can't tell", "cannot tell", "can't say", "cannot say", "no answer",
+    "not answered", "no response", "no opinion", "not applicable", "missing", "blank", "empty",
+    "undefined", "abstain", "abstained", "abstention", "ignore", "ignored", "n.a.", "n.a", "n / a",
+    "na.", "#n/a", "#na", "#null!", "nil", "(none)", "<none>", "[none]", "null.", "not rated",
+    "unrated", "unlabeled", "unlabelled", "unanswered", "not available", "prefer not to say",
+})  # fmt: skip
+"""Words that may mean no answer: as classes taken from the data they are noted."""
+
+
+SHOWN = 10
+LONG = 60
+
+
+def spellings(label: Label) -> dict[str, int]:
+    """Return the code of every spelling of a label's classes; missing values are ``MISSING``."""
+    table = dict.fromkeys(EMPTY, MISSING)
+    if label.classes == ("no", "yes"):
+        table |= FOREIGN | BINARY_SPELLINGS
+    loose = [canonical(c) for c in label.classes]
+    # Classes that differ in case only are told apart by their exact spelling.
+    table |= {key: code for code, key in enumerate(loose) if loose.count(key) == 1}
+    return table | {name.strip(): code for code, name in enumerate(label.classes)}
+
+
+def decode(column: "pd.Series[str]", label: Label, ledger: Ledger) -> NDArray[np.int16]:
+    """Return the class codes of a column of answers to one label; unknown values are a problem."""
+    raw, distinct = pd.factorize(column)
+    values = [str(value) for value in distinct]
+    codes = _codes(values, spellings(label))
+    answers = codes[raw]
+    _note_foreign(ledger, label, values)
+    _report_unknown(ledger, label, str(column.name), raw, values, codes)
+    return answers
+
+
+def _note_foreign(ledger: Ledger, label: Label, values: Sequence[str]) -> None:
+    """Say which words of another language were taken for no and yes."""
+    if label.classes != ("no", "yes"):
+        return
+    words = [word for word in map(canonical, values) if word in FOREIGN]
+    said = ", ".join(f"{word} is {label.classes[FOREIGN[word]]}" for word in dict.fromkeys(words))
+    if said:
+        ledger.note(f"answers to {label.name}: {said}")
+
+
+def _codes(distinct: Sequence[str], table: Mapping[str, int]) -> NDArray[np.int16]:
+    return np.array(
+        [table.get(v.strip(), table.get(canonical(v), UNKNOWN)) for v in distinct], np.int16
+    )
+
+
+def _report_unknown(
+    ledger: Ledger,
+    label: Label,
+    name: str,
+    raw: Codes,
+    distinct: Sequence[str],
+    codes: NDArray[np.int16],
+) -> None:
+    unknown = np.flatnonzero(codes == UNKNOWN)
+    where = ledger.table
+    words = [distinct[value] for value in unknown[:SHOWN]]
+    for value in unknown[:SHOWN]:
+        rows = np.flatnonzero(raw == value)
+        times = f" ({len(rows)} times)" if len(rows) > 1 else ""
+        ledger.problem(
+            "unknown-class",
+            f"{_short(distinct[value])} is no class of {label.name}{times}",
+            where=where.where(rows, name),
+            allowed=allowed_values(label),
+            mend=_proposal(words, label) if value == unknown[0] else "",
+        )
+    if len(unknown) > SHOWN:
+        ledger.problem(
+            "unknown-class",
+            f"{len(unknown) - SHOWN} more values are no classes of {label.name}",
+            where=f"column {name}",
+            allowed=allowed_values(label),
+            numbers={"values": len(unknown) - SHOWN},
+        )
+
+
+def _proposal(words: Sequence[str], label: Label) -> str:
+    """Show how to say what words mean: the class that each holds or resembles, if there is one."""
+    pairs = [f'"{w.strip()}": "{_meant(w.casefold(), label)}"' for w in words if len(w) <= LONG]
+    if not pairs:
+        return ""
+    said = f'classes={{"{label.name}": {{{", ".join(pairs)}}}}}'
+    return f'say what the words mean, e.g. {said} ("" means no answer)'
+
+
+def _meant(word: str, label: Label) -> str:
+    if canonical(word) in NO_ANSWER:
+        return ""
+    loose = {name.casefold(): name for name in label.classes}
+    held = [name for name in loose if re.search(rf"\b{re.escape(name)}\b", word)]
+    # "partially yes" holds two classes: the one that comes first names the grade.
+    near = sorted(held, key=word.index) or get_close_matches(word, list(loose), n=1, cutoff=0.75)
+    return loose[near[0]] if near else "..."
+
+
+def _short(value: str) -> str:
+    return repr(value) if len(value) <= LONG else f"{value[: LONG - 3]!r}..."
+
+
+def allowed_values(label: Label) -> str:
+    """Say which values a label takes."""
+    names = listed(label.classes, SHOWN)
+    extra = " (also y/n, true/false, 1/0)" if label.classes == ("no", "yes") else ""
+    return f"{names}{extra}, or empty"
+
+
+def classes_from_data(
+    columns: Sequence["pd.Series[str]"], label: Label, ledger: Ledger
+) -> tuple[str, ...]:
+    """Return the distinct values of a label whose task leaves its classes to the data.
+
+    Sorted as numbers if all are numbers, else alphabetically, class 2 before class 10, and no
+    before yes in any spelling. Equal numbers are one class, and so are spellings that differ in
+    case only: the commonest of them names it.
+    """
+    counts = pd.concat([column.str.strip() for column in columns]).value_counts()
+    counts = counts[[canonical(v) not in EMPTY for v in counts.index]]
+    numeric = all(NUMBER.fullmatch(v) and len(v) < 40 for v in counts.index)
+    names = {canonical(v) for v in counts.index} if numeric else _one_case(counts, label, ledger)
+    if len(names) > MAX_CLASSES:
+        ledger.problem(
+            "too-many-classes",
+            f"{len(names)} different values of {label.name}",
+            where=f"column {columns[0].name}",
+            allowed=f"at most {MAX_CLASSES} classes",
+            mend="name the column of classes with labels=; scores and free text are no classes",
+            numbers={"values": len(names), "most": MAX_CLASSES},
+        )
+        return ("no", "yes")
+    classes = sorted(names, key=float if numeric else _as_people_count)
+    if no_before_yes(classes[::-1]):
+        classes.reverse()
+    _note_twice_binary(classes, label, ledger)
+    if len(classes) == 1:
+        ledger.note(
+            f"every answer to {label.name} is {classes[0]!r}; a label needs two classes, "
+            "so that a class 'other' was added"
+        )
+        classes.append("other" if classes[0] != "other" else "another")
+    return tuple(classes)
+
+
+def _as_people_count(name: str) -> tuple[list[str | int], str]:
+    """Return what sorts names alphabetically in any case, and the numbers in them as numbers.
+
+    Examples
+    --------
+    >>> sorted(["c10", "C2", "b"], key=_as_people_count)
+    ['b', 'C2', 'c10']
+    """
+    parts = re.split(r"(\d+)", name.casefold())
+    return [int(part) if n % 2 else part for n, part in enumerate(parts)], name
+
+
+def _note_twice_binary(classes: Sequence[str], label: Label, ledger: Ledger) -> None:
+    """Note classes that are no and yes in several spellings, and how to make them two."""
+    codes = [(FOREIGN | BINARY_SPELLINGS).get(canonical(name)) for name in classes]
+    if len(classes) > 2 and None not in codes:
+        pairs = ", ".join(
+            f'"{name}": "{("no", "yes")[code or 0]}"'
+            for name, code in zip(classes, codes, strict=True)
+        )
+        ledger.note(
+            f"the {len(classes)} classes of {label.name} look like no and yes in several "
+            f'spellings; if so, classes={{"{label.name}": {{{pairs}}}}} makes them two'
+        )
+
+
+def _one_case(counts: "pd.Series[int]", label: Label, ledger: Ledger) -> set[str]:
+    """Choose one spelling of the classes that differ in case only, and say so."""
+    # The commonest first; of as many, the same one in whatever order the rows stand.
+    order = sorted(counts.index, key=lambda name: (counts[name], name), reverse=True)
+    groups: dict[str, list[str]] = {}
+    for name in order:
+        groups.setdefault(name.casefold(), []).append(name)
+    several = [names for names in groups.values() if len(names) > 1]
+    if several:
+        said = "; ".join(f"{', '.join(names[1:])} as {names[0]}" for names in several[:SHOWN])
+        more = f"; {len(several) - SHOWN} more" if len(several) > SHOWN else ""
+        ledger.note(
+            f"classes of {label.name} that differ in upper and lower case only are one, {said}"
+            f"{more}; a task file that lists the classes keeps them apart"
+        )
+    return {names[0] for names in groups.values()}
+
+
+SHOWN_NUMBERS = 5
+ROUNDING = 1e-9
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+%?")
+WHOLE = re.compile(r"[+-]?\d+%?")
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}%?")
+
+
+def parse_numbers(column: "pd.Series[str]") -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the numbers of a column (NaN if empty or no number) and which cells are filled.
+
+    Examples
+    --------
+    >>> parse_numbers(pd.Series(["0.5", "", "high"], dtype="str"))
+    (array([0.5, nan, nan]), array([ True, False,  True]))
+    """
+    raw, distinct = pd.factorize(column)
+    words = [str(word).strip() for word in distinct]
+    filled = np.array([word.casefold() not in EMPTY for word in words], bool)
+    values = pd.to_numeric(pd.Series(words, dtype="str"), errors="coerce").to_numpy(float)
+    return np.where(np.isfinite(values) & filled, values, np.nan)[raw], filled[raw]
+
+
+def has_numbers(column: "pd.Series[str]") -> bool:
+    """Whether any cell of a column is a number, or one with a decimal comma."""
+    if np.isfinite(parse_numbers(column)[0]).any():
+        return True
+    return any(DECIMAL_COMMA.fullmatch(str(cell).strip()) for cell in pd.unique(column))
+
+
+def with_points(column: "pd.Series[str]", ledger: Ledger) -> "pd.Series[str]":
+    """Return a column with points for decimal commas, and note it if it had them."""
+    pointed, had_commas = _pointed(column)
+    if had_commas:
+        _note_commas(column, ledger)
+    return pointed
+
+
+def all_numbers(column: "pd.Series[str]", ledger: Ledger) -> NDArray[np.float64] | None:
+    """Return the numbers of a column where every cell is one; else None, and no note."""
+    pointed, had_commas = _pointed(column)
+    numbers, _ = parse_numbers(pointed)
+    if not np.isfinite(numbers).all():
+        return None
+    if had_commas:
+        _note_commas(column, ledger)
+    return numbers
+
+
+def _pointed(column: "pd.Series[str]") -> "tuple[pd.Series[str], bool]":
+    """Return a column with points for decimal commas, and whether it had them.
+
+    Only where every number has a comma or is whole, and one of them cannot be thousands.
+
+    Examples
+    --------
+    >>> cells, had_commas = _pointed(pd.Series(["87,5", "", "90"], dtype="str"))
+    >>> cells.tolist(), had_commas
+    (['87.5', '', '90'], True)
+    >>> _pointed(pd.Series(["1,250", "900"], dtype="str"))[1]
+    False
+    """
+    raw, distinct = pd.factorize(column)
+    words = [str(word).strip() for word in distinct]
+    commas = [w for w in words if DECIMAL_COMMA.fullmatch(w)]
+    others = [w for w in words if w not in commas and w.casefold() not in EMPTY]
+    if all(map(THOUSANDS.fullmatch, commas)) or not all(map(WHOLE.fullmatch, others)):
+        return column, False
+    new = pd.array([w.replace(",", ".") for w in words], dtype="str")
+    return pd.Series(new.take(raw), index=column.index, name=column.name), True
+
+
+def _note_commas(column: "pd.Series[str]", ledger: Ledger) -> None:
+    ledger.note(f"column {column.name} has decimal commas")
+
+
+def point_wanted(cells: Sequence[str]) -> str:
+    """Say how to write the first of some cells that has a decimal comma; empty if none has.
+
+    Examples
+    --------
+    >>> point_wanted(["high", "0,5"])
+    'write decimal points: 0.5'
+    """
+    found = next((c for c in cells if DECIMAL_COMMA.fullmatch(c.strip())), "")
+    return f"write decimal points: {found.strip().replace(',', '.')}" if found else ""
+
+
+def numbers_within(
+    column: "pd.Series[str]",
+    limits: Sequence[float],
+    ledger: Ledger,
+    *,
+    what: str,
+    allowed: str,
+    mend: str = "",
+) -> NDArray[np.float64]:
+    """Return the numbers of a column, NaN where it is empty; others are one problem."""
+    column = with_points(column, ledger)
+    numbers, filled = parse_numbers(column)
+    low, high = limits
+    wrong = np.flatnonzero(filled & ~((numbers >= low - ROUNDING) & (numbers <= high + ROUNDING)))
+    if len(wrong):
+        cells = [str(v) for v in pd.unique(column.iloc[wrong])[:SHOWN_NUMBERS]]
+        shown = [repr(cell[:40]) for cell in cells]
+        ledger.problem(
+            "no-number",
+            f"{counted(len(wrong), 'cell', 'hold')} no {what}: {', '.join(shown)}",
+            where=ledger.table.where(wrong, str(column.name)),
+            allowed=f"{allowed}, or empty",
+            mend=point_wanted(cells) or mend,
+            numbers={"cells": len(wrong)},
+        )
+    return np.clip(numbers, low, high)

@@ -1,0 +1,160 @@
+"""What a reader finds out on its way: problems, notes, rows set aside, who said nothing."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.errors import Numbers, Problem, RatingsError
+from assay._util.grouping import Codes, first_rows
+from assay._util.text import counted, does, some
+from assay.io.tables import Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Silence:
+    """What ratings lack.
+
+    Attributes
+    ----------
+    ratings, abstentions : int
+        All ratings, and those that answer nothing.
+    items, unanswered : int
+        All items, and those without any answer.
+    raters : tuple of str
+        Those who only abstained.
+    """
+
+    ratings: int
+    abstentions: int
+    items: int
+    unanswered: int
+    raters: tuple[str, ...]
+
+    def notes(self) -> list[str]:
+        """Say it; all of these are kept."""
+        found = []
+        if self.abstentions:
+            found.append(
+                f"{counted(self.abstentions, 'rating', 'answer')} no label: an abstention each"
+            )
+        if self.unanswered:
+            one = self.unanswered == 1
+            found.append(
+                f"{self.unanswered} of {counted(self.items, 'item')} "
+                f"{does(self.unanswered, 'have')} no answer; "
+                f"{'it keeps its place' if one else 'they keep their places'}"
+            )
+        if self.raters:
+            found.append(
+                f"{counted(len(self.raters), 'rater')} only abstained: {some(self.raters)}"
+            )
+        return found
+
+
+def find_silence(
+    item: Codes,
+    rater: Codes,
+    abstained: NDArray[np.bool_],
+    *,
+    items: int,
+    raters: "pd.Index[str]",
+) -> Silence:
+    """Find what ratings lack.
+
+    Parameters
+    ----------
+    item, rater : ndarray (rating)
+        Positions.
+    abstained : ndarray (rating)
+    items : int
+        How many there are.
+    raters : Index
+        Their names.
+
+    Examples
+    --------
+    >>> item, rater, abstained = np.array([0, 0]), np.array([0, 1]), np.array([False, True])
+    >>> find_silence(item, rater, abstained, items=2, raters=pd.Index(["a", "b"])).notes()[1:]
+    ['1 of 2 items has no answer; it keeps its place', '1 rater only abstained: b']
+    """
+    return Silence(
+        ratings=len(item),
+        abstentions=int(abstained.sum()),
+        items=items,
+        unanswered=int((first_rows(item[~abstained], items) < 0).sum()),
+        raters=tuple(raters[first_rows(rater[~abstained], len(raters)) < 0]),
+    )
+
+
+Mask = NDArray[np.bool_]
+
+
+class Ledger:
+    """Collects problems, notes and rows set aside; the one mutable thing in the reader."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.problems: list[Problem] = []
+        self.notes: list[str] = list(table.notes)
+        self.kept: Mask = np.ones(len(table.frame), bool)
+        self._aside: list[pd.DataFrame] = []
+
+    def problem(
+        self,
+        code: str,
+        what: str,
+        *,
+        where: str = "",
+        allowed: str = "",
+        mend: str = "",
+        role: str = "",
+        numbers: Numbers | None = None,
+    ) -> None:
+        """Add one thing wrong (see :class:`~assay._util.errors.Problem`)."""
+        self.problems.append(
+            Problem(
+                code=code,
+                what=what,
+                where=where,
+                allowed=allowed,
+                mend=mend,
+                role=role,
+                numbers=numbers or {},
+            )
+        )
+
+    def note(self, text: str) -> None:
+        """Add a sentence about what the reader decided by itself."""
+        self.notes.append(text)
+
+    def raise_problems(self) -> None:
+        """Raise all problems at once, if there are any."""
+        if self.problems:
+            raise RatingsError(self.problems, self.table.source)
+
+    def set_aside(self, rows: Mask, reason: str, detail: "str | NDArray[Any]" = "") -> None:
+        """Set rows aside for a reason; rows that are aside already keep their first reason.
+
+        ``detail`` is one text, or one for each row of the table.
+        """
+        chosen = np.flatnonzero(rows & self.kept)
+        if not len(chosen):
+            return
+        self.kept[chosen] = False
+        details = detail if isinstance(detail, str) else np.asarray(detail)[chosen]
+        self._aside.append(pd.DataFrame({"row": chosen, "reason": reason, "detail": details}))
+
+    def aside(self, item: "pd.Series[str]", rater: "pd.Series[str]") -> pd.DataFrame:
+        """Return one line per row set aside, in file order (see ``Accounting.set_aside``)."""
+        columns = ["line", "item", "rater", "reason", "detail"]
+        if not self._aside:
+            return pd.DataFrame({c: pd.Series(dtype="str") for c in columns})
+        frame = pd.concat(self._aside).sort_values("row", kind="stable").reset_index(drop=True)
+        rows = frame["row"].to_numpy()
+        frame["line"] = self.table.lines[rows]
+        frame["item"] = item.to_numpy()[rows]
+        frame["rater"] = rater.to_numpy()[rows]
+        return frame[columns]

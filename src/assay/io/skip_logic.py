@@ -1,0 +1,222 @@
+"""Skip logic: what gates and rules make of answers, and empty answers that others settle."""
+
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.grouping import Codes, unique_rows
+from assay._util.text import counted
+from assay.data.rules import NOT_ASKED, Expression
+from assay.data.states import MISSING, Vectors, label_order, state_space
+from assay.data.task import Task
+from assay.io.reading_log import Ledger
+from assay.io.replicates import Joined
+
+NO_LIKE = ("no", "0", "false", "none")
+CLOSED = "answers a question that its own answers close"
+BROKEN = "breaks the blocked rule"
+CHUNK = 2048
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gated:
+    """Answer vectors after the gates.
+
+    Attributes
+    ----------
+    answers : ndarray of int16 (rating, label)
+        ``NOT_ASKED`` where the vector's own answers close the gate.
+    contradicts : ndarray of int64 (rating,)
+        The first label that is answered although its gate is closed; -1 if none.
+    unasked_no : ndarray of int64 (label,)
+        How many "no" stood behind a closed gate and were taken as not asked.
+    """
+
+    answers: Vectors
+    contradicts: Codes
+    unasked_no: Codes
+
+
+def patterns_of(answers: Vectors) -> tuple[Vectors, Codes]:
+    """Return the distinct vectors and the position of every vector among them."""
+    first, inverse = unique_rows(*answers.T)
+    return answers[first], inverse
+
+
+def apply_gates(task: Task, answers: Vectors) -> Gated:
+    """Mark the answers that the gates close.
+
+    An empty answer behind a closed gate becomes ``NOT_ASKED``; so does a first class that is
+    spelled like "no", since some exports write the questions that were not asked as 0. Where a
+    gate hangs on an answer that is missing, it may be open, and an empty answer stays missing.
+    """
+    patterns, inverse = patterns_of(answers)
+    patterns = patterns.copy()
+    contradicts = np.full(len(patterns), -1, np.int64)
+    unasked_no = np.zeros(len(task.labels), np.int64)
+    weights = np.bincount(inverse, minlength=len(patterns))
+    for column in label_order(task):
+        label = task.labels[column]
+        if not label.asked_if:
+            continue
+        closed = ~_may_open(task, task.expression(label.asked_if), patterns)
+        given = patterns[:, column].copy()
+        if label.classes[0].casefold() in NO_LIKE:
+            silent = closed & (given == 0)
+            unasked_no[column] = weights[silent].sum()
+            given[silent] = MISSING
+        patterns[closed & (given == MISSING), column] = NOT_ASKED
+        wrong = closed & (given >= 0) & (contradicts < 0)
+        contradicts[wrong] = column
+    return Gated(answers=patterns[inverse], contradicts=contradicts[inverse], unasked_no=unasked_no)
+
+
+def _may_open(task: Task, gate: Expression, patterns: Vectors) -> NDArray[np.bool_]:
+    """Whether some completion of the missing answers opens the gate, for each pattern."""
+    columns = [task.label_names.index(name) for name in gate.labels]
+    parts, inverse = patterns_of(patterns[:, columns])
+    opens = np.zeros(len(parts), bool)
+    for n, part in enumerate(parts):
+        choices = [
+            _completions(task, column) if code == MISSING else [int(code)]
+            for column, code in zip(columns, part, strict=True)
+        ]
+        complete = np.array(list(product(*choices)), np.int16)
+        opens[n] = gate(dict(zip(gate.labels, complete.T, strict=True))).any()
+    return np.asarray(opens[inverse], bool)
+
+
+def _completions(task: Task, column: int) -> list[int]:
+    """Return what a missing answer may stand for."""
+    label = task.labels[column]
+    return list(range(len(label.classes))) + [NOT_ASKED] * bool(label.asked_if)
+
+
+def consistent(vectors: Vectors, patterns: Vectors) -> NDArray[np.bool_]:
+    """Whether each complete vector agrees with each pattern where it is not missing.
+
+    Returns
+    -------
+    ndarray of bool
+        (pattern, vector)
+    """
+    agree = np.ones((len(patterns), len(vectors)), bool)
+    for column in range(vectors.shape[1]):
+        known = patterns[:, column, None]
+        agree &= (known == MISSING) | (known == vectors[None, :, column])
+    return agree
+
+
+def broken_rules(task: Task, answers: Vectors) -> tuple[list[str], Codes]:
+    """Say for each distinct answer vector why no rater could record it; ``""`` if one could.
+
+    A vector with missing answers is at fault only if every completion of it is.
+
+    Returns
+    -------
+    reasons : list of str (vector,)
+    vector : ndarray of int (rating,)
+        The distinct vector that each rating is.
+    """
+    space = state_space(task)
+    patterns, inverse = patterns_of(answers)
+    columns = {name: space.paths[:, n] for n, name in enumerate(task.label_names)}
+    blocks = {
+        rule.name: ~task.expression(rule.expression)(columns)
+        for rule in task.rules
+        if rule.response == "block"
+    }
+    reasons = [""] * len(patterns)
+    for start in range(0, len(patterns), CHUNK):
+        agree = consistent(space.paths, patterns[start : start + CHUNK])
+        possible = (agree & ~space.blocked).any(axis=1)
+        for n in np.flatnonzero(~possible):
+            reasons[start + n] = _reason(agree[n], blocks)
+    return reasons, inverse
+
+
+def _reason(agree: NDArray[np.bool_], blocks: dict[str, NDArray[np.bool_]]) -> str:
+    if not agree.any():
+        return CLOSED
+    for name, broken in blocks.items():
+        if broken[agree].all():
+            return f"{BROKEN} {name}"
+    return f"{BROKEN}s {', '.join(blocks)} together"
+
+
+def admitted(task: Task, truth: Vectors) -> NDArray[np.bool_]:
+    """Whether some state of the task agrees with each (partly) known truth."""
+    states = state_space(task).states
+    patterns, inverse = patterns_of(truth)
+    parts = [
+        consistent(states, patterns[start : start + CHUNK]).any(axis=1)
+        for start in range(0, len(patterns), CHUNK)
+    ]
+    return np.asarray(np.concatenate(parts)[inverse], bool)
+
+
+LOST = 0.05
+"""Share of the answers that nothing settles which may be missing: with more, few were asked."""
+
+
+def fill_settled(joined: Joined, task: Task, ledger: Ledger) -> Joined:
+    """Fill empty answers that can only have been one, where the form did not ask for them.
+
+    The probability of a rating stays as it is, since a lost answer is summed over what the
+    interface admits, here a single class. What is counted rating by rating (votes, agreement,
+    replicates of the answers) would else leave these answers out, all of one class.
+
+    A label is filled if most of its answers that are settled are empty and hardly any others are:
+    answers lost here and there stay lost.
+    """
+    if not state_space(task).blocked.any():
+        return joined
+    given = (joined.answers != MISSING) | np.isfinite(joined.scores)
+    kept = ledger.kept[joined.first_row] & (joined.answers != MISSING).any(axis=1)
+    answers = joined.answers.copy()
+    for column, label in enumerate(task.labels):
+        settled = settled_by_others(task, joined.answers, column)
+        decided, asked = kept & (settled != MISSING), kept & (settled == MISSING)
+        empty = decided & ~given[:, column]
+        left_out = 2 * empty.sum() > decided.sum() and asked.any()
+        if left_out and (~given[asked, column]).sum() <= LOST * asked.sum():
+            answers[empty, column] = settled[empty]
+            for code in np.unique(settled[empty]):
+                count = int((empty & (settled == code)).sum())
+                ledger.note(
+                    f"{counted(count, 'empty answer')} to {label.name} can only be "
+                    f"{label.classes[code]} beside the rater's other answers, since the interface "
+                    "blocks the rest: taken as such"
+                )
+    return replace(joined, answers=answers)
+
+
+def settled_by_others(task: Task, answers: Vectors, column: int) -> NDArray[np.int16]:
+    """Return the one class of a label that blocked rules leave beside a rater's other answers.
+
+    Returns
+    -------
+    ndarray of int16 (rating,)
+        ``MISSING`` where they leave several, or none; where gates alone leave one, too, or one
+        that is ``NOT_ASKED``: what was not asked has a code of its own.
+    """
+    others = answers.copy()
+    others[:, column] = MISSING
+    patterns, inverse = patterns_of(others)
+    space = state_space(task)
+    found = np.full(len(patterns), MISSING, np.int16)
+    for start in range(0, len(patterns), CHUNK):
+        agree = consistent(space.paths, patterns[start : start + CHUNK])
+        settled = _only(space.paths[:, column], agree & ~space.blocked)
+        by_gates = _only(space.paths[:, column], agree) == settled
+        found[start : start + CHUNK] = np.where(by_gates | (settled < 0), MISSING, settled)
+    return np.asarray(found[inverse], np.int16)
+
+
+def _only(codes: NDArray[np.int16], agree: NDArray[np.bool_]) -> NDArray[np.int16]:
+    """Return the code that all agreeing paths have, by pattern; ``MISSING`` if there is none."""
+    low = np.where(agree, codes, np.iinfo(np.int16).max).min(axis=1)
+    high = np.where(agree, codes, np.iinfo(np.int16).min).max(axis=1)
+    return np.asarray(np.where(low == high, low, MISSING), np.int16)

@@ -1,0 +1,152 @@
+r"""Answer vectors that an interface admits, and completions of partly answered ratings.
+
+* ``retry``:
+  :math:`p(y \mid s) \propto \prod_l \theta[s_l, y_l] \prod_r \omega_r^{[y \text{ breaks } r]}`
+  over the answers that are not blocked; ``warn`` has a learned :math:`\omega_r`.
+* ``repair``: a blocked vector turns into one of the admissible vectors with the fewest changes,
+  :math:`p(y \mid s) = \sum_v p_{raw}(v \mid s) R[v, y]`.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.arrays import NEVER, append_constant, logsumexp
+from assay._util.errors import ModelError
+from assay.data.ratings import Resolve
+from assay.data.rules import NOT_ASKED
+from assay.data.states import MISSING, StateSpace, Vectors, label_order
+from assay.modelling.confusion import ConfusionLayout
+
+Ints = NDArray[np.int64]
+MAX_COMPLETIONS = 4096
+
+
+def completions_of(layout: ConfusionLayout, answer: tuple[int, ...]) -> Ints:
+    """Complete the gating labels of an answer vector in every way that its gates allow.
+
+    Labels that gate nothing may stay ``MISSING``: summed over their classes they are a factor 1.
+    """
+    task = layout.task
+    gates = {n: task.expression(la.asked_if) for n, la in enumerate(task.labels) if la.asked_if}
+    gating = {task.label_names.index(name) for gate in gates.values() for name in gate.labels}
+    choices = [
+        [NOT_ASKED, *range(layout.classes[n])] if code == MISSING and n in gating else [int(code)]
+        for n, code in enumerate(answer)
+    ]
+    if np.prod([len(c) for c in choices]) > MAX_COMPLETIONS:
+        raise ModelError(
+            f"a rating leaves so many gating labels of task {task.name} open that it has more than "
+            f"{MAX_COMPLETIONS} completions; read with partial='draft' if raters stopped half-way",
+            code="too-many-completions",
+            numbers={"most": MAX_COMPLETIONS},
+        )
+    vectors = np.array(list(product(*choices)))
+    columns = {name: vectors[:, n] for n, name in enumerate(task.label_names)}
+    fits = np.ones(len(vectors), bool)
+    for n in label_order(task):
+        asked = gates[n](columns) if n in gates else np.ones(len(vectors), bool)
+        code = vectors[:, n]
+        fits &= (code == MISSING) | (asked == (code != NOT_ASKED))
+    if not fits.any():
+        raise ModelError(
+            f"a rating of task {task.name} answers a question that its own answers close; "
+            "read ratings with read_ratings, which sets such rows aside",
+            code="forbidden-answers",
+        )
+    return np.asarray(vectors[fits], np.int64)
+
+
+Floats = NDArray[np.float64]
+
+
+Residual = Callable[["Menu"], Any]
+"""Log odds of each option beyond the confusions, by menu: (..., unit, state, option)."""
+TINY = 1e-300
+"""Keeps the logarithm of what cannot be recorded finite."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Menu:
+    """The answer vectors that a rater could record on the labels that were answered.
+
+    Attributes
+    ----------
+    options : ndarray of int16 (option, label)
+        The answer vectors, blocked ones included.
+    entries : ndarray of int (state, option, label)
+        Position in a rater's flattened confusions of each factor; the last one stands for 1.
+    blocked : ndarray of bool (option,)
+    warned : ndarray of float (option, warned rule)
+    repair : ndarray (option, option)
+        Share of each option that is recorded as each other option.
+    """
+
+    options: Vectors
+    entries: Ints
+    blocked: NDArray[np.bool_]
+    warned: Floats
+    repair: Floats
+
+
+def build_menu(layout: ConfusionLayout, space: StateSpace, answered: NDArray[np.bool_]) -> Menu:
+    """Make the menu of the answer vectors over the labels that were answered.
+
+    A rule is broken by a partial vector if every complete vector that extends it breaks the rule.
+    """
+    shown = np.where(answered, space.paths, np.int16(MISSING))
+    options, extends = np.unique(shown, axis=0, return_inverse=True)
+    extends = extends.ravel()
+    of_option = np.bincount(extends, minlength=len(options))
+
+    def every(broken: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Which options only have extensions that are broken."""
+        count = np.bincount(extends, weights=broken, minlength=len(options))
+        return np.asarray(count == of_option)
+
+    blocked = every(space.blocked)
+    warned = np.array([every(w) for w in space.warned.T], float).reshape(-1, len(options)).T
+    entries = layout.entries(space.states, options)
+    distance = (options[:, None, :] != options[None, :, :]).sum(axis=-1).astype(float)
+    distance[:, blocked] = np.inf
+    nearest = distance == distance.min(axis=1, keepdims=True)
+    return Menu(
+        options=options.astype(np.int16),
+        entries=np.where(entries < 0, layout.size, entries),
+        blocked=blocked,
+        warned=warned,
+        repair=nearest / nearest.sum(axis=1, keepdims=True),
+    )
+
+
+def menu_log_probability(
+    menu: Menu,
+    flat: Any,
+    values: Mapping[str, Any],
+    resolve: Resolve,
+    xp: Any,
+    residual: Residual | None = None,
+) -> Any:
+    """Log p(option | state) for each unit: (..., unit, state, option).
+
+    ``flat`` is (..., unit, entry). Blocked options have ``NEVER`` or less.
+    """
+    logp = append_constant(flat, [0.0], xp)[..., menu.entries].sum(axis=-1)
+    if residual is not None:
+        logp = logp + residual(menu)
+    if menu.warned.shape[1]:
+        omega = xp.matmul(xp.log(values["warn_omega"]), menu.warned.T)
+        logp = logp + omega[..., None, None, :]
+    if resolve == "retry":
+        logp = logp + np.where(menu.blocked, NEVER, 0.0)
+    logp = logp - logsumexp(logp, xp)[..., None]
+    if resolve == "retry" or not menu.blocked.any():
+        return logp
+    keep = ~menu.blocked
+    mended = xp.log(xp.matmul(xp.exp(logp), menu.repair[:, keep]) + TINY)
+    place = np.where(keep, np.cumsum(keep) - 1, keep.sum())
+    return append_constant(mended, [NEVER], xp)[..., place]

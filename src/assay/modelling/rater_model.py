@@ -1,0 +1,457 @@
+"""Raters of one recipe: a family with its layers, and their rows of the likelihood."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.arrays import NEVER, append_constant, logsumexp, merge_axes
+from assay.data.rules import NOT_ASKED
+from assay.data.score_bins import bin_middle
+from assay.data.states import MISSING, StateSpace, Vectors
+from assay.modelling.confusion import Tilt
+from assay.modelling.families import Family, WholeFamily
+from assay.modelling.families.family import Raters
+from assay.modelling.families.scored import Scored
+from assay.modelling.interface_rules import Menu, Residual, build_menu, menu_log_probability
+from assay.modelling.layers import Difficulty, Drift, Lapses, Loading, SystemBias
+from assay.modelling.parameters import Parameter
+from assay.modelling.priors import Prior
+from assay.modelling.replicates import Repeats
+from assay.modelling.responses import ProductRows, Responses
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Part(ABC):
+    """Some raters, their family and its layers.
+
+    Attributes
+    ----------
+    name : str
+        Prefix of its parameters; empty if all raters are in one part.
+    members : ndarray of int (rater,)
+        Positions of its raters in the Ratings.
+    raters : Raters
+        Their names and groups.
+    labels : tuple of str
+    unit : ndarray of int (rating,)
+        The unit (a rater, or a rater in a session) of each rating; -1 for other parts' ratings.
+    unit_rater : ndarray of int (unit,)
+        Row of the family of each unit.
+    unit_group : ndarray of int (unit,)
+        Group of each unit, as a position in ``raters.groups``.
+    drift : Drift or None
+    bias : SystemBias or None
+    loading : Loading or None
+        How much an item's difficulty matters, if it does.
+    repeats : Repeats
+        From rows to the rows of the likelihood, in which one rater's ratings of an item are one.
+    consistency : Prior or None
+        Of the chance that a repeated rating is the first one again; None if they are independent.
+    shared : bool
+        Whether all raters have one confusion.
+    """
+
+    name: str
+    members: Ints
+    raters: Raters
+    labels: tuple[str, ...]
+    unit: Ints
+    unit_rater: Ints
+    unit_group: Ints
+    drift: Drift | None
+    bias: SystemBias | None
+    loading: Loading | None
+    repeats: Repeats
+    consistency: Prior | None
+    shared: bool
+
+    @property
+    def owners(self) -> NDArray[np.bool_]:
+        """Whose unit each is: (rater of the part, unit)."""
+        if self.shared:
+            return np.asarray(self.unit_group[None, :] == self.raters.group[:, None])
+        return np.asarray(self.unit_rater[None, :] == np.arange(len(self.members))[:, None])
+
+    @property
+    def n_ratings(self) -> Ints:
+        """How many ratings each unit has: (unit,)."""
+        return np.bincount(self.unit[self.unit >= 0], minlength=len(self.unit_rater))
+
+    @property
+    def shares(self) -> Floats:
+        """Share of each unit in its rater's ratings: (rater of the part, unit)."""
+        weight = self.owners * (self.n_ratings + 1e-9)
+        return np.asarray(weight / weight.sum(axis=1, keepdims=True))
+
+    @property
+    def prefix(self) -> str:
+        """What the names of its parameters and dims begin with."""
+        return f"{self.name}." if self.name else ""
+
+    @abstractmethod
+    def family_parameters(self) -> list[Parameter]:
+        """Return the unknowns of the family and of its responses."""
+
+    @abstractmethod
+    def rows(self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any) -> Any:
+        """Log p(rating | state) of each distinct rating: (..., row, state).
+
+        ``tilt`` is what layers do to the log odds of right answers.
+        """
+
+    @abstractmethod
+    def draw(
+        self,
+        values: Mapping[str, Floats],
+        ratings: Ints,
+        states: NDArray[np.int16],
+        tilt: Tilt | None,
+        answered: NDArray[np.bool_],
+        rng: np.random.Generator,
+    ) -> tuple[Vectors, Floats]:
+        """Draw the answers and scores (rating, label) of some ratings.
+
+        Parameters
+        ----------
+        values : mapping of str to ndarray
+            Parameters of the part, with one leading axis of length 1.
+        ratings : ndarray of int
+            Positions of ratings of this part, all of one difficulty.
+        states : ndarray of int16
+            What the item of each looks like to its rater.
+        answered : ndarray of bool (label,)
+            Which labels are answered.
+        """
+
+    @abstractmethod
+    def reliability(self, values: Mapping[str, Floats], position: Any = 0.0) -> Floats:
+        """P(reported class | true class): (draw, unit, label, true class, reported class).
+
+        Of items of no difficulty, or at a ``position`` of it; NaN where a label does not have the
+        class. ``values`` has all parameters of the model, (draw, ...).
+        """
+
+    @abstractmethod
+    def label_chances(self, values: Mapping[str, Floats], tilt: Tilt | None) -> Floats:
+        """P(reported class of each label | what the item looks like).
+
+        Parameters
+        ----------
+        values : mapping of str to ndarray
+            Parameters of the part, (draw, ...).
+
+        Returns
+        -------
+        ndarray (draw, unit, state, label, class)
+            Less than 1 in all where the rater's own answers close a label.
+        """
+
+    def accuracy(self, values: Mapping[str, Floats]) -> Floats:
+        """Mean probability of the right class, over the classes of a label: (draw, unit, label)."""
+        right = np.diagonal(self.reliability(values), axis1=-2, axis2=-1)
+        return np.asarray(np.nanmean(right, axis=-1))
+
+    @property
+    @abstractmethod
+    def widest(self) -> int:
+        """Numbers that one draw's table takes on the way."""
+
+    def parameters(self) -> list[Parameter]:
+        """Return all unknowns, under the part's prefix."""
+        found = list(self.family_parameters())
+        if self.drift is not None:
+            found += self.drift.parameters()
+        if self.bias is not None:
+            found += self.bias.parameters()
+        if self.loading is not None:
+            found += self.loading.parameters()
+        if self.consistency is not None:
+            found.append(Parameter(name="consistency", prior=self.consistency, coords={}))
+        if not self.name:
+            return found
+        return [
+            replace(
+                p,
+                name=self.prefix + p.name,
+                spread=self.prefix + p.spread if p.spread else "",
+                location=self.prefix + p.location if p.location else "",
+                dims=tuple(self.prefix + d for d in p.dims),
+                coords={self.prefix + d: levels for d, levels in p.coords.items()},
+            )
+            for p in found
+        ]
+
+    def own(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the part's parameters by their own names."""
+        if not self.name:
+            return dict(values)
+        cut = len(self.prefix)
+        return {k[cut:]: v for k, v in values.items() if k.startswith(self.prefix)}
+
+    def tilt(self, values: Mapping[str, Any], position: Any, xp: Any) -> Tilt | None:
+        """Return what the layers do to the log odds of right answers, if they do anything."""
+        return self.tilts(values, [position], xp)[0]
+
+    def tilts(
+        self, values: Mapping[str, Any], positions: Iterable[Any], xp: Any
+    ) -> list[Tilt | None]:
+        """Return what the layers do at each of some difficulties, a number or one for each label.
+
+        What does not hang on the difficulty is computed once.
+        """
+        added = None if self.drift is None else self.drift.tilt(values, xp)
+        if self.bias is not None:
+            bias = self.bias.tilt(values, xp)
+            added = bias if added is None else added + bias
+        easy = None if added is None else Tilt(added=added)
+        if self.loading is None:
+            return [easy for _ in positions]
+        loading = self.loading.of_units(values, xp)
+        every = (self.loading.tilt(loading, position, added) for position in positions)
+        return [easy if tilt.guessing is None else tilt for tilt in every]
+
+    def table(self, values: Mapping[str, Any], difficulty: Difficulty, xp: Any) -> list[Any]:
+        """Log p(ratings of an item by a rater | state), for each class of difficulty.
+
+        Returns
+        -------
+        list of (..., row, state)
+        """
+        own = self.own(values)
+        tables: list[Any] = []
+        for tilt in self.tilts(own, difficulty.positions, xp):
+            if tables and self.loading is None:
+                tables.append(tables[0])
+                continue
+            rows = self.rows(own, tilt, xp)
+            tables.append(self.repeats.table(rows, own.get("consistency"), xp))
+        return tables
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AnswerPart(Part):
+    """Raters with a family of confusions, and lapses if they have some."""
+
+    family: Family
+    responses: Responses
+    lapses: Lapses | None = None
+
+    def family_parameters(self) -> list[Parameter]:
+        """Return the unknowns of the confusions, the lapses and the response process."""
+        lapses = [] if self.lapses is None else self.lapses.parameters()
+        return [*self.family.parameters(), *lapses, *self.responses.parameters()]
+
+    @property
+    def widest(self) -> int:
+        """Numbers that one draw's table takes on the way."""
+        return self.responses.widest
+
+    def rows(self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any) -> Any:
+        """Log p(answers | state): (..., row, state); mixtures are summed rating by rating."""
+        if not self.responses.blocks:  # nobody of this part has answered anything
+            return np.zeros((0, len(self.responses.space.states)))
+        found = []
+        for weight, confusion in self._components(values, tilt, xp):
+            rows = self.responses.table(confusion, values, xp, self._residual(values, tilt, xp))
+            if weight is not None:
+                rows = rows + weight[..., self.responses.row_unit, None]
+            found.append(rows)
+        return found[0] if len(found) == 1 else logsumexp(xp.stack(found, axis=-1), xp)
+
+    def reliability(self, values: Mapping[str, Floats], position: float = 0.0) -> Floats:
+        """P(reported class | true class) as the parameters have it, rules left aside."""
+        own, layout = self.own(values), self.family.layout
+        tilt = self.tilt(own, position, np)
+        rows: Any = 0.0
+        for weight, confusion in self._components(own, tilt, np):
+            chance = np.exp(np.asarray(confusion))[..., : layout.asked_rows, :]
+            rows = rows + (chance if weight is None else chance * np.exp(weight)[..., None, None])
+        table = np.full((*rows.shape[:2], len(layout.classes), layout.width, layout.width), np.nan)
+        for row, (label, true) in enumerate(zip(layout.labels, layout.true_classes, strict=True)):
+            count = layout.classes[label]
+            table[:, :, label, true, :count] = rows[:, :, row, :count]
+        return table
+
+    def label_chances(self, values: Mapping[str, Floats], tilt: Tilt | None) -> Floats:
+        """Sum the response probabilities over the answer vectors that share a class."""
+        layout = self.family.layout
+        menu = build_menu(layout, self.responses.space, np.ones(len(layout.classes), bool))
+        chance = self.menu_chances(values, menu, tilt)
+        shares = [
+            np.stack(
+                [chance[..., menu.options[:, n] == k].sum(-1) for k in range(layout.width)], axis=-1
+            )
+            for n in range(len(layout.classes))
+        ]
+        return np.stack(shares, axis=-2)
+
+    def menu_chances(self, values: Mapping[str, Floats], menu: Menu, tilt: Tilt | None) -> Floats:
+        """P(option | state) of each unit: (..., unit, state, option)."""
+        total = None
+        for weight, confusion in self._components(values, tilt, np):
+            flat = merge_axes(self.responses.full_confusion(confusion, values, np), 2)
+            residual = self._residual(values, tilt, np)
+            resolve = self.responses.resolve
+            chance = np.exp(menu_log_probability(menu, flat, values, resolve, np, residual))
+            if weight is not None:
+                chance = chance * np.exp(weight)[..., None, None]
+            total = chance if total is None else total + chance
+        return np.asarray(total)
+
+    def draw(
+        self,
+        values: Mapping[str, Floats],
+        ratings: Ints,
+        states: NDArray[np.int16],
+        tilt: Tilt | None,
+        answered: NDArray[np.bool_],
+        rng: np.random.Generator,
+    ) -> tuple[Vectors, Floats]:
+        """Draw answers from the menu of the labels that are answered."""
+        none = np.full((len(ratings), len(answered)), np.nan)
+        if not answered.any():
+            return np.full(none.shape, MISSING, np.int16), none
+        menu = build_menu(self.family.layout, self.responses.space, answered)
+        chance = self.menu_chances(values, menu, tilt)[0]
+        steps = chance[self.unit[ratings], states].cumsum(axis=1)
+        picked = (rng.random(len(ratings))[:, None] * steps[:, -1:] > steps).sum(axis=1)
+        return np.asarray(menu.options[picked], np.int16), none
+
+    def _components(
+        self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any
+    ) -> list[tuple[Any, Any]]:
+        """Return what a rating can be an instance of: the family's kinds, and lapses."""
+        kinds = self.family.components(values, self.unit_rater, tilt, xp)
+        return kinds if self.lapses is None else self.lapses.mix(kinds, values, xp)
+
+    def _residual(self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any) -> Residual | None:
+        family = self.family
+        if not isinstance(family, WholeFamily):
+            return None
+        return lambda menu: family.residual(values, self.unit_rater, tilt, menu, xp)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ScorePart(Part):
+    """Raters whose scores are modelled; labels are scored one by one, whatever the rules."""
+
+    family: Scored
+    space: StateSpace
+    products: ProductRows
+
+    def family_parameters(self) -> list[Parameter]:
+        """Return the unknowns of the scores, and of scores on labels that do not apply."""
+        found = self.family.parameters()
+        layout = self.family.layout
+        for n, label in enumerate(layout.task.labels):
+            if label.asked_if:
+                dim = f"bin_of_{label.name}"
+                flat = Prior(name="Dirichlet", values=(np.ones(layout.classes[n] * layout.parts),))
+                coords = {dim: layout.bin_names[layout.bin_slice(n)]}
+                name = f"unasked_{label.name}"
+                found.append(Parameter(name=name, dims=(dim,), prior=flat, coords=coords))
+        return found
+
+    @property
+    def widest(self) -> int:
+        """Numbers that one draw's table takes on the way."""
+        return self.products.widest
+
+    def rows(self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any) -> Any:
+        """Log p(scores | state): (..., row, state)."""
+        return self.products.table(
+            merge_axes(self.log_codes(values, tilt, xp), 2), values, "retry", xp
+        )
+
+    def reliability(self, values: Mapping[str, Floats], position: float = 0.0) -> Floats:
+        """P(score lies in the region of a class | true class)."""
+        own, layout = self.own(values), self.family.layout
+        tilt = self.tilt(own, position, np)
+        rows = np.exp(np.asarray(self.family.log_scores(own, self.unit_rater, tilt, np)))
+        width = max(layout.classes)
+        table = np.full((*rows.shape[:2], len(layout.classes), width, width), np.nan)
+        for label, classes in enumerate(layout.classes):
+            first, bins = layout.first_row(label), classes * layout.parts
+            here = rows[:, :, first : first + classes, bins : bins + classes]
+            table[:, :, label, :classes, :classes] = here
+        return table
+
+    def label_chances(self, values: Mapping[str, Floats], tilt: Tilt | None) -> Floats:
+        """P(score lies in the region of a class | what the item looks like)."""
+        layout = self.family.layout
+        chance = np.exp(np.asarray(self.log_codes(values, tilt, np)))
+        width = max(layout.classes)
+        shares = np.zeros((*chance.shape[:2], len(self.space.states), len(layout.classes), width))
+        for n, classes in enumerate(layout.classes):
+            row, bins = score_rows(layout, self.space.states[:, n], n), classes * layout.parts
+            shares[:, :, :, n, :classes] = chance[:, :, row, bins : bins + classes]
+        return shares
+
+    def log_codes(self, values: Mapping[str, Any], tilt: Tilt | None, xp: Any) -> Any:
+        """Log P(code | true class): (..., unit, row, code), rows of "not asked" behind."""
+        logs = self.family.log_scores(values, self.unit_rater, tilt, xp)
+        layout, extra = self.family.layout, []
+        for n, label in enumerate(layout.task.labels):
+            if label.asked_if:
+                chance = values[f"unasked_{label.name}"]
+                lead = [chance.shape[a] for a in range(chance.ndim - 1)]
+                region = chance.reshape((*lead, layout.classes[n], layout.parts)).sum(axis=-1)
+                row = xp.log(xp.concatenate([chance, region], axis=-1))
+                pad = [NEVER] * (layout.width - layout.classes[n] * (layout.parts + 1))
+                row = append_constant(row, pad, xp) if pad else row
+                extra.append(xp.zeros_like(logs[..., :1, :]) + row[..., None, None, :])
+        return xp.concatenate([logs, *extra], axis=-2) if extra else logs
+
+    def draw(
+        self,
+        values: Mapping[str, Floats],
+        ratings: Ints,
+        states: NDArray[np.int16],
+        tilt: Tilt | None,
+        answered: NDArray[np.bool_],
+        rng: np.random.Generator,
+    ) -> tuple[Vectors, Floats]:
+        """Draw a bin for each label; the score is its middle, the answer its class."""
+        layout = self.family.layout
+        chance = np.exp(self.log_codes(values, tilt, np))[0][self.unit[ratings]]
+        answers = np.full((len(ratings), len(answered)), MISSING, np.int16)
+        scores = np.full(answers.shape, np.nan)
+        for n in np.flatnonzero(answered):
+            row = score_rows(layout, self.space.states[states, n], int(n))
+            bins = layout.classes[n] * layout.parts
+            steps = chance[np.arange(len(ratings)), row, :bins].cumsum(axis=1)
+            code = (rng.random(len(ratings))[:, None] * steps[:, -1:] > steps).sum(axis=1)
+            scores[:, n] = bin_middle(code, layout.classes[n], layout.parts)
+            answers[:, n] = code // layout.parts
+        return answers, scores
+
+
+def score_rows(layout: Any, true: NDArray[np.integer], label: int) -> Ints:
+    """Row of the table for each true class of a label."""
+    unasked = [n for n, la in enumerate(layout.task.labels) if la.asked_if]
+    row = layout.first_row(label) + true.astype(np.int64)
+    if label in unasked:
+        outside = sum(layout.classes) + unasked.index(label)
+        row = np.where(true == NOT_ASKED, outside, row)
+    return np.asarray(row, np.int64)
+
+
+def score_products(
+    layout: Any, space: StateSpace, unit: Ints, codes: Ints, units: int
+) -> ProductRows:
+    """Find the entries that each distinct (unit, codes) multiplies."""
+    unasked = sum(1 for label in layout.task.labels if label.asked_if)
+    size = (sum(layout.classes) + unasked) * layout.width
+    entries = np.empty((len(unit), 1, len(space.states), codes.shape[1]), np.int64)
+    for n in range(codes.shape[1]):
+        row = score_rows(layout, space.states[:, n], n)
+        at = unit[:, None] * size + row[None, :] * layout.width + codes[:, n, None]
+        entries[:, 0, :, n] = np.where(codes[:, n, None] < 0, units * size, at)
+    return ProductRows(entries=entries)

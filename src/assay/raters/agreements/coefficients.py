@@ -1,0 +1,373 @@
+r"""Coefficients of agreement: what was said, counted, compared, and bootstrapped by clusters.
+
+For item :math:`i`, :math:`n_{ik}` raters gave class :math:`k` and :math:`r_i = \sum_k n_{ik}`
+answered. Every sum is one over items, so that a bootstrap sample only weighs them anew.
+
+With :math:`P_i = \sum_k n_{ik} (n_{ik} - 1) / (r_i (r_i - 1))` the share of agreeing pairs on item
+:math:`i`, the mean :math:`\bar P` over the :math:`m` items with two answers or more, and a chance
+agreement :math:`P_e`, kappas and AC1 are :math:`(\bar P - P_e) / (1 - P_e)`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.arrays import divided
+from assay._util.bootstrap import times_drawn
+from assay._util.errors import UnknownNameError, suggest
+from assay._util.validation import names_given
+from assay.data.overlap import Design
+from assay.data.rules import NOT_ASKED
+from assay.data.states import MISSING, Vectors, state_space
+from assay.data.task import Task
+
+WHOLE = "all labels"
+"""Name of the column that holds whole answer vectors."""
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Column:
+    """Answers to one question, as classes from 0 on.
+
+    Attributes
+    ----------
+    name : str
+        A label, or ``WHOLE``.
+    codes : ndarray of int (row,)
+        Class of each row, -1 where the row says nothing about the question.
+    classes : int
+        Number of different codes that may occur.
+    scale : int
+        Number of classes that a rater could choose from.
+    ordered : bool
+    """
+
+    name: str
+    codes: Ints
+    classes: int
+    scale: int
+    ordered: bool = False
+
+
+def column_names(task: Task, labels: Sequence[str] | str | None) -> list[str]:
+    """Return the columns that were asked for: by default all labels, and their whole vector.
+
+    Raises
+    ------
+    UnknownNameError
+        If a name is neither a label of the task nor ``WHOLE``.
+    """
+    valid = [*task.label_names, WHOLE]
+    if labels is None:
+        # With one label, the whole vector is that label.
+        return valid if len(task.labels) > 1 else valid[:1]
+    chosen = names_given("labels", labels, what="label")
+    for name in chosen:
+        if name not in valid:
+            raise UnknownNameError(
+                f"labels: {name!r} is no label of task {task.name}; {suggest(name, valid)}",
+                code="unknown-label",
+            )
+    return chosen
+
+
+def build_columns(task: Task, answers: Vectors, names: Sequence[str]) -> list[Column]:
+    """Code the answers (row, label) to each of some questions.
+
+    Examples
+    --------
+    >>> from assay.data.task_files import load_task
+    >>> answers = np.array([[0, 1, 1], [1, NOT_ASKED, NOT_ASKED], [0, MISSING, MISSING]], np.int16)
+    >>> for column in build_columns(load_task("ais"), answers, ["interpretable", WHOLE]):
+    ...     print(column.name, column.codes)
+    interpretable [ 1 -1 -1]
+    all labels [ 0  1 -1]
+    """
+    return [_whole(task, answers) if n == WHOLE else _label(task, answers, n) for n in names]
+
+
+def _label(task: Task, answers: Vectors, name: str) -> Column:
+    """Code one label. Raters whom their own answers spared the question do not count."""
+    place = task.label_names.index(name)
+    label = task.labels[place]
+    count = len(label.classes)
+    codes = np.maximum(answers[:, place], -1).astype(np.int64)
+    return Column(name=name, codes=codes, classes=count, scale=count, ordered=label.ordered)
+
+
+def _whole(task: Task, answers: Vectors) -> Column:
+    """Code whole answer vectors: complete ones, in which "not asked" is an answer of its own."""
+    complete = (answers != MISSING).all(axis=1)
+    codes = np.full(len(answers), -1, np.int64)
+    if not answers.shape[1]:
+        return Column(name=WHOLE, codes=codes, classes=1, scale=1)
+    found, codes[complete] = _distinct(answers[complete])
+    space = state_space(task)
+    return Column(name=WHOLE, codes=codes, classes=max(found, 1), scale=int((~space.blocked).sum()))
+
+
+def _distinct(vectors: Vectors) -> tuple[int, Ints]:
+    """Return how many vectors differ, and which of them each is."""
+    number = np.zeros(len(vectors), np.int64)
+    for column in vectors.T:
+        # From 0 on and dense, so that the number of a long vector does not overflow.
+        digits = column.astype(np.int64) - min(NOT_ASKED, MISSING)
+        number = number * (int(digits.max(initial=0)) + 1) + digits
+        number = np.unique(number, return_inverse=True)[1].ravel()
+    return int(number.max(initial=-1)) + 1, number
+
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Block:
+    """Sums over items: ``value`` of ``item`` is added to the sum number ``row`` of ``size``."""
+
+    size: int
+    row: Ints
+    item: Ints
+    value: Floats
+
+    def total(self) -> Floats:
+        """Return the sums over all items: (size, 1)."""
+        return np.bincount(self.row, self.value, minlength=self.size)[:, None]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tally:
+    """The sums of one column.
+
+    Attributes
+    ----------
+    column : Column
+    blocks : mapping of str to Block
+        ``agree``: shares of agreeing pairs of raters, of items with two answers or more, and
+        ``pairable``: how many there are; ``same``: agreeing pairs over r - 1; ``marginal``: answers
+        by class on those items; ``rated`` and ``share``: the items with an answer, and the shares
+        of the classes on them; ``crossed`` (ordered classes): pairs of different answers over
+        r - 1, by the two classes; ``shared``, ``matched``: meetings by pair of raters, and those
+        that agree; ``left``, ``right``: answers by pair of raters and class.
+    pair_of_key : ndarray of int (key,)
+        The pair of raters of each row of ``left`` and ``right``.
+    n_items, n_ratings : int
+        Items with two answers or more, and the answers to them.
+    """
+
+    column: Column
+    blocks: Mapping[str, Block]
+    pair_of_key: Ints
+    n_items: int
+    n_ratings: int
+
+
+def build_tally(column: Column, design: Design) -> Tally:
+    """Count one column of answers."""
+    codes, given = column.codes, column.codes >= 0
+    answers = np.bincount(design.item[given], minlength=len(design.cluster))
+    cells, count = np.unique(design.item[given] * column.classes + codes[given], return_counts=True)
+    met = given[design.left] & given[design.right]
+    pairs, pair_of_key = _pair_blocks(column, design, met)
+    blocks = _class_blocks(cells, count, answers, column.classes) | pairs
+    if column.ordered:
+        blocks["crossed"] = _crossed(column, design, met, answers)
+    many = answers >= 2
+    return Tally(
+        column=column,
+        blocks=blocks,
+        pair_of_key=pair_of_key,
+        n_items=int(many.sum()),
+        n_ratings=int(answers[many].sum()),
+    )
+
+
+def _class_blocks(cells: Ints, count: Ints, answers: Ints, classes: int) -> dict[str, Block]:
+    """Sum over cells of item and class, where ``count`` raters gave the class."""
+    every, kind = cells // classes, cells % classes
+    share = Block(size=classes, row=kind, item=every, value=count / answers[every])
+    keep = answers[every] >= 2
+    item, kind, count = every[keep], kind[keep], count[keep]
+    several = answers[item]
+    agreeing = count * (count - 1) / (several - 1)
+    return {
+        "share": share,
+        "rated": _number_of(answers >= 1),
+        "pairable": _number_of(answers >= 2),
+        "agree": Block(size=1, row=np.zeros_like(item), item=item, value=agreeing / several),
+        "same": Block(size=1, row=np.zeros_like(item), item=item, value=agreeing),
+        "marginal": Block(size=classes, row=kind, item=item, value=count.astype(float)),
+    }
+
+
+def _number_of(counted: NDArray[np.bool_]) -> Block:
+    item = np.flatnonzero(counted)
+    return Block(size=1, row=np.zeros_like(item), item=item, value=np.ones(len(item)))
+
+
+def _crossed(column: Column, design: Design, met: NDArray[np.bool_], answers: Ints) -> Block:
+    left, right = column.codes[design.left[met]], column.codes[design.right[met]]
+    item = design.item[design.left[met]]
+    apart = left != right
+    row, item = (left * column.classes + right)[apart], item[apart]
+    return Block(size=column.classes**2, row=row, item=item, value=1 / (answers[item] - 1))
+
+
+def _pair_blocks(
+    column: Column, design: Design, met: NDArray[np.bool_]
+) -> tuple[dict[str, Block], Ints]:
+    """Sum over meetings, by pair of raters."""
+    left, right = column.codes[design.left[met]], column.codes[design.right[met]]
+    item, pair = design.item[design.left[met]], design.pair[met]
+    # Chance agreement has a term for a class only where both raters of the pair use it.
+    key_left, key_right = pair * column.classes + left, pair * column.classes + right
+    keys = np.intersect1d(key_left, key_right)
+    match = left == right
+
+    def block(size: int, row: Ints, keep: NDArray[np.bool_]) -> Block:
+        return Block(size=size, row=row[keep], item=item[keep], value=np.ones(int(keep.sum())))
+
+    blocks = {
+        "shared": block(len(design.raters), pair, np.ones_like(match)),
+        "matched": block(len(design.raters), pair, match),
+    }
+    for side, key in (("left", key_left), ("right", key_right)):
+        blocks[side] = block(len(keys), np.searchsorted(keys, key), np.isin(key, keys))
+    return blocks, keys // column.classes
+
+
+STATISTICS = (
+    "percent",
+    "cohen_kappa",
+    "fleiss_kappa",
+    "krippendorff_alpha",
+    "krippendorff_alpha_ordinal",
+    "gwet_ac1",
+)
+CERTAIN = 1 - 1e-12
+"""Chance agreement from which on nothing is left to agree on beyond chance."""
+
+
+def statistics(tally: Tally, sums: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Return each statistic that suits the column, (sample,); NaN where it is undefined.
+
+    Parameters
+    ----------
+    tally : Tally
+    sums : mapping of str to ndarray (size, sample)
+        The sums of the tally's blocks.
+    """
+    observed = divided(sums["agree"][0], sums["pairable"][0])
+    _, _, kappa = pair_agreement(tally, sums)
+    found = {
+        "percent": observed,
+        "cohen_kappa": _weighted_mean(kappa, sums["shared"]),
+        "fleiss_kappa": _beyond_chance(observed, _fleiss_chance(sums)),
+        "krippendorff_alpha": _alpha_nominal(sums),
+    }
+    if tally.column.ordered:
+        found["krippendorff_alpha_ordinal"] = _alpha_ordinal(sums, tally.column.classes)
+    found["gwet_ac1"] = _beyond_chance(observed, _gwet_chance(sums, tally.column.scale))
+    return found
+
+
+def pair_agreement(tally: Tally, sums: Mapping[str, Floats]) -> tuple[Floats, Floats, Floats]:
+    r"""Return shared items, share of agreement and Cohen's kappa of each pair: (pair, sample).
+
+    Notes
+    -----
+    On the items that both answered, :math:`P_e = \sum_k p_{ak} p_{bk}` (Cohen 1960).
+    """
+    from scipy import sparse
+
+    shared = sums["shared"]
+    keys = len(tally.pair_of_key)
+    gather = sparse.csr_matrix(
+        (np.ones(keys), (tally.pair_of_key, np.arange(keys))), shape=(len(shared), keys)
+    )
+    chance = divided(gather @ (sums["left"] * sums["right"]), shared**2)
+    percent = divided(sums["matched"], shared)
+    return shared, percent, _beyond_chance(percent, chance)
+
+
+def _beyond_chance(observed: Floats, chance: Floats) -> Floats:
+    return divided(observed - chance, np.where(chance < CERTAIN, 1 - chance, 0.0))
+
+
+def _weighted_mean(values: Floats, weights: Floats) -> Floats:
+    """Mean over the first axis, without what is undefined."""
+    known = ~np.isnan(values)
+    return divided(np.where(known, values * weights, 0).sum(axis=0), (weights * known).sum(axis=0))
+
+
+def _fleiss_chance(sums: Mapping[str, Floats]) -> Floats:
+    """Sum of the squared shares of the classes among the answers to items with two or more."""
+    marginal = sums["marginal"]
+    return divided((marginal**2).sum(axis=0), marginal.sum(axis=0) ** 2)
+
+
+def _gwet_chance(sums: Mapping[str, Floats], scale: int) -> Floats:
+    r""":math:`\sum_k \pi_k (1 - \pi_k) / (K - 1)`, :math:`\pi_k` the mean share of items."""
+    share, rated = sums["share"], sums["rated"][0]
+    squares = divided((share**2).sum(axis=0), rated**2)
+    # With one class to choose from, all agreement is by chance.
+    return (1 - squares) / (scale - 1) if scale > 1 else np.ones_like(squares)
+
+
+def _alpha_nominal(sums: Mapping[str, Floats]) -> Floats:
+    r""":math:`1 - (n - 1) (n - \sum_c o_{cc}) / (n^2 - \sum_c n_c^2)`, o the coincidences."""
+    marginal = sums["marginal"]
+    n = marginal.sum(axis=0)
+    return 1 - divided((n - 1) * (n - sums["same"][0]), n**2 - (marginal**2).sum(axis=0))
+
+
+def _alpha_ordinal(sums: Mapping[str, Floats], classes: int) -> Floats:
+    r""":math:`\alpha` with the distance of the mid-ranks :math:`\sum_{g \le c} n_g - n_c / 2`."""
+    marginal = sums["marginal"]
+    n = marginal.sum(axis=0)
+    rank = marginal.cumsum(axis=0) - marginal / 2
+    distance = (rank[:, None] - rank[None]) ** 2
+    crossed = sums["crossed"].reshape(classes, classes, -1)
+    apart = 2 * (crossed * distance).sum(axis=(0, 1))
+    spread = (marginal[:, None] * marginal[None] * distance).sum(axis=(0, 1))
+    return 1 - divided((n - 1) * apart, spread)
+
+
+NUMBERS = 4_000_000
+"""Numbers held at a time: bounds the memory of the bootstrap."""
+FULL = 0.05
+"""Share of entries from which on a dense product is the faster one."""
+
+
+def bootstrap(
+    tallies: Sequence[Tally], design: Design, draws: int, rng: np.random.Generator
+) -> list[dict[str, Floats]]:
+    """Statistics of each tally in bootstrap samples of the clusters: (draw,) each.
+
+    All statistics of a draw are of the same sample.
+    """
+    matrices = [
+        {name: _by_cluster(block, design) for name, block in tally.blocks.items()}
+        for tally in tallies
+    ]
+    sizes = [block.size for tally in tallies for block in tally.blocks.values()]
+    step = max(1, NUMBERS // max(len(design.stratum), *sizes))
+    parts: list[list[dict[str, Floats]]] = [[] for _ in tallies]
+    for start in range(0, draws, step):
+        times = times_drawn(design.stratum, min(step, draws - start), rng)
+        for tally, matrix, part in zip(tallies, matrices, parts, strict=True):
+            part.append(statistics(tally, {name: m @ times for name, m in matrix.items()}))
+    return [{name: np.concatenate([p[name] for p in part]) for name in part[0]} for part in parts]
+
+
+def _by_cluster(block: Block, design: Design) -> Any:
+    """Matrix (size, cluster) of a block's sums in each cluster: sparse, unless it is full."""
+    from scipy import sparse
+
+    where = (block.row, design.cluster[block.item])
+    matrix = sparse.csr_matrix((block.value, where), shape=(block.size, len(design.stratum)))
+    cells = matrix.shape[0] * matrix.shape[1]
+    return matrix.toarray() if FULL * cells < matrix.nnz and cells < 5 * NUMBERS else matrix

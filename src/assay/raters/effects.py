@@ -1,0 +1,123 @@
+"""What layers say of each rater: loadings of difficulty, and lapses."""
+
+import numpy as np
+import xarray as xr
+from scipy.special import expit
+
+from assay._util.errors import FitError
+from assay.fits.datatree import array_of_draws, parameter_draws, structure_of
+from assay.fits.labels import asked_class_names
+from assay.modelling.confusion import confusion_layout
+from assay.modelling.rater_model import AnswerPart
+
+
+def difficulty_loadings(fit: xr.DataTree) -> xr.DataArray:
+    r"""Say what difficulty takes from the log odds of a rater's right answers.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        With a layer of difficulty; with ``"hierarchical + item_difficulty_by_rater"`` each rater
+        has its own, with ``"hierarchical + item_difficulty_by_class"`` one for each class, else
+        raters of a group have one.
+
+    Returns
+    -------
+    xarray.DataArray
+        (chain, draw, rater, label, true_class): :math:`\lambda_{jlk} \ge 0`, for a hard item in the
+        place of an easy one, or for each SD of continuous difficulty. With
+        ``item_difficulty`` the log odds between answers are :math:`e^{-\lambda}` times
+        those on easy items. NaN for raters of a group without the layer, and where a label does not
+        have the class.
+
+    Raises
+    ------
+    FitError
+        If items have no difficulty in this fit.
+
+    References
+    ----------
+    Qu, Y., Tan, M. and Kutner, M. H. (1996). Random effects models in latent class analysis for
+    evaluating accuracy of diagnostic tests. Biometrics 52, 797-810.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("ais", n_items=20, n_raters=3, ratings_per_item=2, rng=1)
+    >>> model = {"raters": "one_coin + item_difficulty_by_rater", "method": "map", "draws": 5}
+    >>> difficulty_loadings(assay.fit(ratings, **model, chains=1, rng=1, progress=False)).dims
+    ('chain', 'draw', 'rater', 'label', 'true_class')
+    """
+    structure, values = structure_of(fit), parameter_draws(fit)
+    parts = [part for part in structure.parts if part.loading is not None]
+    if not parts:
+        raise FitError(
+            "items have no difficulty in this fit; fit with raters='hierarchical + "
+            "item_difficulty_by_rater', or another layer of difficulty",
+            code="no-difficulty",
+        )
+    task, raters = structure.ratings.task, structure.ratings.raters.index
+    layout, names = confusion_layout(task), asked_class_names(task)
+    draws = len(next(iter(values.values())))
+    found = np.full((draws, len(raters), len(task.labels), len(names)), np.nan)
+    for part in parts:
+        assert part.loading is not None
+        of_rows = part.loading.of_raters(part.own(values), np)
+        for row, (label, true) in enumerate(zip(layout.labels, layout.true_classes, strict=True)):
+            column = names.index(task.labels[label].classes[true])
+            found[:, part.members, label, column] = of_rows[..., row]
+    coords = {
+        "rater": raters.to_numpy(object),
+        "label": list(task.label_names),
+        "true_class": names,
+    }
+    return array_of_draws(fit, found, "difficulty_rate", coords)
+
+
+def lapse_shares(fit: xr.DataTree) -> xr.DataArray:
+    r"""Share of each rater's ratings that are lapses: blind answers, whatever is true.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From ``assay.fit(ratings, raters="hierarchical + lapses")``.
+
+    Returns
+    -------
+    xarray.DataArray
+        (chain, draw, rater): :math:`\epsilon_j`, the chance that a rating of the rater is a lapse,
+        in [0, 1]; NaN for raters of a group without the layer. Where all labels have two classes,
+        ratings say little of it, and it leans on the prior.
+
+    Raises
+    ------
+    FitError
+        If no rater has lapses in this fit.
+
+    References
+    ----------
+    Hovy, D., Berg-Kirkpatrick, T., Vaswani, A. and Hovy, E. (2013). Learning whom to trust with
+    MACE. NAACL-HLT 2013, 1120-1130.
+
+    Examples
+    --------
+    >>> import assay
+    >>> ratings = assay.simulate("ais", n_items=20, n_raters=3, ratings_per_item=2, rng=1)
+    >>> model = {"raters": "hierarchical + lapses", "method": "map", "draws": 5, "chains": 1}
+    >>> lapse_shares(assay.fit(ratings, **model, rng=1, progress=False)).dims
+    ('chain', 'draw', 'rater')
+    """
+    structure, values = structure_of(fit), parameter_draws(fit)
+    parts = [part for part in structure.parts if isinstance(part, AnswerPart) and part.lapses]
+    if not parts:
+        raise FitError(
+            "no rater has lapses in this fit; fit with raters='hierarchical + lapses'. What mace "
+            "takes for spam is its parameter 'spamming'",
+            code="no-lapses",
+        )
+    raters, draws = structure.ratings.raters.index, len(next(iter(values.values())))
+    found = np.full((draws, len(raters)), np.nan)
+    for part in parts:
+        assert part.lapses is not None
+        found[:, part.members] = expit(part.lapses.log_odds(part.own(values)))
+    return array_of_draws(fit, found, "lapse_share", {"rater": raters.to_numpy(object)})

@@ -1,0 +1,452 @@
+"""Sections on the fit: convergence, model checks, ratings and gold left out."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from assay._util.errors import FitError, Note
+from assay._util.progress import unbroken
+from assay._util.text import counted, intervals, percent
+from assay._util.validation import cut
+from assay.data.ratings import Ratings
+from assay.data.states import vector_name
+from assay.display.notes import convergence_words, doubts
+from assay.fits.datatree import group
+from assay.inference.convergence import (
+    ESS_LIMIT,
+    FEW_DRAWS,
+    R_HAT_LIMIT,
+    SOURCE,
+    convergence_table,
+    worst_first,
+)
+from assay.inference.diagnostics import FEW_FOR_PSIS, K_HAT_LIMIT
+from assay.inference.settings import MODES_ALONE
+from assay.reporting.material import Material
+from assay.reporting.page import Block, Callout, Finding, Gap, Section, prose, table_of
+from assay.validation.loo import UNTOLD, high_k_share, loo_gold
+from assay.validation.posterior_predictive import ACROSS, WITHIN
+
+if TYPE_CHECKING:
+    from arviz_stats.utils import ELPDData
+
+
+SHOWN = 5
+WHAT = "Leave-one-out: how well the model foretells ratings that it has not seen"
+
+
+def left_out_section(material: Material) -> Section | Gap:
+    """Report PSIS leave-one-out by cluster, or by item where there are no clusters."""
+    gap = gap_of_draws(material.fit, WHAT)
+    if gap is not None:
+        return gap
+    found = loo_of(material.fit)
+    table = left_out_table(found)
+    unit = str(table.columns[0])
+    blocks: list[Block] = [
+        prose(
+            f"The ratings of each {unit} are foretold by the model of all others. Expected log "
+            f"predictive density: {found.elpd:.1f} (standard error {found.se:.1f}), with "
+            f"{found.p:.1f} effective parameters. The number means nothing by itself: of two "
+            "models of the same ratings, the one with the higher number foretells better "
+            "(arviz.compare)."
+        ),
+        _verdict(table, unit, float(found.good_k)),
+        _table(table, unit),
+    ]
+    return Section(key="loo", title="Ratings that the model has not seen", blocks=tuple(blocks))
+
+
+def gap_of_draws(fit: xr.DataTree, what: str) -> Gap | None:
+    """Say why a fit's draws cannot be weighed for leave-one-out, if they cannot."""
+    if fit.attrs["method"] != "nuts":
+        why = "it needs draws of the posterior, and this fit approximates it"
+        return Gap(what=what, why=why, enable="method='nuts'", code="approximate-draws")
+    draws = fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"]
+    if draws < FEW_FOR_PSIS:
+        why = f"it needs the tail of the draws, and this fit has {counted(draws, 'draw')} in all"
+        return Gap(
+            what=what,
+            why=why,
+            enable=f"at least {FEW_FOR_PSIS} draws",
+            code="few-draws",
+            numbers={"draws": draws, "needed": FEW_FOR_PSIS},
+        )
+    return None
+
+
+def left_out_table(found: "ELPDData") -> pd.DataFrame:
+    """Return a line per unit left out: its name, ``pareto_k`` and ``elpd``; most influence first.
+
+    Parameters
+    ----------
+    found : ELPDData
+        Of :func:`arviz_stats.loo` with ``pointwise=True``.
+    """
+    unit = str(found.elpd_i.dims[0])
+    table = pd.DataFrame(
+        {
+            unit: found.elpd_i[unit].to_numpy(),
+            "pareto_k": found.pareto_k.to_numpy(),
+            "elpd": found.elpd_i.to_numpy(),
+        }
+    )
+    return table.sort_values("pareto_k", ascending=False, kind="stable", ignore_index=True)
+
+
+def loo_of(fit: xr.DataTree) -> "ELPDData":
+    """Leave out each unit of the log likelihood in turn; what ArviZ warns of, the section says."""
+    import warnings
+
+    from arviz_stats.loo import loo
+
+    leave_out: Any = loo
+    stored = group(fit, "log_likelihood")
+    try:
+        with unbroken():
+            stored.load()
+    except (
+        Exception
+    ) as error:  # of a Zarr store it is read here only, and zarr raises what it meets
+        raise FitError(
+            f"the log-likelihood of this fit is damaged ({cut(str(error))}); fit the ratings again",
+            code="damaged-fit",
+        ) from None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        found: ELPDData = leave_out(fit, pointwise=True)
+    return found
+
+
+def _verdict(table: pd.DataFrame, unit: str, good: float) -> Callout:
+    """Say whether any unit has so much influence that the approximation fails."""
+    bad = int((table["pareto_k"] > good).sum())
+    if not bad:
+        text = f"No {unit} has a Pareto k above {good:.2f}: none decides the posterior by itself."
+        return Callout(word="Approximation holds", text=text, level="good")
+    without, whose = ("it", "its") if bad == 1 else ("one of these", "their")
+    text = (
+        f"{bad} of {len(table)} {unit}s: Pareto k above {good:.2f}. Without {without} the "
+        f"posterior would be another, and the number above is rough. Look at {whose} ratings first."
+    )
+    return Callout(word="Influential", text=text, level="doubt")
+
+
+def _table(table: pd.DataFrame, unit: str) -> Block:
+    shown = table.head(SHOWN)
+    words = shown.assign(
+        pareto_k=shown["pareto_k"].map("{:.2f}".format), elpd=shown["elpd"].map("{:.1f}".format)
+    )
+    columns = {
+        unit: unit.capitalize(),
+        "pareto_k": "Pareto k",
+        "elpd": "Log predictive density",
+    }
+    caption = f"The {len(shown)} of {len(table)} with most influence on the posterior"
+    return table_of("loo", caption, words, columns, export=table)
+
+
+WHAT_GOLD = "Gold left out: how well the model foretells known truth that it has not seen"
+FEW = 10
+"""Items with gold below which a mean over them says nothing."""
+SHOWN_GOLD = 5
+HEADINGS = {
+    "items": "Items with gold",
+    "probability": "Its probability",
+    "pareto_k": "Pareto k",
+}
+
+
+def gold_section(material: Material) -> Section | Gap | None:
+    """Report leave-one-out of gold, and the gold that is foretold worst."""
+    known = material.n_known
+    if not known:
+        return None
+    gap = gap_of_draws(material.fit, WHAT_GOLD)
+    if gap is not None:
+        return gap
+    if known < FEW:
+        why = f"the truth of {counted(known, 'item')} alone is known"
+        return Gap(
+            what=WHAT_GOLD,
+            why=why,
+            enable=f"known truth of at least {FEW} items (truth=)",
+            code="few-known-truth",
+            numbers={"items": known, "needed": FEW},
+        )
+    found = loo_gold(material.fit)
+    table = gold_table(found, material.ratings)
+    unit = str(table.columns[0])
+    loss, error = -found.elpd / known, found.se / known
+    together = "" if unit == "item" else f" All gold of a {unit} is left out together."
+    shown = table.head(SHOWN_GOLD)
+    words = shown.assign(**{c: shown[c].map("{:.2f}".format) for c in ("probability", "pareto_k")})
+    columns = {name: HEADINGS.get(str(name), str(name).capitalize()) for name in table.columns}
+    return Section(
+        key="gold",
+        title="Gold that the model has not seen",
+        blocks=(
+            prose(
+                f"The known truth of each of {known} items is foretold from the ratings by the "
+                f"model of all others: log loss {loss:.3f} (standard error {error:.3f}), "
+                f"that of a probability of {np.exp(-loss):.2f} for what is true.{together} Other "
+                "items are foretold about as well if those with gold are a random sample. Of two "
+                "models of the same ratings and gold, the one with less loss knows better what is "
+                "meant (assay.loo_gold, arviz.compare)."
+            ),
+            *_doubt(found, unit),
+            table_of(
+                "gold",
+                f"The {len(shown)} of {counted(len(table), unit)} whose gold is foretold worst: "
+                "look whether the gold, or their ratings, are right",
+                words,
+                columns,
+                export=table,
+            ),
+        ),
+    )
+
+
+def _doubt(found: "ELPDData", unit: str) -> list[Block]:
+    """Say that the score is not to be believed, by the rule of :func:`assay.stack_labels`."""
+    high = high_k_share(found)
+    if high <= UNTOLD:
+        return []
+    text = (
+        f"{high:.0%} of the {unit}s with gold have a Pareto k above {K_HAT_LIMIT}: without the "
+        "gold of one of these the posterior would be another, and the log loss above is not to be "
+        "believed. More gold helps, or a simpler model."
+    )
+    return [Callout(word="Influential", text=text, level="doubt")]
+
+
+def gold_table(found: "ELPDData", ratings: Ratings) -> pd.DataFrame:
+    """Return a line per unit left out; the gold that is foretold worst comes first.
+
+    An item with its ``gold``, or a cluster with the number of ``items`` that have any;
+    ``probability`` of the gold of an item (of a cluster, the geometric mean), ``pareto_k``.
+
+    Parameters
+    ----------
+    found : ELPDData
+        Of :func:`assay.loo_gold`.
+    """
+    unit = str(found.elpd_i.dims[0])
+    names = found.elpd_i[unit].to_numpy()
+    table, elpd = pd.DataFrame({unit: names}), found.elpd_i.to_numpy()
+    if unit == "item":
+        told = ratings.truth[ratings.items.index.get_indexer(pd.Index(names))]
+        table["gold"] = [vector_name(ratings.task, row) for row in told]
+    else:
+        clusters = ratings.items["cluster"].astype(str)[ratings.has_truth].value_counts()
+        table["items"] = clusters.loc[names.astype(str)].to_numpy()
+        elpd = elpd / table["items"]
+    table["probability"] = np.exp(elpd)
+    table["pareto_k"] = found.pareto_k.to_numpy()
+    return table.sort_values("probability", kind="stable", ignore_index=True)
+
+
+WORST = 5
+DOUBT_WEIGHT = 100.0
+"""A posterior that was not found outweighs whatever it seems to say."""
+
+
+def convergence_section(material: Material) -> Section:
+    """Say whether the draws can be trusted."""
+    words, *warnings = convergence_words(material.fit)
+    distrust = doubts(material.fit)
+    alone = material.fit.attrs["method"] in MODES_ALONE
+    # What was asked for is no fault of the fit, but its intervals are not what they look like.
+    numbers = material.attribute("diagnostics") or {}
+    least = numbers.get("ess_results") or numbers.get("ess_min") or 0
+    found = [_finding(note, least) for note in distrust if note.code != "double-sampling"]
+    found += [_too_narrow()] * alone
+    sizes = group(material.fit, "posterior").sizes
+    # One chain agrees with itself.
+    single = material.fit.attrs["method"] == "nuts" and sizes["chain"] == 1
+    doubtful = bool(distrust) or alone or single
+    verdict = "Trust with care" if doubtful else "No reason for doubt"
+    blocks: list[Block] = [
+        Callout(word=verdict, text=words, level="doubt" if doubtful else "good"),
+        *(Callout(word="Warning", text=text, level="doubt") for text in warnings),
+    ]
+    if material.fit.attrs["method"] == "nuts":
+        blocks += [_explanation(), _worst(material)]
+    return Section(
+        key="convergence",
+        title="Convergence",
+        blocks=tuple(blocks),
+        # What the data's design does to a comparison is a finding of the data's section.
+        findings=tuple(found[:1]),
+    )
+
+
+def _finding(doubt: Note, least: float) -> Finding:
+    """Say what is doubtful; ends of intervals that are rough are no reason to distrust a fit."""
+    rough = doubt.code == "low-ess" and least >= FEW_DRAWS
+    text = str(doubt) if rough else f"The fit is not to be trusted as it is: {doubt}"
+    return Finding(
+        weight=DOUBT_WEIGHT, text=text, section="convergence", code=doubt.code,
+        numbers=doubt.numbers,
+    )  # fmt: skip
+
+
+def _too_narrow() -> Finding:
+    text = (
+        "All intervals are too narrow: the fit is the mode alone, and leaves out the uncertainty "
+        "of the parameters, which a fit with method='nuts' has."
+    )
+    return Finding(weight=DOUBT_WEIGHT, text=text, section="convergence", code="mode-alone")
+
+
+def _explanation() -> Block:
+    return prose(
+        f"R-hat compares chains that started apart: at most {R_HAT_LIMIT} means that they agree, "
+        "and of many parameters the largest may be a little above by chance. The effective sample "
+        f"size says how many independent draws the chains are worth: with {ESS_LIMIT} or more, "
+        f"means and ends of intervals are stable to the digits shown. Both limits are those of "
+        f"{SOURCE}. What counts are the shares of the classes and the raters' accuracies; "
+        "parameters that no result reports, such as SDs, may mix more slowly."
+    )
+
+
+def _worst(material: Material) -> Block:
+    posterior = group(material.fit, "posterior")
+    table = convergence_table(posterior.drop_vars("prevalence", errors="ignore"))
+    worst = worst_first(table).head(WORST)
+    shown = {
+        "parameter": "Parameter",
+        "r_hat": "R-hat",
+        "ess_bulk": "Effective size, middle",
+        "ess_tail": "Effective size, tails",
+    }
+    rounded = worst.round({"r_hat": 3, "ess_bulk": 0, "ess_tail": 0})
+    words = rounded.assign(
+        ess_bulk=rounded["ess_bulk"].map("{:.0f}".format),
+        ess_tail=rounded["ess_tail"].map("{:.0f}".format),
+        r_hat=rounded["r_hat"].map("{:.3f}".format),
+    )
+    caption = f"The {len(worst)} parameters that converged worst"
+    return table_of("convergence", caption, words, shown, export=table)
+
+
+LIMIT = 0.01
+"""Tail probability below which a line is a misfit: of many lines some are small by chance."""
+SHOWN_MODEL_CHECKS = 12
+WEIGHT = 8.0
+
+
+def misfit_section(material: Material) -> Section:
+    """Compare the answers with those that the model would have produced."""
+    table = material.predictive
+    odd = table[table["tail"] < LIMIT]
+    blocks: list[Block] = [
+        prose(
+            "Answers drawn from the fitted model, of the same raters on the same items, beside "
+            "those that were given. A small tail probability is a gross misfit; a large one is no "
+            "proof: on few items it hardly shows here that raters err together on hard ones."
+        ),
+        _model_checks_verdict(odd, len(table)),
+        *([] if material.spec.reference else _together(odd)),
+        *_of_one_mind(odd),
+        *_repeating(odd),
+        _model_checks_table(table, material.level),
+    ]
+    text = f"The model does not reproduce {len(odd)} of {len(table)} features of the answers."
+    finding = Finding(
+        weight=WEIGHT,
+        text=text,
+        section="checks",
+        code="features-not-reproduced",
+        numbers={"features": len(odd), "of": len(table)},
+    )
+    return Section(
+        key="checks",
+        title="Does the model fit?",
+        blocks=tuple(blocks),
+        findings=(finding,) if len(odd) else (),
+    )
+
+
+def _model_checks_verdict(odd: pd.DataFrame, count: int) -> Callout:
+    if odd.empty:
+        text = f"None of {count} features of the answers has a tail probability below {LIMIT}."
+        return Callout(word="No misfit seen", text=text, level="good")
+    lines = zip(odd["quantity"], odd["label"], odd["group"], strict=True)
+    names = "; ".join(f"{q} of {la}{f' ({g})' if g else ''}" for q, la, g in lines)
+    return Callout(word="Misfit", text=f"Below {LIMIT}: {names}.", level="doubt")
+
+
+def _together(odd: pd.DataFrame) -> list[Block]:
+    """Say what would help where raters of a group agree more than the model expects.
+
+    On labels on which raters of two groups do so too, items are hard for all: no group explains it.
+    """
+    more = odd[odd["observed"] > odd["expected"]]
+    everywhere = more.loc[more["quantity"] == ACROSS, "label"]
+    more = more[(more["quantity"] == WITHIN) & ~more["label"].isin(everywhere)]
+    if more.empty:
+        return []
+    groups = [name for name in dict.fromkeys(more["group"]) if name]
+    who = f"the raters of {', '.join(groups)}" if groups else "raters of one group"
+    return [
+        prose(
+            f"That {who} agree with each other more than the model expects says that they err "
+            "together, and are fewer independent witnesses than they are raters; or that another "
+            "group does, which makes most of the consensus. A perception layer takes that into "
+            "account; known truth (reference='gold'), a group whose consensus is the truth "
+            "(reference=), or three groups (reference='groups') tell it how often."
+        )
+    ]
+
+
+def _of_one_mind(odd: pd.DataFrame) -> list[Block]:
+    """Say what explains raters who are all of one mind more often than the model expects."""
+    more = odd[(odd["check"] == "unanimity") & (odd["observed"] > odd["expected"])]
+    if more.empty:
+        return []
+    return [
+        prose(
+            "That all raters of an item say the same more often than the model expects says that "
+            "they do not err independently: items differ in how hard they are for everybody, or in "
+            "what they look like. Layers of difficulty (item_difficulty, "
+            "item_difficulty_continuous, item_difficulty_by_class) say so, and with them shares "
+            "and intervals may be others."
+        )
+    ]
+
+
+def _repeating(odd: pd.DataFrame) -> list[Block]:
+    """Say what helps where raters repeat themselves more or less often than the model expects."""
+    if not (odd["check"] == "repeats").any():
+        return []
+    return [
+        prose(
+            "All raters of a recipe share one chance that a repeated rating is the earlier one "
+            "again; some of these repeat themselves more often than others. What is said of their "
+            "reliability is too sure or not sure enough. Raters who repeat themselves alike can "
+            "be a group (group=) with a recipe of its own (raters={group: recipe})."
+        )
+    ]
+
+
+def _model_checks_table(table: pd.DataFrame, level: float) -> Block:
+    shown = table.nsmallest(SHOWN_MODEL_CHECKS, "tail")
+    words = shown.assign(
+        model=intervals(shown, ["expected", "lower", "upper"]),
+        observed=shown["observed"].map("{:.3f}".format),
+        tail=shown["tail"].map(lambda p: f"<{LIMIT}" if p < LIMIT else f"{p:.3f}"),
+        whose=shown["group"].replace("", "all"),
+    )
+    columns = {
+        "quantity": "Feature",
+        "label": "Label",
+        "whose": "Raters",
+        "observed": "Observed",
+        "model": f"Expected ({percent(level)} interval)",
+        "tail": "Tail probability",
+    }
+    caption = f"The {len(shown)} features of the answers that fit worst, of {len(table)}"
+    return table_of("checks", caption, words, columns, export=table)

@@ -1,0 +1,405 @@
+"""Sections: what the metrics become if an assumption is wrong."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from assay._util.text import (
+    UNDEFINED,
+    counted,
+    does,
+    gap,
+    interval,
+    intervals,
+    lines_of,
+    percent,
+    some,
+)
+from assay.comparison.decisions import Line, pair_conclusion, sign
+from assay.display.notes import estimand_words
+from assay.modelling.spec import is_consensus
+from assay.reporting.material import Material
+from assay.reporting.page import Block, Callout, Finding, Gap, Section, by_metric, prose, table_of
+from assay.validation.stability import CHANGES, FAILED
+
+KEYS = ["metric", "system"]
+
+
+def abstaining_section(material: Material) -> Section | None:
+    """Show how far abstentions could move each metric, and on which items; None without any."""
+    ratings = material.ratings
+    if not ratings.abstained.any():
+        return None
+    table = material.abstaining
+    cells = _furthest(table)
+    ends = {"fitted": "At random", "lowest": "Lowest", "highest": "Highest"}
+    shown, under = by_metric(cells, ends)
+    count = int(ratings.abstained.sum())
+    return Section(
+        key="abstaining",
+        title="If abstaining is not by chance",
+        blocks=(
+            prose(
+                f"{count} of {counted(len(ratings.abstained), 'rating')} {does(count, 'are')} "
+                "abstentions. All other numbers take it that whether a rater abstains tells "
+                "nothing of the truth, which the data can hardly check. Here the odds of "
+                "abstaining are four times as high, or a quarter, where the truth is of one kind: "
+                "each kind in turn, and shown are the two that move a metric the furthest."
+            ),
+            table_of(
+                "abstaining",
+                f"If abstaining tells: posterior mean ({percent(material.level)} interval)",
+                cells,
+                shown,
+                under=under,
+                note=f"Estimand {estimand_words(table)}. Reference: {material.reference}.",
+                export=table,
+            ),
+        ),
+    )
+
+
+def _furthest(table: pd.DataFrame) -> pd.DataFrame:
+    """Put the lowest and the highest mean of each metric beside the fit's own."""
+    cells = []
+    for key, found in table.groupby(KEYS, sort=False):
+        rising = found.sort_values("mean", kind="stable")
+        own = rising[rising["odds_ratio"] == 1].iloc[0]
+        cells.append([*key, _told(own), _end(rising.iloc[0]), _end(rising.iloc[-1])])
+    return pd.DataFrame(cells, columns=[*KEYS, "fitted", "lowest", "highest"])
+
+
+def _told(line: pd.Series) -> str:
+    return interval(line["mean"], line["lower"], line["upper"])
+
+
+def _end(line: pd.Series) -> str:
+    """Say a number, and what would have to hold for it."""
+    if line["odds_ratio"] == 1:
+        return "the same"
+    times = "4 times" if line["odds_ratio"] > 1 else "a quarter"
+    return f"{_told(line)}: {times} on {line['when']}"
+
+
+KERNEL = "kernel"
+
+
+def metrics_blocks(table: pd.DataFrame, ran: pd.DataFrame, reference: str) -> list[Block]:
+    """Show the metrics of each system as fitted, under the other kernel, and over all refits.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Of :func:`assay.stability`, ``of="systems"``; exported.
+    ran : DataFrame
+        Its lines of variants that could run.
+    reference : str
+        Whose truth the numbers are about.
+    """
+    frame = pd.DataFrame([_row(part) for _, part in ran.groupby(["metric", "system"], sort=False)])
+    shown = {"metric": "Metric"} if frame["system"].nunique() == 1 else {"system": "System"}
+    shown |= {"fitted": "As fitted"}
+    kernel = ran.loc[ran["kind"] == KERNEL, "variant"]
+    if len(kernel):
+        shown[KERNEL] = _heading(str(kernel.iloc[0]))
+    shown |= {"range": "Estimates of the refits", "most": "Moved most by"}
+    numbers = table_of(
+        "stability_metrics",
+        "Each metric as fitted, and under other assumptions",
+        frame,
+        shown,
+        under="" if "metric" in shown else "metric",
+        note=f"Estimand {estimand_words(ran)}. Reference: {reference}. All refits: tables=.",
+        export=table,
+    )
+    left = leaving(ran)
+    if not left:
+        return [numbers]
+    word = "Where an estimate leaves its interval as fitted"
+    return [numbers, Callout(word=word, text="; ".join(left) + ".", level="doubt")]
+
+
+def leaving(ran: pd.DataFrame) -> list[str]:
+    """Say which refits move an estimate out of its interval as fitted."""
+    changed = ran[ran["changes"].str.startswith(CHANGES)]
+    return [
+        f"{line['metric']}{f' of {line["system"]}' if line['system'] else ''}, {line['variant']}: "
+        f"{line['mean']:z.2f} {line['changes'][line['changes'].index('(') :]}"
+        for line in lines_of(changed)
+    ]
+
+
+def _row(part: pd.DataFrame) -> dict[str, str]:
+    """One line per metric and system."""
+    first, *others = lines_of(part.sort_values("kind", key=lambda k: k != "none", kind="stable"))
+    values = [line["mean"] for line in others if line["mean"] == line["mean"]]
+    return {
+        "metric": str(first["metric"]),
+        "system": str(first["system"]),
+        "fitted": _refitted_metrics_told(first),
+        KERNEL: next(
+            (_refitted_metrics_told(line) for line in others if line["kind"] == KERNEL), ""
+        ),
+        "range": f"{min(values):z.2f} to {max(values):z.2f}" if values else "none ran",
+        "most": moved_most(first, others, "mean"),
+    }
+
+
+def _heading(variant: str) -> str:
+    """Return the heading of the other kernel's column."""
+    return variant[:1].upper() + variant[1:]
+
+
+def _refitted_metrics_told(line: Line) -> str:
+    return interval(line["mean"], line["lower"], line["upper"])
+
+
+def moved_most(first: Line, others: Sequence[Line], number: str) -> str:
+    """Name the refit that moves an estimate most, and by how much.
+
+    Parameters
+    ----------
+    first : mapping
+        The line of the fit.
+    others : sequence of mapping
+        Lines of its refits.
+    number : str
+        The column of the estimate.
+    """
+    moves = {line["variant"]: line[number] - first[number] for line in others}
+    known = {name: move for name, move in moves.items() if move == move}
+    if not known:
+        return UNDEFINED
+    name = max(known, key=lambda name: abs(known[name]))
+    return f"{name} ({known[name]:+z.2f})"
+
+
+WEIGHT, WEIGHT_OF_NUMBERS = 55.0, 35.0
+ROUGH = "effective sample size|chains do not agree"
+"""What warnings of few draws say; others are of the design, whatever the number of draws."""
+NOT_ASKED = Gap(
+    what="Stability: refits without each rater, with other priors, rules and kernels",
+    why="it was not asked for; each refit takes as long as a small fit",
+    enable="stability=True",
+    code="stability-not-asked",
+)
+
+
+def stability_section(material: Material) -> Section | Gap:
+    """Say which conclusions and numbers change under other assumptions."""
+    if not material.stability:
+        return NOT_ASKED
+    table, contrasts = material.refitted_metrics, material.refits
+    ran = _ran(table)
+    left = leaving(ran)
+    said: list[str] = []
+    blocks: list[Block] = [prose(*_refits(ran, sampled=material.fit.attrs["method"] == "nuts"))]
+    if contrasts is not None:
+        ran_contrasts = _ran(contrasts)
+        said = _changed(ran_contrasts)
+        blocks += _contrast_blocks(contrasts, ran_contrasts, said, material.reference)
+    blocks += metrics_blocks(table, ran, material.reference)
+    return Section(
+        key="stability",
+        title="Stability",
+        blocks=tuple(blocks),
+        gaps=tuple(_gaps(table)),
+        findings=_findings(said, left),
+    )
+
+
+def _ran(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines of variants that could run."""
+    return table[~table["changes"].str.startswith(FAILED)]
+
+
+def _changed(ran: pd.DataFrame) -> list[str]:
+    """Say which conclusions change."""
+    changed = ran[ran["changes"].str.startswith(CHANGES)]
+    return [
+        f"{line.metric}, {line.a} − {line.b}, {line.variant}: {line.changes}"
+        for line in changed.itertuples()
+    ]
+
+
+def _contrast_blocks(
+    table: pd.DataFrame, ran: pd.DataFrame, said: list[str], reference: str
+) -> list[Block]:
+    moved = ran[~ran["changes"].isin(["", "none"])]
+    return [
+        _verdict(said, ran),
+        _contrasts(ran, reference, export=table),
+        *([] if moved.empty else [_moves(moved)]),
+    ]
+
+
+def _refits(ran: pd.DataFrame, *, sampled: bool) -> tuple[str, str]:
+    """Say how many refits there were, with how many draws, and which of them gave a warning."""
+    refits = ran[ran["kind"] != "none"].drop_duplicates("variant")
+    words = (
+        f"The model was refitted in {len(refits)} ways, each with "
+        f"{' or '.join(dict.fromkeys(refits['basis']))}: small moves are Monte Carlo error."
+    )
+    warned = list(refits.loc[refits["warnings"] != "", "variant"])
+    rough = int(refits["warnings"].str.contains(ROUGH).sum()) if sampled else 0
+    if not warned:
+        return words, ""
+    names = f" ({some(warned)})" if len(warned) < len(refits) else ""
+    which = "their" if rough == len(warned) else f"{rough} of their"
+    few = f": with so few draws the ends of {which} intervals are rough" if rough else ""
+    return words, (
+        f"{len(warned)} of {len(refits)} refits came with a warning{names}{few}. The exported "
+        "table has the words."
+    )
+
+
+def _verdict(said: list[str], ran: pd.DataFrame) -> Block:
+    if said:
+        return Callout(word="Not stable", text="; ".join(said) + ".", level="doubt")
+    fitted = ran[ran["kind"] == "none"]
+    ends = zip(fitted["difference_lower"], fitted["difference_upper"], strict=True)
+    clear = sum(sign(*pair) != 0 for pair in ends)
+    contrasts = counted(len(fitted), "contrast")
+    if not clear:
+        text = f"None of {contrasts} has a clear sign, as fitted or in any refit."
+        return Callout(word="Open", text=text, level="note")
+    text = f"{clear} of {contrasts} {does(clear, 'have')} a clear sign; none changes."
+    return Callout(word="Stable", text=text, level="good")
+
+
+def _contrasts(ran: pd.DataFrame, reference: str, *, export: pd.DataFrame) -> Block:
+    """One line per contrast: as fitted, and what the refits make of it."""
+    lines = []
+    for (metric, a, b), part in ran.groupby(["metric", "a", "b"], sort=False):
+        first, *others = lines_of(part.sort_values("kind", key=lambda k: k != "none"))
+        values = [line["difference"] for line in others if line["difference"] == line["difference"]]
+        lines.append(
+            {
+                "metric": str(metric),
+                "contrast": f"{a} − {b}",
+                "fitted": _stability_told(first),
+                "range": f"{min(values):z.2f} to {max(values):z.2f}" if values else "none ran",
+                "most": moved_most(first, others, "difference"),
+                "conclusion": _said(first, others),
+            }
+        )
+    frame = pd.DataFrame(lines)
+    one = frame["contrast"].nunique() == 1
+    shown = {"metric": f"Metric, {frame['contrast'].iloc[0]}"} if one else {"contrast": "Contrast"}
+    shown |= {
+        "fitted": "As fitted",
+        "range": "Estimates of the refits",
+        "most": "Moved most by",
+        "conclusion": "Conclusion",
+    }
+    return table_of(
+        "stability",
+        "Each contrast as fitted, and under other assumptions",
+        frame,
+        shown,
+        under="" if one else "metric",
+        note=f"Estimand {estimand_words(ran)}. Reference: {reference}. All refits: tables=.",
+        export=export,
+    )
+
+
+def _stability_told(line: Line) -> str:
+    keys = ("difference", "difference_lower", "difference_upper")
+    return gap(*(line[key] for key in keys))
+
+
+def _said(first: Line, others: Sequence[Line]) -> str:
+    """Say in how many refits the conclusion stays."""
+    same = sum(pair_conclusion(line) == pair_conclusion(first) for line in others)
+    return f"{pair_conclusion(first)}; in {same} of {len(others)} refits too"
+
+
+def _moves(moved: pd.DataFrame) -> Block:
+    """Only the refits that change or move a contrast."""
+    words = moved.assign(
+        contrast=moved["metric"] + ", " + moved["a"] + " − " + moved["b"],
+        told=list(map(_stability_told, lines_of(moved))),
+    ).sort_values("contrast", kind="stable")
+    return table_of(
+        "stability_moves",
+        "Refits that change or move a contrast: posterior mean and interval",
+        words,
+        {"variant": "Refit", "told": "Difference", "changes": "What changes"},
+        under="contrast",
+        export=moved,
+    )
+
+
+def _gaps(table: pd.DataFrame) -> list[Gap]:
+    """Name the variants that could not run."""
+    failed = table[table["changes"].str.startswith(FAILED)].drop_duplicates("variant")
+    return [
+        Gap(
+            what=f"Stability, {line.variant}",
+            why=str(line.changes).removeprefix(f"{FAILED}: "),
+            enable="what the message says",
+            code="refit-failed",
+        )
+        for line in failed.itertuples()
+    ]
+
+
+def _findings(said: list[str], left: list[str]) -> tuple[Finding, ...]:
+    """Tell of a conclusion that changes; where none does, of a number that leaves its interval."""
+    told = said or left
+    if not told:
+        return ()
+    what = "conclusion hangs" if said else "number hangs"
+    more = len(told) - 1
+    rest = f" {counted(more, what.split()[0])} more {does(more, 'change')} as well." if more else ""
+    text = f"A {what} on an assumption. {told[0]}.{rest}"
+    return (
+        Finding(
+            weight=WEIGHT if said else WEIGHT_OF_NUMBERS,
+            text=text,
+            section="stability",
+            code="conclusion-on-assumption" if said else "number-on-assumption",
+            numbers={"changes": len(told)},
+        ),
+    )
+
+
+NOT_A_CONSENSUS = Gap(
+    what="What the metrics become if the consensus is wrong",
+    why="truth here is known, or the consensus of one group",
+    enable="a fit without reference=, of items whose truth is not known",
+    code="truth-not-consensus",
+)
+
+
+def wrong_section(material: Material) -> Section | Gap:
+    """Recompute the metrics as if the consensus were wrong on some share of the items."""
+    if not is_consensus(material.reference):
+        return NOT_A_CONSENSUS
+    table = material.sensitivity
+    told = intervals(table)
+    named = table.assign(told=told, share=[f"{share:.0%}" for share in table["wrong"]])
+    cells = named.pivot_table(
+        index=["metric", "system"], columns="share", values="told", aggfunc="first", sort=False
+    ).reset_index()
+    shares = {share: f"Wrong on {share}" for share in dict.fromkeys(named["share"])}
+    shown, under = by_metric(cells, shares)
+    return Section(
+        key="wrong",
+        title="If the consensus is wrong",
+        blocks=(
+            prose(
+                "Ratings cannot tell how often all raters are wrong together. This is what the "
+                "metrics become if the truth differs from the consensus on a share of the items."
+            ),
+            table_of(
+                "wrong",
+                f"If the consensus is wrong: posterior mean ({percent(material.level)} interval)",
+                cells,
+                shown,
+                under=under,
+                note=f"Estimand {estimand_words(table)}. Reference: {material.reference}.",
+                export=table,
+            ),
+        ),
+    )

@@ -1,0 +1,296 @@
+"""loo_gold and stack_labels: how well gold that is left out is foretold, by one fit or several."""
+
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from assay._util.errors import FitError, FitWarning
+from assay._util.text import counted
+from assay.fits.datatree import group, parameter_draws, structure_of
+from assay.fits.labels import label_probabilities
+from assay.fits.latent_states import recover
+from assay.inference.diagnostics import FEW_FOR_PSIS, K_HAT_LIMIT
+from assay.inference.to_datatree import by_unit
+from assay.modelling.structure import Structure
+
+if TYPE_CHECKING:
+    from arviz_stats.utils import ELPDData
+
+
+DRAWS = ["chain", "draw"]
+EVEN = 0.1
+"""Range of an item's log probabilities over the draws up to which their weights are all but equal:
+there is nothing to smooth, and the shape of so short a tail says nothing."""
+UNTOLD = 0.1
+"""Share of the gold whose Pareto k is high, above which a fit's score is not believed."""
+
+
+def loo_gold(fit: xr.DataTree) -> "ELPDData":
+    r"""Leave out the gold of each item, or cluster, in turn: how well does the model foretell it?
+
+    Leave-one-out of *ratings* says which model explains the answers best, and is no judge of the
+    truth that is meant: a class that nobody means can explain them better. Gold is. Of models of
+    the same ratings and gold take the one with the higher ``elpd``.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        By ``method="nuts"``, of ratings with known truth (``truth=`` when reading).
+
+    Returns
+    -------
+    arviz_stats.ELPDData
+        ``elpd`` is the sum of the log probabilities; ``elpd_i`` and ``pareto_k`` are by item
+        with gold, or by cluster where there are clusters of items: all gold of a cluster is then
+        left out, and foretold, together. For
+        ``arviz_stats.compare({"one": loo_gold(fit), "other": loo_gold(other)})``.
+
+    Raises
+    ------
+    FitError
+        If no truth is known, or there are no draws of the posterior to weigh.
+
+    Notes
+    -----
+    .. math:: \mathrm{elpd} = \sum_i \log p(g_i \mid y, g_{-i}), \qquad
+              p(g_i \mid y, g_{-i})^{-1} = E\left[ p(g_i \mid y_i, \theta)^{-1} \mid y, g \right],
+
+    with the ratings :math:`y_i` of the item kept: they are what its truth is foretold from. The
+    expectation is by Pareto smoothed importance sampling; ``pareto_k`` is 0 where the log
+    probabilities of the draws differ by less than 0.1, and weights are all but equal. The standard
+    error goes by the items with gold alone; what is said of all items holds as far as these are a
+    random sample.
+
+    References
+    ----------
+    Vehtari, A., Gelman, A. and Gabry, J. (2017). Practical Bayesian model evaluation using
+    leave-one-out cross-validation and WAIC. Statistics and Computing 27, 1413-1432.
+
+    Examples
+    --------
+    >>> import assay, warnings
+    >>> ratings = assay.simulate("single", n_items=40, n_raters=3, gold=0.5, rng=1)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # so few draws are rough
+    ...     tree = assay.fit(ratings, draws=100, tune=100, chains=1, rng=1, progress=False)
+    >>> bool(loo_gold(tree).elpd < 0)
+    True
+    """
+    from arviz_stats.loo import loo
+
+    posterior = group(fit, "posterior")
+    draws = posterior.sizes["chain"] * posterior.sizes["draw"]
+    if fit.attrs["method"] != "nuts":
+        raise FitError(
+            "leave-one-out weighs draws of the posterior, and this fit approximates it "
+            f"(method={fit.attrs['method']!r}); fit with method='nuts'",
+            code="approximate-draws",
+        )
+    if draws < FEW_FOR_PSIS:
+        raise FitError(
+            f"leave-one-out needs the tail of the draws, at least {FEW_FOR_PSIS} draws in all, and "
+            f"this fit has {counted(draws, 'draw')}; take more (draws=)",
+            code="few-draws",
+            numbers={"draws": draws, "needed": FEW_FOR_PSIS},
+        )
+    chances = gold_log_probability(fit)
+    weights, shape = _weights(chances)
+    tree = xr.DataTree.from_dict(
+        {"posterior": posterior, "log_likelihood": xr.Dataset({"gold": chances})}
+    )
+    leave_out: Any = loo
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # Pareto k is in what is returned
+        found: ELPDData = leave_out(
+            tree, var_name="gold", pointwise=True, log_weights=weights, pareto_k=shape
+        )
+    return found
+
+
+def high_k_share(found: "ELPDData") -> float:
+    """Return the share of the items, or clusters, with gold whose Pareto k is high."""
+    return float((found.pareto_k > K_HAT_LIMIT).mean())
+
+
+def gold_log_probability(fit: xr.DataTree) -> xr.DataArray:
+    r"""Return :math:`\log p(g_i \mid y_i, \theta)`: what each draw of the parameters says of gold.
+
+    Returns
+    -------
+    xarray.DataArray
+        (chain, draw, item) of the items with gold, or (chain, draw, cluster) of their clusters.
+
+    Raises
+    ------
+    FitError
+        If no truth is known.
+    """
+    structure = structure_of(fit)
+    known = structure.ratings.has_truth
+    if not known.any():
+        raise FitError(
+            "no item's truth is known in this fit; give it by truth= when reading",
+            code="no-known-truth",
+        )
+    constant, values = group(fit, "constant_data"), parameter_draws(fit)
+    posterior = group(fit, "posterior")
+    names, blind = _of_units(structure.without_gold(), values, constant)
+    (unit,) = names.dims
+    here = known if unit == "item" else np.isin(names, constant["item_cluster"].values[known])
+    both = _of_units(structure, values, constant)[1][:, here]
+    coords = {dim: posterior[dim].values for dim in DRAWS} | {unit: names.values[here]}
+    shape = (*(posterior.sizes[dim] for dim in DRAWS), -1)
+    return xr.DataArray((both - blind[:, here]).reshape(shape), coords=coords, dims=(*DRAWS, unit))
+
+
+def _of_units(
+    structure: Structure, values: Any, constant: xr.Dataset
+) -> tuple[xr.Variable, np.ndarray]:
+    """Log-likelihood of each item, or cluster, and draw, with the names of these."""
+    rng = np.random.default_rng(0)  # of drawn states, which are not looked at
+    return by_unit(constant, structure, recover(structure, values, rng).log_likelihood)
+
+
+def _weights(chances: xr.DataArray) -> tuple[xr.DataArray, xr.DataArray]:
+    """Return the log weights of the draws without the gold of each unit, and Pareto k."""
+    import arviz_stats  # noqa: F401 (gives arrays their accessor)
+
+    weights = -chances - logsumexp(-chances, axis=(0, 1))
+    shape = xr.zeros_like(chances.isel(chain=0, draw=0, drop=True))
+    uneven = (chances.max(DRAWS) - chances.min(DRAWS)).to_numpy() > EVEN
+    if uneven.any():
+        smoothed, shapes = chances[..., uneven].azstats.psislw(dim=DRAWS)
+        weights[..., uneven] = smoothed.transpose(*chances.dims).to_numpy()
+        shape[uneven] = shapes.to_numpy()
+    return weights, shape
+
+
+Floats = NDArray[np.float64]
+
+
+def stack_labels(fits: Mapping[str, xr.DataTree]) -> xr.Dataset:
+    r"""Mix what several fits say of the labels, by how well they foretell gold that is left out.
+
+    Models whose truths differ, such as one with a perception layer and one in which difficulty goes
+    by class, are each right of some items. Where gold cannot tell one for all, a mixture says more
+    than the best of them.
+
+    Parameters
+    ----------
+    fits : mapping of str to xarray.DataTree
+        Two or more fits of the same ratings and gold, by ``method="nuts"``, by name.
+
+    Returns
+    -------
+    xarray.Dataset
+        ``probability`` (item, label, class): as :func:`assay.label_probabilities`, of the mixture.
+        ``weight`` (model): in [0, 1], adding up to 1. ``elpd`` (model): of :func:`assay.loo_gold`.
+        ``high_k`` (model): share of the gold with a Pareto k above 0.7; where it is above a tenth
+        the score is not to be believed, and the model has weight 0, unless all are like that.
+
+    Raises
+    ------
+    FitError
+        If there are fewer than two fits, they are not of the same items and gold, or
+        :func:`assay.loo_gold` refuses one.
+
+    Warns
+    -----
+    FitWarning
+        If the score of a fit is not to be believed.
+
+    Notes
+    -----
+    .. math:: \max_w \sum_i \log \sum_m w_m\, p_m(g_i \mid y, g_{-i}), \qquad
+              p(s_i \mid y, g) = \sum_m w_m\, p_m(s_i \mid y, g).
+
+    References
+    ----------
+    Yao, Y., Vehtari, A., Simpson, D. and Gelman, A. (2018). Using stacking to average Bayesian
+    predictive distributions. Bayesian Analysis 13, 917-1007.
+
+    Examples
+    --------
+    >>> import assay, warnings
+    >>> ratings = assay.simulate("single", n_items=40, n_raters=3, gold=0.5, rng=1)
+    >>> short = {"draws": 100, "tune": 100, "chains": 1, "rng": 1, "progress": False}
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # so few draws are rough
+    ...     fits = {name: assay.fit(ratings, raters=name, **short) for name in ("one_coin", "mace")}
+    ...     found = stack_labels(fits)
+    >>> round(float(found["weight"].sum()), 6)
+    1.0
+    """
+    _require_alike(fits)
+    scores = {name: loo_gold(fit) for name, fit in fits.items()}
+    high = {name: high_k_share(one) for name, one in scores.items()}
+    doubted = [name for name in fits if high[name] > UNTOLD]
+    shares = stacking_weights(scores, high)
+    if doubted:
+        text = (
+            f"How well {' and '.join(doubted)} would foretell gold that it has not seen cannot be "
+            f"told: Pareto k is above {K_HAT_LIMIT} for more than {UNTOLD:.0%} of "
+            "the gold, each of which decides much of the posterior. "
+            + ("Such a fit has weight 0." if len(doubted) < len(fits) else "Weights are rough.")
+        )
+        numbers = {"limit": K_HAT_LIMIT, "share": max(high[name] for name in doubted)}
+        warnings.warn(FitWarning(text, code="gold-decides", numbers=numbers), stacklevel=2)
+    every = [label_probabilities(fit).drop_attrs() for fit in fits.values()]
+    return xr.Dataset(
+        {
+            "probability": every[0].copy(data=np.tensordot(shares, np.stack(every), axes=1)),
+            "weight": ("model", shares),
+            "elpd": ("model", np.array([float(scores[name].elpd) for name in fits])),
+            "high_k": ("model", np.array([high[name] for name in fits])),
+        },
+        coords={"model": list(fits)},
+    )
+
+
+def stacking_weights(scores: Mapping[str, "ELPDData"], high_k: Mapping[str, float]) -> Floats:
+    """Return the weights of the likeliest mixture, in the order of the names: (model,).
+
+    Models with much gold of a high Pareto k, as :func:`stack_labels` has it, get none.
+    """
+    from arviz_stats.loo import compare
+
+    trusted = trusted_models(high_k)
+    weight = dict.fromkeys(scores, 0.0) | {trusted[0]: 1.0}
+    if len(trusted) > 1:
+        weigh: Any = compare
+        table = weigh({name: scores[name] for name in trusted}, round_to="none")
+        weight |= table["weight"].clip(lower=0.0).to_dict()
+    shares = np.array(list(weight.values()))
+    return np.asarray(shares / shares.sum())
+
+
+def trusted_models(high_k: Mapping[str, float]) -> list[str]:
+    """Return the models whose score is to be believed; all if none is."""
+    return [name for name, share in high_k.items() if share <= UNTOLD] or list(high_k)
+
+
+def _require_alike(fits: Mapping[str, xr.DataTree]) -> None:
+    """Refuse fits of different items, or of different gold."""
+    if len(fits) < 2:
+        raise FitError(
+            "stacking needs two fits or more, by name: {'one': fit, 'other': fit}",
+            code="too-few-fits",
+        )
+    first, *others = fits
+    constant = group(fits[first], "constant_data")
+    for name in others:
+        other = group(fits[name], "constant_data")
+        same = fits[name].attrs["task"] == fits[first].attrs["task"] and all(
+            np.array_equal(constant[part], other[part]) for part in ("item", "truth")
+        )
+        if not same:
+            raise FitError(
+                f"{first} and {name} are not fits of the same items and gold; stack fits of one "
+                "set of ratings that differ in raters=, reference=, prevalence= or priors=",
+                code="unlike-fits",
+            )

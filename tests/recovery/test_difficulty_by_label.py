@@ -1,4 +1,4 @@
-"""Items that are hard on one label alone: the label is found, and no other label takes its place."""
+"""Items that are hard on one label alone: that label is found, and no other takes its place."""
 
 import numpy as np
 import pytest

@@ -2,7 +2,8 @@
 
 DATA = {
     "abstentions": (
-        "Some ratings are abstentions. Ask assay.abstention_sensitivity whether they depend on the truth."
+        "Some ratings are abstentions. Ask assay.abstention_sensitivity whether they depend on the "
+        "truth."
     ),
     "agreement-alone": (
         "The data tell how often raters agree, but not which way they err. Collect a third rating"

@@ -1,0 +1,5 @@
+"""The command line: ``python -m assay``."""
+
+from assay.cli import main
+
+main()

@@ -90,7 +90,7 @@ def parts(structure: Structure, values: dict) -> np.ndarray:
                     appearance = looks(structure, values, layer, average[i], s)
                     afresh = math.fsum(p * c for p, c in zip(appearance, clear, strict=True))
                     seen[i, g, s] = (1 - blur) * clear[s] + blur * afresh
-        found.append(weight * seen.prod(axis=1))
+        found.append(weight[:, None] * seen.prod(axis=1))
     table = np.stack(found, axis=1)
     for i in range(len(ratings.items)):
         for s, state in enumerate(every):
@@ -117,7 +117,8 @@ def by_difficulty(structure: Structure, values: dict) -> list[Callable[[float], 
 def of_all_items(structure: Structure, values: dict) -> list[Callable[[float], np.ndarray]]:
     """P(state) of each item, easy or hard, as a function of its cluster's effect."""
     weights = np.array([weight for _, weight in difficulties(structure, values)])
-    return [lambda u, p=p: weights @ p(u) for p in by_difficulty(structure, values)]
+    given = by_difficulty(structure, values)
+    return [lambda u, p=p, w=w: w @ p(u) for p, w in zip(given, weights.T, strict=True)]
 
 
 def clusters(structure: Structure) -> list[list[int]]:

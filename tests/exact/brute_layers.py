@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from brute_prevalence import terms
+from brute_prevalence import contexts, terms
 from brute_responses import states
 
 from assay.modelling.structure import Structure
@@ -26,19 +26,36 @@ def layers_of(structure: Structure) -> list[str]:
     return [name.strip() for name in written.split("+")]
 
 
-def difficulties(structure: Structure, values: dict) -> list[tuple[Position, float]]:
-    """Positions of the classes of difficulty, one or one a label, with their probabilities."""
+def hard_shares(structure: Structure, values: dict) -> list[list[float]]:
+    """Share of each kind of hard items among items like each: its systems pull the odds of it."""
+    ratings, share = structure.ratings, float(values["hard_share"])
+    kinds = [share * float(part) for part in np.ravel(values.get("hard_split", 1.0))]
+    if "hard_share_system_sd" not in values:
+        return [kinds] * len(ratings.items)
+    names, found = sorted(set(ratings.panels["system"])), []
+    offset = np.reshape(values["hard_share_system_offset"], (len(names), len(kinds)))
+    for item in contexts(structure):
+        shift = sum(part * offset[names.index(name)] for name, part in item["system"].items())
+        sd = float(values["hard_share_system_sd"])
+        pulled = [kind * math.exp(sd * by) for kind, by in zip(kinds, shift, strict=True)]
+        found.append([kind / (1 - share + math.fsum(pulled)) for kind in pulled])
+    return found
+
+
+def difficulties(structure: Structure, values: dict) -> list[tuple[Position, np.ndarray]]:
+    """Positions of the classes of difficulty, one or one a label, each with its share by item."""
     layers = layers_of(structure)
     if "item_difficulty" in layers:
-        share, easy = float(values["hard_share"]), (0.0, 1 - float(values["hard_share"]))
+        split = np.transpose(hard_shares(structure, values))
+        easy = 0.0, 1 - split.sum(axis=0)
         if "hard_split" not in values:
-            return [easy, (1.0, share)]
-        split = [share * float(part) for part in values["hard_split"]]
+            return [easy, (1.0, split[0])]
         labels = range(len(structure.ratings.task.labels))
         alone = [tuple(float(n == label) for n in labels) for label in labels]
         return [easy, *zip([*alone, 1.0], split, strict=True)]
     normal = any(f"item_difficulty_{by}" in layers for by in ("continuous", "by_rater", "by_class"))
-    return bent() if normal else [(0.0, 1.0)]
+    every = np.ones(len(structure.ratings.items))
+    return [(x, weight * every) for x, weight in (bent() if normal else [(0.0, 1.0)])]
 
 
 def at_label(position: Position, label: int) -> float:

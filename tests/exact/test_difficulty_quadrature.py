@@ -71,6 +71,6 @@ def test_error_of_the_log_likelihood_of_an_item(raters: int, loading: float):
 @pytest.mark.parametrize("power", range(0, 9, 2))
 def test_moments_of_the_normal(power: int):
     normal = difficulty_of({"item_difficulty_continuous"}, {})
-    weight = np.exp(normal.log_weight({}, np))
+    (weight,) = np.exp(normal.log_weight({}, np))
     double_factorial = np.prod(np.arange(power - 1, 0, -2)) if power else 1.0
     assert weight @ normal.positions**power == pytest.approx(double_factorial, rel=1e-9)

@@ -72,7 +72,7 @@ def in_session(
             ]
             here = (1 - blur) * here + blur * np.einsum("alk,sa->slk", here, appearance)
         own = np.array(hard_states(structure, values, list(share), position))
-        chance += weight * own[:, None, None] * here
+        chance += weight[0] * own[:, None, None] * here  # of one system: items are alike
     counts = np.zeros((len(every[0]), 3, 3))
     for s, state in enumerate(every):
         for n, true in enumerate(state):

@@ -175,6 +175,32 @@ STUDIES = {
         values={"hard_share": 0.4, "difficulty_rate": 2.5},
         wrong={"hard_share": 0.3},
     ),
+    "easy and hard, by system": Study(
+        task=task_named("retrieval"),
+        slots=ONCE,
+        spec={"raters": "hierarchical + item_difficulty"},
+        values={
+            "hard_share": 0.3,
+            "hard_share_system_sd": 1.5,
+            "hard_share_system_offset": [[1.0, -1.0, 0.5, 0.0], [-1.0, 1.0, 0.0, 0.5]],
+            "difficulty_rate": 2.5,
+        },
+        wrong={"hard_share_system_sd": 0.0},
+        systems=2,
+    ),
+    "by system, three classes": Study(
+        task=RELEVANCE,
+        slots=ONCE,
+        spec={"raters": "hierarchical + item_difficulty"},
+        values={
+            "hard_share": 0.3,
+            "hard_share_system_sd": 1.5,
+            "hard_share_system_offset": [1.0, -1.0],
+            "difficulty_rate": 2.5,
+        },
+        wrong={"hard_share_system_sd": 0.0},
+        systems=2,
+    ),
     "ability and bias, easy and hard": Study(
         task=RELEVANCE,
         slots=ONCE,

@@ -19,24 +19,32 @@ CROWD = 900
 RECIPES = {
     "plain": {},
     "easy and hard": {"raters": "hierarchical + item_difficulty"},
+    "by system": {"raters": "hierarchical + item_difficulty"},
+    "looks by system": {"raters": "hierarchical + item_difficulty", "reference": "person"},
     "looks": {"reference": "person"},
     "looks and difficulty": {"raters": "hierarchical + item_difficulty", "reference": "person"},
 }
 
 
-def divided() -> Ratings:
+def divided(systems: int) -> Ratings:
     """Items on which a crowd is of two minds, and one that few rated."""
     rng = np.random.default_rng(1)
     groups = {"person": CROWD // 2, "model": CROWD - CROWD // 2}
     ratings = assay.simulate(
-        task_named("retrieval"), n_items=3, groups=groups, ratings_per_item=CROWD, rng=1
+        task_named("retrieval"),
+        n_items=3,
+        groups=groups,
+        ratings_per_item=CROWD,
+        rng=1,
+        n_systems=systems,
     )
     few = (ratings.item < 2) | (rng.random(len(ratings.item)) < 5 / CROWD)
     return assay.data.ratings.take_ratings(ratings, few)
 
 
 def structure_of(recipe: str) -> Structure:
-    return build_structure(divided(), make_spec(**RECIPES[recipe]))
+    ratings = divided(2 if "by system" in recipe else 1)
+    return build_structure(ratings, make_spec(**RECIPES[recipe]))
 
 
 def tables_of(structure: Structure) -> list[np.ndarray]:
@@ -46,11 +54,12 @@ def tables_of(structure: Structure) -> list[np.ndarray]:
 
 def log_likelihoods(structure: Structure, tables: list[np.ndarray]) -> Iterator[float]:
     """Log-likelihood of each cell, by logarithms throughout, times how often it stands there."""
-    prevalence, response, difficulty, layer, hard_truth = tables
+    prevalence, response, difficulty, layer, hard_truth, _ = tables
     data = structure.pattern.data
-    classes = len(difficulty)
+    classes = difficulty.shape[1]
     for cell in range(len(data.cell_context)):
-        parts = difficulty[:, None] + data.masks[data.cell_mask[cell]]
+        own = difficulty[data.cell_context[cell] if len(difficulty) > 1 else 0]
+        parts = own[:, None] + data.masks[data.cell_mask[cell]]
         for view in range(data.view_start[cell], data.view_start[cell + 1]):
             rows = data.rows[data.row_start[view] : data.row_start[view + 1]]
             looks, kind = response[:, rows].sum(axis=1), data.view_layer[view]
@@ -74,7 +83,7 @@ def test_the_value_is_that_by_logarithms(recipe: str):
     tables, data = tables_of(structure), structure.pattern.data
     found = value_and_gradient(*tables, structure.prevalence.log_weight, data)[0]
     assert found == pytest.approx(sum(log_likelihoods(structure, tables)), rel=1e-11)
-    *_, vanished = cells.cell_evidence(rows.row_chances(tables[1]), *tables[2:], data)
+    *_, vanished = cells.cell_evidence(rows.row_chances(tables[1]), *tables[2:5], data)
     assert sorted(vanished) == [False, True, True]
 
 

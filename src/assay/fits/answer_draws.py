@@ -70,18 +70,23 @@ def _draw_difficulty(
     rng: np.random.Generator,
 ) -> NDArray[np.int64]:
     """Class of difficulty of each item, given the states."""
-    chance = np.exp(np.asarray(structure.difficulty.log_weight(values, np))).reshape(-1)
+    logs = np.asarray(structure.difficulty.log_weight(values, np))
+    logs = logs.reshape(logs.shape[-2:])
+    chance, classes = np.exp(logs), logs.shape[1]
+    context = structure.prevalence.design.item_context
     if not structure.hard_truth.applies:
-        return rng.choice(len(chance), size=len(states), p=chance / chance.sum())
+        if len(chance) > 1:
+            return _pick(logs[context], rng)
+        return rng.choice(classes, size=len(states), p=chance[0] / chance[0].sum())
     easy = np.asarray(structure.prevalence.table(values, np))[:1]
     hard = np.asarray(structure.hard_chances(values, easy, np))[0]
-    by_class = chance[:, None, None, None] * np.concatenate([easy, hard])
+    by_class = chance.T[:, :, None, None] * np.concatenate([easy, hard])
     total = by_class.sum(axis=0)
     node = _draw_nodes(structure, values, total, states, rng)
-    place = (structure.prevalence.design.item_context, node, states)
+    place = (context, node, states)
     steps = by_class[::-1].cumsum(axis=0)[:-1][:, *place]
     passed = (rng.random(len(states)) * total[place] >= steps).sum(axis=0)
-    return np.asarray(len(chance) - 1 - passed, np.int64)
+    return np.asarray(classes - 1 - passed, np.int64)
 
 
 def _draw_nodes(

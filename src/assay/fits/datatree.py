@@ -270,9 +270,13 @@ def structure_of(fit: xr.DataTree) -> Structure:
         If the posterior lacks parameters of it: those of an earlier version may have been others.
     """
     there = group(fit, "posterior").data_vars
-    by_panel = "system_correlation" in there  # fits of earlier versions have none
     structure = build_structure(
-        ratings_of(fit), spec_of(fit), covariates_of(fit), by_panel=by_panel
+        ratings_of(fit),
+        spec_of(fit),
+        covariates_of(fit),
+        # Fits of earlier versions do not have these.
+        by_panel="system_correlation" in there,
+        hard_by_system="hard_share_system_sd" in there,
     )
     used = [p.name for p in structure.parameters() if 0 not in p.shape]
     missing = [name for name in used if name not in there]

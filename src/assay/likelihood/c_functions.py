@@ -75,7 +75,7 @@ def _log_density_from_cards(dim: Any, z_: Any, gradient_: Any, value_: Any, tabl
         _integers(table, 5)[0],
         _places(table, 6),
         _places(table, 7),
-        _integers(table, 8),
+        _operations(table, 8),
         _places(table, 9),
         _places(table, 10),
         _operations(table, 11),

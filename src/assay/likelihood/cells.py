@@ -168,17 +168,23 @@ def cell_evidence(rows, difficulty, layer, hard_truth, data):  # type: ignore[no
         Whether the cell was done by logarithms.
     """
     chance, log_chance, _ = rows
-    cells, classes, states = data.cell_context.shape[0], difficulty.shape[0], data.masks.shape[1]
+    cells, classes, states = data.cell_context.shape[0], difficulty.shape[1], data.masks.shape[1]
     length = classes * states
     evidence, parts = np.zeros((cells, states)), np.empty((cells, length))
     height, vanished = np.empty(cells), np.zeros(cells, np.bool_)
     looks, highs, afresh = np.empty(length), np.empty(classes), np.empty(states)
     start = evidence_without_ratings(difficulty, data.masks)
+    by_context = difficulty.shape[0] > 1
+    class_chance = np.exp(difficulty)
     redrawn = entries(hard_truth)
     for cell in range(cells):
         mask = data.cell_mask[cell]
+        g = data.cell_context[cell] if by_context else 0
         for k in range(length):
             parts[cell, k] = start[mask, k]
+        if by_context:
+            for k in range(length):
+                parts[cell, k] *= class_chance[g, k // states]
         for view in range(data.view_start[cell], data.view_start[cell + 1]):
             kind = data.view_layer[view]
             begin, end = data.row_start[view], data.row_start[view + 1]
@@ -197,7 +203,7 @@ def cell_evidence(rows, difficulty, layer, hard_truth, data):  # type: ignore[no
         if top < VANISHED:
             vanished[cell] = True
             height[cell] = _by_logarithms(
-                parts[cell], cell, log_chance, difficulty, layer, data, looks, highs, afresh
+                parts[cell], cell, log_chance, difficulty[g], layer, data, looks, highs, afresh
             )
             top = _add_classes(parts[cell], evidence[cell], redrawn)
             if top == 0.0:  # no state is possible
@@ -213,11 +219,15 @@ def cell_evidence(rows, difficulty, layer, hard_truth, data):  # type: ignore[no
 
 @compiled()
 def evidence_without_ratings(difficulty, masks):  # type: ignore[no-untyped-def]
-    """Parts of a cell without ratings: (mask, difficulty * state)."""
+    """Parts of a cell without ratings: (mask, difficulty * state).
+
+    Without the chances of the classes of difficulty if these differ by context.
+    """
     known, states = masks.shape
-    start = np.empty((known, difficulty.shape[0] * states))
+    start = np.empty((known, difficulty.shape[1] * states))
+    alike = difficulty[0] if difficulty.shape[0] == 1 else np.zeros(difficulty.shape[1])
     for mask in range(known):
-        logs_without_ratings(start[mask], difficulty, masks[mask])
+        logs_without_ratings(start[mask], alike, masks[mask])
         for k in range(start.shape[1]):
             start[mask, k] = np.exp(start[mask, k])
     return start
@@ -371,7 +381,7 @@ def plain_value_and_gradient(prevalence, rows, difficulty, hard_truth, data):  #
     prevalence : ndarray (context, state, 1)
     rows : tuple
         From :func:`~assay.likelihood.cells.row_chances`.
-    difficulty : ndarray (difficulty,)
+    difficulty : ndarray (context, difficulty), or of one context for all
     hard_truth : ndarray (hard class, state, state), or without classes
     data : Data
         Without layers of perception.
@@ -381,7 +391,7 @@ def plain_value_and_gradient(prevalence, rows, difficulty, hard_truth, data):  #
     value : float
     by_prevalence, by_rows : ndarray
         Like the tables.
-    by_part : ndarray (difficulty * state,)
+    by_part : ndarray (context, difficulty * state), or of one context for all
         Gradient by the log weight of each class of difficulty and state.
     by_hard_truth : ndarray
     """
@@ -389,7 +399,14 @@ def plain_value_and_gradient(prevalence, rows, difficulty, hard_truth, data):  #
     weight = cell_weights(data)
     by_rows, length = np.zeros(chance.shape), chance.shape[1]
     before = _for_each_difficulty(prevalence, length, hard_truth)
-    by_before, by_part, parts = np.zeros(before.shape), np.zeros(length), np.empty(length)
+    states, by_context = prevalence.shape[1], difficulty.shape[0] > 1
+    if by_context:
+        for g in range(before.shape[0]):
+            for k in range(length):
+                before[g, k] *= np.exp(difficulty[g, k // states])
+    alike = np.zeros(difficulty.shape[1]) if by_context else difficulty[0]
+    by_before, by_part = np.zeros(before.shape), np.zeros((difficulty.shape[0], length))
+    parts = np.empty(length)
     start = evidence_without_ratings(difficulty, data.masks)
     value = 0.0
     for cell in range(weight.shape[0]):
@@ -401,7 +418,7 @@ def plain_value_and_gradient(prevalence, rows, difficulty, hard_truth, data):  #
         multiply_rows(parts, chance, data.rows, begin, end)
         height, total = 0.0, _weigh(parts, before, g)
         if total < VANISHED:
-            logs_without_ratings(parts, difficulty, data.masks[mask])
+            logs_without_ratings(parts, alike, data.masks[mask])
             add_rows(parts, log_chance, data.rows, begin, end)
             height = exponentiate(parts, 0, length)
             total = 1e-300 + _weigh(parts, before, g)
@@ -411,9 +428,14 @@ def plain_value_and_gradient(prevalence, rows, difficulty, hard_truth, data):  #
             part = pull * parts[k]
             by_before[g, k] += part
             parts[k] = part * before[g, k]
-            by_part[k] += parts[k]
+            by_part[0, k] += parts[k]
         spread_rows(parts, by_rows, data.rows, begin, end)
     value += value_of_heights(by_rows, row_height)
+    if by_context:
+        for g in range(before.shape[0]):
+            for k in range(length):
+                by_part[g, k] = by_before[g, k] * before[g, k]
+                by_before[g, k] *= np.exp(difficulty[g, k // states])
     by_prevalence, by_hard_truth = _to_prevalence(by_before, prevalence, hard_truth)
     return value, by_prevalence, by_rows, by_part, by_hard_truth
 

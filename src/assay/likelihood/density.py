@@ -10,6 +10,25 @@ from assay.likelihood.compiling import at, compiled
 from assay.likelihood.marginal import value_and_gradient
 
 
+@compiled()
+def log_of_score(score):  # type: ignore[no-untyped-def]
+    r"""Logarithm of the quantile of a score, its slope, and that of the slope's logarithm.
+
+    .. math:: \log q, \quad q = -\log \Phi(-v), \qquad
+              \frac{\mathrm d \log q}{\mathrm d v} = \frac{h}{q}, \quad
+              h = \frac{\varphi(v)}{\Phi(-v)}, \qquad
+              \frac{\mathrm d}{\mathrm d v} \log \frac{h}{q} = h - v - \frac{h}{q}.
+    """
+    above = 0.5 * math.erfc(score * math.sqrt(0.5))
+    if score < 0:
+        quantile = -math.log1p(-0.5 * math.erfc(-score * math.sqrt(0.5)))
+    else:
+        quantile = -math.log(above)
+    hazard = math.exp(-0.5 * score * score) / math.sqrt(2 * math.pi) / above
+    slope = hazard / quantile
+    return math.log(quantile), slope, hazard - score - slope
+
+
 class Places(NamedTuple):
     """Where the log prior and the tables of the likelihood stand in a tape's buffer."""
 
@@ -62,8 +81,7 @@ def tables_at(x, tape, places):  # type: ignore[no-untyped-def]
     _gather(buffer, places.prevalence, prevalence)
     _gather(buffer, places.response, response)
     _gather(buffer, places.layer, layer)
-    for n in range(difficulty.shape[0]):
-        difficulty[n] = buffer[at(places.difficulty[n])]
+    _gather_square(buffer, places.difficulty, difficulty)
     _gather(buffer, places.hard_truth, hard_truth)
     _gather_square(buffer, places.mixing, mixing)
     return buffer, prevalence, response, difficulty, layer, hard_truth, mixing
@@ -88,8 +106,7 @@ def carry_back(  # type: ignore[no-untyped-def]
     _scatter(adjoint, places.prevalence, by_prevalence)
     _scatter(adjoint, places.response, by_response)
     _scatter(adjoint, places.layer, by_layer)
-    for n in range(by_difficulty.shape[0]):
-        adjoint[at(places.difficulty[n])] += by_difficulty[n]
+    _scatter_square(adjoint, places.difficulty, by_difficulty)
     _scatter(adjoint, places.hard_truth, by_hard_truth)
     _scatter_square(adjoint, places.mixing, by_mixing)
     play_backwards(buffer, adjoint, tape.operations, tape.positions)
@@ -131,22 +148,3 @@ def _scatter_square(target, places, table):  # type: ignore[no-untyped-def]
     for a in range(places.shape[0]):
         for b in range(places.shape[1]):
             target[at(places[a, b])] += table[a, b]
-
-
-@compiled()
-def log_of_score(score):  # type: ignore[no-untyped-def]
-    r"""Logarithm of the quantile of a score, its slope, and that of the slope's logarithm.
-
-    .. math:: \log q, \quad q = -\log \Phi(-v), \qquad
-              \frac{\mathrm d \log q}{\mathrm d v} = \frac{h}{q}, \quad
-              h = \frac{\varphi(v)}{\Phi(-v)}, \qquad
-              \frac{\mathrm d}{\mathrm d v} \log \frac{h}{q} = h - v - \frac{h}{q}.
-    """
-    above = 0.5 * math.erfc(score * math.sqrt(0.5))
-    if score < 0:
-        quantile = -math.log1p(-0.5 * math.erfc(-score * math.sqrt(0.5)))
-    else:
-        quantile = -math.log(above)
-    hazard = math.exp(-0.5 * score * score) / math.sqrt(2 * math.pi) / above
-    slope = hazard / quantile
-    return math.log(quantile), slope, hazard - score - slope

@@ -26,8 +26,8 @@ def value_and_gradient(  # type: ignore[no-untyped-def]
         Probabilities of the states.
     response : ndarray (difficulty, row, state)
         log p(answers of the row given the perceived state and the item's difficulty).
-    difficulty : ndarray (difficulty,)
-        Log probabilities of the classes of difficulty.
+    difficulty : ndarray (context, difficulty)
+        Log probabilities of the classes of difficulty; one context if they are the same in all.
     layer : ndarray (kind, difficulty + look, state)
         Of each kind of perception: the chances that an item is misperceived, by its difficulty and
         state, and the probabilities of what it then looks like, in one row for all states or in a
@@ -49,13 +49,14 @@ def value_and_gradient(  # type: ignore[no-untyped-def]
     """
     by_layer, by_hard_truth = np.zeros(layer.shape), np.zeros(hard_truth.shape)
     by_mixing = np.zeros(mixing.shape)
-    classes = difficulty.shape[0]
+    kinds, classes = difficulty.shape
     rows = row_chances(response)
     if log_weight.shape[0] == 1 and layer.shape[0] == 0:
         plain, by_prevalence, by_rows, by_part, by_hard = plain_value_and_gradient(
             prevalence, rows, difficulty, hard_truth, data
         )
-        by_response, by_difficulty = _by_class(by_rows, response.shape), _sums(by_part, classes)
+        by_response = _by_class(by_rows, response.shape)
+        by_difficulty = _sums(by_part, classes)
         return plain, by_prevalence, by_response, by_difficulty, by_layer, by_hard, by_mixing
     evidence, parts, height, vanished = cell_evidence(rows, difficulty, layer, hard_truth, data)
     chance, shrink = cell_chances(prevalence, evidence, height, data)
@@ -79,7 +80,7 @@ def value_and_gradient(  # type: ignore[no-untyped-def]
             for q in range(nodes):
                 pull[cell, q] += scale * shares[b, q]
     by_prevalence = np.zeros(prevalence.shape)
-    by_rows, by_part = np.zeros(rows[0].shape), np.zeros(parts.shape[1])
+    by_rows, by_part = np.zeros(rows[0].shape), np.zeros((kinds, parts.shape[1]))
     along, reach = np.empty(parts.shape[1]), np.empty(states)
     start, column, redrawn = entries(hard_truth)
     for cell in range(cells):
@@ -104,9 +105,10 @@ def value_and_gradient(  # type: ignore[no-untyped-def]
                     k = at((d + 1) * states) + n
                     along[k] += reach[s] * redrawn[e]
                     by_hard_truth[d, s, n] += reach[s] * parts[cell, k]
+        own = data.cell_context[cell] if kinds > 1 else 0
         for k in range(along.shape[0]):
             parts[cell, k] *= along[k]
-            by_part[k] += parts[cell, k]
+            by_part[own, k] += parts[cell, k]
     cell_evidence_back(parts, rows, layer, data, vanished, by_rows, by_layer)
     total += value_of_heights(by_rows, rows[2])
     by_response, by_difficulty = _by_class(by_rows, response.shape), _sums(by_part, classes)
@@ -127,10 +129,12 @@ def _bundles_and_panels(mixing, log_weight, chance, height, data):  # type: igno
 
 @compiled()
 def _sums(by_part, classes):  # type: ignore[no-untyped-def]
-    """Add up numbers (difficulty * state,) over the states: (difficulty,)."""
-    found, states = np.zeros(classes), by_part.shape[0] // classes
-    for k in range(by_part.shape[0]):
-        found[k // states] += by_part[k]
+    """Add up numbers (context, difficulty * state) over the states: (context, difficulty)."""
+    contexts, length = by_part.shape
+    found, states = np.zeros((contexts, classes)), length // classes
+    for g in range(contexts):
+        for k in range(length):
+            found[g, k // states] += by_part[g, k]
     return found
 
 
@@ -175,5 +179,5 @@ def bundle_nodes(  # type: ignore[no-untyped-def]
             height[cell] += rows[2][at(data.rows[r])]
     chance, _ = cell_chances(prevalence, evidence, height, data)
     value, shares, inner, outer = _bundles_and_panels(mixing, log_weight, chance, height, data)
-    parts = parts.reshape((parts.shape[0], difficulty.shape[0], evidence.shape[1]))
+    parts = parts.reshape((parts.shape[0], difficulty.shape[1], evidence.shape[1]))
     return value, shares, parts, inner, outer

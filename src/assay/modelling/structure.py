@@ -50,8 +50,8 @@ class Tables(NamedTuple):
         Probabilities of the states.
     response : (..., difficulty, row, state)
         Log probabilities of what each row says.
-    difficulty : (..., difficulty)
-        Log probabilities of the classes of difficulty.
+    difficulty : (..., context, difficulty)
+        Log probabilities of the classes of difficulty; one context if they are the same in all.
     layer : (..., kind, difficulty + look, state)
         Chance of misperceiving by difficulty and state, and what an item looks like then.
     hard_truth : (..., hard class, state, state)
@@ -73,7 +73,7 @@ class Tables(NamedTuple):
         return self._replace(prevalence=self.prevalence.swapaxes(-1, -2))
 
 
-TABLE_AXES = Tables(prevalence=3, response=3, difficulty=1, layer=3, hard_truth=3, mixing=2)
+TABLE_AXES = Tables(prevalence=3, response=3, difficulty=2, layer=3, hard_truth=3, mixing=2)
 """Number of axes of each table, without draws."""
 
 
@@ -139,7 +139,7 @@ class Structure:
         prevalence = self.prevalence.table(values, xp)
         if not self.hard_truth.applies:
             return prevalence
-        share = self.difficulty.hard_shares(values)[..., None, None, None]
+        share = self.difficulty.hard_shares(values, xp).swapaxes(-1, -2)[..., None, None]
         moved = self.hard_chances(values, prevalence, xp) - prevalence[..., None, :, :, :]
         return prevalence + (share * moved).sum(axis=-4)
 
@@ -212,11 +212,13 @@ def build_structure(
     covariates: Covariates | None = None,
     *,
     by_panel: bool = True,
+    hard_by_system: bool = True,
 ) -> Structure:
     """Compose the parts of a model.
 
     ``covariates`` are what the formula made of these items when the model was fitted; without
-    ``by_panel`` all systems share the effect of a cluster.
+    ``by_panel`` all systems share the effect of a cluster, and without ``hard_by_system`` the share
+    of hard items.
 
     Raises
     ------
@@ -247,7 +249,12 @@ def build_structure(
     troubled = tuple(name for name in layered if set(by_group[name].layers) & set(KINDS))
     global_priors = {k: v for p in priors.values() for k, v in p.layers.items()}
     several = not layered and len(space.states) <= MAX_STATES
-    difficulty = difficulty_of(layers, global_priors, ratings.task.label_names if several else ())
+    difficulty = difficulty_of(
+        layers,
+        global_priors,
+        ratings.task.label_names if several else (),
+        design.effect("system") if hard_by_system else None,
+    )
     return Structure(
         spec=spec,
         ratings=ratings,

@@ -12,7 +12,7 @@ from assay.fits.datatree import array_of_draws, parameter_draws, structure_of
 from assay.inference.assumptions import PRIOR_DRIVEN, prior_driven_layers
 from assay.modelling.rater_model import Part
 from assay.modelling.structure import Structure
-from assay.raters.reliability import average_prevalence, difficulty_by_state
+from assay.raters.reliability import average_difficulty, average_prevalence, difficulty_by_state
 
 Floats = NDArray[np.float64]
 AT_ONCE = 200
@@ -178,7 +178,7 @@ def perception_table(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     require_level(level)
     structure, values = structure_of(fit), parameter_draws(fit)
     rows = []
-    weight = np.exp(np.asarray(structure.difficulty.log_weight(values, np)))
+    weight = average_difficulty(structure, values)
     for name, prior_sd, share in prior_driven_layers(structure, values):
         draws = (structure.perception.of_group(name, values)[0] * weight).sum(axis=-1)
         lower, upper = interval_ends(draws, level)

@@ -214,17 +214,25 @@ def _over_places(structure: Structure, table: Floats) -> Floats:
     return np.asarray(np.einsum("dgs,g->ds", marginal, weight / weight.sum()))
 
 
+def average_difficulty(structure: Structure, values: Mapping[str, Floats]) -> Floats:
+    """Probabilities of the classes of difficulty over all places of items: (draw, difficulty)."""
+    weight = np.exp(np.asarray(structure.difficulty.log_weight(values, np)))
+    if weight.shape[-2] == 1:
+        draws = len(next(iter(values.values())))
+        return np.broadcast_to(weight[..., 0, :], (draws, weight.shape[-1]))
+    return _over_places(structure, weight[:, :, None])
+
+
 def difficulty_by_state(structure: Structure, values: Mapping[str, Floats]) -> Floats:
     """Probabilities of the classes of difficulty given the state: (draw, difficulty, state)."""
-    draws, states = len(next(iter(values.values()))), len(structure.prevalence.space.states)
-    weight = np.exp(np.asarray(structure.difficulty.log_weight(values, np)))
-    weight = np.broadcast_to(weight, (draws, weight.shape[-1]))
     if not structure.hard_truth.applies:
+        weight = average_difficulty(structure, values)
+        states = len(structure.prevalence.space.states)
         return np.broadcast_to(weight[..., None], (*weight.shape, states))
-    prevalence = structure.prevalence.table(values, np)
-    chances = np.asarray(structure.hard_chances(values, prevalence, np))
+    share = structure.difficulty.hard_shares(values, np).swapaxes(-1, -2)[..., None, None]
+    chances = share * structure.hard_chances(values, structure.prevalence.table(values, np), np)
     by_class = [_over_places(structure, chances[:, d]) for d in range(chances.shape[1])]
-    hard = weight[:, 1:, None] * np.stack(by_class, axis=1)
+    hard = np.stack(by_class, axis=1)
     every = average_prevalence(structure, values)[:, None]
     hard = np.divide(hard, every, out=np.zeros_like(hard), where=every > 0)
     return np.concatenate([1 - hard.sum(axis=1, keepdims=True), hard], axis=1)

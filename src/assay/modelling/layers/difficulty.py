@@ -7,9 +7,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from assay._util.arrays import log_softmax
 from assay._util.errors import ModelError
-from assay.modelling.parameters import Parameter
-from assay.modelling.prevalence.design import normal_quadrature
+from assay.modelling.parameters import Parameter, offsets
+from assay.modelling.prevalence.design import Effect, normal_quadrature
 from assay.modelling.priors import Prior
 
 Floats = NDArray[np.float64]
@@ -57,7 +58,17 @@ class Difficulty:
 
     with the share :math:`\rho` of the hard items and the :math:`\kappa` of their kinds learned; a
     task of one label has one kind. Hard items have a truth of their own
-    (:class:`~assay.modelling.layers.hard_truth.HardTruth`).
+    (:class:`~assay.modelling.layers.hard_truth.HardTruth`). Where the items are of two systems or
+    more, each system has its shares,
+
+    .. math::
+
+        \rho_{cd} \propto \rho_d\, e^{\tau \sum_g a_{cg} z_{gd}} \ (d \ge 1), \qquad
+        \rho_{c0} \propto \rho_0, \qquad z_{gd} \sim \mathrm{Normal}(0, 1)
+
+    in context :math:`c`, of which the share :math:`a_{cg}` belongs to system :math:`g`: an item
+    that two systems show is half of each. With one kind this is
+    :math:`\operatorname{logit} \rho_c = \operatorname{logit} \rho + \tau \sum_g a_{cg} z_g`.
     ``continuous``: :math:`h = e^{2x}` on all labels, :math:`x \sim \mathrm{Normal}(0, 1)` by
     quadrature (:func:`~assay.modelling.prevalence.design.normal_quadrature`).
 
@@ -78,12 +89,16 @@ class Difficulty:
     labels : tuple of str
         Labels on which alone an item can be hard; none where it is hard on all or on none.
     priors : mapping of str to Prior
-        ``hard_share`` if there are classes, and ``hard_split`` if there are several kinds.
+        ``hard_share`` if there are classes, ``hard_split`` if there are several kinds, and
+        ``hard_share_system_sd`` if systems differ.
+    systems : Effect, optional
+        Systems that each have a share of hard items.
     """
 
     kind: Literal["none", "classes", "continuous"] = "none"
     labels: tuple[str, ...] = ()
     priors: Mapping[str, Prior] = field(default_factory=dict)
+    systems: Effect | None = None
 
     @property
     def positions(self) -> Floats:
@@ -118,20 +133,30 @@ class Difficulty:
         return len(self.positions)
 
     def parameters(self) -> list[Parameter]:
-        """Share of the hard items, if there are classes, and of their kinds, if several."""
+        """Share of the hard items, by system and of each kind, if there are classes."""
         if not self.has_classes:
             return []
         found = [Parameter(name="hard_share", prior=self.priors["hard_share"], coords={})]
-        if self.labels:
-            kinds = {"hard_on": (*self.labels, ALL_LABELS)}
+        kinds = {"hard_on": (*self.labels, ALL_LABELS)} if self.labels else {}
+        if kinds:
             own = self.priors["hard_split"]
             found.append(Parameter(name="hard_split", dims=("hard_on",), prior=own, coords=kinds))
+        if self.systems is not None:
+            sd, name = "hard_share_system_sd", "hard_share_system_offset"
+            found.append(Parameter(name=sd, prior=self.priors[sd], coords={}))
+            coords = kinds | {"system": self.systems.levels}
+            found.append(offsets(name, ("system", *kinds), coords, spread=sd, at=0))
         return found
 
-    def hard_shares(self, values: Mapping[str, Any]) -> Any:
-        r"""Share of each kind of hard items among all, :math:`\rho_d`: (..., hard class)."""
+    def hard_shares(self, values: Mapping[str, Any], xp: Any) -> Any:
+        r"""Share of each kind of hard items among all, :math:`\rho_d`: (..., context, hard class).
+
+        With one context for all if systems do not differ.
+        """
+        if self.systems is not None:
+            return xp.exp(self.log_weight(values, xp)[..., 1:])
         share = values["hard_share"][..., None]
-        return share * values["hard_split"] if self.labels else share
+        return (share * values["hard_split"] if self.labels else share)[..., None, :]
 
     def by_item(self, chance: Floats) -> dict[str, Floats]:
         """Say how hard items are, from the probabilities of the classes, (item, difficulty).
@@ -150,11 +175,26 @@ class Difficulty:
         return found | ({"hard_on_label": chance @ self.positions} if self.labels else {})
 
     def log_weight(self, values: Mapping[str, Any], xp: Any) -> Any:
-        r"""Log :math:`\rho_d`: (..., difficulty)."""
+        r"""Log :math:`\rho_d`: (..., context, difficulty).
+
+        With one context for all if systems do not differ.
+        """
         if self.kind == "none":
-            return np.zeros(1)
+            return np.zeros((1, 1))
         if self.kind == "continuous":
-            return normal_quadrature(step=STEP)[1]
+            return normal_quadrature(step=STEP)[1][None]
+        logs = self._log_shares(values, xp)[..., None, :]
+        if self.systems is None:
+            return logs
+        offset = values["hard_share_system_offset"]
+        offset = offset if self.labels else offset[..., None]
+        shift = values["hard_share_system_sd"][..., None, None] * (
+            xp.matmul(self.systems.share, offset)
+        )
+        return log_softmax(logs + xp.concatenate([shift[..., :1] * 0.0, shift], axis=-1), xp)
+
+    def _log_shares(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Log shares of the classes of items where systems do not differ: (..., difficulty)."""
         share = values["hard_share"]
         if not self.labels:
             return xp.stack([xp.log1p(share * -1.0), xp.log(share)], axis=-1)
@@ -165,11 +205,15 @@ class Difficulty:
 
 
 def difficulty_of(
-    layers: set[str], priors: Mapping[str, Prior], labels: tuple[str, ...] = ()
+    layers: set[str],
+    priors: Mapping[str, Prior],
+    labels: tuple[str, ...] = (),
+    systems: Effect | None = None,
 ) -> Difficulty:
     """Return the one difficulty of items that the layers of all rater groups name.
 
-    ``labels`` are those on which alone an item can be hard if it is easy or hard.
+    ``labels`` are those on which alone an item can be hard if it is easy or hard, ``systems`` those
+    that each have a share of hard items then.
 
     Raises
     ------
@@ -186,5 +230,7 @@ def difficulty_of(
     if not named:
         return Difficulty()
     kind = KINDS[named[0]]
-    several = labels if kind == "classes" and len(labels) > 1 else ()
-    return Difficulty(kind=kind, labels=several, priors=priors)
+    if kind != "classes":
+        return Difficulty(kind=kind, priors=priors)
+    several = labels if len(labels) > 1 else ()
+    return Difficulty(kind=kind, labels=several, priors=priors, systems=systems)

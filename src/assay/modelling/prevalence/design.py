@@ -213,6 +213,10 @@ class Design:
         """Number of distinct contexts."""
         return int(self.system_share.shape[1])
 
+    def effect(self, name: str) -> Effect | None:
+        """Return the grouping of a name, if the items differ in it."""
+        return next((effect for effect in self.effects if effect.name == name), None)
+
     def by_item(self) -> Covariates:
         """Return what the formula made of each item, to be kept in the fit."""
         own = [effect for effect in self.effects if effect.name not in PLACED]

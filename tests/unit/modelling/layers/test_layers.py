@@ -51,7 +51,7 @@ def test_easy_and_hard_items_have_the_share_that_is_given():
     classes = difficulty_of({"item_difficulty"}, SHARE)
     assert classes.positions.tolist() == [0, 1]
     weight = np.exp(classes.log_weight({"hard_share": np.array([0.2, 0.7])}, np))
-    np.testing.assert_allclose(weight, [[0.8, 0.2], [0.3, 0.7]])
+    np.testing.assert_allclose(weight, [[[0.8, 0.2]], [[0.3, 0.7]]])
     assert [p.name for p in classes.parameters()] == ["hard_share"]
 
 
@@ -60,8 +60,8 @@ def test_an_item_is_hard_on_one_label_alone_or_on_all():
     classes = difficulty_of({"item_difficulty"}, priors, ("a", "b"))
     assert classes.positions.tolist() == [[0, 0], [1, 0], [0, 1], [1, 1]]
     values = {"hard_share": np.array(0.4), "hard_split": np.array([0.5, 0.25, 0.25])}
-    np.testing.assert_allclose(np.exp(classes.log_weight(values, np)), [0.6, 0.2, 0.1, 0.1])
-    np.testing.assert_allclose(classes.hard_shares(values), [0.2, 0.1, 0.1])
+    np.testing.assert_allclose(np.exp(classes.log_weight(values, np)), [[0.6, 0.2, 0.1, 0.1]])
+    np.testing.assert_allclose(classes.hard_shares(values, np), [[0.2, 0.1, 0.1]])
     assert [p.shape for p in classes.parameters()] == [(), (3,)]
     outputs = classes.by_item(np.array([[0.1, 0.2, 0.3, 0.4]]))
     np.testing.assert_allclose(outputs["hard"], [0.9])
@@ -102,7 +102,7 @@ def test_fits_say_on_which_labels_items_are_hard():
 
 def test_continuous_difficulty_is_standard_normal():
     normal = difficulty_of({"item_difficulty_continuous"}, {})
-    weight = np.exp(normal.log_weight({}, np))
+    (weight,) = np.exp(normal.log_weight({}, np))
     moments = [weight @ normal.positions**n for n in range(5)]
     np.testing.assert_allclose(moments, [1, 0, 1, 0, 3], atol=1e-9)
     assert normal.parameters() == []

@@ -244,7 +244,9 @@ def test_items_that_are_hard_on_all_labels_or_on_none(name: str):
         difficulty=replace(structure.difficulty, labels=()),
         hard_truth=replace(structure.hard_truth, hard=np.ones((1, labels), bool)),
     )
-    one = together.log_likelihood(values)
+    shared = values["hard_share_system_offset"]
+    shared = shared if labels == 1 else shared[:, -1]
+    one = together.log_likelihood(values | {"hard_share_system_offset": shared})
     if labels == 1:
         assert structure.log_likelihood(values) == one
         return

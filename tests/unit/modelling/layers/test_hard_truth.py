@@ -19,7 +19,10 @@ def space_of(name: str) -> StateSpace:
 
 
 def table_of(space: StateSpace, rates: list[float]) -> np.ndarray:
-    return np.asarray(HardTruth(space=space, wanted=True).table([np.array([rates])], np))
+    """Return the table of items that are hard on all labels."""
+    hard = np.ones((1, space.states.shape[1]), bool)
+    layer = HardTruth(space=space, hard=hard, wanted=True)
+    return np.asarray(layer.table([np.array([rates])], np))[0]
 
 
 def test_a_label_on_which_hard_items_are_no_harder_keeps_its_prevalence():
@@ -60,4 +63,6 @@ def test_beyond_a_number_of_states_hard_items_are_like_the_others():
     states = np.array(np.unravel_index(np.arange(2 * MAX_STATES), (2, MAX_STATES))).T
     space = space_of("retrieval")
     big = replace(space, states=states.astype(np.int16))
-    assert not HardTruth(space=big, wanted=True).applies
+    assert not HardTruth(
+        space=big, hard=np.ones((1, big.states.shape[1]), bool), wanted=True
+    ).applies

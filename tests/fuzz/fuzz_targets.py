@@ -20,11 +20,11 @@ import xarray as xr
 from fuzz_watch import Tally, look
 
 import assay
+from assay.cli.arguments import in_options
 from assay.comparison.claims import parse_claim
 from assay.data.rules import parse
 from assay.data.states import state_space
 from assay.data.task_files import load_task
-from assay.display.option_words import in_options
 from assay.inference.nutpie import read_chain
 from assay.likelihood.machine_code import CheckedFiles
 from assay.modelling.prevalence.design import find_covariates
@@ -149,13 +149,13 @@ def claims(rng: Random, _: Path) -> tuple[Iterator[str], Attempt]:
 
 def messages(rng: Random, _: Path) -> tuple[Iterator[str], Attempt]:
     """Messages that repeat what users wrote, in the words of the command line."""
-    made = (f"say formula={text!r} or raters={{'{text}': [{text}]}}" for text in
+    made = (f"say `formula={text!r}` or `raters={{'{text}': [{text}]}}`" for text in
             inputs.formulas(rng))  # fmt: skip
 
     def attempt(text: str) -> bool:
         return bool(in_options(text)) or not text
 
-    return inputs.texts(["Use draws=5, chains=2", "score_range=(0, 100)"], rng, made), attempt
+    return inputs.texts(["Use `draws=5, chains=2`", "`score_range=(0, 100)`"], rng, made), attempt
 
 
 @cache

@@ -28,6 +28,21 @@ def written(given: object) -> str:
     return f"a{'n' * (kind[0] in 'aeiouAEIOU')} {kind}"
 
 
+def argument(name: str, given: object) -> str:
+    """Write an argument with its value, marked as code.
+
+    Every argument that a message names is marked so: the command line writes it as an option.
+    A longer name, such as that of an argument in the user's own code, is prose.
+
+    Examples
+    --------
+    >>> argument("draws", 0), argument("metric 'cost': kind", 3)
+    ('`draws=0`', "metric 'cost': kind=3")
+    """
+    said = f"{name}={written(given)}"
+    return f"`{said}`" if name.isidentifier() else said
+
+
 def cut(text: str, most: int = LONGEST) -> str:
     r"""Quote a text for a message; of a long one, its beginning.
 
@@ -61,12 +76,12 @@ def require_choice(
     --------
     >>> require_choice("incomplete", "drops", ("predict", "drop"))
     Traceback (most recent call last):
-    assay._util.errors.ArgumentError: incomplete='drops'; did you mean drop?
+    assay._util.errors.ArgumentError: `incomplete='drops'`; did you mean drop?
     """
     # Arrays and trees answer a comparison with words entry by entry.
     if not isinstance(given, str) or given not in allowed:
         hint = suggest(str(given), allowed) + (otherwise and f", or {otherwise}")
-        raise ArgumentError(f"{name}={written(given)}; {hint}", code="argument-choice")
+        raise ArgumentError(f"{argument(name, given)}; {hint}", code="argument-choice")
 
 
 def require_count(name: str, given: Any, *, least: int = 1, otherwise: str = "") -> int:
@@ -91,12 +106,12 @@ def require_count(name: str, given: Any, *, least: int = 1, otherwise: str = "")
     2
     >>> require_count("sessions", 2.5)
     Traceback (most recent call last):
-    assay._util.errors.ArgumentError: sessions=2.5; it must be a whole number of at least 1
+    assay._util.errors.ArgumentError: `sessions=2.5`; it must be a whole number of at least 1
     """
     if not isinstance(given, Integral) or isinstance(given, bool) or given < least:
         allowed = f"a whole number of at least {least}" + (otherwise and f", or {otherwise}")
         raise ArgumentError(
-            f"{name}={written(given)}; it must be {allowed}",
+            f"{argument(name, given)}; it must be {allowed}",
             code="argument-count",
             numbers={"least": least},
         )
@@ -114,11 +129,11 @@ def require_flag(name: str, given: object) -> bool:
     --------
     >>> require_flag("budget", "no")
     Traceback (most recent call last):
-    assay._util.errors.ArgumentError: budget='no'; it must be True or False
+    assay._util.errors.ArgumentError: `budget='no'`; it must be True or False
     """
     if not isinstance(given, bool | np.bool_):
         raise ArgumentError(
-            f"{name}={written(given)}; it must be True or False", code="argument-flag"
+            f"{argument(name, given)}; it must be True or False", code="argument-flag"
         )
     return bool(given)
 
@@ -143,11 +158,11 @@ def require_number(name: str, given: Any, suits: Callable[[float], bool], *, all
     --------
     >>> require_number("scale", "wide", lambda x: x > 0, allowed="a number above 0")
     Traceback (most recent call last):
-    assay._util.errors.ArgumentError: scale='wide'; it must be a number above 0
+    assay._util.errors.ArgumentError: `scale='wide'`; it must be a number above 0
     """
     if not is_number(given) or not suits(float(given)):
         raise ArgumentError(
-            f"{name}={written(given)}; it must be {allowed}", code="argument-number"
+            f"{argument(name, given)}; it must be {allowed}", code="argument-number"
         )
     return float(given)
 
@@ -173,13 +188,13 @@ def numbers_given(
     [0.1]
     >>> numbers_given("wrong", ["a"], lambda x: x < 1, allowed="shares")
     Traceback (most recent call last):
-    assay._util.errors.ArgumentError: wrong=['a']; they must be shares
+    assay._util.errors.ArgumentError: `wrong=['a']`; they must be shares
     """
     several = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
     numbers = list(given) if several else [given]
     if not numbers or not all(is_number(one) and suits(float(one)) for one in numbers):
         raise ArgumentError(
-            f"{name}={written(given)}; they must be {allowed}", code="argument-number"
+            f"{argument(name, given)}; they must be {allowed}", code="argument-number"
         )
     return [float(one) for one in numbers]
 
@@ -211,15 +226,15 @@ def names_given(name: str, given: Any, *, what: str, otherwise: str = "") -> lis
     --------
     >>> names_given("metric", "ndcg_at_k", what="metric")
     ['ndcg_at_k']
-    >>> names_given("metric", 3, what="metric")
+    >>> names_given("human", 3, what="rater")
     Traceback (most recent call last):
-    assay._util.errors.ArgumentError: metric=3; it must be the name of a metric, or a list of names
+    assay._util.errors.ArgumentError: `human=3`; it must be the name of a rater, or a list of names
     """
     several = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
     names = list(given) if several else [given]
     if not names or not all(isinstance(one, str) for one in names):
         allowed = f"the name of a {what}, or a list of names" + (otherwise and f", or {otherwise}")
-        raise ArgumentError(f"{name}={written(given)}; it must be {allowed}", code="argument-names")
+        raise ArgumentError(f"{argument(name, given)}; it must be {allowed}", code="argument-names")
     return list(dict.fromkeys(map(str, names)))
 
 
@@ -235,8 +250,8 @@ def path_given(name: str, given: Any) -> Path:
     --------
     >>> path_given("path", 3)
     Traceback (most recent call last):
-    assay._util.errors.ArgumentError: path=3; it must be a path
+    assay._util.errors.ArgumentError: `path=3`; it must be a path
     """
     if not isinstance(given, str | Path):
-        raise ArgumentError(f"{name}={written(given)}; it must be a path", code="argument-path")
+        raise ArgumentError(f"{argument(name, given)}; it must be a path", code="argument-path")
     return Path(given)

@@ -75,8 +75,8 @@ def _unblocked(ratings: Ratings) -> list[Finding]:
         kept = json.dumps({r.name: "warn" for r in ratings.task.rules if r.name in named})
         text = (
             f"{count} of {account.rows_read} rows were set aside since each {reason} (by {whose}): "
-            f"an interface that blocks records no such answer; if none did, response={kept} keeps "
-            "them"
+            f"an interface that blocks records no such answer; if none did, `response={kept}` "
+            "keeps them"
         )
         found.append(
             Finding(
@@ -118,8 +118,8 @@ def _columns(roles: pd.DataFrame) -> list[Finding]:
         Finding(
             level="warning",
             topic="columns",
-            text=f"column {column} sounds like known truth and is not used; if it is, truth="
-            f"{column!r} takes it",
+            text=f"column {column} sounds like known truth and is not used; if it is, `truth="
+            f"{column!r}` takes it",
             code="unused-truth-column",
         )
         for column in unused
@@ -216,7 +216,7 @@ def _ordered(ratings: Ratings, answers: Vectors) -> list[Finding]:
             f"without an order, as {some(others)} is; fit {some(names)} in a task of its own"
         )
     else:
-        text += "raters='ordinal' keeps them in it"
+        text += "`raters='ordinal'` keeps them in it"
     return [
         Finding(
             level="note",

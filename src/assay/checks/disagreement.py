@@ -63,7 +63,7 @@ def check_score_directions(ratings: Ratings) -> Part:
         return Part()
     text = (
         f"scores of {counted(len(pairs), 'pair')} of raters run against each other: one of the two "
-        "may score the wrong way round. Scores are to grow with the class, and raters='scored' "
+        "may score the wrong way round. Scores are to grow with the class, and `raters='scored'` "
         "learns next to nothing from those that fall; write 1 - score in their place: "
         f"{some(pairs)}"
     )

@@ -198,14 +198,14 @@ def _proposal(design: Design) -> str:
         return f"Let the errors of {who} differ by system: {_arguments(layers)}"
     return (
         f"If {who} is of another kind than the other raters (a language model beside people), give "
-        "it a rater group of its own (group=) and let its errors differ by system, e.g. "
+        "it a rater group of its own (`group=`) and let its errors differ by system, e.g. "
         f"{_arguments({'judge': RECIPE, 'others': PLAIN})}"
     )
 
 
 def _arguments(raters: str | dict[str, str]) -> str:
     """Write the arguments of ``fit``."""
-    return f'raters={json.dumps(raters, ensure_ascii=False)}, prevalence="dirichlet"'
+    return f'`raters={json.dumps(raters, ensure_ascii=False)}, prevalence="dirichlet"`'
 
 
 def _table(design: Design) -> pd.DataFrame:

@@ -38,7 +38,7 @@ def check_gold_choice(ratings: Ratings) -> Part:
     text = f"{told}: to learn from them how often raters err together, they have to be a random "
     text += "sample, or chosen on what is recorded here"
     if ratings.has_truth.sum() >= ENOUGH:
-        text += " (reference='gold', gold_chosen='recorded')"
+        text += " (`reference='gold', gold_chosen='recorded'`)"
     return Part(
         findings=(
             Finding(

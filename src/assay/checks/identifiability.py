@@ -283,7 +283,7 @@ def _comparison(ratings: Ratings) -> Finding:
         )
     return _reach_finding(
         "note",
-        "no column names a system: no comparison of systems; unlock it with system= or panels=",
+        "no column names a system: no comparison of systems; unlock it with `system=` or `panels=`",
         code="no-comparison",
         numbers={"systems": count},
     )
@@ -297,13 +297,13 @@ def _lists(ratings: Ratings) -> list[Finding]:
     if lonely:
         text = (
             "every item is a list of its own: metrics at K, MRR and NDCG need ranked lists; "
-            "unlock them with cluster= or panel=, and rank="
+            "unlock them with `cluster=` or `panel=`, and `rank=`"
         )
         return [_reach_finding("warning", text, code="no-ranked-lists")]
     if ratings.accounting.rows_read and "rank" not in roles and len(roles) > 1:
         text = (
             "no column gives the rank: MRR and NDCG rest on the order of the file; "
-            "unlock them with rank="
+            "unlock them with `rank=`"
         )
         return [_reach_finding("warning", text, code="no-ranks")]
     return [
@@ -411,12 +411,12 @@ def _groups(ratings: Ratings) -> list[Finding]:
     if len(names) < 2:
         text = (
             "all raters are one group: whether a group (e.g. models) errs together cannot be "
-            "asked; unlock it with group="
+            "asked; unlock it with `group=`"
         )
         return [_reach_finding("note", text, code="one-rater-group")]
     told = {name: int(rated_twice_and_by_others(ratings, name).sum()) for name in names}
     able = [
-        f"reference={name!r} ({n} items)"
+        f"`reference={name!r}` ({n} items)"
         for name, n in told.items()
         if n >= ENOUGH and name not in NO_GROUPS
     ]
@@ -442,7 +442,7 @@ def _groups(ratings: Ratings) -> list[Finding]:
         text = (
             f"{seen} items were rated by {WITNESSES} groups or more: without a reference all "
             "raters count as independent witnesses, and intervals miss the truth if those of a "
-            "group err together; reference='groups' learns how often from what the groups agree "
+            "group err together; `reference='groups'` learns how often from what the groups agree "
             "on, and costs little if they do not"
         )
         found.append(

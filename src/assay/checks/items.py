@@ -153,7 +153,7 @@ def check_clusters(ratings: Ratings) -> Part:
         )
     known = int(ratings.has_truth.sum())
     text = f"the truth of {known} of {len(ratings.items)} items is known, at least in part; " + (
-        "reference='gold' learns from them how often raters err together"
+        "`reference='gold'` learns from them how often raters err together"
         if known >= ENOUGH
         else f"from {ENOUGH} on, a fit can learn how often raters err together"
     )
@@ -188,7 +188,7 @@ def _systems(ratings: Ratings) -> list[Finding]:
     elif several == paired < len(per_cluster):
         text += f": differences are {'paired on those alone' if paired else 'not paired'}"
         if 2 * paired < len(per_cluster):
-            text += "; if the systems had the same queries, cluster= pairs them"
+            text += "; if the systems had the same queries, `cluster=` pairs them"
     level: Level = "ok" if paired == len(per_cluster) else "warning"
     found = [
         Finding(

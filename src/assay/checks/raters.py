@@ -71,7 +71,7 @@ def check_model_families(ratings: Ratings) -> Part:
         f"raters whose names are those of one family of language models: {'; '.join(told)}: models "
         "of one family err together, and may not be independent witnesses; agreement between them "
         f"cannot show it. The known truth of {ENOUGH} items or more can, a group of people whose "
-        "consensus is the truth, or a rater group for each family where there are three (group=)"
+        "consensus is the truth, or a rater group for each family where there are three (`group=`)"
     )
     table = table.sort_values("family", kind="stable", ignore_index=True)
     finding = Finding(
@@ -324,7 +324,7 @@ def check_slots(ratings: Ratings) -> Part:
     text = (
         f"the raters are named {names[0]} to {names[-1]} and each of them rated nearly every item: "
         "they may be slots (the first, second, ... answer to an item) and no persons; if so, a "
-        'reliability of each means nothing: raters="pooled" treats them alike'
+        'reliability of each means nothing: `raters="pooled"` treats them alike'
     )
     # Of two persons one may simply be the stricter; three in the same order on each item are rare.
     if len(names) > 2 and _sorted(ratings, np.argsort(order)):

@@ -50,7 +50,7 @@ def _without_anchor(ratings: Ratings) -> list[Finding]:
     text = (
         f"scores alone tell of {some(names)}: no class has an anchor. A fit splits the items into "
         "clusters of scores, its shares are theirs, and no claim rests on them; known truth of "
-        "some items (truth=), or answers beside the scores, would say what the classes are"
+        "some items (`truth=`), or answers beside the scores, would say what the classes are"
     )
     return [_finding("warning", text, code="scores-alone")]
 
@@ -140,7 +140,7 @@ def _reader(ratings: Ratings) -> Finding:
         text = (
             "no fit reads these scores: the family scored takes binary labels and ordered classes "
             f"alone, and these raters answer {', '.join(named)}, whose classes have no order. If "
-            "they have one, write `ordered = true` in the task file; raters='hierarchical' reads "
+            "they have one, write `ordered = true` in the task file; `raters='hierarchical'` reads "
             "the answers alone"
         )
         return _finding("warning", text, code="scores-unread")
@@ -149,7 +149,7 @@ def _reader(ratings: Ratings) -> Finding:
     raters = json.dumps(recipes, ensure_ascii=False) if others else "'scored'"
     return _finding(
         "note",
-        f"a fit reads scores with raters={raters}; other families read answers alone",
+        f"a fit reads scores with `raters={raters}`; other families read answers alone",
         code="scores-reader",
     )
 

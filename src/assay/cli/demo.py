@@ -18,6 +18,7 @@ from assay._util.errors import FitError, FitWarning
 from assay._util.files import require_place
 from assay._util.text import interval, lines_of
 from assay.checks import check
+from assay.cli.arguments import in_options
 from assay.data.majority_vote import majority_labels
 from assay.data.ratings import Ratings
 from assay.display import terminal
@@ -443,17 +444,15 @@ def _keep(tree: xr.DataTree, folder: Path | None, name: str) -> None:
 
 def _report(name: str, tree: xr.DataTree, folder: Path, seed: int) -> Path:
     """Write the report of one part, without what would take longer than the demo has."""
-    from assay.reporting import report
+    from assay.reporting.material import Material
+    from assay.reporting.writing import write_page
 
-    return report(
-        tree,
-        folder / REPORTS[name],
-        claims=CLAIMS[name],
-        budget=False,
-        title=TITLES[name],
-        notice=NOTICES[name],
-        command=f"assay demo --seed {seed}",
+    path = folder / REPORTS[name]
+    material = Material(
+        fit=tree, claims=CLAIMS[name], budget=False, command=f"assay demo --seed {seed}"
     )
+    write_page(material, path, title=TITLES[name], notice=NOTICES[name], say=in_options)
+    return path
 
 
 def _next_steps(keep: Path | None, reports: Sequence[Path]) -> str:

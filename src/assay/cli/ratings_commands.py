@@ -9,6 +9,7 @@ import typer
 
 from assay._util.files import require_fit_place
 from assay._util.progress import waiting
+from assay.cli.arguments import in_options
 from assay.cli.options import (
     Fitting,
     Json,
@@ -27,7 +28,6 @@ from assay.cli.program import command
 from assay.cli.rescue import write_fit
 from assay.cli.shell import INTERRUPTED, end_with, open_fit, show, tell, warn
 from assay.cli.tables import deliver
-from assay.display.option_words import in_options
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -8,6 +8,7 @@ import typer
 
 from assay._util.files import FIT_SUFFIXES, require_place
 from assay._util.progress import waiting
+from assay.cli.arguments import in_options
 from assay.cli.claims import Claims, claims_frame, end_with_claims, read_claims
 from assay.cli.options import (
     Fitting,
@@ -83,7 +84,7 @@ def report(
         command=this_command(), progress=not quiet,
     )  # fmt: skip
     say_unsuited(own, material.fit)
-    page = write_page(material, output)
+    page = write_page(material, output, say=in_options)
     say(f"wrote {output}")
     if tables is not None:
         say(f"wrote {len(export_tables(page, tables, table_format))} tables in {tables}")

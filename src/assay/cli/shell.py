@@ -12,7 +12,7 @@ import typer
 from assay._util.errors import ArgumentError, AssayError
 from assay._util.plain_text import in_message
 from assay._util.progress import interruptible, waiting
-from assay.display.option_words import in_options
+from assay.cli.arguments import in_options
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -54,7 +54,7 @@ DATA = {
     ),
     "few-clusters": (
         "There are few clusters, so that estimates for the population rely on the model. Add "
-        "clusters, or use estimand='finite'."
+        "clusters, or use `estimand='finite'`."
     ),
     "few-items-classes": (
         "Reliability on some classes rests on few items and leans on the prior. Collect second "
@@ -74,11 +74,11 @@ DATA = {
     ),
     "gold-unlike-others": (
         "Items of known truth differ from the others, so they are no random sample. Say "
-        "gold_chosen='recorded' if recorded data explain the choice."
+        "`gold_chosen='recorded'` if recorded data explain the choice."
     ),
     "groups-may-err-together": (
         "Raters of one group may err together, which makes intervals too narrow. Fit with "
-        "reference='groups'."
+        "`reference='groups'`."
     ),
     "incomplete-panels": (
         "Some panels hold items without an answer. The model predicts these items."
@@ -93,7 +93,7 @@ DATA = {
         "within a group."
     ),
     "known-truth": "Number of items whose truth is known at least in part.",
-    "label-scores-only": "A label has scores and no answers. Fit with raters='scored'.",
+    "label-scores-only": "A label has scores and no answers. Fit with `raters='scored'`.",
     "label-unanswered": (
         "A label has no answer at all, so that only its prior and the rules speak about it."
     ),
@@ -116,11 +116,11 @@ DATA = {
     "near-duplicates-untold": "Near-duplicate raters cannot be looked for in these data.",
     "no-comparison": (
         "Fewer than two systems are named, so that nothing can be compared. Name the column with "
-        "system= or panels=."
+        "`system=` or `panels=`."
     ),
     "no-known-truth": (
         "No truth is known, so that estimates are of the raters' consensus. Give the truth of "
-        "some items, chosen at random (truth=)."
+        "some items, chosen at random (`truth=`)."
     ),
     "no-near-duplicates": "No two raters agree so often that they may be one.",
     "no-prior-leaning": (
@@ -128,11 +128,11 @@ DATA = {
     ),
     "no-ranked-lists": (
         "Every item is a list of its own, so that ranked metrics cannot be computed. Name "
-        "cluster= or panel=, and rank=."
+        "`cluster=` or `panel=`, and `rank=`."
     ),
     "no-ranks": (
         "No column gives the rank, so that ranked metrics use the order of the file. Name it with"
-        " rank=."
+        " `rank=`."
     ),
     "no-shared-items": (
         "No item has two raters, so that errors cannot be told from the truth. Collect second "
@@ -144,7 +144,7 @@ DATA = {
     ),
     "one-rater-group": (
         "All raters are one group, so that joint errors of a group cannot be learned. Name the "
-        "groups with group=."
+        "groups with `group=`."
     ),
     "one-rater-known-truth": (
         "There is one rater. Errors are learned from the items of known truth."
@@ -159,7 +159,7 @@ DATA = {
     ),
     "ordered-classes": (
         "The classes of a label have an order that the default recipe ignores. Fit with "
-        "raters='ordinal'."
+        "`raters='ordinal'`."
     ),
     "paired-systems": "Number of clusters that have all systems. Differences are paired on these.",
     "places-without-system": "Some places in panels have no system. Comparisons leave them out.",
@@ -183,7 +183,7 @@ DATA = {
     "rule-broken": "Some ratings break a rule that the interface did not block. They are used.",
     "rule-not-blocked": (
         "Many rows were set aside because they break a blocked rule. If the interface did not "
-        "block, read with response=."
+        "block, read with `response=`."
     ),
     "score-values": "Number of scores of a label and of their different values.",
     "scores-against-answers": (
@@ -196,11 +196,11 @@ DATA = {
     ),
     "scores-reader": "Which recipe reads the scores.",
     "scores-unread": (
-        "Scores are there that the chosen recipe does not read. Fit with raters='scored', or "
+        "Scores are there that the chosen recipe does not read. Fit with `raters='scored'`, or "
         "order the classes."
     ),
     "scores-without-answers": (
-        "Some ratings have scores and no answer. Only raters='scored' reads them."
+        "Some ratings have scores and no answer. Only `raters='scored'` reads them."
     ),
     "session-sizes": "Number of sessions and of their ratings.",
     "shared-items": (
@@ -216,7 +216,7 @@ DATA = {
     ),
     "slot-raters": (
         "Raters may be positions (first answer, second answer) and not persons. If so, fit with "
-        "raters='pooled'."
+        "`raters='pooled'`."
     ),
     "truth-class-slip": (
         "The truth holds a class that no rater reported and that resembles one that some did. "
@@ -238,7 +238,7 @@ DATA = {
     "unreported-classes": "Nobody reported some classes of a label.",
     "unused-columns": "Columns that are not used.",
     "unused-truth-column": (
-        "A column sounds like known truth and is not used. Take it with truth= if it is."
+        "A column sounds like known truth and is not used. Take it with `truth=` if it is."
     ),
     "vague-audits": (
         "Some audits found a rating wrong without saying in which answer. Shares by label leave "

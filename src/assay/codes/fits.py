@@ -11,7 +11,7 @@ FITS = {
     ),
     "class-drift": (
         "A class seems to mean something else than its name. Give the truth of some of its items "
-        "(truth=)."
+        "(`truth=`)."
     ),
     "class-name-doubt": (
         "Items of a class mostly get the answer of another class. Look at its most certain items,"
@@ -23,7 +23,7 @@ FITS = {
     ),
     "empty-class": (
         "Hardly any item is of a class that many answers name. Give the truth of some items "
-        "(truth=)."
+        "(`truth=`)."
     ),
     "gold-decides": (
         "Single items of known truth decide much of the posterior, so that leave-one-out weights "
@@ -31,10 +31,10 @@ FITS = {
     ),
     "groups-err-together": (
         "Raters of one group agree more than the model expects, so that intervals are too narrow."
-        " Fit with reference='groups' or 'gold'."
+        " Fit with `reference='groups'` or 'gold'."
     ),
     "independent-replicates": (
-        "Repeated ratings count as independent. Fit with replicates='together' to learn how far "
+        "Repeated ratings count as independent. Fit with `replicates='together'` to learn how far "
         "raters repeat themselves."
     ),
     "interrupted-run": (
@@ -47,23 +47,23 @@ FITS = {
     ),
     "laplace-rough": (
         "Laplace's approximation is rough here, and will do for a first look. Report a fit with "
-        "method='nuts'."
+        "`method='nuts'`."
     ),
     "laplace-unchecked": (
-        "There are too few draws to check Laplace's approximation. Take more (draws=)."
+        "There are too few draws to check Laplace's approximation. Take more (`draws=`)."
     ),
-    "laplace-wrong": "Laplace's approximation fails here. Use method='nuts'.",
+    "laplace-wrong": "Laplace's approximation fails here. Use `method='nuts'`.",
     "left-mode": (
         "The chains left the mode whose classes have the right names. Give the truth of some "
-        "items (truth=)."
+        "items (`truth=`)."
     ),
     "low-ess": (
         "The effective sample size is low, so that ends of intervals are rough. Take more draws "
-        "(draws=)."
+        "(`draws=`)."
     ),
     "mirrored-labels": (
         "Raters are wrong more often than by guessing in the heaviest mode. Give the truth of a "
-        "few items (truth=)."
+        "few items (`truth=`)."
     ),
     "mixed-modes": (
         "Draws come from two modes that name classes differently, so that means hold in neither. "

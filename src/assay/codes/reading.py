@@ -25,19 +25,19 @@ READING = {
         "A compressed file or a Parquet file cannot be read to its end. Write or download it again."
     ),
     "empty-file": "The file has no rows. Check the path.",
-    "empty-labels": "labels= names no column. Name the columns of the answers.",
+    "empty-labels": "`labels=` names no column. Name the columns of the answers.",
     "encoding": "The file is not UTF-8 text. Save it as UTF-8.",
     "folder-without-task": (
         "The folder has no table of the ratings. Give a folder that has one, or the path of a file."
     ),
-    "group-incomplete": "group= gives no group to some raters. Add them.",
-    "item-key": "The columns of the item do not tell items apart. Name more columns with item=.",
+    "group-incomplete": "`group=` gives no group to some raters. Add them.",
+    "item-key": "The columns of the item do not tell items apart. Name more columns with `item=`.",
     "item-or-system": (
         "An item appears under several systems, so it may be the input or the output. Say which "
-        "with item=."
+        "with `item=`."
     ),
     "json-file": "The file is JSON. Make a table of it first; the message has the line of code.",
-    "labels-count": "labels= names too many or too few columns. Name one column for each label.",
+    "labels-count": "`labels=` names too many or too few columns. Name one column for each label.",
     "list-cells": (
         "Cells hold lists. Write one answer in each cell, or name the lists that belong together."
     ),
@@ -58,24 +58,25 @@ READING = {
         "No rating has an answer, so there is nothing to learn from. Check the columns of the "
         "labels and their values."
     ),
-    "no-answers": "No column was found that holds the answers. Name it with labels=.",
+    "no-answers": "No column was found that holds the answers. Name it with `labels=`.",
     "no-classes": (
         "A label takes its classes from the data, and no column holds them. Name the column with "
-        "labels=."
+        "`labels=`."
     ),
-    "no-item": "No column was found that names the item. Name it with item=.",
+    "no-item": "No column was found that names the item. Name it with `item=`.",
     "no-number": "Cells that must hold numbers do not. Write numbers, or leave the cells empty.",
-    "no-rater": "No column was found that names the rater. Name it with rater=.",
+    "no-rater": "No column was found that names the rater. Name it with `rater=`.",
     "no-session-column": (
-        "sessions= gives an order, and no column holds the sessions. Name it with session=."
+        "`sessions=` gives an order, and no column holds the sessions. Name it with `session=`."
     ),
     "nul-character": "Cells hold the character NUL. Remove it.",
     "one-column-several-labels": (
         "One column is given for several labels. Give a dictionary from label to column."
     ),
     "one-hot": "Several columns look like the classes of one answer. Make one column of them.",
-    "panel-clusters": "A panel holds items of several clusters. Check panel= and cluster=.",
-    "panel-ranks": "Ranks in a panel repeat, or are not places in a list. Check rank= and panel=.",
+    "panel-clusters": "A panel holds items of several clusters. Check `panel=` and `cluster=`.",
+    "panel-ranks": "Ranks in a panel repeat, or are not places in a list. Check `rank=` and "
+    "`panel=`.",
     "panels-key": (
         "The table of panels shares no column with the ratings. Add the column that names a "
         "rating's panel."
@@ -107,27 +108,27 @@ READING = {
         "of the slash."
     ),
     "score-and-confidence": (
-        "score= and confidence= name a column for the same label. Give one of them."
+        "`score=` and `confidence=` name a column for the same label. Give one of them."
     ),
     "score-range": (
-        "score_range= is not two numbers. Give the lowest and the highest possible score."
+        "`score_range=` is not two numbers. Give the lowest and the highest possible score."
     ),
     "score-without-order": (
         "Scores are given for a label of three classes or more without an order. Mark the classes"
         " as ordered."
     ),
-    "seconds-columns": "seconds= names several columns. Name one.",
+    "seconds-columns": "`seconds=` names several columns. Name one.",
     "sessions-argument": (
-        "sessions= is not a list of all sessions in order, each once. Correct the list."
+        "`sessions=` is not a list of all sessions in order, each once. Correct the list."
     ),
-    "shared-column": "labels= gives one column to several labels. Give each label its own.",
+    "shared-column": "`labels=` gives one column to several labels. Give each label its own.",
     "source-type": "The source is not a path, a folder or a DataFrame. Give one of these.",
     "spaces": (
         "Spaces separate the fields. Read the file in Python; the message has the line of code."
     ),
     "too-many-classes": (
         "A column holds too many different values to be classes. Name the column of classes with "
-        "labels=."
+        "`labels=`."
     ),
     "truth-conflict": "An item has two true classes of one label. Keep one.",
     "truth-impossible": (
@@ -141,7 +142,7 @@ READING = {
     "truth-labels": (
         "The table of truth has no column for any label. Name its columns after the labels."
     ),
-    "truth-not-found": "truth= is neither a column nor a file. Correct the name.",
+    "truth-not-found": "`truth=` is neither a column nor a file. Correct the name.",
     "truth-several": (
         "Cells of the truth hold several values. Leave them empty, which says that the truth is "
         "not known."
@@ -150,10 +151,10 @@ READING = {
         "No item of the truth is an item of the ratings. Name items there as the ratings do."
     ),
     "truth-vocabulary": (
-        "The truth uses words that no answer uses. Say with classes= what they mean."
+        "The truth uses words that no answer uses. Say with `classes=` what they mean."
     ),
     "unknown-class": (
-        "A value is not a class of the label. Say with classes= which class it means, or correct "
+        "A value is not a class of the label. Say with `classes=` which class it means, or correct "
         "it."
     ),
     "unknown-column": "An argument names a column that the table does not have. Correct the name.",
@@ -161,7 +162,7 @@ READING = {
     "unparsed-file": "The file cannot be read as a table. Check separators and quotes.",
     "unread-file": "The file cannot be opened. Check the path and the permissions.",
     "weight-words": "A design weight is not a positive number. Correct the column.",
-    "which-item": "Several columns could name the item. Name it with item=.",
+    "which-item": "Several columns could name the item. Name it with `item=`.",
     "wide-table": (
         "Each rater has a column. Give each answer a row of its own; the message has the line of "
         "code."

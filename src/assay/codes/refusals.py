@@ -14,7 +14,8 @@ REFUSALS = {
     ),
     "argument-path": "An argument is not a path. Give a path as text.",
     "attribution-labels": (
-        "A study of attribution needs labels that the task lacks. Read the ratings with task='ais'."
+        "A study of attribution needs labels that the task lacks. Read the ratings with "
+        "`task='ais'`."
     ),
     "checkpoint-of-other-run": (
         "The folder of checkpoints holds chains of other runs. Repeat that call, or give another "
@@ -27,7 +28,7 @@ REFUSALS = {
     "condition-always-or-never": (
         "A condition holds always or never, so that it compares nothing. Change it."
     ),
-    "contrast-argument": "contrast= is not the names of two systems. Name two.",
+    "contrast-argument": "`contrast=` is not the names of two systems. Name two.",
     "counts-numbers": "Counts are not whole numbers with successes up to the total. Correct them.",
     "counts-table": (
         "The table of counts lacks a column, or holds what cannot be used. Correct it as the "
@@ -45,12 +46,12 @@ REFUSALS = {
     "density-not-finite": "The posterior density is not finite at the start. Check the priors.",
     "draws-dims": "An array has dims that draws do not have. Give draws of assay.",
     "drift-sessions": (
-        "Drift needs at least two sessions, and the session of every rating. Read with session=, "
+        "Drift needs at least two sessions, and the session of every rating. Read with `session=`, "
         "or leave the layer out."
     ),
     "empty-truth": "The truth holds no item. Give the class of each item.",
     "executor-argument": (
-        "executor= is not an executor. Make one with assay.dask_executor(address)."
+        "`executor=` is not an executor. Make one with assay.dask_executor(address)."
     ),
     "extra-not-installed": (
         "An optional dependency is missing. Install the extra that the message names."
@@ -78,17 +79,20 @@ REFUSALS = {
     "formula-not-stored": (
         "A fit by an earlier version lacks the columns of its formula. Fit the ratings again."
     ),
-    "formula-prevalence": "A formula needs main effects. Use prevalence='loglinear'.",
+    "formula-prevalence": "A formula needs main effects. Use `prevalence='loglinear'`.",
     "formula-size": "The formula is too long or too deep. Write a shorter one.",
     "formula-syntax": "The formula cannot be read. Correct it as the message says.",
     "formula-term": "A term of the formula is not available. Write it as the message says.",
     "formula-unknown-column": (
-        "The formula reads a column that items do not have. Read it with the ratings (covariates=)."
+        "The formula reads a column that items do not have. Read it with the ratings "
+        "(`covariates=`)."
     ),
-    "gains-argument": "gains= is not a dictionary from class to gain. Give one.",
+    "gains-argument": "`gains=` is not a dictionary from class to gain. Give one.",
     "gates-in-circle": "Gates of labels depend on each other in a circle. Remove one of them.",
-    "gold-chosen-unused": "gold_chosen= has a meaning with reference='gold' alone. Leave it out.",
-    "groups-without-recipe": "raters= says nothing of some rater groups. Give each group a recipe.",
+    "gold-chosen-unused": "`gold_chosen=` has a meaning with `reference='gold'` alone. Leave it "
+    "out.",
+    "groups-without-recipe": "`raters=` says nothing of some rater groups. Give each group a "
+    "recipe.",
     "guess-words": "A guess is neither 0, 1 nor a class. Correct the column.",
     "items-without-cluster": "Some items have no cluster. Give each item one.",
     "labels-shape": "An array of labels has the wrong shape. Give (item, label).",
@@ -117,10 +121,11 @@ REFUSALS = {
         "No rating is an abstention, so that there is nothing to ask. Keep skipped ratings in the"
         " file."
     ),
-    "no-complete-panel": "incomplete='drop' leaves no panel. Use incomplete='predict'.",
-    "no-curvature": "Laplace's approximation does not exist here. Use method='nuts'.",
+    "no-complete-panel": "`incomplete='drop'` leaves no panel. Use `incomplete='predict'`.",
+    "no-curvature": "Laplace's approximation does not exist here. Use `method='nuts'`.",
     "no-difficulty": "The fit has no difficulty of items. Fit with a layer of difficulty.",
-    "no-drift": "The fit has no drift of raters. Read with session=, and fit with the layer drift.",
+    "no-drift": "The fit has no drift of raters. Read with `session=`, and fit with the layer "
+    "drift.",
     "no-items": "There are no items. Check the filter of the ratings.",
     "no-lapses": "The fit has no lapses. Fit with the layer lapses.",
     "no-partitions": (
@@ -132,7 +137,7 @@ REFUSALS = {
         "The file or tree is not a fit. Make one with assay.fit, or read one with assay.load."
     ),
     "nuts-option": (
-        "An option belongs to method='nuts' and nutpie alone. Leave it out, or change the method."
+        "An option belongs to `method='nuts'` and nutpie alone. Leave it out, or change the method."
     ),
     "open-classes": "A label takes its classes from the data. Read ratings with the task first.",
     "opinion-impossible": (
@@ -148,7 +153,7 @@ REFUSALS = {
         "A partition changed while it was fitted. Keep the files as they are during a fit."
     ),
     "partition-sessions": (
-        "One partition may not show all sessions. Name them in order (sessions=)."
+        "One partition may not show all sessions. Name them in order (`sessions=`)."
     ),
     "partitions-unlike": (
         "Partitions were read in different ways. Name the columns and words, so that all are read"
@@ -158,9 +163,9 @@ REFUSALS = {
         "This option needs all data on one machine. Leave it out, or use assay.fit."
     ),
     "perception-without-reference": (
-        "Perception needs to know whose truth is meant. Give reference=."
+        "Perception needs to know whose truth is meant. Give `reference=`."
     ),
-    "positive-classes": "It is not clear which classes count as positive. Say so with positive=.",
+    "positive-classes": "It is not clear which classes count as positive. Say so with `positive=`.",
     "prior-counts": (
         "A prior table of counts does not suit the labels. Give positive counts, true class by "
         "reported class."
@@ -188,10 +193,10 @@ REFUSALS = {
         "A recipe of raters cannot be read. Write a family by name, and layers after plus signs."
     ),
     "reference-argument": (
-        "reference= cannot be used. Give 'gold', 'groups' or the name of a rater group."
+        "`reference=` cannot be used. Give 'gold', 'groups' or the name of a rater group."
     ),
     "reference-too-few-items": (
-        "Too few items tell how the reference differs from the other raters. Use reference=None, "
+        "Too few items tell how the reference differs from the other raters. Use `reference=None`, "
         "or collect more."
     ),
     "reference-with-perception": (
@@ -202,7 +207,7 @@ REFUSALS = {
     "response-argument": (
         "The response to a rule is not one that is allowed. Use one that the message lists."
     ),
-    "rope-argument": "rope= is neither a number nor two. Give a difference that does not matter.",
+    "rope-argument": "`rope=` is neither a number nor two. Give a difference that does not matter.",
     "rule-not-binary": (
         "A rule uses a label of several classes as yes or no. Write which class is meant."
     ),
@@ -224,7 +229,7 @@ REFUSALS = {
     "scores-table": (
         "Scores cannot be used. Give a dictionary, a Series or a table from item to score."
     ),
-    "simulated-classes": "classes= must be at least two different names. Give two or more.",
+    "simulated-classes": "`classes=` must be at least two different names. Give two or more.",
     "simulated-design": (
         "The simulated design is impossible. Change the numbers of items, raters or ratings."
     ),
@@ -239,13 +244,13 @@ REFUSALS = {
     "task-missing": "No task is named. Give --task.",
     "too-few-fits": "Stacking needs at least two fits. Give more, by name.",
     "too-few-strata": (
-        "Groups need at least two strata. Name their column with stratum= when reading."
+        "Groups need at least two strata. Name their column with `stratum=` when reading."
     ),
     "too-few-systems": (
-        "At least two systems are needed. Name their column with system= when reading."
+        "At least two systems are needed. Name their column with `system=` when reading."
     ),
     "too-many-completions": (
-        "A rating leaves too many gating labels open. Read with partial='draft'."
+        "A rating leaves too many gating labels open. Read with `partial='draft'`."
     ),
     "too-many-contexts": (
         "The formula tells too many kinds of items apart. Round or cut its columns."
@@ -281,5 +286,5 @@ REFUSALS = {
         "ask for a .nc file."
     ),
     "unstorable-name": "A name holds characters that files cannot store. Rename it.",
-    "which-label": "The task has several labels. Name one with label=.",
+    "which-label": "The task has several labels. Name one with `label=`.",
 }

@@ -3,10 +3,10 @@
 REPORTS = {
     "approximate-draws": (
         "Leave-one-out needs draws of the posterior, and this fit approximates it. Fit with "
-        "method='nuts'."
+        "`method='nuts'`."
     ),
     "budget-not-asked": (
-        "The variance budget was left out of this report. Ask for it with budget=True."
+        "The variance budget was left out of this report. Ask for it with `budget=True`."
     ),
     "budget-untold": (
         "Too few ratings overlap to say what more data would bring. Collect second ratings first."
@@ -21,33 +21,33 @@ REPORTS = {
     "features-not-reproduced": (
         "The model does not reproduce some features of the answers. Try another recipe or layer."
     ),
-    "few-draws": "There are too few draws for leave-one-out. Take more (draws=).",
+    "few-draws": "There are too few draws for leave-one-out. Take more (`draws=`).",
     "few-known-truth": (
         "The truth of too few items is known for leave-one-out. Give the truth of more items "
-        "(truth=)."
+        "(`truth=`)."
     ),
     "majority-vote-off": "The majority vote gives a number outside the interval of the model.",
     "mode-alone": (
         "The fit is a mode without uncertainty of the parameters, so that intervals are too "
-        "narrow. Use method='nuts'."
+        "narrow. Use `method='nuts'`."
     ),
     "naive-count-turned": (
         "Counting answers gives another sign of a difference than the model does."
     ),
-    "no-claims": "No claim was made. Give one in words (claims=).",
+    "no-claims": "No claim was made. Give one in words (`claims=`).",
     "no-replicates": (
         "No rater rated an item twice, so that self-consistency is not known. Collect second "
         "ratings by the same raters."
     ),
     "no-scores": (
-        "There are no scores to draw curves of. Name their column (score=, confidence=) and fit "
-        "with raters='scored'."
+        "There are no scores to draw curves of. Name their column (`score=`, `confidence=`) and "
+        "fit with `raters='scored'`."
     ),
     "number-on-assumption": (
         "A number leaves its interval in a refit with another assumption. Report it with that "
         "assumption."
     ),
-    "people-not-named": "It is not known which raters are people. Name them with human=.",
+    "people-not-named": "It is not known which raters are people. Name them with `human=`.",
     "rater-drifted": (
         "The reliability of a rater changed most between the first and the last session."
     ),
@@ -62,7 +62,7 @@ REPORTS = {
         "Some raters mostly answer without regard to the item. The model gives their answers "
         "little weight."
     ),
-    "stability-not-asked": "Refits were not asked for. Ask for them with stability=True.",
+    "stability-not-asked": "Refits were not asked for. Ask for them with `stability=True`.",
     "truth-not-consensus": (
         "The truth is known or defined by one group, so that a wrong consensus cannot be played "
         "through."

@@ -36,7 +36,7 @@ def require_two(systems: Sequence[str]) -> None:
         seen = f"only {systems[0]}" if systems else "none"
         raise ModelError(
             f"a comparison needs at least two systems, and the ratings name {seen}; name the "
-            "column that tells systems apart with read_ratings(system=...)",
+            "column that tells systems apart with `system=` when reading",
             code="too-few-systems",
         )
 
@@ -58,7 +58,7 @@ def pairs_of(systems: Sequence[str], baseline: str | None = None) -> list[tuple[
         return list(combinations(systems, 2))
     if not isinstance(baseline, str) or baseline not in systems:
         raise UnknownNameError(
-            f"baseline={written(baseline)} is no system; {suggest(baseline, list(systems))}",
+            f"`baseline={written(baseline)}` is no system; {suggest(baseline, list(systems))}",
             code="unknown-system",
         )
     return [(system, baseline) for system in systems if system != baseline]
@@ -107,8 +107,8 @@ def rope_ends(rope: Rope) -> tuple[float, float] | None:
         or ends[0] > ends[1]
     ):
         raise ArgumentError(
-            f"rope={written(rope)}; it is a difference that does not matter, such as 0.02, or the "
-            "two ends of such differences, the lower one first",
+            f"`rope={written(rope)}`; it is a difference that does not matter, such as 0.02, or "
+            "the two ends of such differences, the lower one first",
             code="rope-argument",
         )
     return float(ends[0]), float(ends[1])

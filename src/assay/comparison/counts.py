@@ -148,7 +148,7 @@ def _bad_directions(counts: pd.DataFrame) -> list[Problem]:
     known = counts["better"].isin(BETTER)
     problems = [
         Problem(
-            what=f"better={counts['better'].iloc[row]!r}",
+            what=f"`better={counts['better'].iloc[row]!r}`",
             where=f"line {row + 1}",
             allowed=", ".join(BETTER),
             code="counts-table",

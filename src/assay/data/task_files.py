@@ -130,7 +130,7 @@ def load_task(task: "str | Path | Task") -> Task:
         return task
     if not isinstance(task, str | Path):
         raise TaskError(
-            f"task={written(task)}; it must be a name, a path or a Task", code="argument-type"
+            f"`task={written(task)}`; it must be a name, a path or a Task", code="argument-type"
         )
     path = Path(task)
     if path.suffix != ".toml":

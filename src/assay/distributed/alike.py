@@ -21,7 +21,7 @@ DECISIONS = {
     RANKS_FROM_ZERO: "ranks count from 0 in {}, and from 1 in {}: let them count from 1 in all "
     "files",
     GROUP_UNUSED: "raters have several groups in {}, and one each in {}: give each rater one group "
-    'in all files, or read none: group=""',
+    'in all files, or read none: `group=""`',
 }
 """Notes of a reader on what it decided by the whole table, and what to say if partitions differ."""
 
@@ -76,7 +76,7 @@ def _unlike(
     said = f"{role} is column {', '.join(one)} in {first}, and "
     if other:
         said += f"column {', '.join(other)} in {second}: all files need the same columns"
-        return said + (f"; name it: {role}={other[0]!r}" if role in NAMED else "")
+        return said + (f"; name it: `{role}={other[0]!r}`" if role in NAMED else "")
     missing = [name for name in one if name not in set(lacking.roles["column"])]
     if missing:
         return (
@@ -85,5 +85,5 @@ def _unlike(
         )
     given = one[0] if len(one) == 1 else list(one)
     return f"{said}not in {second}, where what stands in the column does not tell" + (
-        f"; name it: {role}={given!r}" if role in NAMED else ""
+        f"; name it: `{role}={given!r}`" if role in NAMED else ""
     )

@@ -146,7 +146,7 @@ def _foreign(label: str, answers: Sequence[str], truth: Sequence[str]) -> str:
     example = json.dumps({"classes": words}, ensure_ascii=False)
     return (
         f"the truth of {label} says {known}, and no answer in any partition does: answers say "
-        f"{said}. Say what the words of the truth mean: reading={example}"
+        f"{said}. Say what the words of the truth mean: `reading={example}`"
     )
 
 
@@ -154,7 +154,7 @@ def task_of(task: str | Path | Task, reading: Mapping[str, Any]) -> Task:
     """Load the task, and refuse ways of reading that need all data at once."""
     if reading.get("panels") is not None:
         raise FitError(
-            "panels= lists the places of all items, but a partition holds some of them; write "
+            "`panels=` lists the places of all items, but a partition holds some of them; write "
             "system, rank and cluster as columns of the partitions",
             code="partitions-unsupported",
         )
@@ -166,7 +166,7 @@ def check_sessions(facts: Sequence[Facts], reading: Mapping[str, Any]) -> None:
     if any(fact.sessions for fact in facts) and not reading.get("sessions"):
         raise FitError(
             "the ratings have sessions, and one partition may not show all of them; name them in "
-            "order of time: sessions=[...]",
+            "order of time: `sessions=[...]`",
             code="partition-sessions",
         )
 

@@ -199,14 +199,14 @@ def _require_client(given: Any) -> None:
 
     if not isinstance(given, Client):
         raise ArgumentError(
-            f"address={written(given)}; it must be the address of a scheduler, such as "
+            f"`address={written(given)}`; it must be the address of a scheduler, such as "
             "'tcp://10.0.0.1:8786', or a distributed.Client",
             code="dask-client",
         )
     if given.asynchronous:
         raise ArgumentError(
             "the Dask client is asynchronous, and nothing here awaits it; make one without "
-            "asynchronous=True",
+            "`asynchronous=True`",
             code="dask-client",
         )
     if given.status != "running":

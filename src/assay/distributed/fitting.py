@@ -116,13 +116,14 @@ def fit_dataset(
     target, seed = Path(out), seed_of(rng)
     if method not in METHODS:
         raise FitError(
-            f"method={method!r}; over partitions there are laplace, map and em. NUTS needs all "
-            "data at each step: read them with assay.read_ratings and fit(..., executor=executor)",
+            f"`method={method!r}`; over partitions there are laplace, map and em. NUTS needs all "
+            "data at each step: read them with assay.read_ratings and `fit(..., "
+            "executor=executor)`",
             code="partitions-unsupported",
         )
     if target.suffix != ".zarr" or not target.absolute().parent.is_dir():
         raise FitError(
-            f"out={str(out)!r}; name a .zarr store in a folder that exists", code="output-place"
+            f"`out={str(out)!r}`; name a .zarr store in a folder that exists", code="output-place"
         )
     recipe = DEFAULT_RATERS if raters is None else raters
     spec = make_spec(recipe, prevalence, reference, priors, None, replicates, gold_chosen)

@@ -71,7 +71,7 @@ def hold_dataset(
     groups = tuple(skeleton.raters["group"].astype(str).unique())
     if any(recipe.family == "scored" for recipe in recipes(spec, groups).values()):
         raise ModelError(
-            "raters='scored' bins the scores of a rater by all of them together, which no "
+            "`raters='scored'` bins the scores of a rater by all of them together, which no "
             "partition shows; fit the answers, or read all data on one machine",
             code="partitions-unsupported",
         )

@@ -131,6 +131,6 @@ def _stated(structure: Structure) -> list[str]:
     if structure.spec.replicates == "independent":
         found.append(
             "Ratings that repeat a rater's rating of the same item are taken for independent given "
-            "the truth (replicates='independent'): they count as if other raters had given them."
+            "the truth (`replicates='independent'`): they count as if other raters had given them."
         )
     return found

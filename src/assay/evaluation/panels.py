@@ -167,7 +167,7 @@ def panel_layout(
         places = places.assign(panel=pd.factorize(places["panel"])[0])
     if places.empty:
         raise RatingsError(
-            "incomplete='drop' leaves no panel: none has an answer for every item",
+            "`incomplete='drop'` leaves no panel: none has an answer for every item",
             code="no-complete-panel",
         )
     unrated = int((~answered[places["item"].unique()]).sum())
@@ -222,7 +222,7 @@ def _check(places: pd.DataFrame, names: "pd.Series[str]") -> None:
             Problem(
                 what=f"ranks go from {low} to {high}",
                 allowed=f"places in a list, from 1 to {MAX_PLACES}",
-                mend="name the right column with rank=",
+                mend="name the right column with `rank=`",
                 code="panel-ranks",
                 numbers={"lowest": low, "highest": high, "most": MAX_PLACES},
             )
@@ -304,7 +304,7 @@ def _answered(ratings: Ratings) -> NDArray[np.bool_]:
     return answered
 
 
-MEND = "To count all items alike, read the ratings again without their weights (weight='')"
+MEND = "To count all items alike, read the ratings again without their weights (`weight=''`)"
 
 
 def weighable_metrics(
@@ -395,7 +395,7 @@ def _refusal(ratings: Ratings, blocked: Sequence[Metric]) -> str:
     return (
         f"{_differ(ratings)}, and {names} cannot count them: the result would be about the sample "
         f"alone. {others}{MEND}. A metric of your own that is a mean over items, or a ratio of "
-        "sums over them, is registered with additive=True"
+        "sums over them, is registered with `additive=True`"
     )
 
 

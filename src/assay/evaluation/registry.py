@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay._util.errors import ModelError, UnknownNameError, suggest
-from assay._util.validation import names_given, require_choice, require_flag, written
+from assay._util.validation import argument, names_given, require_choice, require_flag
 from assay.data.metric_names import remember
 from assay.data.task import Task
 
@@ -173,11 +173,12 @@ def _check(name: object, task: object, kind: object, limits: object, better: obj
     """Refuse what says nothing of a metric."""
     if not isinstance(name, str) or not name:
         raise ModelError(
-            f"name={written(name)}; it must be the name of the metric", code="metric-registration"
+            f"{argument('name', name)}; it must be the name of the metric",
+            code="metric-registration",
         )
     if not isinstance(task, str | None):
         raise ModelError(
-            f"metric {name!r}: task={written(task)}; it must be the name of a task",
+            f"{argument(f'metric {name!r}: task', task)}; it must be the name of a task",
             code="metric-registration",
         )
     require_choice(f"metric {name!r}: kind", kind, KINDS)
@@ -185,8 +186,8 @@ def _check(name: object, task: object, kind: object, limits: object, better: obj
     numbers = [end for end in ends if isinstance(end, Real)]
     if len(numbers) < 2 or not numbers[0] < numbers[1]:
         raise ModelError(
-            f"metric {name!r}: limits={written(limits)}; they must be the smallest and the largest "
-            "value, such as (0, 1)",
+            f"{argument(f'metric {name!r}: limits', limits)}; they must be the smallest and the "
+            "largest value, such as (0, 1)",
             code="metric-registration",
         )
     check_direction(name, better)

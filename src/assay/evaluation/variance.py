@@ -131,7 +131,7 @@ def columns_of(values: Values, systems: Sequence[str], contrast: Contrast | None
     names = names_given("contrast", contrast, what="system")
     if len(names) != 2:
         raise ModelError(
-            f"contrast={written(contrast)}; it must be the names of two systems",
+            f"`contrast={written(contrast)}`; it must be the names of two systems",
             code="contrast-argument",
         )
     for name in names:

@@ -92,7 +92,7 @@ def _ratings_of_items(
         )
     if np.asarray(ratings_per_item).dtype.kind not in "iu":
         raise ModelError(
-            f"ratings_per_item={ratings_per_item!r}; it must be whole numbers",
+            f"`ratings_per_item={ratings_per_item!r}`; it must be whole numbers",
             code="simulated-design",
         )
     per_item = np.broadcast_to(np.asarray(ratings_per_item, np.int64), (n_items,))
@@ -248,7 +248,7 @@ def simulate(
     open_labels = {la.name: tuple(classes) for la in chosen.labels if not la.classes}
     if open_labels and (len(set(classes)) < 2 or len(set(classes)) < len(classes)):
         raise ModelError(
-            f"classes={classes!r}; they must be at least two different names",
+            f"`classes={classes!r}`; they must be at least two different names",
             code="simulated-classes",
         )
     skeleton = design_ratings(

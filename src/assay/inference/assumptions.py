@@ -123,8 +123,8 @@ def doubted_alike(structure: Structure) -> list[str]:
         return []
     return [
         f"{' and '.join(alike)} misperceive all items equally often: a split vote is doubted no "
-        "more than a clear one. A recipe with a difficulty, raters='hierarchical + "
-        "item_difficulty_continuous', learns it."
+        "more than a clear one. A recipe with a difficulty, `raters='hierarchical + "
+        "item_difficulty_continuous'`, learns it."
     ]
 
 
@@ -139,8 +139,8 @@ def independent_replicates(structure: Structure) -> list[Note]:
         return []
     text = (
         f"{count} ratings repeat a rater's rating of the same item and are taken for independent "
-        "given the truth (replicates='independent'): they count as if other raters had given "
-        "them. replicates='together' learns how far they repeat themselves."
+        "given the truth (`replicates='independent'`): they count as if other raters had given "
+        "them. `replicates='together'` learns how far they repeat themselves."
     )
     return [Note(text, code="independent-replicates", level="note", numbers={"ratings": count})]
 
@@ -166,7 +166,7 @@ def unread_scores(structure: Structure) -> list[Note]:
         f"{who} reads answers alone: they tell the model nothing."
     )
     if not without_order(ratings, np.isin(groups, [group for group, n in count.items() if n])):
-        text += " raters='scored', for all raters or that group, reads them."
+        text += " `raters='scored'`, for all raters or that group, reads them."
     return [
         Note(text, code="scores-unread", level="note", numbers={"ratings": sum(count.values())})
     ]
@@ -277,7 +277,7 @@ def denied_labels(
         return []
     states = structure.prevalence.space.states
     found: list[tuple[str, tuple[str, ...], Note]] = []
-    tells = "the truth of some items (truth=) would tell"
+    tells = "the truth of some items (`truth=`) would tell"
     if ratings.has_truth.any():
         tells = "assay.loo_gold of both fits tells which of them foretells the known truth"
     for n, label in enumerate(ratings.task.labels):
@@ -292,8 +292,8 @@ def denied_labels(
                     f"All raters of {here.sum()} items, {VOTES} or more of each, say {name!r} "
                     f"({label.name}), and this fit takes {held.mean():.0%} of these items for it: "
                     "what its classes stand for is something else than their names, or all raters "
-                    "err alike. Another recipe (raters='hierarchical') may explain the answers as "
-                    f"they are meant; {tells}."
+                    "err alike. Another recipe (`raters='hierarchical'`) may explain the answers "
+                    f"as they are meant; {tells}."
                 )
                 numbers = {"items": here.sum(), "share": held.mean()}
                 note = Note(text, code="class-drift", numbers=numbers)
@@ -348,15 +348,15 @@ def group_error_warnings(
     names = [name for name, told in zip(meetings.groups, clear[:-1], strict=True) if told]
     line = int(clear.argmax())
     where = f"{names[0]}: " if len(names) > 1 else ""
-    among = "reference='groups' (what the groups agree on), " if groups_tell(ratings) else ""
+    among = "`reference='groups'` (what the groups agree on), " if groups_tell(ratings) else ""
     text = (
         f"Raters of {', '.join(names) or 'one group'} agree with each other more than this model "
         f"expects ({where}{within[0, line]:.0%} of pairs of answers for "
         f"{within[1:, line].mean():.0%}), "
         "beyond how far they agree with others: they err together and count as more witnesses "
         f"than they are, so that intervals are too narrow or miss the truth. {among}"
-        f"The known truth of {ENOUGH} items or more (reference='gold'), or a group whose consensus "
-        "is the truth (reference=), would tell how often."
+        f"The known truth of {ENOUGH} items or more (`reference='gold'`), or a group whose "
+        "consensus is the truth (`reference=`), would tell how often."
     )
     numbers = {"agreement": within[0, line], "expected": within[1:, line].mean()}
     return [Note(text, code="groups-err-together", numbers={**numbers, "items": ENOUGH})]

@@ -173,16 +173,16 @@ def nuts_warnings(
     """
     told = table if results is None else results
     smaller = target_accept < SMALLER
-    more, aim = "Take more draws", f", target_accept={SMALLER}" * smaller
+    more, step = "Take more draws", f", `target_accept={SMALLER}`" * smaller
     more += ", in smaller steps" * smaller
-    found = _chains_apart(table, told, f"{more} (draws=, tune={aim})")
+    found = _chains_apart(table, told, f"{more} (`draws=`, `tune=`{step})")
     ess, ess_told = smallest_ess(table), smallest_ess(told)
     if ess_told.min() < ESS_LIMIT or ess.min() < FEW_DRAWS:
         lines, sizes = (told, ess_told) if ess_told.min() < ESS_LIMIT else (table, ess)
         name, least = lines["parameter"].iloc[int(sizes.argmin())], sizes.min()
         text = (
             f"{LOW_ESS} {least:.0f} ({name}); below {ESS_LIMIT} ({SOURCE}) the ends of intervals "
-            f"are rough. {more} (draws={_enough(draws, least)}{aim})."
+            f"are rough. {more} (`draws={_enough(draws, least)}`{step})."
         )
         found.append(Note(text, code="low-ess", numbers={"ess": least, "limit": ESS_LIMIT}))
     elif ess.min() < ESS_LIMIT:
@@ -236,12 +236,12 @@ def _divergences(stats: Mapping[str, NDArray[Any]]) -> list[Note]:
     if flags.mean() <= FEW_DIVERGED:
         text = (
             f"{said}: so few seldom matter. Another run in smaller steps "
-            "(target_accept=0.98) would show whether numbers hang on them."
+            "(`target_accept=0.98`) would show whether numbers hang on them."
         )
         return [Note(text, code="divergences", level="note", numbers=numbers)]
     text = (
         f"{said}: the sampler may have missed a corner of the posterior. Take smaller steps "
-        "(target_accept=0.98), or use tighter priors."
+        "(`target_accept=0.98`), or use tighter priors."
     )
     return [Note(text, code="divergences", numbers=numbers)]
 

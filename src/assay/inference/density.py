@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 NOT_FINITE = (
     "the posterior density is not finite where it was looked for: a prior leaves nothing to the "
-    "data, such as an SD next to 0, or a mean far from what log odds can be; look at priors="
+    "data, such as an SD next to 0, or a mean far from what log odds can be; look at `priors=`"
 )
 
 

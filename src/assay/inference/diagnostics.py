@@ -35,12 +35,12 @@ CLEARLY = 1.5
 """How many times as often items of a class get the answer of another before it is said."""
 BETTER_MISNAMED = (
     " It explains the answers better, but a class is what raters call it: items that differ in how "
-    "hard they are may hide behind a name that is seldom given. The truth of some items (truth=) "
+    "hard they are may hide behind a name that is seldom given. The truth of some items (`truth=`) "
     "would tell."
 )
 WHICH_HOLDS = (
-    " The truth of some items (truth=) would tell which holds; a prior (priors=) can say which is "
-    "to be believed without it."
+    " The truth of some items (`truth=`) would tell which holds; a prior (`priors=`) can say which "
+    "is to be believed without it."
 )
 MOST = 0.5
 """Share of the draws at a mode from which the result is of that mode."""
@@ -109,7 +109,7 @@ def laplace_warnings(found: ImportanceCheck) -> list[Note]:
     if np.isnan(found.k_hat):
         text = (
             "Whether Laplace's approximation is to be trusted is not known: PSIS k-hat needs "
-            f"{FEW_FOR_PSIS} draws or more. Take more (draws=), or use method='nuts'."
+            f"{FEW_FOR_PSIS} draws or more. Take more (`draws=`), or use `method='nuts'`."
         )
         return [Note(text, code="laplace-unchecked", numbers={"draws": FEW_FOR_PSIS})]
     if found.k_hat < K_HAT_LIMIT and found.worth > WORTH_LIMIT:
@@ -129,10 +129,10 @@ def laplace_warnings(found: ImportanceCheck) -> list[Note]:
     if np.isfinite(found.k_hat) and found.worth > ROUGH:
         text = (
             f"Laplace's approximation is rough here, and will do for a first look: {seen}. Report "
-            "what method='nuts' says."
+            "what `method='nuts'` says."
         )
         return [Note(text, code="laplace-rough", numbers=numbers)]
-    text = f"Laplace's approximation is not to be trusted here: {seen}. Use method='nuts'."
+    text = f"Laplace's approximation is not to be trusted here: {seen}. Use `method='nuts'`."
     return [Note(text, code="laplace-wrong", numbers=numbers)]
 
 
@@ -165,13 +165,14 @@ def mode_warnings(modes: list[Mode]) -> list[Note]:
                 "The chains left the mode that was chosen for its names, and "
                 f"{mode.visited:.0%} of the draws have the labels of another: {mode}. Classes of "
                 "this fit may not be what their names say: hold the prevalence against the shares "
-                "of the answers. The truth of some items (truth=) would tell what the classes are."
+                "of the answers. The truth of some items (`truth=`) would tell what the classes "
+                "are."
             )
             found.append(Note(text, code="left-mode", numbers=numbers))
     if modes[0].mirrored:
         text = (
             "In the heaviest mode raters are wrong more often than by guessing: labels may be "
-            "turned round. Give the truth of a few items (truth=)."
+            "turned round. Give the truth of a few items (`truth=`)."
         )
         found.append(Note(text, code="mirrored-labels"))
     return found
@@ -222,8 +223,8 @@ def name_warnings(
                 f"Items that are {name!r} by this fit ({label.name}) get the answer "
                 f"{label.classes[rival]!r} more often ({other.mean():.2f}) than their own "
                 f"({own.mean():.2f}): raters may avoid that answer, or the class has drifted from "
-                "its name. Look at its most certain items; known truth of some (truth=), "
-                f"{blind}raters='dawid_skene' or prior counts hold it in its place."
+                "its name. Look at its most certain items; known truth of some (`truth=`), "
+                f"{blind}`raters='dawid_skene'` or prior counts hold it in its place."
             )
             numbers = {"own": own.mean(), "other": other.mean()}
             found.append(Note(text, code="class-name-doubt", numbers=numbers))
@@ -291,7 +292,7 @@ def reference_drifts(
             if seen:
                 text = (
                     f"The consensus of {reference} is the truth by definition, but {seen}: what "
-                    "holds classes together is something else. The truth of some items (truth=) "
+                    "holds classes together is something else. The truth of some items (`truth=`) "
                     f"tells the model what is meant; a recipe for {reference} without layers, or "
                     "prior counts, hold names in their place."
                 )
@@ -320,7 +321,7 @@ def gold_warnings(spec: Spec, unlike: Callable[[], str]) -> list[Note]:
         return []
     text = (
         f"{sentence(told)} If they were chosen on what is recorded, such as these "
-        "answers, say gold_chosen='recorded'; if not, the layers and all that follows are biased."
+        "answers, say `gold_chosen='recorded'`; if not, the layers and all that follows are biased."
     )
     return [Note(text, code="gold-unlike-others")]
 

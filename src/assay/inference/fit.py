@@ -122,7 +122,7 @@ def run_laplace(
         raise FitError(
             "the curvature of the posterior is not known here (it has no proper peak, or raters "
             "share too many parameters), so that Laplace's approximation does not exist; use "
-            "method='nuts'",
+            "`method='nuts'`",
             code="no-curvature",
         )
     with waiting("drawing from the approximation", show=effort.progress):

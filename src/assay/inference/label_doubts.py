@@ -319,8 +319,8 @@ def _drift(label: Label, k: int, rival: int, numbers: Sequence[float]) -> LabelD
         f"{said:.0%} of the answers say so. Raters call these items {other!r} more often "
         f"({given:.0%}) than {name!r} ({own:.0%}), so the class may mean something else. Rankings "
         f"of raters and metrics that rest on {label.name} are marked. The truth of {DRIFT_TRUTH} "
-        "of these items (truth=) would settle it. raters='dawid_skene', which pools nothing, shows "
-        "whether another family keeps the name."
+        "of these items (`truth=`) would settle it. `raters='dawid_skene'`, which pools nothing, "
+        "shows whether another family keeps the name."
     )
     return LabelDoubt(
         code="class-drift", label=label.name, classes=(name,), mark=mark, warning=warning,
@@ -338,7 +338,7 @@ def _empty(label: Label, name: str, share: float, said: float) -> LabelDoubt:
         f"Empty class: {share:.1%} of the items are {name!r} by this fit ({label.name}), although "
         f"{said:.0%} of the answers say so. How raters answer such items is then what the prior "
         f"says. Rankings of raters and metrics that rest on {label.name} are marked. The truth of "
-        f"{CLASS_TRUTH} items (truth=) would tell whether the class is empty."
+        f"{CLASS_TRUTH} items (`truth=`) would tell whether the class is empty."
     )
     return LabelDoubt(
         code="empty-class", label=label.name, classes=(name,), mark=mark, warning=warning,
@@ -365,8 +365,8 @@ def _scores_alone(structure: Structure, probabilities: Floats) -> Iterator[Label
                 f"The classes of {name} have no anchor: raters give scores alone, and no truth is "
                 f"known. They are {clusters} of scores{at}, and {label.classes[-1]!r} is the "
                 "highest one, whatever its scores mean. Shares of classes are those of clusters, "
-                f"and no claim rests on them. The truth of {CLASS_TRUTH} items (truth=) would give "
-                "them a meaning; so would answers beside the scores."
+                f"and no claim rests on them. The truth of {CLASS_TRUTH} items (`truth=`) would "
+                "give them a meaning; so would answers beside the scores."
             ),
         )  # fmt: skip
 

@@ -343,8 +343,8 @@ def exchange_warnings(structure: Structure, values: Mapping[str, Floats]) -> lis
         text = (
             f"In {other.mean():.1%} of the draws classes of {label.name} have each other's names "
             f"({told}), and means and intervals are over both readings. A longer run tells better "
-            "how much weight that one has; the truth of some items (truth=), or prior counts, hold "
-            "names in their place."
+            "how much weight that one has; the truth of some items (`truth=`), or prior counts, "
+            "hold names in their place."
         )
         found.append(Note(text, code="label-switching", numbers={"share": other.mean()}))
     return found

@@ -67,9 +67,9 @@ def require_own(folder: Path, walk: Walk, seeds: Sequence[int]) -> None:
     if found and not files & found:
         raise FitError(
             f"{folder} holds {counted(len(found), 'finished chain')} of other runs, and none of "
-            "this one: its data, model, seed, draws=, tune= or target_accept= are not theirs, or "
-            "they come from another machine. Repeat that call to go on from them, or give this "
-            "one a folder of its own",
+            "this one: its data, model, seed, `draws=`, `tune=` or `target_accept=` are not "
+            "theirs, or they come from another machine. Repeat that call to go on from them, or "
+            "give this one a folder of its own",
             code="checkpoint-of-other-run",
             numbers={"chains": len(found)},
         )

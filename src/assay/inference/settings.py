@@ -98,7 +98,7 @@ def check_read(ratings: Ratings, spec: Spec) -> None:
         return
     raise FitError(
         "the ratings have scores and no answers, and no family of the model reads scores: there is "
-        "nothing to learn from. raters='scored' reads them",
+        "nothing to learn from. `raters='scored'` reads them",
         code="scores-unread",
     )
 
@@ -123,13 +123,13 @@ def check_sampler(
         path_given("checkpoint", checkpoint)
     if method != "nuts" and (checkpoint is not None or keep_interrupted):
         raise FitError(
-            f"checkpoint= and keep_interrupted= are of method='nuts'; {method} has neither: it "
-            "has nothing to go on from before it ends",
+            f"`checkpoint=` and `keep_interrupted=` are of `method='nuts'`; {method} has neither: "
+            "it has nothing to go on from before it ends",
             code="nuts-option",
         )
     if sampler != "nutpie" and (checkpoint is not None or keep_interrupted):
         raise FitError(
-            f"checkpoint= and keep_interrupted= are nutpie's; {sampler} has neither",
+            f"`checkpoint=` and `keep_interrupted=` are nutpie's; {sampler} has neither",
             code="nuts-option",
         )
     if executor is None and client is None:
@@ -137,6 +137,7 @@ def check_sampler(
     require_executor(executor, client)
     if sampler != "nutpie" or checkpoint is not None or keep_interrupted:
         raise FitError(
-            "executor= runs nutpie's chains on workers, without checkpoint= and keep_interrupted=",
+            "`executor=` runs nutpie's chains on workers, without `checkpoint=` and "
+            "`keep_interrupted=`",
             code="nuts-option",
         )

@@ -71,8 +71,8 @@ def without_strays(
                 text = (
                     f"Chain {n + 1} lies in another mode for some of its draws, which are averaged "
                     f"with those of the others: {other}. Their labels are not the same. Another "
-                    "recipe (raters=), narrower priors (priors=) or the truth of some items "
-                    "(truth=) would hold chains in one place."
+                    "recipe (`raters=`), narrower priors (`priors=`) or the truth of some items "
+                    "(`truth=`) would hold chains in one place."
                 )
                 notes.append(Note(text, code="stray-chain", numbers={"chain": n + 1}))
                 break

@@ -148,7 +148,7 @@ def require_answers(
         "no-answers",
         f"no column holds answers to a label of task {task.name} ({', '.join(task.label_names)})",
         where=f"columns: {listed(finder.columns)}",
-        mend=f"name them: labels={{{written}}}"
+        mend=f"name them: `labels={{{written}}}`"
         + (", if that is right" if likely else f"; of few values: {listed(few)}" if few else ""),
     )
 
@@ -179,23 +179,23 @@ def _asked_labels(
         if name not in task.label_names:
             ledger.problem(
                 "unknown-label",
-                f"labels= names {name!r}, which is no label of task {task.name}",
+                f"`labels=` names {name!r}, which is no label of task {task.name}",
                 mend=suggest(name, task.label_names),
             )
         elif not isinstance(column, str) or finder.get(column) is None:
             ledger.problem(
                 "unknown-column",
-                f"labels= names {column!r}, which is no column",
+                f"`labels=` names {column!r}, which is no column",
                 mend=suggest(str(column), finder.columns),
             )
         else:
             by_label[name] = str(finder.get(column))
     columns = list(by_label.values())
     for column in sorted({c for c in columns if columns.count(c) > 1}):
-        ledger.problem("shared-column", f"labels= gives the column {column!r} to several labels")
+        ledger.problem("shared-column", f"`labels=` gives the column {column!r} to several labels")
     if not pairs and not ledger.problems:
-        ledger.problem("empty-labels", "labels= names no column")
-    return AnswerColumns(by_label=by_label, evidence="named by labels=")
+        ledger.problem("empty-labels", "`labels=` names no column")
+    return AnswerColumns(by_label=by_label, evidence="named by `labels=`")
 
 
 def _pairs(labels: LabelsArg, task: Task, ledger: Ledger) -> Mapping[str, str]:
@@ -204,13 +204,14 @@ def _pairs(labels: LabelsArg, task: Task, ledger: Ledger) -> Mapping[str, str]:
     names = [labels] if isinstance(labels, str) else labels
     if not isinstance(names, Sequence):
         ledger.problem(
-            "argument-type", f"labels= must be a dict, a list or a column name, not {labels!r}"
+            "argument-type", f"`labels=` must be a dict, a list or a column name, not {labels!r}"
         )
         return {}
     if len(names) != len(task.labels):
         ledger.problem(
             "labels-count",
-            f"labels= names {len(names)} columns for the {len(task.labels)} labels of {task.name}",
+            f"`labels=` names {len(names)} columns for the {len(task.labels)} labels of "
+            f"{task.name}",
             allowed=f"one column each for {', '.join(task.label_names)}, or a dict of some of them",
             numbers={"columns": len(names), "labels": len(task.labels)},
         )
@@ -233,7 +234,7 @@ def _asked_long(
         answer = _one(value, "value", names, finder, ledger)
     if not question or not (answer or scored):
         return AnswerColumns()
-    return AnswerColumns(question=question, value=answer, evidence="named by label= and value=")
+    return AnswerColumns(question=question, value=answer, evidence="named by `label=` and `value=`")
 
 
 def _one(
@@ -244,13 +245,15 @@ def _one(
         if found is None:
             ledger.problem(
                 "unknown-column",
-                f"{role}={asked!r} is no column",
+                f"`{role}={asked!r}` is no column",
                 mend=suggest(str(asked), finder.columns),
             )
         return found or ""
     candidates = finder.all_of(names)
     if not candidates:
-        ledger.problem("no-answers", f"no column holds the {role}s", mend=f'name it: {role}="..."')
+        ledger.problem(
+            "no-answers", f"no column holds the {role}s", mend=f'name it: `{role}="..."`'
+        )
     return candidates[0] if candidates else ""
 
 
@@ -299,7 +302,7 @@ def check_words(given: object, task: Task, ledger: Ledger) -> Words:
     if not isinstance(given, Mapping) or not all(isinstance(v, Mapping) for v in given.values()):
         ledger.problem(
             "argument-type",
-            f"classes= must be a dict like {{label: {{word: class}}}}, not {given!r}",
+            f"`classes=` must be a dict like {{label: {{word: class}}}}, not {given!r}",
         )
         return {}
     found = {}
@@ -308,7 +311,7 @@ def check_words(given: object, task: Task, ledger: Ledger) -> Words:
         if name not in by_name:
             ledger.problem(
                 "unknown-label",
-                f"classes= names {name!r}, which is no label of task {task.name}",
+                f"`classes=` names {name!r}, which is no label of task {task.name}",
                 mend=suggest(str(name), task.label_names),
             )
         else:
@@ -325,14 +328,14 @@ def _checked(label: Label, words: Mapping[object, object], ledger: Ledger) -> di
         if text == OPEN:
             ledger.problem(
                 "unknown-class",
-                f"classes= leaves open what {word!r} means",
+                f"`classes=` leaves open what {word!r} means",
                 mend=f"write the class of {label.name} in the place of {OPEN}",
             )
             continue
         if text and known and canonical(text) not in known:
             ledger.problem(
                 "unknown-class",
-                f"classes= turns {word!r} into {text!r}, which is no class of {label.name}",
+                f"`classes=` turns {word!r} into {text!r}, which is no class of {label.name}",
                 mend=suggest(text, label.classes),
             )
             continue
@@ -355,7 +358,7 @@ def note_idle_words(words: Words, said: Sequence[Mapping[str, set[str]]], ledger
         found = [part[label] for part in said if label in part]
         idle = [word for word in classes if found and word not in set().union(*found)]
         if idle:
-            ledger.note(f"classes= names {', '.join(idle)}, which no answer to {label} says")
+            ledger.note(f"`classes=` names {', '.join(idle)}, which no answer to {label} says")
 
 
 def words_said(table: Table, columns: AnswerColumns, words: Words) -> dict[str, set[str]]:

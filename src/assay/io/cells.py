@@ -107,7 +107,7 @@ def _proposal(words: Sequence[str], label: Label) -> str:
     pairs = [f'"{w.strip()}": "{_meant(w.casefold(), label)}"' for w in words if len(w) <= LONG]
     if not pairs:
         return ""
-    said = f'classes={{"{label.name}": {{{", ".join(pairs)}}}}}'
+    said = f'`classes={{"{label.name}": {{{", ".join(pairs)}}}}}`'
     return f'say what the words mean, e.g. {said} ("" means no answer)'
 
 
@@ -151,7 +151,7 @@ def classes_from_data(
             f"{len(names)} different values of {label.name}",
             where=f"column {columns[0].name}",
             allowed=f"at most {MAX_CLASSES} classes",
-            mend="name the column of classes with labels=; scores and free text are no classes",
+            mend="name the column of classes with `labels=`; scores and free text are no classes",
             numbers={"values": len(names), "most": MAX_CLASSES},
         )
         return ("no", "yes")
@@ -190,7 +190,7 @@ def _note_twice_binary(classes: Sequence[str], label: Label, ledger: Ledger) -> 
         )
         ledger.note(
             f"the {len(classes)} classes of {label.name} look like no and yes in several "
-            f'spellings; if so, classes={{"{label.name}": {{{pairs}}}}} makes them two'
+            f'spellings; if so, `classes={{"{label.name}": {{{pairs}}}}}` makes them two'
         )
 
 

@@ -87,6 +87,6 @@ def _report(layout: Layout, task: Task, clash: Codes, pairs: int, answers: Vecto
         mend=f"make a column of each option, in Python: frame = pandas.crosstab([{names}], "
         f"frame[{column!r}]).clip(upper=1).reset_index(). Read it with a task file of the line "
         f"{task_line([label.classes[k] for k in said])}. If raters rated again, name the column "
-        'that numbers their ratings: replicate="..."',
+        'that numbers their ratings: `replicate="..."`',
         numbers={"rows": len(clash), "pairs": pairs},
     )

@@ -174,7 +174,7 @@ def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) ->
     if not all(isinstance(name, str) for name in listed):
         ledger.problem(
             "argument-type",
-            f"{role}= must be a column name or a list of them, not {asked!r}",
+            f"`{role}=` must be a column name or a list of them, not {asked!r}",
             role=role,
         )
         return None
@@ -183,11 +183,11 @@ def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) ->
         if finder.get(name) is None:
             ledger.problem(
                 "unknown-column",
-                f"{role}={name!r} is no column",
+                f"`{role}={name!r}` is no column",
                 mend=suggest(name, finder.columns),
                 role=role,
             )
-    return Role(columns=tuple(finder.all_of(names)), evidence=f"named by {role}=")
+    return Role(columns=tuple(finder.all_of(names)), evidence=f"named by `{role}=`")
 
 
 def require(role: str, roles: Roles, finder: ColumnFinder, task: Task, ledger: Ledger) -> None:
@@ -203,7 +203,7 @@ def require(role: str, roles: Roles, finder: ColumnFinder, task: Task, ledger: L
         f"no column says which {role} a rating is {'of' if role == 'item' else 'by'}{because}",
         where=f"columns: {listed(finder.columns)}",
         allowed=f"names like {', '.join(RECOGNISED[role][:6])}",
-        mend=f'name it: {role}="..."'
+        mend=f'name it: `{role}="..."`'
         + (_likely(roles, ledger) or _several(half, finder, task))
         + _numbered(role, roles, ledger),
         role=role,
@@ -219,7 +219,7 @@ def _likely(roles: Roles, ledger: Ledger) -> str:
     rest = [str(c) for c in frame.columns if c not in used]
     beside = [c for role in BESIDE if role in roles for c in roles[role].columns]
     found = other_items([], rest, frame.drop_duplicates(), beside)
-    names = " or ".join(f"item={key[0]!r}" for key in found)
+    names = " or ".join(f"`item={key[0]!r}`" for key in found)
     return f"; no rater rates a value twice under {names}" if found else ""
 
 
@@ -238,7 +238,7 @@ def _numbered(role: str, roles: Roles, ledger: Ledger) -> str:
     )
     return (
         f"; or, if the raters have no names, number the answers to each item, in Python: {each}"
-        f"frame['rater'] = frame.groupby({item!r}).cumcount(), and fit raters=\"pooled\""
+        f"frame['rater'] = frame.groupby({item!r}).cumcount(), and fit `raters=\"pooled\"`"
     )
 
 
@@ -251,7 +251,7 @@ def _several(half: Sequence[str], finder: ColumnFinder, task: Task) -> str:
     cluster = finder.all_of(task.columns.get("cluster", ()))[:1]
     if not half or not cluster:
         return ""
-    return f", or several: item={[*cluster, *half]!r}; {half[0]} alone if it tells items apart"
+    return f", or several: `item={[*cluster, *half]!r}`; {half[0]} alone if it tells items apart"
 
 
 def roles_table(
@@ -312,15 +312,15 @@ def column_of_each(
     if isinstance(given, str) and len(task.labels) > 1:
         ledger.problem(
             "one-column-several-labels",
-            f"{role}={given!r} is one column, but task {task.name} has {len(task.labels)} labels",
-            mend=f'give a dict from label to column: {role}={{"{first}": "..."}}',
+            f"`{role}={given!r}` is one column, but task {task.name} has {len(task.labels)} labels",
+            mend=f'give a dict from label to column: `{role}={{"{first}": "..."}}`',
             numbers={"labels": len(task.labels)},
         )
         return {}
     if not isinstance(given, str | Mapping):
         ledger.problem(
             "argument-type",
-            f"{role}= must be a column or a dict from label to column, not {given!r}",
+            f"`{role}=` must be a column or a dict from label to column, not {given!r}",
         )
         return {}
     pairs = {first: given} if isinstance(given, str) else given
@@ -329,7 +329,7 @@ def column_of_each(
         if label not in task.label_names:
             ledger.problem(
                 "unknown-label",
-                f"{role}= names {label!r}, which is no label of task {task.name}",
+                f"`{role}=` names {label!r}, which is no label of task {task.name}",
                 mend=suggest(str(label), task.label_names),
             )
             continue
@@ -345,7 +345,7 @@ def one_column(role: str, given: object, finder: ColumnFinder, ledger: Ledger) -
     if mine is None:
         ledger.problem(
             "unknown-column",
-            f"{role}= names {given!r}, which is no column",
+            f"`{role}=` names {given!r}, which is no column",
             mend=suggest(str(given), finder.columns),
         )
     return mine or ""

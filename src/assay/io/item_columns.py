@@ -87,7 +87,7 @@ def _ask(
     ledger.problem(
         "which-item",
         f"{len(shown)} columns could be the item: {sizes}; {because}",
-        mend=f"name it: {' or '.join(f'item={c!r}' for c in shown)}",
+        mend=f"name it: {' or '.join(f'`item={c!r}`' for c in shown)}",
         role="item",
         numbers={"columns": len(shown)},
     )
@@ -104,8 +104,8 @@ def ask_for_system(column: str, system: Sequence[str], frame: pd.DataFrame, ledg
             "item-or-system",
             f"one {column} stands under several values of {system[0]}: the item may be the "
             f"{column}, or what each {system[0]} makes of it",
-            mend=f"name it: item={[column, *system]!r}; item={column!r} if the truth is the same "
-            f"for all of {system[0]}",
+            mend=f"name it: `item={[column, *system]!r}`; `item={column!r}` if the truth is the "
+            f"same for all of {system[0]}",
         )
 
 

@@ -62,7 +62,7 @@ def require_own_key(
         return False
     item = layout.roles["item"].columns
     said = " or ".join(
-        f"item={list(key)!r}" if len(key) > 1 else f"item={key[0]!r}" for key in found
+        f"`item={list(key)!r}`" if len(key) > 1 else f"`item={key[0]!r}`" for key in found
     )
     others = {c for key in found for c in key} - set(item)
     # What has a role of its own does not number the ratings.
@@ -89,7 +89,7 @@ def _ways(said: str, added: str) -> str:
     """Say which key tells the items apart, or that a single column may number the ratings."""
     if not added:
         return f"no rater rates an item twice with {said}"
-    again = f"replicate={added!r} if it numbers repeated ratings"
+    again = f"`replicate={added!r}` if it numbers repeated ratings"
     part = f"{said} if it is part of what is rated"
     first, second = (again, part) if squash(added) in NUMBERING else (part, again)
     return f"no rater rates an item twice within {added}: {first}, {second}"
@@ -112,7 +112,7 @@ def clashing(
 
 def _is_meant(layout: Layout) -> bool:
     """Whether the caller names the item, and says as well that its ratings are repeated."""
-    named = layout.roles["item"].evidence.startswith("named by item=")
+    named = layout.roles["item"].evidence.startswith("named by `item=`")
     return named and bool(layout.told_apart)
 
 

@@ -60,7 +60,7 @@ def constant_within(
             f"{words[codes[rows[1]]]!r}{more}",
             where=table.where(rows, str(values.name or "")),
             mend=f"a {what} must not change; "
-            + (mend or f'name another column, or {what}="" for none'),
+            + (mend or f'name another column, or `{what}=""` for none'),
         )
     return np.asarray(words[code], object)
 
@@ -149,14 +149,14 @@ def _mapped_groups(
     if missing:
         ledger.problem(
             "group-incomplete",
-            f"group= names no group for {counted(len(missing), 'rater')}: {some(missing)}",
+            f"`group=` names no group for {counted(len(missing), 'rater')}: {some(missing)}",
             mend="add them to it",
             numbers={"raters": len(missing)},
         )
     unknown = [name for name in given if name not in set(names)]
     if unknown:
         ledger.note(
-            f"group= names {counted(len(unknown), 'rater')} who rated nothing: {some(unknown)}"
+            f"`group=` names {counted(len(unknown), 'rater')} who rated nothing: {some(unknown)}"
         )
     return np.array([given.get(name, ONE_GROUP) for name in names], object)
 
@@ -205,7 +205,7 @@ def _key_with(places: Places, role: str) -> str:
     key = [*places.roles[role].columns, *places.roles["item"].columns]
     return (
         f"if items are named within each {role}, both name them: "
-        f'item={list(dict.fromkeys(key))!r}; else name another column, or {role}="" for none'
+        f'`item={list(dict.fromkeys(key))!r}`; else name another column, or `{role}=""` for none'
     )
 
 
@@ -342,7 +342,7 @@ def _check_ranks(
                 "panel-ranks",
                 f"in panel {name!r} {what}; {counted(len(set(panel[twice])), 'such panel')}",
                 where=table.where(rows[np.sort(twice)], column),
-                mend='check the rank column, or name the panel\'s column: panel="..."',
+                mend='check the rank column, or name the panel\'s column: `panel="..."`',
                 numbers={"panels": len(set(panel[twice]))},
             )
 
@@ -359,7 +359,7 @@ def _check_clusters(frame: pd.DataFrame, panel: Codes, table: Table, ledger: Led
             f"panel {name!r} holds items of {clusters[mixed[0]]} clusters"
             f"; {counted(len(mixed), 'such panel')}",
             where=table.source,
-            mend="a panel is one list for one cluster; check panel= and cluster=",
+            mend="a panel is one list for one cluster; check `panel=` and `cluster=`",
             numbers={"clusters": clusters[mixed[0]], "panels": len(mixed)},
         )
 
@@ -402,7 +402,7 @@ def _words(name: str, items: pd.Index, sources: Sequence[Places], ledger: Ledger
     if not any(column for _, column in there):
         columns = [str(c) for place in sources for c in place.table.frame.columns]
         ledger.problem(
-            "unknown-column", f"covariates={name!r} is no column", mend=suggest(name, columns)
+            "unknown-column", f"`covariates={name!r}` is no column", mend=suggest(name, columns)
         )
         return None
     merged = np.full(len(items), "", object)

@@ -145,7 +145,7 @@ def find_tables(
     beside = protocol_export.systems_file(table)
     if panels is None:
         return (table if beside is None else join_table(table, read_table(beside))), None
-    side = read_beside(panels, name="panels", what="panels=")
+    side = read_beside(panels, name="panels", what="panels")
     if _lists_items(side, task, item, table):
         return table, side
     return join_table(table, side), None
@@ -264,7 +264,7 @@ def fill_classes(task: Task, layout: Layout, gold: "TruthSource | None", ledger:
             ledger.problem(
                 "no-classes",
                 f"label {label.name} takes its classes from the data, but no column holds them",
-                mend="name its column with labels=, or write its classes into the task file",
+                mend="name its column with `labels=`, or write its classes into the task file",
             )
     return task.with_classes(classes)
 
@@ -279,9 +279,10 @@ def account_for(
     table, ledger = layout.table, layout.ledger
     extra = {**layout.answers.roles, **layout.scores.roles, **layout.audits.roles}
     if gold is not None and gold.ledger is ledger:
-        extra |= {c: (f"truth of {label}", "named by truth=") for label, c in gold.by_label.items()}
+        named = "named by `truth=`"
+        extra |= {c: (f"truth of {label}", named) for label, c in gold.by_label.items()}
     finder = ColumnFinder(list(table.frame.columns))
-    extra |= dict.fromkeys(finder.all_of(covariates), ("covariate", "named by covariates="))
+    extra |= dict.fromkeys(finder.all_of(covariates), ("covariate", "named by `covariates=`"))
     if layout.status:
         extra[layout.status] = ("status", "it says which responses were withdrawn")
     if protocol_export.is_export(list(table.frame.columns)):

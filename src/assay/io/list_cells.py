@@ -144,7 +144,8 @@ def _report_lists(column: str, example: str, ledger: Ledger) -> bool:
         "list-cells",
         f"cells of {column} are lists of several elements, such as {example[:60]}{more}",
         allowed="a row for each rating: the item, the rater, the answer",
-        mend="name the lists that belong together by rater= and labels=; their elements become rows"
+        mend="name the lists that belong together by `rater=` and `labels=`; their elements become "
+        "rows"
         if beside
         else "write one value into each cell, or name another column",
     )

@@ -121,7 +121,7 @@ def _may_be_missing(word: str, words: set[str]) -> bool:
 
 def _said(label: str, words: Mapping[str, str]) -> str:
     """Write the argument that explains words."""
-    return f"classes={json.dumps({label: dict(words)}, ensure_ascii=False)}"
+    return f"`classes={json.dumps({label: dict(words)}, ensure_ascii=False)}`"
 
 
 def with_words(*parts: Words) -> Words:

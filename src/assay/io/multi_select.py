@@ -150,7 +150,7 @@ def _from_lists(column: str, roles: Roles, ledger: Ledger) -> bool:
             f"cells of {column} are lists of several elements, such as "
             f"{max(lists, key=len)[:60]}; lists of as many elements: {', '.join(beside)}",
             allowed="a row for each rating, or lists of raters and of their answers",
-            mend=f"if one of these lists names the raters, say so: rater={who!r}",
+            mend=f"if one of these lists names the raters, say so: `rater={who!r}`",
         )
         return True
     options = dict.fromkeys(str(item) for items in lists.values() for item in items)
@@ -211,7 +211,7 @@ def _report_votes(
         mend=f"give each answer a row, in Python: {start}{named}frame = "
         f"frame.explode({column!r}).reset_index(drop=True); frame['rater'] = "
         f"frame.groupby({item or ['item']!r}).cumcount(). The raters have no names, so fit "
-        'raters="pooled"',
+        '`raters="pooled"`',
     )
 
 

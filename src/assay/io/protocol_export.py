@@ -95,7 +95,7 @@ def _note_incomplete(ledger: Ledger, frame: pd.DataFrame, roles: Roles) -> None:
         ledger.note(f"{unknown} panels do not say how many chunks were retrieved (-1 or empty)")
     if short:
         ledger.note(
-            f"{short} panels list fewer chunks than were retrieved; panels= can name the others"
+            f"{short} panels list fewer chunks than were retrieved; `panels=` can name the others"
         )
 
 

@@ -434,7 +434,7 @@ def _responses(response: object) -> Mapping[str, str]:
         return {}
     if not isinstance(response, Mapping):
         raise TaskError(
-            f'response= must be a dict like {{rule: "warn"}}, not {response!r}',
+            f'`response=` must be a dict like {{rule: "warn"}}, not {response!r}',
             code="argument-type",
         )
     return response

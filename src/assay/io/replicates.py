@@ -17,7 +17,7 @@ EXACT = "repeats an earlier line exactly"
 ELSEWHERE = "the same rating stands in an earlier line under another panel"
 ANSWERED = "an abstention beside an answer of the same rater"
 BY_ROW = "row"
-MEND = 'give the column that numbers them: replicate="...", or replicate="row" for file order'
+MEND = 'give the column that numbers them: `replicate="..."`, or `replicate="row"` for file order'
 
 
 @dataclass(frozen=True, kw_only=True)

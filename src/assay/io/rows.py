@@ -62,16 +62,16 @@ def _seconds(layout: Layout) -> Floats:
     if more:
         ledger.problem(
             "seconds-columns",
-            "seconds= must be one column",
+            "`seconds=` must be one column",
             where=f"columns {column}, {', '.join(more)}",
         )
-    if not has_numbers(frame[column]) and why != "named by seconds=":
+    if not has_numbers(frame[column]) and why != "named by `seconds=`":
         ledger.note(f"column {column} holds no numbers of seconds: it is not used")
         return nothing
     return numbers_within(
         frame[column], (0, np.inf), ledger, what="time in seconds",
         allowed="numbers from 0",
-        mend='turn them into seconds, or leave the column out: seconds=""',
+        mend='turn them into seconds, or leave the column out: `seconds=""`',
     )  # fmt: skip
 
 
@@ -128,7 +128,7 @@ def _check_sessions(layout: Layout, used: Codes, rating: Codes, first: Codes) ->
             f"{counted(len(clash), 'row', 'answer')} a label in another session than the "
             "rest of the rating",
             where=layout.table.where(np.sort(clash), ", ".join(layout.roles["session"].columns)),
-            mend='number the ratings by session: replicate="" with session="..."',
+            mend='number the ratings by session: `replicate=""` with `session="..."`',
             numbers={"rows": len(clash)},
         )
 
@@ -251,8 +251,8 @@ def _item_words(layout: Layout) -> str:
     rest = [str(c) for c in frame.columns if c not in no_part]
     keys = [*([c] for c in role.alternatives), *wider]
     others = other_items(keys, rest, frame.drop_duplicates(), beside)
-    names = [repr(key[0]) if len(key) == 1 else repr(key) for key in others]
-    more = f"; no rater would repeat one with item={' or item='.join(names)}" if names else ""
+    names = [f"`item={(key[0] if len(key) == 1 else key)!r}`" for key in others]
+    more = f"; no rater would repeat one with {' or '.join(names)}" if names else ""
     return said + more
 
 
@@ -303,5 +303,5 @@ def _absent_words(absent: Sequence[str], layout: Layout) -> str:
     finder = ColumnFinder(list(layout.table.frame.columns))
     named = {name: finder.get(name) for name in absent}
     pairs = ", ".join(f"{name!r}: {column!r}" for name, column in named.items() if column)
-    more = f"; labels= leaves out {{{pairs}}}, which has its name" if pairs else ""
+    more = f"; `labels=` leaves out {{{pairs}}}, which has its name" if pairs else ""
     return f"no column holds {', '.join(absent)}: all answers to it are missing{more}"

@@ -27,7 +27,7 @@ from assay.io.tables import Table
 Floats = NDArray[np.float64]
 KINDS = ("score", "confidence")
 UNIT, PER_CENT = (0.0, 1.0), (0.0, 100.0)
-ASKED, BY_NAME = "named by {kind}=", "its name is recognised"
+ASKED, BY_NAME = "named by `{kind}=`", "its name is recognised"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +95,8 @@ def find_scores(
     for label in sorted(seen["confidence"].keys() & scores.keys()):
         ledger.note(
             f"column {seen['confidence'][label]} is not used: the scores of {label} are in column "
-            f'{scores[label]}; confidence="{seen["confidence"][label]}" and score="" turn it round'
+            f'{scores[label]}; `confidence="{seen["confidence"][label]}"` and `score=""` turn it '
+            "round"
         )
     evidence: dict[str, str] = {}
     for kind, found in (("score", scores), ("confidence", sure)):
@@ -120,7 +121,7 @@ def _refuse_both(asked: Mapping[str, Mapping[str, str]], ledger: Ledger) -> None
     for label in sorted(asked["score"].keys() & asked["confidence"].keys()):
         ledger.problem(
             "score-and-confidence",
-            f"score= and confidence= both name a column for label {label}",
+            f"`score=` and `confidence=` both name a column for label {label}",
             mend="a score is a belief by itself, a confidence goes with a guess: give one of them",
         )
 
@@ -140,7 +141,7 @@ def _long(
     if asked["score"] and asked["confidence"]:
         ledger.problem(
             "score-and-confidence",
-            "score= and confidence= both name a column",
+            "`score=` and `confidence=` both name a column",
             mend="give one of them",
         )
     score = asked["score"] or ("" if asked["confidence"] else seen.get("score", ""))
@@ -156,7 +157,7 @@ def _one_asked(kind: str, given: PerLabel, finder: ColumnFinder, ledger: Ledger)
     if not isinstance(given, str):
         ledger.problem(
             "argument-type",
-            f"{kind}= must be one column where each row answers one label, not {given!r}",
+            f"`{kind}=` must be one column where each row answers one label, not {given!r}",
         )
         return ""
     return one_column(kind, given, finder, ledger)
@@ -170,7 +171,7 @@ def check_range(given: object, ledger: Ledger) -> tuple[float, float]:
             return float(low), float(high)
     ledger.problem(
         "score-range",
-        f"score_range={given!r}",
+        f"`score_range={given!r}`",
         allowed="two numbers, the lowest score and the highest, e.g. (0, 1) or (0, 100)",
     )
     return 0.0, 1.0
@@ -225,8 +226,8 @@ def _unit(column: str, columns: ScoreColumns, ledger: Ledger) -> Floats:
     numbers = numbers_within(
         cells, limits, ledger,
         what="score", allowed=f"numbers from {low:g} to {high:g}",
-        mend="if they are on another scale, e.g. per cent, say so: score_range=(0, 100); if the "
-        "column is no score, leave it out: score=\"\", confidence=\"\"",
+        mend="if they are on another scale, e.g. per cent, say so: `score_range=(0, 100)`; if the "
+        "column is no score, leave it out: `score=\"\", confidence=\"\"`",
     )  # fmt: skip
     return np.asarray((numbers - low) / (high - low), float)
 

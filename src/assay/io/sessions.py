@@ -45,8 +45,8 @@ def find_sessions(table: Table, roles: Roles, given: object, ledger: Ledger) -> 
         if given is not None:
             ledger.problem(
                 "no-session-column",
-                "sessions= gives an order, but no column holds the sessions",
-                mend='name it: session="..."',
+                "`sessions=` gives an order, but no column holds the sessions",
+                mend='name it: `session="..."`',
             )
         return Sessions(code=np.full(len(table.frame), -1, np.int64))
     columns = roles["session"].columns
@@ -57,7 +57,9 @@ def find_sessions(table: Table, roles: Roles, given: object, ledger: Ledger) -> 
         known = table.ordered.get(columns[0]) if len(columns) == 1 else None
         order, why = _ordered(names, known)
         if len(names) > 1:
-            ledger.note(f"the sessions are ordered {why}: {_ends(order)}; sessions= says otherwise")
+            ledger.note(
+                f"the sessions are ordered {why}: {_ends(order)}; `sessions=` says otherwise"
+            )
     if len(names) > MANY:
         ledger.note(
             f"column {', '.join(columns)} has {len(names)} sessions; if it holds times, "
@@ -71,17 +73,17 @@ def _given(given: object, names: Sequence[str], ledger: Ledger) -> list[str] | N
     """Return the order that the caller gives; what is wrong with it is a problem."""
     if isinstance(given, str) or not isinstance(given, Sequence):
         ledger.problem(
-            "sessions-argument", f"sessions= must be a list of sessions in order, not {given!r}"
+            "sessions-argument", f"`sessions=` must be a list of sessions in order, not {given!r}"
         )
         return None
     order = [str(name) for name in given]
     twice = sorted({name for name in order if order.count(name) > 1})
     if twice:
-        ledger.problem("sessions-argument", f"sessions= names {', '.join(twice)} more than once")
+        ledger.problem("sessions-argument", f"`sessions=` names {', '.join(twice)} more than once")
     missing = [name for name in names if name not in order]
     for name in missing[:5]:
         ledger.problem(
-            "sessions-argument", f"sessions= does not name {name!r}", mend=suggest(name, order)
+            "sessions-argument", f"`sessions=` does not name {name!r}", mend=suggest(name, order)
         )
     return None if twice or missing else order
 

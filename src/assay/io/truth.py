@@ -81,15 +81,15 @@ def find_audits(
         return AuditColumns(by_label=found, whole=whole, evidence="its name is recognised")
     if isinstance(audit, str):
         whole = one_column("audit", audit, finder, ledger) if audit else ""
-        return AuditColumns(whole=whole, evidence="named by audit=")
+        return AuditColumns(whole=whole, evidence="named by `audit=`")
     if answers.question:
         ledger.problem(
             "argument-type",
-            f"audit= must be one column where each row answers one label, not {audit!r}",
+            f"`audit=` must be one column where each row answers one label, not {audit!r}",
         )
         return AuditColumns()
     found = column_of_each("audit", audit, finder, task, ledger)
-    return AuditColumns(by_label=found, evidence="named by audit=")
+    return AuditColumns(by_label=found, evidence="named by `audit=`")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,7 +135,7 @@ def rating_audits(
         ledger.note(
             f"{counted(total, 'rating')} of several answers {does(total, 'were')} audited and "
             "found wrong, without a word on which: wrong as a rating, and as wrong for no label; "
-            f'give a column for each label: audit={{"{task.label_names[0]}": "..."}}'
+            f'give a column for each label: `audit={{"{task.label_names[0]}": "..."}}`'
         )
     lost = (whole != NOT_AUDITED) & ~given.any(axis=1)
     idle = int(((marks != NOT_AUDITED) & ~given).sum() + lost.sum())
@@ -161,7 +161,7 @@ def _marks(column: str, ledger: Ledger) -> Marks:
             where=ledger.table.where(rows, column),
             allowed="right or wrong (also correct/incorrect, yes/no, true/false, 1/0), or empty",
             mend="write these words in the file, empty where nothing was checked; if the column "
-            'is no audit, leave it out: audit=""',
+            'is no audit, leave it out: `audit=""`',
             numbers={"cells": len(rows)},
         )
     return codes[raw]
@@ -206,20 +206,20 @@ def find_truth(
     finder = ColumnFinder(list(table.frame.columns))
     if isinstance(truth, Mapping) or (isinstance(truth, str) and finder.get(truth) is not None):
         by_label = column_of_each("truth", truth, finder, task, ledger)
-        columns = AnswerColumns(by_label=by_label, evidence="named by truth=")
+        columns = AnswerColumns(by_label=by_label, evidence="named by `truth=`")
         found = TruthSource(table=table, names=item, columns=columns, ledger=ledger)
         return _in_classes(found, words)
     truth = as_pandas(truth)
     if not isinstance(truth, pd.DataFrame | str | Path):
         ledger.problem(
             "argument-type",
-            f"truth= must be a table, a path or a column, not {type(truth).__name__}",
+            f"`truth=` must be a table, a path or a column, not {type(truth).__name__}",
         )
         return None
     if isinstance(truth, str) and not Path(truth).exists():
         ledger.problem(
             "truth-not-found",
-            f"truth={truth!r} is neither a column nor a file",
+            f"`truth={truth!r}` is neither a column nor a file",
             mend=suggest(truth, finder.columns),
         )
         return None

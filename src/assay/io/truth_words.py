@@ -130,7 +130,7 @@ def _translated(
         where=gold.table.where(
             np.flatnonzero(gold.table.frame[place].str.strip().isin(known)), place
         ),
-        mend=f"say what the words of the truth mean: classes={written}; a word that stands for "
+        mend=f"say what the words of the truth mean: `classes={written}`; a word that stands for "
         "itself stays a class",
     )
     return gold
@@ -178,5 +178,5 @@ def _note_unknown(gold: TruthSource, label: Label, said: Sequence[str], ledger: 
         written = json.dumps({label.name: dict.fromkeys(odd, "")}, ensure_ascii=False)
         ledger.note(
             f"the truth of {label.name} says {_listed(odd)}, and no answer does: a class, unless "
-            f"it means that the truth is not known: classes={written}"
+            f"it means that the truth is not known: `classes={written}`"
         )

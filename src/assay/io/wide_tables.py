@@ -282,7 +282,7 @@ def _report_counts(frame: pd.DataFrame, label: Label, ledger: Ledger) -> bool:
         f"var_name={label.name!r}, value_name='votes'){_renamed(item, 'item')}; "
         "frame = frame.loc[frame.index.repeat(frame.pop('votes').astype(int))]; "
         f"frame['rater'] = frame.groupby({_item_name(item)!r}).cumcount(). The raters have no "
-        'names, so fit raters="pooled"',
+        'names, so fit `raters="pooled"`',
         role="rater",
         numbers={"lowest": sums.min(), "highest": sums.max()},
     )

@@ -84,7 +84,7 @@ def _sessions(ratings: Ratings, here: NDArray[np.bool_]) -> Ints:
     if unknown:
         raise ModelError(
             f"drift needs the session of every rating; {unknown} ratings have none. Read with "
-            "session=, or leave the layer out",
+            "`session=`, or leave the layer out",
             code="drift-sessions",
             numbers={"unknown": unknown},
         )
@@ -103,7 +103,7 @@ def _systems(ratings: Ratings) -> Ints:
     names = ratings.systems
     if len(names) < 2:
         raise ModelError(
-            "system_bias needs items of at least two systems; read with system=, or leave the "
+            "system_bias needs items of at least two systems; read with `system=`, or leave the "
             "layer out",
             code="too-few-systems",
         )
@@ -330,7 +330,7 @@ def _refuse_unordered(ratings: Ratings, codes: Ints) -> None:
                 f"scored needs binary labels or ordered classes; label {label.name} has "
                 f"{len(label.classes)} classes without order, and raters of scores answer it. "
                 "Write `ordered = true` under the label in the task file, or use "
-                "raters='hierarchical' for them, which reads their answers alone",
+                "`raters='hierarchical'` for them, which reads their answers alone",
                 code="family-unfit",
                 numbers={"classes": len(label.classes)},
             )

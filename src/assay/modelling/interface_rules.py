@@ -41,7 +41,8 @@ def completions_of(layout: ConfusionLayout, answer: tuple[int, ...]) -> Ints:
     if np.prod([len(c) for c in choices]) > MAX_COMPLETIONS:
         raise ModelError(
             f"a rating leaves so many gating labels of task {task.name} open that it has more than "
-            f"{MAX_COMPLETIONS} completions; read with partial='draft' if raters stopped half-way",
+            f"{MAX_COMPLETIONS} completions; read with `partial='draft'` if raters stopped "
+            "half-way",
             code="too-many-completions",
             numbers={"most": MAX_COMPLETIONS},
         )

@@ -189,7 +189,7 @@ def refuse_unknown(ratings: Ratings, spec: Spec) -> None:
             )
         written = "; ".join(dict.fromkeys(map(str, recipes_of(ratings, spec).values())))
         raise ModelError(
-            f"prior {key!r} is not used by raters={written!r} with "
-            f"prevalence={spec.prevalence!r}; {suggest(name, known.names)}",
+            f"prior {key!r} is not used by `raters={written!r}` with "
+            f"`prevalence={spec.prevalence!r}`; {suggest(name, known.names)}",
             code="prior-unknown",
         )

@@ -383,8 +383,8 @@ def _sources(priors: Priors) -> Sequence[Source]:
     )
     if not all(isinstance(one, Mapping | str | Path) for one in sources):
         raise ModelError(
-            f"priors={written(priors)}; give priors by name, {{'main': 'Normal(0, 1)'}}, the path "
-            "of a TOML file, or a list of these",
+            f"`priors={written(priors)}`; give priors by name, {{'main': 'Normal(0, 1)'}}, the "
+            "path of a TOML file, or a list of these",
             code="prior-file",
         )
     return sources
@@ -442,7 +442,7 @@ def _table(path: Path) -> dict[str, Any]:
     """Return the table ``[priors]``."""
     if "\0" not in str(path) and not path.exists():
         raise ModelError(
-            f"{path}: there is no such file; priors= takes priors by name or the path of a TOML "
+            f"{path}: there is no such file; `priors=` takes priors by name or the path of a TOML "
             f"file, e.g.\n{EXAMPLE_FILE}",
             code="prior-file",
         )

@@ -156,7 +156,7 @@ def menu_rows(menu: Menu, unit: Ints, answers: Ints) -> MenuRows:
     if not fits.any(axis=1).all():
         raise ModelError(
             "some ratings have answers that their gates or blocked rules forbid; read them with "
-            "read_ratings, which sets such rows aside, or read with response={rule: 'warn'}",
+            "read_ratings, which sets such rows aside, or read with `response={rule: 'warn'}`",
             code="forbidden-answers",
         )
     if (fits.sum(axis=1) == 1).all():

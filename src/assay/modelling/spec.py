@@ -96,7 +96,7 @@ def evaluate_formula(formula: str, table: pd.DataFrame) -> tuple[dict[str, Any],
             return {str(name): column for name, column in columns.items()}, found.group
     except Exception as error:  # formulae raises whatever its terms do
         raise ModelError(
-            f"formula={cut(formula)} cannot be evaluated: {error}", code="formula-data"
+            f"`formula={cut(formula)}` cannot be evaluated: {error}", code="formula-data"
         ) from None
 
 
@@ -104,14 +104,14 @@ def _read(text: object) -> tuple[str, Any]:
     """Return a formula without its tilde, and its tree, both held against the list."""
     if not isinstance(text, str):
         raise ModelError(
-            f"formula={written(text)}; write it as text, e.g. '~ language + length'",
+            f"`formula={written(text)}`; write it as text, e.g. '~ language + length'",
             code="formula-syntax",
         )
     try:
         found = read_tree(text)
     except RefusedError as error:
         raise ModelError(
-            f"formula={cut(text)} cannot be used: {error}", code=error.code, numbers=error.numbers
+            f"`formula={cut(text)}` cannot be used: {error}", code=error.code, numbers=error.numbers
         ) from None
     _model_of(found[1], text)
     return found
@@ -131,7 +131,7 @@ def _model_of(tree: Any, text: str) -> Any:
         return found if isinstance(found, Model) else Model(found)
     except Exception as error:  # formulae raises whatever its terms do
         raise ModelError(
-            f"formula={cut(text)} cannot be read: {error}; write e.g. '~ language + length'",
+            f"`formula={cut(text)}` cannot be read: {error}; write e.g. '~ language + length'",
             code="formula-syntax",
         ) from None
 
@@ -147,7 +147,7 @@ def _require_size(model: Any, table: pd.DataFrame, formula: str) -> None:
         columns = min(float(np.prod(counts)), 1e15)
         if columns * len(table) > MAX_CELLS:
             raise ModelError(
-                f"formula={cut(formula)}: the term {term.name} has up to {columns:,.0f} columns "
+                f"`formula={cut(formula)}`: the term {term.name} has up to {columns:,.0f} columns "
                 f"for {len(table):,} items, which is too many; join rare classes, or leave it out",
                 code="formula-data",
                 numbers={"columns": columns, "items": len(table)},
@@ -302,14 +302,14 @@ def parse_recipe(text: str) -> Recipe:
     """
     if not isinstance(text, str):
         raise ModelError(
-            f"raters={text!r}; write a family by name, e.g. 'hierarchical'", code="recipe-syntax"
+            f"`raters={text!r}`; write a family by name, e.g. 'hierarchical'", code="recipe-syntax"
         )
     names = [name.strip() for name in text.split("+")]
     layers = [name for name in names if is_layer(name)]
     families = [name for name in names if name not in layers]
     if len(families) > 1:
         raise ModelError(
-            f"raters={text!r} names {len(families)} families ({', '.join(families)}); "
+            f"`raters={text!r}` names {len(families)} families ({', '.join(families)}); "
             "a rater group has one, and any layers on top of it",
             code="recipe-families",
             numbers={"families": len(families)},
@@ -317,7 +317,7 @@ def parse_recipe(text: str) -> Recipe:
     doubled = sorted({name for name in layers if layers.count(name) > 1})
     if doubled:
         raise ModelError(
-            f"raters={text!r} names {', '.join(doubled)} more than once", code="recipe-repeats"
+            f"`raters={text!r}` names {', '.join(doubled)} more than once", code="recipe-repeats"
         )
     return Recipe(family=families[0] if families else "hierarchical", layers=tuple(layers))
 
@@ -336,15 +336,15 @@ def recipes(spec: Spec, groups: tuple[str, ...]) -> dict[str, Recipe]:
     left_out = [name for name in groups if name not in spec.raters]
     if unknown:
         raise ModelError(
-            f"raters= names a group {unknown[0]!r} that no rater is in; "
+            f"`raters=` names a group {unknown[0]!r} that no rater is in; "
             f"{suggest(unknown[0], list(groups))}",
             code="unknown-group",
         )
     if left_out:
         every = {**spec.raters, **dict.fromkeys(left_out, "hierarchical")}
         raise ModelError(
-            f"raters= says nothing of the rater groups {', '.join(left_out)}; give each group a "
-            f"family, e.g. raters={every}",
+            f"`raters=` says nothing of the rater groups {', '.join(left_out)}; give each group a "
+            f"family, e.g. `raters={every}`",
             code="groups-without-recipe",
             numbers={"groups": len(left_out)},
         )
@@ -365,8 +365,8 @@ def make_spec(
     require_choice("gold_chosen", gold_chosen, GOLD_CHOSEN)
     if gold_chosen != "random" and reference != GOLD:
         raise ModelError(
-            f"gold_chosen={gold_chosen!r} says how the items of reference='gold' were chosen; "
-            f"with reference={reference!r} it says nothing. Leave it out",
+            f"`gold_chosen={gold_chosen!r}` says how the items of `reference='gold'` were chosen; "
+            f"with `reference={reference!r}` it says nothing. Leave it out",
             code="gold-chosen-unused",
         )
     require_choice("replicates", replicates, REPLICATES)
@@ -377,13 +377,13 @@ def make_spec(
     catalogue_entry("prevalence", prevalence, called="prevalence")
     if reference is not None and not isinstance(reference, str):
         raise ModelError(
-            f"reference={written(reference)}; it must be 'gold', 'groups', or the name of a rater "
-            "group",
+            f"`reference={written(reference)}`; it must be 'gold', 'groups', or the name of a "
+            "rater group",
             code="reference-argument",
         )
     if formula is not None and prevalence != "loglinear":
         raise ModelError(
-            f"formula= needs prevalence='loglinear'; {prevalence} has no main effects to shift",
+            f"`formula=` needs `prevalence='loglinear'`; {prevalence} has no main effects to shift",
             code="formula-prevalence",
         )
     return Spec(

@@ -343,7 +343,7 @@ def _number_rows(
 
 SHOWN = 20
 """How many names a message lists."""
-REPEATS = "no rater rated an item twice, or replicates='independent'"
+REPEATS = "no rater rated an item twice, or `replicates='independent'`"
 
 
 def used_priors(structure: Structure) -> dict[str, Prior]:
@@ -385,7 +385,7 @@ def refuse_idle(structure: Structure, priors: Priors) -> None:
         raise ModelError(
             f"this model has no use for some of the priors that are named:{lines}\n"
             f"Leave them out; it has {has}. Priors that some data need and others do not "
-            "can stand in a TOML file: priors='priors.toml'",
+            "can stand in a TOML file: `priors='priors.toml'`",
             code="prior-unused",
         )
 

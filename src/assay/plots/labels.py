@@ -113,7 +113,7 @@ def plot_agreement(found: Agreement, *, width: float = WIDTH) -> "Figure":
     if not isinstance(found, Agreement):
         raise ModelError(
             f"plot_agreement takes an Agreement, not {type(found).__name__}; make it with "
-            "assay.agreement(ratings, fit=fit)",
+            "`assay.agreement(ratings, fit=fit)`",
             code="argument-type",
         )
     table = found.table.set_index(["label", "statistic"])

@@ -59,7 +59,7 @@ def score_calibration(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     parts = [part for part in structure.parts if isinstance(part, ScorePart)]
     if not parts:
         raise FitError(
-            "no rater of this fit gives scores; fit with raters='scored'", code="no-scores"
+            "no rater of this fit gives scores; fit with `raters='scored'`", code="no-scores"
         )
     tables = []
     for part in parts:
@@ -89,7 +89,7 @@ def score_calibration(fit: xr.DataTree, *, level: float = 0.95) -> pd.DataFrame:
     if not tables:
         raise FitError(
             f"{NO_SCORE}: there is no curve; "
-            "name the column of their scores or confidences when reading (score=, confidence=)",
+            "name the column of their scores or confidences when reading (`score=`, `confidence=`)",
             code="no-scores",
         )
     return pd.concat(tables, ignore_index=True)

@@ -31,8 +31,8 @@ def reliability_by_session(fit: xr.DataTree) -> xr.DataArray:
     structure, values = structure_of(fit), parameter_draws(fit)
     if all(part.drift is None for part in structure.parts):
         raise FitError(
-            "no rater drifts in this fit; read ratings with session= and fit with "
-            "raters='hierarchical + drift'",
+            "no rater drifts in this fit; read ratings with `session=` and fit with "
+            "`raters='hierarchical + drift'`",
             code="no-drift",
         )
     ratings = structure.ratings

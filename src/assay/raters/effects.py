@@ -52,8 +52,8 @@ def difficulty_loadings(fit: xr.DataTree) -> xr.DataArray:
     parts = [part for part in structure.parts if part.loading is not None]
     if not parts:
         raise FitError(
-            "items have no difficulty in this fit; fit with raters='hierarchical + "
-            "item_difficulty_by_rater', or another layer of difficulty",
+            "items have no difficulty in this fit; fit with `raters='hierarchical + "
+            "item_difficulty_by_rater'`, or another layer of difficulty",
             code="no-difficulty",
         )
     task, raters = structure.ratings.task, structure.ratings.raters.index
@@ -111,7 +111,7 @@ def lapse_shares(fit: xr.DataTree) -> xr.DataArray:
     parts = [part for part in structure.parts if isinstance(part, AnswerPart) and part.lapses]
     if not parts:
         raise FitError(
-            "no rater has lapses in this fit; fit with raters='hierarchical + lapses'. What mace "
+            "no rater has lapses in this fit; fit with `raters='hierarchical + lapses'`. What mace "
             "takes for spam is its parameter 'spamming'",
             code="no-lapses",
         )

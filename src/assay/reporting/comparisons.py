@@ -45,13 +45,13 @@ NEITHER = "Better is neither where nobody has said whether more or less of the m
 NO_SYSTEMS = Gap(
     what="Comparison of systems",
     why="the ratings name fewer than two systems",
-    enable="a column that names the system (system=), or a table of panels (panels=)",
+    enable="a column that names the system (`system=`), or a table of panels (`panels=`)",
     code="too-few-systems",
 )
 NO_PEOPLE = Gap(
     what="People's ratings alone beside the model",
     why="nobody said which raters are people, and it is never guessed",
-    enable="the names of the raters or rater groups that are people (human=)",
+    enable="the names of the raters or rater groups that are people (`human=`)",
     code="people-not-named",
 )
 

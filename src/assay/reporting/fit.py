@@ -63,7 +63,7 @@ def gap_of_draws(fit: xr.DataTree, what: str) -> Gap | None:
     """Say why a fit's draws cannot be weighed for leave-one-out, if they cannot."""
     if fit.attrs["method"] != "nuts":
         why = "it needs draws of the posterior, and this fit approximates it"
-        return Gap(what=what, why=why, enable="method='nuts'", code="approximate-draws")
+        return Gap(what=what, why=why, enable="`method='nuts'`", code="approximate-draws")
     draws = fit["posterior"].sizes["chain"] * fit["posterior"].sizes["draw"]
     if draws < FEW_FOR_PSIS:
         why = f"it needs the tail of the draws, and this fit has {counted(draws, 'draw')} in all"
@@ -172,7 +172,7 @@ def gold_section(material: Material) -> Section | Gap | None:
         return Gap(
             what=WHAT_GOLD,
             why=why,
-            enable=f"known truth of at least {FEW} items (truth=)",
+            enable=f"known truth of at least {FEW} items (`truth=`)",
             code="few-known-truth",
             numbers={"items": known, "needed": FEW},
         )
@@ -296,7 +296,7 @@ def _finding(doubt: Note, least: float) -> Finding:
 def _too_narrow() -> Finding:
     text = (
         "All intervals are too narrow: the fit is the mode alone, and leaves out the uncertainty "
-        "of the parameters, which a fit with method='nuts' has."
+        "of the parameters, which a fit with `method='nuts'` has."
     )
     return Finding(weight=DOUBT_WEIGHT, text=text, section="convergence", code="mode-alone")
 
@@ -396,8 +396,8 @@ def _together(odd: pd.DataFrame) -> list[Block]:
             f"That {who} agree with each other more than the model expects says that they err "
             "together, and are fewer independent witnesses than they are raters; or that another "
             "group does, which makes most of the consensus. A perception layer takes that into "
-            "account; known truth (reference='gold'), a group whose consensus is the truth "
-            "(reference=), or three groups (reference='groups') tell it how often."
+            "account; known truth (`reference='gold'`), a group whose consensus is the truth "
+            "(`reference=`), or three groups (`reference='groups'`) tell it how often."
         )
     ]
 
@@ -427,7 +427,7 @@ def _repeating(odd: pd.DataFrame) -> list[Block]:
             "All raters of a recipe share one chance that a repeated rating is the earlier one "
             "again; some of these repeat themselves more often than others. What is said of their "
             "reliability is too sure or not sure enough. Raters who repeat themselves alike can "
-            "be a group (group=) with a recipe of its own (raters={group: recipe})."
+            "be a group (`group=`) with a recipe of its own (`raters={group: recipe}`)."
         )
     ]
 

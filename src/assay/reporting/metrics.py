@@ -40,7 +40,7 @@ WEIGHTS = {"supported": 15.0, "undecided": 60.0, "contradicted": 70.0}
 NO_CLAIMS = Gap(
     what="Check of claims",
     why="no claim was made",
-    enable="a claim in words: claims=['B > A by 0.03 on METRIC']",
+    enable="a claim in words: `claims=['B > A by 0.03 on METRIC']`",
     code="no-claims",
 )
 
@@ -87,7 +87,7 @@ ALONE = (
 NOT_ASKED = Gap(
     what="Variance budget, and what more data would buy",
     why="it was left out of this report",
-    enable="a report with budget=True",
+    enable="a report with `budget=True`",
     code="budget-not-asked",
 )
 
@@ -218,7 +218,7 @@ def _findings(widths: pd.DataFrame) -> tuple[Finding, ...]:
 
 
 WEIGHT_METRICS = 1.0
-ALIKE = "ratings read without their weights (weight=''), if all items may count alike"
+ALIKE = "ratings read without their weights (`weight=''`), if all items may count alike"
 FIRST = 1000.0
 """Of a finding that says that a number rests on the model: it stands before all others."""
 

@@ -434,7 +434,7 @@ def page_html(page: Page) -> str:
     style = (here / "report.css").read_text(encoding="utf-8")
     template = (here / "report.html.j2").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined)
-    environment.filters["foldable"] = foldable
+    environment.filters |= {"foldable": foldable, "coded": coded}
     return environment.from_string(template).render(page=page, style=style, version=__version__)
 
 
@@ -450,3 +450,16 @@ def foldable(name: str) -> "Markup":
 
     # Escaped text has these signs from the name alone.
     return Markup(re.sub(r"(?<=\w)([_/\[=])(?=\w)", r"\1<wbr>", str(escape(name))))
+
+
+def coded(text: str) -> "Markup":
+    """Escape a text, and show what it marks as code as code.
+
+    Examples
+    --------
+    >>> print(coded("fit with `raters='mace'`, or < `"))
+    fit with <code>raters=&#39;mace&#39;</code>, or &lt; `
+    """
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))

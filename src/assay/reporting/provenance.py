@@ -144,7 +144,7 @@ def _truth(material: Material) -> list[str]:
         text += (
             f", but for the {material.n_known} of {items} items whose truth is known: how often "
             "all raters err together is not carried over from these to the others "
-            f"(reference='gold' does, from {ENOUGH} known items on)."
+            f"(`reference='gold'` does, from {ENOUGH} known items on)."
         )
     return [text]
 
@@ -164,12 +164,12 @@ def _dependence(material: Material) -> list[str]:
             "That raters err together only on items that are hard for all of them. Some who "
             "misread an item alike, such as language models of one family, count as independent "
             "witnesses of it; known truth, a group whose consensus counts as the truth "
-            "(reference=), or three rater groups (reference='groups') would show it."
+            "(`reference=`), or three rater groups (`reference='groups'`) would show it."
         ]
     return [
         "That raters err independently of each other. The model takes their errors to be "
         "independent given the truth; where items differ in difficulty, or raters are models of "
-        f"one family, it is too sure of itself (raters={raters_for(task, None)!r})."
+        f"one family, it is too sure of itself (`raters={raters_for(task, None)!r}`)."
     ]
 
 

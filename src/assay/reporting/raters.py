@@ -85,7 +85,7 @@ def spamming_blocks(frame: pd.DataFrame, level: float) -> list[Block]:
     if frame.empty:
         return []
     shown = frame.assign(words=intervals(frame)).head(SHOWN)
-    rest = f" All {len(frame)} raters: tables=." if len(frame) > SHOWN else ""
+    rest = f" All {len(frame)} raters: `tables=`." if len(frame) > SHOWN else ""
     return [
         prose("A rating is honest and right, or spam that has nothing to do with the item (MACE)."),
         table_of(
@@ -268,7 +268,7 @@ def _table(right: pd.DataFrame, frame: pd.DataFrame, note: str, level: float) ->
         columns,
         under="label" if shown["label"].nunique() > 1 else "",
         note=f"{note} {AGREES_MEANS}"
-        + (" All raters: tables=." if right["rater"].nunique() > len(names) else "")
+        + (" All raters: `tables=`." if right["rater"].nunique() > len(names) else "")
         + notes_said(notes),
         export=frame,
     )
@@ -399,7 +399,7 @@ def scores_section(material: Material) -> Section | Gap | None:
         return Gap(
             what=WHAT,
             why=NO_SCORE,
-            enable="their scores or confidences (score=, confidence=)",
+            enable="their scores or confidences (`score=`, `confidence=`)",
             code="no-scores",
         )
     table = upper_classes(every, material.ratings.task)
@@ -420,7 +420,7 @@ def scores_section(material: Material) -> Section | Gap | None:
         _scores_table(
             _of_curves(table, curves[:SHOWN_CURVES]),
             material.level,
-            f"{note} All curves: tables=." if only else note,
+            f"{note} All curves: `tables=`." if only else note,
             every,
         ),
     ]

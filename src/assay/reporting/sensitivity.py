@@ -109,7 +109,7 @@ def metrics_blocks(table: pd.DataFrame, ran: pd.DataFrame, reference: str) -> li
         frame,
         shown,
         under="" if "metric" in shown else "metric",
-        note=f"Estimand {estimand_words(ran)}. Reference: {reference}. All refits: tables=.",
+        note=f"Estimand {estimand_words(ran)}. Reference: {reference}. All refits: `tables=`.",
         export=table,
     )
     left = leaving(ran)
@@ -180,7 +180,7 @@ ROUGH = "effective sample size|chains do not agree"
 NOT_ASKED = Gap(
     what="Stability: refits without each rater, with other priors, rules and kernels",
     why="it was not asked for; each refit takes as long as a small fit",
-    enable="stability=True",
+    enable="`stability=True`",
     code="stability-not-asked",
 )
 
@@ -298,7 +298,7 @@ def _contrasts(ran: pd.DataFrame, reference: str, *, export: pd.DataFrame) -> Bl
         frame,
         shown,
         under="" if one else "metric",
-        note=f"Estimand {estimand_words(ran)}. Reference: {reference}. All refits: tables=.",
+        note=f"Estimand {estimand_words(ran)}. Reference: {reference}. All refits: `tables=`.",
         export=export,
     )
 
@@ -367,7 +367,7 @@ def _findings(said: list[str], left: list[str]) -> tuple[Finding, ...]:
 NOT_A_CONSENSUS = Gap(
     what="What the metrics become if the consensus is wrong",
     why="truth here is known, or the consensus of one group",
-    enable="a fit without reference=, of items whose truth is not known",
+    enable="a fit without `reference=`, of items whose truth is not known",
     code="truth-not-consensus",
 )
 

@@ -12,7 +12,6 @@ from assay._util.files import require_place, write_table
 from assay._util.intervals import require_level
 from assay._util.text import counted
 from assay._util.validation import names_given, path_given, require_choice, require_flag
-from assay.display.option_words import in_options
 from assay.fits.cache import computed_once
 from assay.fits.datatree import require_fit
 from assay.reporting.agreement import agreement_section
@@ -37,7 +36,7 @@ def gaps_of(material: Material) -> list[Gap]:
             Gap(
                 what="Calibration against known truth",
                 why="the truth of no item is known",
-                enable="known truth of some items, chosen at random (truth=)",
+                enable="known truth of some items, chosen at random (`truth=`)",
                 code="no-known-truth",
             )
         )
@@ -46,7 +45,7 @@ def gaps_of(material: Material) -> list[Gap]:
             Gap(
                 what="Whether a group of raters errs together",
                 why="all raters are one group",
-                enable="a column with the group of each rater (group=)",
+                enable="a column with the group of each rater (`group=`)",
                 code="one-rater-group",
             )
         )
@@ -55,7 +54,7 @@ def gaps_of(material: Material) -> list[Gap]:
             Gap(
                 what="Raters' consistency with themselves",
                 why="no rater rated an item twice",
-                enable="second ratings by the same raters (replicate=)",
+                enable="second ratings by the same raters (`replicate=`)",
                 code="no-replicates",
             )
         )
@@ -176,8 +175,7 @@ def report(
     notice : str
         A sentence that stands above everything, e.g. that the data are simulated.
     command : str, optional
-        The command that makes this report, to stand in it; the report then names options of the
-        command line (``--truth``) where it names arguments (``truth=``) without.
+        The command that makes this report, to stand in it.
     tables : str or path, optional
         A folder for the tables behind the report, a file each.
     table_format : {"csv", "tsv", "json", "parquet"}
@@ -244,13 +242,27 @@ def _several(name: str, given: Sequence[str] | str, what: str) -> tuple[str, ...
 
 
 def write_page(
-    material: Material, path: Path, *, title: str | None = None, notice: str = ""
+    material: Material,
+    path: Path,
+    *,
+    title: str | None = None,
+    notice: str = "",
+    say: Callable[[str], str] = str,
 ) -> Page:
-    """Write a report of some material, and return its page; arguments as for :func:`report`."""
+    """Write a report of some material, and return its page.
+
+    Parameters
+    ----------
+    material : Material
+    path, title, notice
+        As for :func:`report`.
+    say : callable
+        From a sentence to the words in which the reader is told it: those of the command line.
+    """
     require_fit(material.fit)
     require_level(material.level, above=0.5)
     require_place(path, example="report.html")
-    page = make_page(material, title=title, notice=notice)
+    page = reworded(make_page(material, title=title, notice=notice), say)
     to_html(page, path)
     return page
 
@@ -284,7 +296,7 @@ def make_page(material: Material, *, title: str | None = None, notice: str = "")
         provenance_section(material),
     ]
     ratings = material.ratings
-    page = Page(
+    return Page(
         title=title or f"What the ratings of task {ratings.task.name} say",
         summary=(
             f"{counted(len(ratings.answers), 'rating')} of {counted(len(ratings.items), 'item')} "
@@ -295,7 +307,6 @@ def make_page(material: Material, *, title: str | None = None, notice: str = "")
         gaps=tuple(gaps),
         notice=notice,
     )
-    return page if material.command is None else reworded(page, in_options)
 
 
 def _made(name: str, maker: SectionMaker, material: Material) -> Section | Gap | None:

@@ -425,7 +425,7 @@ def _require_labels(task: Task) -> None:
         raise ModelError(
             f"task {task.name} has no label {' and no label '.join(absent)}; a study of "
             "attribution needs flagged, interpretable and attributable: read the ratings with "
-            "task='ais'",
+            "`task='ais'`",
             code="attribution-labels",
         )
 
@@ -465,18 +465,18 @@ def _notes(
 ) -> tuple[str, ...]:
     gaps = [
         (fit is None, "no model: pass a fit for rates that allow for the raters' errors"),
-        (not ratings.systems, "no systems: all outputs are pooled; name the column with system="),
-        (audits.empty, "no audits: name the column of checked answers with audit="),
+        (not ratings.systems, "no systems: all outputs are pooled; name the column with `system=`"),
+        (audits.empty, "no audits: name the column of checked answers with `audit=`"),
         (
             not ratings.sessions,
-            "no sessions: audits and times are not split; name the column with session=",
+            "no sessions: audits and times are not split; name the column with `session=`",
         ),
         (
             bool((ratings.audit == SOME_WRONG).any()),
             "some audits found a rating wrong, and do not say in which answer: the shares of "
             "single labels leave them out and are too high, that of all labels counts them; give "
-            "a column for each label with audit=",
+            "a column for each label with `audit=`",
         ),
-        (times.empty, "no completion times: name the column of seconds with seconds="),
+        (times.empty, "no completion times: name the column of seconds with `seconds=`"),
     ]
     return tuple(text for missing, text in gaps if missing)

@@ -102,7 +102,7 @@ def difficulty_sentence(found: pd.DataFrame) -> str:
     return (
         f"{line['metric']}{where} is {here} by this fit, and {there} by the same model in which "
         "all items are equally hard. The votes on hard items do not settle which is right, so "
-        f"report both. The truth of some items (truth=) would settle it.{more} [{CODE}]"
+        f"report both. The truth of some items (`truth=`) would settle it.{more} [{CODE}]"
     )
 
 

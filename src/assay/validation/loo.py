@@ -88,13 +88,13 @@ def loo_gold(fit: xr.DataTree) -> "ELPDData":
     if fit.attrs["method"] != "nuts":
         raise FitError(
             "leave-one-out weighs draws of the posterior, and this fit approximates it "
-            f"(method={fit.attrs['method']!r}); fit with method='nuts'",
+            f"(`method={fit.attrs['method']!r}`); fit with `method='nuts'`",
             code="approximate-draws",
         )
     if draws < FEW_FOR_PSIS:
         raise FitError(
             f"leave-one-out needs the tail of the draws, at least {FEW_FOR_PSIS} draws in all, and "
-            f"this fit has {counted(draws, 'draw')}; take more (draws=)",
+            f"this fit has {counted(draws, 'draw')}; take more (`draws=`)",
             code="few-draws",
             numbers={"draws": draws, "needed": FEW_FOR_PSIS},
         )
@@ -134,7 +134,7 @@ def gold_log_probability(fit: xr.DataTree) -> xr.DataArray:
     known = structure.ratings.has_truth
     if not known.any():
         raise FitError(
-            "no item's truth is known in this fit; give it by truth= when reading",
+            "no item's truth is known in this fit; give it by `truth=` when reading",
             code="no-known-truth",
         )
     constant, values = group(fit, "constant_data"), parameter_draws(fit)
@@ -291,6 +291,6 @@ def _require_alike(fits: Mapping[str, xr.DataTree]) -> None:
         if not same:
             raise FitError(
                 f"{first} and {name} are not fits of the same items and gold; stack fits of one "
-                "set of ratings that differ in raters=, reference=, prevalence= or priors=",
+                "set of ratings that differ in `raters=`, `reference=`, `prevalence=` or `priors=`",
                 code="unlike-fits",
             )

@@ -155,7 +155,7 @@ def _kinds(
         if holds.all() or not holds.any():
             always = "every state" if holds.all() else "no state"
             raise ModelError(
-                f"when={text!r} holds in {always} of task {task.name}",
+                f"`when={text!r}` holds in {always} of task {task.name}",
                 code="condition-always-or-never",
             )
         yield text, holds
@@ -262,7 +262,7 @@ def _modelled_words(names: pd.Series) -> str:
     return (
         f"the population of {', '.join(dict.fromkeys(names))} is the model's here, at least in "
         "part: there are few clusters. The labels of these items do not move it; ask for "
-        "estimand='finite'"
+        "`estimand='finite'`"
     )
 
 

@@ -33,7 +33,7 @@ def test_draws_beside_undefined_ones_have_the_same_ends():
     ("level", "above"), [(0, 0.0), (1, 0.0), (95, 0.0), ("a", 0.0), (0.5, 0.5), (-1, 0.5)]
 )
 def test_a_level_is_a_probability(level: float | str, above: float):
-    words = f"level={level!r}; it must be a probability above {above:g} and"
+    words = f"`level={level!r}`; it must be a probability above {above:g} and"
     with pytest.raises(FitError, match=words):
         require_level(level, above=above)
     require_level(0.95, above=above)

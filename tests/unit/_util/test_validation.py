@@ -174,7 +174,7 @@ def test_an_argument_error_is_one_of_models_and_of_fits():
 
 def test_what_is_long_is_named_by_its_kind():
     with pytest.raises(
-        ArgumentError, match=r"^by=a DataFrame; valid: system$", check=refusal("argument-choice")
+        ArgumentError, match=r"^`by=a DataFrame`; valid: system$", check=refusal("argument-choice")
     ):
         require_choice("by", WRONG["frame"], ("system",))
 

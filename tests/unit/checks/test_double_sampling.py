@@ -12,9 +12,9 @@ import pytest
 from assay._util.errors import FitWarning
 from assay.checks import Check, Finding, check
 from assay.checks.double_sampling import MEASURED, RECIPE, SCORES, TOPIC, double_sampling
+from assay.cli.arguments import in_options
 from assay.data.ratings import Ratings
 from assay.display.notes import doubts
-from assay.display.option_words import in_options
 from assay.inference.diagnostics import fit_warnings
 from assay.inference.fit import fit
 from assay.io import read_ratings
@@ -150,7 +150,7 @@ def test_of_raters_without_groups_it_is_asked_what_they_are() -> None:
     (finding,) = said(check(read(study(group=False))))
     assert finding.level == "note"
     assert "If judge is of another kind than the other raters" in finding.text
-    assert "(group=)" in finding.text
+    assert "(`group=`)" in finding.text
 
 
 def test_a_system_with_a_few_checked_items_is_named() -> None:

@@ -160,7 +160,7 @@ def test_a_judge_among_raters_of_one_group_gets_the_groups_that_the_advice_names
     ratings = rated(dict.fromkeys(JUDGE, "all"), systems=2, share=SAMPLE)
     said = [f.text for f in assay.check(ratings).findings if f.topic == "bias by system"]
     (call,) = advised(said)
-    assert "give it a rater group of its own (group=)" in said[0]
+    assert "give it a rater group of its own (`group=`)" in said[0]
     groups = np.where(ratings.raters.index == "judge", "judge", "others")
     ratings = replace(ratings, raters=ratings.raters.assign(group=groups))
     assert build_structure(ratings, make_spec(call["raters"], call["prevalence"])).parts

@@ -443,7 +443,7 @@ def test_a_group_that_a_fit_takes_for_the_reference_is_offered() -> None:
     ratings = read_ratings(table, task="single")
     able = finding(check(ratings), "joint-errors-askable", "note")
     assert able.numbers == {"groups": 1, "items": ENOUGH}
-    assert "reference='person' (30 items)" in able.text
+    assert "`reference='person'` (30 items)" in able.text
     check_reference(ratings, "person")
     few = read_ratings(table[table["item"] > 0], task="single")
     unable = numbers(check(few), "joint-errors-not-askable", "note")

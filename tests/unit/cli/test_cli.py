@@ -551,7 +551,7 @@ def test_wrong_usage_exits_2(name: str) -> None:
     ("command", "words"),
     [
         (("metrics", "--level", 1), "--level 1.0"),
-        (("compare", "--rope", "0.2,0.1"), "rope=(0.2, 0.1)"),
+        (("compare", "--rope", "0.2,0.1"), "--rope 0.2,0.1"),
         (("compare", "--claim", "B is better"), "cannot be read"),
     ],
 )

@@ -22,7 +22,7 @@ def test_a_problem_of_reading() -> None:
         assay.read_ratings(table(ONCE), task="single", group={"a": "people"})
     assert str(caught.value) == (
         "1 problem in the ratings (a DataFrame):\n"
-        "  - group= names no group for 1 rater: b; add them to it [group-incomplete]"
+        "  - `group=` names no group for 1 rater: b; add them to it [group-incomplete]"
     )
     (problem,) = caught.value.problems
     assert (problem.level, problem.numbers) == ("problem", {"raters": 1})
@@ -45,7 +45,7 @@ def test_a_warning_of_a_fit() -> None:
     (note,) = nuts_warnings(good, flags, draws=400, target_accept=0.95)
     assert str(assay.FitWarning.of(note)) == (
         "3 of 400 transitions diverged: the sampler may have missed a corner of the posterior. "
-        "Take smaller steps (target_accept=0.98), or use tighter priors. [divergences]"
+        "Take smaller steps (`target_accept=0.98`), or use tighter priors. [divergences]"
     )
 
 
@@ -56,7 +56,7 @@ def test_a_gap_of_a_report() -> None:
         "numbers": {},
         "what": "Comparison of systems",
         "why": "the ratings name fewer than two systems",
-        "enable": "a column that names the system (system=), or a table of panels (panels=)",
+        "enable": "a column that names the system (`system=`), or a table of panels (`panels=`)",
     }
 
 
@@ -67,6 +67,6 @@ def test_a_refusal() -> None:
         assay.fit(ratings, raters="ordinal", method="map", draws=2, chains=1)
     assert str(caught.value) == (
         "ordinal needs ordered classes; label kind has 3 classes without order. Write `ordered = "
-        "true` under the label in the task file, or use raters='hierarchical'"
+        "true` under the label in the task file, or use `raters='hierarchical'`"
     )
     assert (caught.value.code, caught.value.numbers) == ("family-unfit", {"classes": 3})

@@ -48,7 +48,7 @@ def test_a_warning_names_the_entry_by_its_coordinates(posterior: xr.Dataset) -> 
 
 
 @pytest.mark.parametrize(
-    ("worth", "advice"), [(300, "(draws=2000)"), (80, "(draws=6500)"), (40, "(draws=)")]
+    ("worth", "advice"), [(300, "(`draws=2000`)"), (80, "(`draws=6500`)"), (40, "(`draws=`)")]
 )
 def test_as_many_draws_are_proposed_as_would_do(worth: float, advice: str) -> None:
     """In proportion and a quarter more, of 1,000 draws; of a tenth of what is needed, none."""
@@ -61,8 +61,8 @@ def test_smaller_steps_are_proposed_where_they_were_large(posterior: xr.Dataset)
     table = convergence_table(posterior)
     for aim, proposed in ((0.85, True), (0.98, False)):
         said = nuts_warnings(table, {}, draws=400, target_accept=aim)
-        assert ["in smaller steps (draws=" in text for text in said] == [proposed] * 2
-        assert [", target_accept=0.95)" in text for text in said] == [proposed] * 2
+        assert ["in smaller steps (`draws=" in text for text in said] == [proposed] * 2
+        assert [", `target_accept=0.95`)" in text for text in said] == [proposed] * 2
 
 
 def chains_that_agree(rng: np.random.Generator, entries: int) -> np.ndarray:

@@ -76,7 +76,7 @@ def test_a_class_much_more_common_than_its_name_has_drifted() -> None:
         == "class drift: 'c' (grade) is 30% of the items by this fit, and 6% of the answers"
     )
     assert "Raters call these items 'a' more often (80%) than 'c' (20%)" in doubt.warning
-    assert "The truth of 50 of these items (truth=) would settle it" in doubt.warning
+    assert "The truth of 50 of these items (`truth=`) would settle it" in doubt.warning
 
 
 def test_a_class_as_common_as_its_name_has_not_drifted() -> None:

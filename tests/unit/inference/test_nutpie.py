@@ -108,7 +108,7 @@ def test_a_checkpoint_of_another_run_is_not(density, tmp_path):
 def test_methods_without_chains_have_no_checkpoint(asked, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ratings = assay.simulate("single", n_items=20, n_raters=3, rng=1)
-    with pytest.raises(FitError, match="are of method='nuts'", check=refusal("nuts-option")):
+    with pytest.raises(FitError, match="are of `method='nuts'", check=refusal("nuts-option")):
         assay.fit(ratings, method="laplace", progress=False, **asked)
 
 

@@ -35,7 +35,7 @@ def test_what_is_nutpies_alone_is_refused() -> None:
 
 def test_a_sampler_that_is_not_there_is_refused_with_those_that_are() -> None:
     ratings = assay.simulate("single", n_items=9, n_raters=3, rng=1)
-    with pytest.raises(ArgumentError, match="sampler='numpyro'; valid: nutpie, pymc"):
+    with pytest.raises(ArgumentError, match="`sampler='numpyro'`; valid: nutpie, pymc"):
         assay.fit(ratings, sampler="numpyro")  # type: ignore[arg-type]
     command = ["fit", "r.csv", "--task", "single", "-o", "fit.nc", "--sampler", "numpyro"]
     done = CliRunner().invoke(app, command, env={"COLUMNS": "200"})

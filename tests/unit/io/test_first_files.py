@@ -90,7 +90,7 @@ def test_known_truth_is_not_offered_for_the_answers() -> None:
         }
     )
     said = refused(table, task="single", item="HIT")
-    assert 'labels={"label": "mood"}, if that is right' in said
+    assert '`labels={"label": "mood"}`, if that is right' in said
 
 
 def test_columns_of_other_words_are_no_raters() -> None:
@@ -101,7 +101,7 @@ def test_columns_of_other_words_are_no_raters() -> None:
 
 def test_half_a_key_is_offered_with_the_cluster() -> None:
     said = refused(RETRIEVAL, task="retrieval")
-    assert "['query_id', 'chunk_id']; chunk_id alone if it tells items apart" in said
+    assert "['query_id', 'chunk_id']`; chunk_id alone if it tells items apart" in said
     ratings = read_ratings(RETRIEVAL, task="retrieval", item=["query_id", "chunk_id"])
     assert len(ratings.items) == 3
 
@@ -112,7 +112,7 @@ def test_a_partial_labels_argument_says_what_it_leaves_out() -> None:
         labels={"topically_relevant": "topically_relevant"},
     )  # fmt: skip
     assert any(
-        "labels= leaves out {'misleading': 'misleading'}" in n for n in ratings.accounting.notes
+        "`labels=` leaves out {'misleading': 'misleading'}" in n for n in ratings.accounting.notes
     )
 
 
@@ -206,7 +206,7 @@ def test_places_say_cluster_and_rank_of_items_that_nobody_rated() -> None:
     assert ratings.items["cluster"].tolist() == ["q1", "q1", "q2", "q2"]
     assert not any("no cluster" in note for note in ratings.accounting.notes)
     roles = ratings.accounting.roles.set_index("column")["role"]
-    assert roles["panels= (a DataFrame): rank"] == "rank"
+    assert roles["panels (a DataFrame): rank"] == "rank"
     said = [f.text for f in assay.check(ratings).findings if f.topic == "what can be answered"]
     assert "items stand in ranked lists: metrics at K, MRR and NDCG can be computed" in said
 
@@ -225,7 +225,7 @@ def test_check_asks_about_a_column_called_gold() -> None:
     found = assay.check(read_ratings(table, task="single")).findings
     assert [f.text for f in found if f.level == "warning" and f.topic == "columns"] == [
         "column Gold label sounds like known truth and is not used; if it is, "
-        "truth='Gold label' takes it"
+        "`truth='Gold label'` takes it"
     ]
     told = assay.check(read_ratings(table, task="single", truth="Gold label")).findings
     assert not any("sounds like" in f.text for f in told)
@@ -300,7 +300,7 @@ def test_no_and_yes_in_several_spellings_say_how_to_be_two_classes() -> None:
     ratings = read_ratings(table, task="single")
     assert len(ratings.task.labels[0].classes) == 4
     (note,) = ratings.accounting.notes
-    call = eval(f"dict({note[note.index('classes=') : note.index(' makes')]})")  # the advice works
+    call = eval(f"dict({note[note.index('classes=') : note.index('` makes')]})")  # the advice works
     two = read_ratings(table, task="single", **call)
     assert two.task.labels[0].classes == ("no", "yes")
     assert two.answers.ravel().tolist() == [1, 1, 0, 0]

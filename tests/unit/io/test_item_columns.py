@@ -73,7 +73,7 @@ def test_two_columns_that_could_both_be_it_are_asked_about() -> None:
     once = once.assign(rater=[f"r{n}" for n in range(len(once))])
     said = refusal(once)
     assert "2 columns could be the item: question (6 values), answer_id (12 values)" in said
-    assert "name it: item='question' or item='answer_id'" in said
+    assert "name it: `item='question'` or `item='answer_id'`" in said
     assert len(read(once, item="answer_id").items) == 12
     assert len(read(once, item="question").items) == 6
 
@@ -111,13 +111,13 @@ def test_a_repeated_item_is_told_with_its_column_and_with_what_else_it_could_be(
     table = study(answer_id="Antwort", question="doc").drop(columns="system")
     said = refusal(table)
     assert "the item was taken from doc: its name is recognised" in said
-    assert "no rater would repeat one with item='Antwort'" in said
+    assert "no rater would repeat one with `item='Antwort'" in said
     assert 'replicate="row"' in said
 
 
 def test_a_document_under_several_queries_is_offered_with_its_query() -> None:
     table = study(answer_id="pair", question="query_id", system="doc_id").drop(columns="pair")
-    assert "with item=['query_id', 'doc_id']" in refusal(table)
+    assert "with `item=['query_id', 'doc_id']`" in refusal(table)
 
 
 def test_what_is_asked_is_a_cluster_only_if_it_says_something() -> None:

@@ -274,13 +274,13 @@ def test_words_of_the_truth_are_not_said_to_be_idle() -> None:
     assert "no answer" not in notes(read_ratings(table, task="single", truth="gold", classes=words))
     words["label"]["2"] = "fail"
     said = notes(read_ratings(table, task="single", truth="gold", classes=words))
-    assert "classes= names 2, which no answer to label says" in said
+    assert "`classes=` names 2, which no answer to label says" in said
 
 
 def test_a_proposal_that_leaves_a_class_open_cannot_be_copied() -> None:
     table = BASE.assign(label=["pass", "fail"] * 12, gold=[n % 2 for n in ITEM])
     said = refused(table, truth="gold", classes={"label": {"0": "...", "1": "pass"}})
-    assert "classes= leaves open what '0' means" in said
+    assert "`classes=` leaves open what '0' means" in said
 
 
 def test_a_class_of_the_truth_that_no_answer_says_is_kept_if_it_is_meant() -> None:
@@ -429,9 +429,11 @@ def test_ratings_that_are_repeated_are_no_reason_to_doubt_the_item() -> None:
     assert len(ratings.items) == 12
     trials = again.rename(columns={"round": "trial"})
     said = refused(trials)
-    assert "within trial: replicate='trial' if it numbers repeated ratings, item=" in said
+    assert "within trial: `replicate='trial'` if it numbers repeated ratings, `item=" in said
     runs = again.rename(columns={"round": "language"})
-    assert "item=['item', 'language'] if it is part of what is rated, replicate=" in refused(runs)
+    assert "`item=['item', 'language']` if it is part of what is rated, `replicate=" in refused(
+        runs
+    )
     assert len(read_ratings(trials, task="single", replicate="trial").items) == 12
 
 

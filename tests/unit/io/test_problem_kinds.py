@@ -21,8 +21,8 @@ import pytest
 import assay
 import assay.io
 from assay._util.errors import RatingsError
+from assay.cli.arguments import in_options
 from assay.data.ratings import Ratings
-from assay.display.option_words import in_options
 from assay.io import read_ratings
 
 Call = dict[str, Any]

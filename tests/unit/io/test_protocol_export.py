@@ -90,7 +90,7 @@ def test_the_column_that_may_hold_the_answers_is_offered() -> None:
     said = refused(
         LABEL_STUDIO.drop(columns=["annotation.was_cancelled", "annotation.ground_truth"])
     )
-    assert 'labels={"label": "choice"}, if that is right' in said
+    assert '`labels={"label": "choice"}`, if that is right' in said
 
 
 def test_columns_that_end_in_the_labels_names_are_offered() -> None:
@@ -105,7 +105,7 @@ def test_columns_that_end_in_the_labels_names_are_offered() -> None:
 def test_an_item_is_offered_by_what_stands_in_its_column() -> None:
     table = MTURK.rename(columns={"HITId": "batch", "Input.message_id": "essay"})
     said = refused(table.rename(columns={"Answer.category": "label"}))
-    assert "no rater rates a value twice under item='essay'" in said
+    assert "no rater rates a value twice under `item='essay'" in said
 
 
 def test_a_label_that_is_the_same_everywhere_is_not_the_answer() -> None:

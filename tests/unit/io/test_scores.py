@@ -278,7 +278,7 @@ class TestClassWords:
     def test_a_word_that_nobody_says_is_noted(self) -> None:
         words = {"relevance": {**self.WORDS["relevance"], "perhaps": "partially"}}
         ratings = read_ratings(frame(self.TABLE), task="relevance", classes=words)
-        assert "classes= names perhaps, which no answer to relevance says" in notes(ratings)
+        assert "`classes=` names perhaps, which no answer to relevance says" in notes(ratings)
 
     def test_repeats_are_told_by_class(self) -> None:
         table = frame("item rater relevance\n1 a partly\n1 a partially")

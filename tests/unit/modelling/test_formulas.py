@@ -66,7 +66,7 @@ def test_a_stored_fit_runs_no_code(tmp_path: Path, command: str) -> None:
     done = CliRunner().invoke(cli.app, [named.get(word, word) for word in command.split()])
     assert not made.exists()
     assert done.exit_code == 1
-    assert "formula=" in done.output
+    assert "--formula " in done.output
 
 
 @pytest.mark.filterwarnings("ignore::assay.FitWarning")

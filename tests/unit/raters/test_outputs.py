@@ -414,7 +414,7 @@ def test_consensus_sensitivity_refuses_a_known_reference():
         consensus_sensitivity(fit)
     plain = at_the_truth(assay.simulate("single", n_items=20, rng=1))
     with pytest.raises(
-        FitError, match=r"wrong=\(1\.5,\); they must", check=refusal("argument-number")
+        FitError, match=r"`wrong=\(1\.5,\)`; they must", check=refusal("argument-number")
     ):
         consensus_sensitivity(plain, wrong=(1.5,))
 

@@ -83,6 +83,6 @@ def test_a_mode_cannot_tell_who_is_better(method: str) -> None:
 
 def test_an_unknown_kind_is_refused(retrieval: xr.DataTree) -> None:
     with pytest.raises(
-        ModelError, match="kind='row'; did you mean raw", check=refusal("argument-choice")
+        ModelError, match="`kind='row'`; did you mean raw", check=refusal("argument-choice")
     ):
         compare_raters(retrieval, kind="row")

@@ -66,7 +66,7 @@ def test_the_table_of_scores_has_the_curves_of_its_figure(fit: xr.DataTree) -> N
     table = table_called(scores_section(Material(fit=fit)), "scores")
     heads = {row.cells[0] for row in table.rows if len(row.cells) == 1}
     assert heads == {f"model {n}, label = yes" for n in range(SHOWN_CURVES)}
-    assert "All curves: tables=." in table.note
+    assert "All curves: `tables=`." in table.note
     assert table.frame["rater"].nunique() == RATERS
 
 

@@ -86,7 +86,7 @@ def test_no_gold_no_section_and_few_draws_or_items_a_gap(fit, ratings) -> None:
     quick = {"method": "map", "draws": 5, "chains": 1, "starts": 1, "rng": 1, "progress": False}
     gap = gold_section(Material(fit=assay.fit(ratings, **quick)))
     assert isinstance(gap, Gap)
-    assert gap.enable == "method='nuts'"
+    assert gap.enable == "`method='nuts'`"
     short = fit.isel(chain=[0], draw=slice(0, 24))
     short.attrs = fit.attrs
     gap = gold_section(Material(fit=short))

@@ -263,7 +263,7 @@ def test_fits_without_them_have_no_such_sections(plain: xr.DataTree) -> None:
     assert scores_section(material) is None
     gap = left_out_section(material)
     assert isinstance(gap, Gap)
-    assert gap.enable == "method='nuts'"
+    assert gap.enable == "`method='nuts'`"
 
 
 def test_the_page_has_the_sections_and_their_tables(drifting: xr.DataTree, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import xarray as xr
 
 import assay
 from assay._util.errors import FitError, ModelError, UnknownNameError
+from assay.cli.arguments import in_options
 from assay.fits.datatree import structure_of
 from assay.fits.simulate import simulate
 from assay.modelling.structure import used_priors
@@ -71,7 +72,7 @@ def material(fit: xr.DataTree) -> Material:
 
 @pytest.fixture(scope="module")
 def page(material: Material) -> Page:
-    return make_page(material)
+    return reworded(make_page(material), in_options)
 
 
 @pytest.fixture(scope="module")
@@ -159,11 +160,11 @@ def test_what_could_not_run_is_listed_with_its_key(page: Page) -> None:
         assert key in said
 
 
-def test_without_a_command_arguments_are_named_and_not_options(fit: xr.DataTree) -> None:
+def test_arguments_are_named_and_not_options(fit: xr.DataTree) -> None:
     plain = make_page(Material(fit=fit, budget=False))
     said = texts(section(plain, "gaps")) + texts(section(plain, "data"))
-    assert "(truth=)" in said
-    assert "unlock it with group=" in said
+    assert "(`truth=`)" in said
+    assert "unlock it with `group=`" in said
     assert not re.search(r"--[a-z]", said)
 
 

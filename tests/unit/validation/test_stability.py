@@ -356,7 +356,7 @@ def only_the_kernel(fit, kinds):
 
 def test_stability_of_what_there_is_not(retrieval_fit, fit):
     with pytest.raises(
-        ModelError, match="of='system'; did you mean systems", check=refusal("argument-choice")
+        ModelError, match="`of='system'`; did you mean systems", check=refusal("argument-choice")
     ):
         stability(fit, of="system")
 

@@ -53,7 +53,7 @@ class Joint(WholeFamily):
         if len(task.labels) < 2:
             raise ModelError(
                 f"joint is about answers to several labels; task {task.name} has one. Use "
-                "raters='hierarchical'",
+                "`raters='hierarchical'`",
                 code="family-unfit",
             )
 

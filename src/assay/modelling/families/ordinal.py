@@ -55,7 +55,7 @@ class Ordinal(Family):
                 raise ModelError(
                     f"ordinal needs ordered classes; label {label.name} has {len(label.classes)} "
                     "classes without order. Write `ordered = true` under the label in the task "
-                    "file, or use raters='hierarchical'",
+                    "file, or use `raters='hierarchical'`",
                     code="family-unfit",
                     numbers={"classes": len(label.classes)},
                 )

@@ -44,9 +44,9 @@ def layered_groups(
         if named:
             raise ModelError(
                 "perception needs to know whose truth is meant: without it, what a group "
-                "misperceives cannot be told from what is true. Give reference='gold' (known truth "
-                "of some items), the name of a rater group whose consensus counts as the truth, or "
-                "reference='groups' (what three rater groups or more agree on)",
+                "misperceives cannot be told from what is true. Give `reference='gold'` (known "
+                "truth of some items), the name of a rater group whose consensus counts as the "
+                "truth, or `reference='groups'` (what three rater groups or more agree on)",
                 code="perception-without-reference",
             )
         return ()
@@ -59,8 +59,8 @@ def layered_groups(
         if alone:
             raise ModelError(
                 f"no item has ratings of two raters of the group {alone[0]!r}: with "
-                f"reference={GROUPS!r}, what it misperceives cannot be told from their own errors. "
-                "Leave perception out of its recipe",
+                f"`reference={GROUPS!r}`, what it misperceives cannot be told from their own "
+                "errors. Leave perception out of its recipe",
                 code="reference-too-few-items",
             )
         return tuple(name for name in groups if name in meeting)
@@ -92,8 +92,8 @@ def check_reference(ratings: Ratings, reference: str | None) -> None:
     if reference == GOLD:
         if enough < ENOUGH:
             raise ModelError(
-                f"reference={GOLD!r} needs the known truth of at least {ENOUGH} items; {enough} "
-                "have it. Give it by truth= when reading, or use reference=None"
+                f"`reference={GOLD!r}` needs the known truth of at least {ENOUGH} items; {enough} "
+                "have it. Give it by `truth=` when reading, or use `reference=None`"
                 + _namesake(reference, sizes),
                 code="reference-too-few-items",
                 numbers={"items": enough, "needed": ENOUGH},
@@ -102,20 +102,21 @@ def check_reference(ratings: Ratings, reference: str | None) -> None:
     if reference == GROUPS:
         if not groups_tell(ratings):
             raise ModelError(
-                f"reference={GROUPS!r} needs {ENOUGH} items that {WITNESSES} rater groups rated, "
+                f"`reference={GROUPS!r}` needs {ENOUGH} items that {WITNESSES} rater groups rated, "
                 "and one group of whom two raters rated one item; there "
                 f"{does(enough, 'are')} {counted(enough, 'such item')} and "
                 f"{counted(len(first_meetings(ratings)), 'such group')} of {len(sizes)}. Name "
-                "the groups by group= when reading; of two, the one whose consensus counts as "
-                "the truth; or use reference=None (one consensus)" + _namesake(reference, sizes),
+                "the groups by `group=` when reading; of two, the one whose consensus counts as "
+                "the truth; or use `reference=None` (one consensus)" + _namesake(reference, sizes),
                 code="reference-too-few-items",
                 numbers={"items": enough, "needed": ENOUGH},
             )
         return
     if enough < ENOUGH:
         raise ModelError(
-            f"reference={reference!r} needs at least {ENOUGH} items that this group rated twice or "
-            f"more and others rated too; there are {enough}. Use reference=None (one consensus)",
+            f"`reference={reference!r}` needs at least {ENOUGH} items that this group rated twice "
+            f"or more and others rated too; there are {enough}. Use `reference=None` (one "
+            "consensus)",
             code="reference-too-few-items",
             numbers={"items": enough, "needed": ENOUGH},
         )
@@ -131,7 +132,7 @@ def _namesake(reference: str, sizes: Mapping[str, int]) -> str:
 def _require_group(reference: str, groups: Collection[str]) -> None:
     if reference not in groups:
         raise ModelError(
-            f"reference={reference!r} is no rater group; "
+            f"`reference={reference!r}` is no rater group; "
             f"{suggest(reference, list(dict.fromkeys([GOLD, GROUPS, *groups])))}",
             code="unknown-group",
         )

@@ -79,7 +79,7 @@ class Prevalence(ABC):
         contexts = self.design.contexts
         if contexts * len(self.log_weight) * len(self.space.states) > MAX_TABLE:
             raise ModelError(
-                f"formula={formula!r} tells {contexts:,} kinds of items apart, too many for one "
+                f"`formula={formula!r}` tells {contexts:,} kinds of items apart, too many for one "
                 "table of prevalences; round or cut its columns, so that items share their values",
                 code="too-many-contexts",
                 numbers={"contexts": contexts},

@@ -89,17 +89,17 @@ def _columns(formula: str, items: pd.DataFrame) -> pd.DataFrame:
         if name not in items.columns:
             there = ", ".join(str(column) for column in items.columns)
             raise ModelError(
-                f"formula={cut(formula)} reads {name!r}, which the items do not have (they have "
-                f"{there}); read it with the ratings: covariates={named!r}. "
+                f"`formula={cut(formula)}` reads {name!r}, which the items do not have (they have "
+                f"{there}); read it with the ratings: `covariates={named!r}`. "
                 "System and rank have effects without a formula",
                 code="formula-unknown-column",
             )
         blank = items[name].isna() | (items[name].astype("str") == "")
         if blank.any():
             raise ModelError(
-                f"formula={cut(formula)}: {int(blank.sum())} of {len(items)} items have no {name}, "
-                f"e.g. {str(items.index[blank][0])!r}; fill it in, or give them a class of their "
-                "own",
+                f"`formula={cut(formula)}`: {int(blank.sum())} of {len(items)} items have no "
+                f"{name}, e.g. {str(items.index[blank][0])!r}; fill it in, or give them a class of "
+                "their own",
                 code="formula-data",
                 numbers={"items": int(blank.sum()), "of": len(items)},
             )
@@ -134,7 +134,7 @@ def _groupings(found: Any, formula: str) -> dict[str, tuple[tuple[str, ...], Int
         slope, _, factor = str(name).partition("|")
         if slope != "1":
             raise ModelError(
-                f"formula={cut(formula)}: the effect of {slope} by {factor} is not available; "
+                f"`formula={cut(formula)}`: the effect of {slope} by {factor} is not available; "
                 f"write (1 | {factor}) for levels alone, or {slope} * {factor}",
                 code="formula-term",
             )

@@ -181,7 +181,7 @@ def agreement(
     require_ratings(
         "agreement", ratings,
         instead="a fit stands beside the ratings that it was made from: "
-        "assay.agreement(ratings, fit=fit)",
+        "`assay.agreement(ratings, fit=fit)`",
     )  # fmt: skip
     require_level(level)
     require_count("draws", draws)

@@ -37,8 +37,8 @@ Values = NDArray[np.float64]
 
 
 POPULATION = (
-    "estimand='population' counts them in the measures of all items, such as precision and auroc, "
-    f"if there are at least {MIN_CLUSTERS} clusters"
+    "`estimand='population'` counts them in the measures of all items, such as precision and "
+    f"auroc, if there are at least {MIN_CLUSTERS} clusters"
 )
 
 
@@ -109,10 +109,10 @@ def item_weights(
         )
         uneven = len(design_range(design, place if by_cluster else np.zeros_like(place)))
         raise ModelError(
-            f"estimand='population' needs by='cluster' and at least {MIN_CLUSTERS} clusters (there "
-            f"are {count}; strata beyond the first take one each): with fewer the Bayesian "
+            f"`estimand='population'` needs `by='cluster'` and at least {MIN_CLUSTERS} clusters "
+            f"(there are {count}; strata beyond the first take one each): with fewer the Bayesian "
             "bootstrap is too narrow; "
-            + (MEND if uneven else "use estimand='finite', which is about these items"),
+            + (MEND if uneven else "use `estimand='finite'`, which is about these items"),
             code="few-clusters",
             numbers={"clusters": len(names), "needed": MIN_CLUSTERS},
         )
@@ -179,7 +179,7 @@ def weights_ignored(
         return [], ""
     head = f"Design weights differ within rankings (from {ends[0]:g} to {ends[1]:g})"
     if estimand == "finite":
-        return ignoring, f"{head}, and estimand='finite' counts all items alike: {POPULATION}."
+        return ignoring, f"{head}, and `estimand='finite'` counts all items alike: {POPULATION}."
     return ignoring, f"{head}, and orders cannot count them."
 
 
@@ -264,7 +264,7 @@ def blind_words(truth: Truth, scored: Scored) -> str:
     return (
         "The fit has not seen these scores, and two draws of its truth differ on "
         f"{100 * apart:.0f} % of the items: measures lean towards those of scores that tell "
-        "nothing. informed=True draws the labels given the scores; a fit of ratings with the "
+        "nothing. `informed=True` draws the labels given the scores; a fit of ratings with the "
         "scores knows them."
     )
 

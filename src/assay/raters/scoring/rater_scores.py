@@ -245,7 +245,7 @@ def _left_out(single: int, rankings: int) -> str:
         return ""
     return (
         f"{single} of {rankings} rankings hold one scored item, whose order says nothing of the "
-        "scores: they are left out. by=None ranks all items together."
+        "scores: they are left out. `by=None` ranks all items together."
     )
 
 
@@ -319,7 +319,7 @@ def score_table(
         named = {name: name for name in names_given("scores", scores, what="rater")}
     if not named:
         raise ModelError(
-            "scores={} names no rater; give the scores of at least one", code="scores-table"
+            "`scores={}` names no rater; give the scores of at least one", code="scores-table"
         )
     parts = []
     for rater, own in named.items():

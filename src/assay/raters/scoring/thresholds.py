@@ -70,7 +70,7 @@ def threshold_sweep(
         raise ModelError(
             f"design weights differ within clusters (from {ends[0]:g} to {ends[1]:g}), and a sweep "
             "counts all items alike: it would be about the sample alone. One threshold at a time, "
-            f"score_rater(..., threshold=0.5, estimand='population') counts them. {MEND}",
+            f"`score_rater(..., threshold=0.5, estimand='population')` counts them. {MEND}",
             code="uneven-design-weights",
             numbers={"lowest": ends[0], "highest": ends[1]},
         )

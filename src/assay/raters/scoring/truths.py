@@ -95,7 +95,7 @@ def read_truth(
     """
     if label is not None and not isinstance(label, str):
         raise ArgumentError(
-            f"label={written(label)}; it must be the name of a label", code="argument-names"
+            f"`label={written(label)}`; it must be the name of a label", code="argument-names"
         )
     if isinstance(source, Ratings):
         truth = _of_ratings(source, label)
@@ -129,8 +129,8 @@ def _of_ratings(ratings: Ratings, label: str | None) -> Truth:
     chosen, codes = ratings.task.labels[place], ratings.truth[:, place]
     if (codes < 0).all():
         raise RatingsError(
-            f"these ratings know the truth of {chosen.name!r} for no item; read them with truth=, "
-            "or fit them and score against the fit",
+            f"these ratings know the truth of {chosen.name!r} for no item; read them with "
+            "`truth=`, or fit them and score against the fit",
             code="no-known-truth",
         )
     return _with_ratings(ratings, chosen, codes[None], (1, 1), "known truth")
@@ -158,7 +158,7 @@ def _choose(names: Sequence[str], label: str | None) -> int:
     """Return the position of the label that is meant."""
     if label is None and len(names) > 1:
         raise ModelError(
-            f"which label? name one with label=: {', '.join(names)}", code="which-label"
+            f"which label? name one with `label=`: {', '.join(names)}", code="which-label"
         )
     if label is None:
         return 0
@@ -236,7 +236,7 @@ def _plain(
 def _with_clusters(truth: Truth, clusters: Mapping[Any, Any] | pd.Series) -> Truth:
     if not isinstance(clusters, pd.Series | Mapping):
         raise ArgumentError(
-            f"clusters={written(clusters)}; give a dictionary or a Series from item to cluster",
+            f"`clusters={written(clusters)}`; give a dictionary or a Series from item to cluster",
             code="argument-type",
         )
     named: dict[str, Hashable] = {str(k): v for k, v in clusters.items()}
@@ -295,8 +295,8 @@ def positive_classes(truth: Truth, positive: str | Sequence[str] | None) -> NDAr
     if positive is None:
         if len(names) != 2:
             raise ModelError(
-                f"{truth.label!r} has the classes {', '.join(names)}; say with positive= which of "
-                "them count as positive",
+                f"{truth.label!r} has the classes {', '.join(names)}; say with `positive=` which "
+                "of them count as positive",
                 code="positive-classes",
                 numbers={"classes": len(names)},
             )
@@ -312,7 +312,7 @@ def positive_classes(truth: Truth, positive: str | Sequence[str] | None) -> NDAr
         chosen = np.arange(len(names)) >= names.index(positive)
     if chosen.all() or not chosen.any():
         raise ModelError(
-            f"positive={positive!r} leaves nothing to tell apart: {', '.join(names)}",
+            f"`positive={positive!r}` leaves nothing to tell apart: {', '.join(names)}",
             code="positive-classes",
         )
     return chosen
@@ -346,7 +346,7 @@ def class_gains(
         return class_grades(truth, positive)
     if not isinstance(gains, Mapping):
         raise ModelError(
-            f"gains={written(gains)}; it must be a dictionary from class to gain, e.g. "
+            f"`gains={written(gains)}`; it must be a dictionary from class to gain, e.g. "
             f"{{{truth.classes[-1]!r}: 1}}",
             code="gains-argument",
         )

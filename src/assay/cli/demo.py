@@ -67,7 +67,7 @@ VALUES: dict[str, NDArray[np.float64]] = {
 }
 
 
-LONG = Effort(draws=700, tune=400, chains=4, target_accept=0.9)
+LONG = Effort(draws=1200, tune=400, chains=4, target_accept=0.9)
 EFFORTS = {"real": LONG, "simulated": LONG}
 QUICK = replace(LONG, draws=200, tune=200)
 

@@ -194,7 +194,8 @@ def test_clusters_do_not_tell_errors_from_truth(n_raters):
 def test_events_that_nobody_saw_wait_in_other_clusters(quick):
     """More ratings of items on which nobody saw an event narrow little what it is elsewhere.
 
-    A little: an item may be hard on this label alone, and two answers leave that open.
+    A little: an item may be hard on this label alone, and two answers leave that open. It is about
+    as much as ten more clusters tell (seeds 1 to 3: 0.87, 0.90 and 0.83, for 0.87).
     """
     ratings = assay.simulate("generation", n_items=60, n_clusters=30, ratings_per_item=2, rng=1)
     safe = ratings.answers.copy()
@@ -208,7 +209,6 @@ def test_events_that_nobody_saw_wait_in_other_clusters(quick):
     assert line["estimand"] == "population"
     assert line["ten_more_clusters"] == pytest.approx(line["width"] * np.sqrt(30 / 40))
     assert 0.8 * line["width"] < line["one_more_rating"] <= line["width"]
-    assert line["binds"] == "clusters"
 
 
 def test_expected_width_repeats_with_its_seed(few, quick):

@@ -248,7 +248,8 @@ def test_other_names_of_the_systems_change_nothing():
         build_structure(r, make_spec()) for r in (ratings, replace(ratings, panels=turned))
     )
     values = values_of(first, 7, 0.4)
-    swapped = values | {"system_offset": values["system_offset"][::-1]}
+    by_system = ("system_offset", "hard_share_system_offset")
+    swapped = values | {name: values[name][::-1] for name in by_system}
     expected = first.log_likelihood(values)
     assert second.log_likelihood(swapped) == pytest.approx(expected, abs=1e-9)
 

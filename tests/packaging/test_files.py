@@ -56,7 +56,9 @@ def pins() -> dict[str, str]:
 def requirements() -> list[Requirement]:
     """What the package and its groups ask for, extras aside."""
     data = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    groups = [line for group in data["dependency-groups"].values() for line in group]
+    # Peers that a benchmark is held against are not installed with the rest.
+    found = (lines for name, lines in data["dependency-groups"].items() if name != "bench")
+    groups = [line for lines in found for line in lines]
     lines = data["project"]["dependencies"] + [g for g in groups if isinstance(g, str)]
     return [Requirement(line) for line in lines]
 

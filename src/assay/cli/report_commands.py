@@ -26,7 +26,6 @@ from assay.cli.options import (
 from assay.cli.program import command
 from assay.cli.shell import say, say_doubts, show, this_command
 from assay.cli.tables import records_of
-from assay.inference.diagnostics import fit_warnings
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -98,6 +97,8 @@ def report(
 
 def _report_json(material: "Material", page: "Page", output: Path) -> str:
     """Return what a program asks of a report: where it is, its findings, and the verdicts."""
+    from assay.inference.diagnostics import fit_warnings
+
     told = {
         "report": str(output),
         "findings": [finding.to_dict() for finding in page.findings],

@@ -120,7 +120,7 @@ def written_prior(value: Any) -> str:
 
     Examples
     --------
-    >>> written(0.1), written([[8, 2.0], [1, 9]]), written({"a": 1})
+    >>> written_prior(0.1), written_prior([[8, 2.0], [1, 9]]), written_prior({"a": 1})
     ('0.1', '[[8, 2], [1, 9]]', "{'a': 1}")
     """
     if isinstance(value, Mapping):

@@ -1,0 +1,283 @@
+"""The table of the zoo: coverage with exact bounds, widths, errors, P(A > B), silent misses.
+
+    python -m benchmarks zoo_table
+    python -m benchmarks zoo_table --recipe "hierarchical + item_difficulty" --file other.csv
+
+Reads ``results/zoo.csv``, prints the table and writes ``results/zoo_table.csv``. Bounds are those
+of Clopper and Pearson (1934) at 95 %, in which each set counts once, however many intervals it has.
+A miss is silent if no finding or warning, and no mark at a number, has a code that names the fault
+(``named_by`` of the world); codes are kept with each set, so that the table can be made again. In
+worlds without a fault, a code that names one elsewhere is a false alarm.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.stats import beta
+
+from benchmarks.worlds.zoo import KEY, PARTS
+from benchmarks.worlds.zoo_worlds.catalogue import ZOO
+
+RESULTS = Path(__file__).resolve().parent / "results"
+GROUP = ["world", "recipe", "method"]
+SURE = 0.95
+RESAMPLES = 2000
+EQUAL = 1e-9
+COUNTED = ("check:warning", "check:problem", "fit:warning", "mark:note", "mark:warning")
+"""Where, and at which level, a code has to stand so that a reader hears of it."""
+
+
+NAMING = frozenset().union(*(world.named_by for world in ZOO.values()))
+"""All codes that name a fault of some world."""
+
+
+def exact_bounds(hits: float, count: float, level: float = 0.95) -> tuple[float, float]:
+    """Clopper-Pearson interval of a share; ``hits`` need not be whole.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in exact_bounds(0, 20)]
+    [0.0, 0.168]
+    """
+    if not count:
+        return 0.0, 1.0
+    tail = (1 - level) / 2
+    lower = beta.ppf(tail, hits, count - hits + 1) if hits > 0 else 0.0
+    upper = beta.ppf(1 - tail, hits + 1, count - hits) if hits < count else 1.0
+    return float(lower), float(upper)
+
+
+def heard(codes: str) -> set[str]:
+    """Return the codes that a reader hears of, of a set's ``origin:level:code``."""
+    said = [code.rpartition(":") for code in codes.split()]
+    return {code for place, _, code in said if place in COUNTED}
+
+
+def scored(table: pd.DataFrame) -> pd.DataFrame:
+    """Add hits, widths and errors of model, vote and oracle to each line, and whether it spoke."""
+    t = table.copy()
+    for name in ("model", "vote", "oracle"):
+        for part in PARTS:
+            low, high, true = (
+                t[f"{name}_{part}_lower"],
+                t[f"{name}_{part}_upper"],
+                t[f"truth_{part}"],
+            )
+            # Ends are rounded in the file.
+            t[f"{name}_{part}_hit"] = (low <= true + 1e-4) & (true <= high + 1e-4)
+            t[f"{name}_{part}_width"] = high - low
+            t[f"{name}_{part}_square"] = (t[f"{name}_{part}_value"] - true) ** 2
+        t[f"{name}_hit"] = (t[f"{name}_a_hit"] * 1.0 + t[f"{name}_b_hit"]) / 2
+        t[f"{name}_width"] = (t[f"{name}_a_width"] + t[f"{name}_b_width"]) / 2
+        t[f"{name}_square"] = (t[f"{name}_a_square"] + t[f"{name}_b_square"]) / 2
+    t["misses"] = 3 - t[[f"model_{part}_hit" for part in PARTS]].sum(axis=1)
+    pairs = zip(t["world"], t["codes"].fillna(""), strict=True)
+    t["spoke"] = [bool(heard(codes) & ZOO[world].named_by) for world, codes in pairs]
+    return t
+
+
+def line(lines: pd.DataFrame, rng: np.random.Generator) -> dict[str, float]:
+    """Sum up the scored lines of a world (or of several) and a recipe."""
+    by_set = lines.groupby(["world", "seed", "set"])
+    sets = by_set.ngroups
+    found: dict[str, float] = {"sets": sets}
+    for column, part in (("value", ""), ("difference", "d_")):
+        share = by_set[f"model_{part}hit"].mean().mean()
+        lower, upper = exact_bounds(share * sets, sets)
+        found |= {
+            f"coverage_{column}": share,
+            f"coverage_{column}_lower": lower,
+            f"coverage_{column}_upper": upper,
+            f"vote_coverage_{column}": by_set[f"vote_{part}hit"].mean().mean(),
+            f"oracle_coverage_{column}": by_set[f"oracle_{part}hit"].mean().mean(),
+            f"width_{column}": lines[f"model_{part}width"].mean(),
+            f"width_{column}_by_oracle": ratio(lines, f"{part}width", "oracle"),
+            f"width_{column}_by_vote": ratio(lines, f"{part}width", "vote"),
+            **rmse(by_set, part, column, rng),
+        }
+    once = by_set.first()
+    for name in ("model", "vote", "oracle"):
+        found[f"accuracy_{name}"] = once[f"{name}_accuracy"].mean()
+        found[f"log_loss_{name}"] = once[f"{name}_log_loss"].mean()
+    found |= chances(lines) | silence(lines)
+    found["seconds"] = once["seconds"].mean()
+    return found
+
+
+def ratio(lines: pd.DataFrame, column: str, other: str) -> float:
+    """Mean width of the model over that of another."""
+    return float(lines[f"model_{column}"].mean() / lines[f"{other}_{column}"].mean())
+
+
+def rmse(by_set, part: str, column: str, rng: np.random.Generator) -> dict[str, float]:
+    """RMSE, and its ratio to the vote's with the 95 % ends of a bootstrap of whole sets."""
+    pair = by_set[[f"model_{part}square", f"vote_{part}square"]].mean().to_numpy()
+    times = rng.multinomial(len(pair), np.full(len(pair), 1 / len(pair)), RESAMPLES)
+    again = times @ pair
+    ratios = np.sqrt(again[:, 0] / np.maximum(again[:, 1], 1e-300))
+    lower, upper = np.quantile(ratios, [0.025, 0.975])
+    mean = pair.mean(axis=0)
+    return {
+        f"rmse_{column}": float(np.sqrt(mean[0])),
+        f"rmse_{column}_by_vote": float(np.sqrt(mean[0] / mean[1])),
+        f"rmse_{column}_by_vote_lower": float(lower),
+        f"rmse_{column}_by_vote_upper": float(upper),
+    }
+
+
+def chances(lines: pd.DataFrame) -> dict[str, float]:
+    """How often P(A > B) in the population is beyond .95, and then of the wrong sign.
+
+    Where the systems are equal in the population, a calibrated P is beyond .95 in 10 % of the sets.
+    """
+    told = lines[lines["p_greater"].notna()]
+    sure = (told["p_greater"] - 0.5).abs() > SURE - 0.5
+    equal = told["population_d"].abs() < EQUAL
+    wrong = sure & ~equal & ((told["p_greater"] > 0.5) != (told["population_d"] > 0))
+    differ = told[~equal]
+    stated = (differ["p_greater"] - 0.5).abs() + 0.5
+    right = (differ["p_greater"] > 0.5) == (differ["population_d"] > 0)
+    lower, upper = exact_bounds(int(wrong.sum()), int((sure & ~equal).sum()))
+    return {
+        "p_told": len(told),
+        "sure": sure.mean(),
+        "sure_differ": int((sure & ~equal).sum()),
+        "sure_wrong_sign": share(wrong.sum(), (sure & ~equal).sum()),
+        "sure_wrong_sign_lower": lower,
+        "sure_wrong_sign_upper": upper,
+        "equal": int(equal.sum()),
+        "sure_where_equal": share((sure & equal).sum(), equal.sum()),
+        "overconfidence": float((stated - right).mean()) if len(differ) else np.nan,
+    }
+
+
+def silence(lines: pd.DataFrame) -> dict[str, float]:
+    """Share of the missed intervals of which nothing named the fault."""
+    by_set = ["world", "seed", "set"]
+    at_fault = lines[lines["world"].map(lambda world: bool(ZOO[world].named_by))]
+    fault_free = lines[~lines["world"].isin(at_fault["world"])].groupby(by_set)["codes"].first()
+    alarms = [bool(heard(codes) & NAMING) for codes in fault_free.fillna("")]
+    missed = at_fault[at_fault["misses"] > 0]
+    silent = missed.loc[~missed["spoke"], "misses"].sum()
+    total = missed["misses"].sum()
+    sets = missed.groupby(by_set).ngroups
+    part = share(silent, total)
+    lower, upper = exact_bounds((0 if np.isnan(part) else part) * sets, sets)
+    return {
+        "misses": int(total),
+        "silent": part,
+        "silent_lower": lower,
+        "silent_upper": upper,
+        "spoke": at_fault.groupby(by_set)["spoke"].first().mean(),
+        "fault_free": len(alarms),
+        "false_alarms": share(sum(alarms), len(alarms)),
+    }
+
+
+def share(part: float, whole: float) -> float:
+    """Return a share; NaN of nothing."""
+    return float(part / whole) if whole else float("nan")
+
+
+def summary(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a line per world and recipe, and one for all knowable worlds and all others."""
+    fitted = table[table["model_a_value"].notna()]
+    marked = scored(fitted).assign(knowable=fitted["world"].map(lambda w: ZOO[w].knowable))
+    return pd.DataFrame(list(_lines(marked)))
+
+
+def _lines(marked: pd.DataFrame) -> Iterator[dict[str, object]]:
+    rng = np.random.default_rng(1)
+    order = {name: place for place, name in enumerate(ZOO)}
+    for keys, lines in sorted(
+        marked.groupby(GROUP), key=lambda pair: (pair[0][1:], order[pair[0][0]])
+    ):
+        knowable = bool(lines["knowable"].iloc[0])
+        yield {**dict(zip(GROUP, keys, strict=True)), "knowable": knowable, **line(lines, rng)}
+    for (recipe, method, knowable), lines in marked.groupby(["recipe", "method", "knowable"]):
+        name = "all knowable" if knowable else "all others"
+        keys = {"world": name, "recipe": recipe, "method": method, "knowable": knowable}
+        yield {**keys, **line(lines, rng)}
+
+
+def shown(table: pd.DataFrame) -> str:
+    """Write the table of each recipe for a page."""
+    parts = []
+    for (recipe, method), lines in table.groupby(["recipe", "method"], sort=False):
+        head = f"`{recipe}`, {method}, {sets_of(lines)}"
+        rows = [HEADER, "|" + "---|" * HEADER.count(" | ") + "---|"]
+        rows += [row(entry) for _, entry in lines.iterrows()]
+        parts.append("\n".join([head, "", *rows]))
+    return "\n\n".join(parts)
+
+
+HEADER = (
+    "| world | knowable | coverage of values (vote) | coverage of differences (vote) | "
+    "width / oracle | width / vote | RMSE / vote | accuracy (vote) | log loss (vote, oracle) | "
+    "sure, wrong sign | sure where equal | silent misses | false alarms |"
+)
+
+
+def sets_of(lines: pd.DataFrame) -> str:
+    """Say how many sets there are of each world."""
+    own = lines.loc[~lines["world"].str.startswith("all "), "sets"]
+    low, high = int(own.min()), int(own.max())
+    return f"{low} sets a world" if low == high else f"{low} to {high} sets a world"
+
+
+def row(entry: pd.Series) -> str:
+    """Write a line of the table."""
+
+    def bounds(name: str) -> str:
+        return f"{entry[f'{name}_lower']:.2f}–{entry[f'{name}_upper']:.2f}"
+
+    cells = [
+        str(entry["world"]).replace("_", " "),
+        "yes" if entry["knowable"] else "no",
+        *(
+            f"{entry[f'coverage_{kind}']:.2f} [{bounds(f'coverage_{kind}')}] "
+            f"({entry[f'vote_coverage_{kind}']:.2f})"
+            for kind in ("value", "difference")
+        ),
+        f"{entry['width_value_by_oracle']:.1f}",
+        f"{entry['width_value_by_vote']:.1f}",
+        f"{entry['rmse_value_by_vote']:.2f} [{bounds('rmse_value_by_vote')}]",
+        f"{entry['accuracy_model']:.3f} ({entry['accuracy_vote']:.3f})",
+        f"{entry['log_loss_model']:.2f} "
+        f"({entry['log_loss_vote']:.2f}, {entry['log_loss_oracle']:.2f})",
+        of(entry["sure_wrong_sign"], entry["sure_differ"]),
+        of(entry["sure_where_equal"], entry["equal"]),
+        of(entry["silent"], entry["misses"]),
+        of(entry["false_alarms"], entry["fault_free"]),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def of(part: float, whole: float) -> str:
+    """Write a share and of how many."""
+    return "–" if not whole else f"{part:.2f} of {int(whole)}"
+
+
+def main() -> None:
+    """Make the table from the file."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--recipe", action="append", help="recipes; all of the file if none")
+    parser.add_argument("--file", type=Path, default=RESULTS / "zoo.csv")
+    chosen = parser.parse_args()
+    table = pd.read_csv(chosen.file).drop_duplicates([*KEY, "metric"])
+    if chosen.recipe:
+        table = table[table["recipe"].isin(chosen.recipe)]
+    found = summary(table)
+    place = chosen.file.with_name(f"{chosen.file.stem}_table.csv")
+    found.to_csv(place, index=False, float_format="%.4g")
+    sys.stdout.write(f"{shown(found)}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -47,11 +47,11 @@ def draw_study(world: World, seed: int, number: int) -> Study:
     return world.draw(rng, world.sizes)
 
 
-def read(study: Study, **other: Any) -> assay.Ratings:
+def read(study: Study) -> assay.Ratings:
     """Read the ratings as a user would."""
     ranked = {"rank": "rank", "panel": ["query", "system"]} if study.sizes.places > 1 else {}
     places = {"item": "item", "rater": "rater", "cluster": "query", "system": "system"}
-    return assay.read_ratings(study.frame, task=study.task, **places, **ranked, **other)
+    return assay.read_ratings(study.frame, task=study.task, **places, **ranked)
 
 
 def choices(recipe: str) -> dict[str, Any]:
@@ -140,8 +140,7 @@ def fitted_lines(
 ) -> pd.DataFrame:
     """Fit a recipe: a line per metric, and what was said of the numbers."""
     chosen = choices(recipe)
-    reading = dict(study.reading)
-    ratings = read(study, **reading)
+    ratings = read(study)
     codes = [f"check:{f.level}:{f.code}" for f in assay.check(ratings).at_least("note")]
     started = time.perf_counter()
     with warnings.catch_warnings():

@@ -6,7 +6,7 @@
 Reads ``results/zoo.csv``, prints the table and writes ``results/zoo_table.csv``. Bounds are those
 of Clopper and Pearson (1934) at 95 %, in which each set counts once, however many intervals it has.
 A miss is silent if no finding or warning, and no mark at a number, has a code that names the fault
-(``named_by`` of the world); codes are kept with each set, so that the table can be made again. In
+(``zoo_worlds/naming.py``); codes are kept with each set, so that the table can be made again. In
 worlds without a fault, a code that names one elsewhere is a false alarm.
 """
 
@@ -21,6 +21,7 @@ from scipy.stats import beta
 
 from benchmarks.worlds.zoo import KEY, PARTS
 from benchmarks.worlds.zoo_worlds.catalogue import ZOO
+from benchmarks.worlds.zoo_worlds.naming import NAMED_BY, NAMING
 
 RESULTS = Path(__file__).resolve().parent / "results"
 GROUP = ["world", "recipe", "method"]
@@ -29,10 +30,6 @@ RESAMPLES = 2000
 EQUAL = 1e-9
 COUNTED = ("check:warning", "check:problem", "fit:warning", "mark:note", "mark:warning")
 """Where, and at which level, a code has to stand so that a reader hears of it."""
-
-
-NAMING = frozenset().union(*(world.named_by for world in ZOO.values()))
-"""All codes that name a fault of some world."""
 
 
 def exact_bounds(hits: float, count: float, level: float = 0.95) -> tuple[float, float]:
@@ -76,7 +73,7 @@ def scored(table: pd.DataFrame) -> pd.DataFrame:
         t[f"{name}_square"] = (t[f"{name}_a_square"] + t[f"{name}_b_square"]) / 2
     t["misses"] = 3 - t[[f"model_{part}_hit" for part in PARTS]].sum(axis=1)
     pairs = zip(t["world"], t["codes"].fillna(""), strict=True)
-    t["spoke"] = [bool(heard(codes) & ZOO[world].named_by) for world, codes in pairs]
+    t["spoke"] = [bool(heard(codes) & NAMED_BY.get(world, frozenset())) for world, codes in pairs]
     return t
 
 
@@ -158,8 +155,8 @@ def chances(lines: pd.DataFrame) -> dict[str, float]:
 def silence(lines: pd.DataFrame) -> dict[str, float]:
     """Share of the missed intervals of which nothing named the fault."""
     by_set = ["world", "seed", "set"]
-    at_fault = lines[lines["world"].map(lambda world: bool(ZOO[world].named_by))]
-    fault_free = lines[~lines["world"].isin(at_fault["world"])].groupby(by_set)["codes"].first()
+    at_fault = lines[lines["world"].isin(NAMED_BY)]
+    fault_free = lines[~lines["world"].isin(NAMED_BY)].groupby(by_set)["codes"].first()
     alarms = [bool(heard(codes) & NAMING) for codes in fault_free.fillna("")]
     missed = at_fault[at_fault["misses"] > 0]
     silent = missed.loc[~missed["spoke"], "misses"].sum()

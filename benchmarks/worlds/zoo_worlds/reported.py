@@ -1,9 +1,10 @@
 """Ten worlds in which a model that asks nothing of them was surer than a vote, and wrong."""
 
 from itertools import product
+from typing import Any
 
 import numpy as np
-from scipy.special import expit, logsumexp
+from scipy.special import expit, logit, logsumexp
 from scipy.stats import norm
 
 from benchmarks.worlds.zoo_worlds.study import (
@@ -27,8 +28,13 @@ Rng = np.random.Generator
 MISREAD = 0.15
 ALL_OR_NOTHING = 0.9
 SKIP = (0.1, 0.7)
+FAVOUR = 0.7
+LENIENT = 0.5
+THRESHOLD_SD = 0.5
+NOISE = (0.8, 1.6)
 JUDGE_REPEATS = 0.85
 HALO = 1.8
+WEAK = (0.62, 0.75)
 TIMES = (0.9, 0.05, 0.05)
 
 
@@ -65,7 +71,7 @@ def two_favour_one(rng: Rng, sizes: Sizes) -> Study:
     truth = population.draw(sizes.clusters, sizes.places, rng)
     item, rater = assigned(sizes, rng)
     favour = np.where(rater < 2, 1.0, 0.0) * np.where(sizes.system[item] == 0, 1, -1)
-    log_odds = skills(sizes.raters, rng)[rater] + 1.2 * favour[:, None]
+    log_odds = skills(sizes.raters, rng)[rater] + FAVOUR * favour[:, None]
     return answered_by_labels(population, sizes, truth, item, rater, log_odds, rng)
 
 
@@ -77,7 +83,7 @@ def separate_teams(rng: Rng, sizes: Sizes) -> Study:
     within = rng.random((sizes.items, team)).argsort(axis=1)[:, : sizes.per_item]
     item = np.repeat(np.arange(sizes.items), sizes.per_item)
     rater = (within + team * sizes.system[:, None]).ravel()
-    lenient = np.where(sizes.system[item] == 0, 0.8, -0.8)
+    lenient = np.where(sizes.system[item] == 0, LENIENT, -LENIENT)
     log_odds = skills(sizes.raters, rng, 0.82, 0.92)[rater] + lenient[:, None]
     return answered_by_labels(population, sizes, truth, item, rater, log_odds, rng)
 
@@ -110,8 +116,8 @@ def graded_evidence(rng: Rng, sizes: Sizes) -> Study:
     evidence = (at + ease + rng.logistic(size=(sizes.clusters, *at.shape))).ravel()
     truth = (evidence > 0).astype(int)
     item, rater = assigned(sizes, rng)
-    threshold = rng.normal(0, 0.8, sizes.raters)
-    noise = rng.uniform(0.5, 1.0, sizes.raters)
+    threshold = rng.normal(0, THRESHOLD_SD, sizes.raters)
+    noise = rng.uniform(*NOISE, sizes.raters)
     scaled = (evidence[item] - threshold[rater]) / noise[rater]
     answers = (rng.random(len(item)) < norm.cdf(scaled)).astype(int)
     edges = np.linspace(-12, 12, 241)
@@ -178,7 +184,8 @@ def weak_raters(rng: Rng, sizes: Sizes) -> Study:
     population = one_label(rng)
     truth = population.draw(sizes.clusters, sizes.places, rng)
     item, rater = assigned(sizes, rng)
-    log_odds = skills(sizes.raters, rng, 0.62, 0.75)[rater]
+    right = rng.uniform(*WEAK, sizes.raters)  # of both classes alike
+    log_odds = (logit(right)[:, None] * np.array([-1, 1]))[rater]
     return answered_by_labels(population, sizes, truth, item, rater, log_odds, rng)
 
 
@@ -211,12 +218,12 @@ def answered_by_vectors(
 
 def answered_by_labels(
     population: Population, sizes: Sizes, truth: np.ndarray, item: np.ndarray,
-    rater: np.ndarray, log_odds: np.ndarray, rng: Rng,
+    rater: np.ndarray, log_odds: np.ndarray, rng: Rng, **other: Any,
 ) -> Study:  # fmt: skip
     """Finish a study of one label whose raters err independently with these log odds."""
     answers = answered(log_odds, truth.ravel()[item], rng)
     log_likelihood = by_item(log_chances(log_odds, answers), item, sizes.items)
-    return finished(population, sizes, truth, item, rater, answers, log_likelihood)
+    return finished(population, sizes, truth, item, rater, answers, log_likelihood, **other)
 
 
 def mostly_one_rating(rng: Rng, sizes: Sizes) -> Study:
@@ -240,7 +247,6 @@ REPORTED = (
         because="the two other raters of the query and all other queries tell",
         draw=misread_queries,
         sizes=Sizes(raters=6, per_item=3),
-        named_by=frozenset({"rater-cluster-misreading", "rater-cluster-residuals"}),
     ),
     World(
         name="two_favour_one",
@@ -249,7 +255,6 @@ REPORTED = (
         because="two raters who favour A mirror two others who oppose it",
         draw=two_favour_one,
         sizes=Sizes(raters=4, per_item=3),
-        named_by=frozenset({"rater-system-discordance", "double-sampling"}),
     ),
     World(
         name="separate_teams",
@@ -258,7 +263,6 @@ REPORTED = (
         because="no item has raters of both teams",
         draw=separate_teams,
         sizes=Sizes(raters=6, per_item=3),
-        named_by=frozenset({"unconnected-raters", "separate-teams"}),
     ),
     World(
         name="skipping",
@@ -267,7 +271,6 @@ REPORTED = (
         because="the file does not say how many raters were asked about each item",
         draw=skipping,
         sizes=Sizes(raters=6, per_item=5),
-        named_by=frozenset({"skipping-by-answer", "abstentions", "missing-answers"}),
     ),
     World(
         name="graded_evidence",
@@ -276,7 +279,6 @@ REPORTED = (
         because="thresholds lie about the same point as the truth's",
         draw=graded_evidence,
         sizes=Sizes(raters=5, per_item=4),
-        named_by=frozenset({"graded-evidence", "graded-continuum"}),
     ),
     World(
         name="judge_like_one_person",
@@ -285,7 +287,6 @@ REPORTED = (
         because="of three raters, which two depend on each other is not identified",
         draw=judge_like_one_person,
         sizes=Sizes(raters=3, per_item=3),
-        named_by=frozenset({"near-duplicate-raters", "groups-err-together", "dependent-raters"}),
     ),
     World(
         name="halo",
@@ -294,7 +295,6 @@ REPORTED = (
         because="dependence among the labels of one rating shows",
         draw=halo,
         sizes=Sizes(places=1, raters=5, per_item=3),
-        named_by=frozenset({"halo", "labels-depend", "dependent-labels"}),
     ),
     World(
         name="weak_raters",
@@ -303,7 +303,6 @@ REPORTED = (
         because="five answers an item identify the confusions",
         draw=weak_raters,
         sizes=Sizes(raters=6, per_item=5),
-        named_by=frozenset({"weak-raters", "reliability-from-prior"}),
     ),
     World(
         name="anchored_on_rank",
@@ -312,7 +311,6 @@ REPORTED = (
         because="without a term for it, anchoring of all is the truth's own slope over ranks",
         draw=anchored_on_rank,
         sizes=Sizes(raters=5, per_item=3),
-        named_by=frozenset({"rater-rank-discordance", "anchoring"}),
     ),
     World(
         name="mostly_one_rating",
@@ -321,6 +319,5 @@ REPORTED = (
         because="the double ratings and the prior on ability are enough for a wide interval",
         draw=mostly_one_rating,
         sizes=Sizes(raters=6, per_item=3),
-        named_by=frozenset({"single-rating-items", "reliability-from-prior"}),
     ),
 )

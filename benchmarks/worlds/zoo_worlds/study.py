@@ -6,7 +6,7 @@ place) everywhere.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -136,12 +136,14 @@ class Oracle:
 
     ``log_weight`` (setting, cluster) weighs the settings of a cluster (its ease, and whatever
     else its items share), ``log_joint`` (setting, item, state) has state and answers in each.
+    An item has the truth of the item ``same_as``, if it is given.
     """
 
     states: np.ndarray
     log_weight: np.ndarray
     log_joint: np.ndarray
     cluster: np.ndarray
+    same_as: np.ndarray | None = None
 
     @cached_property
     def _settings(self) -> np.ndarray:
@@ -157,7 +159,8 @@ class Oracle:
     def probability(self) -> np.ndarray:
         """P(yes) of each label of each item: (item, label)."""
         weight = self._settings[:, self.cluster]
-        return np.einsum("ki,kis->is", weight, self._states) @ self.states
+        found = np.einsum("ki,kis->is", weight, self._states) @ self.states
+        return found if self.same_as is None else found[self.same_as]
 
     def draws(self, count: int, rng: np.random.Generator) -> np.ndarray:
         """Labels drawn from their posterior: (draw, item, label)."""
@@ -169,6 +172,8 @@ class Oracle:
         n_items = len(self.cluster)
         own = chances[setting[:, self.cluster], np.arange(n_items)]
         state = (rng.random((count, n_items, 1)) * own[..., -1:] > own).sum(-1)
+        if self.same_as is not None:
+            state = state[:, self.same_as]
         return self.states[state]
 
 
@@ -189,7 +194,6 @@ class Study:
     oracle: Oracle
     votes: np.ndarray
     answers: np.ndarray
-    reading: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def item_places(self) -> dict[str, int]:
@@ -207,8 +211,7 @@ class World:
     """A way in which ratings come about.
 
     ``what`` says what happens, ``because`` why a model of the true form could know the numbers
-    from ratings alone, or could not. ``named_by`` are the codes of findings, warnings and marks
-    that name the fault.
+    from ratings alone, or could not.
     """
 
     name: str
@@ -217,7 +220,6 @@ class World:
     because: str
     draw: Callable[[np.random.Generator, Sizes], Study]
     sizes: Sizes = Sizes()
-    named_by: frozenset[str] = frozenset()
 
 
 def one_label(rng: np.random.Generator, **other: Any) -> Population:
@@ -298,13 +300,15 @@ def finished(
     settings: np.ndarray | None = None,
     joint: bool = False,
     columns: dict[str, Any] | None = None,
-    reading: dict[str, Any] | None = None,
+    same_as: np.ndarray | None = None,
+    values: dict[str, np.ndarray] | None = None,
 ) -> Study:
     """Put a study together.
 
     ``log_likelihood`` is (item, state), or (setting, item, state) with the log weights
     ``settings`` (setting, cluster); ``joint`` says that it is (node, item, state) and has P(state)
-    given the ease in it already.
+    given the ease in it already. ``same_as`` has the item whose truth an item has, ``values``
+    those of the population if items are not drawn from it one by one.
     """
     weight, prior = population.log_prior(sizes)
     if settings is None:
@@ -313,6 +317,9 @@ def finished(
     else:
         log_joint = (prior[:, None] + log_likelihood).reshape(-1, *prior.shape[1:])
         log_weight = (weight[:, None, None] + settings).reshape(-1, sizes.clusters)
+    if same_as is not None:
+        copies = same_as != np.arange(sizes.items)
+        log_joint = np.where(copies[:, None], -np.log(log_joint.shape[-1]), log_joint)
     answers = answers.reshape(len(item), -1)
     flat = truth.reshape(sizes.items, -1)
     return Study(
@@ -320,14 +327,13 @@ def finished(
         task=population.task,
         sizes=sizes,
         truth=flat,
-        population=population.values(sizes.places),
+        population=values or population.values(sizes.places),
         oracle=Oracle(
             states=population.states, log_weight=log_weight, log_joint=log_joint,
-            cluster=sizes.cluster,
+            cluster=sizes.cluster, same_as=same_as,
         ),
         votes=by_item(answers, item, sizes.items),
         answers=by_item(np.ones_like(answers), item, sizes.items),
-        reading=reading or {},
     )  # fmt: skip
 
 

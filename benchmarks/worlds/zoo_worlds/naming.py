@@ -1,0 +1,31 @@
+"""Which codes of findings, warnings and marks name the fault of which world.
+
+A world that is not here has no fault; one without codes has a fault that no message names yet.
+Add a code as soon as the package has it: the codes of each set are in the results, so that the
+table is right once they are made again.
+"""
+
+NAMED_BY: dict[str, frozenset[str]] = {
+    "misread_queries": frozenset(),
+    "two_favour_one": frozenset({"double-sampling"}),
+    "separate_teams": frozenset({"unconnected-raters"}),
+    "skipping": frozenset(),
+    "graded_evidence": frozenset(),
+    "judge_like_one_person": frozenset({"near-duplicate-raters", "groups-err-together"}),
+    "halo": frozenset(),
+    "weak_raters": frozenset({"reliability-from-prior"}),
+    "anchored_on_rank": frozenset(),
+    "mostly_one_rating": frozenset({"single-rating-items", "reliability-from-prior"}),
+    "fatigue": frozenset(),
+    "drift_between_rounds": frozenset(),
+    "truncating_interface": frozenset(),
+    "duplicated_items": frozenset(),
+    "adjudicator_sees_votes": frozenset({"near-duplicate-raters", "groups-err-together"}),
+    "experts_on_disputes": frozenset(),
+    "leaking_systems": frozenset(),
+    "mixed_languages": frozenset(),
+    "copying_rater": frozenset({"near-duplicate-raters", "groups-err-together"}),
+    "position_biased_judges": frozenset(),
+}
+NAMING = frozenset().union(*NAMED_BY.values())
+"""All codes that name a fault of some world."""

@@ -33,7 +33,7 @@ LENIENT = 0.5
 THRESHOLD_SD = 0.5
 NOISE = (0.8, 1.6)
 JUDGE_REPEATS = 0.85
-HALO = 1.8
+HALO = 2.5
 WEAK = (0.62, 0.75)
 TIMES = (0.9, 0.05, 0.05)
 
@@ -160,7 +160,7 @@ def halo(rng: Rng, sizes: Sizes) -> Study:
     states = population.states
     truth = population.draw(sizes.clusters, sizes.places, rng).reshape(sizes.items, -1)
     item, rater = assigned(sizes, rng)
-    log_odds = skills(sizes.raters * 5, rng, 0.85, 0.95).reshape(-1, 5, 2)[rater]
+    log_odds = skills(sizes.raters * 5, rng, 0.9, 0.97).reshape(-1, 5, 2)[rater]
     good = np.array([1, -1, -1, 1, -1.0])[:, None] * HALO
     impression = rng.normal(size=len(item))[:, None, None] * good
     own = state_positions(states, truth)[item]
@@ -294,7 +294,7 @@ REPORTED = (
         knowable=True,
         because="dependence among the labels of one rating shows",
         draw=halo,
-        sizes=Sizes(places=1, raters=5, per_item=3),
+        sizes=Sizes(places=1, raters=6, per_item=4),
     ),
     World(
         name="weak_raters",

@@ -3,8 +3,9 @@
     python -m benchmarks zoo_table
     python -m benchmarks zoo_table --recipe "hierarchical + item_difficulty" --file other.csv
 
-Reads ``results/zoo.csv``, prints the table and writes ``results/zoo_table.csv``. Bounds are those
-of Clopper and Pearson (1934) at 95 %, in which each set counts once, however many intervals it has.
+Reads ``results/zoo.csv``, prints the table, and writes ``zoo_table.csv`` (all columns),
+``zoo_page.csv`` (as printed) and ``zoo_catalogue.csv`` (the worlds) beside it. Bounds are those of
+Clopper and Pearson (1934) at 95 %, in which each set counts once, however many intervals it has.
 A miss is silent if no finding or warning, and no mark at a number, has a code that names the fault
 (``zoo_worlds/naming.py``); codes are kept with each set, so that the table can be made again. In
 worlds without a fault, a code that names one elsewhere is a false alarm.
@@ -120,7 +121,7 @@ def rmse(by_set, part: str, column: str, rng: np.random.Generator) -> dict[str, 
     mean = pair.mean(axis=0)
     return {
         f"rmse_{column}": float(np.sqrt(mean[0])),
-        f"rmse_{column}_by_vote": float(np.sqrt(mean[0] / mean[1])),
+        f"rmse_{column}_by_vote": float(np.sqrt(mean[0] / max(mean[1], 1e-300))),
         f"rmse_{column}_by_vote_lower": float(lower),
         f"rmse_{column}_by_vote_upper": float(upper),
     }
@@ -201,62 +202,58 @@ def _lines(marked: pd.DataFrame) -> Iterator[dict[str, object]]:
         yield {**keys, **line(lines, rng)}
 
 
-def shown(table: pd.DataFrame) -> str:
-    """Write the table of each recipe for a page."""
-    parts = []
-    for (recipe, method), lines in table.groupby(["recipe", "method"], sort=False):
-        head = f"`{recipe}`, {method}, {sets_of(lines)}"
-        rows = [HEADER, "|" + "---|" * HEADER.count(" | ") + "---|"]
-        rows += [row(entry) for _, entry in lines.iterrows()]
-        parts.append("\n".join([head, "", *rows]))
-    return "\n\n".join(parts)
+def page(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table as people read it: shares with bounds, the vote's in brackets."""
+    return pd.DataFrame([cells(entry) for _, entry in table.iterrows()])
 
 
-HEADER = (
-    "| world | knowable | coverage of values (vote) | coverage of differences (vote) | "
-    "width / oracle | width / vote | RMSE / vote | accuracy (vote) | log loss (vote, oracle) | "
-    "sure, wrong sign | sure where equal | silent misses | false alarms |"
-)
-
-
-def sets_of(lines: pd.DataFrame) -> str:
-    """Say how many sets there are of each world."""
-    own = lines.loc[~lines["world"].str.startswith("all "), "sets"]
-    low, high = int(own.min()), int(own.max())
-    return f"{low} sets a world" if low == high else f"{low} to {high} sets a world"
-
-
-def row(entry: pd.Series) -> str:
+def cells(entry: pd.Series) -> dict[str, str]:
     """Write a line of the table."""
 
     def bounds(name: str) -> str:
-        return f"{entry[f'{name}_lower']:.2f}–{entry[f'{name}_upper']:.2f}"
+        return f"{entry[f'{name}_lower']:.2f} to {entry[f'{name}_upper']:.2f}"
 
-    cells = [
-        str(entry["world"]).replace("_", " "),
-        "yes" if entry["knowable"] else "no",
-        *(
-            f"{entry[f'coverage_{kind}']:.2f} [{bounds(f'coverage_{kind}')}] "
-            f"({entry[f'vote_coverage_{kind}']:.2f})"
-            for kind in ("value", "difference")
-        ),
-        f"{entry['width_value_by_oracle']:.1f}",
+    coverage = {
+        f"coverage of {kind}s (vote)": f"{entry[f'coverage_{kind}']:.2f}, "
+        f"{bounds(f'coverage_{kind}')} ({entry[f'vote_coverage_{kind}']:.2f})"
+        for kind in ("value", "difference")
+    }
+    return {
+        "recipe": entry["recipe"],
+        "world": str(entry["world"]).replace("_", " "),
+        "sets": str(int(entry["sets"])),
+        "knowable": "yes" if entry["knowable"] else "no",
+        **coverage,
+        "width over oracle, vote": f"{entry['width_value_by_oracle']:.1f}, "
         f"{entry['width_value_by_vote']:.1f}",
-        f"{entry['rmse_value_by_vote']:.2f} [{bounds('rmse_value_by_vote')}]",
-        f"{entry['accuracy_model']:.3f} ({entry['accuracy_vote']:.3f})",
-        f"{entry['log_loss_model']:.2f} "
+        "RMSE over vote": f"{entry['rmse_value_by_vote']:.2f}, {bounds('rmse_value_by_vote')}",
+        "accuracy (vote)": f"{entry['accuracy_model']:.3f} ({entry['accuracy_vote']:.3f})",
+        "log loss (vote, oracle)": f"{entry['log_loss_model']:.2f} "
         f"({entry['log_loss_vote']:.2f}, {entry['log_loss_oracle']:.2f})",
-        of(entry["sure_wrong_sign"], entry["sure_differ"]),
-        of(entry["sure_where_equal"], entry["equal"]),
-        of(entry["silent"], entry["misses"]),
-        of(entry["false_alarms"], entry["fault_free"]),
-    ]
-    return f"| {' | '.join(cells)} |"
+        "sure, wrong sign": of(entry["sure_wrong_sign"], entry["sure_differ"]),
+        "sure, no difference": of(entry["sure_where_equal"], entry["equal"]),
+        "silent misses": of(entry["silent"], entry["misses"]),
+        "false alarms": of(entry["false_alarms"], entry["fault_free"]),
+    }
 
 
 def of(part: float, whole: float) -> str:
     """Write a share and of how many."""
     return "–" if not whole else f"{part:.2f} of {int(whole)}"
+
+
+def catalogue() -> pd.DataFrame:
+    """Return what happens in each world, and whether it can be known."""
+    lines = [
+        {
+            "world": world.name.replace("_", " "),
+            "what happens": world.what,
+            "knowable": "yes" if world.knowable else "no",
+            "because": world.because,
+        }
+        for world in ZOO.values()
+    ]
+    return pd.DataFrame(lines)
 
 
 def main() -> None:
@@ -271,9 +268,19 @@ def main() -> None:
     if chosen.recipe:
         table = table[table["recipe"].isin(chosen.recipe)]
     found = summary(table)
-    place = chosen.file.with_name(f"{chosen.file.stem}_table.csv")
-    found.to_csv(place, index=False, float_format="%.4g")
-    sys.stdout.write(f"{shown(found)}\n")
+    written = page(found)
+    stem = chosen.file.with_suffix("")
+    found.to_csv(f"{stem}_table.csv", index=False, float_format="%.4g")
+    written.to_csv(f"{stem}_page.csv", index=False)
+    catalogue().to_csv(chosen.file.with_name("zoo_catalogue.csv"), index=False)
+    for recipe, lines in written.groupby("recipe", sort=False):
+        sys.stdout.write(f"\n{recipe}\n{markdown(lines.drop(columns='recipe'))}\n")
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """Write a table with bars."""
+    rows = [table.columns, ["---"] * len(table.columns), *table.to_numpy()]
+    return "\n".join(f"| {' | '.join(map(str, cells))} |" for cells in rows)
 
 
 if __name__ == "__main__":

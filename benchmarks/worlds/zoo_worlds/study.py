@@ -74,7 +74,6 @@ class Population:
     base: tuple[float, ...] = (0.0,)
     difference: float = 0.0
     sd: float = 1.2
-    system_sd: float = 0.0
     pull: tuple[tuple[float, float, float], ...] = ((1, 1, -0.15),)
 
     @cached_property
@@ -92,7 +91,6 @@ class Population:
     def draw(self, clusters: int, places: int, rng: np.random.Generator) -> np.ndarray:
         """Draw the truth of clusters: (cluster, system, place, label)."""
         ease = rng.normal(0, self.sd, (clusters, 1, 1, 1)) * np.array(self.pull)[:, 0]
-        ease = ease + rng.normal(0, self.system_sd, (clusters, len(SYSTEMS), 1, 1))
         odds = self.log_odds(places) + ease
         return gated(self.task, (rng.random(odds.shape) < expit(odds)).astype(int))
 
@@ -112,7 +110,7 @@ class Population:
 
     def values(self, places: int) -> dict[str, np.ndarray]:
         """Metrics of the population, by name: (system,)."""
-        if self.task == "single" and not self.system_sd:
+        if self.task == "single":
             at, weight = hermegauss(61)
             odds = self.log_odds(places)[..., 0] + self.sd * at[:, None, None]
             share = (weight / weight.sum()) @ expit(odds).mean(-1)

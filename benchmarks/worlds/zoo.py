@@ -13,10 +13,11 @@ choices of the fit: ``prevalence``, ``reference``, ``replicates``, ``formula``, 
 
 import argparse
 import json
+import re
 import time
 import warnings
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -47,11 +48,19 @@ def draw_study(world: World, seed: int, number: int) -> Study:
     return world.draw(rng, world.sizes)
 
 
-def read(study: Study) -> assay.Ratings:
-    """Read the ratings as a user would."""
+def read(study: Study, formula: str = "") -> assay.Ratings:
+    """Read the ratings as a user would, with the columns that a formula needs.
+
+    ``n_answers`` is the number of answers that an item has.
+    """
     ranked = {"rank": "rank", "panel": ["query", "system"]} if study.sizes.places > 1 else {}
-    places = {"item": "item", "rater": "rater", "cluster": "query", "system": "system"}
-    return assay.read_ratings(study.frame, task=study.task, **places, **ranked)
+    places = {"item": "item", "rater": "rater", "cluster": "query", "system": "system", **ranked}
+    frame = study.frame
+    if "n_answers" in formula:
+        frame = frame.assign(n_answers=frame.groupby("item")["rater"].transform("size"))
+    own = [name for name in frame.columns if re.search(rf"\b{name}\b", formula)]
+    covariates = {"covariates": own} if own else {}
+    return assay.read_ratings(frame, task=study.task, **places, **covariates)
 
 
 def choices(recipe: str) -> dict[str, Any]:
@@ -75,6 +84,13 @@ def full_name(recipe: str, world: World) -> str:
         return recipe
     raters = raters_for(read(draw_study(world, 0, 0)).task, None)
     return f"{raters} |{others}" if bar else str(raters)
+
+
+@lru_cache(maxsize=2)
+def known_set(world: World, seed: int, number: int) -> tuple[Study, pd.DataFrame]:
+    """Return a set and what is known of it; recipes on the same set share them."""
+    study = draw_study(world, seed, number)
+    return study, known_lines(study, seed, number)
 
 
 def known_lines(study: Study, seed: int, number: int) -> pd.DataFrame:
@@ -140,7 +156,7 @@ def fitted_lines(
 ) -> pd.DataFrame:
     """Fit a recipe: a line per metric, and what was said of the numbers."""
     chosen = choices(recipe)
-    ratings = read(study)
+    ratings = read(study, chosen.get("formula", ""))
     codes = [f"check:{f.level}:{f.code}" for f in assay.check(ratings).at_least("note")]
     started = time.perf_counter()
     with warnings.catch_warnings():
@@ -197,8 +213,7 @@ def run(
     world: World, number: int, recipe: str, method: str, seed: int, effort: dict[str, Any]
 ) -> pd.DataFrame:
     """Run a set of a world with a recipe: its lines."""
-    study = draw_study(world, seed, number)
-    known = known_lines(study, seed, number)
+    study, known = known_set(world, seed, number)
     try:
         own = fitted_lines(study, recipe, method, number, effort)
     except assay.AssayError as error:

@@ -29,6 +29,8 @@ GROUP = ["world", "recipe", "method"]
 SURE = 0.95
 RESAMPLES = 2000
 EQUAL = 1e-9
+EXACT = 1e-8
+"""A squared error below which the vote counts as having none."""
 COUNTED = ("check:warning", "check:problem", "fit:warning", "mark:note", "mark:warning")
 """Where, and at which level, a code has to stand so that a reader hears of it."""
 
@@ -116,12 +118,12 @@ def rmse(by_set, part: str, column: str, rng: np.random.Generator) -> dict[str, 
     pair = by_set[[f"model_{part}square", f"vote_{part}square"]].mean().to_numpy()
     times = rng.multinomial(len(pair), np.full(len(pair), 1 / len(pair)), RESAMPLES)
     again = times @ pair
-    ratios = np.sqrt(again[:, 0] / np.maximum(again[:, 1], 1e-300))
+    ratios = np.sqrt(again[:, 0] / np.maximum(again[:, 1], EXACT))
     lower, upper = np.quantile(ratios, [0.025, 0.975])
     mean = pair.mean(axis=0)
     return {
         f"rmse_{column}": float(np.sqrt(mean[0])),
-        f"rmse_{column}_by_vote": float(np.sqrt(mean[0] / max(mean[1], 1e-300))),
+        f"rmse_{column}_by_vote": float(np.sqrt(mean[0] / max(mean[1], EXACT))),
         f"rmse_{column}_by_vote_lower": float(lower),
         f"rmse_{column}_by_vote_upper": float(upper),
     }

@@ -4,7 +4,8 @@
     python -m benchmarks zoo_table --recipe "hierarchical + item_difficulty" --file other.csv
 
 Reads ``results/zoo.csv``, prints the table, and writes ``zoo_table.csv`` (all columns),
-``zoo_page.csv`` (as printed) and ``zoo_catalogue.csv`` (the worlds) beside it. Bounds are those of
+``zoo_page.csv`` (as printed, of recipes that were run in all worlds), ``zoo_recipes.csv`` (recipes
+for some worlds, beside those) and ``zoo_catalogue.csv`` (the worlds) beside it. Bounds are those of
 Clopper and Pearson (1934) at 95 %, in which each set counts once, however many intervals it has.
 A miss is silent if no finding or warning, and no mark at a number, has a code that names the fault
 (``zoo_worlds/naming.py``); codes are kept with each set, so that the table can be made again. In
@@ -199,6 +200,8 @@ def _lines(marked: pd.DataFrame) -> Iterator[dict[str, object]]:
         knowable = bool(lines["knowable"].iloc[0])
         yield {**dict(zip(GROUP, keys, strict=True)), "knowable": knowable, **line(lines, rng)}
     for (recipe, method, knowable), lines in marked.groupby(["recipe", "method", "knowable"]):
+        if lines["world"].nunique() == 1:
+            continue
         name = "all knowable" if knowable else "all others"
         keys = {"world": name, "recipe": recipe, "method": method, "knowable": knowable}
         yield {**keys, **line(lines, rng)}
@@ -207,6 +210,23 @@ def _lines(marked: pd.DataFrame) -> Iterator[dict[str, object]]:
 def page(table: pd.DataFrame) -> pd.DataFrame:
     """Return the table as people read it: shares with bounds, the vote's in brackets."""
     return pd.DataFrame([cells(entry) for _, entry in table.iterrows()])
+
+
+def everywhere(table: pd.DataFrame) -> pd.Series:
+    """Mark the lines of recipes that have been run in all worlds."""
+    worlds = table.groupby("recipe")["world"].transform(lambda names: set(ZOO) <= set(names))
+    return worlds.astype(bool)
+
+
+def side_by_side(table: pd.DataFrame) -> pd.DataFrame:
+    """Return what recipes for some worlds do there, each world below what the others do in it."""
+    general = everywhere(table)
+    some = table[~general & table["world"].isin(ZOO)]
+    order = {name: place for place, name in enumerate(ZOO)}
+    lines = table.assign(general=general, place=table["world"].map(order))
+    lines = lines[lines["world"].isin(some["world"])]
+    lines = lines.sort_values(["place", "general", "recipe"], ascending=[True, False, True])
+    return lines.drop(columns=["general", "place"])
 
 
 def cells(entry: pd.Series) -> dict[str, str]:
@@ -270,12 +290,15 @@ def main() -> None:
     if chosen.recipe:
         table = table[table["recipe"].isin(chosen.recipe)]
     found = summary(table)
-    written = page(found)
+    general = found[everywhere(found)]
+    written = page(general if len(general) else found)
     stem = chosen.file.with_suffix("")
+    page(side_by_side(found)).to_csv(f"{stem}_recipes.csv", index=False)
     found.to_csv(f"{stem}_table.csv", index=False, float_format="%.4g")
     written.to_csv(f"{stem}_page.csv", index=False)
     catalogue().to_csv(chosen.file.with_name("zoo_catalogue.csv"), index=False)
-    for recipe, lines in written.groupby("recipe", sort=False):
+    shown = pd.concat([written, page(side_by_side(found))]).drop_duplicates()
+    for recipe, lines in shown.groupby("recipe", sort=False):
         sys.stdout.write(f"\n{recipe}\n{markdown(lines.drop(columns='recipe'))}\n")
 
 

@@ -1,9 +1,11 @@
-"""Ten more worlds of studies as they are run: interfaces, rounds, adjudicators, copies, judges."""
+"""More worlds of studies as they are run: interfaces, rounds, adjudicators, copies, judges."""
 
 import numpy as np
+from scipy.special import logsumexp
 
 from benchmarks.worlds.zoo_worlds.reported import answered_by_labels
 from benchmarks.worlds.zoo_worlds.study import (
+    NODES,
     Sizes,
     Study,
     World,
@@ -13,8 +15,10 @@ from benchmarks.worlds.zoo_worlds.study import (
     finished,
     log_chances,
     one_label,
+    several_labels,
     skills,
 )
+from benchmarks.worlds.zoo_worlds.vectors import drawn_answers, log_responses, state_positions
 
 Rng = np.random.Generator
 SESSIONS = 4
@@ -29,6 +33,7 @@ CARRIED_OVER = 0.35
 FOREIGN = 0.25
 COPIED = 0.7
 POSITION = 2.0
+TINGE = 2.5
 
 
 def fatigue(rng: Rng, sizes: Sizes) -> Study:
@@ -214,6 +219,31 @@ def position_biased_judges(rng: Rng, sizes: Sizes) -> Study:
     )
 
 
+def graded_halo(rng: Rng, sizes: Sizes) -> Study:
+    """Let an impression of each answer tinge all five grounding labels of a rating."""
+    population = several_labels("grounding", rng)
+    states = population.states
+    truth = population.draw(sizes.clusters, sizes.places, rng).reshape(sizes.items, -1)
+    item, rater = assigned(sizes, rng)
+    log_odds = skills(sizes.raters * 5, rng, 0.9, 0.97).reshape(-1, 5, 2)[rater]
+    good = np.array([1, -1, -1, 1, -1.0])[:, None] * TINGE
+    impression = rng.normal(size=len(item))[:, None, None] * good
+    own = state_positions(states, truth)[item]
+    chances = log_responses(states, log_odds + impression, states)
+    answer = drawn_answers(chances[np.arange(len(item)), own], rng)
+    nodes, weight = np.polynomial.hermite_e.hermegauss(NODES)
+    told = np.stack([_of_answer(states, log_odds + z * good, answer) for z in nodes])
+    per_rating = logsumexp(told, axis=0, b=(weight / weight.sum())[:, None, None])
+    log_likelihood = by_item(per_rating, item, sizes.items)
+    return finished(population, sizes, truth, item, rater, states[answer], log_likelihood)
+
+
+def _of_answer(states: np.ndarray, log_odds: np.ndarray, answer: np.ndarray) -> np.ndarray:
+    """Log P(the answer given) for each truth state: (rating, state)."""
+    chances = log_responses(states, log_odds, states)
+    return np.take_along_axis(chances, answer[:, None, None], axis=-1)[..., 0]
+
+
 FURTHER = (
     World(
         name="fatigue",
@@ -294,5 +324,13 @@ FURTHER = (
         because="the bias is even over places, and the people do not share it",
         draw=position_biased_judges,
         sizes=Sizes(raters=5, per_item=4),
+    ),
+    World(
+        name="graded_halo",
+        what="an impression of each answer tinges the five grounding labels of a rating",
+        knowable=True,
+        because="dependence among the labels of one rating shows",
+        draw=graded_halo,
+        sizes=Sizes(places=1, raters=6, per_item=4),
     ),
 )

@@ -26,6 +26,7 @@ NAMED_BY: dict[str, frozenset[str]] = {
     "mixed_languages": frozenset(),
     "copying_rater": frozenset({"near-duplicate-raters", "groups-err-together"}),
     "position_biased_judges": frozenset(),
+    "graded_halo": frozenset(),
 }
 NAMING = frozenset().union(*NAMED_BY.values())
 """All codes that name a fault of some world."""

@@ -4,7 +4,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit, logsumexp
+from scipy.special import expit, logit
 from scipy.stats import norm
 
 from benchmarks.worlds.zoo_worlds.study import (
@@ -33,7 +33,8 @@ LENIENT = 0.5
 THRESHOLD_SD = 0.5
 NOISE = (0.8, 1.6)
 JUDGE_REPEATS = 0.85
-HALO = 2.5
+HALO = 0.35
+GOOD_IMPRESSION = (0.8, 0.3)
 WEAK = (0.62, 0.75)
 TIMES = (0.9, 0.05, 0.05)
 
@@ -155,28 +156,24 @@ def judge_like_one_person(rng: Rng, sizes: Sizes) -> Study:
 
 
 def halo(rng: Rng, sizes: Sizes) -> Study:
-    """Let an impression of each answer colour all five grounding labels of a rating."""
+    """Let a rater answer all five grounding labels by one impression in some of the ratings."""
     population = several_labels("grounding", rng)
     states = population.states
     truth = population.draw(sizes.clusters, sizes.places, rng).reshape(sizes.items, -1)
     item, rater = assigned(sizes, rng)
-    log_odds = skills(sizes.raters * 5, rng, 0.9, 0.97).reshape(-1, 5, 2)[rater]
-    good = np.array([1, -1, -1, 1, -1.0])[:, None] * HALO
-    impression = rng.normal(size=len(item))[:, None, None] * good
+    log_odds = skills(sizes.raters * 5, rng, 0.85, 0.95).reshape(-1, 5, 2)[rater]
+    impression = np.zeros((len(states), len(states)))
+    good = (states[:, 0] == 1) & (states[:, 1] == 0)  # supported, and nothing unsupported
+    chance = np.where(good, *GOOD_IMPRESSION)
+    impression[:, state_positions(states, np.array([[1, 0, 0, 1, 0]]))[0]] = chance
+    impression[:, state_positions(states, np.array([[0, 1, 1, 1, 1]]))[0]] = 1 - chance
+    by_label = np.exp(log_responses(states, log_odds, states))
+    chances = np.log((1 - HALO) * by_label + HALO * impression)
     own = state_positions(states, truth)[item]
-    chances = log_responses(states, log_odds + impression, states)
     answer = drawn_answers(chances[np.arange(len(item)), own], rng)
-    nodes, weight = np.polynomial.hermite_e.hermegauss(NODES)
-    told = np.stack([_of_answer(states, log_odds + z * good, answer) for z in nodes])
-    per_rating = logsumexp(told, axis=0, b=(weight / weight.sum())[:, None, None])
-    log_likelihood = by_item(per_rating, item, sizes.items)
+    told = np.take_along_axis(chances, answer[:, None, None], axis=-1)[..., 0]
+    log_likelihood = by_item(told, item, sizes.items)
     return finished(population, sizes, truth, item, rater, states[answer], log_likelihood)
-
-
-def _of_answer(states: np.ndarray, log_odds: np.ndarray, answer: np.ndarray) -> np.ndarray:
-    """Log P(the answer given) for each truth state: (rating, state)."""
-    chances = log_responses(states, log_odds, states)
-    return np.take_along_axis(chances, answer[:, None, None], axis=-1)[..., 0]
 
 
 def weak_raters(rng: Rng, sizes: Sizes) -> Study:
@@ -290,11 +287,11 @@ REPORTED = (
     ),
     World(
         name="halo",
-        what="an impression of each answer colours the five grounding labels of a rating",
+        what="35 % of the ratings answer the five grounding labels by one impression",
         knowable=True,
         because="dependence among the labels of one rating shows",
         draw=halo,
-        sizes=Sizes(places=1, raters=6, per_item=4),
+        sizes=Sizes(places=1, raters=6, per_item=3),
     ),
     World(
         name="weak_raters",

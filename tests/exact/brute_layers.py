@@ -42,17 +42,27 @@ def hard_shares(structure: Structure, values: dict) -> list[list[float]]:
     return found
 
 
+def degrees() -> list[tuple[float, float]]:
+    """How hard hard items are, and how many: a rule of Gauss in the share of answers kept."""
+    away = math.sqrt(3 / 5) / 2
+    return [(-math.log(0.5 + by), q / 18) for by, q in ((away, 5), (0.0, 8), (-away, 5))]
+
+
 def difficulties(structure: Structure, values: dict) -> list[tuple[Position, np.ndarray]]:
     """Positions of the classes of difficulty, one or one a label, each with its share by item."""
     layers = layers_of(structure)
     if "item_difficulty" in layers:
         split = np.transpose(hard_shares(structure, values))
-        easy = 0.0, 1 - split.sum(axis=0)
-        if "hard_split" not in values:
-            return [easy, (1.0, split[0])]
-        labels = range(len(structure.ratings.task.labels))
-        alone = [tuple(float(n == label) for n in labels) for label in labels]
-        return [easy, *zip([*alone, 1.0], split, strict=True)]
+        kinds: list[Position] = [1.0]
+        if "hard_split" in values:
+            labels = range(len(structure.ratings.task.labels))
+            kinds = [*(tuple(float(n == label) for n in labels) for label in labels), 1.0]
+        hard = [
+            (tuple(x * k for k in kind) if isinstance(kind, tuple) else x * kind, q * share)
+            for kind, share in zip(kinds, split, strict=True)
+            for x, q in degrees()
+        ]
+        return [(0.0, 1 - split.sum(axis=0)), *hard]
     normal = any(f"item_difficulty_{by}" in layers for by in ("continuous", "by_rater", "by_class"))
     every = np.ones(len(structure.ratings.items))
     return [(x, weight * every) for x, weight in (bent() if normal else [(0.0, 1.0)])]
@@ -79,7 +89,8 @@ def hard_states(
     for n, label in enumerate(structure.ratings.task.labels):
         if len(label.classes) > 2 or at_label(position, n) == 0:
             continue
-        squares = [math.exp(-float(row[n])) ** 2 for rate in rates for row in rate]
+        here = at_label(position, n)
+        squares = [math.exp(-here * float(row[n])) ** 2 for rate in rates for row in rate]
         kept, then = math.fsum(squares) / len(squares), [0.0] * len(every)
         for state, share in zip(every, now, strict=True):
             alike = [z for z in every if [a < 0 for a in z] == [b < 0 for b in state]]

@@ -86,7 +86,7 @@ def prior_at(parameter: Parameter, value: np.ndarray, free: np.ndarray) -> float
     numbers = [np.broadcast_to(v, value.shape) for v in parameter.prior.values]
     match parameter.prior.name:
         case "Normal":
-            return float(stats.norm(*numbers).logpdf(value).sum())
+            return float(stats.norm(*numbers).logpdf(value).sum()) + _of_sums(parameter, value)
         case "HalfNormal":
             return float((stats.halfnorm(scale=numbers[0]).logpdf(value) + free).sum())
         case "Exponential":
@@ -104,6 +104,19 @@ def prior_at(parameter: Parameter, value: np.ndarray, free: np.ndarray) -> float
     return float(
         sum(stats.dirichlet(a).logpdf(p / p.sum()) + _simplex_jacobian(p) for p, a in rows)
     )
+
+
+def _of_sums(parameter: Parameter, value: np.ndarray) -> float:
+    """What a prior of sums adds: it takes the place of the prior that the values give them."""
+    if parameter.sums is None:
+        return 0.0
+    mean, sd = (np.broadcast_to(v, value.shape).ravel() for v in parameter.prior.values)
+    total = 0.0
+    for weight in parameter.sums.weight:
+        found = float(weight @ value.ravel())
+        total += stats.norm(*parameter.sums.prior.values).logpdf(found)
+        total -= stats.norm(weight @ mean, np.linalg.norm(weight * sd)).logpdf(found)
+    return total
 
 
 def _simplex_jacobian(p: np.ndarray) -> float:

@@ -19,7 +19,7 @@ from assay.modelling.structure import Structure, build_structure
 
 Floats = NDArray[np.float64]
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Of what :mod:`assay.fits.schema` describes. Fits of version 1 do not say so: they have no design
 matrix of their formula, and as Zarr stores leave out chunks of zeros."""
 
@@ -277,6 +277,7 @@ def structure_of(fit: xr.DataTree) -> Structure:
         # Fits of earlier versions do not have these.
         by_panel="system_correlation" in there,
         hard_by_system="hard_share_system_sd" in there,
+        earlier=int(fit.attrs.get("schema_version", 1)) < 3,
     )
     used = [p.name for p in structure.parameters() if 0 not in p.shape]
     missing = [name for name in used if name not in there]

@@ -1,7 +1,7 @@
 """From ratings and a spec to the raters of each recipe: who is modelled how."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from assay._util.errors import ModelError
 from assay._util.grouping import sorted_rows
-from assay.data.ratings import Ratings
+from assay.data.ratings import NOT_AUDITED, Ratings
 from assay.data.score_bins import score_codes, score_layout
 from assay.data.states import MISSING, state_space
 from assay.modelling.confusion import confusion_layout
@@ -23,6 +23,7 @@ from assay.modelling.replicates import collect_repeats
 from assay.modelling.responses import build_responses
 from assay.modelling.spec import Recipe, Spec
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
@@ -127,6 +128,8 @@ def build_parts(
     spec: Spec,
     by_group: Mapping[str, Recipe],
     priors: Mapping[str, PartPriors],
+    *,
+    lean: bool = True,
 ) -> tuple[Part, ...]:
     """Build the part of each set of rater groups that are modelled together.
 
@@ -136,9 +139,12 @@ def build_parts(
         Of each rater group. One recipe for all makes one part; else each group is a part.
     priors : mapping of str to PartPriors
         By the name of the part.
+    lean : bool
+        Whether the mean lean of all raters has a prior of its own.
     """
     if isinstance(spec.raters, str):
-        return (_build(ratings, spec, "", tuple(by_group), by_group, priors[""]),)
+        crowd = _crowd(ratings) if lean and spec.reference is None else None
+        return (_build(ratings, spec, "", tuple(by_group), by_group, priors[""], crowd),)
     return tuple(_build(ratings, spec, name, (name,), by_group, priors[name]) for name in by_group)
 
 
@@ -167,9 +173,11 @@ def _build(
     groups: tuple[str, ...],
     by_group: Mapping[str, Recipe],
     priors: PartPriors,
+    crowd: Floats | None = None,
 ) -> Part:
     recipe = by_group[groups[0]]
     members, raters = _members(ratings, groups)
+    raters = replace(raters, crowd=crowd)
     _refuse_lapses(recipe)
     scored = recipe.family == "scored"
     shared = getattr(family_class(recipe.family), "shared", False)
@@ -214,6 +222,15 @@ def _members(ratings: Ratings, groups: tuple[str, ...]) -> tuple[Ints, Raters]:
         group=np.array([groups.index(g) for g in group[members]], np.int64),
     )
     return members, raters
+
+
+def _crowd(ratings: Ratings) -> Floats:
+    """Share of each rater in the crowd that alone says what is true: (rater, label)."""
+    answered = np.zeros((len(ratings.raters), len(ratings.task.labels)))
+    for label, said in enumerate(ratings.answers.T):
+        answered[ratings.rater[said >= 0], label] = 1.0
+    told = (ratings.truth >= 0).any(axis=0) | (ratings.audit != NOT_AUDITED).any(axis=0)
+    return np.asarray(answered / np.maximum(answered.sum(axis=0), 1) * ~told)
 
 
 def _read_answers(

@@ -24,7 +24,7 @@ from assay.likelihood.marginal import value_and_gradient
 from assay.modelling.build import build_parts
 from assay.modelling.families import default_priors
 from assay.modelling.layers import Difficulty, HardTruth, Perception, difficulty_of
-from assay.modelling.layers.difficulty import KINDS
+from assay.modelling.layers.difficulty import DEGREES, KINDS
 from assay.modelling.layers.hard_truth import MAX_STATES
 from assay.modelling.parameters import Parameter
 from assay.modelling.prevalence import Covariates, Prevalence, build_design, prevalence_class
@@ -213,12 +213,14 @@ def build_structure(
     *,
     by_panel: bool = True,
     hard_by_system: bool = True,
+    earlier: bool = False,
 ) -> Structure:
     """Compose the parts of a model.
 
     ``covariates`` are what the formula made of these items when the model was fitted; without
     ``by_panel`` all systems share the effect of a cluster, and without ``hard_by_system`` the share
-    of hard items.
+    of hard items. ``earlier`` is the model of fits in which all hard items were as hard and the
+    lean of the raters had no prior of its own.
 
     Raises
     ------
@@ -244,7 +246,7 @@ def build_structure(
     if spec.formula is not None:
         prevalence.check_size(spec.formula)
     priors = _priors_of_parts(ratings, spec, by_group)
-    parts = build_parts(ratings, spec, by_group, priors)
+    parts = build_parts(ratings, spec, by_group, priors, lean=not earlier)
     layers = {name for recipe in by_group.values() for name in recipe.layers}
     troubled = tuple(name for name in layered if set(by_group[name].layers) & set(KINDS))
     global_priors = {k: v for p in priors.values() for k, v in p.layers.items()}
@@ -254,6 +256,7 @@ def build_structure(
         global_priors,
         ratings.task.label_names if several else (),
         design.effect("system") if hard_by_system else None,
+        1 if earlier else DEGREES,
     )
     return Structure(
         spec=spec,
@@ -263,7 +266,7 @@ def build_structure(
         difficulty=difficulty,
         hard_truth=HardTruth(
             space=space,
-            hard=difficulty.hard_labels(len(ratings.task.labels)),
+            hard=difficulty.hard_positions(len(ratings.task.labels)),
             wanted=difficulty.has_classes and not layered,
         ),
         perception=Perception(

@@ -119,7 +119,7 @@ class AbilityBias(Family):
 
     def _seen(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Log confusions without the biases: (..., rater, asked row, class)."""
-        logits, long = pooled_logits(self, values), self._long
+        logits, long = pooled_logits(self, values, xp), self._long
         if long.labels:
             group = self.raters.group
             mean, sd = (values[f"ability_{kind}"][..., group, :] for kind in ("mean", "sd"))

@@ -20,11 +20,19 @@ Owner = Literal["group", "rater"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Raters:
-    """Who rated: names, and the group of each as a position in ``groups``."""
+    """Who rated: names, and the group of each as a position in ``groups``.
+
+    Attributes
+    ----------
+    crowd : ndarray (rater, label), optional
+        Share of each rater in the crowd that alone says what is true of a label: equal among those
+        who answered it, and 0 for all where the truth of some items is known.
+    """
 
     names: tuple[str, ...]
     groups: tuple[str, ...]
     group: NDArray[np.int64]
+    crowd: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

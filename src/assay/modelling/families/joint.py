@@ -79,7 +79,7 @@ class Joint(WholeFamily):
 
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Softmax of the raters' logits, as if each label were answered alone."""
-        return self.layout.from_logits(pooled_logits(self, values), xp)
+        return self.layout.from_logits(pooled_logits(self, values, xp), xp)
 
     def residual(
         self, values: Mapping[str, Any], unit_rater: Ints, tilt: Tilt | None, menu: Menu, xp: Any

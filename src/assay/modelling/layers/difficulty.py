@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -19,8 +20,9 @@ STEP = 0.3
 the rate: answers to the hardest items are guesses, and no integrand is steep."""
 SPREAD = 2.0
 """SD of the log of continuous difficulty: most items are easy, and some far harder than others."""
-HARD = 1.0
-"""Where hard items stand on the scale of difficulty; easy ones stand at 0."""
+DEGREES = 3
+"""Degrees of hard items. With more, no log-likelihood of real ratings changed by as much as a
+prior's choice does, and each costs as much as the first."""
 ALL_LABELS = "all labels"
 """The kind of hard items that are hard on every label."""
 BY_RATER = "item_difficulty_by_rater"
@@ -49,15 +51,20 @@ class Difficulty:
     of items of which each class is as likely, so that a bias to an answer stays. The share of the
     others is :math:`w(h) = e^{-\lambda h}` (:class:`~assay.modelling.layers.loading.Loading`).
 
-    ``classes``: an item is easy, hard on one label alone, or hard on all labels,
+    ``classes``: an item is easy, hard on one label alone, or hard on all labels, and a hard one is
+    more or less so,
 
     .. math::
 
-        h_{0l} = 0, \quad h_{dl} = [l = d] \ (d = 1, \ldots, L), \quad h_{L+1,\,l} = 1, \qquad
-        \rho_0 = 1 - \rho, \quad \rho_d = \rho\, \kappa_d,
+        h_{0l} = 0, \quad h_{dml} = x_m\, [l = d] \ (d = 1, \ldots, L), \quad
+        h_{L+1,\,ml} = x_m, \qquad
+        \rho_0 = 1 - \rho, \quad \rho_{dm} = \rho\, \kappa_d\, q_m,
 
     with the share :math:`\rho` of the hard items and the :math:`\kappa` of their kinds learned; a
-    task of one label has one kind. Hard items have a truth of their own
+    task of one label has one kind. The degrees :math:`x_m` and their weights :math:`q_m` are
+    those of Gauss and Legendre for :math:`u = e^{-x}` uniform between 0 and 1: at a rate
+    :math:`\lambda` of 1 any share of the answers to a hard item may be guesses.
+    Hard items have a truth of their own
     (:class:`~assay.modelling.layers.hard_truth.HardTruth`). Where the items are of two systems or
     more, each system has its shares,
 
@@ -93,12 +100,15 @@ class Difficulty:
         ``hard_share_system_sd`` if systems differ.
     systems : Effect, optional
         Systems that each have a share of hard items.
+    degrees : int
+        Degrees of hard items; 1 in fits by earlier versions, where all were as hard.
     """
 
     kind: Literal["none", "classes", "continuous"] = "none"
     labels: tuple[str, ...] = ()
     priors: Mapping[str, Prior] = field(default_factory=dict)
     systems: Effect | None = None
+    degrees: int = DEGREES
 
     @property
     def positions(self) -> Floats:
@@ -107,16 +117,17 @@ class Difficulty:
             return np.zeros(1)
         if not self.has_classes:
             return normal_quadrature(step=STEP)[0]
+        degrees = hard_degrees(self.degrees)[0]
         if not self.labels:
-            return np.array([0, HARD])
+            return np.append(0.0, degrees)
         count = len(self.labels)
-        kinds = np.zeros((1, count)), np.eye(count), np.ones((1, count))
-        return HARD * np.concatenate(kinds)
+        kinds = np.concatenate([np.eye(count), np.ones((1, count))])
+        return np.concatenate([np.zeros((1, count)), np.kron(kinds, degrees[:, None])])
 
-    def hard_labels(self, labels: int) -> NDArray[np.bool_]:
-        """Return on which of a task's labels each class of hard items is: (hard class, label)."""
+    def hard_positions(self, labels: int) -> Floats:
+        """Return how hard each class of hard items is on a task's labels: (hard class, label)."""
         positions = self.positions.reshape(self.classes, -1)[1:]
-        return np.broadcast_to(positions > 0, (len(positions), labels))
+        return np.broadcast_to(positions, (len(positions), labels))
 
     def hardness(self, position: Any) -> Any:
         """Return :math:`h` at positions :math:`x`; at least 0."""
@@ -149,14 +160,11 @@ class Difficulty:
         return found
 
     def hard_shares(self, values: Mapping[str, Any], xp: Any) -> Any:
-        r"""Share of each kind of hard items among all, :math:`\rho_d`: (..., context, hard class).
+        r"""Share of each class of hard items, :math:`\rho_{dm}`: (..., context, hard class).
 
         With one context for all if systems do not differ.
         """
-        if self.systems is not None:
-            return xp.exp(self.log_weight(values, xp)[..., 1:])
-        share = values["hard_share"][..., None]
-        return (share * values["hard_split"] if self.labels else share)[..., None, :]
+        return xp.exp(self.log_weight(values, xp)[..., 1:])
 
     def by_item(self, chance: Floats) -> dict[str, Floats]:
         """Say how hard items are, from the probabilities of the classes, (item, difficulty).
@@ -172,7 +180,8 @@ class Difficulty:
         if not self.has_classes:
             return {"difficulty": chance @ self.positions}
         found = {"hard": chance[:, 1:].sum(axis=1)}
-        return found | ({"hard_on_label": chance @ self.positions} if self.labels else {})
+        hard = self.positions > 0
+        return found | ({"hard_on_label": chance @ hard} if self.labels else {})
 
     def log_weight(self, values: Mapping[str, Any], xp: Any) -> Any:
         r"""Log :math:`\rho_d`: (..., context, difficulty).
@@ -187,7 +196,8 @@ class Difficulty:
         if self.systems is None:
             return logs
         offset = values["hard_share_system_offset"]
-        offset = offset if self.labels else offset[..., None]
+        kinds = np.arange(len(self.labels) + 1 if self.labels else 1)
+        offset = (offset if self.labels else offset[..., None])[..., np.repeat(kinds, self.degrees)]
         shift = values["hard_share_system_sd"][..., None, None] * (
             xp.matmul(self.systems.share, offset)
         )
@@ -195,13 +205,31 @@ class Difficulty:
 
     def _log_shares(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Log shares of the classes of items where systems do not differ: (..., difficulty)."""
-        share = values["hard_share"]
+        share, log_weight = values["hard_share"], np.log(hard_degrees(self.degrees)[1])
+        easy, hard = xp.log1p(share * -1.0)[..., None], xp.log(share)[..., None]
         if not self.labels:
-            return xp.stack([xp.log1p(share * -1.0), xp.log(share)], axis=-1)
-        easy = xp.log1p(share * -1.0)[..., None]
+            return xp.concatenate([easy, hard + log_weight], axis=-1)
+        kinds = np.repeat(np.arange(len(self.labels) + 1), self.degrees)
         # A kind that is not there keeps a finite logarithm.
-        hard = xp.log(share)[..., None] + xp.log(values["hard_split"] + 1e-300)
+        split = xp.log(values["hard_split"] + 1e-300)[..., kinds]
+        hard = hard + split + np.tile(log_weight, len(self.labels) + 1)
         return xp.concatenate([easy, hard], axis=-1)
+
+
+@cache
+def hard_degrees(count: int) -> tuple[Floats, Floats]:
+    """How hard hard items are, and how many are so: (degree,), ascending.
+
+    Examples
+    --------
+    >>> degrees, weight = hard_degrees(3)
+    >>> degrees.round(2), weight.round(2)
+    (array([0.12, 0.69, 2.18]), array([0.28, 0.44, 0.28]))
+    """
+    if count == 1:
+        return np.ones(1), np.ones(1)
+    node, weight = np.polynomial.legendre.leggauss(count)
+    return -np.log((node[::-1] + 1) / 2), weight[::-1] / 2
 
 
 def difficulty_of(
@@ -209,6 +237,7 @@ def difficulty_of(
     priors: Mapping[str, Prior],
     labels: tuple[str, ...] = (),
     systems: Effect | None = None,
+    degrees: int = DEGREES,
 ) -> Difficulty:
     """Return the one difficulty of items that the layers of all rater groups name.
 
@@ -233,4 +262,4 @@ def difficulty_of(
     if kind != "classes":
         return Difficulty(kind=kind, priors=priors)
     several = labels if len(labels) > 1 else ()
-    return Difficulty(kind=kind, labels=several, priors=priors, systems=systems)
+    return Difficulty(kind=kind, labels=several, priors=priors, systems=systems, degrees=degrees)

@@ -26,7 +26,6 @@ from brute_scores import ScoreRater, codes
 from assay.modelling.structure import Structure
 
 SHARED = ("pooled",)
-NORMAL = ("continuous", "by_rater", "by_class")
 Speaker = Rater | Mixture | ScoreRater
 Place = tuple[int, int]
 """Session of a rating, and the system of its item."""
@@ -83,10 +82,7 @@ def loading(voice: Voice, label: int, row: int) -> float:
 
 def hardness(voice: Voice, position: Position, label: int) -> float:
     """How hard an item at a position is on a label."""
-    normal, here = any(f"item_difficulty_{kind}" in voice.layers for kind in NORMAL), position
-    if isinstance(here, tuple):
-        here = here[label]
-    return math.exp(2 * here) if normal else here
+    return position[label] if isinstance(position, tuple) else position
 
 
 def guessing(structure: Structure, voice: Voice, position: Position) -> Tilt:

@@ -141,10 +141,9 @@ def test_a_tie_of_symmetric_raters_tells_no_more_than_how_hard_the_item_is(recip
         values = symmetric(drawn(structure, seed, alike=True))
         found = recover(structure, stacked(values), np.random.default_rng(1))
         easy = structure.prevalence.table(stacked(values), np)[0, 0, 0, 1]
-        shares = np.full(found.difficulty.shape[1], easy)
-        if structure.difficulty.has_classes:
-            kept = np.exp(-2 * values["difficulty_rate"].ravel()[0])
-            shares[1] = kept * easy + (1 - kept) / 2
+        rate = values["difficulty_rate"].ravel()[0]
+        kept = np.exp(-2 * rate * structure.difficulty.positions)
+        shares = kept * easy + (1 - kept) / 2
         tie, none = found.probabilities[:, 1] - found.difficulty @ shares
         assert tie == pytest.approx(0, abs=1e-9)
         assert none != pytest.approx(0, abs=1e-9)
@@ -240,7 +239,7 @@ def test_hard_rows_lie_between_easier_ones(recipe: str, task: str):
 
 def very_hard(structure: Structure) -> float:
     """Where nothing but guesses is left."""
-    return 5.0 if structure.difficulty.kind == "continuous" else 800.0
+    return 800.0
 
 
 def endless(values: Values) -> Values:

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.likelihood.autodiff_kernel import play_backwards, play_forwards
-from assay.likelihood.compiling import at, compiled
 from assay.likelihood.cells import TINY, row_chances, rows_of_chances
+from assay.likelihood.compiling import at, compiled
 from assay.likelihood.marginal import value_of_rows
 
 

@@ -118,8 +118,8 @@ class Structure:
 
     def hard_truth_table(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return how the states of hard items hang on those of easy ones, as the tables have it."""
-        harder = [part for part in self.parts if part.loading is not None]
-        return self.hard_truth.table([part.own(values)["difficulty_rate"] for part in harder], xp)
+        rates = [part.loading.by_label(part.own(values), xp) for part in self.parts if part.loading]
+        return self.hard_truth.table(rates, xp)
 
     def hard_chances(self, values: Mapping[str, Any], prevalence: Any, xp: Any) -> Any:
         """Return the probabilities of the states of hard items, where these have their own.
@@ -254,6 +254,7 @@ def build_structure(
         global_priors,
         ratings.task.label_names if several else (),
         design.effect("system") if hard_by_system else None,
+        _most_answers(ratings),
     )
     return Structure(
         spec=spec,
@@ -264,7 +265,7 @@ def build_structure(
         hard_truth=HardTruth(
             space=space,
             hard=difficulty.hard_labels(len(ratings.task.labels)),
-            wanted=difficulty.has_classes and not layered,
+            wanted=difficulty.kind != "none" and not layered,
         ),
         perception=Perception(
             groups=layered,
@@ -275,6 +276,12 @@ def build_structure(
         ),
         pattern=_pattern(ratings, prevalence, parts, layered),
     )
+
+
+def _most_answers(ratings: Ratings) -> int:
+    """Return how many answers the item with most of them has."""
+    answers = (ratings.answers >= 0).sum(axis=1)
+    return int(np.bincount(ratings.item, answers, minlength=1).max())
 
 
 def _priors_of_parts(

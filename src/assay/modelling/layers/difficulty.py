@@ -9,16 +9,12 @@ from numpy.typing import NDArray
 
 from assay._util.arrays import log_softmax
 from assay._util.errors import ModelError
+from assay.modelling.layers.difficulty_nodes import node_count, nodes_of
 from assay.modelling.parameters import Parameter, offsets
-from assay.modelling.prevalence.design import Effect, normal_quadrature
+from assay.modelling.prevalence.design import Effect
 from assay.modelling.priors import Prior
 
 Floats = NDArray[np.float64]
-STEP = 0.3
-"""Of the quadrature: 33 nodes. An item with ten answers has its log-likelihood to 1e-6, whatever
-the rate: answers to the hardest items are guesses, and no integrand is steep."""
-SPREAD = 2.0
-"""SD of the log of continuous difficulty: most items are easy, and some far harder than others."""
 HARD = 1.0
 """Where hard items stand on the scale of difficulty; easy ones stand at 0."""
 ALL_LABELS = "all labels"
@@ -69,8 +65,14 @@ class Difficulty:
     in context :math:`c`, of which the share :math:`a_{cg}` belongs to system :math:`g`: an item
     that two systems show is half of each. With one kind this is
     :math:`\operatorname{logit} \rho_c = \operatorname{logit} \rho + \tau \sum_g a_{cg} z_g`.
-    ``continuous``: :math:`h = e^{2x}` on all labels, :math:`x \sim \mathrm{Normal}(0, 1)` by
-    quadrature (:func:`~assay.modelling.prevalence.design.normal_quadrature`).
+    ``continuous``: an item is hard by degrees, on all labels,
+
+    .. math::
+
+        h_i \sim \mathrm{Beta}\bigl(c \rho,\ c\,(1 - \rho)\bigr), \qquad c = \tfrac12,
+
+    of mean :math:`\rho`, by quadrature (:mod:`~assay.modelling.layers.difficulty_nodes`). With
+    :math:`c \to 0` items are easy or hard.
 
     Every row lies between the mean of the rows and what it is on the easiest items:
 
@@ -89,38 +91,37 @@ class Difficulty:
     labels : tuple of str
         Labels on which alone an item can be hard; none where it is hard on all or on none.
     priors : mapping of str to Prior
-        ``hard_share`` if there are classes, ``hard_split`` if there are several kinds, and
-        ``hard_share_system_sd`` if systems differ.
+        ``hard_share``, ``hard_split`` if there are several kinds, and ``hard_share_system_sd`` if
+        systems differ.
     systems : Effect, optional
         Systems that each have a share of hard items.
+    nodes : int
+        Of the quadrature, if difficulty is continuous.
     """
 
     kind: Literal["none", "classes", "continuous"] = "none"
     labels: tuple[str, ...] = ()
     priors: Mapping[str, Prior] = field(default_factory=dict)
     systems: Effect | None = None
+    nodes: int = 0
 
     @property
     def positions(self) -> Floats:
-        """Return :math:`x_d`: (difficulty,), or (difficulty, label) where labels differ in it."""
+        """Return :math:`h_d`: (difficulty,), or (difficulty, label) where labels differ in it."""
         if self.kind == "none":
             return np.zeros(1)
         if not self.has_classes:
-            return normal_quadrature(step=STEP)[0]
+            return nodes_of(self.nodes).positions
         if not self.labels:
             return np.array([0, HARD])
         count = len(self.labels)
         kinds = np.zeros((1, count)), np.eye(count), np.ones((1, count))
         return HARD * np.concatenate(kinds)
 
-    def hard_labels(self, labels: int) -> NDArray[np.bool_]:
-        """Return on which of a task's labels each class of hard items is: (hard class, label)."""
+    def hard_labels(self, labels: int) -> Floats:
+        """Return how hard each class of hard items is on each label: (hard class, label)."""
         positions = self.positions.reshape(self.classes, -1)[1:]
-        return np.broadcast_to(positions > 0, (len(positions), labels))
-
-    def hardness(self, position: Any) -> Any:
-        """Return :math:`h` at positions :math:`x`; at least 0."""
-        return np.exp(SPREAD * position) if self.kind == "continuous" else position
+        return np.broadcast_to(positions, (len(positions), labels))
 
     @property
     def has_classes(self) -> bool:
@@ -133,8 +134,8 @@ class Difficulty:
         return len(self.positions)
 
     def parameters(self) -> list[Parameter]:
-        """Share of the hard items, by system and of each kind, if there are classes."""
-        if not self.has_classes:
+        """Share of the hard items, by system and of each kind."""
+        if self.kind == "none":
             return []
         found = [Parameter(name="hard_share", prior=self.priors["hard_share"], coords={})]
         kinds = {"hard_on": (*self.labels, ALL_LABELS)} if self.labels else {}
@@ -153,7 +154,7 @@ class Difficulty:
 
         With one context for all if systems do not differ.
         """
-        if self.systems is not None:
+        if self.systems is not None or not self.has_classes:
             return xp.exp(self.log_weight(values, xp)[..., 1:])
         share = values["hard_share"][..., None]
         return (share * values["hard_split"] if self.labels else share)[..., None, :]
@@ -181,11 +182,14 @@ class Difficulty:
         """
         if self.kind == "none":
             return np.zeros((1, 1))
-        if self.kind == "continuous":
-            return normal_quadrature(step=STEP)[1][None]
         logs = self._log_shares(values, xp)[..., None, :]
-        if self.systems is None:
-            return logs
+        if self.systems is not None:
+            logs = self._by_system(logs, values, xp)
+        return logs if self.has_classes else nodes_of(self.nodes).log_weight(logs, xp)
+
+    def _by_system(self, logs: Any, values: Mapping[str, Any], xp: Any) -> Any:
+        """Shift the log shares of hard items by the systems' own: (..., context, difficulty)."""
+        assert self.systems is not None
         offset = values["hard_share_system_offset"]
         offset = offset if self.labels else offset[..., None]
         shift = values["hard_share_system_sd"][..., None, None] * (
@@ -209,11 +213,12 @@ def difficulty_of(
     priors: Mapping[str, Prior],
     labels: tuple[str, ...] = (),
     systems: Effect | None = None,
+    answers: int = 1,
 ) -> Difficulty:
     """Return the one difficulty of items that the layers of all rater groups name.
 
     ``labels`` are those on which alone an item can be hard if it is easy or hard, ``systems`` those
-    that each have a share of hard items then.
+    that each have a share of hard items, ``answers`` the most that an item has.
 
     Raises
     ------
@@ -231,6 +236,6 @@ def difficulty_of(
         return Difficulty()
     kind = KINDS[named[0]]
     if kind != "classes":
-        return Difficulty(kind=kind, priors=priors)
+        return Difficulty(kind=kind, priors=priors, systems=systems, nodes=node_count(answers))
     several = labels if len(labels) > 1 else ()
     return Difficulty(kind=kind, labels=several, priors=priors, systems=systems)

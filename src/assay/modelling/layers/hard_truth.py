@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from assay.data.rules import NOT_ASKED
 from assay.data.states import StateSpace
-from assay.modelling.layers.difficulty import HARD
 
 Floats = NDArray[np.float64]
 MAX_STATES = 256
@@ -26,7 +25,7 @@ class HardTruth:
     .. math::
 
         \pi_d = \pi \prod_{l \text{ hard in } d} \bigl(w_l^2 I + (1 - w_l^2) A_l\bigr), \qquad
-        w_l = e^{-\lambda_l}
+        w_l = e^{-\lambda_l h_{dl}}
 
     for each class :math:`d` of hard items. :math:`A_l` gives the classes of label :math:`l` equal
     odds, among the states that are asked the same labels; where rules tie other labels to it, they
@@ -40,14 +39,14 @@ class HardTruth:
     Attributes
     ----------
     space : StateSpace
-    hard : ndarray of bool (hard class, label)
-        On which labels each class of hard items is hard.
+    hard : ndarray (hard class, label)
+        How hard each class of hard items is on each label.
     wanted : bool
-        Whether items are easy or hard, and the truth is what all raters agree on.
+        Whether items differ in difficulty, and the truth is what all raters agree on.
     """
 
     space: StateSpace
-    hard: NDArray[np.bool_]
+    hard: Floats
     wanted: bool
 
     @property
@@ -79,10 +78,13 @@ class HardTruth:
             return np.zeros((0, 0, 0))
         rate = rates[0] if len(rates) == 1 else xp.concatenate(rates, axis=-2)
         groups = sum(each.shape[-2] for each in rates)
-        kept = xp.exp(rate * (-2.0 * HARD)).sum(axis=-2) * (1 / groups)
-        return xp.stack([self._of_class(hard, kept) for hard in self.hard], axis=-3)
+        every = []
+        for hard in self.hard:
+            kept = xp.exp(rate * (hard * -2.0)).sum(axis=-2) * (1 / groups)
+            every.append(self._of_class(hard, kept))
+        return xp.stack(every, axis=-3)
 
-    def _of_class(self, hard: NDArray[np.bool_], kept: Any) -> Any:
+    def _of_class(self, hard: Floats, kept: Any) -> Any:
         """Table of items that are hard on some labels: (..., state, state)."""
         states, found = len(self.space.states), None
         for label, redraw in self.redraws:

@@ -97,9 +97,18 @@ class Loading:
         own = xp.exp(sd * values["difficulty_rate_offset"][..., rater, :])
         return of_rows * own[..., label]
 
+    def by_label(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return the rates of groups, mean over the classes of a label: (..., group, label)."""
+        rate = values["difficulty_rate"]
+        if not self.by_class:
+            return rate
+        label = np.array(self.layout.labels)
+        share = label[:, None] == np.arange(len(self.layout.classes))
+        return xp.matmul(rate, share / share.sum(axis=0))
+
     def hardness(self, position: Any) -> Floats:
         """Return how hard an item at a position, or at one for each label, is: (asked row,)."""
-        hardness = np.asarray(self.difficulty.hardness(np.asarray(position, float)))
+        hardness = np.asarray(position, float)
         label = np.array(self.layout.labels)
         return np.broadcast_to(hardness, label.shape) if hardness.ndim == 0 else hardness[label]
 

@@ -25,7 +25,7 @@ def degrees(structure: Structure) -> np.ndarray:
     answers = [0] * len(ratings.items)
     for item, row in zip(ratings.item, ratings.answers, strict=True):
         answers[item] += sum(code >= 0 for code in row)
-    inner = math.ceil(3.5 + 2 * math.sqrt(max(answers))) - 2
+    inner = max(4, math.ceil(2.2 + 1.85 * math.sqrt(max(answers)))) - 2
     a, b = 0.4, 0.1  # powers of 1 - t and of 1 + t
     matrix = np.zeros((inner, inner))
     for k in range(inner):
@@ -113,7 +113,7 @@ def hard_states(
         )
         own = range(first, first + 2) if "item_difficulty_by_class" in layers else [n]
         mean = [math.fsum(row[k] for k in own) / len(own) for rate in rates for row in rate]
-        squares = [math.exp(-hard * each) ** 2 for each in mean]
+        squares = [(1 - hard * (1 - math.exp(-each))) ** 2 for each in mean]
         kept, then = math.fsum(squares) / len(squares), [0.0] * len(every)
         for state, share in zip(every, now, strict=True):
             alike = [z for z in every if [a < 0 for a in z] == [b < 0 for b in state]]

@@ -85,6 +85,11 @@ def hardness(voice: Voice, position: Position, label: int) -> float:
     return position[label] if isinstance(position, tuple) else position
 
 
+def lost(rate: float, hard: float) -> float:
+    """Minus the log of the share of the answers that are no guesses."""
+    return rate if hard == 1 else -math.log(1 - hard * (1 - math.exp(-rate)))
+
+
 def guessing(structure: Structure, voice: Voice, position: Position) -> Tilt:
     """Minus the log of the share of answers that are no guesses: [label][true class]."""
     hard = any(name.startswith("item_difficulty") for name in voice.layers)
@@ -93,7 +98,8 @@ def guessing(structure: Structure, voice: Voice, position: Position) -> Tilt:
     for label, la in enumerate(structure.ratings.task.labels):
         found.append([])
         for _ in la.classes:
-            by = loading(voice, label, row) * hardness(voice, position, label) if hard else 0.0
+            rate = loading(voice, label, row) if hard else 0.0
+            by = lost(rate, hardness(voice, position, label))
             found[-1].append(by)
             row += 1
     return found

@@ -56,7 +56,7 @@ def row_chances(response):  # type: ignore[no-untyped-def]
 
 @compiled()
 def rows_of_chances(response):  # type: ignore[no-untyped-def]
-    """Return what `row_chances` does, of chances (difficulty, row, state); logarithms only if used."""
+    """Return what `row_chances` does, of chances; logarithms are left out until they are used."""
     classes, rows, states = response.shape
     chance = np.empty((rows, classes * states))
     height = np.empty(rows)

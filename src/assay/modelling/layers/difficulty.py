@@ -43,7 +43,8 @@ class Difficulty:
 
     The harder an item, the more answers to it are guesses :math:`\bar\theta`: what the rater says
     of items of which each class is as likely, so that a bias to an answer stays. The share of the
-    others is :math:`w(h) = e^{-\lambda h}` (:class:`~assay.modelling.layers.loading.Loading`).
+    others is :math:`w(h) = 1 - h\,(1 - e^{-\lambda})`
+    (:class:`~assay.modelling.layers.loading.Loading`).
 
     ``classes``: an item is easy, hard on one label alone, or hard on all labels,
 

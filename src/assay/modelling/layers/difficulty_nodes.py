@@ -6,10 +6,12 @@ The likelihood of an item is
 
     p(y_i) = \sum_s \int_0^1 \pi_s(h) \prod_{a \in i} p_h(y_a \mid s)\,
     \mathrm{Beta}\bigl(h;\, c \rho, c\,(1 - \rho)\bigr)\, \mathrm dh, \qquad
-    p_h(y \mid s) = \bar\theta + e^{-\lambda h} (\theta_s - \bar\theta).
+    p_h(y \mid s) = \bar\theta + \bigl(1 - h\,(1 - e^{-\lambda})\bigr) (\theta_s - \bar\theta).
 
-The integrand is entire in :math:`h`, and so well approximated by the polynomial through its values
-at a few nodes :math:`h_q`. Its mean is that of the values, with the weights
+The integrand is a polynomial in :math:`h` of the degree of the number of answers, and two more for
+the truth of hard items. As long as there are as many nodes :math:`h_q`, the polynomial through its
+values at them is the integrand itself; of fewer nodes it is near. Its mean is that of the values,
+with the weights
 :math:`w_q(\rho) = \int \ell_q \,\mathrm{dBeta}` of the Lagrange polynomials :math:`\ell_q`. The
 nodes are those of Gauss and Lobatto for one :math:`\rho`, 0 and 1 among them. Since moments of a
 Beta distribution are polynomials in its mean, :math:`w_q` is one, of the degree of the rule:
@@ -30,11 +32,11 @@ CONCENTRATION = 0.5
 """:math:`c`: most items are easy or hard, some are in between."""
 USUAL_MEAN = 0.2
 """Mean difficulty for which the nodes are those of Gauss and Lobatto: that of its prior."""
-FEWEST, MOST = 5, 40
+FEWEST, MOST = 4, 40
 
 
 def node_count(answers: int) -> int:
-    """Return how many nodes items with so many answers need.
+    """Return how many nodes items with so many answers need, each to 1e-4 of its log-likelihood.
 
     The more answers, the narrower the range of difficulties at which they are likely, by the root
     of their number.
@@ -42,9 +44,9 @@ def node_count(answers: int) -> int:
     Examples
     --------
     >>> [node_count(n) for n in (1, 3, 5, 10, 30, 123)]
-    [6, 7, 8, 10, 15, 26]
+    [4, 6, 7, 9, 13, 23]
     """
-    return int(np.clip(np.ceil(3.5 + 2 * np.sqrt(answers)), FEWEST, MOST))
+    return int(np.clip(np.ceil(2.2 + 1.85 * np.sqrt(answers)), FEWEST, MOST))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

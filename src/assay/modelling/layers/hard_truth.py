@@ -25,7 +25,7 @@ class HardTruth:
     .. math::
 
         \pi_d = \pi \prod_{l \text{ hard in } d} \bigl(w_l^2 I + (1 - w_l^2) A_l\bigr), \qquad
-        w_l = e^{-\lambda_l h_{dl}}
+        w_l = 1 - h_{dl}\,(1 - e^{-\lambda_l})
 
     for each class :math:`d` of hard items. :math:`A_l` gives the classes of label :math:`l` equal
     odds, among the states that are asked the same labels; where rules tie other labels to it, they
@@ -80,7 +80,9 @@ class HardTruth:
         groups = sum(each.shape[-2] for each in rates)
         every = []
         for hard in self.hard:
-            kept = xp.exp(rate * (hard * -2.0)).sum(axis=-2) * (1 / groups)
+            whole = np.isin(hard, (0, 1)).all()
+            seen = xp.exp(rate * -hard) if whole else (xp.exp(rate * -1.0) + -1.0) * hard + 1.0
+            kept = (seen * seen).sum(axis=-2) * (1 / groups)
             every.append(self._of_class(hard, kept))
         return xp.stack(every, axis=-3)
 

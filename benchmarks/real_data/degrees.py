@@ -11,6 +11,7 @@ the classes the 95 % interval of the share holds that of the gold).
 """
 
 import argparse
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +27,7 @@ from assay.data.ratings import Ratings
 from assay.data.states import MISSING
 from assay.inference.density import Density, make_density, unconstrain
 from assay.likelihood.marginal import bundle_nodes
-from assay.modelling.layers import difficulty
+from assay.modelling import structure as structures
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import Structure, build_structure
 from benchmarks.measuring import write_machine
@@ -87,7 +88,7 @@ def with_nodes(ratings: Ratings, recipe: str, count: int | None = None) -> Struc
     """Build a model, with so many nodes of difficulty if the number is given."""
     if count is None:
         return build_structure(ratings, make_spec(recipe))
-    with patch.object(difficulty, "node_count", lambda answers: count):
+    with patch.object(structures, "node_count", lambda answers, longer: count):
         return build_structure(ratings, make_spec(recipe))
 
 
@@ -204,7 +205,7 @@ def main() -> None:
                 before = pd.read_csv(path)
                 new = pd.concat([before[before["set"] != name], new])
             new.to_csv(path, index=False, float_format="%.5g")
-        print(name, flush=True)
+        sys.stdout.write(f"{name}\n")
     write_machine(given.target / "versions.json", "difficulty by degrees")
 
 

@@ -25,6 +25,7 @@ from assay.modelling.build import build_parts
 from assay.modelling.families import default_priors
 from assay.modelling.layers import Difficulty, HardTruth, Perception, difficulty_of
 from assay.modelling.layers.difficulty import KINDS
+from assay.modelling.layers.difficulty_nodes import node_count
 from assay.modelling.layers.hard_truth import MAX_STATES
 from assay.modelling.parameters import Parameter
 from assay.modelling.prevalence import Covariates, Prevalence, build_design, prevalence_class
@@ -254,7 +255,7 @@ def build_structure(
         global_priors,
         ratings.task.label_names if several else (),
         design.effect("system") if hard_by_system else None,
-        _most_answers(ratings),
+        _nodes(ratings),
     )
     return Structure(
         spec=spec,
@@ -278,10 +279,11 @@ def build_structure(
     )
 
 
-def _most_answers(ratings: Ratings) -> int:
-    """Return how many answers the item with most of them has."""
-    answers = (ratings.answers >= 0).sum(axis=1)
-    return int(np.bincount(ratings.item, answers, minlength=1).max())
+def _nodes(ratings: Ratings) -> int:
+    """Return at how many difficulties these items have to be looked at."""
+    answers = np.bincount(ratings.item, (ratings.answers >= 0).sum(axis=1), minlength=1)
+    longer = any(len(label.classes) > 2 for label in ratings.task.labels)
+    return node_count(int(answers.max()), longer=longer)
 
 
 def _priors_of_parts(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from assay._util.arrays import log_softmax
 from assay._util.errors import ModelError
-from assay.modelling.layers.difficulty_nodes import node_count, nodes_of
+from assay.modelling.layers.difficulty_nodes import nodes_of
 from assay.modelling.parameters import Parameter, offsets
 from assay.modelling.prevalence.design import Effect
 from assay.modelling.priors import Prior
@@ -214,12 +214,12 @@ def difficulty_of(
     priors: Mapping[str, Prior],
     labels: tuple[str, ...] = (),
     systems: Effect | None = None,
-    answers: int = 1,
+    nodes: int = 0,
 ) -> Difficulty:
     """Return the one difficulty of items that the layers of all rater groups name.
 
     ``labels`` are those on which alone an item can be hard if it is easy or hard, ``systems`` those
-    that each have a share of hard items, ``answers`` the most that an item has.
+    that each have a share of hard items, ``nodes`` how many a continuous one is looked at.
 
     Raises
     ------
@@ -237,6 +237,6 @@ def difficulty_of(
         return Difficulty()
     kind = KINDS[named[0]]
     if kind != "classes":
-        return Difficulty(kind=kind, priors=priors, systems=systems, nodes=node_count(answers))
+        return Difficulty(kind=kind, priors=priors, systems=systems, nodes=nodes)
     several = labels if len(labels) > 1 else ()
     return Difficulty(kind=kind, labels=several, priors=priors, systems=systems)

@@ -81,7 +81,9 @@ class HardTruth:
         every = []
         for hard in self.hard:
             whole = np.isin(hard, (0, 1)).all()
-            seen = xp.exp(rate * -hard) if whole else (xp.exp(rate * -1.0) + -1.0) * hard + 1.0
+            seen = (
+                xp.exp(rate * (hard * -1.0)) if whole else (xp.exp(rate * -1.0) + -1.0) * hard + 1.0
+            )
             kept = (seen * seen).sum(axis=-2) * (1 / groups)
             every.append(self._of_class(hard, kept))
         return xp.stack(every, axis=-3)

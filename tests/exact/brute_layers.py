@@ -11,12 +11,38 @@ from assay.modelling.structure import Structure
 Position = float | tuple[float, ...]
 
 
-def bent(step: float = 0.3, reach: float = 8.0, bend: float = 2.5) -> list[tuple[float, float]]:
-    """Nodes and weights for a standard normal: even steps in q, at u = bend * sinh(q / bend)."""
-    most = math.ceil(bend * math.asinh(reach / bend) / step)
-    where = [bend * math.sinh(n * step / bend) for n in range(-most, most + 1)]
-    density = [math.exp(-u * u / 2) * math.hypot(1, u / bend) for u in where]
-    return [(u, d / math.fsum(density)) for u, d in zip(where, density, strict=True)]
+DEGREES = tuple(f"item_difficulty_{by}" for by in ("continuous", "by_rater", "by_class"))
+"""Layers in which items are hard by degrees."""
+
+
+def degrees(structure: Structure) -> np.ndarray:
+    """Difficulties at which items are looked at: 0, 1, and between them the zeros of a polynomial.
+
+    It is orthogonal under the Beta(0.1 + 1, 0.4 + 1) distribution. The more answers the item with
+    most of them has, the more.
+    """
+    ratings = structure.ratings
+    answers = [0] * len(ratings.items)
+    for item, row in zip(ratings.item, ratings.answers, strict=True):
+        answers[item] += sum(code >= 0 for code in row)
+    longer = any(len(label.classes) > 2 for label in ratings.task.labels)
+    inner = math.ceil(3.6 + 0.95 * math.sqrt(max(answers)) + 4 * longer) - 2
+    a, b = 0.4, 0.1  # powers of 1 - t and of 1 + t
+    matrix = np.zeros((inner, inner))
+    for k in range(inner):
+        n = 2 * k + a + b
+        matrix[k, k] = (b * b - a * a) / (n * (n + 2))
+        if k:
+            before = 4 * k * (k + a) * (k + b) * (k + a + b) / (n * n * (n + 1) * (n - 1))
+            matrix[k, k - 1] = matrix[k - 1, k] = math.sqrt(before)
+    return np.array([0.0, *((1 + np.linalg.eigvalsh(matrix)) / 2), 1.0])
+
+
+def degree_weights(where: np.ndarray, mean: float) -> np.ndarray:
+    """Weights with which powers have their means under Beta(mean / 2, (1 - mean) / 2)."""
+    powers = range(len(where))
+    moments = [math.prod((mean / 2 + i) / (0.5 + i) for i in range(k)) for k in powers]
+    return np.linalg.solve(np.stack([where**k for k in powers]), moments)
 
 
 def layers_of(structure: Structure) -> list[str]:
@@ -42,10 +68,10 @@ def hard_shares(structure: Structure, values: dict) -> list[list[float]]:
     return found
 
 
-def degrees() -> list[tuple[float, float]]:
-    """How hard hard items are, and how many: a rule of Gauss in the share of answers kept."""
+def hard_degrees() -> list[tuple[float, float]]:
+    """How hard hard items are, and how many are so: the rule of Gauss for five powers."""
     away = math.sqrt(3 / 5) / 2
-    return [(-math.log(0.5 + by), q / 18) for by, q in ((away, 5), (0.0, 8), (-away, 5))]
+    return [(0.5 + by, q / 18) for by, q in ((-away, 5), (0.0, 8), (away, 5))]
 
 
 def difficulties(structure: Structure, values: dict) -> list[tuple[Position, np.ndarray]]:
@@ -60,12 +86,14 @@ def difficulties(structure: Structure, values: dict) -> list[tuple[Position, np.
         hard = [
             (tuple(x * k for k in kind) if isinstance(kind, tuple) else x * kind, q * share)
             for kind, share in zip(kinds, split, strict=True)
-            for x, q in degrees()
+            for x, q in hard_degrees()
         ]
         return [(0.0, 1 - split.sum(axis=0)), *hard]
-    normal = any(f"item_difficulty_{by}" in layers for by in ("continuous", "by_rater", "by_class"))
-    every = np.ones(len(structure.ratings.items))
-    return [(x, weight * every) for x, weight in (bent() if normal else [(0.0, 1.0)])]
+    if not set(DEGREES) & set(layers):
+        return [(0.0, np.ones(len(structure.ratings.items)))]
+    where = degrees(structure)
+    weights = [degree_weights(where, mean) for (mean,) in hard_shares(structure, values)]
+    return list(zip(where.tolist(), np.transpose(weights), strict=True))
 
 
 def at_label(position: Position, label: int) -> float:
@@ -82,15 +110,21 @@ def hard_states(
     guesses, or has each class as often, other labels staying as near as they can. Under a layer of
     perception hard items are like the others.
     """
-    if "item_difficulty" not in layers_of(structure) or structure.spec.reference is not None:
+    layers = layers_of(structure)
+    if not {"item_difficulty", *DEGREES} & set(layers) or structure.spec.reference is not None:
         return list(easy)
     every, now = states(structure.ratings.task), list(easy)
     rates = [v for name, v in values.items() if name.split(".")[-1] == "difficulty_rate"]
     for n, label in enumerate(structure.ratings.task.labels):
         if len(label.classes) > 2 or at_label(position, n) == 0:
             continue
-        here = at_label(position, n)
-        squares = [math.exp(-here * float(row[n])) ** 2 for rate in rates for row in rate]
+        hard, first = (
+            at_label(position, n),
+            sum(len(la.classes) for la in structure.ratings.task.labels[:n]),
+        )
+        own = range(first, first + 2) if "item_difficulty_by_class" in layers else [n]
+        mean = [math.fsum(row[k] for k in own) / len(own) for rate in rates for row in rate]
+        squares = [(1 - hard * (1 - math.exp(-each))) ** 2 for each in mean]
         kept, then = math.fsum(squares) / len(squares), [0.0] * len(every)
         for state, share in zip(every, now, strict=True):
             alike = [z for z in every if [a < 0 for a in z] == [b < 0 for b in state]]

@@ -26,7 +26,6 @@ from brute_scores import ScoreRater, codes
 from assay.modelling.structure import Structure
 
 SHARED = ("pooled",)
-NORMAL = ("continuous", "by_rater", "by_class")
 Speaker = Rater | Mixture | ScoreRater
 Place = tuple[int, int]
 """Session of a rating, and the system of its item."""
@@ -113,10 +112,12 @@ def loading(voice: Voice, label: int, row: int) -> float:
 
 def hardness(voice: Voice, position: Position, label: int) -> float:
     """How hard an item at a position is on a label."""
-    normal, here = any(f"item_difficulty_{kind}" in voice.layers for kind in NORMAL), position
-    if isinstance(here, tuple):
-        here = here[label]
-    return math.exp(2 * here) if normal else here
+    return position[label] if isinstance(position, tuple) else position
+
+
+def lost(rate: float, hard: float) -> float:
+    """Minus the log of the share of the answers that are no guesses."""
+    return rate if hard == 1 else -math.log(1 - hard * (1 - math.exp(-rate)))
 
 
 def guessing(structure: Structure, voice: Voice, position: Position) -> Tilt:
@@ -127,7 +128,8 @@ def guessing(structure: Structure, voice: Voice, position: Position) -> Tilt:
     for label, la in enumerate(structure.ratings.task.labels):
         found.append([])
         for _ in la.classes:
-            by = loading(voice, label, row) * hardness(voice, position, label) if hard else 0.0
+            rate = loading(voice, label, row) if hard else 0.0
+            by = lost(rate, hardness(voice, position, label))
             found[-1].append(by)
             row += 1
     return found

@@ -131,9 +131,7 @@ def test_who_only_lapses_tells_nothing(name: str):
     assert here == pytest.approx(there, abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    "raters", ["hierarchical", "scored", "dawid_skene + item_difficulty_continuous"]
-)
+@pytest.mark.parametrize("raters", ["hierarchical", "scored", "dawid_skene"])
 @pytest.mark.parametrize("reference", ["gold", "human"])
 @pytest.mark.parametrize("name", TASKS)
 def test_who_misperceives_nothing_sees_the_truth(name: str, reference: str, raters: str):

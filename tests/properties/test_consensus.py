@@ -141,10 +141,9 @@ def test_a_tie_of_symmetric_raters_tells_no_more_than_how_hard_the_item_is(recip
         values = symmetric(drawn(structure, seed, alike=True))
         found = recover(structure, stacked(values), np.random.default_rng(1))
         easy = structure.prevalence.table(stacked(values), np)[0, 0, 0, 1]
-        shares = np.full(found.difficulty.shape[1], easy)
-        if structure.difficulty.has_classes:
-            kept = np.exp(-2 * values["difficulty_rate"].ravel()[0])
-            shares[1] = kept * easy + (1 - kept) / 2
+        rate = values["difficulty_rate"].ravel()[0]
+        kept = (1 - structure.difficulty.positions * (1 - np.exp(-rate))) ** 2
+        shares = kept * easy + (1 - kept) / 2
         tie, none = found.probabilities[:, 1] - found.difficulty @ shares
         assert tie == pytest.approx(0, abs=1e-9)
         assert none != pytest.approx(0, abs=1e-9)
@@ -234,21 +233,16 @@ def test_hard_rows_lie_between_easier_ones(recipe: str, task: str):
         for part in structure.parts:
             assert isinstance(part, AnswerPart)
             if "mace" not in recipe:  # its spam comes by the log odds
-                last = rows(structure, endless(values), very_hard(structure))
+                last = rows(structure, endless(values), 1.0)
                 assert np.nanmax(np.ptp(last, axis=2)) < 1e-9
 
 
-def very_hard(structure: Structure) -> float:
-    """Where nothing but guesses is left."""
-    return 5.0 if structure.difficulty.kind == "continuous" else 800.0
-
-
 def endless(values: Values) -> Values:
-    """Difficulty that matters to everybody."""
+    """Difficulty of which nothing but guesses is left."""
     return (
         values
         | {
-            name: np.maximum(value, 0.5)
+            name: np.full_like(value, 800.0)
             for name, value in values.items()
             if name.endswith("difficulty_rate")
         }
@@ -271,7 +265,7 @@ def test_what_is_recorded_of_the_hardest_items_does_not_depend_on_the_truth(reci
         structure = structure_of(task, recipe, seed)
         (part,) = structure.parts
         values = stacked(endless(drawn(structure, seed, alike=False)))
-        chance = part.label_chances(values, part.tilt(values, very_hard(structure), np))[0]
+        chance = part.label_chances(values, part.tilt(values, 1.0, np))[0]
         asked = states != NOT_ASKED
         for pattern in np.unique(asked, axis=0):
             same = chance[:, (asked == pattern).all(axis=1)]

@@ -7,6 +7,7 @@ leading axes of draws), :mod:`pytensor.tensor` (symbols) or a
 do differently stands here.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ def divided(top: Any, bottom: Any) -> NDArray[np.float64]:
 
 NEVER = -1e9
 """Log of a probability that is zero; finite, so that gradients stay finite."""
+TINY = 1e-300
+"""A probability that is zero; its logarithm is finite."""
 
 
 def log_softmax(x: Any, xp: Any) -> Any:
@@ -59,6 +62,14 @@ def logsumexp(x: Any, xp: Any) -> Any:
         return xp.logsumexp(x, axis=-1)
     top = x.max(axis=-1, keepdims=True)
     return np.log(np.exp(x - top).sum(axis=-1)) + top[..., 0]
+
+
+def add_products(pairs: Sequence[tuple[Any, Any]], xp: Any) -> Any:
+    """Add up products of arrays; a tape does it in one step."""
+    if hasattr(xp, "add_products"):
+        return xp.add_products(pairs)
+    first, *others = (a * b for a, b in pairs)
+    return sum(others, start=first)
 
 
 def merge_axes(x: Any, count: int) -> Any:

@@ -183,10 +183,10 @@ def walk_of(density: Density, start: Start, effort: Effort) -> Walk:
 
 def arrays_of(walk: Walk) -> list[NDArray[Any]]:
     """Return what the compiled density takes, in the order of its cards."""
-    density, prior = walk.density, np.array([walk.density.places.prior])
+    density, places = walk.density, walk.density.places
     centre, root = walk.units
-    needed: tuple[Any, ...] = (centre, root.data, *density.tape, prior)
-    needed += (*density.places[1:], density.log_weight, *density.data)
+    needed: tuple[Any, ...] = (centre, root.data, *density.tape, np.array(places[:2]))
+    needed += (*places[2:], density.log_weight, *density.data)
     needed += (walk.scores.at, -np.log(walk.scores.rate))
     needed += (root.indptr.astype(np.int64), root.indices.astype(np.int64))
     return [np.ascontiguousarray(array) for array in needed]

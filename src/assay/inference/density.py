@@ -225,11 +225,17 @@ def make_density(
         terms.append(density.at.ravel())
     tables = [tape.symbol(table) for table in structure.tables(values, tape).by_state()]
     prior = tape.record(SUM, np.concatenate(terms))
+    # Where all nodes of difficulty have rows of their own, logarithms would cost most of the time.
+    chances = tape.unlogged(tables[1]) if structure.difficulty.kind == "continuous" else None
+    if chances is not None:
+        tables[1] = chances
+    places = [np.ascontiguousarray(table.at) for table in tables]
+    wanted = np.concatenate([prior.at.ravel(), *(place.ravel() for place in places)])
     return Density(
         parameters=parameters,
         starts=starts,
-        tape=tape.finish(),
-        places=Places(int(prior.at), *(np.ascontiguousarray(table.at) for table in tables)),
+        tape=tape.finish(wanted),
+        places=Places(int(prior.at), int(chances is not None), *places),
         log_weight=structure.prevalence.log_weight,
         data=structure.pattern.data,
         threads=threads,

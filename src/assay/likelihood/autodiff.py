@@ -96,6 +96,7 @@ class Tape:
         self.constants: list[tuple[Ints, Floats]] = []
         self.scalars: dict[float, Ints] = {}
         self.operations: list[tuple[int, Ints, Ints, Ints]] = []
+        self.known: dict[tuple[int, tuple[int, ...], bytes, bytes], Symbol] = {}
         self.special = SimpleNamespace(
             log_softmax=lambda x, axis: self.record(LOG_SOFTMAX, x.at),
             softmax=lambda x, axis: self.record(SOFTMAX, x.at),
@@ -122,14 +123,32 @@ class Tape:
         return made
 
     def record(self, code: int, a: Ints, b: Ints | None = None) -> Symbol:
-        """Append an operation over the last axis of its arguments."""
+        """Append an operation over the last axis of its arguments.
+
+        What is asked for again, of the same numbers, is done once.
+        """
+        if code == SUM and a.shape[-1] == 1:
+            return Symbol(self, a[..., 0])
+        if code not in (SUM, DOT, *ELEMENTWISE) or a.ndim == 0:
+            return self._append(code, a, b)
+        inner = () if code in ELEMENTWISE else a.shape[-1:]
+        columns = [x.reshape(-1, *(inner or (1,))) for x in (a, b) if x is not None]
+        first, back = _distinct(np.concatenate(columns, axis=1), self.size)
+        if len(first) == len(back):
+            return self._append(code, a, b)
+        few = [x[first].reshape(-1, *inner) for x in columns]
+        shape = a.shape[: a.ndim - len(inner)]
+        return Symbol(self, self._append(code, *few).at[back].reshape(shape))
+
+    def _append(self, code: int, a: Ints, b: Ints | None = None) -> Symbol:
         shape = a.shape if code in (*ELEMENTWISE, LOG_SOFTMAX, SOFTMAX) else a.shape[:-1]
-        out = self.unknown(*shape)
         first = np.ascontiguousarray(a)
-        self.operations.append(
-            (code, out.at, first, first if b is None else np.ascontiguousarray(b))
-        )
-        return out
+        second = first if b is None else np.ascontiguousarray(b)
+        key = code, first.shape, first.tobytes(), b"" if b is None else second.tobytes()
+        if key not in self.known:
+            self.known[key] = self.unknown(*shape)
+            self.operations.append((code, self.known[key].at, first, second))
+        return self.known[key]
 
     def exp(self, x: Any) -> Any:
         """Exponential; of constants at once."""
@@ -146,6 +165,11 @@ class Tape:
     def logsumexp(self, x: Any, axis: int) -> Symbol:
         """Logarithm of the sum of exponentials over the last axis."""
         return self.record(LOG_SUM_EXP, x.at)
+
+    def add_products(self, pairs: Sequence[tuple[Any, Any]]) -> Symbol:
+        """Add up products of numbers."""
+        every = np.broadcast_arrays(*(self.symbol(x).at for pair in pairs for x in pair))
+        return self.record(DOT, np.stack(every[::2], axis=-1), np.stack(every[1::2], axis=-1))
 
     def matmul(self, a: Any, b: Any) -> Any:
         """Matrix product; either side may be constant, a vector counts as one row."""
@@ -174,8 +198,26 @@ class Tape:
         """Return zeros of the same shape."""
         return self.full_like(x, 0.0)
 
-    def finish(self) -> TapeArrays:
+    def unlogged(self, x: Symbol) -> Symbol | None:
+        """Return what numbers are the logarithms of, if the tape made all of them so."""
+        argument, wanted = np.full(self.size, -1, np.int64), np.zeros(self.size, bool)
+        wanted[x.at] = True
+        made = [operation for operation in self.operations if wanted[operation[1]].any()]
+        for code, out, a, _ in made:
+            if code == LOG:
+                argument[out] = a.reshape(out.shape)
+            elif code == LOG_SOFTMAX:
+                argument[out] = self.record(SOFTMAX, a).at
+        found = argument[x.at]
+        return None if (found < 0).any() else Symbol(self, found)
+
+    def finish(self, wanted: Ints | None = None) -> TapeArrays:
         """Return the buffer with its constants, the operations and their positions.
+
+        Parameters
+        ----------
+        wanted : ndarray of int, optional
+            Operations that these numbers do not hang on are left out; none if not given.
 
         Returns
         -------
@@ -190,7 +232,7 @@ class Tape:
         for at, numbers in self.constants:
             buffer[at] = numbers
         rows, positions, offset = [], [], 0
-        for code, out, a, b in self.operations:
+        for code, out, a, b in self.operations if wanted is None else self._behind(wanted):
             inner = 1 if code in ELEMENTWISE else (a.shape[-1] if a.ndim else 1)
             outer = a.size // inner if inner else 0
             second = offset + a.size if code == DOT else offset
@@ -199,3 +241,29 @@ class Tape:
             offset += a.size * (2 if code == DOT else 1)
         table = np.array(rows, np.int64).reshape(-1, 6)
         return TapeArrays(buffer, table, np.concatenate([*positions, np.zeros(0, np.int64)]))
+
+    def _behind(self, wanted: Ints) -> list[tuple[int, Ints, Ints, Ints]]:
+        """Return the operations on which some numbers hang."""
+        needed = np.zeros(self.size, bool)
+        needed[wanted] = True
+        found = []
+        for operation in reversed(self.operations):
+            _, out, a, b = operation
+            if needed[out].any():
+                needed[a] = needed[b] = True
+                found.append(operation)
+        return found[::-1]
+
+
+WIDEST = 4
+"""Positions of one result up to which equal ones are looked for."""
+
+
+def _distinct(rows: Ints, size: int) -> tuple[Ints, Ints]:
+    """Return where each distinct row of positions is first, and which of them each row is."""
+    if not rows.size or rows.shape[1] > WIDEST:
+        return np.arange(len(rows)), np.arange(len(rows))
+    first, back = np.unique(rows[:, 0], return_index=True, return_inverse=True)[1:]
+    for column in rows.T[1:]:
+        first, back = np.unique(back * size + column, return_index=True, return_inverse=True)[1:]
+    return first, back

@@ -73,6 +73,7 @@ def _log_density_from_cards(dim: Any, z_: Any, gradient_: Any, value_: Any, tabl
     tape = TapeArrays(_floats(table, 2), operations, _integers(table, 4))
     places = Places(
         _integers(table, 5)[0],
+        _integers(table, 5)[1],
         _places(table, 6),
         _places(table, 7),
         _operations(table, 8),

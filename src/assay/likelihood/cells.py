@@ -20,6 +20,8 @@ import numpy as np
 from assay.likelihood.compiling import at, compiled
 from assay.likelihood.hard_truths import entries, hard_prevalence
 
+TINY = 1e-300
+"""Chance in the place of 0, where its logarithm is needed."""
 WIDE = 8
 """Length from which rows are worked on as a whole, with vector instructions."""
 
@@ -52,6 +54,25 @@ def row_chances(response):  # type: ignore[no-untyped-def]
     return chance, log_chance, height
 
 
+@compiled()
+def rows_of_chances(response):  # type: ignore[no-untyped-def]
+    """Return what `row_chances` does, of chances; logarithms are left out until they are used."""
+    classes, rows, states = response.shape
+    chance = np.empty((rows, classes * states))
+    height = np.empty(rows)
+    for row in range(rows):
+        top = TINY
+        for d in range(classes):
+            for s in range(states):
+                top = max(top, response[d, row, s])
+        height[row] = np.log(top)
+        shrink = 1 / top
+        for d in range(classes):
+            for s in range(states):
+                chance[row, d * states + s] = response[d, row, s] * shrink
+    return chance, np.empty((0, classes * states)), height
+
+
 @compiled(inline="always")
 def multiply_rows(parts, table, rows, begin, end):  # type: ignore[no-untyped-def]
     """Multiply ``parts`` by rows of a table.
@@ -82,11 +103,14 @@ def multiply_rows(parts, table, rows, begin, end):  # type: ignore[no-untyped-de
 
 
 @compiled()
-def add_rows(parts, table, rows, begin, end):  # type: ignore[no-untyped-def]
-    """Add rows of a table to ``parts``: the product of chances by their logarithms."""
+def add_rows(parts, tables, rows, begin, end):  # type: ignore[no-untyped-def]
+    """Add logarithms of rows to ``parts``: the product of chances by their logarithms."""
+    chance, log_chance = tables[0], tables[1]
+    known = log_chance.shape[0] > 0
     for r in range(at(begin), at(end)):
+        row = at(rows[r])
         for k in range(parts.shape[0]):
-            parts[k] += table[at(rows[r]), k]
+            parts[k] += log_chance[row, k] if known else np.log(max(chance[row, k], TINY))
 
 
 @compiled()
@@ -167,7 +191,7 @@ def cell_evidence(rows, difficulty, layer, hard_truth, data):  # type: ignore[no
     vanished : ndarray of bool (cell,)
         Whether the cell was done by logarithms.
     """
-    chance, log_chance, _ = rows
+    chance = rows[0]
     cells, classes, states = data.cell_context.shape[0], difficulty.shape[1], data.masks.shape[1]
     length = classes * states
     evidence, parts = np.zeros((cells, states)), np.empty((cells, length))
@@ -203,7 +227,7 @@ def cell_evidence(rows, difficulty, layer, hard_truth, data):  # type: ignore[no
         if top < VANISHED:
             vanished[cell] = True
             height[cell] = _by_logarithms(
-                parts[cell], cell, log_chance, difficulty[g], layer, data, looks, highs, afresh
+                parts[cell], cell, rows, difficulty[g], layer, data, looks, highs, afresh
             )
             top = _add_classes(parts[cell], evidence[cell], redrawn)
             if top == 0.0:  # no state is possible
@@ -269,7 +293,7 @@ def _add_classes(parts, evidence, redrawn):  # type: ignore[no-untyped-def]
 
 @compiled()
 def _by_logarithms(  # type: ignore[no-untyped-def]
-    parts, cell, log_chance, difficulty, layer, data, looks, highs, afresh
+    parts, cell, tables, difficulty, layer, data, looks, highs, afresh
 ):
     """Fill the parts (difficulty * state,) of a cell; return the logarithm of their factor."""
     classes, states = difficulty.shape[0], data.masks.shape[1]
@@ -278,9 +302,9 @@ def _by_logarithms(  # type: ignore[no-untyped-def]
         kind = data.view_layer[view]
         begin, end = data.row_start[view], data.row_start[view + 1]
         if kind < 0:
-            add_rows(parts, log_chance, data.rows, begin, end)
+            add_rows(parts, tables, data.rows, begin, end)
             continue
-        _look_by_logarithms(log_chance, data.rows, begin, end, looks, highs)
+        _look_by_logarithms(tables, data.rows, begin, end, looks, highs)
         for d in range(classes):
             _see_afresh(kind, d, classes, layer, looks, afresh)
             for s in range(states):
@@ -296,7 +320,7 @@ def cell_evidence_back(along, rows, layer, data, vanished, by_rows, by_layer):  
 
     ``by_rows`` (row, difficulty * state) and ``by_layer`` are added to.
     """
-    chance, log_chance, _ = rows
+    chance = rows[0]
     cells, states = along.shape[0], data.masks.shape[1]
     classes = along.shape[1] // states
     looks, highs, afresh = np.empty(classes * states), np.empty(classes), np.empty(states)
@@ -310,7 +334,7 @@ def cell_evidence_back(along, rows, layer, data, vanished, by_rows, by_layer):  
                 spread_rows(along[cell], by_rows, data.rows, begin, end)
                 continue
             if vanished[cell]:
-                _look_by_logarithms(log_chance, data.rows, begin, end, looks, highs)
+                _look_by_logarithms(rows, data.rows, begin, end, looks, highs)
             else:
                 _look(chance, data.rows, begin, end, looks)
             for d in range(classes):
@@ -343,12 +367,12 @@ def _look(chance, rows, begin, end, looks):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def _look_by_logarithms(log_chance, rows, begin, end, looks, highs):  # type: ignore[no-untyped-def]
+def _look_by_logarithms(tables, rows, begin, end, looks, highs):  # type: ignore[no-untyped-def]
     """Fill ``looks``, relative to the largest of each difficulty, and the logarithms of these."""
     states = looks.shape[0] // highs.shape[0]
     for k in range(looks.shape[0]):
         looks[k] = 0.0
-    add_rows(looks, log_chance, rows, begin, end)
+    add_rows(looks, tables, rows, begin, end)
     for d in range(highs.shape[0]):
         highs[d] = exponentiate(looks, d * states, (d + 1) * states)
 
@@ -395,7 +419,7 @@ def plain_value_and_gradient(prevalence, rows, difficulty, hard_truth, data):  #
         Gradient by the log weight of each class of difficulty and state.
     by_hard_truth : ndarray
     """
-    chance, log_chance, row_height = rows
+    chance, _, row_height = rows
     weight = cell_weights(data)
     by_rows, length = np.zeros(chance.shape), chance.shape[1]
     before = _for_each_difficulty(prevalence, length, hard_truth)
@@ -419,7 +443,7 @@ def plain_value_and_gradient(prevalence, rows, difficulty, hard_truth, data):  #
         height, total = 0.0, _weigh(parts, before, g)
         if total < VANISHED:
             logs_without_ratings(parts, alike, data.masks[mask])
-            add_rows(parts, log_chance, data.rows, begin, end)
+            add_rows(parts, rows, data.rows, begin, end)
             height = exponentiate(parts, 0, length)
             total = 1e-300 + _weigh(parts, before, g)
         value += weight[cell] * (height + np.log(total))

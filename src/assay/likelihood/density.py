@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.likelihood.autodiff_kernel import play_backwards, play_forwards
+from assay.likelihood.cells import TINY, row_chances, rows_of_chances
 from assay.likelihood.compiling import at, compiled
-from assay.likelihood.marginal import value_and_gradient
+from assay.likelihood.marginal import value_of_rows
 
 
 @compiled()
@@ -30,9 +31,13 @@ def log_of_score(score):  # type: ignore[no-untyped-def]
 
 
 class Places(NamedTuple):
-    """Where the log prior and the tables of the likelihood stand in a tape's buffer."""
+    """Where the log prior and the tables of the likelihood stand in a tape's buffer.
+
+    With ``chances`` the numbers of the rows are probabilities, else their logarithms.
+    """
 
     prior: int
+    chances: int
     prevalence: np.ndarray
     response: np.ndarray
     difficulty: np.ndarray
@@ -44,11 +49,10 @@ class Places(NamedTuple):
 @compiled()
 def log_density(x, tape, places, log_weight, data):  # type: ignore[no-untyped-def]
     """Log density and gradient at unconstrained values ``x``."""
-    buffer, prevalence, response, difficulty, layer, hard_truth, mixing = tables_at(x, tape, places)
+    buffer, prevalence, response, difficulty, layer, hard_truth, mixing = _tables(x, tape, places)
+    rows = rows_of_chances(response) if places.chances else row_chances(response)
     value, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing = (
-        value_and_gradient(
-            prevalence, response, difficulty, layer, hard_truth, mixing, log_weight, data
-        )
+        value_of_rows(prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data)
     )
     gradient = carry_back(
         buffer,
@@ -68,6 +72,18 @@ def log_density(x, tape, places, log_weight, data):  # type: ignore[no-untyped-d
 @compiled()
 def tables_at(x, tape, places):  # type: ignore[no-untyped-def]
     """Play the tape at unconstrained values ``x``: its buffer, and the tables of the likelihood."""
+    buffer, prevalence, response, difficulty, layer, hard_truth, mixing = _tables(x, tape, places)
+    if places.chances:
+        for d in range(response.shape[0]):
+            for row in range(response.shape[1]):
+                for s in range(response.shape[2]):
+                    response[d, row, s] = np.log(max(response[d, row, s], TINY))
+    return buffer, prevalence, response, difficulty, layer, hard_truth, mixing
+
+
+@compiled()
+def _tables(x, tape, places):  # type: ignore[no-untyped-def]
+    """Play the tape: its buffer, and the tables as they stand in it."""
     buffer = tape.constants.copy()
     for n in range(x.shape[0]):
         buffer[n] = x[n]
@@ -104,7 +120,10 @@ def carry_back(  # type: ignore[no-untyped-def]
     adjoint = np.zeros(buffer.shape)
     adjoint[places.prior] = 1.0
     _scatter(adjoint, places.prevalence, by_prevalence)
-    _scatter(adjoint, places.response, by_response)
+    if places.chances:
+        _scatter_by_log(adjoint, places.response, by_response, buffer)
+    else:
+        _scatter(adjoint, places.response, by_response)
     _scatter(adjoint, places.layer, by_layer)
     _scatter_square(adjoint, places.difficulty, by_difficulty)
     _scatter(adjoint, places.hard_truth, by_hard_truth)
@@ -132,6 +151,16 @@ def _scatter(target, places, table):  # type: ignore[no-untyped-def]
         for b in range(places.shape[1]):
             for c in range(places.shape[2]):
                 target[at(places[a, b, c])] += table[a, b, c]
+
+
+@compiled()
+def _scatter_by_log(target, places, table, buffer):  # type: ignore[no-untyped-def]
+    """Add derivatives by the logarithms of numbers at given places, as those by the numbers."""
+    for a in range(places.shape[0]):
+        for b in range(places.shape[1]):
+            for c in range(places.shape[2]):
+                place = at(places[a, b, c])
+                target[place] += table[a, b, c] / max(buffer[place], TINY)
 
 
 @compiled()

@@ -14,7 +14,7 @@ from assay.likelihood.compiling import at, compiled
 from assay.likelihood.hard_truths import entries
 
 
-@compiled(fastmath={"reassoc", "contract"})
+@compiled()
 def value_and_gradient(  # type: ignore[no-untyped-def]
     prevalence, response, difficulty, layer, hard_truth, mixing, log_weight, data
 ):
@@ -47,15 +47,24 @@ def value_and_gradient(  # type: ignore[no-untyped-def]
     by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing : ndarray
         Like the tables.
     """
+    rows = row_chances(response)
+    return value_of_rows(prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data)
+
+
+@compiled(fastmath={"reassoc", "contract"})
+def value_of_rows(  # type: ignore[no-untyped-def]
+    prevalence, rows, difficulty, layer, hard_truth, mixing, log_weight, data
+):
+    """Log-likelihood and its gradients, of what :func:`row_chances` makes of the responses."""
     by_layer, by_hard_truth = np.zeros(layer.shape), np.zeros(hard_truth.shape)
     by_mixing = np.zeros(mixing.shape)
     kinds, classes = difficulty.shape
-    rows = row_chances(response)
+    shape = classes, rows[0].shape[0], prevalence.shape[1]
     if log_weight.shape[0] == 1 and layer.shape[0] == 0:
         plain, by_prevalence, by_rows, by_part, by_hard = plain_value_and_gradient(
             prevalence, rows, difficulty, hard_truth, data
         )
-        by_response = _by_class(by_rows, response.shape)
+        by_response = _by_class(by_rows, shape)
         by_difficulty = _sums(by_part, classes)
         return plain, by_prevalence, by_response, by_difficulty, by_layer, by_hard, by_mixing
     evidence, parts, height, vanished = cell_evidence(rows, difficulty, layer, hard_truth, data)
@@ -111,7 +120,7 @@ def value_and_gradient(  # type: ignore[no-untyped-def]
             by_part[own, k] += parts[cell, k]
     cell_evidence_back(parts, rows, layer, data, vanished, by_rows, by_layer)
     total += value_of_heights(by_rows, rows[2])
-    by_response, by_difficulty = _by_class(by_rows, response.shape), _sums(by_part, classes)
+    by_response, by_difficulty = _by_class(by_rows, shape), _sums(by_part, classes)
     return total, by_prevalence, by_response, by_difficulty, by_layer, by_hard_truth, by_mixing
 
 

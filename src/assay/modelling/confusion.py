@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from assay._util.arrays import NEVER, append_constant, log_softmax, logsumexp
+from assay._util.arrays import NEVER, TINY, add_products, append_constant, log_softmax, logsumexp
 from assay.data.rules import NOT_ASKED
 from assay.data.task import Task
 
@@ -217,14 +217,14 @@ class ConfusionLayout:
             log_confusion = log_softmax(log_confusion + tilt.added[..., None] * right, xp)
         if tilt.guessing is None:
             return log_confusion
-        # A share of exactly 0 keeps a finite logarithm.
-        guesses = xp.log1p(xp.exp(tilt.guessing * -1.0) * (1e-16 - 1.0))
-        seen = log_confusion + tilt.guessing[..., None] * -1.0
-        blind = self.guesses(log_confusion, xp) + guesses[..., None]
-        return logsumexp(xp.stack([seen, blind], axis=-1), xp)
+        kept = xp.exp(tilt.guessing * -1.0)[..., None]
+        # Padding keeps a finite logarithm.
+        chance = xp.exp(log_confusion) + TINY
+        blind = xp.exp(self.guesses(log_confusion, xp)) + TINY
+        return xp.log(add_products([(chance, kept), (blind, kept * -1.0 + 1.0)], xp))
 
     def nearer_guessing(self, log_confusion: Any, loss: Any, xp: Any) -> Any:
-        r"""Leave a share of the log odds between any two answers.
+        r"""Leave a share of the log odds between any two answers; not normalised.
 
         .. math:: \theta'_{kk'} \propto \theta_{kk'}^{e^{-b_k}}
 
@@ -236,7 +236,7 @@ class ConfusionLayout:
         """
         there = (np.arange(self.width) < self.row_classes[:, None]).astype(float)
         lost = xp.exp(loss * -1.0) + -1.0
-        return log_softmax(log_confusion * (lost[..., None] * there + 1.0), xp)
+        return log_confusion * (lost[..., None] * there + 1.0)
 
     def guesses(self, log_confusion: Any, xp: Any) -> Any:
         """Log of the mean over the true classes of a label, in each of its rows.

@@ -214,7 +214,7 @@ class Part(ABC):
         if self.loading is None:
             return [easy for _ in positions]
         loading = self.loading.of_units(values, xp)
-        every = (self.loading.tilt(loading, position, added) for position in positions)
+        every = (self.loading.tilt(loading, position, added, xp) for position in positions)
         return [easy if tilt.guessing is None else tilt for tilt in every]
 
     def table(self, values: Mapping[str, Any], difficulty: Difficulty, xp: Any) -> list[Any]:

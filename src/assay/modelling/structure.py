@@ -25,6 +25,7 @@ from assay.modelling.build import build_parts
 from assay.modelling.families import default_priors
 from assay.modelling.layers import Difficulty, HardTruth, Perception, difficulty_of
 from assay.modelling.layers.difficulty import DEGREES, KINDS
+from assay.modelling.layers.difficulty_nodes import node_count
 from assay.modelling.layers.hard_truth import MAX_STATES
 from assay.modelling.parameters import Parameter
 from assay.modelling.prevalence import Covariates, Prevalence, build_design, prevalence_class
@@ -118,8 +119,8 @@ class Structure:
 
     def hard_truth_table(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return how the states of hard items hang on those of easy ones, as the tables have it."""
-        harder = [part for part in self.parts if part.loading is not None]
-        return self.hard_truth.table([part.own(values)["difficulty_rate"] for part in harder], xp)
+        rates = [part.loading.by_label(part.own(values), xp) for part in self.parts if part.loading]
+        return self.hard_truth.table(rates, xp)
 
     def hard_chances(self, values: Mapping[str, Any], prevalence: Any, xp: Any) -> Any:
         """Return the probabilities of the states of hard items, where these have their own.
@@ -256,6 +257,7 @@ def build_structure(
         global_priors,
         ratings.task.label_names if several else (),
         design.effect("system") if hard_by_system else None,
+        _nodes(ratings),
         1 if earlier else DEGREES,
     )
     return Structure(
@@ -266,8 +268,8 @@ def build_structure(
         difficulty=difficulty,
         hard_truth=HardTruth(
             space=space,
-            hard=difficulty.hard_positions(len(ratings.task.labels)),
-            wanted=difficulty.has_classes and not layered,
+            hard=difficulty.hard_labels(len(ratings.task.labels)),
+            wanted=difficulty.kind != "none" and not layered,
         ),
         perception=Perception(
             groups=layered,
@@ -278,6 +280,13 @@ def build_structure(
         ),
         pattern=_pattern(ratings, prevalence, parts, layered),
     )
+
+
+def _nodes(ratings: Ratings) -> int:
+    """Return at how many difficulties these items have to be looked at."""
+    answers = np.bincount(ratings.item, (ratings.answers >= 0).sum(axis=1), minlength=1)
+    longer = any(len(label.classes) > 2 for label in ratings.task.labels)
+    return node_count(int(answers.max()), longer=longer)
 
 
 def _priors_of_parts(

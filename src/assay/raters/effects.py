@@ -24,10 +24,9 @@ def difficulty_loadings(fit: xr.DataTree) -> xr.DataArray:
     Returns
     -------
     xarray.DataArray
-        (chain, draw, rater, label, true_class): :math:`\lambda_{jlk} \ge 0`, for a hard item in the
-        place of an easy one, or for each SD of continuous difficulty. With
-        ``item_difficulty`` the log odds between answers are :math:`e^{-\lambda}` times
-        those on easy items. NaN for raters of a group without the layer, and where a label does not
+        (chain, draw, rater, label, true_class): :math:`\lambda_{jlk} \ge 0`, for the hardest items
+        in the place of the easiest. Of the answers to these a share :math:`e^{-\lambda}` is no guess.
+        NaN for raters of a group without the layer, and where a label does not
         have the class.
 
     Raises

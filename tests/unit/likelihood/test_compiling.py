@@ -25,7 +25,7 @@ from assay.likelihood.autodiff_kernel import SUM, TapeArrays
 operations = np.array([[SUM, 2, 1, 2, 0, 0]])
 empty = np.zeros((0, 0, 0), np.int64)
 none = np.zeros((0, 0), np.int64)
-places = Places(2, empty, empty, none, empty, empty, none)
+places = Places(2, 0, empty, empty, none, empty, empty, none)
 tape = TapeArrays(np.zeros(3), operations, np.array([0, 1]))
 buffer, *_ = tables_at(np.array([1.0, 2.0]), tape, places)
 print(buffer[2], sum(tables_at.stats.cache_hits.values()))

@@ -110,7 +110,8 @@ class AbilityBias(Family):
         seen, layout = self._seen(values, xp)[..., unit_rater, :, :], self.layout
         long = (layout.row_classes > 2).astype(float)
         if tilt is not None and tilt.guessing is not None:
-            seen = layout.tilt(seen, tilt._replace(guessing=tilt.guessing * (1 - long)), xp)
+            binary = None if long.all() else tilt.guessing * (1 - long)
+            seen = layout.tilt(seen, tilt._replace(guessing=binary), xp)
             seen = layout.nearer_guessing(seen, tilt.guessing * long, xp)
         elif tilt is not None:
             seen = layout.tilt(seen, tilt, xp)

@@ -10,19 +10,15 @@ from numpy.typing import NDArray
 
 from assay._util.arrays import log_softmax
 from assay._util.errors import ModelError
+from assay.modelling.layers.difficulty_nodes import nodes_of
 from assay.modelling.parameters import Parameter, offsets
-from assay.modelling.prevalence.design import Effect, normal_quadrature
+from assay.modelling.prevalence.design import Effect
 from assay.modelling.priors import Prior
 
 Floats = NDArray[np.float64]
-STEP = 0.3
-"""Of the quadrature: 33 nodes. An item with ten answers has its log-likelihood to 1e-6, whatever
-the rate: answers to the hardest items are guesses, and no integrand is steep."""
-SPREAD = 2.0
-"""SD of the log of continuous difficulty: most items are easy, and some far harder than others."""
 DEGREES = 3
-"""Degrees of hard items. With more, no log-likelihood of real ratings changed by as much as a
-prior's choice does, and each costs as much as the first."""
+"""Degrees of hard items. Each costs as much as the first, and eight tell the labels of real ratings
+no better."""
 ALL_LABELS = "all labels"
 """The kind of hard items that are hard on every label."""
 BY_RATER = "item_difficulty_by_rater"
@@ -49,7 +45,8 @@ class Difficulty:
 
     The harder an item, the more answers to it are guesses :math:`\bar\theta`: what the rater says
     of items of which each class is as likely, so that a bias to an answer stays. The share of the
-    others is :math:`w(h) = e^{-\lambda h}` (:class:`~assay.modelling.layers.loading.Loading`).
+    others is :math:`w(h) = 1 - h\,(1 - e^{-\lambda})`
+    (:class:`~assay.modelling.layers.loading.Loading`).
 
     ``classes``: an item is easy, hard on one label alone, or hard on all labels, and a hard one is
     more or less so,
@@ -61,10 +58,9 @@ class Difficulty:
         \rho_0 = 1 - \rho, \quad \rho_{dm} = \rho\, \kappa_d\, q_m,
 
     with the share :math:`\rho` of the hard items and the :math:`\kappa` of their kinds learned; a
-    task of one label has one kind. The degrees :math:`x_m` and their weights :math:`q_m` are
-    those of Gauss and Legendre for :math:`u = e^{-x}` uniform between 0 and 1: at a rate
-    :math:`\lambda` of 1 any share of the answers to a hard item may be guesses.
-    Hard items have a truth of their own
+    task of one label has one kind. The degrees :math:`x_m` and their weights :math:`q_m` are the
+    rule of Gauss and Legendre for a difficulty that is uniform between 0 and 1, exact for five
+    answers. Hard items have a truth of their own
     (:class:`~assay.modelling.layers.hard_truth.HardTruth`). Where the items are of two systems or
     more, each system has its shares,
 
@@ -76,8 +72,14 @@ class Difficulty:
     in context :math:`c`, of which the share :math:`a_{cg}` belongs to system :math:`g`: an item
     that two systems show is half of each. With one kind this is
     :math:`\operatorname{logit} \rho_c = \operatorname{logit} \rho + \tau \sum_g a_{cg} z_g`.
-    ``continuous``: :math:`h = e^{2x}` on all labels, :math:`x \sim \mathrm{Normal}(0, 1)` by
-    quadrature (:func:`~assay.modelling.prevalence.design.normal_quadrature`).
+    ``continuous``: an item is hard by degrees, on all labels,
+
+    .. math::
+
+        h_i \sim \mathrm{Beta}\bigl(c \rho,\ c\,(1 - \rho)\bigr), \qquad c = \tfrac12,
+
+    of mean :math:`\rho`, by quadrature (:mod:`~assay.modelling.layers.difficulty_nodes`). With
+    :math:`c \to 0` items are easy or hard.
 
     Every row lies between the mean of the rows and what it is on the easiest items:
 
@@ -96,27 +98,30 @@ class Difficulty:
     labels : tuple of str
         Labels on which alone an item can be hard; none where it is hard on all or on none.
     priors : mapping of str to Prior
-        ``hard_share`` if there are classes, ``hard_split`` if there are several kinds, and
-        ``hard_share_system_sd`` if systems differ.
+        ``hard_share``, ``hard_split`` if there are several kinds, and ``hard_share_system_sd`` if
+        systems differ.
     systems : Effect, optional
         Systems that each have a share of hard items.
+    nodes : int
+        Of the quadrature, if difficulty is continuous.
     degrees : int
-        Degrees of hard items; 1 in fits by earlier versions, where all were as hard.
+        Of hard items, if there are classes; 1 in fits by earlier versions, where all were as hard.
     """
 
     kind: Literal["none", "classes", "continuous"] = "none"
     labels: tuple[str, ...] = ()
     priors: Mapping[str, Prior] = field(default_factory=dict)
     systems: Effect | None = None
+    nodes: int = 0
     degrees: int = DEGREES
 
     @property
     def positions(self) -> Floats:
-        """Return :math:`x_d`: (difficulty,), or (difficulty, label) where labels differ in it."""
+        """Return :math:`h_d`: (difficulty,), or (difficulty, label) where labels differ in it."""
         if self.kind == "none":
             return np.zeros(1)
         if not self.has_classes:
-            return normal_quadrature(step=STEP)[0]
+            return nodes_of(self.nodes).positions
         degrees = hard_degrees(self.degrees)[0]
         if not self.labels:
             return np.append(0.0, degrees)
@@ -124,14 +129,10 @@ class Difficulty:
         kinds = np.concatenate([np.eye(count), np.ones((1, count))])
         return np.concatenate([np.zeros((1, count)), np.kron(kinds, degrees[:, None])])
 
-    def hard_positions(self, labels: int) -> Floats:
-        """Return how hard each class of hard items is on a task's labels: (hard class, label)."""
+    def hard_labels(self, labels: int) -> Floats:
+        """Return how hard each class of hard items is on each label: (hard class, label)."""
         positions = self.positions.reshape(self.classes, -1)[1:]
         return np.broadcast_to(positions, (len(positions), labels))
-
-    def hardness(self, position: Any) -> Any:
-        """Return :math:`h` at positions :math:`x`; at least 0."""
-        return np.exp(SPREAD * position) if self.kind == "continuous" else position
 
     @property
     def has_classes(self) -> bool:
@@ -144,8 +145,8 @@ class Difficulty:
         return len(self.positions)
 
     def parameters(self) -> list[Parameter]:
-        """Share of the hard items, by system and of each kind, if there are classes."""
-        if not self.has_classes:
+        """Share of the hard items, by system and of each kind."""
+        if self.kind == "none":
             return []
         found = [Parameter(name="hard_share", prior=self.priors["hard_share"], coords={})]
         kinds = {"hard_on": (*self.labels, ALL_LABELS)} if self.labels else {}
@@ -180,8 +181,7 @@ class Difficulty:
         if not self.has_classes:
             return {"difficulty": chance @ self.positions}
         found = {"hard": chance[:, 1:].sum(axis=1)}
-        hard = self.positions > 0
-        return found | ({"hard_on_label": chance @ hard} if self.labels else {})
+        return found | ({"hard_on_label": chance @ (self.positions > 0)} if self.labels else {})
 
     def log_weight(self, values: Mapping[str, Any], xp: Any) -> Any:
         r"""Log :math:`\rho_d`: (..., context, difficulty).
@@ -190,29 +190,34 @@ class Difficulty:
         """
         if self.kind == "none":
             return np.zeros((1, 1))
-        if self.kind == "continuous":
-            return normal_quadrature(step=STEP)[1][None]
         logs = self._log_shares(values, xp)[..., None, :]
-        if self.systems is None:
-            return logs
+        if self.systems is not None:
+            logs = self._by_system(logs, values, xp)
+        if not self.has_classes:
+            return nodes_of(self.nodes).log_weight(logs, xp)
+        kinds = len(self.labels) + 1 if self.labels else 1
+        by_degree = logs[..., np.repeat(np.arange(kinds + 1), [1] + [self.degrees] * kinds)]
+        weight = np.tile(np.log(hard_degrees(self.degrees)[1]), kinds)
+        return by_degree + np.append(0.0, weight)
+
+    def _by_system(self, logs: Any, values: Mapping[str, Any], xp: Any) -> Any:
+        """Shift the log shares of kinds of hard items by the systems' own: (..., context, kind)."""
+        assert self.systems is not None
         offset = values["hard_share_system_offset"]
-        kinds = np.arange(len(self.labels) + 1 if self.labels else 1)
-        offset = (offset if self.labels else offset[..., None])[..., np.repeat(kinds, self.degrees)]
+        offset = offset if self.labels else offset[..., None]
         shift = values["hard_share_system_sd"][..., None, None] * (
             xp.matmul(self.systems.share, offset)
         )
         return log_softmax(logs + xp.concatenate([shift[..., :1] * 0.0, shift], axis=-1), xp)
 
     def _log_shares(self, values: Mapping[str, Any], xp: Any) -> Any:
-        """Log shares of the classes of items where systems do not differ: (..., difficulty)."""
-        share, log_weight = values["hard_share"], np.log(hard_degrees(self.degrees)[1])
-        easy, hard = xp.log1p(share * -1.0)[..., None], xp.log(share)[..., None]
+        """Log shares of easy items and of kinds of hard ones, where systems do not differ."""
+        share = values["hard_share"]
         if not self.labels:
-            return xp.concatenate([easy, hard + log_weight], axis=-1)
-        kinds = np.repeat(np.arange(len(self.labels) + 1), self.degrees)
+            return xp.stack([xp.log1p(share * -1.0), xp.log(share)], axis=-1)
+        easy = xp.log1p(share * -1.0)[..., None]
         # A kind that is not there keeps a finite logarithm.
-        split = xp.log(values["hard_split"] + 1e-300)[..., kinds]
-        hard = hard + split + np.tile(log_weight, len(self.labels) + 1)
+        hard = xp.log(share)[..., None] + xp.log(values["hard_split"] + 1e-300)
         return xp.concatenate([easy, hard], axis=-1)
 
 
@@ -224,12 +229,12 @@ def hard_degrees(count: int) -> tuple[Floats, Floats]:
     --------
     >>> degrees, weight = hard_degrees(3)
     >>> degrees.round(2), weight.round(2)
-    (array([0.12, 0.69, 2.18]), array([0.28, 0.44, 0.28]))
+    (array([0.11, 0.5 , 0.89]), array([0.28, 0.44, 0.28]))
     """
     if count == 1:
         return np.ones(1), np.ones(1)
     node, weight = np.polynomial.legendre.leggauss(count)
-    return -np.log((node[::-1] + 1) / 2), weight[::-1] / 2
+    return (node + 1) / 2, weight / 2
 
 
 def difficulty_of(
@@ -237,12 +242,14 @@ def difficulty_of(
     priors: Mapping[str, Prior],
     labels: tuple[str, ...] = (),
     systems: Effect | None = None,
+    nodes: int = 0,
     degrees: int = DEGREES,
 ) -> Difficulty:
     """Return the one difficulty of items that the layers of all rater groups name.
 
     ``labels`` are those on which alone an item can be hard if it is easy or hard, ``systems`` those
-    that each have a share of hard items then.
+    that each have a share of hard items, ``nodes`` at how many a continuous one is looked at,
+    ``degrees`` how many degrees of hard items there are.
 
     Raises
     ------
@@ -260,6 +267,6 @@ def difficulty_of(
         return Difficulty()
     kind = KINDS[named[0]]
     if kind != "classes":
-        return Difficulty(kind=kind, priors=priors)
+        return Difficulty(kind=kind, priors=priors, systems=systems, nodes=nodes)
     several = labels if len(labels) > 1 else ()
     return Difficulty(kind=kind, labels=several, priors=priors, systems=systems, degrees=degrees)

@@ -25,7 +25,7 @@ class HardTruth:
     .. math::
 
         \pi_d = \pi \prod_{l \text{ hard in } d} \bigl(w_l^2 I + (1 - w_l^2) A_l\bigr), \qquad
-        w_l = e^{-\lambda_l h_{dl}}
+        w_l = 1 - h_{dl}\,(1 - e^{-\lambda_l})
 
     for each class :math:`d` of hard items. :math:`A_l` gives the classes of label :math:`l` equal
     odds, among the states that are asked the same labels; where rules tie other labels to it, they
@@ -42,7 +42,7 @@ class HardTruth:
     hard : ndarray (hard class, label)
         How hard each class of hard items is on each label.
     wanted : bool
-        Whether items are easy or hard, and the truth is what all raters agree on.
+        Whether items differ in difficulty, and the truth is what all raters agree on.
     """
 
     space: StateSpace
@@ -78,15 +78,21 @@ class HardTruth:
             return np.zeros((0, 0, 0))
         rate = rates[0] if len(rates) == 1 else xp.concatenate(rates, axis=-2)
         groups = sum(each.shape[-2] for each in rates)
-        every = (xp.exp(rate * (hard * -2.0)).sum(axis=-2) * (1 / groups) for hard in self.hard)
-        each = zip(self.hard, every, strict=True)
-        return xp.stack([self._of_class(hard, kept) for hard, kept in each], axis=-3)
+        every = []
+        for hard in self.hard:
+            whole = np.isin(hard, (0, 1)).all()
+            seen = (
+                xp.exp(rate * (hard * -1.0)) if whole else (xp.exp(rate * -1.0) + -1.0) * hard + 1.0
+            )
+            kept = (seen * seen).sum(axis=-2) * (1 / groups)
+            every.append(self._of_class(hard, kept))
+        return xp.stack(every, axis=-3)
 
     def _of_class(self, hard: Floats, kept: Any) -> Any:
-        """Table of items that are so hard on each label: (..., state, state)."""
+        """Table of items that are hard on some labels: (..., state, state)."""
         states, found = len(self.space.states), None
         for label, redraw in self.redraws:
-            if hard[label] == 0:
+            if not hard[label]:
                 continue
             before = np.eye(states) if found is None else found
             anew = redraw if found is None else _times(found, redraw)

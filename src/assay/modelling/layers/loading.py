@@ -23,11 +23,11 @@ class Loading:
 
     .. math::
 
-        w_{jlk}(h) = e^{-\lambda_{jlk} h}, \quad
+        w_{jlk}(h) = 1 - h\,(1 - e^{-\lambda_{jlk}}), \quad
         \lambda_{jlk} = \lambda_{g(j) lk}\, e^{\tau_{g(j) l} u_{jl}}, \quad
         u_{jl} \sim \mathrm{Normal}(0, 1)
 
-    of the answers to an item of difficulty :math:`h \ge 0` are no guesses,
+    of the answers to an item of difficulty :math:`0 \le h \le 1` are no guesses,
 
     with :math:`\tau = 0` if it is alike to all raters of a group, and one :math:`\lambda_{gl}` for
     all true classes unless it goes by class. (Qu, Tan & Kutner 1996 have loadings of each
@@ -97,16 +97,30 @@ class Loading:
         own = xp.exp(sd * values["difficulty_rate_offset"][..., rater, :])
         return of_rows * own[..., label]
 
+    def by_label(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return the rates of groups, mean over the classes of a label: (..., group, label)."""
+        rate = values["difficulty_rate"]
+        if not self.by_class:
+            return rate
+        label = np.array(self.layout.labels)
+        share = label[:, None] == np.arange(len(self.layout.classes))
+        return xp.matmul(rate, share / share.sum(axis=0))
+
     def hardness(self, position: Any) -> Floats:
         """Return how hard an item at a position, or at one for each label, is: (asked row,)."""
-        hardness = np.asarray(self.difficulty.hardness(np.asarray(position, float)))
+        hardness = np.asarray(position, float)
         label = np.array(self.layout.labels)
         return np.broadcast_to(hardness, label.shape) if hardness.ndim == 0 else hardness[label]
 
-    def tilt(self, loading: Any, position: Any, added: Any) -> Tilt:
+    def tilt(self, loading: Any, position: Any, added: Any, xp: Any) -> Tilt:
         """Return what an item at some position does beside what other layers add.
 
         ``loading`` is that of each unit, (..., unit, asked row).
         """
         hardness = self.hardness(position)
-        return Tilt(added=added, guessing=loading * hardness if hardness.any() else None)
+        if not hardness.any():
+            return Tilt(added=added)
+        if (np.isin(hardness, (0, 1))).all():
+            return Tilt(added=added, guessing=loading * hardness)
+        lost = (xp.exp(loading * -1.0) + -1.0) * hardness
+        return Tilt(added=added, guessing=xp.log1p(lost) * -1.0)

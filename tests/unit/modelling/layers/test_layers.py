@@ -100,12 +100,13 @@ def test_fits_say_on_which_labels_items_are_hard():
     assert (labels["hard_on_label"].sum("label") >= labels["hard"] - 1e-12).all()
 
 
-def test_continuous_difficulty_is_standard_normal():
-    normal = difficulty_of({"item_difficulty_continuous"}, {})
-    (weight,) = np.exp(normal.log_weight({}, np))
-    moments = [weight @ normal.positions**n for n in range(5)]
-    np.testing.assert_allclose(moments, [1, 0, 1, 0, 3], atol=1e-9)
-    assert normal.parameters() == []
+def test_continuous_difficulty_has_the_mean_of_each_system():
+    structure = structure_of("single", raters="hierarchical + item_difficulty_continuous")
+    difficulty = structure.difficulty
+    values = {"hard_share": np.array(0.3)}
+    assert [p.name for p in replace(difficulty, systems=None).parameters()] == ["hard_share"]
+    (weight,) = np.exp(replace(difficulty, systems=None).log_weight(values, np))
+    assert weight @ difficulty.positions == pytest.approx(0.3)
 
 
 def test_an_item_has_one_difficulty():

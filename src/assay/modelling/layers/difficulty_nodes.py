@@ -117,7 +117,7 @@ def nodes_of(count: int) -> Nodes:
     rest[:, :-1] /= 1 - means[:, None]
     return Nodes(
         positions=positions,
-        coefficients=chebyshev.chebfit(2 * means - 1, rest, degree),
+        coefficients=np.asarray(chebyshev.chebfit(2 * means - 1, rest, degree), float),
     )
 
 

@@ -7,7 +7,8 @@ are fitted by Laplace. Writes a line a set and model into ``results/degrees/``: 
 (errors against a rule of many more nodes, at the mode and at 100 draws: of the log-likelihood of
 all items, of the worst item, and of the gradient), ``costs.csv`` (CPU time of the density with its
 gradient), and ``gold.csv`` (accuracy and log loss of the labels against gold, and on how many of
-the classes the 95 % interval of the share holds that of the gold).
+the classes the 95 % interval of the share holds that of the gold). With ``--nuts`` they are
+sampled, into ``effective.csv``: CPU time an effective draw of the parameter that mixes worst.
 """
 
 import argparse
@@ -51,6 +52,7 @@ MANY = {
 FINE = 80
 """Nodes of the rule that is taken for the truth."""
 DRAWS = 100
+NUTS: Line = {"method": "nuts", "draws": 300, "tune": 300, "chains": 2}
 LAPLACE: Line = {"method": "laplace", "draws": 250, "chains": 2}
 
 
@@ -148,6 +150,27 @@ def shares(fit: Any, known: NDArray[np.integer], gold: NDArray[np.integer], clas
     return {"classes": classes, "shares held": held, "interval score": float(np.mean(score))}
 
 
+def by_nuts(data: Path, name: str, seed: int, scratch: Path) -> dict[str, list[Line]]:
+    """Sample each model: CPU time of an effective draw, and what it says of the gold."""
+    ratings, found = read(data, name, scratch), []
+    for model, recipe in recipes(ratings).items():
+        start = time.process_time()
+        fit, said = fit_timed(ratings, raters=recipe, rng=seed, **NUTS)
+        took = time.process_time() - start
+        line: Line = {"set": name, "model": model, "r_hat": said["r_hat"], "ess": said["ess"]}
+        line |= {"CPU seconds": took, "CPU ms a draw": 1e3 * took / said["ess"]}
+        found.append(line | (_of_gold(data, name, fit) if name in SETS else {}))
+    return {"effective": found}
+
+
+def _of_gold(data: Path, name: str, fit: Any) -> Line:
+    gold = read_gold_set(data, name).gold
+    chance = assay.label_probabilities(fit).to_numpy()[:, 0]
+    accuracy, loss = gold_scores(chance, gold)
+    known = np.flatnonzero(gold != MISSING)
+    return {"accuracy": accuracy, "log loss": loss} | shares(fit, known, gold, chance.shape[1])
+
+
 def lines_of(data: Path, name: str, seed: int, scratch: Path) -> dict[str, list[Line]]:
     """Fit and measure one set."""
     ratings = read(data, name, scratch)
@@ -166,11 +189,7 @@ def lines_of(data: Path, name: str, seed: int, scratch: Path) -> dict[str, list[
             if key in posterior:
                 line[key] = float(posterior[key].mean())
         if name in SETS:
-            gold = read_gold_set(data, name).gold
-            chance = assay.label_probabilities(fit).to_numpy()[:, 0]
-            line["accuracy"], line["log loss"] = gold_scores(chance, gold)
-            known = np.flatnonzero(gold != MISSING)
-            line |= shares(fit, known, gold, chance.shape[1])
+            line |= _of_gold(data, name, fit)
         found["gold"].append(line)
         if model == "degrees":
             flat = {
@@ -193,12 +212,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--sets", nargs="+", default=[*PLAIN, *MANY, *SETS, "convabuse"])
     parser.add_argument("--target", type=Path, default=TARGET)
+    parser.add_argument("--nuts", action="store_true", help="sample, into effective.csv")
     given = parser.parse_args()
+    measure = by_nuts if given.nuts else lines_of
     given.target.mkdir(parents=True, exist_ok=True)
     scratch = given.target / "build"
     scratch.mkdir(exist_ok=True)
     for name in given.sets:
-        for table, lines in lines_of(given.data, name, given.seed, scratch).items():
+        for table, lines in measure(given.data, name, given.seed, scratch).items():
             path = given.target / f"{table}.csv"
             new = pd.DataFrame(lines)
             if path.exists():

@@ -26,7 +26,7 @@ def degrees(structure: Structure) -> np.ndarray:
     for item, row in zip(ratings.item, ratings.answers, strict=True):
         answers[item] += sum(code >= 0 for code in row)
     longer = any(len(label.classes) > 2 for label in ratings.task.labels)
-    inner = math.ceil(3.6 + 0.95 * math.sqrt(max(answers)) + 4 * longer) - 2
+    inner = math.ceil(2.12 + 1.54 * math.sqrt(max(answers)) + 5 * longer) - 2
     a, b = 0.4, 0.1  # powers of 1 - t and of 1 + t
     matrix = np.zeros((inner, inner))
     for k in range(inner):

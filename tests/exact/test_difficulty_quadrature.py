@@ -101,7 +101,7 @@ def test_moments_of_the_beta(count: int, mean: float):
 
 def test_the_nodes_follow_the_number_of_answers():
     counts = [len(structure_of(n).difficulty.positions) for n in (1, 5, 10, 40)]
-    assert counts == [5, 6, 7, 10]
+    assert counts == [4, 6, 7, 12]
     assert difficulty_of({"item_difficulty_continuous"}, {}, nodes=9).classes == 9
 
 

@@ -247,7 +247,12 @@ STUDIES = {
         task=BINARY,
         slots=((0, 0), (1, 0), (2, 0), (2, 1)),
         spec={"raters": "one_coin + item_difficulty_by_rater", "replicates": "independent"},
-        values={"difficulty_rate": 1.0, "difficulty_rate_sd": 0.8, "accuracy": 0.8},
+        values={
+            "difficulty_rate": 1.0,
+            "difficulty_rate_sd": 0.8,
+            "hard_share": 0.6,
+            "accuracy": 0.8,
+        },
         wrong={"difficulty_rate_sd": 0.0},
     ),
     "continuous difficulty by class": Study(

@@ -282,11 +282,16 @@ def build_structure(
     )
 
 
+USUAL = 0.99
+"""Share of the items that have no more answers than the nodes of difficulty are meant for."""
+
+
 def _nodes(ratings: Ratings) -> int:
     """Return at how many difficulties these items have to be looked at."""
     answers = np.bincount(ratings.item, (ratings.answers >= 0).sum(axis=1), minlength=1)
+    most = np.quantile(answers, USUAL, method="higher")
     longer = any(len(label.classes) > 2 for label in ratings.task.labels)
-    return node_count(int(answers.max()), longer=longer)
+    return node_count(int(most), longer=longer)
 
 
 def _priors_of_parts(

@@ -24,10 +24,9 @@ def difficulty_loadings(fit: xr.DataTree) -> xr.DataArray:
     Returns
     -------
     xarray.DataArray
-        (chain, draw, rater, label, true_class): :math:`\lambda_{jlk} \ge 0`, for the hardest items
-        in the place of the easiest. Of the answers to these a share :math:`e^{-\lambda}` is no guess.
-        NaN for raters of a group without the layer, and where a label does not
-        have the class.
+        (chain, draw, rater, label, true_class): :math:`\lambda_{jlk} \ge 0`, for the hardest items:
+        of the answers to them a share :math:`e^{-\lambda}` is no guess. NaN for raters of a group
+        without the layer, and where a label does not have the class.
 
     Raises
     ------

@@ -32,7 +32,7 @@ CONCENTRATION = 0.5
 """:math:`c`: most items are easy or hard, some are in between."""
 USUAL_MEAN = 0.2
 """Mean difficulty for which the nodes are those of Gauss and Lobatto: that of its prior."""
-LEAST, BY_ANSWERS, FOR_LONGER = 3.6, 0.95, 4.0
+LEAST, BY_ANSWERS, FOR_LONGER = 2.12, 1.54, 5.0
 """Of the number of nodes: with them every item of the sets in ``benchmarks/real_data`` has its
 log-likelihood to 1e-4, at 100 draws of the posterior."""
 MOST = 40
@@ -44,7 +44,7 @@ def node_count(answers: int, *, longer: bool = False) -> int:
     Parameters
     ----------
     answers : int
-        Of the item with most of them. The more, the narrower the range of difficulties at which
+        Of the items with most of them. The more, the narrower the range of difficulties at which
         they are likely, by the root of their number.
     longer : bool
         Whether a label has three classes or more: a family may then move log odds, so that the
@@ -53,9 +53,9 @@ def node_count(answers: int, *, longer: bool = False) -> int:
     Examples
     --------
     >>> [node_count(n) for n in (1, 5, 10, 30, 123)]
-    [5, 6, 7, 9, 15]
+    [4, 6, 7, 11, 20]
     >>> node_count(5, longer=True)
-    10
+    11
     """
     wanted = LEAST + BY_ANSWERS * np.sqrt(answers) + longer * FOR_LONGER
     return min(MOST, int(np.ceil(wanted)))
@@ -117,7 +117,7 @@ def nodes_of(count: int) -> Nodes:
     rest[:, :-1] /= 1 - means[:, None]
     return Nodes(
         positions=positions,
-        coefficients=chebyshev.chebfit(2 * means - 1, rest, degree),
+        coefficients=np.asarray(chebyshev.chebfit(2 * means - 1, rest, degree), float),
     )
 
 

@@ -120,7 +120,7 @@ class Loading:
         hardness = self.hardness(position)
         if not hardness.any():
             return Tilt(added=added)
-        if (np.isin(hardness, (0, 1))).all():
+        if ((hardness == 0) | (hardness >= 1)).all():
             return Tilt(added=added, guessing=loading * hardness)
         lost = (xp.exp(loading * -1.0) + -1.0) * hardness
         return Tilt(added=added, guessing=xp.log1p(lost) * -1.0)

@@ -69,9 +69,9 @@ def hard_shares(structure: Structure, values: dict) -> list[list[float]]:
 
 
 def hard_degrees() -> list[tuple[float, float]]:
-    """How hard hard items are, and how many are so: the rule of Gauss for five powers."""
+    """How hard hard items are, and how many: a rule of Gauss in the share of answers kept."""
     away = math.sqrt(3 / 5) / 2
-    return [(0.5 + by, q / 18) for by, q in ((-away, 5), (0.0, 8), (away, 5))]
+    return [(-math.log(0.5 + by), q / 18) for by, q in ((away, 5), (0.0, 8), (-away, 5))]
 
 
 def difficulties(structure: Structure, values: dict) -> list[tuple[Position, np.ndarray]]:
@@ -124,7 +124,11 @@ def hard_states(
         )
         own = range(first, first + 2) if "item_difficulty_by_class" in layers else [n]
         mean = [math.fsum(row[k] for k in own) / len(own) for rate in rates for row in rate]
-        squares = [(1 - hard * (1 - math.exp(-each))) ** 2 for each in mean]
+        by_class = "item_difficulty" in layers
+        squares = [
+            (math.exp(-each * hard) if by_class else 1 - hard * (1 - math.exp(-each))) ** 2
+            for each in mean
+        ]
         kept, then = math.fsum(squares) / len(squares), [0.0] * len(every)
         for state, share in zip(every, now, strict=True):
             alike = [z for z in every if [a < 0 for a in z] == [b < 0 for b in state]]

@@ -129,7 +129,8 @@ def guessing(structure: Structure, voice: Voice, position: Position) -> Tilt:
         found.append([])
         for _ in la.classes:
             rate = loading(voice, label, row) if hard else 0.0
-            by = lost(rate, hardness(voice, position, label))
+            here = hardness(voice, position, label)
+            by = rate * here if "item_difficulty" in voice.layers else lost(rate, here)
             found[-1].append(by)
             row += 1
     return found

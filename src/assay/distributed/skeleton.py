@@ -194,7 +194,12 @@ def number_partition(ratings: Ratings, numbering: Numbering) -> Numbered:
     if not numbering.clusters:
         # Clusters of the skeleton are cut out of the partition: together they would count twice.
         both = replace(both, items=both.items.assign(cluster=both.items.index))
-    structure = build_structure(both, frame.structure.spec, by_panel=numbering.panels)
+    structure = build_structure(
+        both,
+        frame.structure.spec,
+        by_panel=numbering.panels,
+        nodes=frame.structure.difficulty.nodes,
+    )
     _require_same(structure, frame)
     first = len(skeleton.items)
     pattern, _ = take_clusters(structure.pattern, _own_clusters(structure.pattern, first))

@@ -215,13 +215,15 @@ def build_structure(
     by_panel: bool = True,
     hard_by_system: bool = True,
     earlier: bool = False,
+    nodes: int | None = None,
 ) -> Structure:
     """Compose the parts of a model.
 
     ``covariates`` are what the formula made of these items when the model was fitted; without
     ``by_panel`` all systems share the effect of a cluster, and without ``hard_by_system`` the share
     of hard items. ``earlier`` is the model of fits in which all hard items were as hard and the
-    lean of the raters had no prior of its own.
+    lean of the raters had no prior of its own. ``nodes`` is at how many difficulties items are
+    looked at, if they do not say so themselves.
 
     Raises
     ------
@@ -257,7 +259,7 @@ def build_structure(
         global_priors,
         ratings.task.label_names if several else (),
         design.effect("system") if hard_by_system else None,
-        _nodes(ratings),
+        _nodes(ratings) if nodes is None else nodes,
         1 if earlier else DEGREES,
     )
     return Structure(
@@ -269,6 +271,7 @@ def build_structure(
         hard_truth=HardTruth(
             space=space,
             hard=difficulty.hard_labels(len(ratings.task.labels)),
+            continuous=difficulty.kind == "continuous",
             wanted=difficulty.kind != "none" and not layered,
         ),
         perception=Perception(

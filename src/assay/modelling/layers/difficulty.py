@@ -45,7 +45,8 @@ class Difficulty:
 
     The harder an item, the more answers to it are guesses :math:`\bar\theta`: what the rater says
     of items of which each class is as likely, so that a bias to an answer stays. The share of the
-    others is :math:`w(h) = 1 - h\,(1 - e^{-\lambda})`
+    others is :math:`w(h) = e^{-\lambda h}` where items are easy or hard, and
+    :math:`w(h) = 1 - h\,(1 - e^{-\lambda})` where difficulty is continuous
     (:class:`~assay.modelling.layers.loading.Loading`).
 
     ``classes``: an item is easy, hard on one label alone, or hard on all labels, and a hard one is
@@ -59,8 +60,9 @@ class Difficulty:
 
     with the share :math:`\rho` of the hard items and the :math:`\kappa` of their kinds learned; a
     task of one label has one kind. The degrees :math:`x_m` and their weights :math:`q_m` are the
-    rule of Gauss and Legendre for a difficulty that is uniform between 0 and 1, exact for five
-    answers. Hard items have a truth of their own
+    rule of Gauss and Legendre for :math:`u = e^{-x}` uniform between 0 and 1: at a rate
+    :math:`\lambda` of 1 any share of the answers to a hard item may be guesses. Hard items have a
+    truth of their own
     (:class:`~assay.modelling.layers.hard_truth.HardTruth`). Where the items are of two systems or
     more, each system has its shares,
 
@@ -229,12 +231,12 @@ def hard_degrees(count: int) -> tuple[Floats, Floats]:
     --------
     >>> degrees, weight = hard_degrees(3)
     >>> degrees.round(2), weight.round(2)
-    (array([0.11, 0.5 , 0.89]), array([0.28, 0.44, 0.28]))
+    (array([0.12, 0.69, 2.18]), array([0.28, 0.44, 0.28]))
     """
     if count == 1:
         return np.ones(1), np.ones(1)
     node, weight = np.polynomial.legendre.leggauss(count)
-    return (node + 1) / 2, weight / 2
+    return -np.log((node[::-1] + 1) / 2), weight[::-1] / 2
 
 
 def difficulty_of(

@@ -25,7 +25,7 @@ class HardTruth:
     .. math::
 
         \pi_d = \pi \prod_{l \text{ hard in } d} \bigl(w_l^2 I + (1 - w_l^2) A_l\bigr), \qquad
-        w_l = 1 - h_{dl}\,(1 - e^{-\lambda_l})
+        w_l = e^{-\lambda_l h_{dl}} \text{ or } 1 - h_{dl}\,(1 - e^{-\lambda_l})
 
     for each class :math:`d` of hard items. :math:`A_l` gives the classes of label :math:`l` equal
     odds, among the states that are asked the same labels; where rules tie other labels to it, they
@@ -41,12 +41,15 @@ class HardTruth:
     space : StateSpace
     hard : ndarray (hard class, label)
         How hard each class of hard items is on each label.
+    continuous : bool
+        Whether difficulty is continuous: the second :math:`w`.
     wanted : bool
         Whether items differ in difficulty, and the truth is what all raters agree on.
     """
 
     space: StateSpace
     hard: Floats
+    continuous: bool
     wanted: bool
 
     @property
@@ -80,10 +83,10 @@ class HardTruth:
         groups = sum(each.shape[-2] for each in rates)
         every = []
         for hard in self.hard:
-            whole = np.isin(hard, (0, 1)).all()
-            seen = (
-                xp.exp(rate * (hard * -1.0)) if whole else (xp.exp(rate * -1.0) + -1.0) * hard + 1.0
-            )
+            if self.continuous and not np.isin(hard, (0, 1)).all():
+                seen = (xp.exp(rate * -1.0) + -1.0) * hard + 1.0
+            else:
+                seen = xp.exp(rate * (hard * -1.0))
             kept = (seen * seen).sum(axis=-2) * (1 / groups)
             every.append(self._of_class(hard, kept))
         return xp.stack(every, axis=-3)

@@ -23,11 +23,12 @@ class Loading:
 
     .. math::
 
-        w_{jlk}(h) = 1 - h\,(1 - e^{-\lambda_{jlk}}), \quad
+        w_{jlk}(h) = e^{-\lambda_{jlk} h} \text{ or } 1 - h\,(1 - e^{-\lambda_{jlk}}), \quad
         \lambda_{jlk} = \lambda_{g(j) lk}\, e^{\tau_{g(j) l} u_{jl}}, \quad
         u_{jl} \sim \mathrm{Normal}(0, 1)
 
-    of the answers to an item of difficulty :math:`0 \le h \le 1` are no guesses,
+    of the answers to an item of difficulty :math:`h` are no guesses: the first where items are easy
+    or hard, the second where difficulty is continuous, :math:`0 \le h \le 1`,
 
     with :math:`\tau = 0` if it is alike to all raters of a group, and one :math:`\lambda_{gl}` for
     all true classes unless it goes by class. (Qu, Tan & Kutner 1996 have loadings of each
@@ -120,7 +121,7 @@ class Loading:
         hardness = self.hardness(position)
         if not hardness.any():
             return Tilt(added=added)
-        if ((hardness == 0) | (hardness >= 1)).all():
+        if self.difficulty.has_classes or np.isin(hardness, (0, 1)).all():
             return Tilt(added=added, guessing=loading * hardness)
         lost = (xp.exp(loading * -1.0) + -1.0) * hardness
         return Tilt(added=added, guessing=xp.log1p(lost) * -1.0)

@@ -17,9 +17,10 @@ from assay.comparison.decisions import Verdict, about, chance, left_out, settled
 from assay.data.ratings import Ratings
 from assay.evaluation import metrics
 from assay.evaluation.estimands import Estimand, is_modelled
-from assay.evaluation.panels import By, Incomplete, PanelLayout, panel_layout
+from assay.evaluation.panels import By, Incomplete, PanelLayout, panel_layout, weighable_metrics
 from assay.evaluation.variance import effective_draws
 from assay.fits.datatree import ratings_of
+from assay.inference.label_doubts import both_doubts, doubt_about_difference
 
 SMALLEST = 1e-3
 """A thousand times the data: what would take more is not going to be decided by data."""
@@ -334,6 +335,12 @@ def check_claim(
         return metrics(fit, estimand=estimand, by=by, incomplete=incomplete, metric=parsed.metric)
 
     data = draws(estimand)
+    if parsed.other is not None:
+        (chosen,) = weighable_metrics(ratings, parsed.metric)
+        pair = (parsed.system or "", parsed.other)
+        more = doubt_about_difference(fit, chosen.labels, ratings.task, *pair)
+        told = data[parsed.metric].attrs
+        told["doubt"] = both_doubts(str(told.get("doubt", "")), more)
     result = _result(parsed, data, level)
     if result.doubt:
         return result

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 
 from assay.checks.departures.null_model import (
-    PASSES,
+    PASSES_AGAIN,
     Floats,
     LabelRows,
+    NullFit,
     climb,
     fit_null,
     softmax,
@@ -20,7 +21,6 @@ START = (0.0, 2.5)
 """Threshold and slope of raters before any answer is seen, on the scale of log odds."""
 SPREAD = np.array([1.5, 1.0])
 """SD of both over raters."""
-STEPS = 2
 WIDTH = 0.7
 """Spread of the place that the answers of an item give it at first."""
 
@@ -33,18 +33,17 @@ class Continuum:
         self.lines = np.broadcast_to(np.array(START), (*shape, 2)).copy()
 
     def __call__(self, rows: LabelRows, posterior: Floats) -> Floats:
-        """Take some steps of Newton's method, rater by rater: chances as in the null model."""
+        """Take a step of Newton's method, rater by rater: chances as in the null model."""
         at = posterior[rows.item]
         count = sums(rows.rater, at, rows.n_raters)
         yes = sums(rows.rater, at * (rows.answer == rows.classes - 1)[..., None], rows.n_raters)
         design = np.stack([np.ones_like(NODES), NODES], axis=-1)
-        for _ in range(STEPS):
-            p = self.chance()
-            slope = (yes - count * p) @ design - (self.lines - START) / SPREAD**2
-            weight = count * p * (1 - p)
-            curve = np.einsum("jsk,ka,kb->jsab", weight, design, design) + np.diag(SPREAD**-2)
-            step = np.linalg.solve(curve, slope[..., None])[..., 0]
-            self.lines = self.lines + np.clip(step, -1.0, 1.0)
+        p = self.chance()
+        slope = (yes - count * p) @ design - (self.lines - START) / SPREAD**2
+        weight = count * p * (1 - p)
+        curve = np.einsum("jsk,ka,kb->jsab", weight, design, design) + np.diag(SPREAD**-2)
+        step = np.linalg.solve(curve, slope[..., None])[..., 0]
+        self.lines = self.lines + np.clip(step, -1.0, 1.0)
         p = np.clip(self.chance(), 1e-6, 1 - 1e-6)
         return np.stack([1 - p, p], axis=1)
 
@@ -54,7 +53,7 @@ class Continuum:
         return np.asarray(1 / (1 + np.exp(-line)))
 
 
-def graded_gain(rows: LabelRows) -> Floats:
+def graded_gain(rows: LabelRows, fit: NullFit) -> Floats:
     """Log likelihood of the continuum less that of classes, an item: (set,).
 
     Neither knows of clusters or of known truth, which would count differently in the two.
@@ -65,5 +64,5 @@ def graded_gain(rows: LabelRows) -> Floats:
     share = (yes + 0.5) / (rows.by_item(np.ones(rows.answer.shape)) + 1)
     place = np.log(share / (1 - share))[..., None]
     posterior = softmax(-0.5 * ((NODES - place) / WIDTH) ** 2)
-    continuum = climb(plain, Continuum(rows), posterior, PASSES // 2)
-    return (continuum.evidence() - fit_null(plain).evidence()) / len(np.unique(rows.item))
+    continuum = climb(plain, Continuum(rows), posterior, PASSES_AGAIN)
+    return (continuum.evidence() - fit_null(plain, fit).evidence()) / len(np.unique(rows.item))

@@ -16,7 +16,8 @@ CLEAR = 0.1
 
 def free_pairs(task: Task) -> list[tuple[int, int]]:
     """Return the pairs of labels that no gate and no rule that the interface acts on ties."""
-    ties = [frozenset(task.expression(r.expression).labels) for r in task.rules if r.response != "off"]
+    acting = [rule for rule in task.rules if rule.response != "off"]
+    ties = [frozenset(task.expression(rule.expression).labels) for rule in acting]
     ties += [
         frozenset({la.name, *task.expression(la.asked_if).labels})
         for la in task.labels
@@ -62,7 +63,7 @@ def halo(
 def _beyond(
     item: Ints, n_items: int, one: Floats, gain: Floats, other: Floats, gain_other: Floats
 ) -> tuple[Floats, float]:
-    """Products within a rater, less what those of two raters let expect: (item,); and their size."""
+    """Products within a rater less what two raters' let expect, (item,), and their size."""
     columns = [one, other, gain, gain_other, one * other, gain * gain_other]
     a, b, g, h, within, told = sums(item, np.stack(columns, axis=-1), n_items).T
     between, weight = a * b - within, g * h - told

@@ -1,17 +1,18 @@
 """The model that detectors hold answers against: raters independent given what an item is.
 
 One label at a time, by expectation maximisation, quickly: each rater has a confusion of their own,
-shrunk to that of all; an item is of a class and easy, or of a class and so hard that half of the
-answers are guesses, or all are guesses, each rater with a leaning of their own; classes and hard items are more common in some systems, ranks and clusters than in others.
-Replicates of the data are fitted at once, along an axis of *sets*.
+shrunk to that of all. An item is of a class and easy, or of a class and so hard that half of the
+answers are guesses, or all are guesses, each rater with a leaning of their own. Classes and hard
+items are more common in some systems, ranks and clusters than in others. Replicates of the data are
+fitted at once, along an axis of *sets*.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 Floats = NDArray[np.float64]
@@ -121,7 +122,7 @@ def fit_null(rows: LabelRows, start: NullFit | None = None) -> NullFit:
     """Fit the model to each set: from the votes, or from the fit that replicates were made of."""
     if start is None:
         return climb(rows, confusions, _votes(rows), PASSES)
-    sets = rows.answer.shape[1]
+    sets = rows.answer.shape[1] // start.chance.shape[2]
     chance = np.repeat(start.chance, sets, axis=2)
     first = _weigh(rows, chance, np.repeat(start.log_prior, sets, axis=1))
     return climb(rows, confusions, first.posterior, PASSES_AGAIN)
@@ -159,9 +160,7 @@ def _weigh(rows: LabelRows, chance: Floats, log_prior: Floats) -> NullFit:
     """Take the log chances of the answers of each item together."""
     sets = np.arange(rows.answer.shape[1])
     own = np.log(chance)[rows.rater[:, None], rows.answer, sets]
-    return NullFit(
-        chance=chance, log_prior=log_prior, log_likelihood=rows.by_item(own), own=own
-    )
+    return NullFit(chance=chance, log_prior=log_prior, log_likelihood=rows.by_item(own), own=own)
 
 
 def confusions(rows: LabelRows, posterior: Floats) -> Floats:
@@ -243,6 +242,6 @@ def draw(chance: Floats, rng: np.random.Generator) -> Ints:
     return np.asarray((at >= ends[..., :-1]).sum(axis=-1), np.int64)
 
 
-def codes(names: Sequence[Any] | NDArray[Any]) -> Ints:
-    """Number names from 0 on."""
+def codes(names: ArrayLike) -> Ints:
+    """Return the number of each name, from 0 on."""
     return np.unique(np.asarray(names).astype(str), return_inverse=True)[1].astype(np.int64)

@@ -62,7 +62,7 @@ def within_raters(rows: LabelRows, values: Floats, group: Ints) -> Floats:
     between = (sums(at, values, size) ** 2).sum(axis=0) - squares
     pairs = float((count * (count - 1)).sum()), float((totals**2).sum() - (count**2).sum())
     beyond = within / max(pairs[0], 1.0) - between / max(pairs[1], 1.0)
-    return np.asarray(beyond / (spread / max((at >= 0).sum(), 1)))
+    return np.asarray(beyond * float((at >= 0).sum()) / spread)
 
 
 def meetings(item: Ints) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -5,7 +5,7 @@ fitted again, or has a reference distribution of its own. One rule bounds the ch
 them speaks without reason: Holm's, over the tests that could be made.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 from weakref import WeakKeyDictionary
@@ -40,7 +40,7 @@ FAMILYWISE = 0.02
 SETS = (20, 60)
 """Replicates at first, and further ones if a test is not clear by then."""
 CLEAR = 0.15
-"""P-value above which no further replicates are made."""
+"""P-value of a test above which no further replicates are made for it."""
 SIZE: Mapping[Code, float] = {
     "rater-by-cluster": 0.02, "rater-by-system": 0.002, "rater-by-rank": 0.002,
     "dependent-raters": 0.02, "graded-items": 0.003, "skipping-by-answer": 0.05, "halo": 0.02,
@@ -177,9 +177,7 @@ def _labels(ratings: Ratings, rng: np.random.Generator) -> dict[int, LabelRows]:
     return found
 
 
-def _some_clusters(
-    ratings: Ratings, cluster: Ints, rng: np.random.Generator
-) -> NDArray[np.bool_]:
+def _some_clusters(ratings: Ratings, cluster: Ints, rng: np.random.Generator) -> NDArray[np.bool_]:
     """Return the items of as many clusters as there is time for: (item,)."""
     rows = np.bincount(cluster[ratings.item], minlength=int(cluster.max(initial=0)) + 1)
     order = rng.permutation(len(rows))
@@ -208,26 +206,23 @@ def _bootstrapped(
     """Hold statistics against replicates: of few at first, of more if that is not clear."""
     names = [str(name) for name in ratings.raters.index]
     observed = {n: statistics(rows[n], fit_null(rows[n], fits[n]), names) for n in rows}
+    wanted = list(dict.fromkeys(code for sets in observed.values() for code in sets))
     drawn: dict[int, list[Sets]] = {n: [] for n in rows}
-    tests: list[Departure] = []
+    tests: dict[Code, Departure] = {}
     for count in SETS:
         for n, one in rows.items():
             size = max(1, CELLS // (len(one.item) * fits[n].own.shape[-1] * one.classes))
             for start in range(0, count, size):
                 again = replicates(one, fits[n], min(size, count - start), rng)
-                drawn[n].append(statistics(again, fit_null(again, fits[n]), names))
-        tests = [_test(ratings, code, observed, drawn) for code in _codes(observed)]
-        if all(test.p > CLEAR for test in tests):
-            break
-    return tests
+                drawn[n].append(statistics(again, fit_null(again, fits[n]), names, wanted))
+        tests |= {code: _test(ratings, code, observed, drawn) for code in wanted}
+        wanted = [code for code in wanted if tests[code].p < CLEAR]
+    return list(tests.values())
 
 
-def _codes(observed: Mapping[int, Sets]) -> list[Code]:
-    """Return the tests that some label allows."""
-    return list(dict.fromkeys(code for sets in observed.values() for code in sets))
-
-
-def statistics(rows: LabelRows, fit: NullFit, names: list[str]) -> Sets:
+def statistics(
+    rows: LabelRows, fit: NullFit, names: list[str], wanted: Collection[Code] = tuple(SIZE)
+) -> Sets:
     """Compute what the tests of one label look at, of each set."""
     found: Sets = {}
     left = residuals(rows, fit)
@@ -238,16 +233,17 @@ def statistics(rows: LabelRows, fit: NullFit, names: list[str]) -> Sets:
         at = group[rows.item]
         cells = np.unique(rows.rater[at >= 0] * (group.max() + 1) + at[at >= 0], return_counts=True)
         pairs = int((cells[1] * (cells[1] - 1)).sum())
-        if len(np.unique(at[at >= 0])) > 1 and pairs >= 2 * LEAST_PAIRS:
+        if code in wanted and len(np.unique(at[at >= 0])) > 1 and pairs >= 2 * LEAST_PAIRS:
             values = within_raters(rows, left, group)
             found[code] = _Statistics(values=values, who=((),) * values.shape[1])
-    more, raters = pair_dependence(rows, fit, LEAST_COMMON)
-    if len(raters):
+    if "dependent-raters" in wanted:
+        more, raters = pair_dependence(rows, fit, LEAST_COMMON)
+    if "dependent-raters" in wanted and len(raters):
         who = tuple((names[a], names[b]) for a, b in raters)
         found["dependent-raters"] = _Statistics(values=more, who=who)
     answers = np.bincount(rows.item)
-    if rows.classes == 2 and (answers >= 3).sum() >= LEAST_ITEMS:
-        values = graded_gain(rows)[:, None]
+    if "graded-items" in wanted and rows.classes == 2 and (answers >= 3).sum() >= LEAST_ITEMS:
+        values = graded_gain(rows, fit)[:, None]
         found["graded-items"] = _Statistics(values=values, who=((),))
     return found
 
@@ -261,9 +257,8 @@ def _test(
     """
     labels = [n for n, sets in observed.items() if code in sets]
     seen = np.concatenate([observed[n][code].values[0] for n in labels])
-    null = np.concatenate(
-        [np.concatenate([sets[code].values for sets in drawn[n]]) for n in labels], axis=1
-    )
+    each = [[sets[code].values for sets in drawn[n] if code in sets] for n in labels]
+    null = np.concatenate([np.concatenate(some) for some in each], axis=1)
     about = [(n, who) for n in labels for who in observed[n][code].who]
     mean, sd = null.mean(axis=0), null.std(axis=0, ddof=1) + TINY
     top = ((null - mean) / sd).max(axis=1)

@@ -277,10 +277,7 @@ def _comparison(ratings: Ratings) -> list[Finding]:
         if refuted or separate_teams(ratings):
             return []
         text = f"{count} systems can be compared: {', '.join(ratings.systems[:8])}"
-        tested = "rater-by-system" in searched.tests
-        if not tested:
-            text += "; that raters favour none of them is assumed"
-        level: Level = "ok" if tested else "note"
+        level: Level = "ok" if "rater-by-system" in searched.tests else "note"
         return [_reach_finding(level, text, code="comparable-systems", numbers=numbers)]
     text = "one system: nothing to compare it with"
     if not count:
@@ -365,14 +362,10 @@ def _reach_reliability(ratings: Ratings) -> list[Finding]:
         f"{_sources(ratings, count)}{but}{ways}"
     )
     searched = search(ratings)
-    tested = "dependent-raters" in searched.tests
-    if searched.found:
-        text += "; as far as a model has the departures that are named above"
-    elif not tested:
-        text += "; that raters err independently is assumed"
+    refutable = "dependent-raters" in searched.tests and not searched.found
     return [
         _reach_finding(
-            "ok" if tested and not (roughly or searched.found) else "note",
+            "ok" if refutable and not roughly else "note",
             text,
             code="learnable-reliability",
             numbers={"items": count, "spread": _spread(count)},

@@ -244,4 +244,4 @@ def draw(chance: Floats, rng: np.random.Generator) -> Ints:
 
 def codes(names: ArrayLike) -> Ints:
     """Return the number of each name, from 0 on."""
-    return np.unique(np.asarray(names).astype(str), return_inverse=True)[1].astype(np.int64)
+    return np.unique(np.asarray(names), return_inverse=True)[1].astype(np.int64)

@@ -42,7 +42,7 @@ SETS = (20, 60)
 CLEAR = 0.15
 """P-value of a test above which no further replicates are made for it."""
 SIZE: Mapping[Code, float] = {
-    "rater-by-cluster": 0.02, "rater-by-system": 0.002, "rater-by-rank": 0.002,
+    "rater-by-cluster": 0.02, "rater-by-system": 0.015, "rater-by-rank": 0.01,
     "dependent-raters": 0.02, "graded-items": 0.003, "skipping-by-answer": 0.05, "halo": 0.02,
 }  # fmt: skip
 """Least size of what is said: correlations, and shares of the items that agree more often. On large

@@ -37,8 +37,8 @@ DATA = {
         "their scores."
     ),
     "dependent-raters": (
-        "Two raters err together more than raters so good would, so that labels are too sure. Leave "
-        "one out, or learn it from known truth."
+        "Two raters err together more than raters so good would, so that labels are too sure. "
+        "Leave one out, or learn it from known truth."
     ),
     "dirichlet-labels": (
         "The dirichlet prevalence has a prior that is not vague for many labels. Compare with the"
@@ -246,8 +246,8 @@ DATA = {
         "second ratings."
     ),
     "skipping-by-answer": (
-        "Items with more answers get other answers. Fit with the number of answers as a covariate if "
-        "the design asked for as many of each."
+        "Items with more answers get other answers. Fit with the number of answers as a covariate "
+        "if the design asked for as many of each."
     ),
     "slot-raters": (
         "Raters may be positions (first answer, second answer) and not persons. If so, fit with "

@@ -37,6 +37,8 @@ class LabelRows:
 
     Attributes
     ----------
+    place : ndarray of int (row,)
+        Positions in the ratings.
     item, rater : ndarray of int (row,)
     answer : ndarray of int (row, set)
         Class codes. The data are one set, replicates of them several.
@@ -50,6 +52,7 @@ class LabelRows:
     cluster : ndarray of int (item,)
     """
 
+    place: Ints
     item: Ints
     rater: Ints
     answer: Ints

@@ -42,7 +42,7 @@ SETS = (20, 60)
 CLEAR = 0.15
 """P-value of a test above which no further replicates are made for it."""
 SIZE: Mapping[Code, float] = {
-    "rater-by-cluster": 0.02, "rater-by-system": 0.015, "rater-by-rank": 0.01,
+    "rater-by-cluster": 0.02, "rater-by-system": 0.012, "rater-by-rank": 0.01,
     "dependent-raters": 0.02, "graded-items": 0.003, "skipping-by-answer": 0.05, "halo": 0.02,
 }  # fmt: skip
 """Least size of what is said: correlations, and shares of the items that agree more often. On large
@@ -111,7 +111,7 @@ def search(ratings: Ratings) -> Search:
 
 def _search(ratings: Ratings) -> Search:
     rng = np.random.default_rng(SEED)
-    rows = _labels(ratings, rng)
+    rows = label_rows(ratings, rng)
     if not rows:
         return Search()
     fits = {n: fit_null(one) for n, one in rows.items()}
@@ -150,8 +150,8 @@ def _names(ratings: Ratings, *labels: int) -> tuple[str, ...]:
     return tuple(names[n] for n in labels) if len(names) > 1 else ()
 
 
-def _labels(ratings: Ratings, rng: np.random.Generator) -> dict[int, LabelRows]:
-    """Return the rows of the labels that can be looked at."""
+def label_rows(ratings: Ratings, rng: np.random.Generator) -> dict[int, LabelRows]:
+    """Return the rows of the labels that can be looked at, by the position of the label."""
     panels = ratings.panels.drop_duplicates("item")
     place = panels["item"].to_numpy()
     system, rank = np.full(len(ratings.items), -1), np.zeros(len(ratings.items), np.int64)
@@ -168,7 +168,7 @@ def _labels(ratings: Ratings, rng: np.random.Generator) -> dict[int, LabelRows]:
         if (answers > 1).sum() < LEAST_ITEMS or len(raters) < 2 or len(said) < 2:
             continue
         found[n] = LabelRows(
-            item=ratings.item[told], rater=ratings.rater[told],
+            place=np.flatnonzero(told), item=ratings.item[told], rater=ratings.rater[told],
             answer=ratings.answers[told, n].astype(np.int64)[:, None],
             truth=ratings.truth[:, n].astype(np.int64), classes=len(label.classes),
             n_raters=len(ratings.raters), system=system, rank=rank,
@@ -187,14 +187,14 @@ def _some_clusters(ratings: Ratings, cluster: Ints, rng: np.random.Generator) ->
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Statistics:
+class Statistics:
     """What one test looks at: values (set, number) of a label, and whom each number is about."""
 
     values: Floats
     who: tuple[tuple[str, ...], ...]
 
 
-Sets = dict[Code, _Statistics]
+Sets = dict[Code, Statistics]
 
 
 def _bootstrapped(
@@ -235,16 +235,16 @@ def statistics(
         pairs = int((cells[1] * (cells[1] - 1)).sum())
         if code in wanted and len(np.unique(at[at >= 0])) > 1 and pairs >= 2 * LEAST_PAIRS:
             values = within_raters(rows, left, group)
-            found[code] = _Statistics(values=values, who=((),) * values.shape[1])
+            found[code] = Statistics(values=values, who=((),) * values.shape[1])
     if "dependent-raters" in wanted:
         more, raters = pair_dependence(rows, fit, LEAST_COMMON)
     if "dependent-raters" in wanted and len(raters):
         who = tuple((names[a], names[b]) for a, b in raters)
-        found["dependent-raters"] = _Statistics(values=more, who=who)
+        found["dependent-raters"] = Statistics(values=more, who=who)
     answers = np.bincount(rows.item)
     if "graded-items" in wanted and rows.classes == 2 and (answers >= 3).sum() >= LEAST_ITEMS:
         values = graded_gain(rows, fit)[:, None]
-        found["graded-items"] = _Statistics(values=values, who=((),))
+        found["graded-items"] = Statistics(values=values, who=((),))
     return found
 
 

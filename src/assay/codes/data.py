@@ -81,8 +81,8 @@ DATA = {
         "`gold_chosen='recorded'` if recorded data explain the choice."
     ),
     "graded-items": (
-        "Items stand on a continuum, and raters say yes from a threshold on. Fit with "
-        "`item_difficulty_continuous`."
+        "Items stand on a continuum, and raters say yes from a threshold on. Give the truth of "
+        "some items, and fit with `reference='gold'`."
     ),
     "groups-may-err-together": (
         "Raters of one group may err together, which makes intervals too narrow. Fit with "

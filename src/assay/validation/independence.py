@@ -13,7 +13,7 @@ from assay.data.ratings import Ratings
 from assay.data.states import Vectors
 
 Floats = NDArray[np.float64]
-MOST_REPLICATES = 100
+MOST_REPLICATES = 60
 """Replicates that are looked at: each is fitted by the quick model."""
 
 

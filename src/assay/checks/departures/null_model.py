@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 PASSES = 60
-PASSES_AGAIN = 20
+PASSES_AGAIN = 12
 """Passes over the data from the votes on, and over replicates from the fitted model on."""
 POOLING = 4.0
 """Answers that the confusion of all raters counts for in that of one, for each class."""

@@ -28,6 +28,7 @@ class Meaning:
 
     Attributes
     ----------
+    code : str
     found : str
         What was found, with ``{about}`` for the labels and ``{who}``.
     means : str
@@ -41,6 +42,7 @@ class Meaning:
         Families and layers that each model it; so do these prevalences, and these covariates.
     """
 
+    code: Code
     found: str
     means: str
     mend: str
@@ -51,73 +53,83 @@ class Meaning:
     covariates: tuple[str, ...] = ()
 
 
-CONTINUOUS = ("item_difficulty_continuous", "item_difficulty_by_class", "item_difficulty_by_rater")
-GOLD = f"Give the truth of {ENOUGH} items drawn at random (`truth=`)"
+GOLD = f"Give the truth of {2 * ENOUGH} items drawn at random (`truth=`)"
 MEANINGS: dict[Code, Meaning] = {
-    "rater-by-cluster": Meaning(
-        asked="whether raters misread whole clusters",
-        found="Raters err on whole clusters: two answers of one rater in a cluster go together "
-        "beyond the truth{about}",
-        means="The model takes a misread cluster for one that differs, so it is too sure of it",
-        mend="`prevalence='dirichlet'` leaves clusters out, and further raters for each cluster "
-        "outvote the one who errs",
-        mark="misread clusters: raters err on whole clusters",
-        prevalences=("dirichlet",),
-    ),
-    "rater-by-system": Meaning(
-        asked="whether raters favour a system",
-        found="Raters judge the systems differently{about}: some say more often yes to one of them "
-        "than the other raters of the same items let expect",
-        means="The difference of the systems depends on which raters are right",
-        mend="`raters='hierarchical + system_bias'` makes intervals as wide as that leaves them. "
-        f"Truth of {ENOUGH} items of each system drawn at random (`truth=`) tells who is right",
-        mark="raters favour systems: the difference depends on which raters are right",
-        parts=("system_bias",),
-    ),
-    "rater-by-rank": Meaning(
-        asked="whether raters follow the rank",
-        found="Raters follow the rank of an item differently{about}, beyond what is true of it",
-        means="Metrics that count ranks depend on which raters are right",
-        mend=f"{GOLD}, or have items rated in random order",
-        mark="answers follow the rank: raters differ in how far",
-    ),
-    "dependent-raters": Meaning(
-        asked="whether two raters err together",
-        found="Raters do not err independently{about}: {who} stand out most. Two of them see with "
-        "the same eyes, or the others do",
-        means="They count as more witnesses than they are, so the labels are too sure",
-        mend="Leave one of the two out, or learn from the truth of "
-        f"{ENOUGH} items how often they err together (`group=`, `reference='gold'`)",
-        mark="dependent raters: some err together, and count as independent",
-        parts=("perception",),
-    ),
-    "graded-items": Meaning(
-        asked="whether items are graded",
-        found="Items stand on a continuum{about}, and each rater says yes from a threshold on",
-        means="Items in the middle are no certain yes or no, so the labels are too sure",
-        mend="`raters='hierarchical + item_difficulty_continuous'`",
-        mark="graded items: those in the middle are neither a certain yes nor a certain no",
-        parts=CONTINUOUS,
-    ),
-    "skipping-by-answer": Meaning(
-        asked="whether the number of answers depends on the answer",
-        found="Items with more answers get other answers{about}: raters skip items by what they "
-        "find",
-        means="Shares of all items are then biased",
-        mend="Where the design asked for as many answers of each item, give the number that came "
-        "as a covariate (`covariates=['n_answers']`) and fit with `formula='~ n_answers'`",
-        mark="skipping by the answer: items with more answers get other answers",
-        covariates=("n_answers",),
-    ),
-    "halo": Meaning(
-        asked="whether labels of a rating hang together",
-        found="Answers of one rating hang together beyond the truth{about} (halo)",
-        means="One impression counts as several witnesses, so the labels are too sure",
-        mend="`raters='joint'`",
-        mark="halo: answers of one rating hang together beyond the truth",
-        parts=("joint",),
-    ),
-}  # fmt: skip
+    meaning.code: meaning
+    for meaning in (
+        Meaning(
+            code="rater-by-cluster",
+            asked="whether raters misread whole clusters",
+            found="Raters err on whole clusters: two answers of one rater in a cluster go together "
+            "beyond the truth{about}",
+            means="The model takes a misread cluster for one that differs, so it is too sure of it",
+            mend="Fit with `prevalence='dirichlet'`, which leaves clusters out, and have further "
+            "raters for each cluster outvote the one who errs",
+            mark="misread clusters: raters err on whole clusters",
+            prevalences=("dirichlet",),
+        ),
+        Meaning(
+            code="rater-by-system",
+            asked="whether raters favour a system",
+            found="Raters judge the systems differently{about}: some favour one of them on the same "
+            "items",
+            means="The difference of the systems depends on which raters are right",
+            mend="Fit with `raters='hierarchical + system_bias'`, whose intervals know of it. The "
+            f"truth of {ENOUGH} items of each system drawn at random (`truth=`) tells who is right",
+            mark="raters favour systems: the difference depends on which raters are right",
+            parts=("system_bias",),
+        ),
+        Meaning(
+            code="rater-by-rank",
+            asked="whether raters follow the rank",
+            found="Raters follow the rank of an item differently{about}, beyond what is true of it",
+            means="Metrics that count ranks depend on which raters are right",
+            mend=f"{GOLD}, or have items rated in random order",
+            mark="answers follow the rank: raters differ in how far",
+        ),
+        Meaning(
+            code="dependent-raters",
+            asked="whether two raters err together",
+            found="Raters do not err independently{about}: two of them, or all others, see alike. "
+            "{who} stand out most",
+            means="They count as more witnesses than they are, so the labels are too sure",
+            mend="Leave one of the two out. Or give the truth of "
+            f"{ENOUGH} items drawn at random (`truth=`), and fit with `reference='gold'`",
+            mark="dependent raters: some err together, and count as independent",
+            parts=("perception",),
+        ),
+        Meaning(
+            code="graded-items",
+            asked="whether items are graded",
+            found="Items stand on a continuum{about}, and each rater says yes from a threshold on",
+            means="Items in the middle are no certain yes or no, so the labels are too sure",
+            mend=f"Give the truth of {2 * ENOUGH} items drawn at random (`truth=`), and fit with "
+            "`reference='gold'`, which learns how often raters are wrong together",
+            mark="graded items: those in the middle are neither a certain yes nor a certain no",
+            parts=("perception",),
+        ),
+        Meaning(
+            code="skipping-by-answer",
+            asked="whether the number of answers depends on the answer",
+            found="Items with more answers get other answers{about}: raters skip items by what is "
+            "true of them",
+            means="Shares of all items are then biased",
+            mend="If as many answers of each item were asked for, give the number that came in a "
+            "column (`covariates=['n_answers']`), and fit with `formula='~ n_answers'`",
+            mark="skipping by the answer: items with more answers get other answers",
+            covariates=("n_answers",),
+        ),
+        Meaning(
+            code="halo",
+            asked="whether labels of a rating hang together",
+            found="Answers of one rating hang together beyond the truth{about} (halo)",
+            means="One impression counts as several witnesses, so the labels are too sure",
+            mend="Fit with `raters='joint'`",
+            mark="halo: answers of one rating hang together beyond the truth",
+            parts=("joint",),
+        ),
+    )
+}
 
 
 def about(departure: Departure) -> str:
@@ -154,7 +166,12 @@ def check_departures(ratings: Ratings) -> Part:
     found = []
     if teams := separate_teams(ratings):
         found.append(
-            _finding("warning", teams_warning(teams), code=TEAMS, numbers={"teams": len(teams)})
+            _finding(
+                "warning",
+                teams_warning(teams),
+                code="separate-teams",
+                numbers={"teams": len(teams)},
+            )
         )
     searched = search(ratings)
     found += [

@@ -21,7 +21,7 @@ from assay.checks.departures.report import (
     teams_warning,
     warning,
 )
-from assay.checks.departures.search import Code, search
+from assay.checks.departures.search import search
 from assay.checks.departures.teams import separate_teams
 from assay.data.ratings import Ratings
 from assay.modelling.spec import Spec, covariate_names
@@ -83,13 +83,15 @@ def find_data_doubts(ratings: Ratings, spec: Spec, *, quick: bool) -> list[DataD
             numbers=plain_numbers(numbers(one)),
         )
         for one in search(ratings).found
-        if not _modelled(one.code, spec)
+        if not is_modelled(one.code, spec)
     ]  # fmt: skip
 
 
-def _modelled(code: Code, spec: Spec) -> bool:
-    """Whether a model has a part for a departure."""
-    meaning = MEANINGS[code]
+def is_modelled(code: str, spec: Spec) -> bool:
+    """Whether a model has a part for the departure that a code is of."""
+    meaning = next((one for one in MEANINGS.values() if one.code == code), None)
+    if meaning is None:
+        return False
     parts = {*spec.rater_parts, *(["perception"] if spec.reference else [])}
     columns = covariate_names(spec.formula) if spec.formula else []
     return bool(

@@ -71,8 +71,8 @@ MEANINGS: dict[Code, Meaning] = {
         Meaning(
             code="rater-by-system",
             asked="whether raters favour a system",
-            found="Raters judge the systems differently{about}: some favour one of them on the same "
-            "items",
+            found="Raters judge the systems differently{about}: on the same items some favour one "
+            "of them",
             means="The difference of the systems depends on which raters are right",
             mend="Fit with `raters='hierarchical + system_bias'`, whose intervals know of it. The "
             f"truth of {ENOUGH} items of each system drawn at random (`truth=`) tells who is right",
@@ -168,14 +168,14 @@ def check_departures(ratings: Ratings) -> Part:
         found.append(
             _finding(
                 "warning",
-                teams_warning(teams),
+                teams_warning(teams).removesuffix("."),
                 code="separate-teams",
                 numbers={"teams": len(teams)},
             )
         )
     searched = search(ratings)
     found += [
-        _finding("warning", warning(one), code=one.code, numbers=numbers(one))
+        _finding("warning", warning(one).removesuffix("."), code=one.code, numbers=numbers(one))
         for one in searched.found
     ]
     asked = [MEANINGS[code].asked for code in searched.tests]

@@ -28,7 +28,7 @@ from assay.checks.departures.null_model import (
     replicates,
 )
 from assay.checks.departures.residuals import pair_dependence, residuals, within_raters
-from assay.checks.departures.skipping import skipping
+from assay.checks.departures.skipping import called_for, skipping
 from assay.data.ratings import Ratings
 
 Code = Literal[
@@ -115,7 +115,9 @@ def _search(ratings: Ratings) -> Search:
     if not rows:
         return Search()
     fits = {n: fit_null(one) for n, one in rows.items()}
-    tests = _bootstrapped(ratings, rows, fits, rng)
+    # Replicates have the data's design: they are none of answers that called for further ones.
+    fixed = {n: one for n, one in rows.items() if not called_for(one)}
+    tests = _bootstrapped(ratings, fixed, fits, rng) if fixed else []
     skipped = [
         Departure(code="skipping-by-answer", p=found[1], size=found[0], labels=_names(ratings, n))
         for n, one in rows.items()

@@ -18,10 +18,9 @@ def skipping(rows: LabelRows) -> tuple[float, float] | None:
     who answer more, and systems that get more answers, count for nothing. None where all items have
     as many answers, or where the answers themselves called for more.
     """
-    count = np.bincount(rows.item, minlength=len(rows.truth)).astype(float)
+    count, more = _counts(rows)
     seen = count > 0
-    more = np.where(seen, count - _mean(rows.stratum, count, seen), 0.0)
-    if not (np.abs(more) > TINY).any() or _called_for(rows, count, more):
+    if not (np.abs(more) > TINY).any() or called_for(rows):
         return None
     yes = (rows.answer[:, 0] == rows.classes - 1).astype(float)
     place = codes(rows.rater * (rows.stratum.max() + 1) + rows.stratum[rows.item])
@@ -34,6 +33,13 @@ def skipping(rows: LabelRows) -> tuple[float, float] | None:
     return float((more * share).sum() / max(scale, TINY)), found
 
 
+def _counts(rows: LabelRows) -> tuple[Floats, Floats]:
+    """Count the answers of each item, and by how many they are above the mean of its stratum."""
+    count = np.bincount(rows.item, minlength=len(rows.truth)).astype(float)
+    seen = count > 0
+    return count, np.where(seen, count - _mean(rows.stratum, count, seen), 0.0)
+
+
 def _mean(code: Ints, values: Floats, seen: NDArray[np.bool_]) -> Floats:
     """Return the mean of the values with the same code, of those that are seen."""
     size = int(code.max()) + 1
@@ -41,8 +47,12 @@ def _mean(code: Ints, values: Floats, seen: NDArray[np.bool_]) -> Floats:
     return np.asarray((total / np.maximum(np.bincount(code, seen, minlength=size), 1))[code])
 
 
-def _called_for(rows: LabelRows, count: Floats, more: Floats) -> bool:
-    """Whether items with more answers are split more often, which no skipping by truth does."""
+def called_for(rows: LabelRows) -> bool:
+    """Whether items with more answers are split more often, as if the first ones called for them.
+
+    No skipping by what is true of an item does so.
+    """
+    count, more = _counts(rows)
     told = rows.by_item(rows.told()[:, 0].astype(float))
     pairs = count * (count - 1)
     several = pairs > 0

@@ -60,7 +60,7 @@ def check(ratings: Ratings) -> Check:
     asks for. Departures from raters who err independently, alike in all clusters and systems, are
     tested on at most 6000 answers to a label, against replicates of a quickly fitted model [2]_
     with unequal raters, hard items, and classes that are more common in some systems, ranks and
-    clusters; by Holm's rule, any of them speaks without reason in at most 2 % of data sets, as far
+    clusters; by Holm's rule, any of them speaks without reason in about 1 % of data sets, as far
     as the replicates are right.
 
     References

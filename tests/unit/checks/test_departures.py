@@ -80,8 +80,8 @@ def test_three_raters_cannot_show_that_two_err_together() -> None:
 
 def test_holm_bounds_the_chance_of_any_false_alarm() -> None:
     tests = [
-        Departure(code="halo", p=0.004, size=1.0),
-        Departure(code="graded-items", p=0.012, size=1.0),
+        Departure(code="halo", p=0.003, size=1.0),
+        Departure(code="graded-items", p=0.006, size=1.0),
         Departure(code="rater-by-rank", p=0.03, size=1.0),
     ]  # fmt: skip
     assert [one.code for one in holm(tests)] == ["halo"]

@@ -35,15 +35,15 @@ Code = Literal[
     "rater-by-cluster", "rater-by-system", "rater-by-rank", "dependent-raters", "graded-items",
     "skipping-by-answer", "halo",
 ]  # fmt: skip
-FAMILYWISE = 0.02
+FAMILYWISE = 0.01
 """Chance that any test speaks where there is nothing, by Holm's rule."""
-SETS = (20, 60)
+SETS = (20, 80)
 """Replicates at first, and further ones if a test is not clear by then."""
 CLEAR = 0.15
 """P-value of a test above which no further replicates are made for it."""
 SIZE: Mapping[Code, float] = {
-    "rater-by-cluster": 0.02, "rater-by-system": 0.012, "rater-by-rank": 0.01,
-    "dependent-raters": 0.02, "graded-items": 0.003, "skipping-by-answer": 0.05, "halo": 0.02,
+    "rater-by-cluster": 0.05, "rater-by-system": 0.012, "rater-by-rank": 0.01,
+    "dependent-raters": 0.03, "graded-items": 0.006, "skipping-by-answer": 0.05, "halo": 0.02,
 }  # fmt: skip
 """Least size of what is said: correlations, and shares of the items that agree more often. On large
 data a smaller one would be seen, and would not matter."""

@@ -5,7 +5,8 @@ world without a fault; power is how often the code of a fault comes up in its wo
 
     python -m benchmarks departures --sets 100 --seed 1
 
-writes ``results/departures.csv``, a line for each world and code, with exact 95 % bounds.
+writes ``results/departures.csv``, a line for each world and code, with exact 95 % bounds, and
+``results/departures_summary.csv``, a line for each world.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from assay.checks.departures.teams import separate_teams
 from benchmarks.worlds.departure_worlds import FAULTLESS, FAULTS
 
 OUT = Path(__file__).resolve().parent / "results" / "departures.csv"
+SUMMARY = OUT.with_name("departures_summary.csv")
 ANY = "any"
 
 
@@ -57,6 +59,24 @@ def lines(world: str, sets: int, seed: int) -> list[dict[str, object]]:
     return told
 
 
+def summed(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a line for each world: how often its fault was named, and how often another."""
+    found = []
+    for world, part in table.groupby("world", sort=False):
+        spoke, sets = part.set_index("code")["spoke"], int(part["sets"].iloc[0])
+        fault = FAULTS[str(world)][0] if world in FAULTS else ""
+        bounds = part.set_index("code").loc[fault or ANY, ["lower", "upper"]]
+        others = spoke.drop([ANY, *([fault] if fault else [])])
+        found.append({
+            "world": world, "fault": fault, "sets": sets,
+            "fault named": spoke[fault] if fault else "", "any code": spoke[ANY],
+            "95 % bounds": f"{bounds['lower']:.2f} to {bounds['upper']:.2f}",
+            "most often besides": others.idxmax() if others.max() else "",
+            "times": others.max(), "CPU seconds": part["seconds"].iloc[0],
+        })  # fmt: skip
+    return pd.DataFrame(found)
+
+
 def main(given: Sequence[str] | None = None) -> None:
     """Run the worlds that are asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -71,6 +91,7 @@ def main(given: Sequence[str] | None = None) -> None:
         old = pd.read_csv(OUT) if OUT.exists() else table.iloc[:0]
         table = pd.concat([old[~old["world"].isin(table["world"])], table])
         table.to_csv(OUT, index=False, float_format="%.3f")
+        summed(table).to_csv(SUMMARY, index=False)
         said = {line["code"]: line["spoke"] for line in parts if line["world"] == world}
         sys.stdout.write(f"{world}: {said}\n")
         sys.stdout.flush()

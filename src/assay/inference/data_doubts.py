@@ -126,5 +126,10 @@ def marks_of_difference(fit: xr.DataTree, labels: Sequence[str], *systems: str) 
     ]
 
 
+def differences_doubted(fit: xr.DataTree) -> bool:
+    """Whether any difference of systems is marked."""
+    return any(line["code"] in DIFFERENCES for line in _stored(fit))
+
+
 def _stored(fit: xr.DataTree) -> list[dict[str, Any]]:
     return list(json.loads(fit.attrs.get("data_doubts", "[]")))  # older fits have none

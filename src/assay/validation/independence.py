@@ -31,8 +31,8 @@ def independence_lines(
     """
     names = [str(name) for name in ratings.raters.index]
     found = []
-    for n, rows in label_rows(ratings, np.random.default_rng(SEED)).items():
-        label = ratings.task.labels[n]
+    for n, every in label_rows(ratings, np.random.default_rng(SEED)).items():
+        label, rows = ratings.task.labels[n], every.of_several()
         if label.asked_if:
             continue
         first = fit_null(rows)
@@ -41,8 +41,8 @@ def independence_lines(
         for code, seen in observed.items():
             values = np.concatenate([sets[code].values for sets in drawn])
             spread = values.std(axis=0, ddof=1) + TINY
-            every = (np.concatenate([seen.values, values]) - values.mean(axis=0)) / spread
-            found.append((label.name, MEANINGS[code].asked, every.max(axis=1)))
+            scores = (np.concatenate([seen.values, values]) - values.mean(axis=0)) / spread
+            found.append((label.name, MEANINGS[code].asked, scores.max(axis=1)))
     return found
 
 

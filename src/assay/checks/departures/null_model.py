@@ -64,6 +64,18 @@ class LabelRows:
     stratum: Ints
     cluster: Ints
 
+    def of_several(self) -> "LabelRows":
+        """Return the rows of items with several answers: one alone tells nothing of a rater."""
+        count = np.bincount(self.item, minlength=len(self.truth))
+        kept = np.flatnonzero(count > 1)
+        told = count[self.item] > 1
+        return replace(
+            self, place=self.place[told], item=np.searchsorted(kept, self.item[told]),
+            rater=self.rater[told], answer=self.answer[told], truth=self.truth[kept],
+            system=self.system[kept], rank=self.rank[kept], stratum=self.stratum[kept],
+            cluster=codes(self.cluster[kept]),
+        )  # fmt: skip
+
     def by_item(self, values: Floats) -> Floats:
         """Sum over the rows of each item: (row, ...) to (item, ...)."""
         return sums(self.item, values, len(self.truth))

@@ -114,9 +114,10 @@ def _search(ratings: Ratings) -> Search:
     rows = label_rows(ratings, rng)
     if not rows:
         return Search()
-    fits = {n: fit_null(one) for n, one in rows.items()}
+    several = {n: one.of_several() for n, one in rows.items()}
+    fits = {n: fit_null(one) for n, one in several.items()}
     # Replicates have the data's design: they are none of answers that called for further ones.
-    fixed = {n: one for n, one in rows.items() if not called_for(one)}
+    fixed = {n: one for n, one in several.items() if not called_for(rows[n])}
     tests = _bootstrapped(ratings, fixed, fits, rng) if fixed else []
     skipped = [
         Departure(code="skipping-by-answer", p=found[1], size=found[0], labels=_names(ratings, n))

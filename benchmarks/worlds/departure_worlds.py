@@ -186,28 +186,34 @@ LABELS = Task(
 )
 
 
-def several_labels(rng: Rng, *, halo: float = 0.0) -> assay.Ratings:
-    """Three labels that hang together, of raters who are good or weak at all of them."""
+def several_labels(rng: Rng) -> assay.Ratings:
+    """No fault; three labels that hang together, of raters who are good or weak at all of them."""
+    return labelled(rng)[0]
+
+
+def labelled(rng: Rng, *, halo: float = 0.0) -> tuple[assay.Ratings, np.ndarray]:
+    """Draw ratings of three labels, and the truth of the items: (item, label)."""
     found = study(rng, ranks=2, queries=100)
     item, rater = np.nonzero(found.who)
     mood = rng.normal(0, halo, len(item)) * np.array([1, 1, -1])[:, None]
     skill = rng.normal(0, 0.5, found.shape[1])[rater]
-    columns = {}
+    columns, every = {}, []
     for n, label in enumerate(LABELS.labels):
         own = rng.random(len(found.truth)) < 0.3
         truth = np.where(own, rng.random(len(own)) < 0.5, found.truth if n < 2 else 1 - found.truth)
+        every.append(truth.astype(int))
         yes = np.where(truth[item] == 1, 1, -1) * (1.8 + skill) + mood[n]
         columns[label.name] = np.where(rng.random(len(item)) < expit(yes), "yes", "no")
     frame = pd.DataFrame({
         "item": item, "rater": [f"r{j}" for j in rater], "query": found.query[item],
         "system": np.array(list(SYSTEMS))[found.system[item]], **columns,
     })  # fmt: skip
-    return assay.read_ratings(frame, task=LABELS)
+    return assay.read_ratings(frame, task=LABELS), np.stack(every, axis=1)
 
 
 def moods(rng: Rng) -> assay.Ratings:
     """Let an impression of each item colour all three labels of a rating."""
-    return several_labels(rng, halo=1.5)
+    return labelled(rng, halo=1.5)[0]
 
 
 FAULTLESS: dict[str, Callable[[Rng], assay.Ratings]] = {

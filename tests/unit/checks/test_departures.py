@@ -16,7 +16,14 @@ from assay.checks.departures.report import MEANINGS
 from assay.checks.departures.search import Departure, holm, search
 from assay.checks.departures.teams import separate_teams
 from assay.data.ratings import Ratings, take_ratings
-from benchmarks.worlds.departure_worlds import FAULTLESS, FAULTS, Study, favour, study
+from benchmarks.worlds.departure_worlds import (
+    FAULTLESS,
+    FAULTS,
+    Study,
+    favour,
+    labelled,
+    study,
+)
 
 SEED = 5
 
@@ -274,3 +281,42 @@ def test_ratings_across_teams_mend_their_difference(seed: int) -> None:
     found.who[crossed] = True
     assert separate_teams(found.ratings(answers)) == []
     assert error() < plain
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_joint_answers_mend_halo(seed: int) -> None:
+    ratings, truth = labelled(np.random.default_rng(seed), halo=1.5)
+    every = np.arange(len(truth))
+    plain, joint = fitted(ratings), fitted(ratings, raters="joint")
+    losses = [
+        np.mean([loss(tree, truth[:, n], every, n) for n in range(3)]) for tree in (plain, joint)
+    ]
+    assert losses[1] < losses[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_truth_mends_answers_that_follow_the_rank(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    found = study(rng, raters=5)
+    strength = np.array([0, 0, 0.5, 1.0, 1.0])
+    answers = found.answers(rng, shift=(2 - found.rank)[:, None] * strength)
+    column, others = some_truth(found, rng, 60)
+    plain = loss(fitted(found.ratings(answers)), found.truth, others)
+    assert loss(fitted(found.ratings(answers, truth=column)), found.truth, others) < plain
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_gold_mends_graded_items(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    found = study(rng, each=4)
+    place = rng.normal(0, 1, len(found.truth)) + 0.3 * (found.system - 0.5)
+    found.truth = (place > 0).astype(int)
+    seen = place[:, None] + rng.normal(0, 0.6, found.shape)
+    answers = (seen > rng.normal(0, 0.6, found.shape[1])).astype(int)
+    column, others = some_truth(found, rng, 60)
+    plain = loss(fitted(found.ratings(answers)), found.truth, others)
+    mended = fitted(found.ratings(answers, truth=column), reference="gold")
+    assert loss(mended, found.truth, others) < plain

@@ -191,7 +191,7 @@ def several_labels(rng: Rng) -> assay.Ratings:
     return labelled(rng)[0]
 
 
-def labelled(rng: Rng, *, halo: float = 0.0) -> tuple[assay.Ratings, np.ndarray]:
+def labelled(rng: Rng, *, halo: float = 0.0, odds: float = 1.8) -> tuple[assay.Ratings, np.ndarray]:
     """Draw ratings of three labels, and the truth of the items: (item, label)."""
     found = study(rng, ranks=2, queries=100)
     item, rater = np.nonzero(found.who)
@@ -202,7 +202,7 @@ def labelled(rng: Rng, *, halo: float = 0.0) -> tuple[assay.Ratings, np.ndarray]
         own = rng.random(len(found.truth)) < 0.3
         truth = np.where(own, rng.random(len(own)) < 0.5, found.truth if n < 2 else 1 - found.truth)
         every.append(truth.astype(int))
-        yes = np.where(truth[item] == 1, 1, -1) * (1.8 + skill) + mood[n]
+        yes = np.where(truth[item] == 1, 1, -1) * (odds + skill) + mood[n]
         columns[label.name] = np.where(rng.random(len(item)) < expit(yes), "yes", "no")
     frame = pd.DataFrame({
         "item": item, "rater": [f"r{j}" for j in rater], "query": found.query[item],

@@ -124,7 +124,8 @@ MEANINGS: dict[Code, Meaning] = {
             asked="whether labels of a rating hang together",
             found="Answers of one rating hang together beyond the truth{about} (halo)",
             means="One impression counts as several witnesses, so the labels are too sure",
-            mend="Fit with `raters='joint'`",
+            mend="Fit with `raters='joint'`, and keep it if it predicts left-out clusters better "
+            "(`arviz_stats.compare`)",
             mark="halo: answers of one rating hang together beyond the truth",
             parts=("joint",),
         ),

@@ -171,7 +171,9 @@ class Fitting:
 
         return covariate_names(self.formula)
 
-    def fit(self, source: Path, task: str, reading: "Reading", *, progress: bool) -> "xr.DataTree":
+    def fit(
+        self, source: Path, task: str | None, reading: "Reading", *, progress: bool
+    ) -> "xr.DataTree":
         """Read and fit; the warnings stand in the fit and are shown once it is written."""
         import warnings
 
@@ -391,6 +393,9 @@ class Reading:
         list[str] | None,
         _reading("What a word of the file stands for; repeat.", metavar="LABEL:WORD=CLASS"),
     ] = None
+    format: Annotated[
+        str | None, _reading("Format of the file, if several claim it; 'table' for none of them.")
+    ] = None
     panels: Annotated[Path | None, _reading("Table of panels.")] = None
     truth: Annotated[str | None, _reading("Column or file of known truth.")] = None
     partial: Annotated[
@@ -407,7 +412,7 @@ class Reading:
         ),
     ] = None
 
-    def read(self, source: Path, task: str, covariates: Sequence[str] = ()) -> "Ratings":
+    def read(self, source: Path, task: str | None, covariates: Sequence[str] = ()) -> "Ratings":
         """Read ratings; ``covariates`` are columns that the model needs besides."""
         from assay import read_ratings
 

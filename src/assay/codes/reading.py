@@ -36,7 +36,7 @@ READING = {
         "An item appears under several systems, so it may be the input or the output. Say which "
         "with `item=`."
     ),
-    "json-file": "The file is JSON. Make a table of it first; the message has the line of code.",
+    "json-file": "The file begins as JSON, and is none. Write it again.",
     "labels-count": "`labels=` names too many or too few columns. Name one column for each label.",
     "list-cells": (
         "Cells hold lists. Write one answer in each cell, or name the lists that belong together."
@@ -121,6 +121,7 @@ READING = {
     "sessions-argument": (
         "`sessions=` is not a list of all sessions in order, each once. Correct the list."
     ),
+    "several-tasks": "A folder has the ratings of several tasks. Name one with `task=`.",
     "shared-column": "`labels=` gives one column to several labels. Give each label its own.",
     "source-type": "The source is not a path, a folder or a DataFrame. Give one of these.",
     "spaces": (
@@ -130,6 +131,7 @@ READING = {
         "A column holds too many different values to be classes. Name the column of classes with "
         "`labels=`."
     ),
+    "two-formats": "The input may be of several formats. Say which with `format=`.",
     "truth-conflict": "An item has two true classes of one label. Keep one.",
     "truth-impossible": (
         "The truth of some items breaks the hard rules or gates of the task. Correct it, or "

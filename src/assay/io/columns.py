@@ -65,10 +65,11 @@ def find_roles(
     *,
     task: Task,
     asked: Mapping[str, ColumnArg],
-    defaults: Mapping[str, tuple[str, ...]],
+    defaults: "Mapping[str, Role]",
     taken: Sequence[str],
     ledger: Ledger,
     question: str = "",
+    fallbacks: "Mapping[str, Role] | None" = None,
 ) -> dict[str, Role]:
     """Find the column of every role.
 
@@ -82,7 +83,7 @@ def find_roles(
         Its ``columns`` come after the arguments; for ``item`` all of them must be there.
     asked : mapping of str to column argument
         The caller's arguments, by role; ``""`` means that no column plays the role.
-    defaults : mapping of str to tuple of str
+    defaults : mapping of str to Role
         What the format of the file says.
     taken : sequence of str
         Columns that hold answers: they are not taken for a role by their name alone.
@@ -90,6 +91,8 @@ def find_roles(
         Where problems go.
     question : str
         The column of the label's name, if each row answers one label.
+    fallbacks : mapping of str to Role, optional
+        What the format says of roles for which no column is found otherwise.
 
     Returns
     -------
@@ -112,6 +115,8 @@ def find_roles(
             found = search.recognised(role, used, beside)
         if role == "cluster" and found is None and asked.get(role) is None and "item" in roles:
             found = search.asked_once(roles["item"].columns, used)
+        if found is None and asked.get(role) is None:
+            found = (fallbacks or {}).get(role)
         if found is not None and found.columns:
             roles[role] = found
             used |= set(found.columns) if len(found.columns) == 1 or role != "item" else set()
@@ -127,7 +132,7 @@ class _Search:
     finder: ColumnFinder
     frame: pd.DataFrame
     task: Task
-    defaults: Mapping[str, tuple[str, ...]]
+    defaults: Mapping[str, Role]
     ledger: Ledger
 
     def named(self, given: ColumnArg) -> list[str]:
@@ -140,7 +145,7 @@ class _Search:
         task = self.task
         candidates = [c for c in self.finder.all_of(RECOGNISED[role]) if c not in used]
         if role in self.defaults:
-            return Role(columns=self.defaults[role], evidence="the format of the protocol's export")
+            return self.defaults[role]
         by_task = self.finder.all_of(task.columns.get(role, ()))
         if role == "item" and len(by_task) < len(task.columns.get(role, ())):
             if by_task:  # half of a composite key does not tell items apart

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +26,6 @@ SEPARATOR_LINE = re.compile(r"sep=.[ \t]*\r?\n", re.IGNORECASE)
 
 QRELS = ("query", "rater", "item", "label")
 """The four fields of files of relevance judgements: topic, assessor, document, grade."""
-JSON = re.compile(r"\s*(\[\s*)?\{\s*\"")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,26 +48,17 @@ class _BadRow:
     height: int
 
 
-def parse_delimited(data: bytes, *, source: str) -> Delimited:
-    """Parse the bytes of a comma-, semicolon- or tab-separated file with a header.
+def parse_delimited(raw: str, *, source: str) -> Delimited:
+    """Parse a comma-, semicolon- or tab-separated text with a header.
 
     Raises
     ------
     RatingsError
-        If the bytes are no UTF-8 text, there is no header or no row, or rows are ragged.
+        If there is no header or no row, or rows are ragged.
     """
-    raw = _decode(data, source)
     text = composed(raw)
     notes = () if text == raw else note_apart(CELL.findall(raw))
-    if not text.strip():
-        raise RatingsError.of("empty-file", "the file is empty", source)
-    if JSON.match(text):
-        raise RatingsError([_json(text)], source)
-    skipped = len(text) - len(text.lstrip("\r\n"))
-    offset = text[:skipped].count("\n")
-    text = text[skipped:]
-    if SEPARATOR_LINE.match(text):  # of spreadsheets; the header tells the separator, too
-        offset, text = offset + 1, text.partition("\n")[2]
+    text, offset = _from_header(text)
     header, separator = _header(text, source)
     frame, bad = _parse(text.encode(), header, separator, source)
     lines = offset + _line_numbers(text, frame, bad)
@@ -92,7 +81,28 @@ def parse_delimited(data: bytes, *, source: str) -> Delimited:
     )
 
 
-def _decode(data: bytes, source: str) -> str:
+def read_header(text: str, source: str) -> list[str]:
+    """Return the fields of the first line.
+
+    Raises
+    ------
+    RatingsError
+        If they cannot be told apart.
+    """
+    return _header(_from_header(composed(text[:HEADER_LIMIT]))[0], source)[0]
+
+
+def _from_header(text: str) -> tuple[str, int]:
+    """Return a text from its header on, and the number of lines before it."""
+    skipped = len(text) - len(text.lstrip("\r\n"))
+    offset = text[:skipped].count("\n")
+    text = text[skipped:]
+    if SEPARATOR_LINE.match(text):  # of spreadsheets; the header tells the separator, too
+        offset, text = offset + 1, text.partition("\n")[2]
+    return text, offset
+
+
+def decode_text(data: bytes, source: str) -> str:
     """Return the text of UTF-8 bytes; never guess another encoding."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise RatingsError(
@@ -136,53 +146,6 @@ def _decode(data: bytes, source: str) -> str:
             ],
             source,
         ) from None
-
-
-def _json(text: str) -> Problem:
-    """Say how to hand over a table that is written in JSON."""
-    return Problem(
-        code="json-file",
-        what="the file is JSON, not a table",
-        allowed="CSV or TSV as UTF-8 text (also .gz), Parquet",
-        mend=_json_call(text),
-    )
-
-
-def _json_call(text: str) -> str:
-    """Write the call that makes a table of JSON, by what stands in it."""
-    begin = [line for line in text[:HEADER_LIMIT].splitlines() if line.strip()][:SHOWN]
-    if len(begin) > 1 and all(isinstance(_parsed(line), dict) for line in begin[:-1]):
-        return _with_pandas(", lines=True")
-    match _parsed(text):
-        case list():
-            return _with_pandas("")
-        case dict() as found if any(squash(key) in COLUMN_NAMES for key in found):
-            one_row = not any(isinstance(cells, dict | list) for cells in found.values())
-            return _with_pandas(", lines=True" * one_row)
-        case dict() as found if all(isinstance(given, dict) for given in found.values()):
-            return (
-                "if it holds the answer of each rater by item, make a table of it, in Python: "
-                "frame = pandas.DataFrame([(item, rater, answer) for item, given in json.loads("
-                "pathlib.Path(path).read_text('utf-8')).items() for rater, answer in "
-                "given.items()], columns=['item', 'rater', 'label'])"
-            )
-    return (
-        "make a row of each rating, in Python: content = "
-        "json.loads(pathlib.Path(path).read_text('utf-8')), and hand over a DataFrame with a "
-        "column each for item, rater and answer"
-    )
-
-
-def _with_pandas(lines: str) -> str:
-    return f"read it with pandas.read_json(path{lines}, dtype=False), and hand over the table"
-
-
-def _parsed(text: str) -> object:
-    """Return what JSON says; None if it is none."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def refuse_spaces(frame: pd.DataFrame, source: str) -> None:

@@ -210,9 +210,8 @@ KINDS = [
     ),
     Kind(
         code="json-file",
-        call=file('{"u1": {"w1": "x", "w2": "y"},\n "u2": {"w1": "x"}}', "answers.json"),
-        mend=python(),
-        right=shape(2, 2, 3),
+        call=file('[{"item": "u1", "rater": "w1", "label": "x"},', "answers.json"),
+        mend=rewritten('[{"item": "u1", "rater": "w1", "label": "x"}]', "answers.json"),
     ),
     Kind(
         code="spaces",

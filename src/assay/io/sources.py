@@ -1,0 +1,359 @@
+"""An input that is opened and not yet understood: a file, a folder, standard input or a table."""
+
+import gzip
+import hashlib
+import io
+import sys
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.errors import Problem, RatingsError, suggest
+from assay._util.text import counted
+from assay.io.delimited import decode_text, parse_delimited, read_header, refuse_spaces
+from assay.io.json_records import first_records, looks_like_json, parse_json, records_of
+from assay.io.tables import Part, Table, check_names, table_of
+
+SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+STANDARD_INPUT = "-"
+FIRST_RECORDS = 50
+"""Records that a format may look at to recognise itself."""
+FIRST_CHARACTERS = 1 << 16
+
+Kind = Literal["table", "json", "folder"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source(ABC):
+    """What a format looks at, and then reads.
+
+    Attributes
+    ----------
+    name : str
+        Path of the file, for messages.
+    sha256 : str
+        Hash of the bytes; empty for a folder and for a table in memory.
+    part : bool
+        Whether it is one file of a data set in several.
+    kind : {"table", "json", "folder"}
+        A table of rows and columns (delimited text, Parquet, a DataFrame), JSON (one value, or
+        one a line), or a folder.
+    """
+
+    name: str
+    sha256: str = ""
+    part: bool = False
+
+    @property
+    @abstractmethod
+    def kind(self) -> Kind:
+        """What was opened."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of a table, or the keys of the first records of JSON."""
+        return tuple(dict.fromkeys(key for record in self.first for key in record))
+
+    @property
+    def first(self) -> Sequence[Mapping[str, Any]]:
+        """The first records, or the first rows of a table: cheap to look at."""
+        return ()
+
+    @property
+    def beginning(self) -> str:
+        """The first characters of a text; empty for what is none."""
+        return ""
+
+    @abstractmethod
+    def plain_table(self, name: str = "") -> Table:
+        """Return the table that this is where no format claims it; a folder's file ``name``."""
+
+    def tabled(
+        self,
+        frame: pd.DataFrame,
+        *,
+        lines: NDArray[Any] | None = None,
+        unit: str = "row",
+        notes: Sequence[str] = (),
+    ) -> Table:
+        """Make a table of rows that a format took from this source.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Cells of any type; lists and dicts become JSON.
+        lines : ndarray (row,), optional
+            The place of each row in the source, counted in ``unit``; else rows count from 1.
+        unit : str
+        notes : sequence of str
+        """
+        lines = np.arange(1, len(frame) + 1) if lines is None else lines
+        made = table_of(
+            frame, source=self.name, sha256=self.sha256, lines=lines, unit=unit, notes=notes
+        )
+        return replace(made, part=self.part)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TextSource(Source):
+    """Delimited text: parsed when its rows are asked for."""
+
+    text: str = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """A table."""
+        return "table"
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The fields of the first line."""
+        return tuple(read_header(self.text, self.name))
+
+    @cached_property
+    def first(self) -> Sequence[Mapping[str, Any]]:
+        """The first rows."""
+        rows = self.frame.head(FIRST_RECORDS)
+        return [dict(zip(rows.columns, cells, strict=True)) for cells in rows.to_numpy()]
+
+    @property
+    def beginning(self) -> str:
+        """The first characters."""
+        return self.text[:FIRST_CHARACTERS]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """All rows, as text."""
+        return self._table.frame
+
+    def plain_table(self, name: str = "") -> Table:
+        """Return the rows as they stand in the file."""
+        refuse_spaces(self._table.frame, self.name)
+        return self._table
+
+    @cached_property
+    def _table(self) -> Table:
+        parsed = parse_delimited(self.text, source=self.name)
+        check_names(list(parsed.frame.columns), self.name)
+        notes = [
+            f"{counted(number, what, 'were')} skipped"
+            for number, what in (
+                (parsed.blank_lines, "blank line"),
+                (parsed.blank_columns, "nameless, empty column"),
+            )
+            if number
+        ]
+        return Table(
+            frame=parsed.frame, lines=parsed.lines, unit="line", source=self.name,
+            sha256=self.sha256, notes=(*self.notes, *notes, *parsed.notes), part=self.part,
+        )  # fmt: skip
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FrameSource(Source):
+    """A table whose cells have types: Parquet, a DataFrame.
+
+    ``frame`` has the cells as they are, lists and dicts too.
+    """
+
+    frame: pd.DataFrame = field(repr=False)
+    lines: NDArray[Any] | None = field(default=None, repr=False)
+
+    @property
+    def kind(self) -> Kind:
+        """A table."""
+        return "table"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(map(str, self.frame.columns))
+
+    @cached_property
+    def first(self) -> Sequence[Mapping[str, Any]]:
+        """The first rows."""
+        rows = self.frame.head(FIRST_RECORDS)
+        return [{str(key): cell for key, cell in row.items()} for row in rows.to_dict("records")]
+
+    def plain_table(self, name: str = "") -> Table:
+        """Return the cells as text."""
+        made = table_of(self.frame, source=self.name, sha256=self.sha256, lines=self.lines)
+        return replace(made, part=self.part)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class JsonSource(Source):
+    """JSON: one value, or a record a line; parsed when it is asked for."""
+
+    text: str = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """JSON."""
+        return "json"
+
+    @cached_property
+    def value(self) -> Any:
+        """The value; of a record a line, the list of them."""
+        return parse_json(self.text, self.name)
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """The objects of a list, or of all lines; a single object is one record."""
+        return records_of(self.value)
+
+    @cached_property
+    def first(self) -> Sequence[Mapping[str, Any]]:
+        """The first records."""
+        return first_records(self.value, FIRST_RECORDS)
+
+    @property
+    def beginning(self) -> str:
+        """The first characters."""
+        return self.text[:FIRST_CHARACTERS]
+
+    def plain_table(self, name: str = "") -> Table:
+        """Return a row for each record."""
+        frame = pd.DataFrame(self.records)
+        return self.tabled(frame, notes=self.notes)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FolderSource(Source):
+    """A folder, whose files are opened by name."""
+
+    path: Path
+
+    @property
+    def kind(self) -> Kind:
+        """A folder."""
+        return "folder"
+
+    @cached_property
+    def files(self) -> tuple[str, ...]:
+        """The names of its files, sorted."""
+        return tuple(sorted(p.name for p in self.path.iterdir() if p.is_file()))
+
+    def member(self, file: str) -> Source:
+        """Open one of the files."""
+        return open_source(self.path / file)
+
+    def plain_table(self, name: str = "") -> Table:
+        """Return the table in the file of a name, such as ``retrieval.csv``."""
+        for suffix in SUFFIXES:
+            if f"{name}{suffix}" in self.files:
+                return replace(self.member(f"{name}{suffix}").plain_table(), folder=self.path)
+        held = [file for file in self.files if file.endswith(SUFFIXES)]
+        raise RatingsError(
+            [
+                Problem(
+                    code="folder-without-task",
+                    what=f"the folder has no {name}.csv",
+                    allowed=f"a folder with {name}.csv, or the path of one file",
+                    mend=suggest(f"{name}.csv", held) if held else "it holds no table",
+                )
+            ],
+            self.name,
+        )
+
+
+def open_source(source: object, *, what: str = "the ratings") -> Source:
+    """Open a path, a folder, standard input (``-``) or a DataFrame.
+
+    Parameters
+    ----------
+    source : str, path or DataFrame
+        A table of another library (Polars, Arrow, Hugging Face datasets) is one if it has a method
+        ``to_pandas``.
+    what : str
+        What it is, for messages.
+
+    Raises
+    ------
+    RatingsError
+        If nothing can be read there; the message says why.
+    """
+    source = as_pandas(source)
+    if isinstance(source, pd.DataFrame):
+        return FrameSource(name=f"{what} (a DataFrame)", frame=source)
+    if not isinstance(source, str | Path):
+        raise RatingsError.of(
+            "source-type",
+            f"{what} must be a path, a folder or a DataFrame, not {type(source).__name__}",
+            what,
+        )
+    path = Path(source)
+    try:
+        if path.is_dir():
+            return FolderSource(name=str(path), path=path)
+        standard = str(source) == STANDARD_INPUT
+        data = sys.stdin.buffer.read() if standard else path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise RatingsError.of(
+            "unread-file", f"the file cannot be read: {reason}", str(source)
+        ) from None
+    name = "standard input" if standard else str(path)
+    return replace(_from_bytes(data, name), part=isinstance(source, Part))
+
+
+def as_pandas(source: Any) -> Any:
+    """Return a table of another library as a DataFrame, and anything else as it is."""
+    convert = None if isinstance(source, pd.DataFrame) else getattr(source, "to_pandas", None)
+    return convert() if callable(convert) else source
+
+
+def read_beside(source: object, *, name: str, what: str) -> Table:
+    """Read a table that comes with the ratings: its places carry its name."""
+    return replace(open_source(source, what=what).plain_table(name), beside=True)
+
+
+def _from_bytes(data: bytes, name: str) -> Source:
+    """Open the bytes of a file by what they are; its name says nothing."""
+    digest = hashlib.sha256(data).hexdigest()
+    data = _unpacked(data, name)
+    if data.startswith(b"PAR1") or name.endswith(".parquet"):
+        frame = _parquet(data, name)
+        lines: NDArray[Any] = np.arange(1, len(frame) + 1)
+        return FrameSource(name=name, sha256=digest, frame=frame, lines=lines)
+    text = decode_text(data, name)
+    if not text.strip():
+        raise RatingsError.of("empty-file", "the file is empty", name)
+    kind = JsonSource if looks_like_json(text) else TextSource
+    return kind(name=name, sha256=digest, text=text)
+
+
+def _unpacked(data: bytes, name: str) -> bytes:
+    if not data.startswith(b"\x1f\x8b"):
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise RatingsError.of(
+            "damaged-file", f"the compressed file is damaged: {error}", name
+        ) from None
+
+
+def _parquet(data: bytes, name: str) -> pd.DataFrame:
+    import pyarrow as pa
+
+    try:
+        return pd.read_parquet(io.BytesIO(data))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise RatingsError.of(
+            "damaged-file", f"the Parquet file cannot be read: {error}", name
+        ) from None

@@ -396,6 +396,10 @@ class Reading:
     format: Annotated[
         str | None, _reading("Format of the file, if several claim it; 'table' for none of them.")
     ] = None
+    sheet: Annotated[str | None, _reading("Sheet, if a spreadsheet has several.")] = None
+    encoding: Annotated[
+        str | None, _reading("Encoding of a text, if it is not found, e.g. latin-1.")
+    ] = None
     panels: Annotated[Path | None, _reading("Table of panels.")] = None
     truth: Annotated[str | None, _reading("Column or file of known truth.")] = None
     partial: Annotated[

@@ -8,7 +8,10 @@ READING = {
         "A column of audits holds words other than right or wrong. Write these words, or leave "
         "the column out."
     ),
-    "binary-file": "The file is binary. Export it as CSV in UTF-8, or as Parquet.",
+    "binary-file": (
+        "The file is neither text nor a kind of table that can be read. Export it as CSV, Excel, "
+        "Parquet or JSON."
+    ),
     "changing-value": (
         "An item or a rater has two values of something that is fixed, such as its cluster. "
         "Correct the column, or name another."
@@ -22,11 +25,12 @@ READING = {
         "A covariate has the name of a column that items have already. Rename the column."
     ),
     "damaged-file": (
-        "A compressed file or a Parquet file cannot be read to its end. Write or download it again."
+        "A compressed or binary file cannot be read to its end. Write or download it again."
     ),
     "empty-file": "The file has no rows. Check the path.",
     "empty-labels": "`labels=` names no column. Name the columns of the answers.",
-    "encoding": "The file is not UTF-8 text. Save it as UTF-8.",
+    "encoding": "The file is no text in the encoding that is named. Name another, or none.",
+    "excel-missing": "No package is installed that reads spreadsheets. Install assay[excel].",
     "folder-without-task": (
         "The folder has no table of the ratings. Give a folder that has one, or the path of a file."
     ),
@@ -37,6 +41,7 @@ READING = {
         "with `item=`."
     ),
     "json-file": "The file begins as JSON, and is none. Write it again.",
+    "json-shape": "The JSON has no records. Write an object for each rating.",
     "labels-count": "`labels=` names too many or too few columns. Name one column for each label.",
     "list-cells": (
         "Cells hold lists. Write one answer in each cell, or name the lists that belong together."
@@ -121,6 +126,8 @@ READING = {
     "sessions-argument": (
         "`sessions=` is not a list of all sessions in order, each once. Correct the list."
     ),
+    "several-files": "An archive holds several files. Unpack it, and give one of them.",
+    "several-sheets": "A spreadsheet has several sheets. Name one with `sheet=`.",
     "several-tasks": "A folder has the ratings of several tasks. Name one with `task=`.",
     "shared-column": "`labels=` gives one column to several labels. Give each label its own.",
     "source-type": "The source is not a path, a folder or a DataFrame. Give one of these.",
@@ -164,6 +171,7 @@ READING = {
     "unparsed-file": "The file cannot be read as a table. Check separators and quotes.",
     "unread-file": "The file cannot be opened. Check the path and the permissions.",
     "weight-words": "A design weight is not a positive number. Correct the column.",
+    "unknown-sheet": "`sheet=` names no sheet that holds cells. Name one that does.",
     "which-item": "Several columns could name the item. Name it with `item=`.",
     "wide-table": (
         "Each rater has a column. Give each answer a row of its own; the message has the line of "

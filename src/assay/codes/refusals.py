@@ -266,6 +266,7 @@ REFUSALS = {
     "unknown-catalogue-name": (
         "No entry of the catalogue has this name. Use one that the message lists."
     ),
+    "unknown-encoding": "`encoding=` names no encoding. Give one such as cp1252.",
     "unknown-format": "`format=` names no format. Give one of those that the message lists.",
     "unknown-family": (
         "A layer stands in the place of a family. Write a family first, such as 'hierarchical'."

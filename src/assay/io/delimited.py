@@ -14,7 +14,7 @@ from assay._util.errors import Problem, RatingsError
 from assay._util.text import counted
 from assay.io.names import ANSWER_COLUMNS, RECOGNISED, composed, note_apart, squash
 
-SEPARATORS = (",", ";", "\t")
+SEPARATORS = (",", ";", "\t", "|")
 CELL = re.compile(r'[^,;\t\r\n"]+')
 FIRST_ROWS = 100
 FEWEST_FIELDS = 3
@@ -36,6 +36,7 @@ class Delimited:
     lines: NDArray[np.int64]
     blank_lines: int
     blank_columns: int = 0
+    separator: str = ","
     notes: tuple[str, ...] = ()
 
 
@@ -77,6 +78,7 @@ def parse_delimited(raw: str, *, source: str) -> Delimited:
         lines=lines[~blank],
         blank_lines=int(blank.sum()),
         blank_columns=int(nothing.sum()),
+        separator=separator,
         notes=notes,
     )
 
@@ -100,52 +102,6 @@ def _from_header(text: str) -> tuple[str, int]:
     if SEPARATOR_LINE.match(text):  # of spreadsheets; the header tells the separator, too
         offset, text = offset + 1, text.partition("\n")[2]
     return text, offset
-
-
-def decode_text(data: bytes, source: str) -> str:
-    """Return the text of UTF-8 bytes; never guess another encoding."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise RatingsError(
-            [
-                Problem(
-                    code="encoding",
-                    what="the file is UTF-16 text",
-                    allowed="UTF-8",
-                    mend="save it as UTF-8",
-                )
-            ],
-            source,
-        )
-    if b"\0" in data[:65536] or data.startswith(b"PK\x03\x04"):
-        raise RatingsError(
-            [
-                Problem(
-                    code="binary-file",
-                    what="the file is binary, not text",
-                    allowed="CSV or TSV as UTF-8 text (also .gz), Parquet",
-                    mend="export a spreadsheet as CSV in UTF-8",
-                )
-            ],
-            source,
-        )
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise RatingsError(
-            [
-                Problem(
-                    code="encoding",
-                    what=f"the file is not UTF-8 text: byte 0x{data[error.start]:02x} is invalid",
-                    where=f"line {line}",
-                    allowed="UTF-8, with or without a byte order mark",
-                    mend="save it as UTF-8 (spreadsheets call it CSV UTF-8), or read it as what it "
-                    "is, e.g. pandas.read_csv(path, sep=None, engine='python', dtype=str, "
-                    "encoding='latin-1'), and hand over the table",
-                )
-            ],
-            source,
-        ) from None
 
 
 def refuse_spaces(frame: pd.DataFrame, source: str) -> None:

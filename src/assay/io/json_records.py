@@ -1,4 +1,4 @@
-"""JSON, one value or one a line, as records."""
+"""JSON, one value or one a line, as records: a row each, whatever way the table was written."""
 
 import json
 import re
@@ -7,9 +7,19 @@ from itertools import islice
 from typing import Any
 
 from assay._util.errors import RatingsError
+from assay.io.names import ANSWER_COLUMNS, RECOGNISED, squash
 
 BEGINS = re.compile(r"\s*(\{\s*[\"}]|\[\s*[\[{\"\d\]-])")
 """How objects, and lists of values, begin; a header in brackets does not begin so."""
+COLUMN_NAMES = {squash(n) for n in (*RECOGNISED["item"], *RECOGNISED["rater"], *ANSWER_COLUMNS)}
+FEWEST_NAMES = 2
+"""Keys that are called as columns are, from which an object holds columns."""
+RATING_LISTS = (
+    "ratings", "annotations", "labels", "votes", "judgments", "judgements", "responses", "answers",
+    "reviews", "results", "scores", "evaluations", "completions",
+)  # fmt: skip
+"""What lists of the ratings of an item are called, if it has several lists."""
+Record = dict[str, Any]
 
 
 def looks_like_json(text: str) -> bool:
@@ -23,8 +33,8 @@ def looks_like_json(text: str) -> bool:
     return BEGINS.match(text) is not None
 
 
-def parse_json(text: str, source: str) -> Any:
-    """Return the value of a text, or the list of the values of its lines.
+def parse_json(text: str, source: str) -> tuple[Any, list[int] | None]:
+    """Return the value of a text; or the list of the values of its lines, and their numbers.
 
     Raises
     ------
@@ -33,18 +43,24 @@ def parse_json(text: str, source: str) -> Any:
     """
     if not _first_line_is_whole(text):
         try:
-            return json.loads(text)
+            return json.loads(text), None
         except (ValueError, RecursionError) as error:
-            raise RatingsError.of("json-file", f"the JSON is damaged: {error}", source) from None
-    values = []
+            raise _damaged(f"the file begins as JSON and is damaged: {error}", source) from None
+    values, lines = [], []
     for n, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
+        if not line or line.isspace():
             continue
         try:
             values.append(json.loads(line))
         except (ValueError, RecursionError) as error:
-            raise RatingsError.of("json-file", f"line {n} is no JSON: {error}", source) from None
-    return values
+            why = getattr(error, "msg", error)
+            raise _damaged(f"line {n} is no JSON: {why}", source) from None
+        lines.append(n)
+    return values, lines
+
+
+def _damaged(what: str, source: str) -> RatingsError:
+    return RatingsError.of("json-file", what, source, mend="export or download it again")
 
 
 def _first_line_is_whole(text: str) -> bool:
@@ -58,13 +74,121 @@ def _first_line_is_whole(text: str) -> bool:
         return False
 
 
-def records_of(value: Any) -> list[dict[str, Any]]:
-    """Return the objects of a list; a single object is one record."""
-    values = value if isinstance(value, list) else [value]
-    return [one for one in values if isinstance(one, dict)]
-
-
 def first_records(value: Any, number: int) -> Sequence[Mapping[str, Any]]:
     """Return the first objects of a list; a single object is one record."""
     values = value if isinstance(value, list) else [value]
     return list(islice((one for one in values if isinstance(one, dict)), number))
+
+
+def records_of(value: Any) -> list[Record]:
+    """Return the records of a value: a list of objects, rows under a header, or columns.
+
+    Examples
+    --------
+    >>> records_of({"item": ["a", "b"], "label": [1, 0]})
+    [{'item': 'a', 'label': 1}, {'item': 'b', 'label': 0}]
+    >>> records_of({"data": [{"item": "a"}], "version": 1})
+    [{'item': 'a'}]
+    """
+    if isinstance(value, list):
+        if value and all(isinstance(row, list) for row in value):
+            return [dict(zip(map(str, value[0]), row, strict=False)) for row in value[1:]]
+        return [one for one in value if isinstance(one, dict)]
+    return _of_object(value) if isinstance(value, dict) else []
+
+
+def _of_object(value: Record) -> list[Record]:
+    """Return the records of an object."""
+    held = list(value.values())
+    if isinstance(value.get("columns"), list) and isinstance(value.get("data"), list):
+        return records_of([value["columns"], *value["data"]])
+    if held and all(isinstance(cells, list) for cells in held) and _named(value):
+        return [dict(zip(value, row, strict=False)) for row in zip(*held, strict=False)]
+    if held and all(isinstance(cells, dict) for cells in held):
+        if _named(value):
+            return [{key: cells.get(n) for key, cells in value.items()} for n in held[0]]
+        if _named(held[0]):
+            return [{"index": key, **cells} for key, cells in value.items()]
+    lists = [key for key, cells in value.items() if _has_objects(cells)]
+    known = [key for key in lists if squash(key) in RATING_LISTS]
+    if len(lists) == 1 and not _named({k: v for k, v in value.items() if k != lists[0]}):
+        return records_of(value[lists[0]])
+    return records_of(value[known[0]]) if len(known) == 1 and not _named(value) else [value]
+
+
+def _named(keys: Mapping[str, Any]) -> bool:
+    """Whether keys are called as columns of ratings are."""
+    return sum(squash(str(key)) in COLUMN_NAMES for key in keys) >= FEWEST_NAMES
+
+
+def _has_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def flattened(records: Sequence[Record]) -> tuple[list[Record], list[int]]:
+    """Return flat rows, and the record of each: nested objects become columns, and lists rows.
+
+    A column is called by the last part of its path, if no other is.
+
+    Examples
+    --------
+    >>> rows, of = flattened([{"id": 7, "ratings": [{"rater": "a", "says": {"label": "x"}}] * 2}])
+    >>> rows[0], of
+    ({'id': 7, 'rater': 'a', 'label': 'x'}, [0, 0])
+    """
+    if not any(_is_nested(cell) for record in records for cell in record.values()):
+        return list(records), list(range(len(records)))
+    rows: list[Record] = []
+    of: list[int] = []
+    for n, record in enumerate(records):
+        made = _rows(record, "")
+        rows += made
+        of += [n] * len(made)
+    names = _short({path: None for row in rows for path in row})
+    return [{names[path]: cell for path, cell in row.items()} for row in rows], of
+
+
+def _is_nested(cell: Any) -> bool:
+    return isinstance(cell, dict) or _has_objects(cell)
+
+
+def _rows(record: Record, path: str) -> list[Record]:
+    """Return the rows of a record; ``path`` stands before the names of its keys."""
+    flat: Record = {}
+    lists: dict[str, list[Record]] = {}
+    _split(record, path, flat, lists)
+    name = _of_ratings(lists)
+    for other in lists:
+        if other != name:
+            flat[other] = lists[other]
+    if not name:
+        return [flat]
+    return [{**flat, **row} for one in lists[name] for row in _rows(one, f"{name}.")]
+
+
+def _split(record: Record, path: str, flat: Record, lists: dict[str, list[Record]]) -> None:
+    """Sort the cells of a record: those of nested objects too, and lists of objects."""
+    for key, cell in record.items():
+        if isinstance(cell, dict) and cell:
+            _split(cell, f"{path}{key}.", flat, lists)
+        elif _has_objects(cell):
+            lists[f"{path}{key}"] = cell
+        else:
+            flat[f"{path}{key}"] = cell
+
+
+def _of_ratings(lists: Mapping[str, Any]) -> str:
+    """Return the list whose elements are rows: the only one, or the one called so."""
+    if len(lists) == 1:
+        return next(iter(lists))
+    ends = {path.rpartition(".")[2]: path for path in reversed(list(lists))}
+    return next((ends[name] for name in RATING_LISTS if name in ends), "")
+
+
+def _short(paths: Mapping[str, None]) -> dict[str, str]:
+    """Return the name of the column of each path."""
+    ends: dict[str, int] = {}
+    for path in paths:
+        end = path.rpartition(".")[2]
+        ends[end] = ends.get(end, 0) + 1
+    return {path: end if ends[end := path.rpartition(".")[2]] == 1 else path for path in paths}

@@ -25,6 +25,8 @@ def read_ratings(
     *,
     task: str | Path | Task | None = None,
     format: str | None = None,
+    sheet: str | None = None,
+    encoding: str | None = None,
     item: ColumnArg = None,
     rater: ColumnArg = None,
     labels: LabelsArg = None,
@@ -61,14 +63,19 @@ def read_ratings(
     Parameters
     ----------
     source : str, path or DataFrame
-        CSV or TSV (UTF-8, also ``.gz``; separated by comma, semicolon or tab), Parquet, a folder
-        that holds ``<task>.csv`` (an export of the protocol tool), or a table; one of another
-        library (Polars, Arrow) is taken by its method ``to_pandas``.
+        Delimited text (CSV, TSV, also with semicolons or bars, in any encoding), Parquet, Feather,
+        a sheet of Excel, JSON (one value, or one a line), any of these in a gzip or ZIP archive;
+        ``"-"`` for standard input; a folder that a tool exported; or a table, where one of another
+        library (Polars, Arrow, Hugging Face datasets) is taken by its method ``to_pandas``.
     task : str, path or Task, optional
         A shipped task's name, a TOML file, or a task. Else it is the one that the export writes
         out, or whose labels are columns, or ``single``; a note says which.
     format : str, optional
         The format of the source, if several claim it; ``"table"`` for a table of none of them.
+    sheet : str, optional
+        The sheet of a spreadsheet that has several.
+    encoding : str, optional
+        The encoding of a text. Else it is UTF-8, or the one that fits; a note says which.
     item, rater, cluster, rank, system, panel, weight, stratum : str or list of str, optional
         Columns; several make a key of several parts, joined by ``/``; ``""`` means none.
     labels : dict, list or str, optional
@@ -167,7 +174,7 @@ def read_ratings(
         resolve=resolve,
     )  # fmt: skip
     named = None if task is None else load_task(task).with_responses(given.responses)
-    opened = open_source(source)
+    opened = open_source(source, sheet=sheet, encoding=encoding)
     export = read_export(opened, named, format)
     if export is None:
         table = opened.plain_table("" if named is None else named.name)

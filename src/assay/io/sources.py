@@ -1,10 +1,7 @@
 """An input that is opened and not yet understood: a file, a folder, standard input or a table."""
 
-import gzip
 import hashlib
-import io
 import sys
-import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,11 +15,24 @@ from numpy.typing import NDArray
 
 from assay._util.errors import Problem, RatingsError, suggest
 from assay._util.text import counted
-from assay.io.delimited import decode_text, parse_delimited, read_header, refuse_spaces
-from assay.io.json_records import first_records, looks_like_json, parse_json, records_of
+from assay.io.arrow_files import arrow_kind, read_arrow, with_class_names
+from assay.io.decimal_commas import with_points
+from assay.io.delimited import parse_delimited, read_header, refuse_spaces
+from assay.io.encodings import decode_text
+from assay.io.json_records import (
+    first_records,
+    flattened,
+    looks_like_json,
+    parse_json,
+    records_of,
+)
+from assay.io.packed_files import unpacked
+from assay.io.spreadsheets import is_spreadsheet, read_sheet
 from assay.io.tables import Part, Table, check_names, table_of
 
-SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+SUFFIXES = (
+    ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".xlsx", ".json", ".jsonl",
+)  # fmt: skip
 STANDARD_INPUT = "-"
 FIRST_RECORDS = 50
 """Records that a format may look at to recognise itself."""
@@ -145,7 +155,8 @@ class TextSource(Source):
     def _table(self) -> Table:
         parsed = parse_delimited(self.text, source=self.name)
         check_names(list(parsed.frame.columns), self.name)
-        notes = [
+        frame, commas = with_points(parsed.frame) if parsed.separator != "," else (parsed.frame, [])
+        skipped = [
             f"{counted(number, what, 'were')} skipped"
             for number, what in (
                 (parsed.blank_lines, "blank line"),
@@ -154,21 +165,24 @@ class TextSource(Source):
             if number
         ]
         return Table(
-            frame=parsed.frame, lines=parsed.lines, unit="line", source=self.name,
-            sha256=self.sha256, notes=(*self.notes, *notes, *parsed.notes), part=self.part,
+            frame=frame, lines=parsed.lines, unit="line", source=self.name, part=self.part,
+            sha256=self.sha256, notes=(*self.notes, *skipped, *parsed.notes, *commas),
         )  # fmt: skip
 
 
 @final
 @dataclass(frozen=True, kw_only=True)
 class FrameSource(Source):
-    """A table whose cells have types: Parquet, a DataFrame.
+    """A table whose cells have types: Parquet, Feather, a sheet of Excel, a DataFrame.
 
-    ``frame`` has the cells as they are, lists and dicts too.
+    ``frame`` has the cells as they are, lists and dicts too. ``typed`` sheets are those of people,
+    who may have typed a decimal comma.
     """
 
     frame: pd.DataFrame = field(repr=False)
     lines: NDArray[Any] | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
+    typed: bool = False
 
     @property
     def kind(self) -> Kind:
@@ -188,8 +202,11 @@ class FrameSource(Source):
 
     def plain_table(self, name: str = "") -> Table:
         """Return the cells as text."""
-        made = table_of(self.frame, source=self.name, sha256=self.sha256, lines=self.lines)
-        return replace(made, part=self.part)
+        made = table_of(
+            self.frame, source=self.name, sha256=self.sha256, lines=self.lines, notes=self.notes
+        )
+        frame, commas = with_points(made.frame) if self.typed else (made.frame, [])
+        return replace(made, frame=frame, notes=(*made.notes, *commas), part=self.part)
 
 
 @final
@@ -205,10 +222,10 @@ class JsonSource(Source):
         """JSON."""
         return "json"
 
-    @cached_property
+    @property
     def value(self) -> Any:
         """The value; of a record a line, the list of them."""
-        return parse_json(self.text, self.name)
+        return self._parsed[0]
 
     @property
     def records(self) -> list[dict[str, Any]]:
@@ -226,9 +243,25 @@ class JsonSource(Source):
         return self.text[:FIRST_CHARACTERS]
 
     def plain_table(self, name: str = "") -> Table:
-        """Return a row for each record."""
-        frame = pd.DataFrame(self.records)
-        return self.tabled(frame, notes=self.notes)
+        """Return a row for each record, and for each element of a list of ratings in it."""
+        records = self.records
+        if not records:
+            raise RatingsError.of(
+                "json-shape",
+                "the JSON has no records",
+                self.name,
+                mend="write an object for each rating, with the item, the rater and the answer",
+            )
+        rows, of = flattened(records)
+        _, places = self._parsed
+        by_line = places is not None and len(places) == len(records)
+        lines = np.array(places, np.int64)[of] if by_line else np.array(of, np.int64) + 1
+        unit = "line" if by_line else "record"
+        return self.tabled(pd.DataFrame(rows), lines=lines, unit=unit, notes=self.notes)
+
+    @cached_property
+    def _parsed(self) -> tuple[Any, list[int] | None]:
+        return parse_json(self.text, self.name)
 
 
 @final
@@ -271,7 +304,13 @@ class FolderSource(Source):
         )
 
 
-def open_source(source: object, *, what: str = "the ratings") -> Source:
+def open_source(
+    source: object,
+    *,
+    what: str = "the ratings",
+    encoding: str | None = None,
+    sheet: str | None = None,
+) -> Source:
     """Open a path, a folder, standard input (``-``) or a DataFrame.
 
     Parameters
@@ -281,6 +320,10 @@ def open_source(source: object, *, what: str = "the ratings") -> Source:
         ``to_pandas``.
     what : str
         What it is, for messages.
+    encoding : str, optional
+        Of a text; else it is found.
+    sheet : str, optional
+        Of a spreadsheet that has several.
 
     Raises
     ------
@@ -308,13 +351,19 @@ def open_source(source: object, *, what: str = "the ratings") -> Source:
             "unread-file", f"the file cannot be read: {reason}", str(source)
         ) from None
     name = "standard input" if standard else str(path)
-    return replace(_from_bytes(data, name), part=isinstance(source, Part))
+    return replace(_from_bytes(data, name, encoding, sheet), part=isinstance(source, Part))
 
 
 def as_pandas(source: Any) -> Any:
-    """Return a table of another library as a DataFrame, and anything else as it is."""
+    """Return a table of another library as a DataFrame, and anything else as it is.
+
+    Of a Hugging Face dataset, integers that stand for classes become their names.
+    """
     convert = None if isinstance(source, pd.DataFrame) else getattr(source, "to_pandas", None)
-    return convert() if callable(convert) else source
+    if not callable(convert):
+        return source
+    frame, features = convert(), getattr(source, "features", None)
+    return with_class_names(frame, features) if isinstance(features, Mapping) else frame
 
 
 def read_beside(source: object, *, name: str, what: str) -> Table:
@@ -322,38 +371,22 @@ def read_beside(source: object, *, name: str, what: str) -> Table:
     return replace(open_source(source, what=what).plain_table(name), beside=True)
 
 
-def _from_bytes(data: bytes, name: str) -> Source:
+def _from_bytes(data: bytes, name: str, encoding: str | None, sheet: str | None) -> Source:
     """Open the bytes of a file by what they are; its name says nothing."""
     digest = hashlib.sha256(data).hexdigest()
-    data = _unpacked(data, name)
-    if data.startswith(b"PAR1") or name.endswith(".parquet"):
-        frame = _parquet(data, name)
+    data = unpacked(data, name)
+    if kind := arrow_kind(data, name):
+        frame = read_arrow(data, kind, name)
         lines: NDArray[Any] = np.arange(1, len(frame) + 1)
         return FrameSource(name=name, sha256=digest, frame=frame, lines=lines)
-    text = decode_text(data, name)
+    if is_spreadsheet(data):
+        found = read_sheet(data, name, sheet)
+        return FrameSource(
+            name=name, sha256=digest, frame=found.frame, lines=found.lines, notes=found.notes,
+            typed=True,
+        )  # fmt: skip
+    text, notes = decode_text(data, name, encoding)
     if not text.strip():
         raise RatingsError.of("empty-file", "the file is empty", name)
-    kind = JsonSource if looks_like_json(text) else TextSource
-    return kind(name=name, sha256=digest, text=text)
-
-
-def _unpacked(data: bytes, name: str) -> bytes:
-    if not data.startswith(b"\x1f\x8b"):
-        return data
-    try:
-        return gzip.decompress(data)
-    except (OSError, EOFError, zlib.error) as error:
-        raise RatingsError.of(
-            "damaged-file", f"the compressed file is damaged: {error}", name
-        ) from None
-
-
-def _parquet(data: bytes, name: str) -> pd.DataFrame:
-    import pyarrow as pa
-
-    try:
-        return pd.read_parquet(io.BytesIO(data))
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise RatingsError.of(
-            "damaged-file", f"the Parquet file cannot be read: {error}", name
-        ) from None
+    made = JsonSource if looks_like_json(text) else TextSource
+    return made(name=name, sha256=digest, text=text, notes=tuple(notes))

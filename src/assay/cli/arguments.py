@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typer.core import TyperOption
 
+SEVERAL = ("--wide", "--wide-items", "--counts")
+"""Options that take all values up to the next option."""
 OTHER_NAMES = {"classes": "word", "claims": "claim", "rng": "seed", "covariates": "covariate"}
 """Arguments whose option has another name, with that name."""
 
@@ -113,6 +115,8 @@ def _typed(option: "TyperOption", value: Any) -> str:
             return name if value else (option.secondary_opts or [f"no {name}"])[0]
         case tuple():
             return f"{name} {(' ' if option.nargs > 1 else ',').join(map(str, value))}"
+        case list() if name in SEVERAL:
+            return " ".join([name, *(shlex.quote(_word(one)) for one in value)])
         case dict() | list():
             return " ".join(f"{name} {shlex.quote(one)}" for one in _each(value))
         case _:

@@ -22,16 +22,21 @@ if TYPE_CHECKING:
     from assay.inference.executors import Executor
 
 
-Source = Annotated[Path, typer.Argument(help="CSV, TSV or Parquet file, or an exported folder.")]
+Source = Annotated[
+    Path,
+    typer.Argument(
+        help="CSV, TSV, Excel, JSON, Parquet or Feather file, the export of a tool, or - "
+        "for standard input."
+    ),
+]
 TaskName = Annotated[
     str | None,
     typer.Option(
         "--task",
         help="Name of a task, 'single' for one label with the classes of the file, or a .toml "
-        "file.  \\[required]",
+        "file. Else the one that the columns fit.",
     ),
 ]
-"""Not required by typer, whose words for a missing option do not say what it could be."""
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
 FitFile = Annotated[Path, typer.Argument(help="File that 'assay fit' wrote.", show_default=False)]
 Table = Annotated[
@@ -51,8 +56,8 @@ Estimands = Annotated[
 ]
 
 
-def require_task(task: str | None, *, source: str = "") -> str:
-    """Return the task that was named; say which there are if none was, after what the source is.
+def require_task(task: str | None) -> str:
+    """Return the task that was named, which data in partitions need; say which there are if none.
 
     Raises
     ------
@@ -65,8 +70,8 @@ def require_task(task: str | None, *, source: str = "") -> str:
 
     known = ", ".join(catalogue_names("tasks"))
     raise ArgumentError(
-        f"{source}--task is missing. It is one of {known} ('single' is one label with the classes "
-        "of the file), or a .toml file of yours",
+        f"--task is missing, which a folder of partitions needs. It is one of {known} ('single' is "
+        "one label with the classes of the file), or a .toml file of yours",
         code="task-missing",
     )
 
@@ -400,6 +405,24 @@ class Reading:
     encoding: Annotated[
         str | None, _reading("Encoding of a text, if it is not found, e.g. latin-1.")
     ] = None
+    wide: Annotated[
+        list[str] | None,
+        _reading(
+            "Columns that are raters, of a table with a row for each item; '*' for all that hold "
+            "answers.",
+            metavar="COLUMN ...",
+        ),
+    ] = None
+    wide_items: Annotated[
+        list[str] | None,
+        _reading(
+            "Columns that are items, of a form with a row for each rater.", metavar="COLUMN ..."
+        ),
+    ] = None
+    counts: Annotated[
+        list[str] | None,
+        _reading("Columns that are classes and hold numbers of votes.", metavar="COLUMN ..."),
+    ] = None
     panels: Annotated[Path | None, _reading("Table of panels.")] = None
     truth: Annotated[str | None, _reading("Column or file of known truth.")] = None
     partial: Annotated[
@@ -441,6 +464,9 @@ class Reading:
             "group": _columns(self.group, "--group", str.rpartition),
             "item": self.item or None,
             "sessions": self.sessions or None,
+            "wide": self.wide or None,
+            "wide_items": self.wide_items or None,
+            "counts": self.counts or None,
             "covariates": self.covariate or None,
             "classes": _words(self.word) or None,
             # A rule may hold an equals sign, and the name of a strength does not.

@@ -68,6 +68,7 @@ READING = {
         "A label takes its classes from the data, and no column holds them. Name the column with "
         "`labels=`."
     ),
+    "no-counts": "A column of `counts=` holds no numbers of votes. Leave it out.",
     "no-item": "No column was found that names the item. Name it with `item=`.",
     "no-number": "Cells that must hold numbers do not. Write numbers, or leave the cells empty.",
     "no-rater": "No column was found that names the rater. Name it with `rater=`.",

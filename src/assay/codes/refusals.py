@@ -241,11 +241,15 @@ REFUSALS = {
         "Ratings of one cluster stand in several partitions. Partition the data set by cluster."
     ),
     "task-file": "A task file cannot be used. Correct the problems that the message lists.",
-    "task-missing": "No task is named. Give --task.",
+    "shape-of-one-label": (
+        "`wide=`, `wide_items=` and `counts=` need a task of one label. Name another task."
+    ),
+    "task-missing": "A folder of partitions needs the name of its task. Give --task.",
     "too-few-fits": "Stacking needs at least two fits. Give more, by name.",
     "too-few-strata": (
         "Groups need at least two strata. Name their column with `stratum=` when reading."
     ),
+    "two-shapes": "Two arguments say different things of the shape of a table. Give one.",
     "too-few-systems": (
         "At least two systems are needed. Name their column with `system=` when reading."
     ),

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import suggest
+from assay._util.errors import as_code, suggest
 from assay._util.grouping import Codes
 from assay._util.text import listed
 from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.io.cells import EMPTY
 from assay.io.columns import ColumnFinder
+from assay.io.likely_columns import has_few, likely_columns
 from assay.io.names import (
     ANSWER_COLUMNS,
     QUESTION_COLUMNS,
@@ -24,7 +25,7 @@ from assay.io.names import (
 from assay.io.reading_log import Ledger
 from assay.io.statuses import CHOICES, says_submission
 from assay.io.tables import Table
-from assay.io.wide_tables import MOST_CLASSES, report_wide
+from assay.io.wide_tables import report_wide
 
 LabelsArg = Mapping[str, str] | Sequence[str] | str | None
 
@@ -140,33 +141,36 @@ def require_answers(
     roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
     free = [c for c in finder.columns if c not in {*roles, *taken}]
     free = [c for c in free if squash(c) not in TRUTH_NAMES]
-    few = [c for c in free if _has_few(ledger.table.frame[c])]
-    likely = _likely(free, few, task)
-    pairs = likely or {task.label_names[0]: "..."}
-    written = ", ".join(f'"{label}": "{column}"' for label, column in pairs.items())
+    few = [c for c in free if has_few(ledger.table.frame[c])]
+    likely = _likely(free, few, task, ledger.table.frame)
+    alone = len(task.labels) == 1
+    named: LabelsArg = next(iter(likely.values()), None) if alone else likely
     ledger.problem(
         "no-answers",
         f"no column holds answers to a label of task {task.name} ({', '.join(task.label_names)})",
         where=f"columns: {listed(finder.columns)}",
-        mend=f"name them: `labels={{{written}}}`"
-        + (", if that is right" if likely else f"; of few values: {listed(few)}" if few else ""),
+        mend="name them with `labels=`"
+        + (f"; {as_code({'labels': named})}, if that is right" if likely else "")
+        + (f"; of few values: {listed(few)}" if few and not likely else ""),
+        go_on={"labels": named} if likely else {},
     )
 
 
-def _has_few(column: "pd.Series[str]") -> bool:
-    words = {canonical(str(word)) for word in pd.unique(column)}
-    return 1 < len(words) <= MOST_CLASSES < len(column)
-
-
-def _likely(free: Sequence[str], few: Sequence[str], task: Task) -> dict[str, str]:
-    """Offer columns: those that end in a label's name, or the only one that has a few values."""
+def _likely(
+    free: Sequence[str], few: Sequence[str], task: Task, frame: pd.DataFrame
+) -> dict[str, str]:
+    """Offer columns: those that end in a label's name, or the likeliest that has a few values."""
     found = {}
     for name in task.label_names:
         ending = [c for c in free if squash(c).endswith(squash(name))]
         if len(ending) == 1:
             found[name] = ending[0]
     if not found and len(task.labels) == 1:
-        found = {task.label_names[0]: few[0]} if len(few) == 1 else {}
+        finder = ColumnFinder([str(c) for c in frame.columns])
+        known = {role: finder.all_of(RECOGNISED[role])[:1] for role in ("item", "rater")}
+        guess = likely_columns(frame, free, {k: v for k, v in known.items() if v}).get("answer")
+        guess = guess or (few[0] if len(few) == 1 else None)
+        found = {} if guess is None else {task.label_names[0]: guess}
     return found
 
 

@@ -16,6 +16,8 @@ from assay.io.truth import TruthArg
 
 GroupArg = ColumnArg | Mapping[str, str]
 WordsArg = Mapping[str, Mapping[str, str]] | None
+SHAPES = ("wide", "wide_items", "counts")
+"""Arguments that say of a table that a row holds several ratings."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +51,9 @@ class Arguments:
     response: Mapping[str, str] | None = None
     partial: Partial = "lost"
     resolve: Resolve = "retry"
+    wide: ColumnArg = None
+    wide_items: ColumnArg = None
+    counts: ColumnArg = None
 
     @property
     def roles(self) -> dict[str, ColumnArg]:
@@ -61,6 +66,11 @@ class Arguments:
             "group": None if isinstance(self.group, Mapping) else self.group,
             "replicate": None if self.by_row else self.replicate,
         }
+
+    @property
+    def shapes(self) -> list[str]:
+        """Which arguments are given that say of a table that a row holds several ratings."""
+        return [name for name in SHAPES if getattr(self, name)]
 
     @property
     def by_row(self) -> bool:

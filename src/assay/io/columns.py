@@ -6,16 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import suggest
+from assay._util.errors import as_code, suggest
 from assay._util.grouping import unique_rows
 from assay._util.text import listed
 from assay.data.task import Task
 from assay.io.identifiers import joined_ids
-from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item, other_items
+from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item
+from assay.io.likely_columns import likely_columns
 from assay.io.names import ASKED, COUNT_NAMES, RECOGNISED, bare, squash
 from assay.io.reading_log import Ledger
 
 ColumnArg = str | Sequence[str] | None
+COUNT = r"\d{1,9}(\.0)?"
 BESIDE = ("rater", "replicate", "session")
 """Roles that tell ratings of one item apart."""
 
@@ -195,7 +197,15 @@ def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) ->
     return Role(columns=tuple(finder.all_of(names)), evidence=f"named by `{role}=`")
 
 
-def require(role: str, roles: Roles, finder: ColumnFinder, task: Task, ledger: Ledger) -> None:
+def require(
+    role: str,
+    roles: Roles,
+    finder: ColumnFinder,
+    task: Task,
+    ledger: Ledger,
+    *,
+    answers: Sequence[str] = (),
+) -> None:
     """Add a problem if a role that must be there is not, and none says so yet."""
     if role in roles or any(problem.role == role for problem in ledger.problems):
         return
@@ -203,52 +213,48 @@ def require(role: str, roles: Roles, finder: ColumnFinder, task: Task, ledger: L
     missing = [name for name in known if finder.get(name) is None]
     half = finder.all_of(known)
     because = f": {' and '.join(missing)} is missing beside {half[0]}" if half and missing else ""
+    guess = _likely(role, roles, answers, ledger)
+    unnamed = role == "rater" and _has_unnamed(roles, ledger)
+    offer = f"; {as_code({role: guess})}, if that is right" if guess else ""
+    go_on = guess or ("row" if unnamed else "")
     ledger.problem(
         "no-item" if role == "item" else "no-rater",
         f"no column says which {role} a rating is {'of' if role == 'item' else 'by'}{because}",
         where=f"columns: {listed(finder.columns)}",
         allowed=f"names like {', '.join(RECOGNISED[role][:6])}",
-        mend=f'name it: `{role}="..."`'
-        + (_likely(roles, ledger) or _several(half, finder, task))
-        + _numbered(role, roles, ledger),
+        mend=f"name it with `{role}=`{offer or _several(half, finder, task)}"
+        + ('; or, if the raters have no names, `rater="row"`' if unnamed else ""),
         role=role,
+        go_on={role: go_on} if go_on else {},
     )
 
 
-def _likely(roles: Roles, ledger: Ledger) -> str:
-    """Offer the columns that could be the item by what stands in them, where it is not known."""
-    if "item" in roles or "rater" not in roles:
-        return ""
+def _likely(role: str, roles: Roles, answers: Sequence[str], ledger: Ledger) -> str:
+    """Guess the column of a role by what stands in the columns, beside what else was guessed."""
+    guessed = {k: v for problem in ledger.problems for k, v in problem.go_on.items()}
+    known = {k: list(roles[k].columns) for k in ("item", "rater") if k in roles}
+    known |= {k: [guessed[k]] for k in ("item", "rater") if isinstance(guessed.get(k), str)}
+    labels = guessed.get("labels")
+    known["answer"] = [labels] if isinstance(labels, str) else list(answers)
     frame = ledger.table.frame
-    used = {c for role in roles.values() for c in role.columns}
-    rest = [str(c) for c in frame.columns if c not in used]
-    beside = [c for role in BESIDE if role in roles for c in roles[role].columns]
-    found = other_items([], rest, frame.drop_duplicates(), beside)
-    names = " or ".join(f"`item={key[0]!r}`" for key in found)
-    return f"; no rater rates a value twice under {names}" if found else ""
+    used = {c for one in roles.values() for c in one.columns}
+    used |= {c for columns in known.values() for c in columns}
+    free = [str(c) for c in frame.columns if c not in used]
+    return likely_columns(frame, free, known).get(role, "")
 
 
-def _numbered(role: str, roles: Roles, ledger: Ledger) -> str:
-    """Say how to number votes whose raters have no names, if items have several rows."""
-    if role != "rater" or "item" not in roles:
-        return ""
-    item, frame = list(roles["item"].columns), ledger.table.frame
-    counts = [c for c in frame.columns if squash(str(c)) in COUNT_NAMES and _is_whole(frame[c])]
-    if not counts and not frame.duplicated(item).any():
-        return ""
-    each = (
-        f"frame = frame.loc[frame.index.repeat(frame[{str(counts[0])!r}].astype(int))]; "
-        if counts
-        else ""
-    )
-    return (
-        f"; or, if the raters have no names, number the answers to each item, in Python: {each}"
-        f"frame['rater'] = frame.groupby({item!r}).cumcount(), and fit `raters=\"pooled\"`"
-    )
+def _has_unnamed(roles: Roles, ledger: Ledger) -> bool:
+    """Whether items have several rows, or rows have a number: the raters may have no names."""
+    frame = ledger.table.frame
+    if "item" not in roles:
+        return False
+    return bool(count_column(frame) or frame.duplicated(list(roles["item"].columns)).any())
 
 
-def _is_whole(column: "pd.Series[str]") -> bool:
-    return bool(column.str.fullmatch(r"\d{1,6}(\.0)?").all())
+def count_column(frame: pd.DataFrame) -> str:
+    """Return the column that counts how often a row stands for a rating, if there is one."""
+    found = [str(c) for c in frame.columns if squash(str(c)) in COUNT_NAMES]
+    return next((c for c in found if frame[c].str.fullmatch(COUNT).all()), "")
 
 
 def _several(half: Sequence[str], finder: ColumnFinder, task: Task) -> str:

@@ -36,7 +36,6 @@ class Delimited:
     lines: NDArray[np.int64]
     blank_lines: int
     blank_columns: int = 0
-    separator: str = ","
     notes: tuple[str, ...] = ()
 
 
@@ -78,7 +77,6 @@ def parse_delimited(raw: str, *, source: str) -> Delimited:
         lines=lines[~blank],
         blank_lines=int(blank.sum()),
         blank_columns=int(nothing.sum()),
-        separator=separator,
         notes=notes,
     )
 

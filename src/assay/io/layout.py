@@ -195,7 +195,7 @@ def find_layout(
     if sessions is None and asked.get("session") is None and _one_each(roles, table):
         del roles["session"]
     for role in ("item", "rater"):
-        require(role, roles, finder, task, ledger)
+        require(role, roles, finder, task, ledger, answers=answers.columns)
     blank = pd.Series([""] * len(table.frame), dtype="str")
     names = {
         role: joined_ids(table.frame, roles[role].columns) if role in roles else blank

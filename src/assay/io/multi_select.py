@@ -151,6 +151,7 @@ def _from_lists(column: str, roles: Roles, ledger: Ledger) -> bool:
             f"{max(lists, key=len)[:60]}; lists of as many elements: {', '.join(beside)}",
             allowed="a row for each rating, or lists of raters and of their answers",
             mend=f"if one of these lists names the raters, say so: `rater={who!r}`",
+            go_on={"rater": who},
         )
         return True
     options = dict.fromkeys(str(item) for items in lists.values() for item in items)

@@ -13,7 +13,9 @@ from assay.data.task_files import load_task
 from assay.io.answers import LabelsArg
 from assay.io.arguments import Arguments, GroupArg, WordsArg
 from assay.io.columns import ColumnArg, PerLabel
-from assay.io.formats import read_export
+from assay.io.formats import Export, read_export
+from assay.io.replicates import BY_ROW
+from assay.io.reshaping import reshape
 from assay.io.sources import open_source
 from assay.io.table_reading import read_rows
 from assay.io.task_choice import choose_task
@@ -54,6 +56,9 @@ def read_ratings(
     response: Mapping[str, str] | None = None,
     partial: Partial = "lost",
     resolve: Resolve = "retry",
+    wide: ColumnArg = None,
+    wide_items: ColumnArg = None,
+    counts: ColumnArg = None,
 ) -> Ratings:
     """Read ratings from a file, a folder or a table.
 
@@ -128,6 +133,14 @@ def read_ratings(
         left such questions out; a note says so.
     resolve : {"retry", "repair"}
         How a rater resolves a blocked answer.
+    wide : str or list of str, optional
+        The columns that are raters, of a table with a row for each item; of grouped answers, a
+        row for each pattern with its number. A name may hold ``*``, and ``"*"`` stands for all
+        columns that hold answers.
+    wide_items : str or list of str, optional
+        The columns that are items, of a table with a row for each rater, such as a form's.
+    counts : str or list of str, optional
+        The columns that are classes and hold numbers of votes. The raters have no names.
 
     Returns
     -------
@@ -172,14 +185,17 @@ def read_ratings(
         covariates=covariates, replicate=replicate, session=session, sessions=sessions,
         audit=audit, seconds=seconds, panels=panels, response=response, partial=partial,
         resolve=resolve,
+        wide=wide, wide_items=wide_items, counts=counts,
     )  # fmt: skip
     named = None if task is None else load_task(task).with_responses(given.responses)
     opened = open_source(source, sheet=sheet, encoding=encoding)
-    export = read_export(opened, named, format)
-    if export is None:
-        table = opened.plain_table("" if named is None else named.name)
-    else:
-        table, given = export.table, given.with_known(export.options)
-    base, notes = choose_task(named, table, export)
-    table = replace(table, notes=(*notes, *table.notes))
-    return read_rows(table, base, given, export)
+    export = read_export(opened, named, format) or Export(
+        table=opened.plain_table("" if named is None else named.name)
+    )
+    given = given.with_known(export.options)
+    base, chosen = choose_task(named, export, given)
+    shaped = reshape(export, base, given)
+    if "rater" in shaped.roles and given.rater == BY_ROW:
+        given = replace(given, rater=None)
+    table = replace(shaped.table, notes=(*chosen, *shaped.table.notes, *shaped.notes))
+    return read_rows(table, base, given.with_known(shaped.options), shaped)

@@ -72,6 +72,7 @@ def _seconds(layout: Layout) -> Floats:
         frame[column], (0, np.inf), ledger, what="time in seconds",
         allowed="numbers from 0",
         mend='turn them into seconds, or leave the column out: `seconds=""`',
+        go_on={"seconds": ""},
     )  # fmt: skip
 
 

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from assay._util.errors import Problem, RatingsError, suggest
 from assay._util.text import counted
 from assay.io.arrow_files import arrow_kind, read_arrow, with_class_names
-from assay.io.decimal_commas import with_points
 from assay.io.delimited import parse_delimited, read_header, refuse_spaces
 from assay.io.encodings import decode_text
 from assay.io.json_records import (
@@ -155,7 +154,6 @@ class TextSource(Source):
     def _table(self) -> Table:
         parsed = parse_delimited(self.text, source=self.name)
         check_names(list(parsed.frame.columns), self.name)
-        frame, commas = with_points(parsed.frame) if parsed.separator != "," else (parsed.frame, [])
         skipped = [
             f"{counted(number, what, 'were')} skipped"
             for number, what in (
@@ -165,8 +163,8 @@ class TextSource(Source):
             if number
         ]
         return Table(
-            frame=frame, lines=parsed.lines, unit="line", source=self.name, part=self.part,
-            sha256=self.sha256, notes=(*self.notes, *skipped, *parsed.notes, *commas),
+            frame=parsed.frame, lines=parsed.lines, unit="line", source=self.name, part=self.part,
+            sha256=self.sha256, notes=(*self.notes, *skipped, *parsed.notes),
         )  # fmt: skip
 
 
@@ -175,14 +173,12 @@ class TextSource(Source):
 class FrameSource(Source):
     """A table whose cells have types: Parquet, Feather, a sheet of Excel, a DataFrame.
 
-    ``frame`` has the cells as they are, lists and dicts too. ``typed`` sheets are those of people,
-    who may have typed a decimal comma.
+    ``frame`` has the cells as they are, lists and dicts too.
     """
 
     frame: pd.DataFrame = field(repr=False)
     lines: NDArray[Any] | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
-    typed: bool = False
 
     @property
     def kind(self) -> Kind:
@@ -205,8 +201,7 @@ class FrameSource(Source):
         made = table_of(
             self.frame, source=self.name, sha256=self.sha256, lines=self.lines, notes=self.notes
         )
-        frame, commas = with_points(made.frame) if self.typed else (made.frame, [])
-        return replace(made, frame=frame, notes=(*made.notes, *commas), part=self.part)
+        return replace(made, part=self.part)
 
 
 @final
@@ -383,7 +378,6 @@ def _from_bytes(data: bytes, name: str, encoding: str | None, sheet: str | None)
         found = read_sheet(data, name, sheet)
         return FrameSource(
             name=name, sha256=digest, frame=found.frame, lines=found.lines, notes=found.notes,
-            typed=True,
         )  # fmt: skip
     text, notes = decode_text(data, name, encoding)
     if not text.strip():

@@ -60,7 +60,8 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
             "several-sheets",
             f"the file has {counted(len(filled), 'sheet')}: {', '.join(filled)}",
             source,
-            mend=f"name one of them: `sheet={first!r}`",
+            mend="name one of them with `sheet=`",
+            go_on={"sheet": first},
         )
     name = next(iter(filled)) if sheet is None else sheet
     if name not in filled:

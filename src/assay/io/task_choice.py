@@ -7,58 +7,50 @@ from assay._util.text import counted
 from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.data.task_files import catalogue_names, load_task
+from assay.io.arguments import Arguments
 from assay.io.cells import EMPTY, spellings
 from assay.io.columns import ColumnFinder
 from assay.io.formats import Export
-from assay.io.names import QUESTION_COLUMNS, squash
-from assay.io.tables import Table
+from assay.io.names import (
+    QUESTION_COLUMNS,
+    squash,
+)
 
 FALLBACK = "single"
 """One label, with the classes of the data."""
 
 
 def choose_task(
-    named: Task | None, table: Table, export: Export | None
+    named: Task | None, export: Export, given: Arguments
 ) -> tuple[Task, tuple[Note, ...]]:
     """Return the task that is named, else that of the export, of the columns, or ``single``.
-
-    Parameters
-    ----------
-    named : Task, optional
-    table : Table
-    export : Export, optional
 
     Returns
     -------
     task : Task
     notes : tuple of Note
-        Which task was taken where none is named, and what the format says.
+        Which task was taken, where none is named.
     """
-    told = () if export is None else export.notes
     if named is not None:
-        return named, told
-    if export is not None and export.task is not None:
+        return named, ()
+    if export.task is not None:
         task, why = export.task, f"the {export.title} writes it out"
     else:
-        task, why = _fitting(table)
-    note = Note(f"task {task.name} is taken: {why}. `task=` names another", code="task-chosen",
-                level="note")  # fmt: skip
-    return task, (note, *told)
+        task, why = _fitting(export, given)
+    text = f"task {task.name} is taken: {why}. `task=` names another"
+    return task, (Note(text, code="task-chosen", level="note"),)
 
 
-def _fitting(table: Table) -> tuple[Task, str]:
+def _fitting(export: Export, given: Arguments) -> tuple[Task, str]:
     """Return the task most of whose labels are columns, and why; else one label."""
-    finder = ColumnFinder([str(column) for column in table.frame.columns])
+    frame = export.table.frame
+    finder = ColumnFinder([str(column) for column in frame.columns])
     tasks = [load_task(name) for name in catalogue_names("tasks") if name != FALLBACK]
-    fits = [
-        (len(found), task, found)
-        for task in tasks
-        if (found := _labels_in(task, finder, table.frame))
-    ]
-    if not fits:
-        return load_task(FALLBACK), "one label, whose classes are those of the file"
-    _, task, found = max(fits, key=lambda fit: fit[0])
-    return task, f"the columns have its {counted(len(found), 'label')}"
+    found = [(task, _labels_in(task, finder, frame)) for task in tasks]
+    task, labels = max(found, key=lambda one: len(one[1]))
+    if labels and not given.shapes:
+        return task, f"the columns have its {counted(len(labels), 'label')}"
+    return load_task(FALLBACK), "one label, whose classes are those of the file"
 
 
 def _labels_in(task: Task, finder: ColumnFinder, frame: pd.DataFrame) -> list[str]:

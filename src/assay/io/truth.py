@@ -163,6 +163,7 @@ def _marks(column: str, ledger: Ledger) -> Marks:
             allowed="right or wrong (also correct/incorrect, yes/no, true/false, 1/0), or empty",
             mend="write these words in the file, empty where nothing was checked; if the column "
             'is no audit, leave it out: `audit=""`',
+            go_on={"audit": ""},
             numbers={"cells": len(rows)},
         )
     return codes[raw]

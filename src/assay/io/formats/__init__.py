@@ -111,11 +111,11 @@ def _format_of(name: str) -> Format:
 def _several(claims: Mapping[str, str], source: Source) -> RatingsError:
     """Refuse to guess between formats."""
     titles = " or ".join(f"{all_formats()[n].title} (it has {why})" for n, why in claims.items())
-    first, *others = claims
-    ways = "".join(f", or `format={other!r}`" for other in others)
+    ways = " or ".join(f"`format={name!r}`" for name in claims)
     return RatingsError.of(
         "two-formats",
         f"the input may be {titles}",
         source.name,
-        mend=f"say which: `format={first!r}`{ways}",
+        mend=f"say which: {ways}",
+        go_on={"format": next(iter(claims))},
     )

@@ -136,7 +136,8 @@ def _one_of(names: Sequence[str], folder: FolderSource) -> str:
             "several-tasks",
             f"the folder has the ratings of {counted(len(names), 'task')}: {', '.join(names)}",
             folder.name,
-            mend=f"name one of them: `task={names[0]!r}`",
+            mend="name one of them with `task=`",
+            go_on={"task": names[0]},
         )
     return names[0]
 

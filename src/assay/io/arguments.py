@@ -110,5 +110,9 @@ class Arguments:
         >>> Arguments(item="text").with_known({"item": "id", "rater": "who"}).roles["rater"]
         'who'
         """
-        silent = {f.name for f in fields(self) if getattr(self, f.name) in (None, f.default)}
+        silent = {f.name for f in fields(self) if _is_default(getattr(self, f.name), f.default)}
         return replace(self, **{name: v for name, v in options.items() if name in silent})
+
+
+def _is_default(value: object, default: object) -> bool:
+    return value is None or (isinstance(value, str | tuple) and value == default)

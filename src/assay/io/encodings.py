@@ -23,6 +23,8 @@ LATIN = (WESTERN, "cp1250", "iso8859_2", "cp1254", "cp1257", "mac_roman", "cp850
 them apart, so the first of those that give the fewest odd signs is taken."""
 TURKISH = "cp1254"
 """It differs from Western text by letters alone, which statistics see."""
+CYRILLIC = ("koi8_r", "cp1251")
+"""What text is taken for that short statistics take for katakana of half width."""
 ASIAN = ("cp9", "shift", "euc", "gb", "big5", "hz", "iso2022", "johab")
 """How encodings of several bytes a sign are called."""
 IN_WORDS = frozenset("\u2019\u2018\u00b7\u2010\u2011\u00ad")
@@ -134,9 +136,17 @@ def _candidates(data: bytes) -> Iterator[str]:
     if best is None:
         return
     likely = [best.encoding, *(name for one in matches for name in one.could_be_from_charset)]
+    if all(_is_half_width(sample, name) for name in likely):
+        likely = [*CYRILLIC, *likely]
     if not best.encoding.startswith(ASIAN) and _is_latin(sample):
         yield from _latin(sample, best.encoding)
     yield from dict.fromkeys(likely)
+
+
+def _is_half_width(sample: bytes, encoding: str) -> bool:
+    """Whether bytes become katakana of half width, which hardly any text has so many of."""
+    text = [c for c in sample.decode(encoding, "replace") if not c.isascii()]
+    return 3 * sum("\uff61" <= c <= "\uff9f" for c in text) > len(text)
 
 
 def _telling(data: bytes) -> bytes:

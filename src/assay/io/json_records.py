@@ -19,6 +19,9 @@ RATING_LISTS = (
     "reviews", "results", "scores", "evaluations", "completions",
 )  # fmt: skip
 """What lists of the ratings of an item are called, if it has several lists."""
+LISTS = set(map(squash, RATING_LISTS))
+IDENTIFYING = frozenset({"id", "uid", "uuid", "name", "email", "username", "value", "key"})
+"""Last parts of a path that say nothing by themselves."""
 Record = dict[str, Any]
 
 
@@ -66,7 +69,7 @@ def _damaged(what: str, source: str) -> RatingsError:
 def _first_line_is_whole(text: str) -> bool:
     """Whether the first of several lines is a JSON object by itself."""
     first, _, rest = text.lstrip().partition("\n")
-    if not rest.strip() and first.startswith("["):
+    if not rest or rest.isspace():
         return False
     try:
         return isinstance(json.loads(first), dict)
@@ -110,7 +113,7 @@ def _of_object(value: Record) -> list[Record]:
         if _named(held[0]):
             return [{"index": key, **cells} for key, cells in value.items()]
     lists = [key for key, cells in value.items() if _has_objects(cells)]
-    known = [key for key in lists if squash(key) in RATING_LISTS]
+    known = [key for key in lists if squash(key) in LISTS]
     if len(lists) == 1 and not _named({k: v for k, v in value.items() if k != lists[0]}):
         return records_of(value[lists[0]])
     return records_of(value[known[0]]) if len(known) == 1 and not _named(value) else [value]
@@ -186,9 +189,14 @@ def _of_ratings(lists: Mapping[str, Any]) -> str:
 
 
 def _short(paths: Mapping[str, None]) -> dict[str, str]:
-    """Return the name of the column of each path."""
-    ends: dict[str, int] = {}
-    for path in paths:
-        end = path.rpartition(".")[2]
-        ends[end] = ends.get(end, 0) + 1
-    return {path: end if ends[end := path.rpartition(".")[2]] == 1 else path for path in paths}
+    """Return the name of the column of each path: its last part, if no shorter path has it.
+
+    What a part only identifies or describes is called by that part: ``rater.id`` is ``rater``.
+    """
+    taken: dict[str, str] = {}
+    for path in sorted(paths, key=lambda path: path.count(".")):
+        *before, end = path.split(".")
+        named = bool(before) and squash(end) in IDENTIFYING and squash(before[-1]) not in LISTS
+        taken.setdefault(before[-1] if named else end, path)
+    short = {path: name for name, path in taken.items()}
+    return {path: short.get(path, path) for path in paths}

@@ -126,7 +126,8 @@ def going_on(arguments: Mapping[str, Any]) -> str:
 
 def as_code(arguments: Mapping[str, Any]) -> str:
     """Mark arguments as code, which the command line turns into options."""
-    return f"`{', '.join(f'{name}={value!r}' for name, value in arguments.items())}`"
+    written = ("=".join((name, repr(value))) for name, value in arguments.items())
+    return f"`{', '.join(written)}`"
 
 
 class ModelError(AssayError, ValueError):

@@ -214,7 +214,7 @@ def require(
     half = finder.all_of(known)
     because = f": {' and '.join(missing)} is missing beside {half[0]}" if half and missing else ""
     guess = _likely(role, roles, answers, ledger)
-    unnamed = role == "rater" and _has_unnamed(roles, ledger)
+    unnamed = role == "rater"
     offer = f"; {as_code({role: guess})}, if that is right" if guess else ""
     go_on = guess or ("row" if unnamed else "")
     ledger.problem(
@@ -241,14 +241,6 @@ def _likely(role: str, roles: Roles, answers: Sequence[str], ledger: Ledger) -> 
     used |= {c for columns in known.values() for c in columns}
     free = [str(c) for c in frame.columns if c not in used]
     return likely_columns(frame, free, known).get(role, "")
-
-
-def _has_unnamed(roles: Roles, ledger: Ledger) -> bool:
-    """Whether items have several rows, or rows have a number: the raters may have no names."""
-    frame = ledger.table.frame
-    if "item" not in roles:
-        return False
-    return bool(count_column(frame) or frame.duplicated(list(roles["item"].columns)).any())
 
 
 def count_column(frame: pd.DataFrame) -> str:

@@ -9,6 +9,7 @@ import pandas as pd
 from assay._util.grouping import unique_rows
 from assay.data.class_words import canonical
 from assay.io.cells import EMPTY
+from assay.io.names import FLAGS, TRUTH_NAMES, bare
 
 FIRST_ROWS = 2000
 MOST_CLASSES = 12
@@ -36,7 +37,7 @@ def likely_columns(
     -------
     dict of str to str
         Nothing if no columns fit: no rater rates an item twice, there are fewer raters than items,
-        and answers have a few values.
+        and answers have a few values. Of several columns of answers it is the last.
 
     Examples
     --------
@@ -48,14 +49,14 @@ def likely_columns(
     codes = {c: pd.factorize(head[c])[0] for c in head.columns}
     sizes = {c: int(codes[c].max(initial=-1)) + 1 for c in codes}
     tried = [c for c in free if sizes[c] > 1 and _are_names(head[c])][:MOST_FREE]
-    answers = [c for c in tried if has_few(head[c])]
+    answers = [c for c in reversed(tried) if has_few(head[c]) and _may_be_answer(c)]
     choices = [[""] if kind in known else answers if kind == "answer" else tried for kind in KINDS]
     best: tuple[float, dict[str, str]] = (np.inf, {})
     for chosen in product(*choices):
         guess = {kind: c for kind, c in zip(KINDS, chosen, strict=True) if c}
         if len(set(guess.values())) < len(guess):
             continue
-        cost = _cost({k: [guess[k]] if k in guess else list(known[k]) for k in KINDS}, codes, sizes)
+        cost = _cost({k: [guess[k]] if k in guess else list(known[k]) for k in KINDS}, codes)
         if cost < best[0]:
             best = cost, guess
     return best[1]
@@ -64,7 +65,6 @@ def likely_columns(
 def _cost(
     columns: Mapping[str, Sequence[str]],
     codes: Mapping[str, "np.ndarray[tuple[int], np.dtype[np.intp]]"],
-    sizes: Mapping[str, int],
 ) -> float:
     """Return how unlikely columns are: infinite if a rater rates an item twice."""
     keys = {kind: [codes[c] for c in columns[kind]] for kind in ("item", "rater")}
@@ -75,9 +75,14 @@ def _cost(
     pairs = len(unique_rows(*keys["item"], *keys["rater"])[0])
     if pairs < rows or raters >= items or raters == rows:
         return float(np.inf)
-    answers = sum(sizes[c] for c in columns["answer"])
     once = items == rows  # nothing is rated twice
-    return raters + answers / 100 + 1000 * once
+    return raters + 1000 * once
+
+
+def _may_be_answer(column: str) -> bool:
+    """Whether a name says nothing else: a flag, a status, the truth."""
+    name = bare(column)
+    return name not in FLAGS | TRUTH_NAMES and not name.endswith(("status", "state"))
 
 
 def _are_names(column: "pd.Series[str]") -> bool:

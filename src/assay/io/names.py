@@ -60,6 +60,11 @@ TRUTH_NAMES = frozenset({
     "correctanswer", "correctlabel",
 })  # fmt: skip
 """What known truth is called, squashed; it is read if ``truth=`` names it, and is no answer."""
+FLAGS = frozenset({
+    "wascancelled", "wascanceled", "cancelled", "canceled", "skipped", "wasskipped", "discarded",
+    "isdiscarded", "draft", "isdraft", "ignored",
+})  # fmt: skip
+"""Names, squashed, of columns that say true of responses that do not count."""
 COUNT_NAMES = frozenset({"n", "count", "counts", "freq", "frequency", "times", "tally"})
 """What the number of items is called in tables of grouped answers, squashed."""
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import ArgumentError, Note, RatingsError, suggest
+from assay._util.errors import ArgumentError, Note, RatingsError, as_code, suggest
 from assay._util.text import counted, listed
 from assay.data.class_words import canonical
 from assay.data.task import Task
@@ -150,7 +150,7 @@ def _votes(table: Table, column: str, columns: Sequence[str]) -> NDArray[np.int6
             f"{counted(int(odd.sum()), 'cell')} of {column} hold no number of votes, such as "
             f"{cells[odd].iloc[0]!r}",
             table.source,
-            mend="leave the column out",
+            mend=f"leave the column out: {as_code({'counts': rest})}",
             go_on={"counts": rest},
         )
     return np.asarray(cells.astype(float), np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import Note, RatingsError, suggest
+from assay._util.errors import Note, RatingsError, as_code, suggest
 from assay._util.text import counted
 
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
@@ -60,7 +60,7 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
             "several-sheets",
             f"the file has {counted(len(filled), 'sheet')}: {', '.join(filled)}",
             source,
-            mend="name one of them with `sheet=`",
+            mend=f"name one of them, such as {as_code({'sheet': first})}",
             go_on={"sheet": first},
         )
     name = next(iter(filled)) if sheet is None else sheet

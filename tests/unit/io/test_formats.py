@@ -53,7 +53,7 @@ def test_two_formats_that_claim_a_table_are_named_and_the_option_decides() -> No
     with pytest.raises(RatingsError, check=refusal("two-formats")) as caught:
         read_ratings(frame)
     assert "One (it has a column a) or Two (it has a column b)" in str(caught.value)
-    assert "`format='one'`, or `format='two'`" in str(caught.value)
+    assert "`format='one'` or `format='two'`" in str(caught.value)
     assert len(read_ratings(frame, format="two").answers) == 3
 
 

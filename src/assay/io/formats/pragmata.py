@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import RatingsError
+from assay._util.errors import RatingsError, as_code
 from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.columns import Roles
@@ -136,7 +136,7 @@ def _one_of(names: Sequence[str], folder: FolderSource) -> str:
             "several-tasks",
             f"the folder has the ratings of {counted(len(names), 'task')}: {', '.join(names)}",
             folder.name,
-            mend="name one of them with `task=`",
+            mend=f"name one of them, such as {as_code({'task': names[0]})}",
             go_on={"task": names[0]},
         )
     return names[0]

@@ -1,5 +1,6 @@
 """Tables of another shape: a column for each rater, for each item, or for each class of votes."""
 
+import re
 from collections.abc import Sequence
 
 import pandas as pd
@@ -25,6 +26,8 @@ FEWEST_VARIED, STEADY = 8, 0.5
 SHOWN = 4
 MOSTLY = 0.9
 """Share of the rows that an item's or a respondent's column tells apart, if each has a row."""
+NUMBERS = re.compile(r"(\d+)")
+"""What splits a name into its numbers and what stands between them."""
 MOST_NAMED = 12
 """Columns that an argument still names one by one."""
 EVERY = "*"
@@ -88,7 +91,8 @@ def _alike(held: dict[str, set[str]]) -> list[str]:
     """Return the largest group of columns that share their few values.
 
     Each of them has only values of one column, or at most one value of its own and more that
-    another column has.
+    another column has. If they are called alike but for a number, all columns called so belong to
+    them.
     """
     few = {c: v for c, v in held.items() if 1 <= len(v) <= MOST_CLASSES}
     best: list[str] = []
@@ -96,7 +100,27 @@ def _alike(held: dict[str, set[str]]) -> list[str]:
         group = [c for c, own in few.items() if _mostly_of(own, values)]
         if len(group) > len(best):
             best = group
-    return best
+    return [c for c in few if c in best or _called_alike(c, best)]
+
+
+def _called_alike(column: str, others: Sequence[str]) -> bool:
+    """Whether a name differs from others, which are alike, in no more than one number.
+
+    Examples
+    --------
+    >>> [_called_alike(name, ["1_Q1", "2_Q1"]) for name in ("30_Q1", "3_Q2", "note")]
+    [True, False, False]
+    """
+    parts = [NUMBERS.split(name) for name in others]
+    if len(others) < FEWEST_COLUMNS or any(len(own) != len(parts[0]) for own in parts):
+        return False
+    own = NUMBERS.split(column)
+    same = [len(set(cells)) == 1 for cells in zip(*parts, strict=True)]
+    if same.count(False) != 1 or len(own) != len(same):
+        return False
+    changing = same.index(False)
+    fits = all(a == b for n, (a, b) in enumerate(zip(own, parts[0], strict=True)) if n != changing)
+    return fits and own[changing].isdigit()
 
 
 def _mostly_of(own: set[str], values: set[str]) -> bool:

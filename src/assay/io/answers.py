@@ -149,9 +149,9 @@ def require_answers(
         "no-answers",
         f"no column holds answers to a label of task {task.name} ({', '.join(task.label_names)})",
         where=f"columns: {listed(finder.columns)}",
-        mend="name them with `labels=`"
-        + (f"; {as_code({'labels': named})}, if that is right" if likely else "")
-        + (f"; of few values: {listed(few)}" if few and not likely else ""),
+        mend=f"name them: {as_code({'labels': named})}, if that is right"
+        if likely
+        else "name them with `labels=`" + (f"; of few values: {listed(few)}" if few else ""),
         go_on={"labels": named} if likely else {},
     )
 

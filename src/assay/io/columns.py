@@ -215,14 +215,14 @@ def require(
     because = f": {' and '.join(missing)} is missing beside {half[0]}" if half and missing else ""
     guess = _likely(role, roles, answers, ledger)
     unnamed = role == "rater"
-    offer = f"; {as_code({role: guess})}, if that is right" if guess else ""
+    offer = f"name it: {as_code({role: guess})}, if that is right"
     go_on = guess or ("row" if unnamed else "")
     ledger.problem(
         "no-item" if role == "item" else "no-rater",
         f"no column says which {role} a rating is {'of' if role == 'item' else 'by'}{because}",
         where=f"columns: {listed(finder.columns)}",
         allowed=f"names like {', '.join(RECOGNISED[role][:6])}",
-        mend=f"name it with `{role}=`{offer or _several(half, finder, task)}"
+        mend=(offer if guess else f"name it with `{role}=`{_several(half, finder, task)}")
         + ('; or, if the raters have no names, `rater="row"`' if unnamed else ""),
         role=role,
         go_on={role: go_on} if go_on else {},
@@ -287,6 +287,7 @@ def roles_table(
     return pd.DataFrame(lines, columns=["column", "role", "evidence", "alternatives"], dtype="str")
 
 
+KIND_WORDS = {"confidence": ("sicherheit", "konfidenz"), "score": ("punktzahl",)}
 PerLabel = str | Mapping[str, str] | None
 
 
@@ -357,10 +358,10 @@ def one_column(role: str, given: object, finder: ColumnFinder, ledger: Ledger) -
 def recognised_of_each(kind: str, free: ColumnFinder, task: Task) -> dict[str, str]:
     """Return the columns called ``<label>_<kind>`` or ``<kind>_<label>``, by label.
 
-    In a task of one label, a column called ``<kind>`` is that label's.
+    In a task of one label, a column called ``<kind>``, or by another word for it, is that label's.
     """
     found = {}
-    alone = (kind,) if len(task.labels) == 1 else ()
+    alone = (kind, *KIND_WORDS.get(kind, ())) if len(task.labels) == 1 else ()
     for name in task.label_names:
         columns = free.all_of((f"{name}_{kind}", f"{kind}_{name}", *alone))
         if columns:

@@ -160,6 +160,8 @@ def _rows(record: Record, path: str) -> list[Record]:
     flat: Record = {}
     lists: dict[str, list[Record]] = {}
     _split(record, path, flat, lists)
+    if not lists:
+        return [flat]
     name = _of_ratings(lists)
     for other in lists:
         if other != name:

@@ -62,6 +62,11 @@ class ScoreColumns:
         return list(self.evidence)
 
     @property
+    def alone(self) -> list[str]:
+        """Columns that tell something without answers: a confidence is one in an answer."""
+        return [c for c in (*self.score.values(), self.long_score) if c]
+
+    @property
     def roles(self) -> dict[str, tuple[str, str]]:
         """Role and evidence of each of these columns."""
         named = {c: f"score of {label}" for label, c in self.score.items()}

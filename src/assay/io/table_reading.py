@@ -71,7 +71,7 @@ def read_rows(table: Table, task: Task, given: Arguments, export: Export | None 
         score_range=given.score_range, taken=taken, ledger=ledger,
     )  # fmt: skip
     audits = find_audits(table, base, found, given.audit, [*taken, *scores.columns], ledger)
-    require_answers(found, scores.columns, base, ledger, taken=taken)
+    require_answers(found, scores.alone, base, ledger, taken=taken)
     said_words = check_words(given.classes, base, ledger)
     silent = words_for_nothing(table, found, base, said_words)
     note_missing_words(table, found, base, said_words, silent, ledger)

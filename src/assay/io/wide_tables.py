@@ -170,7 +170,7 @@ def _report_shape(
         EVERY if len(columns) > MOST_NAMED and columns == answer_columns(frame, label) else columns
     )
     said = {"wide": "raters", "wide_items": "items"}
-    offers = [f"if they are {said[way]}, {as_code({way: named})}" for way in ways]
+    offers = [f"{as_code({way: named})} if they are {said[way]}" for way in ways]
     ledger.problem(
         "wide-table",
         f"no column holds the answers, and {len(columns)} columns hold classes of {label.name}: "

@@ -4,8 +4,10 @@ NOTES = {
     "columns-read": "Each of some columns was read as a rater, or as an item.",
     "counts-read": "Columns of classes were read as numbers of votes.",
     "encoding-found": "The file is not UTF-8 text. Name its encoding with `encoding=`.",
+    "no-header": "The first line is a row, so the columns are called by their numbers.",
     "rows-counted": "Rows were repeated as often as a column of numbers says.",
     "rows-numbered": "No column names the items or the raters, so rows have numbers.",
+    "spaces": "Spaces separate the columns of a text.",
     "task-chosen": "No task is named, and one was chosen. Name another with `task=`.",
     "title-rows": "Rows above the header of a sheet were left out.",
     "unnamed-raters": (

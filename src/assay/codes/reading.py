@@ -132,9 +132,6 @@ READING = {
     "several-tasks": "A folder has the ratings of several tasks. Name one with `task=`.",
     "shared-column": "`labels=` gives one column to several labels. Give each label its own.",
     "source-type": "The source is not a path, a folder or a DataFrame. Give one of these.",
-    "spaces": (
-        "Spaces separate the fields. Read the file in Python; the message has the line of code."
-    ),
     "too-many-classes": (
         "A column holds too many different values to be classes. Name the column of classes with "
         "`labels=`."

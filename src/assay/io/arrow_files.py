@@ -73,7 +73,7 @@ def with_class_names(frame: pd.DataFrame, features: Mapping[str, Any]) -> pd.Dat
     --------
     >>> frame = pd.DataFrame({"tone": [1, 0, -1], "n": [1, 2, 3]})
     >>> with_class_names(frame, {"tone": {"names": ["bad", "good"]}})["tone"].tolist()
-    ['good', 'bad', None]
+    ['good', 'bad', nan]
     """
     for column, feature in features.items():
         names = _names_of(feature)

@@ -12,20 +12,14 @@ from numpy.typing import NDArray
 
 from assay._util.errors import Problem, RatingsError
 from assay._util.text import counted
-from assay.io.names import ANSWER_COLUMNS, RECOGNISED, composed, note_apart, squash
+from assay.io.names import composed, note_apart
 
 SEPARATORS = (",", ";", "\t", "|")
 CELL = re.compile(r'[^,;\t\r\n"]+')
-FIRST_ROWS = 100
-FEWEST_FIELDS = 3
-COLUMN_NAMES = {squash(n) for n in (*RECOGNISED["item"], *RECOGNISED["rater"], *ANSWER_COLUMNS)}
 BLOCK_LIMIT = 1 << 30
 HEADER_LIMIT = 1 << 20
 SHOWN = 5
 SEPARATOR_LINE = re.compile(r"sep=.[ \t]*\r?\n", re.IGNORECASE)
-
-QRELS = ("query", "rater", "item", "label")
-"""The four fields of files of relevance judgements: topic, assessor, document, grade."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,6 +30,7 @@ class Delimited:
     lines: NDArray[np.int64]
     blank_lines: int
     blank_columns: int = 0
+    separator: str = ","
     notes: tuple[str, ...] = ()
 
 
@@ -77,6 +72,7 @@ def parse_delimited(raw: str, *, source: str) -> Delimited:
         lines=lines[~blank],
         blank_lines=int(blank.sum()),
         blank_columns=int(nothing.sum()),
+        separator=separator,
         notes=notes,
     )
 
@@ -100,37 +96,6 @@ def _from_header(text: str) -> tuple[str, int]:
     if SEPARATOR_LINE.match(text):  # of spreadsheets; the header tells the separator, too
         offset, text = offset + 1, text.partition("\n")[2]
     return text, offset
-
-
-def refuse_spaces(frame: pd.DataFrame, source: str) -> None:
-    """Refuse a table of one column whose cells are as many words each.
-
-    Raises
-    ------
-    RatingsError
-        With the call that reads it, and names for the four fields of relevance judgements.
-    """
-    if frame.shape[1] != 1:
-        return
-    header = str(frame.columns[0]).split()
-    cells = [str(cell).split() for cell in frame.iloc[:FIRST_ROWS, 0]]
-    if len(header) < FEWEST_FIELDS or any(len(cell) != len(header) for cell in cells):
-        return
-    named = any(squash(word) in COLUMN_NAMES for word in header)
-    assessors = {cell[1] for cell in [header, *cells]}
-    if named:
-        rest = ")"
-    elif len(header) == len(QRELS):
-        names = ["query", "iteration", *QRELS[2:]] if len(assessors) == 1 else list(QRELS)
-        rest = f", names={names!r}), if it holds topics, assessors, documents and grades"
-    else:
-        rest = ", header=None), and name its columns: frame.columns = ['item', 'rater', 'label']"
-    raise RatingsError.of(
-        "spaces",
-        f"the fields are separated by spaces{'' if named else ', and there is no header'}",
-        source,
-        mend=rf"read it in Python: frame = pandas.read_csv(path, sep=r'\s+'{rest}",
-    )
 
 
 def _header(text: str, source: str) -> tuple[list[str], str]:

@@ -41,8 +41,9 @@ def likely_columns(
 
     Examples
     --------
-    >>> frame = pd.DataFrame({"text": list("aabbcc"), "who": list("ababab"), "ok": list("ynyynn")})
-    >>> likely_columns(frame.astype("str"), ["text", "who", "ok"], {})
+    >>> rows = [(f"t{n // 2}", "ab"[n % 2], "yn"[n % 3 % 2]) for n in range(20)]
+    >>> frame = pd.DataFrame(rows, columns=["text", "who", "ok"])
+    >>> likely_columns(frame, ["text", "who", "ok"], {})
     {'item': 'text', 'rater': 'who', 'answer': 'ok'}
     """
     head = frame.head(FIRST_ROWS)

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from assay._util.errors import Problem, RatingsError, suggest
 from assay._util.text import counted
 from assay.io.arrow_files import arrow_kind, read_arrow, with_class_names
-from assay.io.delimited import parse_delimited, read_header, refuse_spaces
+from assay.io.delimited import Delimited, parse_delimited, read_header
 from assay.io.encodings import decode_text
+from assay.io.headless import lacks_header, note_numbers, note_spaces, numbered, with_tabs
 from assay.io.json_records import (
     first_records,
     flattened,
@@ -146,13 +147,28 @@ class TextSource(Source):
         return self._table.frame
 
     def plain_table(self, name: str = "") -> Table:
-        """Return the rows as they stand in the file."""
-        refuse_spaces(self._table.frame, self.name)
-        return self._table
+        """Return the rows as they stand in the file, also without a header or any separator."""
+        text, parsed, notes = self.text, self._parsed, list(self.notes)
+        spaced = with_tabs(text) if len(parsed.frame.columns) == 1 else None
+        if spaced is not None:
+            text, parsed = spaced, parse_delimited(spaced, source=self.name)
+            notes.append(note_spaces())
+        if lacks_header(parsed.frame):
+            head = parsed.separator.join(numbered(len(parsed.frame.columns)))
+            parsed = parse_delimited(f"{head}\n{text}", source=self.name)
+            parsed = replace(parsed, lines=parsed.lines - 1)
+            notes.append(note_numbers())
+        return self._as_table(parsed, notes)
+
+    @cached_property
+    def _parsed(self) -> Delimited:
+        return parse_delimited(self.text, source=self.name)
 
     @cached_property
     def _table(self) -> Table:
-        parsed = parse_delimited(self.text, source=self.name)
+        return self._as_table(self._parsed, self.notes)
+
+    def _as_table(self, parsed: Delimited, notes: Sequence[str]) -> Table:
         check_names(list(parsed.frame.columns), self.name)
         skipped = [
             f"{counted(number, what, 'were')} skipped"
@@ -164,7 +180,7 @@ class TextSource(Source):
         ]
         return Table(
             frame=parsed.frame, lines=parsed.lines, unit="line", source=self.name, part=self.part,
-            sha256=self.sha256, notes=(*self.notes, *skipped, *parsed.notes),
+            sha256=self.sha256, notes=(*notes, *skipped, *parsed.notes),
         )  # fmt: skip
 
 

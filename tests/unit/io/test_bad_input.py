@@ -106,7 +106,7 @@ MALFORMED: dict[str, tuple[bytes, tuple[str, ...]]] = {
     ),
     "damaged gzip": (b"\x1f\x8b\x08\x00broken", ("compressed file is damaged",)),
     "damaged parquet": (b"PAR1 and nothing else PAR1", ("Parquet file cannot be read",)),
-    "no header, data only": (b"1,a,yes,no,no\n2,a,no,no,no\n", ("'no'", "must be the header")),
+    "no header": (b"1,a,yes,no,no\n2,a,no,no,no\n", ("no column holds answers", "column 5")),
     "score out of range": (
         b"item,rater,misleading,misleading_score\n1,a,no,0.2\n2,a,yes,87\n3,a,no,-1\n",
         (

@@ -237,12 +237,6 @@ KINDS = [
     Kind(code="unknown-sheet", call=lambda folder: book(folder) | {"sheet": "three"},
          mend=instead(sheet="two")),
     Kind(
-        code="spaces",
-        call=file("401 A1 D1 1\n401 A2 D1 2\n401 A1 D2 0\n", "qrels.txt"),
-        mend=python(),
-        right=lambda r: shape(2, 2, 3)(r) and r.items["cluster"].tolist() == ["401"] * 2,
-    ),
-    Kind(
         code="nul-character",
         call=call(table(label=["x", "y\0"] * ITEMS)),
         mend=lambda said, before, folder: {

@@ -68,6 +68,30 @@ def test_the_encoding_that_is_named_is_taken(tmp_path: Path) -> None:
         read_ratings(path, encoding="utf-8")
 
 
+def test_columns_may_be_separated_by_spaces(tmp_path: Path) -> None:
+    path = tmp_path / "study.txt"
+    path.write_text(STUDY.to_csv(index=False, sep=" ").replace(" ", "   "), encoding="utf-8")
+    same(read_ratings(path), REFERENCE)
+
+
+@pytest.mark.parametrize("separator", [",", "\t", " "])
+def test_without_a_header_columns_have_numbers_and_the_first_line_is_a_row(
+    separator: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "study.txt"
+    path.write_text(STUDY.to_csv(index=False, header=False, sep=separator), encoding="utf-8")
+    with pytest.raises(RatingsError, check=refusal("no-item")) as caught:
+        read_ratings(path)
+    ratings = read_ratings(path, **caught.value.go_on)
+    same(ratings, REFERENCE)
+    assert "no-header" in codes(ratings)
+    empty = path.read_text(encoding="utf-8").replace(f"t0{separator}Müller", f"t0{separator}", 1)
+    path.write_text(empty, encoding="utf-8")
+    if separator != " ":
+        again = read_ratings(path, **caught.value.go_on)
+        assert again.accounting.set_aside["line"].tolist() == [3]
+
+
 TEXTS = {
     "French": ("item,juge,note\n1,Hélène,très bon\n2,François,moyen\n", ["cp1252", "mac_roman"]),
     "Polish": ("item,kto\n1,Łukasz zły\n2,Żaneta świetny\n3,Gęś dość\n", ["cp1250", "iso8859_2"]),

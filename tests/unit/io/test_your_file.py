@@ -112,15 +112,14 @@ def test_options_and_votes(tmp_path: Path) -> None:
     (tmp_path / "own.toml").write_text(line[1], encoding="utf-8")
     ratings = assay.read_ratings(frame.join(options), task=tmp_path / "own.toml")
     assert ratings.answers.tolist() == [[1, 1], [0, 1], [1, 0]]
-    votes = frame.drop(columns="rater").assign(label=["calm", "sad", "sad"])
-    exec(re.search(r'frame\["rater"\] = [^`]*', PAGE)[0], {"frame": votes})  # type: ignore[index]
-    assert len(assay.read_ratings(votes, task="single").raters) == 2
+    votes = frame.drop(columns="rater").assign(label=["calm", "sad", "sad"], day=[1, 2, 3])
+    assert "`--rater row`" in PAGE
+    assert len(assay.read_ratings(votes, task="single", rater="row").raters) == 2
 
 
 def test_a_sheet_with_a_column_for_each_rater() -> None:
     frame = pd.DataFrame({"tweet": [1, 2], "Ann": ["good", None], "GPT-4o": ["bad", "good"]})
-    call = re.search(r"frame\.melt\(\[\"tweet\"\].*?\.dropna\(\)", PAGE)
-    assert call is not None
-    ratings = assay.read_ratings(eval(call[0], {"frame": frame}), task="single", item="tweet")
+    assert "`--wide Ann Bob GPT-4o`" in PAGE
+    ratings = assay.read_ratings(frame, wide=["Ann", "GPT-4o"])
     assert len(ratings.answers) == 3
     assert set(ratings.raters.index) == {"Ann", "GPT-4o"}

@@ -1,6 +1,7 @@
 """Arguments that a message marks as code, written as the options that stand for them."""
 
 import ast
+import re
 import shlex
 import warnings
 from collections.abc import Iterator
@@ -14,6 +15,17 @@ SEVERAL = ("--wide", "--wide-items", "--counts")
 """Options that take all values up to the next option."""
 OTHER_NAMES = {"classes": "word", "claims": "claim", "rng": "seed", "covariates": "covariate"}
 """Arguments whose option has another name, with that name."""
+
+
+def is_option(word: str) -> bool:
+    """Whether a word of a command is an option: no number, and not standard input.
+
+    Examples
+    --------
+    >>> [is_option(word) for word in ("--item", "-o", "-1", "-", "item")]
+    [True, True, False, False, False]
+    """
+    return re.match(r"--?[A-Za-z]", word) is not None
 
 
 def in_options(text: str) -> str:

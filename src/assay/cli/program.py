@@ -13,7 +13,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from assay.cli.arguments import SEVERAL
+from assay.cli.arguments import SEVERAL, is_option
 from assay.cli.shell import TYPED, in_words
 
 
@@ -39,7 +39,7 @@ def repeated(words: Sequence[str]) -> list[str]:
     written: list[str] = []
     option, values = "", 0
     for n, word in enumerate(words):
-        if word.startswith("--") and len(word) > 2:
+        if is_option(word):
             option, values = word, 0
         elif option in SEVERAL:
             if n == len(words) - 1 and values and Path(word).is_file() and not _has_source(words):
@@ -52,7 +52,7 @@ def repeated(words: Sequence[str]) -> list[str]:
 
 def _has_source(words: Sequence[str]) -> bool:
     """Whether the file stands first, where commands have it."""
-    return bool(words) and not words[0].startswith("--")
+    return bool(words) and not is_option(words[0])
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:

@@ -13,7 +13,7 @@ import typer
 from assay._util.errors import ArgumentError, AssayError, RatingsError, as_code, going_on
 from assay._util.plain_text import in_message
 from assay._util.progress import interruptible, waiting
-from assay.cli.arguments import in_options
+from assay.cli.arguments import in_options, is_option
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -151,7 +151,7 @@ def without_options(words: Sequence[str], names: Collection[str]) -> list[str]:
     kept: list[str] = []
     dropped = False
     for word in words:
-        if word.startswith("--") and len(word) > 2:
+        if is_option(word):
             dropped = word.partition("=")[0] in names
         if not dropped:
             kept.append(word)

@@ -16,6 +16,7 @@ from assay.io.names import ANSWER_COLUMNS, RECOGNISED, TRUTH_NAMES, squash
 from assay.io.replicates import BY_ROW
 from assay.io.tables import Table
 
+SEED = 1
 RATER, GROUP = "rater (numbered)", "group of raters"
 """Columns that are added; nobody calls a column so."""
 
@@ -91,7 +92,10 @@ def number_votes(export: Export, given: Arguments, task: Task) -> Export:
     """Call the raters of each item 1, 2, ...: all are of one group, which has no names."""
     frame, item = export.table.frame, _item(export, given, task)
     keys = joined_ids(frame, item) if item else pd.Series("", index=frame.index)
-    numbers = frame.groupby(keys.to_numpy(), sort=False).cumcount().to_numpy() + 1
+    # Votes are mixed first: sorted ones would make number 1 of the raters a rater of one class.
+    mixed = np.random.default_rng(SEED).permutation(len(frame))
+    numbers = np.empty(len(frame), np.int64)
+    numbers[mixed] = keys.iloc[mixed].groupby(keys.iloc[mixed].to_numpy()).cumcount() + 1
     names = pd.Series(numbers.astype(str), dtype="str")
     group = pd.Series(UNNAMED, index=frame.index, dtype="str")
     frame = frame.assign(**{RATER: names, GROUP: group})

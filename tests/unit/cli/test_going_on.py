@@ -99,16 +99,16 @@ def test_an_option_that_was_wrong_is_replaced(tmp_path: Path) -> None:
 
 
 def test_options_are_left_out_with_all_their_values() -> None:
-    typed = ["check", "a.csv", "--item", "x", "--wide", "a", "b", "--json", "--wide=c"]
-    assert without_options(typed, {"--wide"}) == ["check", "a.csv", "--item", "x", "--json"]
+    typed = ["fit", "a.csv", "--item", "x", "--wide", "a", "b", "-o", "f.nc", "--wide=c"]
+    assert without_options(typed, {"--wide"}) == ["fit", "a.csv", "--item", "x", "-o", "f.nc"]
 
 
 def test_an_option_of_several_values_ends_at_the_next_option(tmp_path: Path) -> None:
     file = tmp_path / "ratings.csv"
     file.touch()
     assert repeated(["--wide", "a", "b", str(file)]) == [str(file), "--wide", "a", "--wide", "b"]
-    assert repeated(["f.csv", "--counts", "a", "-1", "--json"]) == [
-        "f.csv", "--counts", "a", "--counts", "-1", "--json",
+    assert repeated(["f.csv", "--counts", "a", "-1", "-o", "f.nc", "--json"]) == [
+        "f.csv", "--counts", "a", "--counts", "-1", "-o", "f.nc", "--json",
     ]  # fmt: skip
 
 

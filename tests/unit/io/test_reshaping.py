@@ -93,6 +93,14 @@ def test_counts_of_votes_are_votes_of_raters_without_names() -> None:
     assert set(ratings.raters["group"]) == {UNNAMED}
 
 
+def test_no_number_of_a_rater_stands_for_a_class() -> None:
+    units = pd.DataFrame({"unit": range(300), "a": [2] * 300, "b": [2] * 300})
+    ratings = read_ratings(units, counts=["a", "b"])
+    shares = [ratings.answers[ratings.rater == n, 0].mean() for n in range(4)]
+    assert min(shares) > 0.4
+    assert max(shares) < 0.6
+
+
 def test_columns_called_votes_for_a_class_have_its_name() -> None:
     frame = COUNTS.rename(columns={"a": "votes_yes", "b": "votes_no"})
     classes = read_ratings(frame, counts="*").task.labels[0].classes

@@ -5,6 +5,7 @@ NOTES = {
     "counts-read": "Columns of classes were read as numbers of votes.",
     "encoding-found": "The file is not UTF-8 text. Name its encoding with `encoding=`.",
     "no-header": "The first line is a row, so the columns are called by their numbers.",
+    "results-left-out": "Columns of results hold too many values to be classes.",
     "rows-counted": "Rows were repeated as often as a column of numbers says.",
     "rows-numbered": "No column names the items or the raters, so rows have numbers.",
     "spaces": "Spaces separate the columns of a text.",

@@ -22,6 +22,10 @@ RATING_LISTS = (
 LISTS = set(map(squash, RATING_LISTS))
 IDENTIFYING = frozenset({"id", "uid", "uuid", "name", "email", "username", "value", "key"})
 """Last parts of a path that say nothing by themselves."""
+SURROGATES = re.compile(
+    r"\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+"""Escapes of characters in two halves; a backslash before them stands for itself."""
 Record = dict[str, Any]
 
 
@@ -34,6 +38,19 @@ def looks_like_json(text: str) -> bool:
     [True, True, False]
     """
     return BEGINS.match(text) is not None
+
+
+def without_lone_surrogates(text: str) -> str:
+    r"""Write question marks for escapes of half a character, which no text can hold.
+
+    Examples
+    --------
+    >>> without_lone_surrogates(r'"\ud83d\ude00 \ud83d \\ud83d"')
+    '"\\ud83d\\ude00 ? \\\\ud83d"'
+    """
+    if "\\ud" not in text and "\\uD" not in text:
+        return text
+    return SURROGATES.sub(lambda found: "?" if found["lone"] else found[0], text)
 
 
 def parse_json(text: str, source: str) -> tuple[Any, list[int] | None]:

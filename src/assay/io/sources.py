@@ -25,6 +25,7 @@ from assay.io.json_records import (
     looks_like_json,
     parse_json,
     records_of,
+    without_lone_surrogates,
 )
 from assay.io.packed_files import unpacked
 from assay.io.spreadsheets import is_spreadsheet, read_sheet
@@ -398,5 +399,7 @@ def _from_bytes(data: bytes, name: str, encoding: str | None, sheet: str | None)
     text, notes = decode_text(data, name, encoding)
     if not text.strip():
         raise RatingsError.of("empty-file", "the file is empty", name)
-    made = JsonSource if looks_like_json(text) else TextSource
-    return made(name=name, sha256=digest, text=text, notes=tuple(notes))
+    if looks_like_json(text):
+        text = without_lone_surrogates(text)
+        return JsonSource(name=name, sha256=digest, text=text, notes=tuple(notes))
+    return TextSource(name=name, sha256=digest, text=text, notes=tuple(notes))

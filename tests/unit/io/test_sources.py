@@ -276,3 +276,12 @@ def test_classes_of_a_hugging_face_dataset_have_their_names(tmp_path: Path) -> N
             return coded
 
     same(read_ratings(Dataset()), REFERENCE)  # type: ignore[arg-type]
+
+
+def test_half_characters_of_json_are_question_marks(tmp_path: Path) -> None:
+    path = tmp_path / "study.json"
+    rows = [{"item": f"{n}\ud83d", "rater": "\U0001f600", "label": "xy"[n % 2]} for n in range(4)]
+    path.write_text(json.dumps(rows))
+    ratings = read_ratings(path)
+    assert ratings.items.index.tolist() == ["0?", "1?", "2?", "3?"]
+    assert ratings.raters.index.tolist() == ["\U0001f600"]

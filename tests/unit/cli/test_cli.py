@@ -103,7 +103,7 @@ def test_a_task_that_is_not_named_is_the_one_that_the_columns_fit(
 ) -> None:
     done = run(command, ratings_file)
     assert done.exit_code == 0
-    assert command != "check" or "[note] task ais is taken: the columns have" in done.stdout
+    assert command != "check" or "[note] task retrieval is taken: the columns have" in done.stdout
 
 
 def test_a_folder_of_partitions_needs_the_name_of_its_task(tmp_path: Path) -> None:

@@ -1,0 +1,323 @@
+"""From the gathered answers of an export to a table of labels, a task and known truth."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from assay._util.errors import Problem, RatingsError
+from assay._util.text import counted, listed
+from assay.data.task import Task
+from assay.data.task_files import load_task
+from assay.io.annotation_controls import Column, Control, written
+from assay.io.annotation_gates import Mask, gate_text, open_to, with_found_gates
+from assay.io.annotation_labels import (
+    cells_of,
+    chosen,
+    label_columns,
+    labels_of,
+    one_class,
+    states_of,
+    told_controls,
+    within_reach,
+)
+from assay.io.formats.format import Export
+from assay.io.names import RECOGNISED, bare, squash
+
+if TYPE_CHECKING:
+    from assay.io.annotations import Study
+
+PLACES = ("cluster", "panel", "rank", "system", "stratum")
+"""Roles that the data of an item may have by name."""
+DATA = "data."
+"""What stands before the names of the data of items."""
+ONE_LABEL = "single"
+"""The task of one question whose classes have no order."""
+Controls = Mapping[str, Control]
+
+
+def export_of(study: "Study", name: str, task: Task | None) -> Export:
+    """Make a table with a column for each label, and what is known beside it."""
+    rows = len(study.places)
+    controls = told_controls(study.said, study.truth.values(), study.controls)
+    asked = np.zeros(rows, bool)
+    for key, control in controls.items():
+        if control.kind != "text":
+            asked[list(study.said.get(key, {}))] = True
+    controls = with_found_gates(controls, study.said, asked)
+    columns = label_columns(controls.values())
+    _require_labels(study, controls, columns)
+    cells = _cells(study, controls, columns, asked)
+    if task is None:
+        columns = _fitting(study, controls, columns, cells)
+        made: Task | None = _task(name, controls, columns)
+    else:
+        made = None
+    _note_texts(study, controls)
+    _note_gates(study, controls, columns)
+    _note_choices(study, controls, columns)
+    frame, own = _frame(study, cells, columns)
+    options = _labels(columns, made or task) | _confidences(study, controls, columns, frame)
+    options |= _scores(study, columns, frame)
+    options |= _truth(study, columns, own["item"]) | _repeats(study)
+    reserved = _add_data(study, frame)
+    table = study.source.tabled(frame, lines=np.array(study.places, object), unit=study.unit)
+    roles = {role: (own[role],) for role in ("item", "rater", "group", "seconds") if role in own}
+    return Export(
+        table=table, roles=roles, options=options, reserved=reserved, task=made,
+        notes=tuple(study.notes),
+    )  # fmt: skip
+
+
+def _require_labels(study: "Study", controls: Controls, columns: Sequence[Column]) -> None:
+    if columns:
+        return
+    texts = ", ".join(controls)
+    raise RatingsError(
+        [
+            Problem(
+                code="no-answers",
+                what="no question of the export has answers that are classes"
+                + (f": {texts} hold texts, regions or measures" if texts else ""),
+                allowed="choices, grades, or choices of several",
+                mend="export a project whose annotators chose among classes",
+            )
+        ],
+        study.source.name,
+    )
+
+
+def _cells(
+    study: "Study", controls: Controls, columns: Sequence[Column], asked: Mask
+) -> dict[str, list[str]]:
+    """Return the cells of each label; a choice of several that is left open chooses nothing."""
+    rows = len(study.places)
+    silent = {}
+    for name, control in controls.items():
+        if control.kind == "choices":
+            silent[name] = _choosing_nothing(study, control, asked)
+            if total := int(silent[name].sum()):
+                study.note(
+                    f"{counted(total, 'rating', 'choose')} none of the options of {name}: each of "
+                    "its labels is no there",
+                    "nothing-chosen", ratings=total,
+                )  # fmt: skip
+    nobody = np.zeros(rows, bool)
+    return {
+        column.name: cells_of(
+            column, study.said.get(column.control, {}), silent.get(column.control, nobody), rows
+        )
+        for column in columns
+    }
+
+
+def _choosing_nothing(study: "Study", control: Control, asked: Mask) -> Mask:
+    """Return the ratings that leave a choice of several open, by raters who answer it elsewhere."""
+    answers = study.said.get(control.name, {})
+    raters = np.array(study.rows["rater"], object)
+    known = {raters[row] for row in answers}
+    silent = asked & open_to(control, study.said, len(asked))
+    silent[list(answers)] = False
+    silent &= np.array([rater in known for rater in raters], bool)
+    return silent
+
+
+def _fitting(
+    study: "Study", controls: Controls, columns: list[Column], cells: Mapping[str, list[str]]
+) -> list[Column]:
+    """Leave out labels until the states can be counted out, and say which."""
+    words = {c.name: ("yes",) if c.option else () for c in columns}
+    uses = {
+        name: sum(cell in words[name] if words[name] else bool(cell) for cell in cells[name])
+        for name in words
+    }
+    kept = within_reach(columns, controls, uses)
+    left = [column.name for column in columns if column not in kept]
+    if left:
+        study.note(
+            f"{counted(len(columns), 'label', 'are')} too many to be modelled together, so that "
+            f"the rarest are left out: {listed(left)}. A task file that names other labels reads "
+            "these",
+            "labels-left-out", labels=len(left),
+        )  # fmt: skip
+    return kept
+
+
+def _task(name: str, controls: Controls, columns: Sequence[Column]) -> Task:
+    """Write the task out; one question whose classes have no order is the task ``single``."""
+    if len(columns) == 1 and not columns[0].option:
+        control = controls[columns[0].control]
+        if control.kind == "choice" and not control.told:
+            return load_task(ONE_LABEL)
+    most = max(Task.max_states, states_of(columns, controls))
+    return Task(name=name, labels=labels_of(columns, controls), max_states=most)
+
+
+def _note_texts(study: "Study", controls: Controls) -> None:
+    texts = [name for name, control in controls.items() if control.kind == "text"]
+    if texts:
+        study.note(
+            f"{listed(texts)} {'has' if len(texts) == 1 else 'have'} no classes (texts, regions or "
+            "measures): not read",
+            "questions-not-read", questions=len(texts),
+        )  # fmt: skip
+
+
+def _note_gates(study: "Study", controls: Controls, columns: Sequence[Column]) -> None:
+    for control in controls.values():
+        if control.inferred:
+            gate = gate_text(control.gates, columns, controls)
+            study.note(
+                f"{control.name} is answered only where {gate}: it is read as asked only there",
+                "gate-found",
+            )
+
+
+def _note_choices(study: "Study", controls: Controls, columns: Sequence[Column]) -> None:
+    for control in controls.values():
+        own = [column.name for column in columns if column.control == control.name]
+        if control.kind == "choices" and own:
+            study.note(
+                f"several options of {control.name} can be chosen: each is a label of no and yes "
+                f"({listed(own)})",
+                "options-are-labels", labels=len(own),
+            )  # fmt: skip
+
+
+def _frame(
+    study: "Study", cells: Mapping[str, list[str]], columns: Sequence[Column]
+) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Return the table, and the columns of raters, items and the like, by role."""
+    taken = {squash(name) for name in cells}
+    used = {
+        "item": True, "rater": True, "group": len(set(study.rows["group"])) > 1,
+        "status": len(set(study.rows["status"])) > 1,
+        "seconds": any(cell is not None for cell in study.rows["seconds"]),
+    }  # fmt: skip
+    own = {
+        role: f"annotation.{role}" if squash(role) in taken or role == "status" else role
+        for role, needed in used.items()
+        if needed
+    }
+    frame = pd.DataFrame({column: study.rows[role] for role, column in own.items()})
+    return frame.assign(**{name: pd.array(held, dtype="str") for name, held in cells.items()}), own
+
+
+def _labels(columns: Sequence[Column], task: Task | None) -> dict[str, Any]:
+    """Say which column answers which label, where the names alone do not."""
+    assert task is not None
+    if len(task.labels) == 1 and len(columns) == 1:
+        return {"labels": {task.label_names[0]: columns[0].name}}
+    names = {column.name for column in columns}
+    same = {label: label for label in task.label_names if label in names}
+    return {"labels": same} if same else {}
+
+
+def _confidences(
+    study: "Study", controls: Controls, columns: Sequence[Column], frame: pd.DataFrame
+) -> dict[str, Any]:
+    """Add a column of the confidences in each label that has an order."""
+    found = {}
+    for column in columns:
+        control, numbers = controls[column.control], study.sure.get(column.control, {})
+        if not numbers:
+            continue
+        if not (column.option or control.kind == "number" or len(control.options) == 2):
+            study.note(
+                f"the scores of {column.name} are not used: its classes have no order",
+                "scores-not-used",
+            )
+            continue
+        held = _confidence(study, column, numbers)
+        if not np.isfinite(held).any():
+            continue
+        if np.nanmin(held) < 0 or np.nanmax(held) > 1:
+            study.note(
+                f"the scores of {column.name} are not used: they are not from 0 to 1",
+                "scores-not-used",
+            )
+            continue
+        frame[f"{column.name}_confidence"] = held
+        found[column.name] = f"{column.name}_confidence"
+    return {"confidence": found} if found else {}
+
+
+def _scores(study: "Study", columns: Sequence[Column], frame: pd.DataFrame) -> dict[str, Any]:
+    """Add a column of the scores of each label that has any."""
+    found = {}
+    for column in columns:
+        numbers = {} if column.option else study.scored.get(column.control, {})
+        if not numbers:
+            continue
+        held = np.full(len(study.places), np.nan)
+        held[list(numbers)] = list(numbers.values())
+        if np.nanmin(held) < 0 or np.nanmax(held) > 1:
+            study.note(
+                f"the scores of {column.name} are not used: they are not from 0 to 1",
+                "scores-not-used",
+            )
+            continue
+        frame[f"{column.name}_score"] = held
+        found[column.name] = f"{column.name}_score"
+    return {"score": found} if found else {}
+
+
+def _confidence(study: "Study", column: Column, numbers: Mapping[int, Any]) -> Any:
+    held = np.full(len(study.places), np.nan)
+    answers = study.said.get(column.control, {})
+    for row, given in numbers.items():
+        if row not in answers or given is None:
+            continue
+        if not column.option:
+            held[row] = given[0] if isinstance(given, tuple) else given
+        elif isinstance(given, tuple) and column.option in (options := list(chosen(answers[row]))):
+            place = options.index(column.option)
+            held[row] = given[place] if place < len(given) and given[place] is not None else np.nan
+    return held
+
+
+def _truth(study: "Study", columns: Sequence[Column], item: str) -> dict[str, Any]:
+    """Return the table of what is known of items."""
+    if not study.truth:
+        return {}
+    rows = []
+    for name, known in study.truth.items():
+        row = {item: name}
+        for column in columns:
+            value = known.get(column.control)
+            if value is None:
+                row[column.name] = ""
+            elif column.option:
+                row[column.name] = "yes" if column.option in chosen(value) else "no"
+            else:
+                row[column.name] = one_class(value)
+        rows.append(row)
+    return {"truth": pd.DataFrame(rows, dtype="str")}
+
+
+def _repeats(study: "Study") -> dict[str, Any]:
+    """Tell repeated ratings of an item apart by their order."""
+    pairs = set(zip(study.rows["item"], study.rows["rater"], strict=True))
+    repeats = len(study.places) - len(pairs)
+    if not repeats:
+        return {}
+    study.note(
+        f"{counted(repeats, 'rating', 'repeat')} an earlier one of the same rater and item: they "
+        "are read as repeated ratings, in the order of the file",
+        "repeated-annotations", ratings=repeats,
+    )  # fmt: skip
+    return {"replicate": "row"}
+
+
+def _add_data(study: "Study", frame: pd.DataFrame) -> tuple[str, ...]:
+    """Add the data of items; return the columns whose names would say something of ratings."""
+    items = pd.Series(study.rows["item"])
+    placed = {squash(name) for role in PLACES for name in RECOGNISED[role]}
+    reserved = []
+    for key, held in study.data.items():
+        column = f"{DATA}{key}"
+        frame[column] = items.map({item: written(cell) for item, cell in held.items()})
+        if bare(column) not in placed:
+            reserved.append(column)
+    return tuple(reserved)

@@ -1,0 +1,151 @@
+"""Gates of questions: written as conditions of a task, or found in what was left unanswered."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.data.rules import PLAIN
+from assay.io.annotation_controls import Answers, Column, Control, Gate, written
+
+Mask = NDArray[np.bool_]
+LIKELY_CHANCE = 1e-3
+"""Unanswered questions are no chance if ``(1 - share answered) ** number`` is below this."""
+LEAST_SHARE = 0.5
+"""Share of the ratings behind an open gate that answer the question, at least."""
+
+
+def gate_text(
+    gates: Sequence[Gate], columns: Sequence[Column], controls: Mapping[str, Control]
+) -> str:
+    """Write gates as the condition of a label; a gate on a label that is left out stays open."""
+    parts = []
+    for gate in gates:
+        told = [_condition(value, gate.control, columns, controls) for value in gate.values]
+        if not told or not all(told):
+            continue
+        either = " or ".join(told)
+        if not gate.chosen:
+            either = f"not ({either})"
+        parts.append(either)
+    if len(parts) < 2:
+        return "".join(parts)
+    return " and ".join(f"({part})" if " or " in part else part for part in parts)
+
+
+def _condition(
+    value: str, control: str, columns: Sequence[Column], controls: Mapping[str, Control]
+) -> str:
+    """Write that an option was chosen."""
+    for column in columns:
+        if column.control == control and column.option == value:
+            return quoted(column.name)
+        if column.control == control and not column.option and value in controls[control].options:
+            return f"{quoted(column.name)} == {quoted(value)}"
+    return ""
+
+
+def quoted(name: str) -> str:
+    """Write a name as rules have it: in quotes if it is not plain.
+
+    Examples
+    --------
+    >>> quoted("relevant"), quoted("is it relevant?")
+    ('relevant', '"is it relevant?"')
+    """
+    if PLAIN.fullmatch(name):
+        return name
+    return f"'{name}'" if '"' in name else f'"{name}"'
+
+
+def with_found_gates(
+    controls: Mapping[str, Control], said: Mapping[str, Answers], asked: Mask
+) -> dict[str, Control]:
+    """Add the gates that show in the answers: questions asked after some answers to another only.
+
+    Parameters
+    ----------
+    controls : mapping of str to Control
+    said : mapping of str to mapping
+        The answers of each question, by the number of the rating.
+    asked : ndarray of bool (rating,)
+        The ratings that answer something: one that was withdrawn says nothing of gates.
+    """
+    given = {name: _mask(said.get(name, {}), len(asked)) for name in controls}
+    found = dict(controls)
+    for name, control in controls.items():
+        missing = int((asked & ~given[name]).sum())
+        if control.gates or control.kind == "text" or not missing:
+            continue
+        fewest, best = missing, None
+        for other, parent in controls.items():
+            if other == name or parent.kind == "text" or _hangs_on(found, other, name):
+                continue
+            gate = _gate(parent, said.get(other, {}), given[name], asked)
+            if gate is None:
+                continue
+            opened = _opened(gate, said.get(other, {}), len(asked))
+            left = int((asked & opened & ~given[name]).sum())
+            # Of two parents that explain as much, the one that is itself always asked.
+            if left < fewest:
+                fewest, best = left, gate
+        if best is not None:
+            found[name] = replace(control, gates=(best,), inferred=True)
+    return found
+
+
+def open_to(control: Control, said: Mapping[str, Answers], rows: int) -> Mask:
+    """Return the ratings whose answers open all gates of a question: (rating,)."""
+    opened = np.ones(rows, bool)
+    for gate in control.gates:
+        answers = said.get(gate.control, {})
+        met = _opened(gate, answers, rows)
+        opened &= met if gate.chosen else _mask(answers, rows) & ~met
+    return opened
+
+
+def _mask(answers: Answers, rows: int) -> Mask:
+    mask = np.zeros(rows, bool)
+    mask[list(answers)] = True
+    return mask
+
+
+def _hangs_on(controls: Mapping[str, Control], name: str, other: str) -> bool:
+    """Whether a question's gate hangs on another question, directly or through others."""
+    parents = [gate.control for gate in controls[name].gates]
+    return other in parents or any(_hangs_on(controls, parent, other) for parent in parents)
+
+
+def _opened(gate: Gate, answers: Answers, rows: int) -> Mask:
+    """Return the ratings whose answers open a gate."""
+    mask = np.zeros(rows, bool)
+    values = set(gate.values)
+    mask[[row for row, value in answers.items() if not values.isdisjoint(_words(value))]] = True
+    return mask
+
+
+def _words(value: object) -> list[str]:
+    return [written(part) for part in (value if isinstance(value, tuple) else (value,))]
+
+
+def _gate(parent: Control, answers: Answers, given: Mask, asked: Mask) -> Gate | None:
+    """Return the answers of a parent after which alone a question was answered, if they show."""
+    if parent.kind == "choices":
+        sets = [(option,) for option in parent.options]
+    else:
+        kept = {w for row in np.flatnonzero(given & asked) for w in _words(answers.get(row, ()))}
+        sets = [tuple(option for option in parent.options if option in kept)]
+    answered = _mask(answers, len(asked)) & asked
+    if (given & asked & ~answered).any():
+        return None  # it is answered where its parent is not
+    for values in sets:
+        gate = Gate(control=parent.name, values=values)
+        opened = _opened(gate, answers, len(asked)) & asked
+        closed = answered & ~opened
+        if not opened.any() or (given & closed).any():
+            continue
+        share = float(given[opened].mean())
+        if share >= LEAST_SHARE and (1 - min(share, 0.99)) ** int(closed.sum()) < LIKELY_CHANCE:
+            return gate
+    return None

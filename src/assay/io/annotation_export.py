@@ -8,20 +8,19 @@ import pandas as pd
 
 from assay._util.errors import Problem, RatingsError
 from assay._util.text import counted, listed
+from assay.data.questions import (
+    Column,
+    Control,
+    gate_text,
+    label_columns,
+    task_of,
+    within_reach,
+    written,
+)
 from assay.data.task import Task
 from assay.data.task_files import load_task
-from assay.io.annotation_controls import Column, Control, written
-from assay.io.annotation_gates import Mask, gate_text, open_to, with_found_gates
-from assay.io.annotation_labels import (
-    cells_of,
-    chosen,
-    label_columns,
-    labels_of,
-    one_class,
-    states_of,
-    told_controls,
-    within_reach,
-)
+from assay.io.annotation_answers import MODEL, cells_of, chosen, one_class, told_controls
+from assay.io.annotation_gates import Mask, open_to, with_found_gates
 from assay.io.formats.format import Export
 from assay.io.names import RECOGNISED, bare, squash
 
@@ -46,7 +45,7 @@ def export_of(study: "Study", name: str, task: Task | None) -> Export:
         if control.kind != "text":
             asked[list(study.said.get(key, {}))] = True
     controls = with_found_gates(controls, study.said, asked)
-    columns = label_columns(controls.values())
+    columns = label_columns(controls.values(), () if task is None else task.label_names)
     _require_labels(study, controls, columns)
     cells = _cells(study, controls, columns, asked)
     if task is None:
@@ -58,8 +57,10 @@ def export_of(study: "Study", name: str, task: Task | None) -> Export:
     _note_gates(study, controls, columns)
     _note_choices(study, controls, columns)
     frame, own = _frame(study, cells, columns)
-    options = _labels(columns, made or task) | _confidences(study, controls, columns, frame)
-    options |= _scores(study, columns, frame)
+    options = _labels(columns, made or task)
+    called = {column: label for label, column in options.get("labels", {}).items()}
+    options |= _named("confidence", _confidences(study, controls, columns, frame), called)
+    options |= _named("score", _scores(study, columns, frame), called)
     options |= _truth(study, columns, own["item"]) | _repeats(study)
     reserved = _add_data(study, frame)
     table = study.source.tabled(frame, lines=np.array(study.places, object), unit=study.unit)
@@ -150,8 +151,7 @@ def _task(name: str, controls: Controls, columns: Sequence[Column]) -> Task:
         control = controls[columns[0].control]
         if control.kind == "choice" and not control.told:
             return load_task(ONE_LABEL)
-    most = max(Task.max_states, states_of(columns, controls))
-    return Task(name=name, labels=labels_of(columns, controls), max_states=most)
+    return task_of(name, controls, columns)
 
 
 def _note_texts(study: "Study", controls: Controls) -> None:
@@ -191,7 +191,7 @@ def _frame(
     """Return the table, and the columns of raters, items and the like, by role."""
     taken = {squash(name) for name in cells}
     used = {
-        "item": True, "rater": True, "group": len(set(study.rows["group"])) > 1,
+        "item": True, "rater": True, "group": MODEL in study.rows["group"],
         "status": len(set(study.rows["status"])) > 1,
         "seconds": any(cell is not None for cell in study.rows["seconds"]),
     }  # fmt: skip
@@ -214,9 +214,15 @@ def _labels(columns: Sequence[Column], task: Task | None) -> dict[str, Any]:
     return {"labels": same} if same else {}
 
 
+def _named(kind: str, found: Mapping[str, str], called: Mapping[str, str]) -> dict[str, Any]:
+    """Return the argument that names columns of scores by label."""
+    named = {called[name]: column for name, column in found.items() if name in called}
+    return {kind: named} if named else {}
+
+
 def _confidences(
     study: "Study", controls: Controls, columns: Sequence[Column], frame: pd.DataFrame
-) -> dict[str, Any]:
+) -> dict[str, str]:
     """Add a column of the confidences in each label that has an order."""
     found = {}
     for column in columns:
@@ -240,10 +246,10 @@ def _confidences(
             continue
         frame[f"{column.name}_confidence"] = held
         found[column.name] = f"{column.name}_confidence"
-    return {"confidence": found} if found else {}
+    return found
 
 
-def _scores(study: "Study", columns: Sequence[Column], frame: pd.DataFrame) -> dict[str, Any]:
+def _scores(study: "Study", columns: Sequence[Column], frame: pd.DataFrame) -> dict[str, str]:
     """Add a column of the scores of each label that has any."""
     found = {}
     for column in columns:
@@ -260,7 +266,7 @@ def _scores(study: "Study", columns: Sequence[Column], frame: pd.DataFrame) -> d
             continue
         frame[f"{column.name}_score"] = held
         found[column.name] = f"{column.name}_score"
-    return {"score": found} if found else {}
+    return found
 
 
 def _confidence(study: "Study", column: Column, numbers: Mapping[int, Any]) -> Any:

@@ -1,62 +1,19 @@
-"""Gates of questions: written as conditions of a task, or found in what was left unanswered."""
+"""Gates of questions, found in what was left unanswered."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.rules import PLAIN
-from assay.io.annotation_controls import Answers, Column, Control, Gate, written
+from assay.data.questions import Control, Gate, written
+from assay.io.annotation_answers import Answers
 
 Mask = NDArray[np.bool_]
 LIKELY_CHANCE = 1e-3
 """Unanswered questions are no chance if ``(1 - share answered) ** number`` is below this."""
 LEAST_SHARE = 0.5
 """Share of the ratings behind an open gate that answer the question, at least."""
-
-
-def gate_text(
-    gates: Sequence[Gate], columns: Sequence[Column], controls: Mapping[str, Control]
-) -> str:
-    """Write gates as the condition of a label; a gate on a label that is left out stays open."""
-    parts = []
-    for gate in gates:
-        told = [_condition(value, gate.control, columns, controls) for value in gate.values]
-        if not told or not all(told):
-            continue
-        either = " or ".join(told)
-        if not gate.chosen:
-            either = f"not ({either})"
-        parts.append(either)
-    if len(parts) < 2:
-        return "".join(parts)
-    return " and ".join(f"({part})" if " or " in part else part for part in parts)
-
-
-def _condition(
-    value: str, control: str, columns: Sequence[Column], controls: Mapping[str, Control]
-) -> str:
-    """Write that an option was chosen."""
-    for column in columns:
-        if column.control == control and column.option == value:
-            return quoted(column.name)
-        if column.control == control and not column.option and value in controls[control].options:
-            return f"{quoted(column.name)} == {quoted(value)}"
-    return ""
-
-
-def quoted(name: str) -> str:
-    """Write a name as rules have it: in quotes if it is not plain.
-
-    Examples
-    --------
-    >>> quoted("relevant"), quoted("is it relevant?")
-    ('relevant', '"is it relevant?"')
-    """
-    if PLAIN.fullmatch(name):
-        return name
-    return f"'{name}'" if '"' in name else f'"{name}"'
 
 
 def with_found_gates(

@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 
 from assay._util.errors import Note, Problem, RatingsError
+from assay.data.questions import Control
 from assay.data.task import Task
-from assay.io.annotation_controls import Control, Value
+from assay.io.annotation_answers import PERSON, Value
 from assay.io.annotation_export import export_of
 from assay.io.formats.format import Export
 from assay.io.sources import Source
 from assay.io.tables import where_lines
 
-PERSON, MODEL = "person", "llm"
-"""Groups of raters."""
 SUBMITTED = "submitted"
 LONGEST = 100
 """Characters of a cell of the item's data that is kept: a name or a number, no text to be read."""
@@ -54,6 +53,7 @@ class Study:
     broken: dict[str, list[Any]] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     words: dict[str, str] = field(default_factory=dict)
+    shared: int = 0
 
     def add(
         self,

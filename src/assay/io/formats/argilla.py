@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from assay.data.task import Task
-from assay.io.annotation_controls import Value
-from assay.io.annotations import MODEL, Study
+from assay.io.annotation_answers import MODEL, Value
+from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
 from assay.io.json_stream import records_in
 from assay.io.sources import Source

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from assay.data.task import Task
-from assay.io.annotation_controls import Value
+from assay.io.annotation_answers import Value
 from assay.io.annotations import Study
 from assay.io.formats.argilla import AGENT, add_agents, add_users, answer_of, score_of
 from assay.io.formats.format import Export, Format

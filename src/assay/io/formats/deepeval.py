@@ -5,7 +5,8 @@ from typing import Any
 
 from assay._util.text import counted
 from assay.data.task import Task
-from assay.io.annotations import MODEL, Study
+from assay.io.annotation_answers import MODEL
+from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
 from assay.io.json_stream import records_in
 from assay.io.sources import Source

@@ -5,8 +5,8 @@ from typing import Any
 
 from assay._util.text import counted, listed
 from assay.data.task import Task
-from assay.io.annotation_controls import Value
-from assay.io.annotations import MODEL, SUBMITTED, Study
+from assay.io.annotation_answers import MODEL, Value
+from assay.io.annotations import SUBMITTED, Study
 from assay.io.formats.format import Export, Format
 from assay.io.json_stream import records_in
 from assay.io.sources import Source
@@ -39,6 +39,12 @@ def read(source: Source, task: Task | None) -> Export:
     for place, found in records_in(source):
         drafts += len(found.get("drafts") or ())
         _add_task(study, found, place, regions)
+    if study.shared:
+        study.note(
+            f"{counted(study.shared, 'prediction', 'have')} one score for several answers: it is "
+            "taken for the confidence in each",
+            "shared-score", predictions=study.shared,
+        )  # fmt: skip
     if drafts:
         study.note(
             f"{counted(drafts, 'draft', 'are')} left out: they were never submitted",
@@ -105,14 +111,10 @@ def _add_prediction(
         if isinstance(result, Mapping) and (number := _number(result.get("score"))) is not None
     }
     whole = _number(prediction.get("score"))
-    if not scores and whole is not None and len({name for name, _ in answers}) == 1:
-        scores = {answers[0][0]: whole}
-    elif not scores and whole is not None and not any("a score each" in n for n in study.notes):
-        study.note(
-            "predictions of several controls have one score, and no control has a score each: "
-            "the scores are not used",
-            "scores-not-used",
-        )
+    names = {name for name, _ in answers}
+    if not scores and whole is not None:
+        scores = dict.fromkeys(names, whole)
+        study.shared += len(names) > 1
     name = str(prediction.get("model_version") or "predictions")
     study.add(item, name, answers, place=item, group=MODEL, confidence=scores)
 

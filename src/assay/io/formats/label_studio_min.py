@@ -9,7 +9,7 @@ import pandas as pd
 
 from assay._util.text import listed
 from assay.data.task import Task
-from assay.io.annotation_controls import Value
+from assay.io.annotation_answers import Value
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
 from assay.io.json_stream import records_in

@@ -1,16 +1,18 @@
-"""The questions of an export: what kind each is, its classes, its gate, and the labels it becomes."""
+"""Answers to the questions of an export: what kind of question has them, and cells of labels."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from assay.data.task import Label
-from assay.io.annotation_controls import Answers, Column, Control, Kind, Value, written
-from assay.io.annotation_gates import gate_text
+from assay.data.questions import Column, Control, Kind, written
 
+Value = str | int | float | tuple[str, ...]
+Answers = Mapping[int, Value]
+"""Answers to a question, by the number of the rating."""
+PERSON, MODEL = "person", "llm"
+"""Groups of raters."""
 NO, YES = "no", "yes"
 MOST_GRADES = 21
 """Different whole numbers that are still grades: those of a scale from -10 to 10."""
@@ -18,8 +20,6 @@ MOST_NAMES = 50
 """Different texts that are still classes."""
 REPEATED = 2
 """How often classes are used at least, on average: what is written once is a text."""
-MOST_STATES = 4096
-"""Combinations of classes up to which labels are read together: those of 12 options."""
 
 
 def told_controls(
@@ -79,49 +79,6 @@ def _kind(values: Sequence[Value]) -> Kind:
     return "choice" if few else "text"
 
 
-def label_columns(controls: Iterable[Control], taken: Iterable[str] = ()) -> list[Column]:
-    """Return a label for each question, and one for each option of a choice of several.
-
-    A label of an option has its name, and that of its question before it where others have it too.
-    """
-    controls = [control for control in controls if control.kind != "text"]
-    words = [c.name for c in controls if c.kind != "choices"]
-    words += [option for c in controls if c.kind == "choices" for option in c.options]
-    alone = {word for word in words if words.count(word) == 1} - set(taken)
-    columns = []
-    for control in controls:
-        if control.kind != "choices":
-            columns.append(Column(name=control.name, control=control.name))
-            continue
-        for option in control.options:
-            name = option if option in alone else f"{control.name}: {option}"
-            columns.append(Column(name=name, control=control.name, option=option))
-    return columns
-
-
-def within_reach(columns: Sequence[Column], controls: Mapping[str, Control],
-                 uses: Mapping[str, int]) -> list[Column]:  # fmt: skip
-    """Leave out the labels with which there would be too many states: those of rare options.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-    controls : mapping of str to Control
-    uses : mapping of str to int
-        How often each label was answered; of an option, how often it was chosen.
-    """
-    kept = list(columns)
-    while states_of(kept, controls) > MOST_STATES:
-        options = [column for column in kept if column.option] or kept
-        kept.remove(min(options, key=lambda column: uses.get(column.name, 0)))
-    return kept
-
-
-def states_of(columns: Iterable[Column], controls: Mapping[str, Control]) -> int:
-    """Return how many combinations of classes there are at most."""
-    return prod(2 if c.option else max(2, len(controls[c.control].options)) for c in columns)
-
-
 def cells_of(column: Column, answers: Answers, silent: NDArray[np.bool_], rows: int) -> list[str]:
     """Return the cells of a label: a class, or nothing.
 
@@ -156,22 +113,3 @@ def one_class(value: Value) -> str:
     if isinstance(value, tuple):
         return written(value[0]) if len(value) == 1 else ""
     return written(value)
-
-
-def labels_of(columns: Sequence[Column], controls: Mapping[str, Control]) -> tuple[Label, ...]:
-    """Return the labels of a task, with their gates."""
-    labels = []
-    for column in columns:
-        control = controls[column.control]
-        gate = gate_text(control.gates, columns, controls)
-        what = f"{control.name}: {column.option}" if column.option else control.name
-        if column.option:
-            labels.append(Label(name=column.name, asked_if=gate, description=what))
-        else:
-            labels.append(
-                Label(
-                    name=column.name, classes=control.options if control.told else (),
-                    ordered=control.kind == "number", asked_if=gate, description=what,
-                )
-            )  # fmt: skip
-    return tuple(labels)

@@ -3,7 +3,7 @@
 import hashlib
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -363,6 +363,16 @@ def open_source(
         ) from None
     name = "standard input" if standard else str(path)
     return replace(_from_bytes(data, name, encoding, sheet), part=isinstance(source, Part))
+
+
+def member_sources(source: Source) -> Iterator[Source]:
+    """Return a source itself, or the files of a folder or zip that hold JSON or tables."""
+    if not isinstance(source, FolderSource | ArchiveSource):
+        yield source
+        return
+    for file in source.files:
+        if file.endswith((*SUFFIXES, ".json", ".jsonl", ".txt")):
+            yield source.member(file)
 
 
 def as_pandas(source: Any) -> Any:

@@ -1,0 +1,92 @@
+"""doccano's exports of classes: JSONL, JSON or CSV, a file for each user, in a folder or a zip."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from assay._util.text import counted
+from assay.data.task import Task
+from assay.io.annotations import Study
+from assay.io.formats.format import Export, Format
+from assay.io.json_stream import records_in
+from assay.io.sources import Source, member_sources
+
+COMMENTS = ("Comments", "comments", "annotation_approver")
+TEXTS = ("text", "data", "filename")
+LABELS = ("label", "labels", "cats", "categories")
+BETWEEN = "#"
+"""What stands between the labels of a text in CSV."""
+LABEL = "label"
+
+
+def detect(source: Source) -> str:
+    """Claim texts with a list of labels and comments."""
+    found = ""
+    for one in member_sources(source):
+        columns = set(one.columns)
+        if not columns & set(COMMENTS) or not columns & set(TEXTS) or "id" not in columns:
+            return ""
+        if not columns & set(LABELS):
+            return ""
+        found = "texts with `id`, `label` and `Comments`"
+    return found
+
+
+def read(source: Source, task: Task | None) -> Export:
+    """Read each file as a rater; a text without a label is one that was not rated."""
+    study = Study(source=source, unit="line")
+    folder = source.kind == "folder"
+    empty = 0
+    for one in member_sources(source):
+        name = Path(one.name).name.split(".")[0]
+        for line, record in _texts(one):
+            place = f"{Path(one.name).name}:{line}" if folder else line
+            if record.get("id") in (None, ""):
+                study.fault("{n} text{s} without an id", place)
+                continue
+            chosen = _labels(record)
+            if not chosen:
+                empty += 1
+                continue
+            item = str(record["id"])
+            others = {k: v for k, v in record.items() if k not in (*LABELS, *COMMENTS, "id")}
+            study.describe(item, others)
+            study.add(item, name, [(LABEL, chosen)], place=place)
+    if empty:
+        study.note(
+            f"{counted(empty, 'text', 'have')} no label in a file: the format does not say whether "
+            "none fits or nobody looked, so that these are not ratings",
+            "texts-without-label", texts=empty,
+        )  # fmt: skip
+    if not folder:
+        study.note(
+            "one file is one rater: give the folder that has the files of all users, or the zip "
+            "file, to compare them",
+            "one-file-one-rater",
+        )
+    return study.export("doccano", task)
+
+
+def _texts(source: Source) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    start = 2 if source.kind == "table" else 1
+    for n, (_, record) in enumerate(records_in(source)):
+        yield n + start, record
+
+
+def _labels(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the labels of a text; spans are none."""
+    held = next((record[key] for key in LABELS if key in record), None)
+    if isinstance(held, str):
+        return tuple(part for part in held.split(BETWEEN) if part)
+    if isinstance(held, list):
+        return tuple(map(str, held)) if all(isinstance(part, str) for part in held) else ()
+    return ()
+
+
+FORMAT = Format(
+    name="doccano",
+    title="doccano export",
+    recognised="texts with `id`, `label` and `Comments`",
+    detect=detect,
+    read=read,
+)

@@ -37,7 +37,9 @@ def label_config_task(path: Path) -> Task:
             raise TaskError(f"{path} is no label config", code="label-config")
         root = ET.fromstring(text)
     except (OSError, UnicodeDecodeError) as error:
-        raise TaskError(f"label config {path} cannot be read: {error}", code="label-config") from None
+        raise TaskError(
+            f"label config {path} cannot be read: {error}", code="label-config"
+        ) from None
     except ET.ParseError as error:
         raise TaskError(f"label config {path} is no XML: {error}", code="label-config") from None
     controls = {control.name: control for control in _controls(root, ())}

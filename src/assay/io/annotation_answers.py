@@ -68,10 +68,10 @@ def _kind(values: Sequence[Value]) -> Kind:
     """Say what kind of question has such answers."""
     lists = [value for value in values if isinstance(value, tuple)]
     if lists:
-        return "choices" if any(len(value) != 1 for value in lists) else "choice"
+        return "choices" if any(len(value) > 1 for value in lists) else "choice"
     numbers = [value for value in values if not isinstance(value, str)]
     if len(numbers) == len(values):
-        grades = {float(number) for number in numbers}
+        grades = {float(n) for n in numbers if isinstance(n, int | float)}
         whole = all(grade.is_integer() for grade in grades)
         return "number" if whole and len(grades) <= MOST_GRADES else "text"
     names = len(set(map(written, values)))
@@ -96,8 +96,8 @@ def cells_of(column: Column, answers: Answers, silent: NDArray[np.bool_], rows: 
         for row, value in answers.items():
             found[row] = one_class(value)
         return found
-    for row in np.flatnonzero(silent):
-        found[row] = NO
+    for silent_row in np.flatnonzero(silent):
+        found[silent_row] = NO
     for row, value in answers.items():
         found[row] = YES if column.option in chosen(value) else NO
     return found

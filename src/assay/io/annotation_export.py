@@ -45,7 +45,8 @@ def export_of(study: "Study", name: str, task: Task | None) -> Export:
         if control.kind != "text":
             asked[list(study.said.get(key, {}))] = True
     controls = with_found_gates(controls, study.said, asked)
-    columns = label_columns(controls.values(), () if task is None else task.label_names)
+    named = () if task is None else task.label_names
+    columns = label_columns(controls.values(), named)
     _require_labels(study, controls, columns)
     cells = _cells(study, controls, columns, asked)
     if task is None:
@@ -54,7 +55,8 @@ def export_of(study: "Study", name: str, task: Task | None) -> Export:
     else:
         made = None
     _note_texts(study, controls)
-    _note_gates(study, controls, columns)
+    if task is None:
+        _note_gates(study, controls, columns)
     _note_choices(study, controls, columns)
     frame, own = _frame(study, cells, columns)
     options = _labels(columns, made or task)
@@ -64,10 +66,10 @@ def export_of(study: "Study", name: str, task: Task | None) -> Export:
     options |= _truth(study, columns, own["item"]) | _repeats(study)
     reserved = _add_data(study, frame)
     table = study.source.tabled(frame, lines=np.array(study.places, object), unit=study.unit)
-    roles = {role: (own[role],) for role in ("item", "rater", "group", "seconds") if role in own}
+    used = [role for role in own if role != "status"]
     return Export(
-        table=table, roles=roles, options=options, reserved=reserved, task=made,
-        notes=tuple(study.notes),
+        table=table, roles={role: (own[role],) for role in used}, options=options,
+        reserved=reserved, task=made, notes=tuple(study.notes),
     )  # fmt: skip
 
 

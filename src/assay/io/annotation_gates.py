@@ -89,9 +89,11 @@ def _words(value: object) -> list[str]:
 def _gate(parent: Control, answers: Answers, given: Mask, asked: Mask) -> Gate | None:
     """Return the answers of a parent after which alone a question was answered, if they show."""
     if parent.kind == "choices":
-        sets = [(option,) for option in parent.options]
+        sets: list[tuple[str, ...]] = [(option,) for option in parent.options]
     else:
-        kept = {w for row in np.flatnonzero(given & asked) for w in _words(answers.get(row, ()))}
+        kept = {
+            w for row in np.flatnonzero(given & asked) for w in _words(answers.get(int(row), ()))
+        }
         sets = [tuple(option for option in parent.options if option in kept)]
     answered = _mask(answers, len(asked)) & asked
     if (given & asked & ~answered).any():

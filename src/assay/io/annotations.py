@@ -87,8 +87,9 @@ class Study:
         """
         row = len(self.places)
         self.places.append(place)
-        for name, cell in zip(OWN, (str(item), str(rater), group, status, seconds), strict=True):
-            self.rows[name].append(self.words.setdefault(cell, cell) if name != "seconds" else cell)
+        for name, word in zip(OWN, (str(item), str(rater), group, status), strict=False):
+            self.rows[name].append(self.words.setdefault(word, word))
+        self.rows["seconds"].append(seconds)
         if status != SUBMITTED:
             return
         for name, value in answers:

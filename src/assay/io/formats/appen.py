@@ -1,6 +1,7 @@
 """Appen's full report (Figure Eight, CrowdFlower): a row for each judgement."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -96,7 +97,7 @@ def _answer(cell: str, several: bool) -> Value:
 
 
 def _gold(
-    row: Mapping[str, str], questions: Sequence[str], several: set[str],
+    row: Mapping[Any, str], questions: Sequence[str], several: set[str],
     either: set[tuple[str, str]],
 ) -> Iterator[tuple[str, Value]]:  # fmt: skip
     """Return the gold of a unit; several answers of a choice of one are no truth."""
@@ -122,7 +123,7 @@ def _note(study: Study, either: int, tainted: int) -> None:
         )  # fmt: skip
     if tainted:
         study.note(
-            f"{counted(counts['tainted'], 'judgement', 'are')} of workers that the platform did "
+            f"{counted(tainted, 'judgement', 'are')} of workers that the platform did "
             "not trust: they count as all others do, since reliability is estimated",
             "untrusted-kept", judgements=tainted,
         )  # fmt: skip

@@ -7,7 +7,6 @@ from assay.data.task import Task
 from assay.io.annotation_answers import MODEL, Value
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
-from assay.io.json_stream import records_in
 from assay.io.sources import Source
 
 AGENT = "suggestions"
@@ -29,7 +28,7 @@ def read(source: Source, task: Task | None) -> Export:
     """Read every question as a label, and the agents of suggestions as raters."""
     study = Study(source=source, unit="record")
     told = False
-    for place, record in records_in(source):
+    for place, record in source.each():
         item = record.get("id") or record.get("external_id") or record.get("_server_id") or place
         metadata = record.get("metadata")
         if isinstance(metadata, Mapping):

@@ -1,4 +1,4 @@
-"""Argilla's flattened records: JSON, Parquet and Hugging Face data sets, columns for each question."""
+"""Argilla's flattened records (JSON, Parquet, Hugging Face): columns for each question."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,6 @@ from assay.io.annotation_answers import Value
 from assay.io.annotations import Study
 from assay.io.formats.argilla import AGENT, add_agents, add_users, answer_of, score_of
 from assay.io.formats.format import Export, Format
-from assay.io.json_stream import records_in
 from assay.io.sources import Source
 
 RESPONSES, USERS, STATUS = ".responses", ".responses.users", ".responses.status"
@@ -40,7 +39,7 @@ def read(source: Source, task: Task | None) -> Export:
         if c not in OWN and not any(c.startswith((f"{q}{RESPONSES}", f"{q}{SUGGESTION}"))
                                     for q in names)
     ]  # fmt: skip
-    for place, record in records_in(source):
+    for place, record in source.each():
         item = record.get("id") or record.get("_server_id") or place
         study.describe(item, {key: record[key] for key in beside if key in record})
         _add_responses(study, item, record, answered, place)

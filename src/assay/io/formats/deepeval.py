@@ -1,6 +1,6 @@
 """deepeval's test runs as JSON: the metrics of each test case, by the model that evaluates."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from assay._util.text import counted
@@ -8,7 +8,6 @@ from assay.data.task import Task
 from assay.io.annotation_answers import MODEL
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
-from assay.io.json_stream import records_in
 from assay.io.sources import Source
 
 CASES = ("testCases", "conversationalTestCases", "test_results", "testResults")
@@ -42,12 +41,13 @@ def read(source: Source, task: Task | None) -> Export:
     cases = list(_cases(source))
     names = [str(case.get("name") or "") for case, _ in cases]
     named = all(names) and len(set(zip(names, (s for _, s in cases), strict=True))) == len(names)
+    low = _reversed([case for case, _ in cases])
     several = len({system for _, system in cases}) > 1
     for place, (case, system) in enumerate(cases, start=1):
         known = names[place - 1] if named else str(place)
         item = f"{known}, {system}" if several else known
         study.describe(item, {"system": system, "cluster": known} if system else {})
-        failed += _add_case(study, item, case, place)
+        failed += _add_case(study, item, case, place, low)
     if failed:
         study.note(
             f"{counted(failed, 'metric')} failed with an error: no answer",
@@ -58,7 +58,7 @@ def read(source: Source, task: Task | None) -> Export:
 
 def _cases(source: Source) -> Iterator[tuple[Mapping[str, Any], str]]:
     """Return the test cases, with the model of the run."""
-    for _, record in records_in(source):
+    for _, record in source.each():
         settings = record.get("hyperparameters")
         system = str(settings.get("model") or "") if isinstance(settings, Mapping) else ""
         held = [case for key in CASES for case in record.get(key) or ()]
@@ -67,12 +67,12 @@ def _cases(source: Source) -> Iterator[tuple[Mapping[str, Any], str]]:
                 yield case, system
 
 
-def _add_case(study: Study, item: str, case: Mapping[str, Any], place: int) -> int:
+def _add_case(study: Study, item: str, case: Mapping[str, Any], place: int, low: set[str]) -> int:
     """Add what each model says of a test case; return how many metrics failed."""
     failed = 0
     raters: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for metric in next((case[key] for key in METRICS if case.get(key)), ()):
-        if not isinstance(metric, Mapping) or not metric.get("name"):
+    for metric in _metrics(case):
+        if not metric.get("name"):
             study.fault("{n} metric{s} without a name", place)
             continue
         rater = next((str(metric[key]) for key in MODELS if metric.get(key)), DEFAULT_JUDGE)
@@ -88,12 +88,30 @@ def _add_case(study: Study, item: str, case: Mapping[str, Any], place: int) -> i
     for rater, found in raters.items():
         answers = [(name, "yes" if metric["success"] else "no") for name, metric in found.items()]
         scores = {
-            name: float(metric["score"]) for name, metric in found.items()
+            name: 1 - float(metric["score"]) if str(metric["name"]) in low
+            else float(metric["score"]) for name, metric in found.items()
             if isinstance(metric.get("score"), int | float)
         }  # fmt: skip
         status = "submitted" if answers else "skipped"
         study.add(item, rater, answers, place=place, group=MODEL, scores=scores, status=status)
     return failed
+
+
+def _reversed(cases: Sequence[Mapping[str, Any]]) -> set[str]:
+    """Return the metrics of which low scores pass, such as those of bias."""
+    found = set()
+    for metric in (one for case in cases for one in _metrics(case)):
+        score, threshold = metric.get("score"), metric.get("threshold")
+        if isinstance(score, int | float) and isinstance(threshold, int | float):
+            passes = metric.get("success")
+            if (passes is True and score < threshold) or (passes is False and score > threshold):
+                found.add(str(metric.get("name")))
+    return found
+
+
+def _metrics(case: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    held: list[Any] = next((case[key] for key in METRICS if isinstance(case.get(key), list)), [])
+    return [one for one in held if isinstance(one, Mapping)]
 
 
 FORMAT = Format(

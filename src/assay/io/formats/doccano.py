@@ -1,6 +1,6 @@
 """doccano's exports of classes: JSONL, JSON or CSV, a file for each user, in a folder or a zip."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +8,7 @@ from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
-from assay.io.json_stream import records_in
-from assay.io.sources import Source, member_sources
+from assay.io.sources import Source, members_of
 
 COMMENTS = ("Comments", "comments", "annotation_approver")
 TEXTS = ("text", "data", "filename")
@@ -22,7 +21,7 @@ LABEL = "label"
 def detect(source: Source) -> str:
     """Claim texts with a list of labels and comments."""
     found = ""
-    for one in member_sources(source):
+    for one in members_of(source):
         columns = set(one.columns)
         if not columns & set(COMMENTS) or not columns & set(TEXTS) or "id" not in columns:
             return ""
@@ -37,9 +36,9 @@ def read(source: Source, task: Task | None) -> Export:
     study = Study(source=source, unit="line")
     folder = source.kind == "folder"
     empty = 0
-    for one in member_sources(source):
+    for one in members_of(source):
         name = Path(one.name).name.split(".")[0]
-        for line, record in _texts(one):
+        for line, record in one.each():
             place = f"{Path(one.name).name}:{line}" if folder else line
             if record.get("id") in (None, ""):
                 study.fault("{n} text{s} without an id", place)
@@ -65,12 +64,6 @@ def read(source: Source, task: Task | None) -> Export:
             "one-file-one-rater",
         )
     return study.export("doccano", task)
-
-
-def _texts(source: Source) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    start = 2 if source.kind == "table" else 1
-    for n, (_, record) in enumerate(records_in(source)):
-        yield n + start, record
 
 
 def _labels(record: Mapping[str, Any]) -> tuple[str, ...]:

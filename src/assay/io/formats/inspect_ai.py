@@ -11,8 +11,7 @@ from assay.data.task import Task
 from assay.io.annotation_answers import MODEL, Value
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
-from assay.io.json_stream import records_in
-from assay.io.sources import ArchiveSource, FolderSource, JsonSource, Source
+from assay.io.sources import FilesSource, FolderSource, JsonSource, Source
 
 HEADERS = ("header.json", "_journal/start.json")
 SAMPLES = "samples/"
@@ -34,7 +33,7 @@ def detect(source: Source) -> str:
         for record in source.first[:1]:
             if isinstance(record.get("eval"), Mapping) and {"plan", "version"} <= record.keys():
                 return "a log with `eval`, `plan` and `samples`"
-    if isinstance(source, ArchiveSource) and set(HEADERS) & set(source.files):
+    if isinstance(source, FilesSource) and set(HEADERS) & set(source.files):
         return "a packed log with header.json or _journal"
     if isinstance(source, FolderSource):
         logs = [file for file in source.files if file.endswith(LOGS) and file != "logs.json"]
@@ -68,11 +67,11 @@ Log = tuple[Mapping[str, Any], Iterator[Mapping[str, Any]]]
 def _logs(source: Source) -> Iterator[Log]:
     """Return the header of each log, and its samples."""
     if isinstance(source, JsonSource):
-        for _, record in records_in(source):
+        for _, record in source.each():
             samples = record.get("samples")
             held = samples if isinstance(samples, list) else []
             yield record, iter([one for one in held if isinstance(one, Mapping)])
-    elif isinstance(source, ArchiveSource):
+    elif isinstance(source, FilesSource):
         name = next((file for file in HEADERS if file in source.files), "")
         if not name:
             raise RatingsError.of("damaged-export", "the log has no header", source.name)
@@ -84,9 +83,9 @@ def _logs(source: Source) -> Iterator[Log]:
                 yield from _logs(source.member(file))
 
 
-def _record(source: ArchiveSource, file: str) -> Mapping[str, Any]:
+def _record(source: FilesSource, file: str) -> Mapping[str, Any]:
     member = source.member(file)
-    return next((record for _, record in records_in(member)), {})
+    return next((record for _, record in member.each()), {})
 
 
 def _system(header: Mapping[str, Any]) -> str:

@@ -8,7 +8,6 @@ from assay.data.task import Task
 from assay.io.annotation_answers import MODEL, Value
 from assay.io.annotations import SUBMITTED, Study
 from assay.io.formats.format import Export, Format
-from assay.io.json_stream import records_in
 from assay.io.sources import Source
 
 MADE = ("annotations", "completions")
@@ -32,11 +31,11 @@ def detect(source: Source) -> str:
 
 
 def read(source: Source, task: Task | None) -> Export:
-    """Read every control as a label, cancelled annotations as abstentions, predictions as raters."""
+    """Read controls as labels, cancelled annotations as abstentions, predictions as raters."""
     study = Study(source=source, unit="task")
     regions: dict[str, int] = {}
     drafts = 0
-    for place, found in records_in(source):
+    for place, found in source.each():
         drafts += len(found.get("drafts") or ())
         _add_task(study, found, place, regions)
     if study.shared:
@@ -66,7 +65,7 @@ def _add_task(study: Study, found: Mapping[str, Any], place: int, regions: dict[
         item = found.get("id", found.get("inner_id"))
     if isinstance(found.get("data"), Mapping):
         study.describe(item, found["data"])
-    made = next((found[key] for key in MADE if isinstance(found.get(key), list)), [])
+    made: list[Any] = next((found[key] for key in MADE if isinstance(found.get(key), list)), [])
     for annotation in made:
         if not isinstance(annotation, Mapping) or not isinstance(annotation.get("result"), list):
             study.fault("{n} annotation{s} without a list `result`", item)
@@ -106,7 +105,7 @@ def _add_prediction(
     if not answers:
         return
     scores = {
-        result.get("from_name"): number
+        str(result.get("from_name")): number
         for result in prediction["result"]
         if isinstance(result, Mapping) and (number := _number(result.get("score"))) is not None
     }
@@ -134,7 +133,7 @@ def _answers(
             study.fault("{n} result{s} without `value`", item)
             continue
         name = str(result["from_name"])
-        if kind not in CHOSEN and kind != "textarea" or _is_region(value):
+        if (kind not in CHOSEN and kind != "textarea") or _is_region(value):
             regions[name] = regions.get(name, 0) + 1
             continue
         answer = _answer(kind, value)

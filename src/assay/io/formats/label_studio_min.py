@@ -12,7 +12,6 @@ from assay.data.task import Task
 from assay.io.annotation_answers import Value
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
-from assay.io.json_stream import records_in
 from assay.io.sources import Source
 
 MARKS = frozenset({"annotator", "annotation_id", "lead_time"})
@@ -29,7 +28,7 @@ def detect(source: Source) -> str:
 
 def read(source: Source, task: Task | None) -> Export:
     """Read every control as a label; the format does not tell controls from data of the task."""
-    rows = [row for _, row in records_in(source)]
+    rows = [row for _, row in source.each()]
     controls = _controls(source, rows, () if task is None else task.label_names)
     places = _places(source, len(rows))
     study = Study(source=source, unit="line" if source.kind == "table" else "row")
@@ -64,9 +63,7 @@ def _keys(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     return list(found)
 
 
-def _controls(
-    source: Source, rows: Sequence[Mapping[str, Any]], named: Sequence[str]
-) -> list[str]:
+def _controls(source: Source, rows: Sequence[Mapping[str, Any]], named: Sequence[str]) -> list[str]:
     """Return the columns of controls: of JSON those between the task's id and the annotator."""
     keys = [key for key in _keys(rows) if key not in OWN]
     if source.kind == "json" and all("id" in row for row in rows[:1]):
@@ -99,7 +96,7 @@ def _may_answer(rows: Sequence[Mapping[str, Any]], key: str) -> bool:
     if any(isinstance(_unpacked(cell), dict | list) for cell in cells[:100]):
         return True
     distinct = len(set(map(str, cells)))
-    return 0 < distinct and (distinct * 2 <= len(cells) or distinct <= 2)
+    return distinct > 0 and (distinct * 2 <= len(cells) or distinct <= 2)
 
 
 def _add(

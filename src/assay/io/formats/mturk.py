@@ -68,7 +68,7 @@ def read(source: Source, task: Task | None) -> Export:
     return study.export("mturk", task)
 
 
-def _items(rows: Sequence[Mapping[str, str]], inputs: Sequence[str]) -> dict[str, str]:
+def _items(rows: Sequence[Mapping[Any, str]], inputs: Sequence[str]) -> dict[str, str]:
     """Return the item of each HIT: the first HIT that shows the same input."""
     first: dict[tuple[str, ...], str] = {}
     found: dict[str, str] = {}
@@ -89,7 +89,7 @@ def _fields(columns: Sequence[str], frame: Any) -> Fields:
         name = column.removeprefix(ANSWER)
         parent, dot, option = name.rpartition(".")
         words = {str(cell).strip().lower() for cell in frame[column].unique()}
-        if dot and words <= {*TRUE, *FALSE} and words & set(TRUE + ("false",)):
+        if dot and words <= {*TRUE, *FALSE} and words & {*TRUE, "false"}:
             found.setdefault(parent, {})[option] = column
         else:
             found[_field(name)] = {"": column}
@@ -101,7 +101,7 @@ def _field(name: str) -> str:
     return name.removesuffix(".label") or name
 
 
-def _answers(row: Mapping[str, str], fields: Fields) -> Iterator[tuple[str, Value]]:
+def _answers(row: Mapping[Any, str], fields: Fields) -> Iterator[tuple[str, Value]]:
     for name, options in fields.items():
         if "" in options:
             cell = row[options[""]].strip()

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from assay.data.task import Task
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
-from assay.io.json_stream import records_in
 from assay.io.sources import Source
 
 LABEL = "label"
@@ -38,7 +37,7 @@ def _by_worker(held: list[Mapping[str, object]]) -> bool:
 def read(source: Source, task: Task | None) -> Export:
     """Read each worker as a rater of each task."""
     study = Study(source=source, unit="task")
-    for _, record in records_in(source):
+    for _, record in source.each():
         for item, said in record.items():
             if not isinstance(said, Mapping):
                 study.fault("{n} task{s} without labels by worker", item)

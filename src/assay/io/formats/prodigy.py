@@ -1,56 +1,73 @@
-"""Prodigy's annotations as JSONL: one file, or a folder with a file for each annotator."""
+"""Prodigy's annotations as JSONL: one file, several, or a folder with a file for each annotator."""
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.annotation_answers import Value
-from assay.io.annotations import Study
+from assay.io.annotations import SUBMITTED, Study
 from assay.io.formats.format import Export, Format
-from assay.io.json_stream import records_in
-from assay.io.sources import Source, member_sources
+from assay.io.sources import Source, members_of
 
 TASK, INPUT = "_task_hash", "_input_hash"
 ANNOTATORS = ("_annotator_id", "_session_id")
+UNNAMED = re.compile(r"(.*-)?\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
+"""A session that nobody named: the time at which it began."""
 REGIONS = ("spans", "relations", "audio_spans", "image_spans")
+KNOWN = ("accept", "reject", "ignore")
 LABEL = "label"
+ACCEPTED = "accepted"
+"""The label of tasks that only ask whether something is right."""
+NOBODY = "annotator"
 
 
 def detect(source: Source) -> str:
     """Claim tasks with the hash that Prodigy gives them, and what became of them."""
-    for one in member_sources(source):
-        if one.kind != "json":
+    found = ""
+    for one in members_of(source):
+        marked = [r for r in one.first if "answer" in r and {TASK, INPUT} & r.keys()]
+        if one.kind != "json" or not marked:
             return ""
-        marked = [r for r in one.first if {"answer"} <= r.keys() and {TASK, INPUT} & r.keys()]
-        if not marked:
-            return ""
-        return f"tasks with `{TASK if TASK in marked[0] else INPUT}` and `answer`"
-    return ""
+        found = f"tasks with `{TASK if TASK in marked[0] else INPUT}` and `answer`"
+    return found
+
+
+@dataclass(kw_only=True)
+class _Given:
+    """What one annotator said of one item, perhaps in several tasks of a label each."""
+
+    place: object
+    answers: dict[str, Value] = field(default_factory=dict)
+    status: str = SUBMITTED
 
 
 def read(source: Source, task: Task | None) -> Export:
     """Read choices, and accepted or rejected labels; what was ignored is an abstention."""
     study = Study(source=source, unit="line")
+    given: dict[tuple[object, str, int], _Given] = {}
     folder = source.kind == "folder"
     nameless = rejected = 0
-    for one in member_sources(source):
+    for one in members_of(source):
         name = Path(one.name).name.split(".")[0]
-        for line, record in records_in(one):
-            rater = next((record[key] for key in ANNOTATORS if record.get(key)), None)
-            if rater is None:
-                nameless += 1
-                rater = name if folder else "annotator"
+        for line, record in one.each():
             place = f"{Path(one.name).name}:{line}" if folder else line
-            item = record.get(TASK, record.get(INPUT))
-            if item is None or record.get("answer") not in ("accept", "reject", "ignore"):
+            item = record.get(TASK) if _is_choice(record) else record.get(INPUT)
+            item = record.get(TASK, record.get(INPUT)) if item is None else item
+            if item is None or record.get("answer") not in KNOWN:
                 study.fault("{n} task{s} without a hash or without `answer`", place)
                 continue
+            rater = _annotator(record)
+            nameless += not rater
+            rejected += _is_choice(record) and record["answer"] == "reject"
             meta = record.get("meta")
             study.describe(item, meta if isinstance(meta, Mapping) else {})
-            rejected += _is_choice(record) and record["answer"] == "reject"
-            _add(study, item, rater, record, place)
+            _gather(given, item, rater or (name if folder else NOBODY), record, place)
+    for (item, rater, _), said in given.items():
+        study.add(item, rater, said.answers.items(), place=said.place, status=said.status)
     if nameless and not folder:
         study.note(
             f"{counted(nameless, 'task', 'name')} no annotator: one rater is taken for all of them",
@@ -64,38 +81,48 @@ def read(source: Source, task: Task | None) -> Export:
     return study.export("prodigy", task)
 
 
+def _annotator(record: Mapping[str, Any]) -> str:
+    """Return the name of the annotator; empty for sessions that nobody named."""
+    names = [str(record[key]) for key in ANNOTATORS if record.get(key)]
+    return names[0] if names and not UNNAMED.fullmatch(names[0]) else ""
+
+
 def _is_choice(record: Mapping[str, Any]) -> bool:
     return isinstance(record.get("options"), Sequence) or record.get("_view_id") == "choice"
 
 
-def _add(
-    study: Study, item: object, rater: object, record: Mapping[str, Any], place: object
-) -> None:
-    """Add one task: the options that were chosen, or whether its label is right."""
-    answer = record["answer"]
-    if answer == "ignore" or (_is_choice(record) and answer == "reject"):
-        study.add(item, rater, (), place=place, status="ignored")
+def _gather(
+    given: dict[tuple[object, str, int], _Given], item: object, rater: str,
+    record: Mapping[str, Any], place: object,
+) -> None:  # fmt: skip
+    """Add a task to what an annotator said of the item; the same question again is a repeat."""
+    question, value = _answer(record)
+    if not question:
         return
-    answers: list[tuple[str, Value]] = []
+    repeat = 0
+    while (key := (item, rater, repeat)) in given and question in given[key].answers:
+        repeat += 1
+    said = given.setdefault(key, _Given(place=place))
+    if value is None:
+        said.status = SUBMITTED if said.answers else "ignored"
+    else:
+        said.answers[question], said.status = value, SUBMITTED
+
+
+def _answer(record: Mapping[str, Any]) -> tuple[str, Value | None]:
+    """Return the question of a task with its answer; None if it was ignored.
+
+    No question where spans were marked: these are no classes.
+    """
+    answer = record["answer"]
     if _is_choice(record):
         chosen = tuple(map(str, record.get("accept") or ()))
-        single = _style(record) == "single"
-        if chosen or not single:
-            answers.append((LABEL, chosen))
-    elif isinstance(record.get("label"), str) and not any(record.get(key) for key in REGIONS):
-        answers.append((str(record["label"]), "yes" if answer == "accept" else "no"))
-    elif not any(key in record for key in REGIONS):
-        answers.append(("accepted", "yes" if answer == "accept" else "no"))
-    if answers:
-        study.add(item, rater, answers, place=place)
-    elif not any(key in record for key in REGIONS):
-        study.add(item, rater, (), place=place, status="skipped")
-
-
-def _style(record: Mapping[str, Any]) -> str:
-    config = record.get("config")
-    told = config.get("choice_style") if isinstance(config, Mapping) else None
-    return str(told or "")
+        return LABEL, chosen if answer == "accept" else None
+    if any(record.get(key) for key in REGIONS):
+        return "", None
+    named = record.get(LABEL)
+    question = named if isinstance(named, str) and named else ACCEPTED
+    return question, {"accept": "yes", "reject": "no"}.get(answer)
 
 
 FORMAT = Format(

@@ -8,7 +8,6 @@ from assay.data.task import Task
 from assay.io.annotation_answers import MODEL
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
-from assay.io.json_stream import records_in
 from assay.io.sources import JsonSource, Source
 
 GRADED = ("llm-rubric", "model-graded", "g-eval", "factuality", "answer-relevance", "context-",
@@ -24,7 +23,10 @@ def detect(source: Source) -> str:
     if source.kind != "json":
         return ""
     for record in source.first:
-        if {"gradingResult", "testIdx"} <= record.keys() or {"gradingResult", "promptIdx"} <= record.keys():
+        if {"gradingResult", "testIdx"} <= record.keys() or {
+            "gradingResult",
+            "promptIdx",
+        } <= record.keys():
             return "results with `gradingResult`"
         results = record.get("results")
         if isinstance(results, Mapping) and "evalId" in record:
@@ -69,7 +71,7 @@ def read(source: Source, task: Task | None) -> Export:
 def _results(source: Source) -> Iterator[Mapping[str, Any]]:
     """Return the results of a file of lines, or of one evaluation."""
     assert isinstance(source, JsonSource)
-    for _, record in records_in(source):
+    for _, record in source.each():
         held = record.get("results")
         if isinstance(held, Mapping):
             held = held.get("results")

@@ -8,7 +8,7 @@ from assay.data.questions import Control
 from assay.data.task import Task
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
-from assay.io.sources import ArchiveSource, FolderSource, Source, TextSource
+from assay.io.sources import FilesSource, FolderSource, Source, TextSource
 
 FIELDS = re.compile(r"\S+[ \t]+\S+[ \t]+\S+[ \t]+[+-]?\d+(\.0+)?\s*")
 FEWEST_LINES = 2
@@ -18,7 +18,7 @@ UNJUDGED = "-1"
 
 def detect(source: Source) -> str:
     """Claim lines of four fields without a header, of which the last is a grade."""
-    if isinstance(source, FolderSource | ArchiveSource):
+    if isinstance(source, FolderSource | FilesSource):
         files = source.files
         if not files or any(Path(name).suffix in (".csv", ".tsv", ".json") for name in files):
             return ""
@@ -59,7 +59,7 @@ def read(source: Source, task: Task | None) -> Export:
 
 
 def _files(source: Source) -> Iterator[Source]:
-    if isinstance(source, FolderSource | ArchiveSource):
+    if isinstance(source, FolderSource | FilesSource):
         for name in source.files:
             yield source.member(name)
     else:

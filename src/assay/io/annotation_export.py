@@ -39,12 +39,16 @@ Controls = Mapping[str, Control]
 def export_of(study: "Study", name: str, task: Task | None) -> Export:
     """Make a table with a column for each label, and what is known beside it."""
     rows = len(study.places)
-    controls = told_controls(study.said, study.truth.values(), study.controls)
+    scored = [name for name in study.scored if name not in study.said]
+    known = {**study.controls, **{name: _scored_only(name) for name in scored}}
+    said = {**study.said, **{name: {} for name in scored}}
+    controls = told_controls(said, study.truth.values(), known)
     asked = np.zeros(rows, bool)
     for key, control in controls.items():
         if control.kind != "text":
             asked[list(study.said.get(key, {}))] = True
-    controls = with_found_gates(controls, study.said, asked)
+    raters = np.unique(study.rows["rater"], return_inverse=True)[1]
+    controls = with_found_gates(controls, study.said, asked, raters)
     named = () if task is None else task.label_names
     columns = label_columns(controls.values(), named)
     _require_labels(study, controls, columns)
@@ -71,6 +75,11 @@ def export_of(study: "Study", name: str, task: Task | None) -> Export:
         table=table, roles={role: (own[role],) for role in used}, options=options,
         reserved=reserved, task=made, notes=tuple(study.notes),
     )  # fmt: skip
+
+
+def _scored_only(name: str) -> Control:
+    """Return a question that has scores and no answers: how much yes there is."""
+    return Control(name=name, kind="choice", options=("no", "yes"), told=True)
 
 
 def _require_labels(study: "Study", controls: Controls, columns: Sequence[Column]) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ LEAST_SHARE = 0.5
 
 
 def with_found_gates(
-    controls: Mapping[str, Control], said: Mapping[str, Answers], asked: Mask
+    controls: Mapping[str, Control], said: Mapping[str, Answers], asked: Mask, raters: NDArray[Any]
 ) -> dict[str, Control]:
     """Add the gates that show in the answers: questions asked after some answers to another only.
 
@@ -28,10 +29,14 @@ def with_found_gates(
         The answers of each question, by the number of the rating.
     asked : ndarray of bool (rating,)
         The ratings that answer something: one that was withdrawn says nothing of gates.
+    raters : ndarray (rating,)
+        Who rated: raters who never answer a question say nothing of its gate.
     """
+    everything = asked
     given = {name: _mask(said.get(name, {}), len(asked)) for name in controls}
     found = dict(controls)
     for name, control in controls.items():
+        asked = everything & np.isin(raters, np.unique(raters[given[name]]))
         missing = int((asked & ~given[name]).sum())
         if control.gates or control.kind == "text" or not missing:
             continue
@@ -104,7 +109,7 @@ def _gate(parent: Control, answers: Answers, given: Mask, asked: Mask) -> Gate |
         closed = answered & ~opened
         if not opened.any() or (given & closed).any():
             continue
-        share = float(given[opened].mean())
-        if share >= LEAST_SHARE and (1 - min(share, 0.99)) ** int(closed.sum()) < LIKELY_CHANCE:
+        share = (given[opened].sum() + 1) / (opened.sum() + 2)
+        if share >= LEAST_SHARE and (1 - share) ** int(closed.sum()) < LIKELY_CHANCE:
             return gate
     return None

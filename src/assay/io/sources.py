@@ -433,11 +433,11 @@ def open_source(
     path = Path(source)
     try:
         if path.is_dir():
-            if (saved := saved_dataset(path)) is not None:
-                return FrameSource(name=str(path), frame=saved)
-            return FolderSource(name=str(path), path=path)
+            return _open_folder(path)
         standard = str(source) == STANDARD_INPUT
         data = sys.stdin.buffer.read() if standard else path.read_bytes()
+    except RatingsError:
+        raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise RatingsError.of(
@@ -445,6 +445,14 @@ def open_source(
         ) from None
     name = "standard input" if standard else str(path)
     return replace(_from_bytes(data, name, encoding, sheet), part=isinstance(source, Part))
+
+
+def _open_folder(path: Path) -> Source:
+    """Open a folder of files, or of a dataset that was saved to it."""
+    saved = saved_dataset(path)
+    if saved is None:
+        return FolderSource(name=str(path), path=path)
+    return FrameSource(name=str(path), frame=saved)
 
 
 def members_of(source: Source) -> Iterator[Source]:

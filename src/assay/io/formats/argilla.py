@@ -29,7 +29,7 @@ def read(source: Source, task: Task | None) -> Export:
     study = Study(source=source, unit="record")
     told = False
     for place, record in source.each():
-        item = record.get("id") or record.get("external_id") or record.get("_server_id") or place
+        item = first_of(record, "id", "external_id", "_server_id", otherwise=place)
         metadata = record.get("metadata")
         if isinstance(metadata, Mapping):
             study.describe(item, metadata)
@@ -44,6 +44,12 @@ def read(source: Source, task: Task | None) -> Export:
             "status-lost",
         )
     return study.export("argilla", task)
+
+
+def first_of(record: Mapping[str, Any], *keys: str, otherwise: object) -> object:
+    """Return what the first of some keys holds, if it holds anything."""
+    held = (record.get(key) for key in keys)
+    return next((one for one in held if one is not None and one != ""), otherwise)
 
 
 def _add_responses(study: Study, item: object, given: object, place: int) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from assay.data.task import Task
 from assay.io.annotation_answers import Value
 from assay.io.annotations import Study
-from assay.io.formats.argilla import AGENT, add_agents, add_users, answer_of, score_of
+from assay.io.formats.argilla import AGENT, add_agents, add_users, answer_of, first_of, score_of
 from assay.io.formats.format import Export, Format
 from assay.io.sources import Source
 
@@ -40,7 +40,7 @@ def read(source: Source, task: Task | None) -> Export:
                                     for q in names)
     ]  # fmt: skip
     for place, record in source.each():
-        item = record.get("id") or record.get("_server_id") or place
+        item = first_of(record, "id", "external_id", "_server_id", otherwise=place)
         study.describe(item, {key: record[key] for key in beside if key in record})
         _add_responses(study, item, record, answered, place)
         _add_suggestions(study, item, record, suggested, place)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from assay._util.errors import Note, Problem, RatingsError
+from assay._util.text import listed
 from assay.data.questions import Control
 from assay.data.task import Task
 from assay.io.annotation_answers import PERSON, Value
@@ -54,6 +55,7 @@ class Study:
     notes: list[Note] = field(default_factory=list)
     words: dict[str, str] = field(default_factory=dict)
     shared: int = 0
+    regions: dict[str, int] = field(default_factory=dict)
 
     def add(
         self,
@@ -137,6 +139,16 @@ class Study:
             )
             for what, places in self.broken.items()
         ]
+        if not problems and not self.places and self.regions:
+            problems = [
+                Problem(
+                    code="no-answers",
+                    what="the annotations mark parts of items, and choose no classes of whole ones",
+                    where=f"in {', '.join(sorted(self.regions))}",
+                    allowed="choices, grades, or choices of several",
+                    mend="export a project whose annotators chose among classes",
+                )
+            ]
         if not problems and not self.places:
             problems = [
                 Problem(
@@ -147,6 +159,14 @@ class Study:
             ]
         if problems:
             raise RatingsError(problems, self.source.name)
+
+    def note_regions(self) -> None:
+        """Name the results that are about parts of items."""
+        if self.regions:
+            self.note(
+                f"results about parts of items are not read: {listed(sorted(self.regions))}",
+                "regions-not-read", results=sum(self.regions.values()),
+            )  # fmt: skip
 
     def export(self, name: str, task: Task | None) -> Export:
         """Make a table, a task and the truth of all that was added.
@@ -164,4 +184,5 @@ class Study:
             If something is damaged, or no question has answers that are classes.
         """
         self.require_sound()
+        self.note_regions()
         return export_of(self, name, task)

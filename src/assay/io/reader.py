@@ -13,7 +13,7 @@ from assay.data.task_files import load_task
 from assay.io.answers import LabelsArg
 from assay.io.arguments import Arguments, GroupArg, WordsArg
 from assay.io.columns import ColumnArg, PerLabel
-from assay.io.formats import Export, read_export
+from assay.io.formats import Export, read_export, without_named
 from assay.io.replicates import BY_ROW
 from assay.io.reshaping import reshape
 from assay.io.sources import open_source
@@ -189,9 +189,8 @@ def read_ratings(
     )  # fmt: skip
     named = None if task is None else load_task(task).with_responses(given.responses)
     opened = open_source(source, sheet=sheet, encoding=encoding)
-    export = read_export(opened, named, format) or Export(
-        table=opened.plain_table("" if named is None else named.name)
-    )
+    found = without_named(read_export(opened, named, format), opened, given.named_columns)
+    export = found or Export(table=opened.plain_table("" if named is None else named.name))
     given = given.with_known(export.options)
     base, chosen = choose_task(named, export, given)
     shaped = reshape(export, base, given)

@@ -35,7 +35,7 @@ those of a folder. :mod:`assay.io.formats.format` says what each field means.
 """
 
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -45,7 +45,7 @@ from assay.data.task import Task
 from assay.io.formats.format import Export, Format
 from assay.io.sources import Source
 
-__all__ = ["PLAIN", "Export", "Format", "all_formats", "read_export"]
+__all__ = ["PLAIN", "Export", "Format", "all_formats", "read_export", "without_named"]
 
 PLAIN = "table"
 """What ``format=`` calls a table of rows and columns that no format claims."""
@@ -92,6 +92,18 @@ def read_export(source: Source, task: Task | None, named: str | None = None) -> 
     if len(claims) > 1:
         raise _several(claims, source)
     return _read(all_formats()[next(iter(claims))], source, task)
+
+
+def without_named(export: Export | None, source: Source, named: Sequence[str]) -> Export | None:
+    """Return no export where the caller names columns that only the source itself has.
+
+    Such a caller has taken the file apart already, and knows its columns better than the format.
+    """
+    if export is None:
+        return None
+    made = set(map(str, export.table.frame.columns))
+    only = [name for name in named if name not in made and name in source.columns]
+    return None if only else export
 
 
 def _read(chosen: Format, source: Source, task: Task | None) -> Export:

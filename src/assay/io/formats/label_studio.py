@@ -33,11 +33,10 @@ def detect(source: Source) -> str:
 def read(source: Source, task: Task | None) -> Export:
     """Read controls as labels, cancelled annotations as abstentions, predictions as raters."""
     study = Study(source=source, unit="task")
-    regions: dict[str, int] = {}
     drafts = 0
     for place, found in source.each():
         drafts += len(found.get("drafts") or ())
-        _add_task(study, found, place, regions)
+        _add_task(study, found, place)
     if study.shared:
         study.note(
             f"{counted(study.shared, 'prediction', 'have')} one score for several answers: it is "
@@ -49,15 +48,10 @@ def read(source: Source, task: Task | None) -> Export:
             f"{counted(drafts, 'draft', 'are')} left out: they were never submitted",
             "drafts-left-out", drafts=drafts,
         )  # fmt: skip
-    if regions:
-        study.note(
-            f"results about regions are not read: {listed(sorted(regions))}",
-            "regions-not-read", results=sum(regions.values()),
-        )  # fmt: skip
     return study.export("label_studio", task)
 
 
-def _add_task(study: Study, found: Mapping[str, Any], place: int, regions: dict[str, int]) -> None:
+def _add_task(study: Study, found: Mapping[str, Any], place: int) -> None:
     """Add what is said of one task."""
     if found.get("id") is None and found.get("inner_id") is None:
         item = place
@@ -70,14 +64,14 @@ def _add_task(study: Study, found: Mapping[str, Any], place: int, regions: dict[
         if not isinstance(annotation, Mapping) or not isinstance(annotation.get("result"), list):
             study.fault("{n} annotation{s} without a list `result`", item)
             continue
-        answers = list(_answers(study, annotation["result"], item, regions))
+        answers = list(_answers(study, annotation["result"], item))
         if annotation.get("ground_truth"):
             study.know(item, answers)
             continue
         _add_annotation(study, item, annotation, answers)
     for prediction in found.get("predictions") or ():
         if isinstance(prediction, Mapping) and isinstance(prediction.get("result"), list):
-            _add_prediction(study, item, prediction, regions)
+            _add_prediction(study, item, prediction)
 
 
 def _add_annotation(
@@ -97,11 +91,9 @@ def _add_annotation(
     )  # fmt: skip
 
 
-def _add_prediction(
-    study: Study, item: object, prediction: Mapping[str, Any], regions: dict[str, int]
-) -> None:
+def _add_prediction(study: Study, item: object, prediction: Mapping[str, Any]) -> None:
     """Add a prediction; its score is that of its one answer."""
-    answers = list(_answers(study, prediction["result"], item, regions))
+    answers = list(_answers(study, prediction["result"], item))
     if not answers:
         return
     scores = {
@@ -118,9 +110,7 @@ def _add_prediction(
     study.add(item, name, answers, place=item, group=MODEL, confidence=scores)
 
 
-def _answers(
-    study: Study, results: list[Any], item: object, regions: dict[str, int]
-) -> Iterator[tuple[str, Value]]:
+def _answers(study: Study, results: list[Any], item: object) -> Iterator[tuple[str, Value]]:
     """Return the answers of an annotation by control; what marks regions is counted."""
     for result in results:
         if not isinstance(result, Mapping):
@@ -134,7 +124,7 @@ def _answers(
             continue
         name = str(result["from_name"])
         if (kind not in CHOSEN and kind != "textarea") or _is_region(value):
-            regions[name] = regions.get(name, 0) + 1
+            study.regions[name] = study.regions.get(name, 0) + 1
             continue
         answer = _answer(kind, value)
         if answer is not None:

@@ -9,6 +9,7 @@ from assay.data.task import Task
 from assay.io.annotation_answers import Value
 from assay.io.annotations import SUBMITTED, Study
 from assay.io.formats.format import Export, Format
+from assay.io.names import RECOGNISED, bare, squash
 from assay.io.sources import Source
 
 HIT, WORKER, STATUS = "HITId", "WorkerId", "AssignmentStatus"
@@ -18,6 +19,8 @@ PACKED = "Answer.taskAnswers"
 SECONDS = "WorkTimeInSeconds"
 TRUE, FALSE = ("true", "on"), ("false", "")
 WITHDRAWN = ("rejected", "returned", "abandoned")
+ITEM_NAMES = {squash(name) for name in RECOGNISED["item"]}
+"""Names of inputs that name the item, squashed."""
 BETWEEN = "|"
 """What stands between the boxes that were ticked, in forms without elements."""
 
@@ -38,13 +41,14 @@ def read(source: Source, task: Task | None) -> Export:
     study = Study(source=source, unit="line")
     inputs = [name for name in frame.columns if name.startswith(INPUT)]
     fields = _fields([n for n in frame.columns if n.startswith(ANSWER) and n != PACKED], frame)
+    named = next((name for name in inputs if bare(name) in ITEM_NAMES), "")
     items = _items(frame[[HIT, *inputs]].to_dict("records"), inputs)
     rejected = 0
     for place, row in zip(table.lines, frame.to_dict("records"), strict=True):
         if not row[HIT] or not row[WORKER]:
             study.fault("{n} row{s} without HITId or WorkerId", place)
             continue
-        item = items[row[HIT]]
+        item = row[named] if named and row[named] else items[row[HIT]]
         study.describe(item, {name.removeprefix(INPUT): row[name] for name in inputs if row[name]})
         withdrawn = str(row.get(STATUS, "")).lower() in WITHDRAWN
         rejected += withdrawn
@@ -53,7 +57,7 @@ def read(source: Source, task: Task | None) -> Export:
             item, row[WORKER], answers, place=place, seconds=_number(row.get(SECONDS)),
             status="rejected" if withdrawn else SUBMITTED if answers else "skipped",
         )  # fmt: skip
-    if len(set(items.values())) < len(items):
+    if not named and len(set(items.values())) < len(items):
         study.note(
             f"{len(items)} HITs show {len(set(items.values()))} different inputs: HITs of the same "
             "input are one item",

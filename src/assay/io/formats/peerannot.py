@@ -16,10 +16,10 @@ def detect(source: Source) -> str:
         return ""
     held = list(source.first[0].values())
     plain = all(
-        isinstance(said, Mapping) and said and all(isinstance(v, int | str) for v in said.values())
+        isinstance(said, Mapping) and all(isinstance(v, int | str) for v in said.values())
         for said in held
     )
-    if not plain or len(held) < 2:
+    if not plain or len(held) < 2 or not any(held):
         return ""
     # Workers answer several tasks; the fields of records would be the same in all of them.
     return "a task's labels by worker in each entry" if _by_worker(held) else ""

@@ -1,7 +1,7 @@
 """Prodigy's annotations as JSONL: one file, several, or a folder with a file for each annotator."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,8 @@ TASK, INPUT = "_task_hash", "_input_hash"
 ANNOTATORS = ("_annotator_id", "_session_id")
 UNNAMED = re.compile(r"(.*-)?\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
 """A session that nobody named: the time at which it began."""
-REGIONS = ("spans", "relations", "audio_spans", "image_spans")
+REGIONS = ("spans", "relations", "audio_spans", "image_spans", "tokens")
+"""Keys of tasks in which parts are marked."""
 KNOWN = ("accept", "reject", "ignore")
 LABEL = "label"
 ACCEPTED = "accepted"
@@ -65,7 +66,7 @@ def read(source: Source, task: Task | None) -> Export:
             rejected += _is_choice(record) and record["answer"] == "reject"
             meta = record.get("meta")
             study.describe(item, meta if isinstance(meta, Mapping) else {})
-            _gather(given, item, rater or (name if folder else NOBODY), record, place)
+            _gather(study, given, item, rater or (name if folder else NOBODY), record, place)
     for (item, rater, _), said in given.items():
         study.add(item, rater, said.answers.items(), place=said.place, status=said.status)
     if nameless and not folder:
@@ -88,16 +89,18 @@ def _annotator(record: Mapping[str, Any]) -> str:
 
 
 def _is_choice(record: Mapping[str, Any]) -> bool:
-    return isinstance(record.get("options"), Sequence) or record.get("_view_id") == "choice"
+    """Whether options were offered; some data sets keep only the one that was chosen."""
+    return isinstance(record.get("options"), list) or isinstance(record.get("accept"), list)
 
 
 def _gather(
-    given: dict[tuple[object, str, int], _Given], item: object, rater: str,
+    study: Study, given: dict[tuple[object, str, int], _Given], item: object, rater: str,
     record: Mapping[str, Any], place: object,
 ) -> None:  # fmt: skip
     """Add a task to what an annotator said of the item; the same question again is a repeat."""
     question, value = _answer(record)
     if not question:
+        study.regions["spans"] = study.regions.get("spans", 0) + 1
         return
     repeat = 0
     while (key := (item, rater, repeat)) in given and question in given[key].answers:
@@ -118,10 +121,10 @@ def _answer(record: Mapping[str, Any]) -> tuple[str, Value | None]:
     if _is_choice(record):
         chosen = tuple(map(str, record.get("accept") or ()))
         return LABEL, chosen if answer == "accept" else None
-    if any(record.get(key) for key in REGIONS):
-        return "", None
     named = record.get(LABEL)
     question = named if isinstance(named, str) and named else ACCEPTED
+    if question == ACCEPTED and any(key in record for key in REGIONS):
+        return "", None
     return question, {"accept": "yes", "reject": "no"}.get(answer)
 
 

@@ -1,5 +1,7 @@
 """Answers to the questions of an export: what kind of question has them, and cells of labels."""
 
+import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -7,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from assay.data.questions import Column, Control, Kind, written
+from assay.data.task import Label
+from assay.io.multi_select import joined_answers
 
 Value = str | int | float | tuple[str, ...]
 Answers = Mapping[int, Value]
@@ -18,6 +22,8 @@ MOST_GRADES = 21
 """Different whole numbers that are still grades: those of a scale from -10 to 10."""
 MOST_NAMES = 50
 """Different texts that are still classes."""
+MOST_FEW = 6
+"""So many options are few, however rarely they are chosen."""
 REPEATED = 2
 """How often classes are used at least, on average: what is written once is a text."""
 
@@ -49,6 +55,18 @@ def told_controls(
     }  # fmt: skip
 
 
+def split_answers(answers: dict[int, Value]) -> None:
+    """Make tuples of options of texts that hold several, with a sign between them, in place."""
+    words = {value for value in answers.values() if isinstance(value, str)}
+    found = joined_answers(sorted(words), Label(name="answers", classes=()))
+    if found is None or found.votes:
+        return
+    for row, value in answers.items():
+        if isinstance(value, str):
+            parts = [part.strip() for part in value.split(found.separator)]
+            answers[row] = tuple(part for part in parts if part)
+
+
 def _told(control: Control, values: Sequence[Value]) -> Control:
     """Complete a question by its answers."""
     kind = control.kind or _kind(values)
@@ -68,7 +86,12 @@ def _kind(values: Sequence[Value]) -> Kind:
     """Say what kind of question has such answers."""
     lists = [value for value in values if isinstance(value, tuple)]
     if lists:
-        return "choices" if any(len(value) > 1 for value in lists) else "choice"
+        several = any(len(value) > 1 for value in lists)
+        uses = Counter(part for value in values for part in chosen(value))
+        named = len(uses) <= MOST_NAMES and (
+            len(uses) * REPEATED <= uses.total() or len(uses) <= REPEATED * MOST_FEW
+        )
+        return "text" if several and not named else "choices" if several else "choice"
     numbers = [value for value in values if not isinstance(value, str)]
     if len(numbers) == len(values):
         grades = {float(n) for n in numbers if isinstance(n, int | float)}
@@ -106,6 +129,24 @@ def cells_of(column: Column, answers: Answers, silent: NDArray[np.bool_], rows: 
 def chosen(value: Value) -> Sequence[str]:
     """Return the options of an answer to a choice of several."""
     return value if isinstance(value, tuple) else (written(value),)
+
+
+def one_or_several(cell: str) -> Value:
+    """Return what a cell holds: a word, or the options of a list that is written as JSON.
+
+    Examples
+    --------
+    >>> one_or_several('["calm", "sad"]'), one_or_several("calm")
+    (('calm', 'sad'), 'calm')
+    """
+    if cell.startswith("[") and cell.endswith("]"):
+        try:
+            held = json.loads(cell)
+        except ValueError:
+            return cell
+        if isinstance(held, list) and all(isinstance(one, str | int) for one in held):
+            return tuple(map(str, held))
+    return cell
 
 
 def one_class(value: Value) -> str:

@@ -19,7 +19,14 @@ from assay.data.questions import (
 )
 from assay.data.task import Task
 from assay.data.task_files import load_task
-from assay.io.annotation_answers import MODEL, cells_of, chosen, one_class, told_controls
+from assay.io.annotation_answers import (
+    MODEL,
+    cells_of,
+    chosen,
+    one_class,
+    split_answers,
+    told_controls,
+)
 from assay.io.annotation_gates import Mask, open_to, with_found_gates
 from assay.io.formats.format import Export
 from assay.io.names import RECOGNISED, bare, squash
@@ -39,9 +46,12 @@ Controls = Mapping[str, Control]
 def export_of(study: "Study", name: str, task: Task | None) -> Export:
     """Make a table with a column for each label, and what is known beside it."""
     rows = len(study.places)
-    scored = [name for name in study.scored if name not in study.said]
-    known = {**study.controls, **{name: _scored_only(name) for name in scored}}
-    said = {**study.said, **{name: {} for name in scored}}
+    for question, answers in study.said.items():
+        if question not in study.controls:
+            split_answers(answers)
+    scored = [key for key in study.scored if key not in study.said]
+    known = {**study.controls, **{key: _scored_only(key) for key in scored}}
+    said = {**study.said, **{key: {} for key in scored}}
     controls = told_controls(said, study.truth.values(), known)
     asked = np.zeros(rows, bool)
     for key, control in controls.items():

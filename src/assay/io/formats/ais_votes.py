@@ -8,6 +8,7 @@ import pandas as pd
 
 from assay._util.errors import Note
 from assay._util.text import counted
+from assay.data.ratings import UNNAMED
 from assay.data.task import Task
 from assay.data.task_files import load_task
 from assay.io.formats.format import Export, Format
@@ -44,12 +45,14 @@ def read(source: Source, task: Task | None) -> Export:
                       for vote in votes)  # fmt: skip
         item = "/".join(row[name] for name in others)
         for n, vote in zip(slots, votes, strict=True):
-            rows.append({"item": item, "rater": f"vote {n}", **{c: row[c] for c in others}, **vote})
+            named = {"item": item, "rater": f"vote {n}", "group": UNNAMED}
+            rows.append(named | {c: row[c] for c in others} | vote)
             lines.append(line)
     notes = [
         Note(
-            "the votes have no names: the first, second, ... vote on an output stand for raters. "
-            "Fit `raters=\"pooled\"`, since these raters are not persons",
+            "the raters have no names: their votes are numbered within each output, and a model "
+            f"gives all of them one confusion (group {UNNAMED}, "
+            "`raters='pooled + item_difficulty'`)",
             code="unnamed-raters", level="note",
         )
     ]  # fmt: skip
@@ -69,10 +72,10 @@ def read(source: Source, task: Task | None) -> Export:
                 code="votes-missing", level="note", numbers={"votes": unseen},
             )
         )  # fmt: skip
-    frame = pd.DataFrame(rows, columns=["item", "rater", *others, *LABELS])
+    frame = pd.DataFrame(rows, columns=["item", "rater", "group", *others, *LABELS])
     return Export(
         table=source.tabled(frame, lines=np.array(lines, object), unit=plain.unit),
-        roles={"item": ("item",), "rater": ("rater",)} | _places(others),
+        roles={"item": ("item",), "rater": ("rater",), "group": ("group",)} | _places(others),
         task=load_task("ais") if task is None else None, notes=tuple(notes),
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ import pandas as pd
 from assay._util.errors import RatingsError
 from assay._util.text import counted
 from assay.data.task import Task
-from assay.io.annotation_answers import Value
+from assay.io.annotation_answers import Value, one_or_several
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
 from assay.io.sources import Source
@@ -17,7 +17,6 @@ UNIT, WORKER, GOLDEN, TRUSTED = "_unit_id", "_worker_id", "_golden", "_trusted_j
 GOLD, REASON, CONFIDENCE = "_gold", "_gold_reason", ":confidence"
 SEVERAL = "\n"
 """What stands between several answers in a cell."""
-MOST_WORDS = 50
 
 
 def detect(source: Source) -> str:
@@ -70,20 +69,20 @@ def read(source: Source, task: Task | None) -> Export:
 
 
 def _questions(frame: pd.DataFrame, named: Sequence[str]) -> list[str]:
-    """Return the columns of questions: those with a column of gold, else those of judgements.
+    """Return the columns of questions: what differs within units was answered, the rest was shown.
 
-    What is the same in all judgements of a unit was shown; what differs was answered.
+    Of these, those with a column of gold, if any have one.
     """
-    columns = [c for c in frame.columns if not c.startswith("_")]
-    golden = [c for c in columns if f"{c}{GOLD}" in frame.columns]
-    if golden or named:
-        return golden or [c for c in columns if c in named]
-    within = frame.groupby(UNIT, sort=False)[columns].nunique().max()
-    return [
-        c for c in columns
-        if within[c] > 1 and frame[c].nunique() <= MOST_WORDS
-        and not c.endswith((GOLD, REASON, CONFIDENCE))
+    columns = [
+        c for c in frame.columns
+        if not c.startswith("_") and not c.endswith((GOLD, REASON, CONFIDENCE))
     ]  # fmt: skip
+    if named and (found := [c for c in columns if c in named]):
+        return found
+    within = frame.groupby(UNIT, sort=False)[columns].nunique().max()
+    answered = [c for c in columns if within[c] > 1]
+    golden = [c for c in columns if f"{c}{GOLD}" in frame.columns]
+    return [c for c in answered if c in golden] or answered or golden
 
 
 def _of(column: str, questions: Sequence[str]) -> bool:
@@ -92,6 +91,9 @@ def _of(column: str, questions: Sequence[str]) -> bool:
 
 
 def _answer(cell: str, several: bool) -> Value:
+    listed = one_or_several(cell.strip())
+    if isinstance(listed, tuple):
+        return listed
     parts = tuple(part.strip() for part in cell.split(SEVERAL) if part.strip())
     return parts if several else cell.strip()
 

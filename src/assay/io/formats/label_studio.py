@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from assay._util.text import counted, listed
+from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.annotation_answers import MODEL, Value
 from assay.io.annotations import SUBMITTED, Study

@@ -6,7 +6,7 @@ from typing import Any
 
 from assay._util.text import counted
 from assay.data.task import Task
-from assay.io.annotation_answers import Value
+from assay.io.annotation_answers import Value, one_or_several
 from assay.io.annotations import SUBMITTED, Study
 from assay.io.formats.format import Export, Format
 from assay.io.names import RECOGNISED, bare, squash
@@ -21,8 +21,6 @@ TRUE, FALSE = ("true", "on"), ("false", "")
 WITHDRAWN = ("rejected", "returned", "abandoned")
 ITEM_NAMES = {squash(name) for name in RECOGNISED["item"]}
 """Names of inputs that name the item, squashed."""
-BETWEEN = "|"
-"""What stands between the boxes that were ticked, in forms without elements."""
 
 
 def detect(source: Source) -> str:
@@ -42,7 +40,7 @@ def read(source: Source, task: Task | None) -> Export:
     inputs = [name for name in frame.columns if name.startswith(INPUT)]
     fields = _fields([n for n in frame.columns if n.startswith(ANSWER) and n != PACKED], frame)
     named = next((name for name in inputs if bare(name) in ITEM_NAMES), "")
-    items = _items(frame[[HIT, *inputs]].to_dict("records"), inputs)
+    items = _items(frame[[HIT, WORKER, *inputs]].to_dict("records"), inputs)
     rejected = 0
     for place, row in zip(table.lines, frame.to_dict("records"), strict=True):
         if not row[HIT] or not row[WORKER]:
@@ -57,7 +55,7 @@ def read(source: Source, task: Task | None) -> Export:
             item, row[WORKER], answers, place=place, seconds=_number(row.get(SECONDS)),
             status="rejected" if withdrawn else SUBMITTED if answers else "skipped",
         )  # fmt: skip
-    if not named and len(set(items.values())) < len(items):
+    if not named and len(set(items.values())) < len(items) and inputs:
         study.note(
             f"{len(items)} HITs show {len(set(items.values()))} different inputs: HITs of the same "
             "input are one item",
@@ -73,12 +71,18 @@ def read(source: Source, task: Task | None) -> Export:
 
 
 def _items(rows: Sequence[Mapping[Any, str]], inputs: Sequence[str]) -> dict[str, str]:
-    """Return the item of each HIT: the first HIT that shows the same input."""
+    """Return the item of each HIT: the first HIT that shows the same input.
+
+    Where a worker did two such HITs, something else tells them apart, and each HIT is an item.
+    """
     first: dict[tuple[str, ...], str] = {}
     found: dict[str, str] = {}
+    done: dict[tuple[str, str], str] = {}
     for row in rows:
         shown = tuple(row[name] for name in inputs) if inputs else (row[HIT],)
-        found.setdefault(row[HIT], first.setdefault(shown, row[HIT]))
+        item = found.setdefault(row[HIT], first.setdefault(shown, row[HIT]))
+        if done.setdefault((item, row[WORKER]), row[HIT]) != row[HIT]:
+            return {row[HIT]: row[HIT] for row in rows}
     return found
 
 
@@ -110,7 +114,7 @@ def _answers(row: Mapping[Any, str], fields: Fields) -> Iterator[tuple[str, Valu
         if "" in options:
             cell = row[options[""]].strip()
             if cell and cell != "{}":
-                yield name, tuple(cell.split(BETWEEN)) if BETWEEN in cell else cell
+                yield name, one_or_several(cell)
             continue
         cells = {option: row[column].strip().lower() for option, column in options.items()}
         if any(cells.values()):

@@ -30,6 +30,9 @@ FORMAT_NOTES = {
         "option."
     ),
     "questions-not-read": "Questions without classes, such as texts, are not read.",
+    "ratings-withdrawn": (
+        "Ratings that were cancelled, discarded, left as drafts or left empty are abstentions."
+    ),
     "regions-not-read": "Results about parts of an item, such as spans or boxes, are not read.",
     "rejected-tasks": "Tasks that were rejected are abstentions.",
     "repeated-annotations": "A rater rated an item more than once. These are repeated ratings.",

@@ -17,6 +17,8 @@ Answers = Mapping[int, Value]
 """Answers to a question, by the number of the rating."""
 PERSON, MODEL = "person", "llm"
 """Groups of raters."""
+SUBMITTED = "submitted"
+"""The status of a rating that counts; all others are withdrawn."""
 NO, YES = "no", "yes"
 MOST_GRADES = 21
 """Different whole numbers that are still grades: those of a scale from -10 to 10."""

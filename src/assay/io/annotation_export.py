@@ -1,5 +1,6 @@
 """From the gathered answers of an export to a table of labels, a task and known truth."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from assay.data.task import Task
 from assay.data.task_files import load_task
 from assay.io.annotation_answers import (
     MODEL,
+    SUBMITTED,
     cells_of,
     chosen,
     one_class,
@@ -68,6 +70,7 @@ def export_of(study: "Study", name: str, task: Task | None) -> Export:
         made: Task | None = _task(name, controls, columns)
     else:
         made = None
+    _note_withdrawn(study)
     _note_texts(study, controls)
     if task is None:
         _note_gates(study, controls, columns)
@@ -80,9 +83,8 @@ def export_of(study: "Study", name: str, task: Task | None) -> Export:
     options |= _truth(study, columns, own["item"]) | _repeats(study)
     reserved = _add_data(study, frame)
     table = study.source.tabled(frame, lines=np.array(study.places, object), unit=study.unit)
-    used = [role for role in own if role != "status"]
     return Export(
-        table=table, roles={role: (own[role],) for role in used}, options=options,
+        table=table, roles={role: (column,) for role, column in own.items()}, options=options,
         reserved=reserved, task=made, notes=tuple(study.notes),
     )  # fmt: skip
 
@@ -175,6 +177,18 @@ def _task(name: str, controls: Controls, columns: Sequence[Column]) -> Task:
     return task_of(name, controls, columns)
 
 
+def _note_withdrawn(study: "Study") -> None:
+    """Say which ratings were withdrawn, or never given."""
+    words = Counter(word for word in study.rows["status"] if word != SUBMITTED)
+    if words:
+        counts = ", ".join(f"{word} {count}" for word, count in words.most_common())
+        study.note(
+            f"{counted(words.total(), 'rating', 'were')} withdrawn or left empty ({counts}): an "
+            "abstention each",
+            "ratings-withdrawn", ratings=words.total(),
+        )  # fmt: skip
+
+
 def _note_texts(study: "Study", controls: Controls) -> None:
     texts = [name for name, control in controls.items() if control.kind == "text"]
     if texts:
@@ -213,11 +227,10 @@ def _frame(
     taken = {squash(name) for name in cells}
     used = {
         "item": True, "rater": True, "group": MODEL in study.rows["group"],
-        "status": len(set(study.rows["status"])) > 1,
         "seconds": any(cell is not None for cell in study.rows["seconds"]),
     }  # fmt: skip
     own = {
-        role: f"annotation.{role}" if squash(role) in taken or role == "status" else role
+        role: f"annotation.{role}" if squash(role) in taken else role
         for role, needed in used.items()
         if needed
     }

@@ -15,15 +15,16 @@ from assay._util.errors import Note, Problem, RatingsError
 from assay._util.text import listed
 from assay.data.questions import Control
 from assay.data.task import Task
-from assay.io.annotation_answers import PERSON, Value
+from assay.io.annotation_answers import PERSON, SUBMITTED, Value
 from assay.io.annotation_export import export_of
 from assay.io.formats.format import Export
 from assay.io.sources import Source
 from assay.io.tables import where_lines
 
-SUBMITTED = "submitted"
 LONGEST = 100
 """Characters of a cell of the item's data that is kept: a name or a number, no text to be read."""
+NESTED = ("[", "{")
+"""How cells begin that hold several values."""
 OWN = ("item", "rater", "group", "status", "seconds")
 
 
@@ -110,7 +111,7 @@ class Study:
         """Keep what an export says of an item beside its texts: names and numbers."""
         for key, cell in data.items():
             if isinstance(cell, bool | int | float) or (
-                isinstance(cell, str) and len(cell) <= LONGEST
+                isinstance(cell, str) and len(cell) <= LONGEST and not cell.startswith(NESTED)
             ):
                 self.data.setdefault(str(key), {})[str(item)] = cell
 

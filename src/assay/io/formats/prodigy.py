@@ -8,8 +8,8 @@ from typing import Any
 
 from assay._util.text import counted
 from assay.data.task import Task
-from assay.io.annotation_answers import Value
-from assay.io.annotations import SUBMITTED, Study
+from assay.io.annotation_answers import SUBMITTED, Value
+from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
 from assay.io.sources import Source, members_of
 

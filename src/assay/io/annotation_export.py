@@ -85,8 +85,16 @@ def export_of(study: "Study", name: str, task: Task | None) -> Export:
     table = study.source.tabled(frame, lines=np.array(study.places, object), unit=study.unit)
     return Export(
         table=table, roles={role: (column,) for role, column in own.items()}, options=options,
-        reserved=reserved, task=made, notes=tuple(study.notes),
+        reserved=reserved, task=made, reason=_reason(columns), notes=tuple(study.notes),
     )  # fmt: skip
+
+
+def _reason(columns: Sequence[Column]) -> str:
+    """Say why the task is as it is."""
+    if len(columns) == 1 and not columns[0].option:
+        return f"{columns[0].control} is the one question with classes"
+    questions = list(dict.fromkeys(column.control for column in columns))
+    return f"its labels are the questions of the export ({listed(questions)})"
 
 
 def _scored_only(name: str) -> Control:

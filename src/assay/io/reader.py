@@ -14,6 +14,7 @@ from assay.io.answers import LabelsArg
 from assay.io.arguments import Arguments, GroupArg, WordsArg
 from assay.io.columns import ColumnArg, PerLabel
 from assay.io.formats import Export, read_export, without_named
+from assay.io.option_tables import with_options
 from assay.io.replicates import BY_ROW
 from assay.io.reshaping import reshape
 from assay.io.sources import open_source
@@ -193,6 +194,11 @@ def read_ratings(
     export = found or Export(table=opened.plain_table("" if named is None else named.name))
     given = given.with_known(export.options)
     base, chosen = choose_task(named, export, given)
+    if named is None and found is None:
+        split = with_options(export, base, given)
+        if split is not None:
+            export, given = split, replace(given, labels=None).with_known(split.options)
+            base, chosen = choose_task(named, export, given)
     shaped = reshape(export, base, given)
     if "rater" in shaped.roles and given.rater == BY_ROW:
         given = replace(given, rater=None)

@@ -16,6 +16,8 @@ NAMES = ("email", "username", "id")
 """What names a rater where ``completed_by`` has several fields."""
 CHOSEN = ("choices", "rating", "number", "taxonomy", "pairwise", "text", "datetime", "ranker")
 """Answers to a task as a whole; all other results are about regions of it."""
+PARTS = frozenset({"start", "end", "x", "points", "rle"})
+"""Keys of a value that speaks of a part of what is shown."""
 GRADES = ("rating", "number")
 
 
@@ -57,11 +59,11 @@ def _add_task(study: Study, found: Mapping[str, Any], place: int) -> None:
         item = place
     else:
         item = found.get("id", found.get("inner_id"))
-    if isinstance(found.get("data"), Mapping):
+    if isinstance(found.get("data"), dict):
         study.describe(item, found["data"])
     made: list[Any] = next((found[key] for key in MADE if isinstance(found.get(key), list)), [])
     for annotation in made:
-        if not isinstance(annotation, Mapping) or not isinstance(annotation.get("result"), list):
+        if not isinstance(annotation, dict) or not isinstance(annotation.get("result"), list):
             study.fault("{n} annotation{s} without a list `result`", item)
             continue
         answers = list(_answers(study, annotation["result"], item))
@@ -70,7 +72,7 @@ def _add_task(study: Study, found: Mapping[str, Any], place: int) -> None:
             continue
         _add_annotation(study, item, annotation, answers)
     for prediction in found.get("predictions") or ():
-        if isinstance(prediction, Mapping) and isinstance(prediction.get("result"), list):
+        if isinstance(prediction, dict) and isinstance(prediction.get("result"), list):
             _add_prediction(study, item, prediction)
 
 
@@ -99,7 +101,7 @@ def _add_prediction(study: Study, item: object, prediction: Mapping[str, Any]) -
     scores = {
         str(result.get("from_name")): number
         for result in prediction["result"]
-        if isinstance(result, Mapping) and (number := _number(result.get("score"))) is not None
+        if isinstance(result, dict) and (number := _number(result.get("score"))) is not None
     }
     whole = _number(prediction.get("score"))
     names = {name for name, _ in answers}
@@ -113,13 +115,13 @@ def _add_prediction(study: Study, item: object, prediction: Mapping[str, Any]) -
 def _answers(study: Study, results: list[Any], item: object) -> Iterator[tuple[str, Value]]:
     """Return the answers of an annotation by control; what marks regions is counted."""
     for result in results:
-        if not isinstance(result, Mapping):
+        if not isinstance(result, dict):
             study.fault("{n} result{s} that are no objects", item)
             continue
         kind, value = result.get("type"), result.get("value")
         if kind == "relation" or not result.get("from_name"):
             continue
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             study.fault("{n} result{s} without `value`", item)
             continue
         name = str(result["from_name"])
@@ -133,7 +135,7 @@ def _answers(study: Study, results: list[Any], item: object) -> Iterator[tuple[s
 
 def _is_region(value: Mapping[str, Any]) -> bool:
     """Whether a result speaks of a part of what is shown: a span, a box, a time."""
-    return any(key in value for key in ("start", "x", "end", "points", "rle"))
+    return not PARTS.isdisjoint(value)
 
 
 def _answer(kind: object, value: Mapping[str, Any]) -> Value | None:
@@ -154,7 +156,7 @@ def _answer(kind: object, value: Mapping[str, Any]) -> Value | None:
 
 def _rater(found: object) -> str | None:
     """Return the name of who annotated: a number, or a field of an object."""
-    if isinstance(found, Mapping):
+    if isinstance(found, dict):
         return next((str(found[key]) for key in NAMES if found.get(key) not in (None, "")), None)
     return None if found is None else str(found)
 

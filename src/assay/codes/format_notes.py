@@ -13,7 +13,8 @@ FORMAT_NOTES = {
         "there. A task file with another `asked_if` changes that."
     ),
     "gold-of-several": "Gold answers that allow several classes are not used as known truth.",
-    "hits-are-items": "HITs that show the same input are one item.",
+    "hits-are-items": "Screens that show the same input are one item.",
+    "hits-of-several": "A HIT shows several items, whose inputs and answers are numbered alike.",
     "labels-left-out": (
         "The labels have too many combinations, so the rarest were left out. Name the labels that "
         "you need in a task file."

@@ -237,8 +237,9 @@ def _frame(
         "item": True, "rater": True, "group": MODEL in study.rows["group"],
         "seconds": any(cell is not None for cell in study.rows["seconds"]),
     }  # fmt: skip
+    names = {role: role for role in used} | {"item": study.item}
     own = {
-        role: f"annotation.{role}" if squash(role) in taken else role
+        role: f"annotation.{role}" if squash(names[role]) in taken else names[role]
         for role, needed in used.items()
         if needed
     }

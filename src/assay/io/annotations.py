@@ -38,12 +38,15 @@ class Study:
         Names the file in messages.
     unit : str
         What ``place`` counts: a ``task``, a ``record``, a ``line``.
+    item : str
+        What the export calls what names an item, as tables of truth may do, too.
     controls : mapping of str to Control
         What the tool's own settings say of its questions, where they are known.
     """
 
     source: Source
     unit: str
+    item: str = "item"
     controls: Mapping[str, Control] = field(default_factory=dict)
     places: list[Any] = field(default_factory=list)
     rows: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in OWN})

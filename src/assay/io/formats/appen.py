@@ -46,7 +46,7 @@ def read(source: Source, task: Task | None) -> Export:
         )
     table = source.plain_table()
     questions = _questions(table.frame, () if task is None else task.label_names)
-    study = Study(source=source, unit="line")
+    study = Study(source=source, unit="line", item=UNIT)
     several = {q for q in questions if table.frame[q].str.contains(SEVERAL).any()}
     beside = [c for c in table.frame.columns if not c.startswith("_") and not _of(c, questions)]
     either: set[tuple[str, str]] = set()

@@ -26,7 +26,7 @@ def detect(source: Source) -> str:
 
 def read(source: Source, task: Task | None) -> Export:
     """Read every question as a label, and the agents of suggestions as raters."""
-    study = Study(source=source, unit="record")
+    study = Study(source=source, unit="record", item="id")
     told = False
     for place, record in source.each():
         item = first_of(record, "id", "external_id", "_server_id", otherwise=place)

@@ -30,7 +30,7 @@ def detect(source: Source) -> str:
 
 def read(source: Source, task: Task | None) -> Export:
     """Read every question as a label, and the agents of suggestions as raters."""
-    study = Study(source=source, unit="record")
+    study = Study(source=source, unit="record", item="id")
     answered = [c.removesuffix(USERS) for c in source.columns if c.endswith(USERS)]
     suggested = [c.removesuffix(SUGGESTION) for c in source.columns if c.endswith(SUGGESTION)]
     names = dict.fromkeys([*answered, *suggested])

@@ -33,7 +33,7 @@ def detect(source: Source) -> str:
 
 def read(source: Source, task: Task | None) -> Export:
     """Read each file as a rater; a text without a label is one that was not rated."""
-    study = Study(source=source, unit="line")
+    study = Study(source=source, unit="line", item="id")
     folder = source.kind == "folder"
     empty = 0
     for one in members_of(source):

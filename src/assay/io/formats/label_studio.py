@@ -34,7 +34,7 @@ def detect(source: Source) -> str:
 
 def read(source: Source, task: Task | None) -> Export:
     """Read controls as labels, cancelled annotations as abstentions, predictions as raters."""
-    study = Study(source=source, unit="task")
+    study = Study(source=source, unit="task", item="id")
     drafts = 0
     for place, found in source.each():
         drafts += len(found.get("drafts") or ())

@@ -31,7 +31,7 @@ def read(source: Source, task: Task | None) -> Export:
     rows = [row for _, row in source.each()]
     controls = _controls(source, rows, () if task is None else task.label_names)
     places = _places(source, len(rows))
-    study = Study(source=source, unit="line" if source.kind == "table" else "row")
+    study = Study(source=source, unit="line" if source.kind == "table" else "row", item="id")
     others = [key for key in _keys(rows) if key not in (*OWN, *controls)]
     for place, row in zip(places, rows, strict=True):
         _add(study, row, place, controls, others)

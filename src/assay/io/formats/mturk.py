@@ -1,7 +1,9 @@
 """Mechanical Turk's batch results: a row for each assignment, with columns Input.* and Answer.*."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from assay._util.text import counted
@@ -19,6 +21,8 @@ PACKED = "Answer.taskAnswers"
 SECONDS = "WorkTimeInSeconds"
 TRUE, FALSE = ("true", "on"), ("false", "")
 WITHDRAWN = ("rejected", "returned", "abandoned")
+NUMBERED = re.compile(r"(?P<name>.*?)[_. -]?(?P<number>\d+)")
+FEWEST_SCREENS = 2
 ITEM_NAMES = {squash(name) for name in RECOGNISED["item"]}
 """Names of inputs that name the item, squashed."""
 
@@ -32,35 +36,45 @@ def detect(source: Source) -> str:
     return f"columns {HIT}, {WORKER} and {answers[0]}" if answers else ""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Screen:
+    """What a worker saw: a HIT, or one of several items of a HIT, with the columns about it."""
+
+    number: str
+    inputs: Mapping[str, str]
+    fields: "Fields"
+
+
 def read(source: Source, task: Task | None) -> Export:
-    """Read each field of the form as a label; boxes that can be ticked are options of one."""
+    """Read each field of the form as a label; boxes that can be ticked are options of one.
+
+    Where inputs and answers are numbered alike, a HIT shows several items.
+    """
     table = source.plain_table()
-    frame = table.frame
+    rows = table.frame.to_dict("records")
     study = Study(source=source, unit="line")
-    inputs = [name for name in frame.columns if name.startswith(INPUT)]
-    fields = _fields([n for n in frame.columns if n.startswith(ANSWER) and n != PACKED], frame)
-    named = next((name for name in inputs if bare(name) in ITEM_NAMES), "")
-    items = _items(frame[[HIT, WORKER, *inputs]].to_dict("records"), inputs)
+    screens = _screens(list(map(str, table.frame.columns)), table.frame)
+    items = _items(rows, screens)
+    named = next((n for n in screens[0].inputs if bare(f"{INPUT}{n}") in ITEM_NAMES), "")
+    study.item = named or "item"
     rejected = 0
-    for place, row in zip(table.lines, frame.to_dict("records"), strict=True):
+    for place, row in zip(table.lines, rows, strict=True):
         if not row[HIT] or not row[WORKER]:
             study.fault("{n} row{s} without HITId or WorkerId", place)
             continue
-        item = row[named] if named and row[named] else items[row[HIT]]
-        study.describe(item, {name.removeprefix(INPUT): row[name] for name in inputs if row[name]})
         withdrawn = str(row.get(STATUS, "")).lower() in WITHDRAWN
         rejected += withdrawn
-        answers = [*_answers(row, fields), *_packed(study, row.get(PACKED), place)]
-        study.add(
-            item, row[WORKER], answers, place=place, seconds=_number(row.get(SECONDS)),
-            status="rejected" if withdrawn else SUBMITTED if answers else "skipped",
-        )  # fmt: skip
-    if not named and len(set(items.values())) < len(items) and inputs:
-        study.note(
-            f"{len(items)} HITs show {len(set(items.values()))} different inputs: HITs of the same "
-            "input are one item",
-            "hits-are-items", hits=len(items),
-        )  # fmt: skip
+        for screen in screens:
+            item = row.get(screen.inputs.get(named, ""), "") or items[row[HIT], screen.number]
+            told = {name: row[column] for name, column in screen.inputs.items() if row[column]}
+            study.describe(item, told)
+            answers = [*_answers(row, screen.fields), *_packed(study, row.get(PACKED), place)]
+            study.add(
+                item, row[WORKER], answers, place=place,
+                seconds=_number(row.get(SECONDS)) if len(screens) == 1 else None,
+                status="rejected" if withdrawn else SUBMITTED if answers else "skipped",
+            )  # fmt: skip
+    _note_items(study, {} if named else items, screens)
     if rejected:
         study.note(
             f"{counted(rejected, 'assignment', 'were')} rejected by the requester: an abstention "
@@ -70,20 +84,82 @@ def read(source: Source, task: Task | None) -> Export:
     return study.export("mturk", task)
 
 
-def _items(rows: Sequence[Mapping[Any, str]], inputs: Sequence[str]) -> dict[str, str]:
-    """Return the item of each HIT: the first HIT that shows the same input.
+def _screens(columns: Sequence[str], frame: Any) -> list[_Screen]:
+    """Return what a HIT shows: one screen, or one for each number that inputs and answers have."""
+    inputs = [name for name in columns if name.startswith(INPUT)]
+    answers = [name for name in columns if name.startswith(ANSWER) and name != PACKED]
+    shown, asked = _numbered(inputs, INPUT), _numbered(answers, ANSWER)
+    numbers = [number for number in asked if number in shown]
+    if len(numbers) < FEWEST_SCREENS or len(numbers) < len(asked):
+        whole = {name.removeprefix(INPUT): name for name in inputs}
+        return [_Screen(number="", inputs=whole, fields=_fields(answers, frame))]
+    return [
+        _Screen(
+            number=number, inputs=shown[number],
+            fields={
+                name: found for column in asked[number].values()
+                for field, found in _fields([column], frame).items()
+                for name in [_without_number(field)]
+            },
+        )
+        for number in sorted(numbers, key=int)
+    ]  # fmt: skip
 
-    Where a worker did two such HITs, something else tells them apart, and each HIT is an item.
+
+def _numbered(columns: Sequence[str], start: str) -> dict[str, dict[str, str]]:
+    """Return the columns whose names end in a number, by number and name without it."""
+    found: dict[str, dict[str, str]] = {}
+    for column in columns:
+        match = NUMBERED.fullmatch(column.removeprefix(start))
+        if match:
+            found.setdefault(match["number"], {})[match["name"]] = column
+    return found
+
+
+def _without_number(name: str) -> str:
+    match = NUMBERED.fullmatch(name)
+    return match["name"] if match else name
+
+
+Items = dict[tuple[str, str], str]
+"""By HIT and number of the screen, the item."""
+
+
+def _items(rows: Sequence[Mapping[Any, str]], screens: Sequence[_Screen]) -> Items:
+    """Return the item of each screen: the first that shows the same.
+
+    Where a worker saw two screens of the same, something else tells them apart, and each screen
+    is an item.
     """
     first: dict[tuple[str, ...], str] = {}
-    found: dict[str, str] = {}
-    done: dict[tuple[str, str], str] = {}
+    found: Items = {}
+    own: Items = {}
+    seen: dict[tuple[str, str], tuple[str, str]] = {}
+    alone = True
     for row in rows:
-        shown = tuple(row[name] for name in inputs) if inputs else (row[HIT],)
-        item = found.setdefault(row[HIT], first.setdefault(shown, row[HIT]))
-        if done.setdefault((item, row[WORKER]), row[HIT]) != row[HIT]:
-            return {row[HIT]: row[HIT] for row in rows}
-    return found
+        for one in screens:
+            key = (row[HIT], one.number)
+            own[key] = f"{row[HIT]}/{one.number}" if one.number else row[HIT]
+            shown = tuple(row[name] for name in one.inputs.values()) or (own[key],)
+            item = found.setdefault(key, first.setdefault(shown, own[key]))
+            alone &= seen.setdefault((item, row[WORKER]), key) == key
+    return found if alone else own
+
+
+def _note_items(study: Study, items: Items, screens: Sequence[_Screen]) -> None:
+    """Say what was taken for an item."""
+    if len(screens) > 1:
+        study.note(
+            f"a HIT shows {len(screens)} items, as inputs and answers are numbered alike",
+            "hits-of-several", items=len(screens),
+        )  # fmt: skip
+    distinct = len(set(items.values()))
+    if distinct < len(items):
+        study.note(
+            f"{len(items)} screens show {distinct} different inputs: screens of the same input are "
+            "one item",
+            "hits-are-items", screens=len(items),
+        )  # fmt: skip
 
 
 Fields = dict[str, dict[str, str]]

@@ -36,7 +36,7 @@ def _by_worker(held: list[Mapping[str, object]]) -> bool:
 
 def read(source: Source, task: Task | None) -> Export:
     """Read each worker as a rater of each task."""
-    study = Study(source=source, unit="task")
+    study = Study(source=source, unit="task", item="task")
     for _, record in source.each():
         for item, said in record.items():
             if not isinstance(said, Mapping):

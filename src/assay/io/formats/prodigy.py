@@ -48,7 +48,7 @@ class _Given:
 
 def read(source: Source, task: Task | None) -> Export:
     """Read choices, and accepted or rejected labels; what was ignored is an abstention."""
-    study = Study(source=source, unit="line")
+    study = Study(source=source, unit="line", item=TASK)
     given: dict[tuple[object, str, int], _Given] = {}
     folder = source.kind == "folder"
     nameless = rejected = 0

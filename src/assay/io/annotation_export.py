@@ -133,7 +133,7 @@ def _cells(
                 study.note(
                     f"{counted(total, 'rating', 'choose')} none of the options of {name}: each of "
                     "its labels is no there",
-                    "nothing-chosen", ratings=total,
+                    code="nothing-chosen", ratings=total,
                 )  # fmt: skip
     nobody = np.zeros(rows, bool)
     return {
@@ -171,7 +171,7 @@ def _fitting(
             f"{counted(len(columns), 'label', 'are')} too many to be modelled together, so that "
             f"the rarest are left out: {listed(left)}. A task file that names other labels reads "
             "these",
-            "labels-left-out", labels=len(left),
+            code="labels-left-out", labels=len(left),
         )  # fmt: skip
     return kept
 
@@ -193,7 +193,7 @@ def _note_withdrawn(study: "Study") -> None:
         study.note(
             f"{counted(words.total(), 'rating', 'were')} withdrawn or left empty ({counts}): an "
             "abstention each",
-            "ratings-withdrawn", ratings=words.total(),
+            code="ratings-withdrawn", ratings=words.total(),
         )  # fmt: skip
 
 
@@ -203,7 +203,7 @@ def _note_texts(study: "Study", controls: Controls) -> None:
         study.note(
             f"{listed(texts)} {'has' if len(texts) == 1 else 'have'} no classes (texts, regions or "
             "measures): not read",
-            "questions-not-read", questions=len(texts),
+            code="questions-not-read", questions=len(texts),
         )  # fmt: skip
 
 
@@ -213,7 +213,7 @@ def _note_gates(study: "Study", controls: Controls, columns: Sequence[Column]) -
             gate = gate_text(control.gates, columns, controls)
             study.note(
                 f"{control.name} is answered only where {gate}: it is read as asked only there",
-                "gate-found",
+                code="gate-found",
             )
 
 
@@ -224,7 +224,7 @@ def _note_choices(study: "Study", controls: Controls, columns: Sequence[Column])
             study.note(
                 f"several options of {control.name} can be chosen: each is a label of no and yes "
                 f"({listed(own)})",
-                "options-are-labels", labels=len(own),
+                code="options-are-labels", labels=len(own),
             )  # fmt: skip
 
 
@@ -275,7 +275,7 @@ def _confidences(
         if not (column.option or control.kind == "number" or len(control.options) == 2):
             study.note(
                 f"the scores of {column.name} are not used: its classes have no order",
-                "scores-not-used",
+                code="scores-not-used",
             )
             continue
         held = _confidence(study, column, numbers)
@@ -284,7 +284,7 @@ def _confidences(
         if np.nanmin(held) < 0 or np.nanmax(held) > 1:
             study.note(
                 f"the scores of {column.name} are not used: they are not from 0 to 1",
-                "scores-not-used",
+                code="scores-not-used",
             )
             continue
         frame[f"{column.name}_confidence"] = held
@@ -304,7 +304,7 @@ def _scores(study: "Study", columns: Sequence[Column], frame: pd.DataFrame) -> d
         if np.nanmin(held) < 0 or np.nanmax(held) > 1:
             study.note(
                 f"the scores of {column.name} are not used: they are not from 0 to 1",
-                "scores-not-used",
+                code="scores-not-used",
             )
             continue
         frame[f"{column.name}_score"] = held
@@ -354,7 +354,7 @@ def _repeats(study: "Study") -> dict[str, Any]:
     study.note(
         f"{counted(repeats, 'rating', 'repeat')} an earlier one of the same rater and item: they "
         "are read as repeated ratings, in the order of the file",
-        "repeated-annotations", ratings=repeats,
+        code="repeated-annotations", ratings=repeats,
     )  # fmt: skip
     return {"replicate": "row"}
 

@@ -122,7 +122,7 @@ class Study:
         """Report something that is not as the tool writes it; ``what`` goes on after a number."""
         self.broken.setdefault(what, []).append(place)
 
-    def note(self, text: str, code: str, **numbers: float) -> None:
+    def note(self, text: str, *, code: str, **numbers: float) -> None:
         """Add a note on what was decided, or what the format loses."""
         self.notes.append(Note(text, code=code, level="note", numbers=numbers))
 
@@ -169,7 +169,7 @@ class Study:
         if self.regions:
             self.note(
                 f"results about parts of items are not read: {listed(sorted(self.regions))}",
-                "regions-not-read", results=sum(self.regions.values()),
+                code="regions-not-read", results=sum(self.regions.values()),
             )  # fmt: skip
 
     def export(self, name: str, task: Task | None) -> Export:

@@ -221,8 +221,8 @@ class FrameSource(Source):
     @cached_property
     def first(self) -> Sequence[Mapping[str, Any]]:
         """The first rows."""
-        rows = self.frame.head(FIRST_RECORDS)
-        return [{str(key): cell for key, cell in row.items()} for row in rows.to_dict("records")]
+        rows = self.frame.head(FIRST_RECORDS).itertuples(index=False, name=None)
+        return [dict(zip(self.columns, row, strict=True)) for row in rows]
 
     def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Return the rows with their numbers."""

@@ -121,13 +121,13 @@ def _note(study: Study, either: int, tainted: int) -> None:
         study.note(
             f"{counted(either, 'gold answer', 'allow')} several classes: which of them "
             "is true is not known, so that they are no truth",
-            "gold-of-several", answers=either,
+            code="gold-of-several", answers=either,
         )  # fmt: skip
     if tainted:
         study.note(
             f"{counted(tainted, 'judgement', 'are')} of workers that the platform did "
             "not trust: they count as all others do, since reliability is estimated",
-            "untrusted-kept", judgements=tainted,
+            code="untrusted-kept", judgements=tainted,
         )  # fmt: skip
 
 

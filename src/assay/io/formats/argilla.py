@@ -41,7 +41,7 @@ def read(source: Source, task: Task | None) -> Export:
         study.note(
             "this format does not say which responses are drafts or were discarded: all count. "
             "The data set as Parquet (`to_datasets`) has their status",
-            "status-lost",
+            code="status-lost",
         )
     return study.export("argilla", task)
 

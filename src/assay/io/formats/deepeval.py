@@ -51,7 +51,7 @@ def read(source: Source, task: Task | None) -> Export:
     if failed:
         study.note(
             f"{counted(failed, 'metric')} failed with an error: no answer",
-            "metrics-failed", metrics=failed,
+            code="metrics-failed", metrics=failed,
         )  # fmt: skip
     return study.export("deepeval", task)
 

@@ -55,13 +55,13 @@ def read(source: Source, task: Task | None) -> Export:
         study.note(
             f"{counted(empty, 'text', 'have')} no label in a file: the format does not say whether "
             "none fits or nobody looked, so that these are not ratings",
-            "texts-without-label", texts=empty,
+            code="texts-without-label", texts=empty,
         )  # fmt: skip
     if not folder:
         study.note(
             "one file is one rater: give the folder that has the files of all users, or the zip "
             "file, to compare them",
-            "one-file-one-rater",
+            code="one-file-one-rater",
         )
     return study.export("doccano", task)
 

@@ -56,7 +56,7 @@ def read(source: Source, task: Task | None) -> Export:
     if unscored:
         study.note(
             f"{counted(unscored, 'score', 'are')} missing, as the scorer gave none: no answer",
-            "scores-missing", scores=unscored,
+            code="scores-missing", scores=unscored,
         )  # fmt: skip
     return study.export("inspect", task)
 

@@ -43,12 +43,12 @@ def read(source: Source, task: Task | None) -> Export:
         study.note(
             f"{counted(study.shared, 'prediction', 'have')} one score for several answers: it is "
             "taken for the confidence in each",
-            "shared-score", predictions=study.shared,
+            code="shared-score", predictions=study.shared,
         )  # fmt: skip
     if drafts:
         study.note(
             f"{counted(drafts, 'draft', 'are')} left out: they were never submitted",
-            "drafts-left-out", drafts=drafts,
+            code="drafts-left-out", drafts=drafts,
         )  # fmt: skip
     return study.export("label_studio", task)
 

@@ -38,14 +38,14 @@ def read(source: Source, task: Task | None) -> Export:
     study.note(
         "this format has no skipped annotations, predictions or ground truth: the export as JSON "
         "has them",
-        "format-loses",
+        code="format-loses",
     )
     if others:
         study.note(
             f"{listed(others)} {'is' if len(others) == 1 else 'are'} taken for data of the tasks, "
             f"and {listed(controls)} for {'a label' if len(controls) == 1 else 'labels'}: the "
             "format does not say which is which",
-            "controls-or-data",
+            code="controls-or-data",
         )
     return study.export("label_studio", task)
 

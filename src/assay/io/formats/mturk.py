@@ -65,8 +65,8 @@ def read(source: Source, task: Task | None) -> Export:
         withdrawn = str(row.get(STATUS, "")).lower() in WITHDRAWN
         rejected += withdrawn
         for screen in screens:
-            item = row.get(screen.inputs.get(named, ""), "") or items[row[HIT], screen.number]
             told = {name: row[column] for name, column in screen.inputs.items() if row[column]}
+            item = told[named] if named in told else items[row[HIT], screen.number]
             study.describe(item, told)
             answers = [*_answers(row, screen.fields), *_packed(study, row.get(PACKED), place)]
             study.add(
@@ -79,7 +79,7 @@ def read(source: Source, task: Task | None) -> Export:
         study.note(
             f"{counted(rejected, 'assignment', 'were')} rejected by the requester: an abstention "
             "each",
-            "rejected-tasks", tasks=rejected,
+            code="rejected-tasks", tasks=rejected,
         )  # fmt: skip
     return study.export("mturk", task)
 
@@ -151,14 +151,14 @@ def _note_items(study: Study, items: Items, screens: Sequence[_Screen]) -> None:
     if len(screens) > 1:
         study.note(
             f"a HIT shows {len(screens)} items, as inputs and answers are numbered alike",
-            "hits-of-several", items=len(screens),
+            code="hits-of-several", items=len(screens),
         )  # fmt: skip
     distinct = len(set(items.values()))
     if distinct < len(items):
         study.note(
             f"{len(items)} screens show {distinct} different inputs: screens of the same input are "
             "one item",
-            "hits-are-items", screens=len(items),
+            code="hits-are-items", screens=len(items),
         )  # fmt: skip
 
 

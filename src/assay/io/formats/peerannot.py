@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from assay.data.task import Task
 from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
+from assay.io.json_records import COLUMN_NAMES, FEWEST_NAMES
+from assay.io.names import squash
 from assay.io.sources import Source
 
 LABEL = "label"
@@ -19,6 +21,9 @@ def detect(source: Source) -> str:
         isinstance(said, Mapping) and all(isinstance(v, int | str) for v in said.values())
         for said in held
     )
+    keys = source.first[0]
+    if sum(squash(key) in COLUMN_NAMES for key in keys) >= FEWEST_NAMES:
+        return ""  # the entries are columns
     if not plain or len(held) < 2 or not any(held):
         return ""
     # Workers answer several tasks; the fields of records would be the same in all of them.
@@ -26,8 +31,10 @@ def detect(source: Source) -> str:
 
 
 def _by_worker(held: list[Mapping[str, object]]) -> bool:
-    """Whether the inner names are workers: numbers, or not the same fields in every entry."""
+    """Whether the inner names are workers: numbers, or names that are not those of columns."""
     names = {str(name) for said in held for name in said}
+    if sum(squash(name) in COLUMN_NAMES for name in names) >= FEWEST_NAMES:
+        return False
     if all(name.lstrip("-").isdigit() for name in names):
         return True
     classes = {str(value) for said in held for value in said.values()}

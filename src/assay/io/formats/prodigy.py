@@ -72,12 +72,12 @@ def read(source: Source, task: Task | None) -> Export:
     if nameless and not folder:
         study.note(
             f"{counted(nameless, 'task', 'name')} no annotator: one rater is taken for all of them",
-            "nameless-annotators", tasks=nameless,
+            code="nameless-annotators", tasks=nameless,
         )  # fmt: skip
     if rejected:
         study.note(
             f"{counted(rejected, 'task', 'were')} rejected as a whole: an abstention each",
-            "rejected-tasks", tasks=rejected,
+            code="rejected-tasks", tasks=rejected,
         )  # fmt: skip
     return study.export("prodigy", task)
 

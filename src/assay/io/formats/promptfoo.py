@@ -58,12 +58,12 @@ def read(source: Source, task: Task | None) -> Export:
     if failed:
         study.note(
             f"{counted(failed, 'result', 'have')} no grading, as the provider failed: left out",
-            "results-without-grading", results=failed,
+            code="results-without-grading", results=failed,
         )  # fmt: skip
     if left:
         study.note(
             f"assertions that no model decides are not read: {listed(sorted(left))}",
-            "assertions-not-read", assertions=sum(left.values()),
+            code="assertions-not-read", assertions=sum(left.values()),
         )  # fmt: skip
     return study.export("promptfoo", task)
 

@@ -53,7 +53,7 @@ def read(source: Source, task: Task | None) -> Export:
         study.note(
             "the second field is the same everywhere, so that one file is one assessor: give a "
             "folder with a file for each assessor to compare them",
-            "one-file-one-rater",
+            code="one-file-one-rater",
         )
     return study.export("qrels", task)
 

@@ -35,7 +35,6 @@ FORMAT_NOTES = {
         "Ratings that were cancelled, discarded, left as drafts or left empty are abstentions."
     ),
     "regions-not-read": "Results about parts of an item, such as spans or boxes, are not read.",
-    "rejected-tasks": "Tasks that were rejected are abstentions.",
     "repeated-annotations": "A rater rated an item more than once. These are repeated ratings.",
     "results-without-grading": "Results without a grading were left out.",
     "scores-missing": "Scorers gave no score for some samples. These are missing answers.",

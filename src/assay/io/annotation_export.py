@@ -191,8 +191,7 @@ def _note_withdrawn(study: "Study") -> None:
     if words:
         counts = ", ".join(f"{word} {count}" for word, count in words.most_common())
         study.note(
-            f"{counted(words.total(), 'rating', 'were')} withdrawn or left empty ({counts}): an "
-            "abstention each",
+            f"{counted(words.total(), 'rating', 'were')} withdrawn or left empty ({counts})",
             code="ratings-withdrawn", ratings=words.total(),
         )  # fmt: skip
 

@@ -13,7 +13,7 @@ from assay.data.task_files import load_task
 from assay.io.answers import LabelsArg
 from assay.io.arguments import Arguments, GroupArg, WordsArg
 from assay.io.columns import ColumnArg, PerLabel
-from assay.io.formats import Export, read_export, without_named
+from assay.io.formats import Export, read_unless_named
 from assay.io.option_tables import with_options
 from assay.io.replicates import BY_ROW
 from assay.io.reshaping import reshape
@@ -190,7 +190,7 @@ def read_ratings(
     )  # fmt: skip
     named = None if task is None else load_task(task).with_responses(given.responses)
     opened = open_source(source, sheet=sheet, encoding=encoding)
-    found = without_named(read_export(opened, named, format), opened, given.named_columns)
+    found = read_unless_named(opened, named, format, given.named_columns)
     export = found or Export(table=opened.plain_table("" if named is None else named.name))
     given = given.with_known(export.options)
     base, chosen = choose_task(named, export, given)

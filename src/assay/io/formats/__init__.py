@@ -45,7 +45,7 @@ from assay.data.task import Task
 from assay.io.formats.format import Export, Format
 from assay.io.sources import Source
 
-__all__ = ["PLAIN", "Export", "Format", "all_formats", "read_export", "without_named"]
+__all__ = ["PLAIN", "Export", "Format", "all_formats", "read_export", "read_unless_named"]
 
 PLAIN = "table"
 """What ``format=`` calls a table of rows and columns that no format claims."""
@@ -94,16 +94,25 @@ def read_export(source: Source, task: Task | None, named: str | None = None) -> 
     return _read(all_formats()[next(iter(claims))], source, task)
 
 
-def without_named(export: Export | None, source: Source, named: Sequence[str]) -> Export | None:
-    """Return no export where the caller names columns that only the source itself has.
+def read_unless_named(
+    source: Source, task: Task | None, format: str | None, named: Sequence[str]
+) -> Export | None:
+    """Read a source as :func:`read_export` does, unless the caller names columns of its own.
 
-    Such a caller has taken the file apart already, and knows its columns better than the format.
+    Who names columns that the source has and the export has not, has taken the file apart already,
+    and knows its columns better than the format.
     """
+    own = [name for name in named if name in source.columns] if named else []
+    try:
+        export = read_export(source, task, format)
+    except RatingsError:
+        if own and format is None:
+            return None
+        raise
     if export is None:
         return None
     made = set(map(str, export.table.frame.columns))
-    only = [name for name in named if name not in made and name in source.columns]
-    return None if only else export
+    return None if any(name not in made for name in own) else export
 
 
 def _read(chosen: Format, source: Source, task: Task | None) -> Export:

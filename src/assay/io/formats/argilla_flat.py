@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from assay.data.task import Task
-from assay.io.annotation_answers import Value
+from assay.io.annotation_answers import Value, one_or_several
 from assay.io.annotations import Study
 from assay.io.formats.argilla import AGENT, add_agents, add_users, answer_of, first_of, score_of
 from assay.io.formats.format import Export, Format
@@ -21,7 +21,11 @@ def detect(source: Source) -> str:
     """Claim columns of responses with their users, or of suggestions with their agents."""
     columns = set(source.columns)
     for name in source.columns:
-        if name.endswith(USERS) and f"{name.removesuffix(USERS)}{RESPONSES}" in columns:
+        if (
+            name.endswith(USERS)
+            and f"{name.removesuffix(USERS)}{RESPONSES}" in columns
+            and any(_listed(record.get(name)) for record in source.first)
+        ):
             return f"columns {name.removesuffix(USERS)}{RESPONSES} and {name}"
         if name.endswith(f"{SUGGESTION}.agent") and name.removesuffix(".agent") in columns:
             return f"columns {name.removesuffix('.agent')} and {name}"
@@ -89,7 +93,10 @@ def _listed(cell: object) -> list[Any]:
 
 
 def _plain(cell: object) -> Any:
-    """Return a cell with lists for arrays."""
+    """Return a cell with lists for arrays, and for text that is a list."""
+    if isinstance(cell, str) and cell.startswith("["):
+        listed = one_or_several(cell)
+        return list(listed) if isinstance(listed, tuple) else cell
     if isinstance(cell, np.ndarray):
         return [_plain(part) for part in cell.tolist()]
     return cell.item() if isinstance(cell, np.generic) else cell

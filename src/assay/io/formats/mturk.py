@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.annotation_answers import SUBMITTED, Value, one_or_several
 from assay.io.annotations import Study
@@ -57,13 +56,11 @@ def read(source: Source, task: Task | None) -> Export:
     items = _items(rows, screens)
     named = next((n for n in screens[0].inputs if bare(f"{INPUT}{n}") in ITEM_NAMES), "")
     study.item = named or "item"
-    rejected = 0
     for place, row in zip(table.lines, rows, strict=True):
         if not row[HIT] or not row[WORKER]:
             study.fault("{n} row{s} without HITId or WorkerId", place)
             continue
         withdrawn = str(row.get(STATUS, "")).lower() in WITHDRAWN
-        rejected += withdrawn
         for screen in screens:
             told = {name: row[column] for name, column in screen.inputs.items() if row[column]}
             item = told[named] if named in told else items[row[HIT], screen.number]
@@ -75,12 +72,6 @@ def read(source: Source, task: Task | None) -> Export:
                 status="rejected" if withdrawn else SUBMITTED if answers else "skipped",
             )  # fmt: skip
     _note_items(study, {} if named else items, screens)
-    if rejected:
-        study.note(
-            f"{counted(rejected, 'assignment', 'were')} rejected by the requester: an abstention "
-            "each",
-            code="rejected-tasks", tasks=rejected,
-        )  # fmt: skip
     return study.export("mturk", task)
 
 

@@ -19,6 +19,7 @@ UNNAMED = re.compile(r"(.*-)?\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
 """A session that nobody named: the time at which it began."""
 REGIONS = ("spans", "relations", "audio_spans", "image_spans", "tokens")
 """Keys of tasks in which parts are marked."""
+WITHDRAWN = {"ignore": "ignored", "reject": "rejected", "accept": "skipped"}
 KNOWN = ("accept", "reject", "ignore")
 LABEL = "label"
 ACCEPTED = "accepted"
@@ -51,7 +52,7 @@ def read(source: Source, task: Task | None) -> Export:
     study = Study(source=source, unit="line", item=TASK)
     given: dict[tuple[object, str, int], _Given] = {}
     folder = source.kind == "folder"
-    nameless = rejected = 0
+    nameless = 0
     for one in members_of(source):
         name = Path(one.name).name.split(".")[0]
         for line, record in one.each():
@@ -63,7 +64,6 @@ def read(source: Source, task: Task | None) -> Export:
                 continue
             rater = _annotator(record)
             nameless += not rater
-            rejected += _is_choice(record) and record["answer"] == "reject"
             meta = record.get("meta")
             study.describe(item, meta if isinstance(meta, Mapping) else {})
             _gather(study, given, item, rater or (name if folder else NOBODY), record, place)
@@ -73,11 +73,6 @@ def read(source: Source, task: Task | None) -> Export:
         study.note(
             f"{counted(nameless, 'task', 'name')} no annotator: one rater is taken for all of them",
             code="nameless-annotators", tasks=nameless,
-        )  # fmt: skip
-    if rejected:
-        study.note(
-            f"{counted(rejected, 'task', 'were')} rejected as a whole: an abstention each",
-            code="rejected-tasks", tasks=rejected,
         )  # fmt: skip
     return study.export("prodigy", task)
 
@@ -107,7 +102,7 @@ def _gather(
         repeat += 1
     said = given.setdefault(key, _Given(place=place))
     if value is None:
-        said.status = SUBMITTED if said.answers else "ignored"
+        said.status = SUBMITTED if said.answers else WITHDRAWN[record["answer"]]
     else:
         said.answers[question], said.status = value, SUBMITTED
 

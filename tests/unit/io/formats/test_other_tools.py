@@ -66,7 +66,7 @@ def test_prodigy_rejected_choices_and_ignored_tasks_are_abstentions(tmp_path: Pa
     records.append(prodigy("accept", "", "ann", 9, **{**choice, "accept": ["b"]}))
     ratings = assay.read_ratings(jsonl(tmp_path / "db.jsonl", *records))
     assert ratings.abstained.tolist() == [False, True, True, False]
-    assert "rejected-tasks" in notes_of(ratings)
+    assert "(rejected 1, ignored 1)" in notes_of(ratings)["ratings-withdrawn"]
 
 
 def test_prodigy_sessions_that_nobody_named_are_one_rater(tmp_path: Path) -> None:

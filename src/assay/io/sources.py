@@ -156,7 +156,7 @@ class TextSource(Source):
 
     def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Return the rows with their lines."""
-        return zip(self._table.lines, self.frame.to_dict("records"), strict=True)  # type: ignore[arg-type]
+        return rows_of(self.frame, self._table.lines)
 
     def plain_table(self, name: str = "") -> Table:
         """Return the rows as they stand in the file, also without a header or any separator."""
@@ -226,8 +226,7 @@ class FrameSource(Source):
 
     def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Return the rows with their numbers."""
-        lines = range(1, len(self.frame) + 1) if self.lines is None else self.lines
-        return zip(lines, self.frame.to_dict("records"), strict=True)  # type: ignore[arg-type]
+        return rows_of(self.frame, self.lines)
 
     def plain_table(self, name: str = "") -> Table:
         """Return the cells as text."""
@@ -453,6 +452,16 @@ def _open_folder(path: Path) -> Source:
     if saved is None:
         return FolderSource(name=str(path), path=path)
     return FrameSource(name=str(path), frame=saved)
+
+
+def rows_of(
+    frame: pd.DataFrame, lines: NDArray[Any] | None
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Return the rows of a table one after the other, with their places."""
+    columns = list(map(str, frame.columns))
+    places = range(1, len(frame) + 1) if lines is None else lines.tolist()
+    for place, row in zip(places, frame.itertuples(index=False, name=None), strict=True):
+        yield place, dict(zip(columns, row, strict=True))
 
 
 def members_of(source: Source) -> Iterator[Source]:

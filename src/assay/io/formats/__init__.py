@@ -86,7 +86,7 @@ def read_export(source: Source, task: Task | None, named: str | None = None) -> 
         return None
     if named is not None:
         return _read(_format_of(named), source, task)
-    claims = {name: found for name, one in all_formats().items() if (found := one.detect(source))}
+    claims = {name: found for name, one in all_formats().items() if (found := _claim(one, source))}
     if not claims:
         return None
     if len(claims) > 1:
@@ -113,6 +113,19 @@ def read_unless_named(
         return None
     made = set(map(str, export.table.frame.columns))
     return None if any(name not in made for name in own) else export
+
+
+def _claim(one: Format, source: Source) -> str:
+    """Return the evidence that a source is of a format.
+
+    A folder may hold files that nobody reads, and those may be damaged.
+    """
+    if source.kind != "folder":
+        return one.detect(source)
+    try:
+        return one.detect(source)
+    except RatingsError:
+        return ""
 
 
 def _read(chosen: Format, source: Source, task: Task | None) -> Export:

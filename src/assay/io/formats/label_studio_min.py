@@ -76,18 +76,19 @@ def _controls(source: Source, rows: Sequence[Mapping[str, Any]], named: Sequence
         if inside:
             return inside
     data = _data_of_tasks(rows, keys)
-    return [key for key in keys if key in named or (key not in data and _may_answer(rows, key))]
+    answers = [key for key in keys if key in named or _may_answer(rows, key)]
+    return [key for key in answers if key in named or key not in data] or answers
 
 
 def _data_of_tasks(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> set[str]:
-    """Return the columns that are the same in all annotations of a task, and not in all tasks."""
+    """Return the columns that are the same in all annotations of a task."""
     frame = pd.DataFrame({key: [str(row.get(key, "")) for row in rows] for key in keys})
     tasks = pd.Series([str(row.get("id", "")) for row in rows])
     several = tasks.duplicated(keep=False).to_numpy()
     if tasks[several].nunique() < FEWEST_TASKS:
         return set()
     within = frame[several].groupby(tasks[several]).nunique().max()
-    return {key for key in keys if within[key] == 1 and frame[key].nunique() > 1}
+    return {key for key in keys if within[key] == 1}
 
 
 def _may_answer(rows: Sequence[Mapping[str, Any]], key: str) -> bool:

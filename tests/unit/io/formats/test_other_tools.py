@@ -212,3 +212,10 @@ def test_the_votes_that_were_released_are_all_read(shared_data: Path) -> None:
     ratings = assay.read_ratings(shared_data / "ais_votes" / "qrecc.csv")
     asked = ratings.answers[:, 1] == 1
     assert (ratings.answers[asked, 2] == -1).sum() == 74
+
+
+def test_files_in_a_folder_that_nobody_reads_may_be_damaged(tmp_path: Path) -> None:
+    (tmp_path / "single.csv").write_text("item,rater,label\n1,a,x\n1,b,y\n")
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    assert len(assay.read_ratings(tmp_path, task="single").answers) == 2

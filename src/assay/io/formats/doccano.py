@@ -13,6 +13,7 @@ from assay.io.sources import Source, members_of
 COMMENTS = ("Comments", "comments", "annotation_approver")
 TEXTS = ("text", "data", "filename")
 LABELS = ("label", "labels", "cats", "categories")
+SPANS = ("entities", "relations")
 BETWEEN = "#"
 """What stands between the labels of a text in CSV."""
 LABEL = "label"
@@ -44,14 +45,16 @@ def read(source: Source, task: Task | None) -> Export:
                 study.fault("{n} text{s} without an id", place)
                 continue
             chosen = _labels(record)
+            if _has_spans(record):
+                study.regions["spans"] = study.regions.get("spans", 0) + 1
             if not chosen:
-                empty += 1
+                empty += not _has_spans(record)
                 continue
             item = str(record["id"])
             others = {k: v for k, v in record.items() if k not in (*LABELS, *COMMENTS, "id")}
             study.describe(item, others)
             study.add(item, name, [(LABEL, chosen)], place=place)
-    if empty:
+    if empty and study.places:
         study.note(
             f"{counted(empty, 'text', 'have')} no label in a file: the format does not say whether "
             "none fits or nobody looked, so that these are not ratings",
@@ -67,13 +70,19 @@ def read(source: Source, task: Task | None) -> Export:
 
 
 def _labels(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the labels of a text; spans are none."""
-    held = next((record[key] for key in LABELS if key in record), None)
-    if isinstance(held, str):
-        return tuple(part for part in held.split(BETWEEN) if part)
-    if isinstance(held, list):
-        return tuple(map(str, held)) if all(isinstance(part, str) for part in held) else ()
+    """Return the classes of a text; spans are none."""
+    for held in (record[key] for key in LABELS if key in record):
+        if isinstance(held, str):
+            return tuple(part for part in held.split(BETWEEN) if part)
+        if isinstance(held, list) and held and all(isinstance(part, str) for part in held):
+            return tuple(held)
     return ()
+
+
+def _has_spans(record: Mapping[str, Any]) -> bool:
+    """Whether parts of a text are marked."""
+    held = [record.get(key) for key in (*LABELS, *SPANS)]
+    return any(isinstance(one, list) and any(not isinstance(p, str) for p in one) for one in held)
 
 
 FORMAT = Format(

@@ -103,6 +103,17 @@ def test_doccano_texts_without_an_id_are_refused_with_file_and_line(tmp_path: Pa
         assay.read_ratings(tmp_path)
 
 
+def test_doccano_spans_are_no_classes_and_intents_beside_them_are(tmp_path: Path) -> None:
+    text = {"id": 1, "text": "x", "label": [[0, 1, "name"]], "Comments": []}
+    with pytest.raises(RatingsError, check=refusal("no-answers")):
+        assay.read_ratings(jsonl(tmp_path / "ann.jsonl", text, {**text, "id": 2, "label": []}))
+    both = {"id": 1, "text": "x", "cats": ["ask"], "entities": [[0, 1, "name"]], "Comments": []}
+    path = jsonl(tmp_path / "ann.jsonl", both, {**both, "id": 2, "cats": ["tell"]})
+    ratings = assay.read_ratings(path)
+    assert ratings.task.labels[0].classes == ("ask", "tell")
+    assert "regions-not-read" in notes_of(ratings)
+
+
 def table(path: Path, *rows: dict[str, Any]) -> Path:
     pd.DataFrame(rows).to_csv(path, index=False, quoting=csv.QUOTE_ALL)
     return path

@@ -24,7 +24,7 @@ from assay.io.truth import TruthArg
 
 
 def read_ratings(
-    source: str | Path | pd.DataFrame,
+    source: str | Path | pd.DataFrame | Sequence[str | Path],
     *,
     task: str | Path | Task | None = None,
     format: str | None = None,
@@ -68,14 +68,16 @@ def read_ratings(
 
     Parameters
     ----------
-    source : str, path or DataFrame
+    source : str, path, DataFrame or list of paths
         Delimited text (CSV, TSV, also with semicolons or bars, in any encoding), Parquet, Feather,
         a sheet of Excel, JSON (one value, or one a line), any of these in a gzip or ZIP archive;
-        ``"-"`` for standard input; a folder that a tool exported; or a table, where one of another
-        library (Polars, Arrow, Hugging Face datasets) is taken by its method ``to_pandas``.
+        ``"-"`` for standard input; the export of an annotation tool or of judges, in one file, a
+        folder, an archive or a list of files; or a table, where one of another library (Polars,
+        Arrow, Hugging Face datasets) is taken by its method ``to_pandas``.
     task : str, path or Task, optional
-        A shipped task's name, a TOML file, or a task. Else it is the one that the export writes
-        out, or whose labels are columns, or ``single``; a note says which.
+        A shipped task's name, a TOML file, a label config of Label Studio (``.xml``), or a task.
+        Else it is the one that the export writes out, or whose labels are columns, or ``single``;
+        a note says which.
     format : str, optional
         The format of the source, if several claim it; ``"table"`` for a table of none of them.
     sheet : str, optional

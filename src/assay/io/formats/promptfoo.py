@@ -1,5 +1,6 @@
 """promptfoo's results as JSON or JSONL: the assertions of each test on each system."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -29,8 +30,9 @@ def detect(source: Source) -> str:
         } <= record.keys():
             return "results with `gradingResult`"
         results = record.get("results")
-        if isinstance(results, Mapping) and "evalId" in record:
-            return "an evaluation with `evalId` and `results`"
+        held = isinstance(results, Mapping) and isinstance(results.get("results"), list)
+        if held and {"stats", "version"} & results.keys():
+            return "an evaluation with `results` and their `stats`"
     return ""
 
 
@@ -43,13 +45,18 @@ def read(source: Source, task: Task | None) -> Export:
     graded = any(_is_graded(a) for result in results for a, _ in _parts(result))
     by_model = {_metric(a) for result in results for a, _ in _parts(result) if _is_graded(a)}
     left: dict[str, int] = {}
+    tests: dict[str, int] = {}
     failed = 0
     for place, result in enumerate(results, start=1):
         if not isinstance(result.get("gradingResult"), Mapping):
             failed += 1
             continue
         system = _called(result.get("provider"))
-        test = str(int(result.get("testIdx", place - 1)) + 1)
+        number = result.get("testIdx")
+        if not isinstance(number, int):  # older versions number no tests
+            shown = json.dumps(result.get("vars"), sort_keys=True)
+            number = tests.setdefault(shown, len(tests))
+        test = str(number + 1)
         if len(prompts) > 2 or (len(prompts) > 1 and len(systems) == 1):
             system = f"{system}, prompt {int(result.get('promptIdx', 0)) + 1}"
         item = f"test {test}, {system}"

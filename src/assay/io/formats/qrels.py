@@ -10,7 +10,7 @@ from assay.io.annotations import Study
 from assay.io.formats.format import Export, Format
 from assay.io.sources import FilesSource, FolderSource, Source, TextSource
 
-FIELDS = re.compile(r"\S+[ \t]+\S+[ \t]+\S+[ \t]+[+-]?\d+(\.0+)?\s*")
+FIELDS = re.compile(r"\S+[ \t]+\S+[ \t]+\S+[ \t]+[+-]?\d{1,2}(\.0+)?\s*")
 FEWEST_LINES = 2
 LABEL = "relevance"
 UNJUDGED = "-1"

@@ -149,3 +149,18 @@ def test_deepeval_metrics_that_pass_when_low_are_turned_and_errors_are_missing(
     assert ratings.task.label_names == ("label",)
     assert ratings.scores[:, 0].tolist() == pytest.approx([0.9, 0.1])
     assert notes_of(ratings)["metrics-failed"].startswith("2 metrics")
+
+
+def test_promptfoo_files_without_numbers_of_tests_pair_systems_by_what_was_shown(
+    tmp_path: Path,
+) -> None:
+    results = [
+        {"provider": {"id": system}, "vars": {"q": n}, "prompt": {},
+         "gradingResult": {"componentResults": [rubric(n == 1)]}}
+        for system in ("s", "t") for n in (1, 2)
+    ]  # fmt: skip
+    path = tmp_path / "output.json"
+    path.write_text(json.dumps({"results": {"version": 2, "results": results, "stats": {}}}))
+    ratings = assay.read_ratings(path)
+    assert ratings.items["cluster"].nunique() == 2
+    assert len(ratings.items) == 4

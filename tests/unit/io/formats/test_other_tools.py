@@ -85,7 +85,7 @@ def test_prodigy_tasks_without_an_answer_are_refused_with_their_line(tmp_path: P
 
 def test_a_list_of_files_is_read_as_a_folder_of_them() -> None:
     files = sorted((FIXTURES / "prodigy_files").iterdir())
-    ratings = assay.read_ratings(files)  # type: ignore[arg-type]
+    ratings = assay.read_ratings(files)
     assert list(ratings.raters.index) == ["ann", "bob", "cy"]
 
 

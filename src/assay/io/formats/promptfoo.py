@@ -30,8 +30,9 @@ def detect(source: Source) -> str:
         } <= record.keys():
             return "results with `gradingResult`"
         results = record.get("results")
-        held = isinstance(results, Mapping) and isinstance(results.get("results"), list)
-        if held and {"stats", "version"} & results.keys():
+        if not isinstance(results, Mapping) or not isinstance(results.get("results"), list):
+            continue
+        if {"stats", "version"} & results.keys():
             return "an evaluation with `results` and their `stats`"
     return ""
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from assay.codes.data import DATA
 from assay.codes.fits import FITS
+from assay.codes.format_notes import FORMAT_NOTES
 from assay.codes.notes import NOTES
 from assay.codes.reading import READING
 from assay.codes.refusals import REFUSALS
@@ -41,7 +42,7 @@ FAMILIES = (
     Family(
         title="Notes on what was read",
         where="`ratings.accounting.notes`, which `assay.check(ratings).findings` repeats.",
-        codes=NOTES,
+        codes=NOTES | FORMAT_NOTES,
     ),
     Family(
         title="Checking ratings",

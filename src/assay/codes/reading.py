@@ -24,6 +24,13 @@ READING = {
     "covariate-name": (
         "A covariate has the name of a column that items have already. Rename the column."
     ),
+    "aggregated-report": (
+        "The report has one answer for each item, and no ratings. Export the full report."
+    ),
+    "damaged-export": (
+        "Some places of an export are not as the tool writes them. Export it again, or correct "
+        "them."
+    ),
     "damaged-file": (
         "A compressed or binary file cannot be read to its end. Write or download it again."
     ),
@@ -59,6 +66,7 @@ READING = {
         "Columns that hold values have no name. Name them in the first line, or remove them."
     ),
     "nested-cells": "Cells hold lists, arrays or dictionaries. Write a single answer in each cell.",
+    "no-ratings": "The export holds no rating. Export the annotations, too.",
     "no-answer-given": (
         "No rating has an answer, so there is nothing to learn from. Check the columns of the "
         "labels and their values."

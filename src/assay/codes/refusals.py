@@ -240,6 +240,7 @@ REFUSALS = {
     "split-clusters": (
         "Ratings of one cluster stand in several partitions. Partition the data set by cluster."
     ),
+    "label-config": "A label config cannot be read as a task. Correct it, or write a task file.",
     "task-file": "A task file cannot be used. Correct the problems that the message lists.",
     "shape-of-one-label": (
         "`wide=`, `wide_items=` and `counts=` need a task of one label. Name another task."

@@ -12,6 +12,7 @@ from assay._util.errors import TaskError, UnknownNameError, suggest
 from assay._util.text import counted
 from assay._util.toml_files import FileError, read_toml
 from assay._util.validation import cut, written
+from assay.data.label_config import label_config_task
 from assay.data.metric_names import lacking_labels
 from assay.data.task import (
     MAX_CLASSES,
@@ -108,7 +109,8 @@ def load_task(task: "str | Path | Task") -> Task:
     Parameters
     ----------
     task : str, path or Task
-        A shipped task's name, a path that ends in ``.toml``, or a task (returned as it is).
+        A shipped task's name, a path that ends in ``.toml``, one that ends in ``.xml`` (a label
+        config of Label Studio), or a task (returned as it is).
 
     Returns
     -------
@@ -133,6 +135,8 @@ def load_task(task: "str | Path | Task") -> Task:
             f"`task={written(task)}`; it must be a name, a path or a Task", code="argument-type"
         )
     path = Path(task)
+    if path.suffix == ".xml":
+        return label_config_task(path)
     if path.suffix != ".toml":
         names = catalogue_names("tasks")
         if str(task) not in names:

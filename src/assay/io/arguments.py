@@ -73,6 +73,23 @@ class Arguments:
         return [name for name in SHAPES if getattr(self, name)]
 
     @property
+    def named_columns(self) -> list[str]:
+        """All columns that the caller names."""
+        given = (
+            self.labels, self.label, self.value, self.score, self.confidence, self.truth,
+            self.audit, self.covariates, *self.roles.values(),
+        )  # fmt: skip
+        found: list[str] = []
+        for one in given:
+            if isinstance(one, Mapping):
+                found += [name for name in one.values() if isinstance(name, str)]
+            elif isinstance(one, str):
+                found.append(one)
+            elif isinstance(one, list | tuple):
+                found += [name for name in one if isinstance(name, str)]
+        return found
+
+    @property
     def by_row(self) -> bool:
         """Whether a rater's ratings of one item are told apart by their place in the file."""
         return self.replicate == BY_ROW

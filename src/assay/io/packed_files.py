@@ -1,15 +1,19 @@
-"""Files in a gzip or ZIP archive."""
+"""Files in gzip and ZIP archives."""
 
 import gzip
 import io
+import struct
 import zipfile
 import zlib
 
 from assay._util.errors import RatingsError
-from assay._util.text import listed
 from assay.io.spreadsheets import ZIP, is_spreadsheet
 
 GZIP = b"\x1f\x8b"
+ZSTANDARD = 93
+"""A method of packing that logs have, too."""
+LOCAL_HEADER = 30
+"""Bytes of a file's header in a ZIP archive, without its name."""
 
 
 def unpacked(data: bytes, source: str) -> bytes:
@@ -18,13 +22,14 @@ def unpacked(data: bytes, source: str) -> bytes:
     Raises
     ------
     RatingsError
-        If the archive is damaged, or holds several files.
+        If the archive is damaged.
     """
     try:
         if data.startswith(GZIP):
             return gzip.decompress(data)
         if data.startswith(ZIP) and not is_spreadsheet(data):
-            return _from_zip(data, source)
+            names = packed_names(data)
+            return packed_file(data, names[0]) if len(names) == 1 else data
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
         raise RatingsError.of(
             "damaged-file", f"the compressed file is damaged: {error}", source
@@ -32,14 +37,47 @@ def unpacked(data: bytes, source: str) -> bytes:
     return data
 
 
-def _from_zip(data: bytes, source: str) -> bytes:
+def is_archive(data: bytes) -> bool:
+    """Whether bytes are a ZIP archive of files."""
+    return data.startswith(ZIP) and not is_spreadsheet(data)
+
+
+def packed_names(data: bytes) -> list[str]:
+    """Return the names of the files in a ZIP archive."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        names = [n for n in archive.namelist() if not n.endswith("/") and "__MACOSX" not in n]
-        if len(names) == 1:
-            return archive.read(names[0])
-    raise RatingsError.of(
-        "several-files",
-        f"the archive holds {len(names)} files: {listed(names)}",
-        source,
-        mend="unpack it, and give one of its files, or the folder",
-    )
+        names = [one.filename for one in archive.infolist() if not one.is_dir()]
+    return sorted(name for name in names if "__MACOSX" not in name)
+
+
+def packed_file(data: bytes, name: str) -> bytes:
+    """Return the bytes of a file in a ZIP archive.
+
+    Raises
+    ------
+    zipfile.BadZipFile
+        If it is damaged, or packed in a way that is not known.
+    """
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        found = archive.getinfo(name)
+        if found.compress_type != ZSTANDARD:
+            try:
+                return archive.read(name)
+            except (NotImplementedError, RuntimeError) as error:
+                raise zipfile.BadZipFile(f"{name} cannot be unpacked: {error}") from None
+    return _zstandard(data, found)
+
+
+def _zstandard(data: bytes, found: zipfile.ZipInfo) -> bytes:
+    """Unpack a file that this version of Python's zipfile cannot."""
+    import pyarrow as pa
+
+    start = found.header_offset
+    name, extra = struct.unpack("<HH", data[start + 26 : start + LOCAL_HEADER])
+    start += LOCAL_HEADER + name + extra
+    packed = data[start : start + found.compress_size]
+    try:
+        return pa.decompress(  # type: ignore[no-any-return]
+            packed, decompressed_size=found.file_size, codec="zstd", asbytes=True
+        )
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise zipfile.BadZipFile(f"{found.filename} cannot be unpacked: {error}") from None

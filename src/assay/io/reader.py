@@ -13,7 +13,8 @@ from assay.data.task_files import load_task
 from assay.io.answers import LabelsArg
 from assay.io.arguments import Arguments, GroupArg, WordsArg
 from assay.io.columns import ColumnArg, PerLabel
-from assay.io.formats import Export, read_export
+from assay.io.formats import Export, read_unless_named
+from assay.io.option_tables import with_options
 from assay.io.replicates import BY_ROW
 from assay.io.reshaping import reshape
 from assay.io.sources import open_source
@@ -23,7 +24,7 @@ from assay.io.truth import TruthArg
 
 
 def read_ratings(
-    source: str | Path | pd.DataFrame,
+    source: str | Path | pd.DataFrame | Sequence[str | Path],
     *,
     task: str | Path | Task | None = None,
     format: str | None = None,
@@ -67,14 +68,16 @@ def read_ratings(
 
     Parameters
     ----------
-    source : str, path or DataFrame
+    source : str, path, DataFrame or list of paths
         Delimited text (CSV, TSV, also with semicolons or bars, in any encoding), Parquet, Feather,
         a sheet of Excel, JSON (one value, or one a line), any of these in a gzip or ZIP archive;
-        ``"-"`` for standard input; a folder that a tool exported; or a table, where one of another
-        library (Polars, Arrow, Hugging Face datasets) is taken by its method ``to_pandas``.
+        ``"-"`` for standard input; the export of an annotation tool or of judges, in one file, a
+        folder, an archive or a list of files; or a table, where one of another library (Polars,
+        Arrow, Hugging Face datasets) is taken by its method ``to_pandas``.
     task : str, path or Task, optional
-        A shipped task's name, a TOML file, or a task. Else it is the one that the export writes
-        out, or whose labels are columns, or ``single``; a note says which.
+        A shipped task's name, a TOML file, a label config of Label Studio (``.xml``), or a task.
+        Else it is the one that the export writes out, or whose labels are columns, or ``single``;
+        a note says which.
     format : str, optional
         The format of the source, if several claim it; ``"table"`` for a table of none of them.
     sheet : str, optional
@@ -189,11 +192,15 @@ def read_ratings(
     )  # fmt: skip
     named = None if task is None else load_task(task).with_responses(given.responses)
     opened = open_source(source, sheet=sheet, encoding=encoding)
-    export = read_export(opened, named, format) or Export(
-        table=opened.plain_table("" if named is None else named.name)
-    )
+    found = read_unless_named(opened, named, format, given.named_columns)
+    export = found or Export(table=opened.plain_table("" if named is None else named.name))
     given = given.with_known(export.options)
     base, chosen = choose_task(named, export, given)
+    if named is None and found is None:
+        split = with_options(export, base, given)
+        if split is not None:
+            export, given = split, replace(given, labels=None).with_known(split.options)
+            base, chosen = choose_task(named, export, given)
     shaped = reshape(export, base, given)
     if "rater" in shaped.roles and given.rater == BY_ROW:
         given = replace(given, rater=None)

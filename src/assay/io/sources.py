@@ -2,10 +2,13 @@
 
 import hashlib
 import sys
+import zipfile
+import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, final
 
@@ -14,20 +17,21 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import Problem, RatingsError, suggest
-from assay._util.text import counted
+from assay._util.text import counted, listed
 from assay.io.arrow_files import arrow_kind, read_arrow, with_class_names
 from assay.io.delimited import Delimited, parse_delimited, read_header
 from assay.io.encodings import decode_text
 from assay.io.headless import lacks_header, note_numbers, note_spaces, numbered, with_tabs
 from assay.io.json_records import (
-    first_records,
     flattened,
     looks_like_json,
     parse_json,
     records_of,
     without_lone_surrogates,
 )
-from assay.io.packed_files import unpacked
+from assay.io.json_stream import stream_records
+from assay.io.packed_files import is_archive, packed_file, packed_names, unpacked
+from assay.io.saved_datasets import saved_dataset
 from assay.io.spreadsheets import is_spreadsheet, read_sheet
 from assay.io.tables import Part, Table, check_names, table_of
 
@@ -82,6 +86,10 @@ class Source(ABC):
     def beginning(self) -> str:
         """The first characters of a text; empty for what is none."""
         return ""
+
+    def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Return the records, or the rows of a table, one after the other with their place."""
+        yield from enumerate(self.first, start=1)
 
     @abstractmethod
     def plain_table(self, name: str = "") -> Table:
@@ -147,6 +155,10 @@ class TextSource(Source):
         """All rows, as text."""
         return self._table.frame
 
+    def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Return the rows with their lines."""
+        return rows_of(self.frame, self._table.lines)
+
     def plain_table(self, name: str = "") -> Table:
         """Return the rows as they stand in the file, also without a header or any separator."""
         text, parsed, notes = self.text, self._parsed, list(self.notes)
@@ -210,8 +222,12 @@ class FrameSource(Source):
     @cached_property
     def first(self) -> Sequence[Mapping[str, Any]]:
         """The first rows."""
-        rows = self.frame.head(FIRST_RECORDS)
-        return [{str(key): cell for key, cell in row.items()} for row in rows.to_dict("records")]
+        rows = self.frame.head(FIRST_RECORDS).itertuples(index=False, name=None)
+        return [dict(zip(self.columns, row, strict=True)) for row in rows]
+
+    def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Return the rows with their numbers."""
+        return rows_of(self.frame, self.lines)
 
     def plain_table(self, name: str = "") -> Table:
         """Return the cells as text."""
@@ -246,8 +262,12 @@ class JsonSource(Source):
 
     @cached_property
     def first(self) -> Sequence[Mapping[str, Any]]:
-        """The first records."""
-        return first_records(self.value, FIRST_RECORDS)
+        """The first records; the others are not parsed for it."""
+        return [record for _, record in islice(self.each(), FIRST_RECORDS)]
+
+    def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Return the objects of a list with their numbers, or of all lines with their lines."""
+        return stream_records(self.text, self.name)
 
     @property
     def beginning(self) -> str:
@@ -294,8 +314,14 @@ class FolderSource(Source):
         return tuple(sorted(p.name for p in self.path.iterdir() if p.is_file()))
 
     def member(self, file: str) -> Source:
-        """Open one of the files."""
-        return open_source(self.path / file)
+        """Open one of the files, once."""
+        if file not in self._opened:
+            self._opened[file] = open_source(self.path / file)
+        return self._opened[file]
+
+    @cached_property
+    def _opened(self) -> dict[str, Source]:
+        return {}
 
     def plain_table(self, name: str = "") -> Table:
         """Return the table in the file of a name, such as ``retrieval.csv``."""
@@ -313,6 +339,53 @@ class FolderSource(Source):
                 )
             ],
             self.name,
+        )
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FilesSource(Source):
+    """Several files: those of an archive, or those of a list of paths.
+
+    Attributes
+    ----------
+    contents : mapping of str to callable
+        What returns the bytes of each file, by its name.
+    """
+
+    contents: Mapping[str, Callable[[], bytes]] = field(repr=False)
+
+    @property
+    def kind(self) -> Kind:
+        """A folder."""
+        return "folder"
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of the files."""
+        return tuple(self.contents)
+
+    def member(self, file: str) -> Source:
+        """Open one of the files, once."""
+        if file not in self._opened:
+            try:
+                data = self.contents[file]()
+            except (OSError, zipfile.BadZipFile, zlib.error) as error:
+                raise RatingsError.of("damaged-file", str(error), self.name) from None
+            self._opened[file] = _from_bytes(data, f"{self.name}/{file}", None, None)
+        return self._opened[file]
+
+    @cached_property
+    def _opened(self) -> dict[str, Source]:
+        return {}
+
+    def plain_table(self, name: str = "") -> Table:
+        """Refuse to choose among the files."""
+        raise RatingsError.of(
+            "several-files",
+            f"there are {len(self.files)} files: {listed(self.files)}",
+            self.name,
+            mend="give one of them",
         )
 
 
@@ -345,6 +418,12 @@ def open_source(
     source = as_pandas(source)
     if isinstance(source, pd.DataFrame):
         return FrameSource(name=f"{what} (a DataFrame)", frame=source)
+    if isinstance(source, list | tuple) and all(isinstance(one, str | Path) for one in source):
+        paths = {Path(one).name: Path(one) for one in source}
+        return FilesSource(
+            name=f"{what} ({len(paths)} files)",
+            contents={k: p.read_bytes for k, p in paths.items()},
+        )
     if not isinstance(source, str | Path):
         raise RatingsError.of(
             "source-type",
@@ -354,9 +433,11 @@ def open_source(
     path = Path(source)
     try:
         if path.is_dir():
-            return FolderSource(name=str(path), path=path)
+            return _open_folder(path)
         standard = str(source) == STANDARD_INPUT
         data = sys.stdin.buffer.read() if standard else path.read_bytes()
+    except RatingsError:
+        raise
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise RatingsError.of(
@@ -364,6 +445,32 @@ def open_source(
         ) from None
     name = "standard input" if standard else str(path)
     return replace(_from_bytes(data, name, encoding, sheet), part=isinstance(source, Part))
+
+
+def _open_folder(path: Path) -> Source:
+    """Open a folder of files, or of a dataset that was saved to it."""
+    saved = saved_dataset(path)
+    if saved is None:
+        return FolderSource(name=str(path), path=path)
+    return FrameSource(name=str(path), frame=saved)
+
+
+def rows_of(
+    frame: pd.DataFrame, lines: NDArray[Any] | None
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Return the rows of a table one after the other, with their places."""
+    columns = list(map(str, frame.columns))
+    places = range(1, len(frame) + 1) if lines is None else lines.tolist()
+    for place, row in zip(places, frame.itertuples(index=False, name=None), strict=True):
+        yield place, dict(zip(columns, row, strict=True))
+
+
+def members_of(source: Source) -> Iterator[Source]:
+    """Return a source itself, or the files of a folder that hold records or rows."""
+    if isinstance(source, FolderSource | FilesSource):
+        yield from (source.member(file) for file in source.files if file.endswith(SUFFIXES))
+    else:
+        yield source
 
 
 def as_pandas(source: Any) -> Any:
@@ -387,6 +494,9 @@ def _from_bytes(data: bytes, name: str, encoding: str | None, sheet: str | None)
     """Open the bytes of a file by what they are; its name says nothing."""
     digest = hashlib.sha256(data).hexdigest()
     data = unpacked(data, name)
+    if is_archive(data):
+        contents = {file: partial(packed_file, data, file) for file in packed_names(data)}
+        return FilesSource(name=name, sha256=digest, contents=contents)
     if kind := arrow_kind(data, name):
         frame = read_arrow(data, kind, name)
         lines: NDArray[Any] = np.arange(1, len(frame) + 1)

@@ -34,7 +34,7 @@ def choose_task(
     if named is not None:
         return named, ()
     if export.task is not None:
-        task, why = export.task, f"the {export.title} writes it out"
+        task, why = export.task, export.reason or f"the {export.title} writes it out"
     else:
         task, why = _fitting(export, given)
     text = f"task {task.name} is taken: {why}. `task=` names another"

@@ -126,6 +126,25 @@ def instead(**more: object) -> Callable[[str, Call, Path], Call]:
     return lambda said, before, folder: {**before, **more}
 
 
+DAMAGED = '[{"id": 1, "data": {}, "annotations": [{"id": 1, "completed_by": 1}]}]'
+EMPTY = '[{"id": 1, "data": {}, "annotations": []}]'
+
+
+def exported_again() -> Callable[[str, Call, Path], Call]:
+    """Write an export as the tool does."""
+    result = [{"from_name": "tone", "type": "choices", "value": {"choices": ["x"]}}]
+    tasks = [
+        {"id": 1, "data": {}, "annotations": [{"completed_by": who, "result": result}
+                                              for who in (1, 2)]}
+    ]  # fmt: skip
+
+    def mend(said: str, before: Call, folder: Path) -> Call:
+        (folder / "export.json").write_text(json.dumps(tasks))
+        return before
+
+    return mend
+
+
 def without(*names: str) -> Callable[[str, Call, Path], Call]:
     return lambda said, before, folder: {k: v for k, v in before.items() if k not in names}
 
@@ -236,6 +255,8 @@ KINDS = [
     Kind(code="several-sheets", call=book, mend=argument("sheet")),
     Kind(code="unknown-sheet", call=lambda folder: book(folder) | {"sheet": "three"},
          mend=instead(sheet="two")),
+    Kind(code="damaged-export", call=file(DAMAGED, "export.json"), mend=exported_again()),
+    Kind(code="no-ratings", call=file(EMPTY, "export.json"), mend=exported_again()),
     Kind(
         code="nul-character",
         call=call(table(label=["x", "y\0"] * ITEMS)),

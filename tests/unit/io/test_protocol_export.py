@@ -128,7 +128,7 @@ def test_a_session_that_is_another_name_of_the_rater_is_none() -> None:
 def test_lists_of_one_element_are_the_element() -> None:
     table = MTURK.assign(**{"Answer.category": MTURK["Answer.category"].map(lambda a: [a])})
     table.loc[0, "Answer.category"] = None
-    ratings = read_ratings(table, task="single")
+    ratings = read_ratings(table, task="single", format="table")
     assert ratings.task.labels[0].classes == ("fine", "toxic")
     assert ratings.abstained.sum() == 1
     assert any("lists of one element" in note for note in ratings.accounting.notes)

@@ -35,7 +35,7 @@ those of a folder. :mod:`assay.io.formats.format` says what each field means.
 """
 
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -45,7 +45,7 @@ from assay.data.task import Task
 from assay.io.formats.format import Export, Format
 from assay.io.sources import Source
 
-__all__ = ["PLAIN", "Export", "Format", "all_formats", "read_export"]
+__all__ = ["PLAIN", "Export", "Format", "all_formats", "read_export", "read_unless_named"]
 
 PLAIN = "table"
 """What ``format=`` calls a table of rows and columns that no format claims."""
@@ -86,12 +86,46 @@ def read_export(source: Source, task: Task | None, named: str | None = None) -> 
         return None
     if named is not None:
         return _read(_format_of(named), source, task)
-    claims = {name: found for name, one in all_formats().items() if (found := one.detect(source))}
+    claims = {name: found for name, one in all_formats().items() if (found := _claim(one, source))}
     if not claims:
         return None
     if len(claims) > 1:
         raise _several(claims, source)
     return _read(all_formats()[next(iter(claims))], source, task)
+
+
+def read_unless_named(
+    source: Source, task: Task | None, format: str | None, named: Sequence[str]
+) -> Export | None:
+    """Read a source as :func:`read_export` does, unless the caller names columns of its own.
+
+    Who names columns that the source has and the export has not, has taken the file apart already,
+    and knows its columns better than the format.
+    """
+    own = [name for name in named if name in source.columns] if named else []
+    try:
+        export = read_export(source, task, format)
+    except RatingsError:
+        if own and format is None:
+            return None
+        raise
+    if export is None:
+        return None
+    made = set(map(str, export.table.frame.columns))
+    return None if any(name not in made for name in own) else export
+
+
+def _claim(one: Format, source: Source) -> str:
+    """Return the evidence that a source is of a format.
+
+    A folder may hold files that nobody reads, and those may be damaged.
+    """
+    if source.kind != "folder":
+        return one.detect(source)
+    try:
+        return one.detect(source)
+    except RatingsError:
+        return ""
 
 
 def _read(chosen: Format, source: Source, task: Task | None) -> Export:

@@ -32,6 +32,8 @@ class Export:
         Columns whose names say something else than what they hold: they play no role.
     task : Task, optional
         The task that the export writes out, taken where the caller names none.
+    reason : str
+        Why this task is taken, if something else than that the format writes it out.
     notes : tuple of Note
         What the format loses, and what was decided, each with a code.
     """
@@ -42,6 +44,7 @@ class Export:
     options: Mapping[str, Any] = field(default_factory=dict)
     reserved: tuple[str, ...] = ()
     task: Task | None = None
+    reason: str = ""
     notes: tuple[Note, ...] = ()
     title: str = ""
 

@@ -14,6 +14,7 @@ from assay._util.toml_files import FileError, read_toml
 from assay._util.validation import cut, written
 from assay.data.metric_names import lacking_labels
 from assay.data.task import (
+    DIRECTIONS,
     MAX_CLASSES,
     RESPONSE_STRENGTHS,
     ROLES,
@@ -293,6 +294,11 @@ class _Reader:
             self._text(fields, key, where)
         if not isinstance(fields.get("ordered", False), bool):
             self.problems.append(f"{where}: ordered is true or false")
+        if fields.get("better", "") not in DIRECTIONS:
+            allowed = ", ".join(DIRECTIONS[:-1])
+            self.problems.append(
+                f"{where}: better = {written(fields['better'])}; allowed: {allowed}"
+            )
         listed = fields.get("classes", ("no", "yes"))
         if not isinstance(listed, list | tuple) or not all(map(_may_name, listed)):
             self.problems.append(

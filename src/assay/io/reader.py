@@ -12,6 +12,7 @@ from assay._util.errors import TaskError
 from assay._util.grouping import Codes
 from assay._util.text import counted
 from assay._util.validation import require_choice
+from assay.data.default_metrics import with_default_metrics
 from assay.data.ratings import PARTIAL, RESOLVE, Partial, Ratings, Resolve
 from assay.data.states import MISSING
 from assay.data.task import Task
@@ -385,11 +386,12 @@ def read_ratings(
     if partial == "lost" and not table.part:
         joined = fill_settled(joined, base, ledger)
     ledger.raise_problems()
-    return assemble(
+    ratings = assemble(
         layout, base, rows, joined, extras, side=side, gold=gold, group=group, asked=asked,
         covariates=[covariates] if isinstance(covariates, str) else list(covariates or ()),
         partial=partial, resolve=resolve,
     )  # fmt: skip
+    return with_default_metrics(ratings)
 
 
 def _note_near_names(

@@ -407,7 +407,7 @@ class Reading:
         ),
     ] = None
 
-    def read(self, source: Path, task: str, covariates: Sequence[str] = ()) -> "Ratings":
+    def read(self, source: Path, task: str | None, covariates: Sequence[str] = ()) -> "Ratings":
         """Read ratings; ``covariates`` are columns that the model needs besides."""
         from assay import read_ratings
 

@@ -137,9 +137,7 @@ def require_answers(
     finder = ColumnFinder([str(c) for c in ledger.table.frame.columns])
     if report_wide(task, ledger, taken):
         ledger.raise_problems()
-    roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
-    free = [c for c in finder.columns if c not in {*roles, *taken}]
-    free = [c for c in free if squash(c) not in TRUTH_NAMES]
+    free = _without_role(finder, taken)
     few = [c for c in free if _has_few(ledger.table.frame[c])]
     likely = _likely(free, few, task)
     pairs = likely or {task.label_names[0]: "..."}
@@ -151,6 +149,18 @@ def require_answers(
         mend=f"name them: `labels={{{written}}}`"
         + (", if that is right" if likely else f"; of few values: {listed(few)}" if few else ""),
     )
+
+
+def free_columns(frame: pd.DataFrame) -> list[str]:
+    """Return the columns that hold a few values and play no other role by their names."""
+    finder = ColumnFinder([str(c) for c in frame.columns])
+    return [c for c in _without_role(finder) if _has_few(frame[c])]
+
+
+def _without_role(finder: ColumnFinder, taken: Sequence[str] = ()) -> list[str]:
+    roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
+    free = [c for c in finder.columns if c not in {*roles, *taken}]
+    return [c for c in free if squash(c) not in TRUTH_NAMES]
 
 
 def _has_few(column: "pd.Series[str]") -> bool:

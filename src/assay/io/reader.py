@@ -41,6 +41,7 @@ from assay.io.list_cells import explode_ratings, require_plain, single_elements
 from assay.io.missing_words import note_missing_words, with_words, words_for_nothing
 from assay.io.multi_select import require_one_answer
 from assay.io.near_names import note_nameless, note_near_names
+from assay.io.one_label import one_label_task
 from assay.io.reading_log import Ledger, find_silence
 from assay.io.replicates import BY_ROW, Joined, number_replicates
 from assay.io.rows import (
@@ -204,7 +205,7 @@ WordsArg = Mapping[str, Mapping[str, str]] | None
 def read_ratings(
     source: str | Path | pd.DataFrame,
     *,
-    task: str | Path | Task,
+    task: str | Path | Task | None = None,
     item: ColumnArg = None,
     rater: ColumnArg = None,
     labels: LabelsArg = None,
@@ -244,8 +245,9 @@ def read_ratings(
         CSV or TSV (UTF-8, also ``.gz``; separated by comma, semicolon or tab), Parquet, a folder
         that holds ``<task>.csv`` (an export of the protocol tool), or a table; one of another
         library (Polars, Arrow) is taken by its method ``to_pandas``.
-    task : str, path or Task
-        A shipped task's name, a TOML file, or a task.
+    task : str, path or Task, optional
+        A shipped task's name, a TOML file, or a task; else one label, called as its column is,
+        with the classes of the data.
     item, rater, cluster, rank, system, panel, weight, stratum : str or list of str, optional
         Columns; several make a key of several parts, joined by ``/``; ``""`` means none.
     labels : dict, list or str, optional
@@ -335,7 +337,7 @@ def read_ratings(
     """
     require_choice("partial", partial, PARTIAL)
     require_choice("resolve", resolve, RESOLVE)
-    base = load_task(task).with_responses(_responses(response))
+    base = load_task(task or "single").with_responses(_responses(response))
     asked: dict[str, ColumnArg] = {
         "item": item, "rater": rater, "cluster": cluster, "panel": panel, "rank": rank,
         "system": system, "weight": weight, "stratum": stratum,
@@ -344,6 +346,7 @@ def read_ratings(
         "session": session, "seconds": seconds,
     }  # fmt: skip
     table, side = find_tables(source, base, panels, item)
+    base = one_label_task(table) if task is None else base
     table = explode_ratings(single_elements(table), rater)
     ledger = Ledger(table)
     finder = ColumnFinder(list(table.frame.columns))

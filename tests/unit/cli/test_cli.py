@@ -99,7 +99,7 @@ def test_check_of_data_with_a_problem_exits_1(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "command",
-    [("check",), ("agreement",), ("fit", "-o", "fit.nc"), ("report", "-o", "report.html")],
+    [("agreement",), ("fit", "-o", "fit.nc"), ("report", "-o", "report.html")],
 )
 def test_a_task_that_is_not_named_is_asked_for_with_what_it_can_be(
     command: tuple[str, ...], ratings_file: Path

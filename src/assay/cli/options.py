@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from assay.data.ratings import Ratings
+    from assay.data.task import Task
     from assay.evaluation.registry import Metric
     from assay.inference.executors import Executor
 
@@ -407,7 +408,9 @@ class Reading:
         ),
     ] = None
 
-    def read(self, source: Path, task: str | None, covariates: Sequence[str] = ()) -> "Ratings":
+    def read(
+        self, source: Path, task: "str | Task | None", covariates: Sequence[str] = ()
+    ) -> "Ratings":
         """Read ratings; ``covariates`` are columns that the model needs besides."""
         from assay import read_ratings
 

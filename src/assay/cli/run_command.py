@@ -61,9 +61,9 @@ def run(
         typer.echo(_run_json(found, files))
     else:
         _show(found)
-        tell(f"wrote {', '.join(name for name in files)} in {folder}")
+        tell(f"wrote {', '.join(files)} in {folder}")
         if report:
-            tell(f"open {files['report.html']} in a browser: what it all means, with its limits")
+            tell(f"what it means, with its limits: open {files['report.html']} in a browser")
     for text in found.warnings:
         warn(text)
     end_with(found.fit, strict=strict)
@@ -110,9 +110,9 @@ def _show(found: "Run") -> None:
     from assay.display.terminal import comparison_parts, metrics_table
 
     parts = [metrics_table({"population": found.metrics})]
-    if found.compared is not None:
-        parts += comparison_parts(found.compared)
-    show(*parts)
+    parts += [] if found.compared is None else comparison_parts(found.compared)
+    for part in parts:
+        show(part, "")
 
 
 def _run_json(found: "Run", files: dict[str, Path]) -> str:

@@ -57,7 +57,7 @@ def key_in_lists(
     system = roles["system"].columns if "system" in roles else ()
     lists = [*cluster, *system]
     ranks = roles["rank"].columns == (inner,) if "rank" in roles else _ranks(inner, lists, rows)
-    key = [*lists, inner]
+    key = [str(c) for c in frame.columns if c in {*lists, inner}]
     if not ranks or inner in lists or _repeats(key, rows, beside):
         return {}
     found = {"cluster": cluster, "item": tuple(key)}

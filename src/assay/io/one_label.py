@@ -8,6 +8,8 @@ from assay.io.answers import find_answers, free_columns
 from assay.io.reading_log import Ledger
 from assay.io.tables import Table
 
+DESCRIPTION = "One label, whose name and classes are those of the data."
+
 
 def one_label_task(table: Table) -> Task:
     """Return the task ``single``, whose label has the name of the column of its answers.
@@ -22,4 +24,5 @@ def one_label_task(table: Table) -> Task:
     likely = [*found.values()] or free_columns(table.frame)
     if len(likely) != 1:
         return single
-    return replace(single, labels=(replace(single.labels[0], name=likely[0]),))
+    label = replace(single.labels[0], name=likely[0], description="")
+    return replace(single, labels=(label,), description=DESCRIPTION)

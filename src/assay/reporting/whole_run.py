@@ -17,7 +17,7 @@ from assay._util.intervals import require_level
 from assay._util.progress import waiting
 from assay._util.text import counted, interval
 from assay.checks import Check, check
-from assay.comparison import Comparison, compare_draws
+from assay.comparison import Comparison, compare
 from assay.comparison.contrasts import pairs_of
 from assay.data.ratings import Ratings
 from assay.data.task import Task
@@ -25,6 +25,7 @@ from assay.display.frames import accuracy_frame, labels_frame
 from assay.display.notes import convergence_words, doubts
 from assay.evaluation import metrics
 from assay.evaluation.select import choose_metrics
+from assay.fits.cache import computed_once
 from assay.fits.datatree import ratings_of
 from assay.fits.schema import Method
 from assay.fits.summary import summarize
@@ -90,17 +91,22 @@ class Run:
         """A line per metric and pair of systems: the difference; empty of fewer than two."""
         return pd.DataFrame() if self.compared is None else self.compared.pairs
 
-    @cached_property
+    @property
     def compared(self) -> Comparison | None:
         """The systems compared, if there are two or more."""
-        if self._draws.sizes.get("system", 1) < 2:
-            return None
-        better = {str(name): one.attrs["better"] for name, one in self._draws.data_vars.items()}
-        return compare_draws(self._draws, better, level=self.level, baseline=self.baseline)
+        return self._numbers[1]
+
+    @property
+    def _draws(self) -> xr.Dataset:
+        return self._numbers[0]
 
     @cached_property
-    def _draws(self) -> xr.Dataset:
-        return metrics(self.fit)
+    def _numbers(self) -> tuple[xr.Dataset, Comparison | None]:
+        with computed_once(self.fit):
+            draws = metrics(self.fit)
+            several = draws.sizes.get("system", 1) > 1
+            found = compare(self.fit, level=self.level, baseline=self.baseline) if several else None
+        return draws, found
 
     @property
     def warnings(self) -> list[str]:
@@ -224,8 +230,8 @@ def run(
         # They stand in the fit, and the result says them.
         warnings.simplefilter("ignore", FitWarning)
         tree = fit(
-            ratings, method=method, raters=raters, rng=rng, progress=progress,
-            **_effort(ratings, method, raters),
+            ratings, method=method, rng=rng, progress=progress,
+            **({"raters": raters} | _effort(ratings, method, raters)),
         )  # fmt: skip
     return Run(check=checked, fit=tree, level=level, baseline=baseline)
 

@@ -2,14 +2,23 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assay._util.errors import ArgumentError, FitError
 from assay._util.progress import waiting
 from assay.cli.arguments import in_options
-from assay.cli.options import Json, Level, Metrics, Quiet, Reading, Seed, Source, Strict
+from assay.cli.options import (
+    Fitting,
+    Json,
+    Level,
+    Metrics,
+    Quiet,
+    Reading,
+    Source,
+    Strict,
+)
 from assay.cli.program import command
 from assay.cli.shell import end_with, say_notes, show, tell, this_command, warn
 from assay.cli.tables import records_of
@@ -21,6 +30,7 @@ if TYPE_CHECKING:
 @command("run ratings.csv")
 def run(
     source: Source,
+    fitting: Fitting,
     reading: Reading,
     task: Annotated[
         str | None, typer.Option("--task", help="Name of a task, or a .toml file; else one label.")
@@ -29,16 +39,11 @@ def run(
         Path | None,
         typer.Option("--output", "-o", help="Folder of the results; else FILE-results here."),
     ] = None,
-    method: Annotated[
-        Literal["nuts", "laplace", "map", "em"],
-        typer.Option(help="How to find the posterior; em takes seconds for millions of ratings."),
-    ] = "nuts",
     metric: Metrics = None,
     baseline: Annotated[
         str | None, typer.Option(help="Compare each system with this one only.", metavar="SYSTEM")
     ] = None,
     report: Annotated[bool, typer.Option(help="Write the report.")] = True,
-    seed: Seed = 1,
     level: Level = 0.95,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -47,14 +52,16 @@ def run(
     """Check ratings, fit a model and write a report: the short answer, and where the rest is."""
     import assay
 
+    fitting.checked()
     folder = _folder(output, source)
     with waiting(f"reading {source.name}", show=not quiet):
-        ratings = reading.read(source, task)
+        ratings = reading.read(source, task, fitting.covariates())
     say_notes(ratings.accounting)
-    found = assay.run(
-        ratings, method=method, metric=metric or None, baseline=baseline, level=level, rng=seed,
-        progress=not quiet,
-    )  # fmt: skip
+    with fitting.asked() as arguments:
+        found = assay.run(
+            ratings, metric=metric or None, baseline=baseline, level=level, progress=not quiet,
+            **arguments,
+        )  # fmt: skip
     found.fit.attrs["command"] = this_command()
     files = _write(found, folder, report=report, quiet=quiet)
     if as_json:

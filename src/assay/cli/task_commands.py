@@ -14,6 +14,11 @@ from assay.cli.shell import say, say_notes, show, tell
 if TYPE_CHECKING:
     from assay.data.ratings import Ratings
 
+COLUMNS = (
+    "item", "rater", "cluster", "rank", "system", "panel", "group", "weight", "stratum",
+    "covariates", "replicate", "session", "seconds", "score", "confidence", "audit", "truth",
+)  # fmt: skip
+"""Arguments that name columns other than those of answers."""
 tasks = typer.Typer(no_args_is_help=True, help="Draft a task file, and show what a task says.")
 app.add_typer(tasks, name="task")
 
@@ -38,8 +43,9 @@ def init(
         raise FitError(
             f"{path} exists already; name another file: `output='task.toml'`", code="file-exists"
         )
-    named = reading.arguments()["labels"]
-    draft = draft_task(source, list(named) if isinstance(named, dict) else ())
+    given = reading.arguments()
+    taken = [c for role in COLUMNS for c in _several(given[role])]
+    draft = draft_task(source, given["labels"] or given["value"], taken)
     ratings = reading.read(source, draft)
     say_notes(ratings.accounting)
     text = task_text(ratings, path.stem, reading.item or ())
@@ -47,6 +53,11 @@ def init(
     load_task(path)
     tell(f"wrote {path}: {_sizes(ratings)}")
     say(f"next: look at it, then assay run {source} --task {path}")
+
+
+def _several(given: object) -> list[str]:
+    """Return the columns of an argument that may name none, one or several."""
+    return [given] if isinstance(given, str) else list(given) if isinstance(given, list) else []
 
 
 def _sizes(ratings: "Ratings") -> str:

@@ -151,10 +151,10 @@ def require_answers(
     )
 
 
-def free_columns(frame: pd.DataFrame) -> list[str]:
-    """Return the columns that hold a few values and play no other role by their names."""
+def free_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
+    """Return the columns that hold a few values and play no other role by name, or as ``taken``."""
     finder = ColumnFinder([str(c) for c in frame.columns])
-    return [c for c in _without_role(finder) if _has_few(frame[c])]
+    return [c for c in _without_role(finder, taken) if _has_few(frame[c])]
 
 
 def _without_role(finder: ColumnFinder, taken: Sequence[str] = ()) -> list[str]:

@@ -346,7 +346,10 @@ def read_ratings(
         "session": session, "seconds": seconds,
     }  # fmt: skip
     table, side = find_tables(source, base, panels, item)
-    base = one_label_task(table) if task is None else base
+    if task is None:
+        own = ColumnFinder([str(c) for c in table.frame.columns])
+        beside = named_columns(own, score, confidence, audit, truth, covariates, *asked.values())
+        base = one_label_task(table, labels, value or label, beside)
     table = explode_ratings(single_elements(table), rater)
     ledger = Ledger(table)
     finder = ColumnFinder(list(table.frame.columns))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from assay.data.task import Label, Task
-from assay.io.answers import free_columns
+from assay.io.answers import LabelsArg, free_columns
 from assay.io.cells import classes_from_data
 from assay.io.columns import ColumnFinder
 from assay.io.names import ANSWER_COLUMNS, QUESTION_COLUMNS, VALUE_COLUMNS
@@ -19,33 +19,37 @@ FEWEST_ANSWERS = 5
 """Rows of each question from which a column names questions."""
 
 
-def draft_task(source: str | Path | pd.DataFrame, labels: Sequence[str] = ()) -> Task:
+def draft_task(
+    source: str | Path | pd.DataFrame, labels: LabelsArg = None, taken: Sequence[str] = ()
+) -> Task:
     """Return the task that a table answers, as far as its columns say.
 
     Parameters
     ----------
     source : str, path or DataFrame
-    labels : sequence of str
-        Labels that the caller names; else they are called as their columns are, or as the values
-        of the column that names the question.
+    labels : optional
+        As for :func:`assay.read_ratings`. Else labels are called as their columns are, or as the
+        values of the column that names the question.
+    taken : sequence of str
+        Columns that the caller names for other roles.
 
     Returns
     -------
     Task
         Classes come from the data where it is read, as do the metrics of one label.
     """
-    if labels:
-        return _with_labels([Label(name=name, classes=()) for name in labels])
     table = read_table(source)
+    if labels:
+        return one_label_task(table, labels)
     questions = _questions(table)
     if len(questions) > 1:
         return _with_labels(questions)
     finder = ColumnFinder([str(c) for c in table.frame.columns])
     usual = [c for c in finder.all_of(ANSWER_COLUMNS) if table.frame[c].nunique() > 1]
-    columns = usual[:1] or free_columns(table.frame)
+    columns = [c for c in usual if c not in taken][:1] or free_columns(table.frame, taken)
     if 1 < len(columns) <= MOST_LABELS:
         return _with_labels([Label(name=column, classes=()) for column in columns])
-    return one_label_task(table)
+    return one_label_task(table, taken=taken)
 
 
 def _with_labels(labels: Sequence[Label]) -> Task:

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from assay._util.errors import FitWarning
+from assay._util.errors import FitWarning, Note
 from assay._util.files import write_table
 from assay._util.intervals import require_level
 from assay._util.progress import waiting
@@ -109,11 +110,11 @@ class Run:
         return draws, found
 
     @property
-    def warnings(self) -> list[str]:
-        """What is wrong with the data, or with the fit."""
-        found = [str(one.text) for one in self.check.at_least("warning")]
+    def warnings(self) -> list[Note]:
+        """What is wrong with the data, or with the fit, each a text with a code."""
+        found = [Note(f.text, code=f.code) for f in self.check.at_least("warning")]
         alone = convergence_words(self.fit)[:1] if self.fit.attrs["method"] in MODES_ALONE else []
-        return [*found, *alone, *map(str, doubts(self.fit))]
+        return [*found, *(Note(text, code="mode-alone") for text in alone), *doubts(self.fit)]
 
     def write_tables(self, folder: Path) -> list[Path]:
         """Write the tables that have lines, a CSV file each, and return where."""
@@ -166,7 +167,7 @@ def run(
     level: float = 0.95,
     rng: int | np.random.Generator = 1,
     progress: bool = True,
-    **reading: Any,
+    **more: Any,
 ) -> Run:
     """Check ratings, fit a model to them and compute what follows, in one go.
 
@@ -192,8 +193,9 @@ def run(
         Seed of everything random.
     progress : bool
         Whether to show progress on standard error.
-    **reading
-        Arguments of :func:`assay.read_ratings`, such as ``item="doc"``.
+    **more
+        Further arguments of :func:`assay.read_ratings` and :func:`assay.fit`, such as
+        ``item="doc"`` and ``draws=2000``.
 
     Returns
     -------
@@ -217,22 +219,21 @@ def run(
     ['0', 'no']
     """
     require_level(level)
+    fitting = {name: more.pop(name) for name in set(more) & set(signature(fit).parameters)}
     if isinstance(source, Ratings):
         ratings = source
     else:
         name = source.name if isinstance(source, Path) else "the ratings"
         with waiting(f"reading {name}", show=progress):
-            ratings = read_ratings(source, task=task, **reading)
+            ratings = read_ratings(source, task=task, **more)
     ratings = _reporting(ratings, metric, baseline)
     with waiting("checking", show=progress):
         checked = check(ratings)
     with warnings.catch_warnings():
         # They stand in the fit, and the result says them.
         warnings.simplefilter("ignore", FitWarning)
-        tree = fit(
-            ratings, method=method, rng=rng, progress=progress,
-            **({"raters": raters} | _effort(ratings, method, raters)),
-        )  # fmt: skip
+        effort = _effort(ratings, method, raters) | fitting
+        tree = fit(ratings, method=method, rng=rng, progress=progress, **effort)
     return Run(check=checked, fit=tree, level=level, baseline=baseline)
 
 
@@ -249,12 +250,14 @@ def _reporting(
     return replace(ratings, task=replace(task, metrics=tuple(one.name for one in chosen)))
 
 
-def _effort(ratings: Ratings, method: str, raters: object) -> dict[str, Any]:
-    """Return how much a method is to do, and the model of ``em`` that has a closed form."""
-    if method not in MODES_ALONE:
-        return {}
-    most = LABEL_DRAWS // max(1, len(ratings.items))
-    effort: dict[str, Any] = {"draws": int(np.clip(most, FEWEST_DRAWS, DRAWS)), "chains": 1}
+def _effort(
+    ratings: Ratings, method: str, raters: str | Mapping[str, str] | None
+) -> dict[str, Any]:
+    """Return how much a method is to do, and the model; that of ``em`` has a closed form."""
+    effort: dict[str, Any] = {"raters": raters}
+    if method in MODES_ALONE:
+        most = LABEL_DRAWS // max(1, len(ratings.items))
+        effort |= {"draws": int(np.clip(most, FEWEST_DRAWS, DRAWS)), "chains": 1}
     if method == "em" and raters is None:
         effort |= {"raters": "dawid_skene", "prevalence": "dirichlet"}
     return effort

@@ -66,3 +66,16 @@ def test_one_label_has_the_name_of_its_column():
     assert usual.task.label_names == ("rating",)
     with pytest.raises(RatingsError, match="no column holds answers"):
         assay.read_ratings(frame.assign(fluent=frame["relevant"][::-1].to_numpy()))
+
+
+def test_columns_that_are_named_are_no_answers():
+    frame = table({"rater": "said_by", "system": "bot"})
+    ratings = assay.read_ratings(frame, rater="said_by", system="bot")
+    assert ratings.task.label_names == ("relevant",)
+    both = frame.assign(fluent=frame["relevant"][::-1].to_numpy())
+    roles = {"rater": "said_by", "system": "bot"}
+    assert assay.read_ratings(both, labels="fluent", **roles).task.label_names == ("fluent",)
+    named = assay.read_ratings(both, labels={"label": "fluent"}, **roles)
+    assert named.task.label_names == ("label",)
+    several = assay.read_ratings(both, labels={"a": "relevant", "b": "fluent"}, **roles)
+    assert several.task.classes == {"a": ("no", "yes"), "b": ("no", "yes")}

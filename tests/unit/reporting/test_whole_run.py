@@ -85,12 +85,12 @@ def test_named_metrics_and_the_baseline_hold_throughout(lists):
 
 def test_em_of_many_items_draws_fewer_labels_of_the_model_with_a_closed_form(lists):
     ratings = assay.read_ratings(lists)
-    assert _effort(ratings, "nuts", None) == {}
+    assert _effort(ratings, "nuts", None) == {"raters": None}
     effort = _effort(ratings, "em", None)
     assert effort == {
         "draws": 1000, "chains": 1, "raters": "dawid_skene", "prevalence": "dirichlet",
     }  # fmt: skip
-    assert "raters" not in _effort(ratings, "em", "pooled")
+    assert _effort(ratings, "em", "pooled") == {"raters": "pooled", "draws": 1000, "chains": 1}
     assert LABEL_DRAWS // 1_000_000 < 100
 
 
@@ -110,6 +110,20 @@ def test_command_writes_its_files_and_says_where(lists, tmp_path, monkeypatch):
     told = json.loads(CliRunner().invoke(app, [*typed, "--baseline", "A"]).stdout)
     assert told["comparison"][0]["a"] == "B"
     assert told["files"]["fit.nc"] == str(Path("b") / "fit.nc")
+
+
+def test_arguments_go_to_the_reader_and_to_the_fit(lists, tmp_path):
+    found = assay.run(
+        lists.rename(columns={"rater": "said_by"}), method="map", progress=False, draws=50,
+        chains=2, starts=1, rater="said_by", prevalence="dirichlet", raters="one_coin",
+    )  # fmt: skip
+    assert found.fit["posterior"].sizes["draw"] == 50
+    lists.to_csv(tmp_path / "r.csv", index=False)
+    typed = ["run", str(tmp_path / "r.csv"), "-o", str(tmp_path / "o"), "--method", "em"]
+    typed += ["--draws", "60", "--no-report", "--strict", "--raters", "one_coin"]
+    typed += ["--prevalence", "dirichlet"]
+    assert CliRunner().invoke(app, typed).exit_code == 0
+    assert assay.load(tmp_path / "o" / "fit.nc")["posterior"].sizes["draw"] == 60
 
 
 def test_folder_that_is_a_file_is_refused_first(lists, tmp_path):

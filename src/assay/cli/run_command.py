@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay._util.errors import ArgumentError, FitError
+from assay._util.errors import FitError
 from assay._util.progress import waiting
 from assay.cli.arguments import in_options
 from assay.cli.options import (
@@ -80,8 +80,9 @@ def _folder(output: Path | None, source: Path) -> Path:
     """Make the folder of the results before any work is done."""
     folder = output or Path(f"{source.name.partition('.')[0] or 'ratings'}-results")
     if folder.exists() and not folder.is_dir():
-        raise ArgumentError(
-            f"{folder} is a file; `output=` names the folder of the results", code="argument-value"
+        raise FitError(
+            f"{folder} is a file; `output=` names the folder of the results",
+            code="file-not-written",
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)

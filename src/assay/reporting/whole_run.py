@@ -114,7 +114,10 @@ class Run:
         """What is wrong with the data, or with the fit, each a text with a code."""
         found = [Note(f.text, code=f.code) for f in self.check.at_least("warning")]
         alone = convergence_words(self.fit)[:1] if self.fit.attrs["method"] in MODES_ALONE else []
-        return [*found, *(Note(text, code="mode-alone") for text in alone), *doubts(self.fit)]
+        of_fit = [*(Note(text, code="mode-alone") for text in alone), *doubts(self.fit)]
+        # What the check says of the data, a fit may say again.
+        again = {note.code for note in of_fit}
+        return [*(note for note in found if note.code not in again), *of_fit]
 
     def write_tables(self, folder: Path) -> list[Path]:
         """Write the tables that have lines, a CSV file each, and return where."""

@@ -131,5 +131,5 @@ def test_folder_that_is_a_file_is_refused_first(lists, tmp_path):
     lists.to_csv(tmp_path / "r.csv", index=False)
     typed = ["run", str(tmp_path / "r.csv"), "-o", str(tmp_path / "out")]
     done = CliRunner().invoke(app, typed)
-    assert done.exit_code == 2
+    assert done.exit_code == 1
     assert "--output names the folder" in done.output

@@ -1,7 +1,9 @@
 """Columns of answers, and words that stand for a class."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -147,8 +149,17 @@ def require_answers(
         f"no column holds answers to a label of task {task.name} ({', '.join(task.label_names)})",
         where=f"columns: {listed(finder.columns)}",
         mend=f"name them: `labels={{{written}}}`"
-        + (", if that is right" if likely else f"; of few values: {listed(few)}" if few else ""),
+        + (", if that is right" if likely else f"; of few values: {listed(few)}" if few else "")
+        + _drafted(few, task, ledger),
     )
+
+
+def _drafted(few: Sequence[str], task: Task, ledger: Ledger) -> str:
+    """Say how to have a task with a label for each of several columns."""
+    if len(few) < 2 or len(task.labels) > 1 or not Path(ledger.table.source).is_file():
+        return ""
+    source = shlex.quote(ledger.table.source)
+    return f"; or draft a task with a label for each of them: assay task init {source}"
 
 
 def free_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:

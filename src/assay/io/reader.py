@@ -397,7 +397,7 @@ def read_ratings(
         covariates=[covariates] if isinstance(covariates, str) else list(covariates or ()),
         partial=partial, resolve=resolve,
     )  # fmt: skip
-    return with_default_metrics(ratings)
+    return ratings if table.part else with_default_metrics(ratings)
 
 
 def _note_near_names(

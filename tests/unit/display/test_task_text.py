@@ -1,6 +1,7 @@
 """Tasks as files drafted from data, and as tables of the terminal."""
 
 import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -142,3 +143,17 @@ def test_task_is_shown_with_labels_rules_and_states():
     wrong = CliRunner().invoke(app, ["task", "show", "retrievel"])
     assert wrong.exit_code == 1
     assert "did you mean retrieval" in wrong.output
+
+
+def test_several_columns_of_answers_are_refused_with_the_command_that_goes_on(
+    support, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    support.to_csv("my study.csv", index=False)
+    refused = CliRunner().invoke(app, ["check", "my study.csv"])
+    assert refused.exit_code == 1
+    advice = re.search(r"assay (task init '[^']*')", refused.output)
+    assert CliRunner().invoke(app, shlex.split(advice[1])).exit_code == 0
+    done = CliRunner().invoke(app, ["check", "my study.csv", "--task", "my study.toml"])
+    assert done.exit_code == 0
+    assert "label understood" in done.output

@@ -83,6 +83,20 @@ def test_named_metrics_and_the_baseline_hold_throughout(lists):
     assert assay.metrics(found.fit).data_vars.keys() == set(names)
 
 
+def test_generic_metrics_go_through_claims_budgets_and_what_more_data_buys(found):
+    name = "recall_at_k[relevant]"
+    verdict = assay.check_claim(found.fit, f"B > A by 0.01 on {name}")
+    assert verdict.probability > 0.9
+    assert verdict.claim.metric == name
+    budget = assay.variance_budget(found.fit, metric=name, contrast=("B", "A"))
+    assert budget["variance"].iloc[0] > 0
+    assert set(budget["metric"]) == {name}
+    vote = assay.evaluation.majority_metrics(found.ratings, metric=name)
+    assert vote["value"].between(0, 1).all()
+    draws = assay.prior_metrics(found.ratings, metric=[name, "mrr_at_2[relevant=no]"], draws=20)
+    assert draws[name].notnull().any()
+
+
 def test_em_of_many_items_draws_fewer_labels_of_the_model_with_a_closed_form(lists):
     ratings = assay.read_ratings(lists)
     assert _effort(ratings, "nuts", None) == {"raters": None}

@@ -140,7 +140,7 @@ def require_answers(
     if report_wide(task, ledger, taken):
         ledger.raise_problems()
     free = _without_role(finder, taken)
-    few = [c for c in free if _has_few(ledger.table.frame[c])]
+    few = [c for c in free if has_few(ledger.table.frame[c])]
     likely = _likely(free, few, task)
     pairs = likely or {task.label_names[0]: "..."}
     written = ", ".join(f'"{label}": "{column}"' for label, column in pairs.items())
@@ -165,7 +165,7 @@ def _drafted(few: Sequence[str], task: Task, ledger: Ledger) -> str:
 def free_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
     """Return the columns that hold a few values and play no other role by name, or as ``taken``."""
     finder = ColumnFinder([str(c) for c in frame.columns])
-    return [c for c in _without_role(finder, taken) if _has_few(frame[c])]
+    return [c for c in _without_role(finder, taken) if has_few(frame[c])]
 
 
 def _without_role(finder: ColumnFinder, taken: Sequence[str] = ()) -> list[str]:
@@ -174,7 +174,8 @@ def _without_role(finder: ColumnFinder, taken: Sequence[str] = ()) -> list[str]:
     return [c for c in free if squash(c) not in TRUTH_NAMES]
 
 
-def _has_few(column: "pd.Series[str]") -> bool:
+def has_few(column: "pd.Series[str]") -> bool:
+    """Whether a column says a few different things, as classes are, and not one alone."""
     words = {canonical(str(word)) for word in pd.unique(column)}
     return 1 < len(words) <= MOST_CLASSES < len(column)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from assay.data.task import Label, Task
 from assay.data.task_files import load_task
-from assay.io.answers import LabelsArg, find_answers, free_columns
+from assay.io.answers import LabelsArg, find_answers, free_columns, has_few
 from assay.io.reading_log import Ledger
 from assay.io.tables import Table
 
@@ -50,4 +50,16 @@ def _likely(table: Table, single: Task, taken: Sequence[str]) -> list[str]:
     found = find_answers(
         table, single, labels=None, label=None, value=None, ledger=Ledger(table), scored=taken
     ).by_label
-    return [*found.values()] or free_columns(table.frame, taken)
+    return answer_columns_of(table, [*found.values()], taken)
+
+
+def answer_columns_of(table: Table, named: Sequence[str], taken: Sequence[str]) -> list[str]:
+    """Return the columns of answers: one that is named as such, unless it is text and others not.
+
+    An answer may be what is rated: then it has many values, and other columns have few.
+    """
+    usual = [c for c in named if c not in taken]
+    free = free_columns(table.frame, taken)
+    if usual and (not free or has_few(table.frame[usual[0]])):
+        return usual[:1]
+    return free

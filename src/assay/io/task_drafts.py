@@ -6,11 +6,11 @@ from pathlib import Path
 import pandas as pd
 
 from assay.data.task import Label, Task
-from assay.io.answers import LabelsArg, free_columns
+from assay.io.answers import LabelsArg
 from assay.io.cells import classes_from_data
 from assay.io.columns import ColumnFinder
 from assay.io.names import ANSWER_COLUMNS, QUESTION_COLUMNS, VALUE_COLUMNS
-from assay.io.one_label import one_label_task
+from assay.io.one_label import answer_columns_of, one_label_task
 from assay.io.reading_log import Ledger
 from assay.io.tables import Table, read_table
 
@@ -46,7 +46,7 @@ def draft_task(
         return _with_labels(questions)
     finder = ColumnFinder([str(c) for c in table.frame.columns])
     usual = [c for c in finder.all_of(ANSWER_COLUMNS) if table.frame[c].nunique() > 1]
-    columns = [c for c in usual if c not in taken][:1] or free_columns(table.frame, taken)
+    columns = answer_columns_of(table, usual, taken)
     if 1 < len(columns) <= MOST_LABELS:
         return _with_labels([Label(name=column, classes=()) for column in columns])
     return one_label_task(table, taken=taken)

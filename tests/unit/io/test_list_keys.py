@@ -79,3 +79,11 @@ def test_columns_that_are_named_are_no_answers():
     assert named.task.label_names == ("label",)
     several = assay.read_ratings(both, labels={"a": "relevant", "b": "fluent"}, **roles)
     assert several.task.classes == {"a": ("no", "yes"), "b": ("no", "yes")}
+
+
+def test_an_answer_that_is_rated_is_no_label():
+    frame = table({}).assign(answer=lambda f: "text of " + f["query"] + f["system"])
+    frame["answer"] += frame["rank"].astype(str)
+    assert assay.read_ratings(frame).task.label_names == ("relevant",)
+    topics = frame.drop(columns=["relevant", "answer"]).assign(label=lambda f: f["rank"] * 7 % 40)
+    assert assay.read_ratings(topics).task.label_names == ("label",)

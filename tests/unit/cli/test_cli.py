@@ -511,7 +511,7 @@ def test_options_of_scores_and_words_reach_the_reader(tmp_path: Path) -> None:
 
 WRONG_USAGE: dict[str, list[str]] = {
     "no such command": ["fti"],
-    "no task": ["check", "ratings.csv"],
+    "no task": ["agreement", "ratings.csv"],
     "no output": ["fit", "ratings.csv", "--task", "single"],
     "no such method": ["fit", "r.csv", "--task", "single", "-o", "f.nc", "--method", "mcmc"],
     "no draws": ["fit", "r.csv", "--task", "single", "-o", "f.nc", "--draws", "0"],

@@ -33,7 +33,7 @@ def one_label_task(
     names = _named(labels, value) or _likely(table, single, taken)
     if len(names) > 1 and isinstance(labels, Mapping):
         return Task(name="mine", labels=tuple(Label(name=name, classes=()) for name in names))
-    if len(names) != 1:
+    if len(names) != 1 or names[0] == single.label_names[0]:
         return single
     label = replace(single.labels[0], name=names[0], description="")
     return replace(single, labels=(label,), description=DESCRIPTION)

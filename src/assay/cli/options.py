@@ -1,8 +1,8 @@
 """Options that several commands share: reading, fitting, metrics."""
 
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext, redirect_stdout
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from assay.data.ratings import Ratings
+    from assay.data.task import Task
     from assay.evaluation.registry import Metric
     from assay.inference.executors import Executor
 
@@ -190,14 +191,19 @@ class Fitting:
         say_notes(ratings.accounting)
         with warnings.catch_warnings(), self._executor() as executor:
             warnings.simplefilter("ignore", FitWarning)
-            tree = assay.fit(
-                ratings, tune=self.tune, target_accept=self.target_accept, progress=progress,
-                sampler=self.sampler, checkpoint=self.checkpoint,
-                keep_interrupted=self.keep_interrupted, executor=executor, formula=self.formula,
-                **self._arguments(),
-            )  # fmt: skip
+            given = self._arguments() | self._sampling(executor)
+            tree = assay.fit(ratings, progress=progress, **given)
         tree.attrs["command"] = this_command()
         return tree
+
+    @contextmanager
+    def asked(self) -> Iterator[dict[str, Any]]:
+        """Give the arguments of ``fit`` that are not as they would be if nothing were asked."""
+        usual = Fitting()
+        with self._executor() as executor:
+            same = usual._arguments() | usual._sampling(None)
+            given = self._arguments() | self._sampling(executor)
+            yield {name: value for name, value in given.items() if value != same[name]}
 
     def fit_dataset(
         self, folder: Path, task: str, reading: "Reading", output: Path, *, progress: bool
@@ -259,6 +265,14 @@ class Fitting:
             "gold_chosen": self.gold_chosen,
             "replicates": self.replicates, "priors": self._priors(), "method": self.method,
             "draws": self.draws, "chains": self.chains, "rng": self.seed,
+        }  # fmt: skip
+
+    def _sampling(self, executor: "Executor | None") -> dict[str, Any]:
+        """Return what is of data that one machine holds."""
+        return {
+            "tune": self.tune, "target_accept": self.target_accept, "sampler": self.sampler,
+            "checkpoint": self.checkpoint, "keep_interrupted": self.keep_interrupted,
+            "executor": executor, "formula": self.formula,
         }  # fmt: skip
 
     def _families(self) -> str | dict[str, str] | None:
@@ -439,7 +453,9 @@ class Reading:
         ),
     ] = None
 
-    def read(self, source: Path, task: str | None, covariates: Sequence[str] = ()) -> "Ratings":
+    def read(
+        self, source: Path, task: "str | Task | None", covariates: Sequence[str] = ()
+    ) -> "Ratings":
         """Read ratings; ``covariates`` are columns that the model needs besides."""
         from assay import read_ratings
 

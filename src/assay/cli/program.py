@@ -100,12 +100,18 @@ app = typer.Typer(
 )
 
 
-def command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add a command, with an example below its help; a decorator."""
+def command(
+    example: str, *, of: typer.Typer | None = None, name: str | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add a command, with an example below its help; a decorator.
+
+    A command ``of`` a group stands behind the group's name, and may have another ``name`` than
+    its function.
+    """
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
-        epilog = f"Example: assay {example}"
-        return app.command(cls=Command, epilog=epilog)(in_words(spread(function)))
+        make = (of or app).command(cls=Command, name=name, epilog=f"Example: assay {example}")
+        return make(in_words(spread(function)))
 
     return add
 

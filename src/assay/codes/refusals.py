@@ -60,6 +60,7 @@ REFUSALS = {
         "A rater family does not suit the labels of this task. Use the family that the message "
         "names."
     ),
+    "file-exists": "A file of this name exists already. Name another one with `output=`.",
     "file-not-written": "A file could not be written. Check the disk and the permissions.",
     "fit-elsewhere": (
         "The fit could not be written to its place and stands elsewhere. Move it from there."

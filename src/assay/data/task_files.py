@@ -15,6 +15,7 @@ from assay._util.validation import cut, written
 from assay.data.label_config import label_config_task
 from assay.data.metric_names import lacking_labels
 from assay.data.task import (
+    DIRECTIONS,
     MAX_CLASSES,
     RESPONSE_STRENGTHS,
     ROLES,
@@ -297,6 +298,11 @@ class _Reader:
             self._text(fields, key, where)
         if not isinstance(fields.get("ordered", False), bool):
             self.problems.append(f"{where}: ordered is true or false")
+        if fields.get("better", "") not in DIRECTIONS:
+            allowed = ", ".join(DIRECTIONS[:-1])
+            self.problems.append(
+                f"{where}: better = {written(fields['better'])}; allowed: {allowed}"
+            )
         listed = fields.get("classes", ("no", "yes"))
         if not isinstance(listed, list | tuple) or not all(map(_may_name, listed)):
             self.problems.append(

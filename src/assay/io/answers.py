@@ -1,7 +1,9 @@
 """Columns of answers, and words that stand for a class."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -138,9 +140,7 @@ def require_answers(
     finder = ColumnFinder([str(c) for c in ledger.table.frame.columns])
     if report_wide(task, ledger, taken):
         ledger.raise_problems()
-    roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
-    free = [c for c in finder.columns if c not in {*roles, *taken}]
-    free = [c for c in free if squash(c) not in TRUTH_NAMES]
+    free = _without_role(finder, taken)
     few = [c for c in free if has_few(ledger.table.frame[c])]
     likely = _likely(free, few, task, ledger.table.frame)
     alone = len(task.labels) == 1
@@ -149,11 +149,34 @@ def require_answers(
         "no-answers",
         f"no column holds answers to a label of task {task.name} ({', '.join(task.label_names)})",
         where=f"columns: {listed(finder.columns)}",
-        mend=f"name them: {as_code({'labels': named})}, if that is right"
-        if likely
-        else "name them with `labels=`" + (f"; of few values: {listed(few)}" if few else ""),
+        mend=(
+            f"name them: {as_code({'labels': named})}, if that is right"
+            if likely
+            else "name them with `labels=`" + (f"; of few values: {listed(few)}" if few else "")
+        )
+        + _drafted(few, task, ledger),
         go_on={"labels": named} if likely else {},
     )
+
+
+def _drafted(few: Sequence[str], task: Task, ledger: Ledger) -> str:
+    """Say how to have a task with a label for each of several columns."""
+    if len(few) < 2 or len(task.labels) > 1 or not Path(ledger.table.source).is_file():
+        return ""
+    source = shlex.quote(ledger.table.source)
+    return f"; or draft a task with a label for each of them: assay task init {source}"
+
+
+def free_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
+    """Return the columns that hold a few values and play no other role by name, or as ``taken``."""
+    finder = ColumnFinder([str(c) for c in frame.columns])
+    return [c for c in _without_role(finder, taken) if has_few(frame[c])]
+
+
+def _without_role(finder: ColumnFinder, taken: Sequence[str] = ()) -> list[str]:
+    roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
+    free = [c for c in finder.columns if c not in {*roles, *taken}]
+    return [c for c in free if squash(c) not in TRUTH_NAMES]
 
 
 def _likely(

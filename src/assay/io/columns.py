@@ -13,6 +13,7 @@ from assay.data.task import Task
 from assay.io.identifiers import joined_ids
 from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item
 from assay.io.likely_columns import likely_columns
+from assay.io.list_keys import key_in_lists
 from assay.io.names import ASKED, COUNT_NAMES, RECOGNISED, bare, squash
 from assay.io.reading_log import Ledger
 
@@ -20,6 +21,7 @@ ColumnArg = str | Sequence[str] | None
 COUNT = r"\d{1,9}(\.0)?"
 BESIDE = ("rater", "replicate", "session")
 """Roles that tell ratings of one item apart."""
+IN_LISTS = "raters rate each place of a list once"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,6 +124,11 @@ def find_roles(
         if found is not None and found.columns:
             roles[role] = found
             used |= set(found.columns) if len(found.columns) == 1 or role != "item" else set()
+    beside = [c for one in BESIDE if one in roles for c in roles[one].columns]
+    beside += [question] if question else []
+    for role, columns in key_in_lists(roles, frame, asked, beside, ledger).items():
+        if role not in roles or roles[role].columns != columns:
+            roles[role] = Role(columns=columns, evidence=IN_LISTS)
     if "item" in roles and "system" in roles and roles["item"].evidence.startswith(ONE_NAME):
         ask_for_system(roles["item"].columns[0], roles["system"].columns, frame, ledger)
     return roles

@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from assay._util.validation import require_choice
+from assay.data.default_metrics import with_default_metrics
 from assay.data.ratings import PARTIAL, RESOLVE, Partial, Ratings, Resolve
 from assay.data.task import Task
 from assay.data.task_files import load_task
@@ -205,4 +206,5 @@ def read_ratings(
     if "rater" in shaped.roles and given.rater == BY_ROW:
         given = replace(given, rater=None)
     table = replace(shaped.table, notes=(*chosen, *shaped.table.notes, *shaped.notes))
-    return read_rows(table, base, given.with_known(shaped.options), shaped)
+    ratings = read_rows(table, base, given.with_known(shaped.options), shaped)
+    return ratings if table.part else with_default_metrics(ratings)

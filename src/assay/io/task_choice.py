@@ -9,12 +9,13 @@ from assay.data.task import Label, Task
 from assay.data.task_files import catalogue_names, load_task
 from assay.io.arguments import Arguments
 from assay.io.cells import EMPTY, spellings
-from assay.io.columns import ColumnFinder
+from assay.io.columns import ColumnFinder, named_columns
 from assay.io.formats import Export
 from assay.io.names import (
     QUESTION_COLUMNS,
     squash,
 )
+from assay.io.one_label import one_label_task
 
 FALLBACK = "single"
 """One label, with the classes of the data."""
@@ -50,7 +51,15 @@ def _fitting(export: Export, given: Arguments) -> tuple[Task, str]:
     task, labels = max(found, key=lambda one: len(one[1]))
     if labels and not given.shapes:
         return task, f"the columns have its {counted(len(labels), 'label')}"
-    return load_task(FALLBACK), "one label, whose classes are those of the file"
+    if given.shapes:
+        return load_task(FALLBACK), "one label, whose classes are those of the file"
+    taken = named_columns(
+        finder, given.score, given.confidence, given.audit, given.truth, given.covariates,
+        *given.roles.values(), *export.roles.values(), export.reserved,
+    )  # fmt: skip
+    task = one_label_task(export.table, given.labels, given.value or given.label, taken)
+    named = f"{'labels' if len(task.labels) > 1 else 'label'} {', '.join(task.label_names)}"
+    return task, f"{named}, with the classes of the file"
 
 
 def _labels_in(task: Task, finder: ColumnFinder, frame: pd.DataFrame) -> list[str]:

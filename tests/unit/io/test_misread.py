@@ -362,11 +362,14 @@ def test_the_way_in_without_options_ends_in_the_right_items(tmp_path: Path) -> N
     assert first.exit_code == 1
     assert "--labels relevant" in first.output
     typed += ["--labels", "label=relevant"]
-    second = CliRunner().invoke(app, typed)
-    assert second.exit_code == 1
-    assert "--item query --item model --item chunk" in second.output
-    again = CliRunner().invoke(app, [*typed, "--replicate", "row"])
-    assert again.exit_code == 1
+    for more in ([], ["--replicate", "row"]):
+        second = CliRunner().invoke(app, [*typed, *more])
+        assert second.exit_code == 0
+        assert "query, model, chunk together name the item" in second.output
+        assert "200 items" in second.output
+    none = CliRunner().invoke(app, ["check", str(path)])
+    assert none.exit_code == 0
+    assert "label relevant" in none.output
     meant = CliRunner().invoke(app, [*typed, "--item", "chunk", "--replicate", "row"])
     assert "--item query --item chunk" in meant.output
     typed += ["--cluster", ""]

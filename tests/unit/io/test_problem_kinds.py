@@ -180,7 +180,7 @@ BINARY = table(label=list("0110") * 6)
 UNITS = {
     "query": [f"q{n // 20}" for n in range(200)],
     "model": [("m", "n")[n // 2 % 2] for n in range(200)],
-    "chunk": [n // 4 % 5 for n in range(200)],
+    "chunk": [f"c{n // 4 % 5}" for n in range(200)],
     "rater": list("ab") * 100,
     "label": [("x", "y")[(n // 2 * (n // 2 + 3) // 5 + (n % 7 == 0)) % 2] for n in range(200)],
 }

@@ -142,7 +142,7 @@ class TextSource(Source):
     @cached_property
     def first(self) -> Sequence[Mapping[str, Any]]:
         """The first rows."""
-        rows = self.frame.head(FIRST_RECORDS)
+        rows = self._parsed.frame.head(FIRST_RECORDS)
         return [dict(zip(rows.columns, cells, strict=True)) for cells in rows.to_numpy()]
 
     @property

@@ -146,8 +146,12 @@ def another(prior: Prior) -> str:
 
 
 def numbers(structure: Structure) -> dict[str, list[np.ndarray]]:
-    """Numbers of the prior of each unknown."""
-    return {p.name: [np.asarray(v) for v in p.prior.values] for p in structure.parameters()}
+    """Numbers of the prior of each unknown, and of what they sum to."""
+    found = {}
+    for p in structure.parameters():
+        of_sums = () if p.sums is None else p.sums.prior.values
+        found[p.name] = [np.asarray(v) for v in (*p.prior.values, *of_sums)]
+    return found
 
 
 def alike(a: dict[str, list[np.ndarray]], b: dict[str, list[np.ndarray]]) -> bool:
@@ -186,7 +190,7 @@ def test_priors_of_the_entry_are_those_of_the_model(name: str):
     for prior, value in default_priors(name).items():
         if name in ("hierarchical", "joint") and prior in ("mean_correct", "mean_other"):
             continue  # of labels with more than two classes, which this task has not
-        if name == "ability_bias" and prior in ("mean_binary", "sd"):
+        if name == "ability_bias" and prior in ("mean_binary", "lean", "sd"):
             continue  # of labels with two classes
         spec = make_spec(**spec_of(name), priors={prior: another(value)})
         assert make_density(build_structure(ratings, spec))(x)[0] != plain(x)[0]

@@ -284,10 +284,13 @@ def test_a_group_has_a_prior_of_its_own():
     priors = {"expert.mean_binary": "Normal(3, 0.3)", "crowd.sd": "HalfNormal(2)"}
     structure = built("retrieval", "hierarchical", priors=priors)
     assert structure.parts[0].raters.groups == ("crowd", "expert")
-    mean, sd = prior_numbers(structure, "logit_mean")
-    np.testing.assert_array_equal(mean[:, 0], [1.8, 3])
-    np.testing.assert_array_equal(sd[:, 0], [0.8, 0.3])
-    np.testing.assert_array_equal(prior_numbers(structure, "logit_sd")[0][:, 0], [2, 1])
+    known = make_spec("hierarchical", priors=priors, reference="gold")
+    # Where nothing else says what is true, it is the prior of the mean of the two rows of a label.
+    for found, wider in ((structure, np.sqrt(2)), (build_structure(structure.ratings, known), 1)):
+        mean, sd = prior_numbers(found, "logit_mean")
+        np.testing.assert_array_equal(mean.T, [[1.8, 3]] * 6)
+        np.testing.assert_allclose(sd.T, [[0.8 * wider, 0.3 * wider]] * 6, rtol=1e-12)
+        np.testing.assert_array_equal(prior_numbers(found, "logit_sd")[0].T, [[2, 1]] * 6)
 
 
 def test_the_rest_of_a_longer_row_has_an_sd_of_its_own():

@@ -16,6 +16,10 @@ from assay.modelling.spec import make_spec
 from assay.modelling.structure import Structure, build_structure
 
 SHARE = {"hard_share": Prior(name="Beta", values=(1.0, 4.0))}
+SEEN = (1 + np.sqrt(0.6) * np.array([1, 0, -1])) / 2
+"""Shares of the answers to hard items that are no guesses at a rate of 1: Gauss and Legendre."""
+DEGREES = -np.log(SEEN)
+WEIGHT = np.array([5, 8, 5]) / 18
 
 
 def structure_of(task: str = "retrieval", sessions: int = 1, **spec: object) -> Structure:
@@ -49,21 +53,38 @@ def test_without_a_layer_items_have_no_difficulty():
 
 def test_easy_and_hard_items_have_the_share_that_is_given():
     classes = difficulty_of({"item_difficulty"}, SHARE)
+    np.testing.assert_allclose(classes.positions, [0, *DEGREES])
+    weight = np.exp(classes.log_weight({"hard_share": np.array([0.2, 0.7])}, np))
+    np.testing.assert_allclose(weight, [[[0.8, *0.2 * WEIGHT]], [[0.3, *0.7 * WEIGHT]]])
+    assert [p.name for p in classes.parameters()] == ["hard_share"]
+
+
+def test_hard_items_of_fits_by_earlier_versions_are_as_hard_as_each_other():
+    classes = difficulty_of({"item_difficulty"}, SHARE, degrees=1)
     assert classes.positions.tolist() == [0, 1]
     weight = np.exp(classes.log_weight({"hard_share": np.array([0.2, 0.7])}, np))
     np.testing.assert_allclose(weight, [[[0.8, 0.2]], [[0.3, 0.7]]])
-    assert [p.name for p in classes.parameters()] == ["hard_share"]
+    split = SHARE | {"hard_split": Prior(name="Dirichlet", values=(1.0,))}
+    classes = difficulty_of({"item_difficulty"}, split, ("a", "b"), degrees=1)
+    assert classes.positions.tolist() == [[0, 0], [1, 0], [0, 1], [1, 1]]
+    values = {"hard_share": np.array(0.4), "hard_split": np.array([0.5, 0.25, 0.25])}
+    np.testing.assert_allclose(np.exp(classes.log_weight(values, np)), [[0.6, 0.2, 0.1, 0.1]])
 
 
 def test_an_item_is_hard_on_one_label_alone_or_on_all():
     priors = SHARE | {"hard_split": Prior(name="Dirichlet", values=(1.0,))}
     classes = difficulty_of({"item_difficulty"}, priors, ("a", "b"))
-    assert classes.positions.tolist() == [[0, 0], [1, 0], [0, 1], [1, 1]]
+    on_a = [[degree, 0] for degree in DEGREES]
+    on_b = [[0, degree] for degree in DEGREES]
+    on_both = [[degree, degree] for degree in DEGREES]
+    np.testing.assert_allclose(classes.positions, [[0, 0], *on_a, *on_b, *on_both])
     values = {"hard_share": np.array(0.4), "hard_split": np.array([0.5, 0.25, 0.25])}
-    np.testing.assert_allclose(np.exp(classes.log_weight(values, np)), [[0.6, 0.2, 0.1, 0.1]])
-    np.testing.assert_allclose(classes.hard_shares(values, np), [[0.2, 0.1, 0.1]])
+    shares = [*0.2 * WEIGHT, *0.1 * WEIGHT, *0.1 * WEIGHT]
+    np.testing.assert_allclose(np.exp(classes.log_weight(values, np)), [[0.6, *shares]])
+    np.testing.assert_allclose(classes.hard_shares(values, np), [shares])
     assert [p.shape for p in classes.parameters()] == [(), (3,)]
-    outputs = classes.by_item(np.array([[0.1, 0.2, 0.3, 0.4]]))
+    chance = [0.1, *(0.05, 0.1, 0.05), *(0.0, 0.1, 0.2), *(0.3, 0.0, 0.1)]
+    outputs = classes.by_item(np.array([chance]))
     np.testing.assert_allclose(outputs["hard"], [0.9])
     np.testing.assert_allclose(outputs["hard_on_label"], [[0.6, 0.7]])
 
@@ -74,7 +95,7 @@ def test_one_label_and_a_reference_have_one_kind_of_hard_items():
         build_structure(single, make_spec("pooled + item_difficulty")),
         structure_of(raters="hierarchical + item_difficulty", reference="gold"),
     ):
-        assert structure.difficulty.positions.tolist() == [0, 1]
+        np.testing.assert_allclose(structure.difficulty.positions, [0, *DEGREES])
         assert "hard_split" not in {p.name for p in structure.parameters()}
 
 
@@ -82,7 +103,8 @@ def test_hard_on_one_label_alone_leaves_the_answers_to_others_as_they_are():
     structure = structure_of(raters="hierarchical + item_difficulty")
     values = {k: np.asarray(v)[None] for k, v in values_of(structure).items()}
     easy = structure.reliability(values)
-    for label, place in enumerate(structure.difficulty.positions[1:-1]):
+    *alone, _ = np.split(structure.difficulty.positions[1:], easy.shape[2] + 1)
+    for label, place in ((n, place) for n, places in enumerate(alone) for place in places):
         hard = structure.reliability(values, place)
         others = np.arange(easy.shape[2]) != label
         np.testing.assert_allclose(hard[:, :, others], easy[:, :, others], rtol=1e-12)
@@ -137,6 +159,20 @@ def test_half_of_the_answers_to_hard_items_are_guesses(classes: tuple[str, ...])
     assert structure.parts[0].tilt(values, 0.0, np) is None
 
 
+def test_answers_are_guesses_in_proportion_to_continuous_difficulty():
+    """Of the answers to an item of difficulty h, h (1 - e^-rate)."""
+    ratings = assay.simulate("single", classes=("no", "yes"), n_items=10, n_raters=3, rng=1)
+    structure = build_structure(ratings, make_spec("one_coin + item_difficulty_continuous"))
+    accuracy = np.array([0.95, 0.6, 0.1])
+    values = values_of(structure, difficulty_rate=np.log(4)) | {"accuracy": accuracy}
+    stacked = {name: np.asarray(value)[None] for name, value in values.items()}
+    for position, guesses in ((0.0, 0.0), (0.2, 0.15), (0.5, 0.375), (1.0, 0.75)):
+        found = structure.reliability(stacked, position)[0, :, 0]
+        expected = (1 - guesses) * accuracy + guesses / 2
+        np.testing.assert_allclose(found[:, 0, 0], expected, rtol=1e-12)
+        np.testing.assert_allclose(found[:, 1, 1], expected, rtol=1e-12)
+
+
 def test_guesses_have_the_bias_of_the_rater():
     """The mean of the rows: a rater who hardly ever says yes hardly ever guesses so."""
     two = {"n_raters": 2, "ratings_per_item": 2}
@@ -154,7 +190,7 @@ def test_a_group_without_the_layer_rates_hard_items_like_easy_ones():
     tables = structure.tables(values_of(structure), np)
     human = structure.parts[0].repeats.count
     easy, *harder = tables.response
-    assert len(harder) == 4
+    assert len(harder) == (3 + 1) * len(DEGREES)
     for hard in harder:
         np.testing.assert_array_equal(easy[:human], hard[:human])
         assert (easy[human:] != hard[human:]).any()
@@ -286,5 +322,6 @@ def test_who_is_doubted_alike_is_said(raters: str | dict[str, str], alike: str):
 def test_hard_items_are_misperceived_more_often():
     structure = structure_of(raters="hierarchical + item_difficulty", reference="gold")
     values = values_of(structure, misperceived=0.2, misperceived_loading=1.0)
-    blur = structure.tables(values, np).layer[0, :2, 0]
-    np.testing.assert_allclose(blur, [0.2, 1 / (1 + 4 / np.e)], rtol=1e-12)
+    blur = structure.tables(values, np).layer[0, :4, 0]
+    # Odds of 1 to 4, by e to the power of the degree.
+    np.testing.assert_allclose(blur, [0.2, *1 / (1 + 4 * SEEN)], rtol=1e-12)

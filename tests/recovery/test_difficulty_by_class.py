@@ -11,7 +11,8 @@ import assay
 from assay._util.errors import FitWarning
 
 ITEMS = 400
-OF_CLASSES = np.array([0.03, 0.6])
+HARD_SHARE = 0.4
+OF_CLASSES = np.array([0.2, 2.0])
 OF_RATERS = np.exp([-0.6, -0.4, -0.2, 0.0, 0.0, 0.2, 0.4, 0.6])
 LOADINGS = OF_RATERS[:, None] * OF_CLASSES
 EASY = 0.95
@@ -24,8 +25,8 @@ def crowd() -> Crowd:
     """Truth, the answers of eight raters to all items, and the truth of some that is told."""
     rng = np.random.default_rng(11)
     truth = (rng.random(ITEMS) < 0.5).astype(int)
-    difficulty = rng.standard_normal(ITEMS)
-    seen = np.exp(-LOADINGS[:, truth].T * np.exp(2 * difficulty[:, None]))
+    difficulty = rng.beta(HARD_SHARE / 2, (1 - HARD_SHARE) / 2, ITEMS)
+    seen = 1 - difficulty[:, None] * (1 - np.exp(-LOADINGS[:, truth].T))
     right = rng.random(seen.shape) < seen * EASY + (1 - seen) / 2
     said = np.where(right, truth[:, None], 1 - truth[:, None])
     rows = [

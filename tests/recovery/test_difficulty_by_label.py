@@ -19,7 +19,9 @@ def test_the_label_on_which_items_are_hard_is_found(label: str):
             "main": np.array([-3.0, 2.0, 0.5]),
             "hard_share": np.array(0.4),
             "hard_split": split,
-            "difficulty_rate": np.full((1, 3), 2.0),
+            # A quarter of the hard items is hardly harder than the others: at a rate of 2 four in
+            # five of their answers are no guesses, and the mode takes some of them for easy.
+            "difficulty_rate": np.full((1, 3), 4.0),
             "logit_mean": np.full((1, 6), 3.0),
             "logit_sd": np.full((1, 6), 0.1),
         },

@@ -11,7 +11,8 @@ import assay
 from assay._util.errors import FitWarning
 
 ITEMS = 600
-LOADINGS = np.array([0.02, 0.04, 0.08, 0.15, 0.3, 0.5, 0.9, 1.5])
+HARD_SHARE = 0.4
+LOADINGS = np.array([0.1, 0.2, 0.4, 0.6, 0.9, 1.3, 2.0, 3.0])
 EASY = 0.95
 
 
@@ -19,9 +20,9 @@ EASY = 0.95
 def crowd() -> tuple[np.ndarray, pd.DataFrame]:
     """Truth, and the answers of eight raters to all items."""
     rng = np.random.default_rng(5)
-    truth = rng.random(ITEMS) < 0.4
-    difficulty = rng.standard_normal(ITEMS)
-    seen = np.exp(-LOADINGS * np.exp(2 * difficulty[:, None]))
+    truth = rng.random(ITEMS) < 0.5  # of hard items as of easy ones
+    difficulty = rng.beta(HARD_SHARE / 2, (1 - HARD_SHARE) / 2, ITEMS)
+    seen = 1 - difficulty[:, None] * (1 - np.exp(-LOADINGS))
     right = seen * EASY + (1 - seen) / 2
     said = np.where(rng.random(right.shape) < right, truth[:, None], ~truth[:, None])
     rows = [

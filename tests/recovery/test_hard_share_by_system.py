@@ -8,6 +8,7 @@ import assay
 from assay._util.errors import ModelError
 from assay.data.task_files import load_task
 from assay.fits.datatree import parameter_draws, structure_of
+from assay.modelling.layers.difficulty import DEGREES
 from assay.modelling.spec import make_spec
 from assay.modelling.structure import build_structure
 
@@ -93,14 +94,18 @@ def test_one_system_has_one_share():
         assert not {name for name in names if name.startswith("hard_share_system")}
 
 
-def test_a_fit_of_before_has_one_share_for_all_systems():
-    fit = fit_of(study(5, items=30))
+def test_a_fit_of_before_has_one_share_for_all_systems_and_one_degree():
+    fit = fit_of(study(5, items=100))
     before = fit.copy()
     own = ["hard_share_system_sd", "hard_share_system_offset"]
     before["posterior"] = fit["posterior"].to_dataset().drop_vars(own)
-    structure = structure_of(before)
-    assert structure.difficulty.systems is None
-    assert structure_of(fit).difficulty.systems is not None
+    before.attrs["schema_version"] = 2
+    now, then = structure_of(fit), structure_of(before)
+    assert now.difficulty.systems is not None
+    assert then.difficulty.systems is None
+    assert (now.difficulty.classes, then.difficulty.classes) == (1 + DEGREES, 2)
+    leans = [any(p.sums for p in structure.parameters()) for structure in (now, then)]
+    assert leans == [True, False]
     assert assay.summarize(assay.metrics(before)).notna().all()["mean"]
 
 

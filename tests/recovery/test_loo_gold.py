@@ -58,7 +58,7 @@ def by_reference(crowd: tuple[np.ndarray, Ratings]) -> dict[str | None, xr.DataT
 def test_as_a_fit_without_the_gold_of_the_item() -> None:
     """Two ratings an item, and much hangs on each item with gold."""
     ratings = assay.simulate(
-        "single", classes=["a", "b"], n_items=40, n_raters=3, ratings_per_item=2, gold=0.5, rng=2
+        "single", classes=["a", "b"], n_items=40, n_raters=3, ratings_per_item=2, gold=0.5, rng=3
     )
     fit = fit_of(ratings, raters="dawid_skene", draws=1000)
     foretold = np.exp(assay.loo_gold(fit).elpd_i)

@@ -17,7 +17,9 @@ SMALL = [
     ("better", "three classes, dawid_skene", 12),
 ]
 FAR = 4.0
-"""Standard errors: about one in 15,000 each."""
+"""Standard errors: about one in 15,000 each where many misses are expected. Of a score of claims
+that are stated with 0.995, as those that are "called" something, one in ten seeds has a miss, and
+one miss is as many."""
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +29,7 @@ def lines() -> pd.DataFrame:
         line
         for study, world, sets in SMALL
         for number in range(sets)
-        for line in claims.run(study, world, number, 5)
+        for line in claims.run(study, world, number, 6)
     )
     return every[~every["claim"].str.endswith(MODES)]
 

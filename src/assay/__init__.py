@@ -66,6 +66,7 @@ _HOME = {
     "read_ratings": "io",
     "reliability_by_session": "raters.drift",
     "report": "reporting",
+    "run": "reporting.whole_run",
     "save": "fits.storage",
     "score_calibration": "raters.calibration",
     "score_rater": "raters.scoring",

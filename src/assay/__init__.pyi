@@ -129,6 +129,7 @@ from assay.raters.scoring import (
 )
 from assay.raters.spammers import rater_kinds as rater_kinds
 from assay.reporting import report as report
+from assay.reporting.whole_run import run as run
 from assay.studies.ais import ais_study as ais_study
 from assay.validation.loo import loo_gold as loo_gold
 from assay.validation.loo import stack_labels as stack_labels

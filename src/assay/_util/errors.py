@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 from assay._util.plain_text import in_message
@@ -47,9 +48,12 @@ class AssayError(Exception):
         The kind of refusal in short, such as ``too-few-systems``; :mod:`assay.codes` explains it.
     numbers : dict of str to float
         The numbers that the message shows, by name.
+    go_on : dict of str to any
+        The arguments with which the same call goes on, where some do.
     """
 
     level: ClassVar[str] = "problem"
+    go_on: Mapping[str, Any] = MappingProxyType({})
 
     def __init__(self, *said: object, code: str = "", numbers: Numbers | None = None) -> None:
         super().__init__(*said)
@@ -84,12 +88,46 @@ class RatingsError(AssayError, ValueError):
         many = f"{len(self.problems)} problem{'s' if len(self.problems) != 1 else ''}"
         lines = "\n".join(f"  - {p}" for p in self.problems)
         first = self.problems[0] if self.problems else Problem(what="")
-        super().__init__(f"{many} in {source}:\n{lines}", code=first.code, numbers=first.numbers)
+        self.go_on = _go_on(self.problems)
+        said = f"{many} in {source}:\n{lines}{going_on(self.go_on)}"
+        super().__init__(said, code=first.code, numbers=first.numbers)
 
     @classmethod
-    def of(cls, code: str, what: str, source: str, *, mend: str = "") -> "RatingsError":
+    def of(
+        cls,
+        code: str,
+        what: str,
+        source: str,
+        *,
+        mend: str = "",
+        go_on: Mapping[str, Any] | None = None,
+    ) -> "RatingsError":
         """Make an error of a single problem."""
-        return cls([Problem(code=code, what=what, mend=mend)], source)
+        return cls([Problem(code=code, what=what, mend=mend, go_on=go_on or {})], source)
+
+
+def _go_on(problems: Sequence["Problem"]) -> dict[str, Any]:
+    """Return the arguments with which reading goes on; none if a problem needs something else."""
+    if not all(problem.go_on for problem in problems):
+        return {}
+    return {name: value for problem in problems for name, value in problem.go_on.items()}
+
+
+def going_on(arguments: Mapping[str, Any]) -> str:
+    r"""Write the last line of a refusal: the arguments with which the call goes on.
+
+    Examples
+    --------
+    >>> going_on({"item": "text"})
+    "\\nGo on with `item='text'`"
+    """
+    return f"\nGo on with {as_code(arguments)}" if arguments else ""
+
+
+def as_code(arguments: Mapping[str, Any]) -> str:
+    """Mark arguments as code, which the command line turns into options."""
+    written = ("=".join((name, repr(value))) for name, value in arguments.items())
+    return f"`{', '.join(written)}`"
 
 
 class ModelError(AssayError, ValueError):
@@ -130,6 +168,8 @@ class Problem:
         with it, in brackets.
     numbers : mapping of str to float
         The numbers that the text shows, by name.
+    go_on : mapping of str to any
+        The arguments with which the same call goes on: a guess is one that the text names as such.
     """
 
     level: ClassVar[str] = "problem"
@@ -141,6 +181,7 @@ class Problem:
     role: str = ""
     code: str = ""
     numbers: Numbers = field(default_factory=dict, hash=False)
+    go_on: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "numbers", plain_numbers(self.numbers))

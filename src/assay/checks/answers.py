@@ -47,7 +47,12 @@ def check_rows(ratings: Ratings) -> Part:
             )
         )
     findings += [
-        Finding(level="note", topic="rows", text=text, code="reader-decision")
+        Finding(
+            level="note",
+            topic="rows",
+            text=text,
+            code=getattr(text, "code", "reader-decision") or "reader-decision",
+        )
         for text in account.notes
     ]
     return Part(

@@ -290,7 +290,7 @@ def _comparison(ratings: Ratings) -> Finding:
 
 
 def _lists(ratings: Ratings) -> list[Finding]:
-    if not RANKED_METRICS & set(ratings.task.metrics):
+    if not any(map(_ranked, ratings.task.metrics)):
         return []
     roles = set(", ".join(ratings.accounting.roles["role"]).split(", "))
     lonely = ratings.panels["panel"].nunique() == len(ratings.panels)
@@ -313,6 +313,12 @@ def _lists(ratings: Ratings) -> list[Finding]:
             code="ranked-lists",
         )
     ]
+
+
+def _ranked(metric: str) -> bool:
+    """Whether a metric is about lists in an order."""
+    generic = metric.partition("[")[0].partition("_at_")
+    return metric in RANKED_METRICS or generic[0] in ("mrr", "ndcg") or bool(generic[1])
 
 
 def _reach_reliability(ratings: Ratings) -> list[Finding]:

@@ -1,6 +1,7 @@
 """Arguments that a message marks as code, written as the options that stand for them."""
 
 import ast
+import re
 import shlex
 import warnings
 from collections.abc import Iterator
@@ -10,8 +11,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from typer.core import TyperOption
 
+SEVERAL = ("--wide", "--wide-items", "--counts")
+"""Options that take all values up to the next option."""
 OTHER_NAMES = {"classes": "word", "claims": "claim", "rng": "seed", "covariates": "covariate"}
 """Arguments whose option has another name, with that name."""
+
+
+def is_option(word: str) -> bool:
+    """Whether a word of a command is an option: no number, and not standard input.
+
+    Examples
+    --------
+    >>> [is_option(word) for word in ("--item", "-o", "-1", "-", "item")]
+    [True, True, False, False, False]
+    """
+    return re.match(r"--?[A-Za-z]", word) is not None
 
 
 def in_options(text: str) -> str:
@@ -113,6 +127,8 @@ def _typed(option: "TyperOption", value: Any) -> str:
             return name if value else (option.secondary_opts or [f"no {name}"])[0]
         case tuple():
             return f"{name} {(' ' if option.nargs > 1 else ',').join(map(str, value))}"
+        case list() if name in SEVERAL:
+            return " ".join([name, *(shlex.quote(_word(one)) for one in value)])
         case dict() | list():
             return " ".join(f"{name} {shlex.quote(one)}" for one in _each(value))
         case _:

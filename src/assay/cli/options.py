@@ -1,8 +1,8 @@
 """Options that several commands share: reading, fitting, metrics."""
 
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext, redirect_stdout
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -18,20 +18,26 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from assay.data.ratings import Ratings
+    from assay.data.task import Task
     from assay.evaluation.registry import Metric
     from assay.inference.executors import Executor
 
 
-Source = Annotated[Path, typer.Argument(help="CSV, TSV or Parquet file, or an exported folder.")]
+Source = Annotated[
+    Path,
+    typer.Argument(
+        help="CSV, TSV, Excel, JSON, Parquet or Feather file, the export of a tool, or - "
+        "for standard input."
+    ),
+]
 TaskName = Annotated[
     str | None,
     typer.Option(
         "--task",
         help="Name of a task, 'single' for one label with the classes of the file, or a .toml "
-        "file.  \\[required]",
+        "file. Else the one that the columns fit.",
     ),
 ]
-"""Not required by typer, whose words for a missing option do not say what it could be."""
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to standard output.")]
 FitFile = Annotated[Path, typer.Argument(help="File that 'assay fit' wrote.", show_default=False)]
 Table = Annotated[
@@ -51,8 +57,8 @@ Estimands = Annotated[
 ]
 
 
-def require_task(task: str | None, *, source: str = "") -> str:
-    """Return the task that was named; say which there are if none was, after what the source is.
+def require_task(task: str | None) -> str:
+    """Return the task that was named, which data in partitions need; say which there are if none.
 
     Raises
     ------
@@ -65,8 +71,8 @@ def require_task(task: str | None, *, source: str = "") -> str:
 
     known = ", ".join(catalogue_names("tasks"))
     raise ArgumentError(
-        f"{source}--task is missing. It is one of {known} ('single' is one label with the classes "
-        "of the file), or a .toml file of yours",
+        f"--task is missing, which a folder of partitions needs. It is one of {known} ('single' is "
+        "one label with the classes of the file), or a .toml file of yours",
         code="task-missing",
     )
 
@@ -171,7 +177,9 @@ class Fitting:
 
         return covariate_names(self.formula)
 
-    def fit(self, source: Path, task: str, reading: "Reading", *, progress: bool) -> "xr.DataTree":
+    def fit(
+        self, source: Path, task: str | None, reading: "Reading", *, progress: bool
+    ) -> "xr.DataTree":
         """Read and fit; the warnings stand in the fit and are shown once it is written."""
         import warnings
 
@@ -183,14 +191,19 @@ class Fitting:
         say_notes(ratings.accounting)
         with warnings.catch_warnings(), self._executor() as executor:
             warnings.simplefilter("ignore", FitWarning)
-            tree = assay.fit(
-                ratings, tune=self.tune, target_accept=self.target_accept, progress=progress,
-                sampler=self.sampler, checkpoint=self.checkpoint,
-                keep_interrupted=self.keep_interrupted, executor=executor, formula=self.formula,
-                **self._arguments(),
-            )  # fmt: skip
+            given = self._arguments() | self._sampling(executor)
+            tree = assay.fit(ratings, progress=progress, **given)
         tree.attrs["command"] = this_command()
         return tree
+
+    @contextmanager
+    def asked(self) -> Iterator[dict[str, Any]]:
+        """Give the arguments of ``fit`` that are not as they would be if nothing were asked."""
+        usual = Fitting()
+        with self._executor() as executor:
+            same = usual._arguments() | usual._sampling(None)
+            given = self._arguments() | self._sampling(executor)
+            yield {name: value for name, value in given.items() if value != same[name]}
 
     def fit_dataset(
         self, folder: Path, task: str, reading: "Reading", output: Path, *, progress: bool
@@ -252,6 +265,14 @@ class Fitting:
             "gold_chosen": self.gold_chosen,
             "replicates": self.replicates, "priors": self._priors(), "method": self.method,
             "draws": self.draws, "chains": self.chains, "rng": self.seed,
+        }  # fmt: skip
+
+    def _sampling(self, executor: "Executor | None") -> dict[str, Any]:
+        """Return what is of data that one machine holds."""
+        return {
+            "tune": self.tune, "target_accept": self.target_accept, "sampler": self.sampler,
+            "checkpoint": self.checkpoint, "keep_interrupted": self.keep_interrupted,
+            "executor": executor, "formula": self.formula,
         }  # fmt: skip
 
     def _families(self) -> str | dict[str, str] | None:
@@ -391,6 +412,31 @@ class Reading:
         list[str] | None,
         _reading("What a word of the file stands for; repeat.", metavar="LABEL:WORD=CLASS"),
     ] = None
+    format: Annotated[
+        str | None, _reading("Format of the file, if several claim it; 'table' for none of them.")
+    ] = None
+    sheet: Annotated[str | None, _reading("Sheet, if a spreadsheet has several.")] = None
+    encoding: Annotated[
+        str | None, _reading("Encoding of a text, if it is not found, e.g. latin-1.")
+    ] = None
+    wide: Annotated[
+        list[str] | None,
+        _reading(
+            "Columns that are raters, of a table with a row for each item; '*' for all that hold "
+            "answers.",
+            metavar="COLUMN ...",
+        ),
+    ] = None
+    wide_items: Annotated[
+        list[str] | None,
+        _reading(
+            "Columns that are items, of a form with a row for each rater.", metavar="COLUMN ..."
+        ),
+    ] = None
+    counts: Annotated[
+        list[str] | None,
+        _reading("Columns that are classes and hold numbers of votes.", metavar="COLUMN ..."),
+    ] = None
     panels: Annotated[Path | None, _reading("Table of panels.")] = None
     truth: Annotated[str | None, _reading("Column or file of known truth.")] = None
     partial: Annotated[
@@ -407,7 +453,9 @@ class Reading:
         ),
     ] = None
 
-    def read(self, source: Path, task: str, covariates: Sequence[str] = ()) -> "Ratings":
+    def read(
+        self, source: Path, task: "str | Task | None", covariates: Sequence[str] = ()
+    ) -> "Ratings":
         """Read ratings; ``covariates`` are columns that the model needs besides."""
         from assay import read_ratings
 
@@ -432,6 +480,9 @@ class Reading:
             "group": _columns(self.group, "--group", str.rpartition),
             "item": self.item or None,
             "sessions": self.sessions or None,
+            "wide": self.wide or None,
+            "wide_items": self.wide_items or None,
+            "counts": self.counts or None,
             "covariates": self.covariate or None,
             "classes": _words(self.word) or None,
             # A rule may hold an equals sign, and the name of a strength does not.

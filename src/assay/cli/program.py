@@ -3,15 +3,56 @@
 import inspect
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from inspect import Parameter
+from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
-from assay.cli.shell import in_words
+from assay.cli.arguments import SEVERAL, is_option
+from assay.cli.shell import TYPED, in_words
+
+
+class Command(TyperCommand):
+    """A command some of whose options take several values."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Repeat such an option before each of its values; keep what was typed."""
+        TYPED.set([str(ctx.info_name), *args])
+        return super().parse_args(ctx, repeated(args))
+
+
+def repeated(words: Sequence[str]) -> list[str]:
+    """Write an option of several values once for each of them.
+
+    The name of a file may stand last.
+
+    Examples
+    --------
+    >>> repeated(["a.csv", "--wide", "Ann", "Bob", "--task", "single"])
+    ['a.csv', '--wide', 'Ann', '--wide', 'Bob', '--task', 'single']
+    """
+    written: list[str] = []
+    option, values = "", 0
+    for n, word in enumerate(words):
+        if is_option(word):
+            option, values = word, 0
+        elif option in SEVERAL:
+            if n == len(words) - 1 and values and Path(word).is_file() and not _has_source(words):
+                return [word, *written]
+            written += [option] * bool(values)
+            values += 1
+        written.append(word)
+    return written
+
+
+def _has_source(words: Sequence[str]) -> bool:
+    """Whether the file stands first, where commands have it."""
+    return bool(words) and not is_option(words[0])
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
@@ -59,11 +100,18 @@ app = typer.Typer(
 )
 
 
-def command(example: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add a command, with an example below its help; a decorator."""
+def command(
+    example: str, *, of: typer.Typer | None = None, name: str | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add a command, with an example below its help; a decorator.
+
+    A command ``of`` a group stands behind the group's name, and may have another ``name`` than
+    its function.
+    """
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
-        return app.command(epilog=f"Example: assay {example}")(in_words(spread(function)))
+        make = (of or app).command(cls=Command, name=name, epilog=f"Example: assay {example}")
+        return make(in_words(spread(function)))
 
     return add
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from assay.checks.findings import Check
 
 
-@command("check ratings.csv --task retrieval --system model")
+@command("check ratings.csv --system model")
 def check(
     source: Source,
     reading: Reading,
@@ -46,7 +46,7 @@ def check(
 ) -> None:
     """Report what the ratings can tell, and what they cannot, before any model is fitted."""
     register(metric_files)
-    ratings = reading.read(source, require_task(task))
+    ratings = reading.read(source, task)
     from assay import check as check_ratings
 
     report = check_ratings(ratings)
@@ -87,7 +87,7 @@ def agreement(
     """Report how far raters agree, with the usual coefficients."""
     from assay.raters.agreements import agreement as measure
 
-    ratings = reading.read(source, require_task(task))
+    ratings = reading.read(source, task)
     tree = None if fit_file is None else open_fit(fit_file)
     found = measure(ratings, fit=tree, level=level)
 
@@ -115,13 +115,12 @@ def fit(
     strict: Strict = False,
 ) -> None:
     """Fit a model to ratings and write the fit to one file."""
-    named = require_task(task)
     fitting.checked()
     require_fit_place(output)
     if fitting.dask is not None and source.is_dir() and any(source.glob("*.parquet")):
-        tree = fitting.fit_dataset(source, named, reading, output, progress=not quiet)
+        tree = fitting.fit_dataset(source, require_task(task), reading, output, progress=not quiet)
     else:
-        tree = fitting.fit(source, named, reading, progress=not quiet)
+        tree = fitting.fit(source, task, reading, progress=not quiet)
         with waiting(f"writing {output.name}", show=not quiet):
             write_fit(tree, output, fitting)
     _report_fit(tree, output, as_json)

@@ -20,7 +20,6 @@ from assay.cli.options import (
     Seed,
     Strict,
     register,
-    require_task,
     say_unsuited,
 )
 from assay.cli.program import command
@@ -118,8 +117,6 @@ def _fit_of(
 
         with waiting(f"reading {source.name}", show=not quiet):
             return load(source)
-    no_fit = f"{source} is no fit ({', '.join(FIT_SUFFIXES)}). "
-    task = require_task(task, source=no_fit)
     fitting.checked()
     return fitting.fit(source, task, reading, progress=not quiet)
 

@@ -3,16 +3,17 @@
 import functools
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
-from assay._util.errors import ArgumentError, AssayError
+from assay._util.errors import ArgumentError, AssayError, RatingsError, as_code, going_on
 from assay._util.plain_text import in_message
 from assay._util.progress import interruptible, waiting
-from assay.cli.arguments import in_options
+from assay.cli.arguments import in_options, is_option
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from assay.data.ratings import Accounting
 
 WRONG_USAGE, INTERRUPTED = 2, 130
+TYPED: ContextVar[Sequence[str]] = ContextVar("typed", default=("...",))
+"""The words that were typed after the program's name."""
 SHOWN_NOTES = 5
 DOUBTED, NOT_SUPPORTED = 1, 3
 
@@ -122,6 +125,39 @@ def show(*parts: Any) -> None:
         print_parts(make_console(), parts)
 
 
+def _refusal(error: AssayError) -> str:
+    """Say what is wrong; the command that goes on, if there is one, stands on the last line."""
+    said = str(error).removesuffix(going_on(error.go_on))
+    own = isinstance(error, RatingsError)  # its problems end with their codes
+    text = in_options(said) if own else with_code(in_options(said), error.code)
+    return f"{text}\nGo on with: {_going_on(error.go_on)}" if error.go_on else text
+
+
+def _going_on(arguments: Mapping[str, Any]) -> str:
+    """Return the command as it was typed, with some arguments in the place of their options."""
+    options = in_options(as_code(arguments))
+    kept = without_options(TYPED.get(), {word for word in shlex.split(options) if word[:2] == "--"})
+    return f"{shlex.join(['assay', *kept])} {options}"
+
+
+def without_options(words: Sequence[str], names: Collection[str]) -> list[str]:
+    """Leave options out of a command, with their values.
+
+    Examples
+    --------
+    >>> without_options(["check", "a.csv", "--item", "x", "--json"], {"--item"})
+    ['check', 'a.csv', '--json']
+    """
+    kept: list[str] = []
+    dropped = False
+    for word in words:
+        if is_option(word):
+            dropped = word.partition("=")[0] in names
+        if not dropped:
+            kept.append(word)
+    return kept
+
+
 def in_words[**P](command: Callable[P, None]) -> Callable[P, None]:
     """Turn what can go wrong with a user's input into words on standard error."""
 
@@ -133,7 +169,7 @@ def in_words[**P](command: Callable[P, None]) -> Callable[P, None]:
         except ArgumentError as error:
             fail(with_code(in_options(str(error)), error.code), WRONG_USAGE)
         except AssayError as error:
-            fail(with_code(in_options(str(error)), error.code))
+            fail(_refusal(error))
         except KeyboardInterrupt as error:
             say(f"interrupted{f': {error}' if str(error) else ''}")
             raise typer.Exit(INTERRUPTED) from None

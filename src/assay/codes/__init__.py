@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from assay.codes.data import DATA
 from assay.codes.fits import FITS
+from assay.codes.format_notes import FORMAT_NOTES
+from assay.codes.notes import NOTES
 from assay.codes.reading import READING
 from assay.codes.refusals import REFUSALS
 from assay.codes.reports import REPORTS
@@ -36,6 +38,11 @@ FAMILIES = (
         title="Reading ratings",
         where="`RatingsError.problems`, one `Problem` for each thing wrong.",
         codes=READING,
+    ),
+    Family(
+        title="Notes on what was read",
+        where="`ratings.accounting.notes`, which `assay.check(ratings).findings` repeats.",
+        codes=NOTES | FORMAT_NOTES,
     ),
     Family(
         title="Checking ratings",

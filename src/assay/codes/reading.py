@@ -8,7 +8,10 @@ READING = {
         "A column of audits holds words other than right or wrong. Write these words, or leave "
         "the column out."
     ),
-    "binary-file": "The file is binary. Export it as CSV in UTF-8, or as Parquet.",
+    "binary-file": (
+        "The file is neither text nor a kind of table that can be read. Export it as CSV, Excel, "
+        "Parquet or JSON."
+    ),
     "changing-value": (
         "An item or a rater has two values of something that is fixed, such as its cluster. "
         "Correct the column, or name another."
@@ -21,12 +24,20 @@ READING = {
     "covariate-name": (
         "A covariate has the name of a column that items have already. Rename the column."
     ),
+    "aggregated-report": (
+        "The report has one answer for each item, and no ratings. Export the full report."
+    ),
+    "damaged-export": (
+        "Some places of an export are not as the tool writes them. Export it again, or correct "
+        "them."
+    ),
     "damaged-file": (
-        "A compressed file or a Parquet file cannot be read to its end. Write or download it again."
+        "A compressed or binary file cannot be read to its end. Write or download it again."
     ),
     "empty-file": "The file has no rows. Check the path.",
     "empty-labels": "`labels=` names no column. Name the columns of the answers.",
-    "encoding": "The file is not UTF-8 text. Save it as UTF-8.",
+    "encoding": "The file is no text in the encoding that is named. Name another, or none.",
+    "excel-missing": "No package is installed that reads spreadsheets. Install assay[excel].",
     "folder-without-task": (
         "The folder has no table of the ratings. Give a folder that has one, or the path of a file."
     ),
@@ -36,7 +47,8 @@ READING = {
         "An item appears under several systems, so it may be the input or the output. Say which "
         "with `item=`."
     ),
-    "json-file": "The file is JSON. Make a table of it first; the message has the line of code.",
+    "json-file": "The file begins as JSON, and is none. Write it again.",
+    "json-shape": "The JSON has no records. Write an object for each rating.",
     "labels-count": "`labels=` names too many or too few columns. Name one column for each label.",
     "list-cells": (
         "Cells hold lists. Write one answer in each cell, or name the lists that belong together."
@@ -54,6 +66,7 @@ READING = {
         "Columns that hold values have no name. Name them in the first line, or remove them."
     ),
     "nested-cells": "Cells hold lists, arrays or dictionaries. Write a single answer in each cell.",
+    "no-ratings": "The export holds no rating. Export the annotations, too.",
     "no-answer-given": (
         "No rating has an answer, so there is nothing to learn from. Check the columns of the "
         "labels and their values."
@@ -63,6 +76,7 @@ READING = {
         "A label takes its classes from the data, and no column holds them. Name the column with "
         "`labels=`."
     ),
+    "no-counts": "A column of `counts=` holds no numbers of votes. Leave it out.",
     "no-item": "No column was found that names the item. Name it with `item=`.",
     "no-number": "Cells that must hold numbers do not. Write numbers, or leave the cells empty.",
     "no-rater": "No column was found that names the rater. Name it with `rater=`.",
@@ -121,15 +135,16 @@ READING = {
     "sessions-argument": (
         "`sessions=` is not a list of all sessions in order, each once. Correct the list."
     ),
+    "several-files": "An archive holds several files. Unpack it, and give one of them.",
+    "several-sheets": "A spreadsheet has several sheets. Name one with `sheet=`.",
+    "several-tasks": "A folder has the ratings of several tasks. Name one with `task=`.",
     "shared-column": "`labels=` gives one column to several labels. Give each label its own.",
     "source-type": "The source is not a path, a folder or a DataFrame. Give one of these.",
-    "spaces": (
-        "Spaces separate the fields. Read the file in Python; the message has the line of code."
-    ),
     "too-many-classes": (
         "A column holds too many different values to be classes. Name the column of classes with "
         "`labels=`."
     ),
+    "two-formats": "The input may be of several formats. Say which with `format=`.",
     "truth-conflict": "An item has two true classes of one label. Keep one.",
     "truth-impossible": (
         "The truth of some items breaks the hard rules or gates of the task. Correct it, or "
@@ -162,6 +177,7 @@ READING = {
     "unparsed-file": "The file cannot be read as a table. Check separators and quotes.",
     "unread-file": "The file cannot be opened. Check the path and the permissions.",
     "weight-words": "A design weight is not a positive number. Correct the column.",
+    "unknown-sheet": "`sheet=` names no sheet that holds cells. Name one that does.",
     "which-item": "Several columns could name the item. Name it with `item=`.",
     "wide-table": (
         "Each rater has a column. Give each answer a row of its own; the message has the line of "

@@ -60,6 +60,7 @@ REFUSALS = {
         "A rater family does not suit the labels of this task. Use the family that the message "
         "names."
     ),
+    "file-exists": "A file of this name exists already. Name another one with `output=`.",
     "file-not-written": "A file could not be written. Check the disk and the permissions.",
     "fit-elsewhere": (
         "The fit could not be written to its place and stands elsewhere. Move it from there."
@@ -240,12 +241,17 @@ REFUSALS = {
     "split-clusters": (
         "Ratings of one cluster stand in several partitions. Partition the data set by cluster."
     ),
+    "label-config": "A label config cannot be read as a task. Correct it, or write a task file.",
     "task-file": "A task file cannot be used. Correct the problems that the message lists.",
-    "task-missing": "No task is named. Give --task.",
+    "shape-of-one-label": (
+        "`wide=`, `wide_items=` and `counts=` need a task of one label. Name another task."
+    ),
+    "task-missing": "A folder of partitions needs the name of its task. Give --task.",
     "too-few-fits": "Stacking needs at least two fits. Give more, by name.",
     "too-few-strata": (
         "Groups need at least two strata. Name their column with `stratum=` when reading."
     ),
+    "two-shapes": "Two arguments say different things of the shape of a table. Give one.",
     "too-few-systems": (
         "At least two systems are needed. Name their column with `system=` when reading."
     ),
@@ -266,6 +272,8 @@ REFUSALS = {
     "unknown-catalogue-name": (
         "No entry of the catalogue has this name. Use one that the message lists."
     ),
+    "unknown-encoding": "`encoding=` names no encoding. Give one such as cp1252.",
+    "unknown-format": "`format=` names no format. Give one of those that the message lists.",
     "unknown-family": (
         "A layer stands in the place of a family. Write a family first, such as 'hierarchical'."
     ),

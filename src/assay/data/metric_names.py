@@ -6,6 +6,7 @@ A task file names metrics long before any is computed: what cannot be computed i
 from collections.abc import Sequence
 
 from assay._util.errors import suggest
+from assay.data.generic_metrics import generic_names, generic_problem, parse_generic
 from assay.data.task import Task
 
 SHIPPED: dict[str, tuple[str, ...]] = {
@@ -40,7 +41,7 @@ def remember(name: str, labels: Sequence[str] | None) -> None:
 
 
 def lacking_labels(task: Task) -> list[str]:
-    """Say which metrics of a task need labels that it does not have.
+    """Say which metrics of a task need labels, or classes, that it does not have.
 
     Examples
     --------
@@ -51,6 +52,9 @@ def lacking_labels(task: Task) -> list[str]:
     known = SHIPPED | _OWN
     said = []
     for name in (name for name in task.metrics if isinstance(name, str)):
+        if problem := generic_problem(name, task):
+            said.append(problem)
+            continue
         lacks = [label for label in known.get(name, ()) if label not in task.label_names]
         if lacks:
             said.append(
@@ -70,7 +74,7 @@ def unknown_metrics(task: Task) -> list[str]:
     """
     known = [*SHIPPED, *_OWN]
     return [
-        f"no metric is called {name!r}; {suggest(name, known)}"
+        f"no metric is called {name!r}; {suggest(name, [*known, *generic_names(task)])}"
         for name in task.metrics
-        if not (isinstance(name, str) and name in known)
+        if not (name in known or parse_generic(name, task.label_names))
     ]

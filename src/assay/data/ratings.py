@@ -19,6 +19,8 @@ Partial = Literal["lost", "draft"]
 Resolve = Literal["retry", "repair"]
 PARTIAL = ("lost", "draft")
 RESOLVE = ("retry", "repair")
+UNNAMED = "unnamed"
+"""The group of raters who have no names: number 1 of one item is not number 1 of another."""
 ITEM_COLUMNS = ("cluster", "stratum", "weight")
 """Of ``Ratings.items``, whatever the task."""
 AUDITED_RIGHT, AUDITED_WRONG, NOT_AUDITED, SOME_WRONG = 1, 0, -1, -2

@@ -12,6 +12,7 @@ TruthStrength = Literal["hard", "soft", "off"]
 ResponseStrength = Literal["block", "warn", "off"]
 TRUTH_STRENGTHS = ("hard", "soft", "off")
 RESPONSE_STRENGTHS = ("block", "warn", "off")
+DIRECTIONS = ("higher", "lower", "neither", "")
 ROLES = ("item", "cluster", "panel", "rank", "system")
 MAX_CLASSES = 256
 
@@ -21,7 +22,8 @@ class Label:
     """One question of a task.
 
     ``classes`` is empty if they are to be taken from the data. ``asked_if`` is the gate: the text
-    of a rule over other labels, empty if the label is always asked.
+    of a rule over other labels, empty if the label is always asked. ``better`` says whether a
+    higher class is the better one ("higher", "lower"): rates and means of the label go by it.
     """
 
     name: str
@@ -29,6 +31,7 @@ class Label:
     ordered: bool = False
     description: str = ""
     asked_if: str = ""
+    better: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,10 @@ from assay._util.errors import TaskError, UnknownNameError, suggest
 from assay._util.text import counted
 from assay._util.toml_files import FileError, read_toml
 from assay._util.validation import cut, written
+from assay.data.label_config import label_config_task
 from assay.data.metric_names import lacking_labels
 from assay.data.task import (
+    DIRECTIONS,
     MAX_CLASSES,
     RESPONSE_STRENGTHS,
     ROLES,
@@ -108,7 +110,8 @@ def load_task(task: "str | Path | Task") -> Task:
     Parameters
     ----------
     task : str, path or Task
-        A shipped task's name, a path that ends in ``.toml``, or a task (returned as it is).
+        A shipped task's name, a path that ends in ``.toml``, one that ends in ``.xml`` (a label
+        config of Label Studio), or a task (returned as it is).
 
     Returns
     -------
@@ -133,6 +136,8 @@ def load_task(task: "str | Path | Task") -> Task:
             f"`task={written(task)}`; it must be a name, a path or a Task", code="argument-type"
         )
     path = Path(task)
+    if path.suffix == ".xml":
+        return label_config_task(path)
     if path.suffix != ".toml":
         names = catalogue_names("tasks")
         if str(task) not in names:
@@ -293,6 +298,11 @@ class _Reader:
             self._text(fields, key, where)
         if not isinstance(fields.get("ordered", False), bool):
             self.problems.append(f"{where}: ordered is true or false")
+        if fields.get("better", "") not in DIRECTIONS:
+            allowed = ", ".join(DIRECTIONS[:-1])
+            self.problems.append(
+                f"{where}: better = {written(fields['better'])}; allowed: {allowed}"
+            )
         listed = fields.get("classes", ("no", "yes"))
         if not isinstance(listed, list | tuple) or not all(map(_may_name, listed)):
             self.problems.append(

@@ -157,7 +157,7 @@ def metrics_table(
     Parameters
     ----------
     summaries : mapping of str to DataFrame
-        From :func:`assay.summarize`, by estimand.
+        From :func:`assay.summarize`, by estimand; with the titles of the metrics, if any.
     weights : sequence of float
         Design weights of the items.
     panels : str
@@ -171,7 +171,10 @@ def metrics_table(
         for name, summary in summaries.items()
     }
     rows: list[list[str]] = []
-    for n, (metric, system) in enumerate(zip(first["metric"], first["system"], strict=True)):
+    names = first["metric"]
+    if "title" in first:
+        names = first["title"] + " (" + first["metric"] + ")"
+    for n, (metric, system) in enumerate(zip(names, first["system"], strict=True)):
         if system and [metric] not in rows:
             rows.append([metric])
         head = f"  {system}" if system else metric

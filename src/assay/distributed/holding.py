@@ -67,8 +67,9 @@ def hold_dataset(
     parts, facts, accounting = read_alike(executor, paths, task, reading, show=show)
     with waiting("finding what the data show", show=show):
         skeleton = join_skeletons(executor, parts, spec)
-    spec = replace(spec, raters=raters_for(skeleton.task, spec.raters if named else None))
     groups = tuple(skeleton.raters["group"].astype(str).unique())
+    recipe = raters_for(skeleton.task, spec.raters if named else None, groups)
+    spec = replace(spec, raters=recipe)
     if any(recipe.family == "scored" for recipe in recipes(spec, groups).values()):
         raise ModelError(
             "`raters='scored'` bins the scores of a rater by all of them together, which no "

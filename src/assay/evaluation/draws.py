@@ -15,7 +15,8 @@ from assay._util.errors import ModelError
 from assay._util.grouping import unique_rows
 from assay._util.progress import steps, unbroken
 from assay.data.task import Task
-from assay.evaluation.panels import PanelLayout, weighed_layout
+from assay.evaluation.panels import PanelLayout
+from assay.evaluation.pools import layout_for
 from assay.evaluation.registry import Metric
 from assay.fits import storage
 from assay.fits.cache import kept_values
@@ -194,9 +195,11 @@ def weighted_totals(
     -------
     ndarray of float (2, weights, metric, draw, system)
     """
-    if layout.item_weight is None or all(w is None for w in weights):
+    weighted = layout.item_weight is not None and any(w is not None for w in weights)
+    if not weighted and not any(m.pooled for m in chosen):
         return _totals_on(layout, chosen, task, y, weights)
-    found = [_totals_on(weighed_layout(m, layout), [m], task, y, weights) for m in chosen]
+    layouts = [layout_for(m, layout, weighted=weighted) for m in chosen]
+    found = [_totals_on(own, [m], task, y, weights) for m, own in zip(chosen, layouts, strict=True)]
     return np.concatenate(found, axis=2)
 
 
@@ -229,7 +232,7 @@ def cluster_totals(metric: Metric, task: Task, y: Labels, layout: PanelLayout) -
     """
     clusters, systems = len(layout.clusters), len(layout.systems)
     design = layout.design
-    layout = weighed_layout(metric, layout)
+    layout = layout_for(metric, layout)
     kinds, kind = _kinds_of_panels(*_states(y, slice(0, y.shape[0])), layout)
     values = _values_of_kinds([metric], task, kinds)
     cell = layout.cluster * systems + layout.system
@@ -246,17 +249,20 @@ def cluster_totals(metric: Metric, task: Task, y: Labels, layout: PanelLayout) -
     return np.moveaxis(np.asarray(totals).reshape(len(kind), clusters, systems, 2), -1, 0)
 
 
-def panel_totals(metric: Metric, y: Codes, mask: NDArray[np.bool_]) -> tuple[Values, Values]:
+def panel_totals(
+    metric: Metric, y: Codes, mask: NDArray[np.bool_], listed: int | None = None
+) -> tuple[Values, Values]:
     """Call a metric's function: each panel's numerator and denominator (..., panel).
 
-    Both are 0 where either is no finite number: an undefined panel counts in no mean.
+    Both are 0 where either is no finite number: an undefined panel counts in no mean. Of a layout
+    with the clusters' other items, ``listed`` positions are the panels' own.
 
     Raises
     ------
     ModelError
         If the function fails, or what it returns is no number or has the wrong shape.
     """
-    result = _called(metric, y, mask)
+    result = _called(metric, y, mask, listed)
     pair = result if metric.kind == "ratio" else (result, np.ones(len(mask)))
     if not isinstance(pair, tuple) or len(pair) != 2:
         raise ModelError(
@@ -284,9 +290,13 @@ def panel_totals(metric: Metric, y: Codes, mask: NDArray[np.bool_]) -> tuple[Val
     return np.where(defined, arrays[0], 0.0), np.where(defined, arrays[1], 0.0)
 
 
-def _called(metric: Metric, y: Codes, mask: NDArray[np.bool_]) -> Any:
+def _called(metric: Metric, y: Codes, mask: NDArray[np.bool_], listed: int | None) -> Any:
     """Call a metric's function; an error in it names the metric and the line."""
     try:
+        if metric.pooled:
+            return metric.function(
+                y, mask & (np.arange(mask.shape[1]) < (listed or mask.shape[1])), mask
+            )
         return metric.function(y, mask)
     except Exception as error:
         # The first frame is this call. Of the others, the last in the file of the function is the
@@ -316,6 +326,7 @@ class _Kinds(NamedTuple):
 
     labels: Codes
     mask: NDArray[np.bool_]
+    listed: int | None
 
 
 def _kinds_of_panels(
@@ -330,12 +341,15 @@ def _kinds_of_panels(
     first, kind = unique_rows(*flat.T)
     mask = flat[first] >= 0
     labels = np.where(mask[..., None], codes[flat[first]], 0)
-    return _Kinds(labels=labels, mask=mask), kind.reshape(places.shape[:2])
+    return _Kinds(labels=labels, mask=mask, listed=layout.listed), kind.reshape(places.shape[:2])
 
 
 def _values_of_kinds(chosen: Sequence[Metric], task: Task, kinds: _Kinds) -> Values:
     """Numerators of all metrics, then their denominators: (kind, 2 metrics)."""
-    pairs = [panel_totals(m, kinds.labels[..., m.columns(task)], kinds.mask) for m in chosen]
+    pairs = [
+        panel_totals(m, kinds.labels[..., m.columns(task)], kinds.mask, kinds.listed)
+        for m in chosen
+    ]
     return np.stack([pair[n] for n in range(2) for pair in pairs], axis=-1)
 
 

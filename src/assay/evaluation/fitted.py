@@ -326,6 +326,12 @@ def undefined_panels(
     return {metric.name: float(share) for metric, share in shares if metric.kind == "per_panel"}
 
 
+def title_on(metric: Metric, layout: PanelLayout) -> str:
+    """Return the title of a metric, with the length of the lists if all are equally long."""
+    alike = bool(layout.mask.all())
+    return metric.shown_title.replace("@k", f"@{layout.mask.shape[1]}" if alike else "@k")
+
+
 def draws_dataset(
     chosen: Sequence[Metric],
     values: Values,
@@ -348,7 +354,9 @@ def draws_dataset(
             draws.reshape(shape),
             dims=dims,
             attrs={
+                "title": title_on(metric, layout),
                 "description": metric.description,
+                "unit": metric.shown_unit,
                 "estimand": estimand,
                 "better": metric.better,
                 "undefined": float(np.isnan(draws).mean()),

@@ -17,7 +17,8 @@ from assay.data.ratings import Ratings, require_ratings
 from assay.data.states import MISSING, Vectors
 from assay.data.task import Task
 from assay.evaluation.draws import panel_totals
-from assay.evaluation.panels import PanelLayout, panel_layout, weighable_metrics, weighed_layout
+from assay.evaluation.panels import PanelLayout, panel_layout, weighable_metrics
+from assay.evaluation.pools import layout_for
 from assay.evaluation.registry import Metric
 
 GIVEN = "the labels given"
@@ -91,10 +92,9 @@ def known_totals(
     """
     seen = labels[:, metric.columns(task)]
     layout = layout.of_items((seen != MISSING).all(axis=1))
-    if weighted:
-        layout = weighed_layout(metric, layout)
+    layout = layout_for(metric, layout, weighted=weighted)
     y = np.where(layout.mask[..., None], seen[layout.item], 0)
-    pair = panel_totals(metric, y, layout.mask)
+    pair = panel_totals(metric, y, layout.mask, layout.listed)
     shape = (len(layout.clusters), len(layout.systems))
     system = np.repeat(np.arange(shape[1]), np.diff(layout.bounds))
     cell = layout.cluster * shape[1] + system

@@ -1,7 +1,7 @@
 """Panels as rectangular arrays: where each item stands, and how much it weighs there."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import ModelError, Problem, RatingsError
+from assay._util.grouping import unique_rows
 from assay._util.text import counted
 from assay._util.validation import require_choice
 from assay.data.ratings import Ratings
@@ -53,6 +54,12 @@ class PanelLayout:
     item_weight : ndarray of float (panel, position) or None
         Design weight of each item, 0 where there is none; None if the items of every panel weigh
         the same.
+    pool : ndarray of int (2, pooled item)
+        Position of the cluster, and of the item, of each item of a cluster that stands in any
+        list of it, of whatever system, complete or not.
+    listed : int or None
+        How many of the positions are the panels' own; the others hold the rest of their clusters'
+        items. None if all are.
     """
 
     item: Positions
@@ -66,6 +73,8 @@ class PanelLayout:
     dropped: int = 0
     unrated: int = 0
     item_weight: NDArray[np.float64] | None = None
+    pool: Positions = field(default_factory=lambda: np.zeros((2, 0), np.int64))
+    listed: int | None = None
 
     @property
     def n_strata(self) -> int:
@@ -127,6 +136,7 @@ class PanelLayout:
             cluster=self.cluster[alive],
             weight=self.weight[alive],
             item_weight=None if self.item_weight is None else self.item_weight[alive],
+            pool=self.pool[:, keep[self.pool[1]]],
         )
 
 
@@ -172,7 +182,18 @@ def panel_layout(
         )
     unrated = int((~answered[places["item"].unique()]).sum())
     layout = _rectangle(places, systems, clusters)
-    return replace(layout, dropped=dropped, unrated=unrated)
+    pool = _pool(ratings, layout.clusters)
+    return replace(layout, dropped=dropped, unrated=unrated, pool=pool)
+
+
+def _pool(ratings: Ratings, clusters: Sequence[str]) -> Positions:
+    """Pairs of some clusters and the items of all of their lists: (2, pooled item)."""
+    codes, names = pd.factorize(ratings.panels["cluster"])
+    cluster = pd.Index(clusters).get_indexer(names)[codes]
+    item = ratings.panels["item"].to_numpy(np.int64)
+    first = unique_rows(cluster, item)[0]
+    first = np.sort(first[cluster[first] >= 0])
+    return np.stack([cluster[first], item[first]])
 
 
 def _places(ratings: Ratings, *, apart: bool) -> tuple[pd.DataFrame, Names, Names]:

@@ -56,6 +56,7 @@ def prevalence_metrics(task: Task, *, other: bool = False) -> list[Metric]:
             description=f"Share of the items with {label.name} {sign} {word}, where it applies.",
             better="neither",
             additive=True,
+            title=f"Share of {label.name} {sign} {word}",
         )
         for label in task.labels
         for code, word in enumerate(label.classes)

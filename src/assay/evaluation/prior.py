@@ -72,7 +72,7 @@ def prior_metrics(
     50
     """
     require_ratings("a model", ratings)
-    raters = raters_for(ratings.task, raters)
+    raters = raters_for(ratings.task, raters, ratings.raters["group"].unique())
     structure = build_structure(ratings, make_spec(raters, prevalence, None, priors, formula))
     refuse_idle(structure, priors)
     return metrics_before(structure, metric=metric, by=by, draws=draws, rng=rng)

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from assay._util.errors import ModelError, UnknownNameError, suggest
 from assay._util.validation import argument, names_given, require_choice, require_flag
 from assay.data.metric_names import remember
@@ -18,7 +15,7 @@ Kind = Literal["per_panel", "ratio"]
 KINDS = ("per_panel", "ratio")
 Better = Literal["higher", "lower", "neither"]
 BETTER = ("higher", "lower", "neither")
-MetricFunction = Callable[[NDArray[Any], NDArray[np.bool_]], Any]
+MetricFunction = Callable[..., Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +48,13 @@ class Metric:
     additive : bool
         Whether a panel's value is the mean of those of its items one by one (of a ratio: its
         totals their sums), so that design weights that differ within a panel count in it.
+    title : str
+        What displays call it; made of the name if not given.
+    unit : str
+        What its values count.
+    pooled : bool
+        Whether the function also takes ``pool`` (panel, position): ``y`` then holds the other
+        items of the panel's cluster too, beyond the places of the panel, where ``mask`` is false.
     """
 
     name: str
@@ -62,6 +66,20 @@ class Metric:
     limits: tuple[float, float] = (0.0, 1.0)
     better: Better = "higher"
     additive: bool = False
+    title: str = ""
+    unit: str = ""
+    pooled: bool = False
+
+    @property
+    def shown_title(self) -> str:
+        """What displays call it."""
+        words = self.name.replace("_at_k", "@k").replace("_", " ")
+        return self.title or words[:1].upper() + words[1:]
+
+    @property
+    def shown_unit(self) -> str:
+        """What its values count: shares, if nothing else is said of means of items from 0 to 1."""
+        return self.unit or ("share" if self.additive and self.limits == (0.0, 1.0) else "")
 
     def columns(self, task: Task) -> list[int]:
         """Positions in ``task`` of the labels that the function sees."""
@@ -86,6 +104,8 @@ def metric(
     limits: tuple[float, float] = (0.0, 1.0),
     better: Better = "higher",
     additive: bool = False,
+    title: str = "",
+    unit: str = "",
 ) -> Callable[[MetricFunction], MetricFunction]:
     """Register a metric: a decorator for a function of labels.
 
@@ -112,6 +132,10 @@ def metric(
         Whether a panel's value is the mean of those of its items one by one (of a ratio: its
         totals their sums), as shares are and orders are not. Design weights that differ within a
         panel count in such a metric; others cannot be computed from such items.
+    title : str
+        What displays call it; made of the name if not given.
+    unit : str
+        What its values count, such as "share" or "points".
 
     Returns
     -------
@@ -163,6 +187,8 @@ def metric(
             limits=limits,
             better=better,
             additive=additive,
+            title=title,
+            unit=unit,
         )
         return function
 

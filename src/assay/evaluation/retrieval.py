@@ -46,12 +46,15 @@ def misleading_context_rate_at_k(y: Codes, mask: Flags) -> Values:
 @metric("mean_reciprocal_rank_at_k", task="retrieval", labels=["topically_relevant"])
 def mean_reciprocal_rank_at_k(y: Codes, mask: Flags) -> Values:
     """One over the rank of the first relevant chunk, 0 if none; mean over queries."""
-    relevant = (y[..., 0] == 1) & mask
-    first = relevant.argmax(axis=-1)
-    return np.where(relevant.any(axis=-1), 1.0 / (first + 1.0), 0.0)
+    return reciprocal_rank(y[..., 0] == 1, mask)
 
 
-@metric("ndcg_at_k", task="retrieval", labels=["topically_relevant", "evidence_sufficient"])
+@metric(
+    "ndcg_at_k",
+    task="retrieval",
+    labels=["topically_relevant", "evidence_sufficient"],
+    title="nDCG@k",
+)
 def ndcg_at_k(y: Codes, mask: Flags) -> Values:
     r"""Normalised discounted cumulative gain of graded relevance; mean over queries.
 
@@ -69,16 +72,50 @@ def ndcg_at_k(y: Codes, mask: Flags) -> Values:
     Järvelin, K. & Kekäläinen, J. (2002). Cumulated gain-based evaluation of IR techniques. ACM
     Transactions on Information Systems 20(4), 422-446.
     """
-    sufficient = (y[..., 1] == 1) & mask
-    relevant = (y[..., 0] == 1) & mask & ~sufficient
+    sufficient, relevant = y[..., 1] == 1, y[..., 0] == 1
+    return discounted_gain(np.where(sufficient, 2, relevant), mask)
+
+
+def reciprocal_rank(found: Flags, mask: Flags) -> Values:
+    """One over the rank of the first item that has a property; 0 if none has: (..., panel)."""
+    found = found & mask
+    first = found.argmax(axis=-1)
+    return np.where(found.any(axis=-1), 1.0 / (first + 1.0), 0.0)
+
+
+def discounted_gain(grade: Codes, mask: Flags, cut: int | None = None) -> Values:
+    """Discounted gain :math:`2^w - 1` of grades, over that of the best order; 0 without any gain.
+
+    Parameters
+    ----------
+    grade : ndarray of int (..., panel, position)
+        From 0 on; what is below has no gain.
+    mask : ndarray of bool (panel, position)
+    cut : int, optional
+        Only the first so many ranks count, in the best order too.
+
+    Returns
+    -------
+    ndarray of float (..., panel)
+
+    Examples
+    --------
+    >>> discounted_gain(np.array([[0, 2, 1]]), np.ones((1, 3), bool)).round(3)
+    array([0.659])
+    """
     discount = 1.0 / np.log2(np.arange(mask.shape[-1]) + 2.0)
-    gained = 3.0 * (sufficient @ discount) + relevant @ discount
-    best = _best_discounts(mask, discount)
-    top, graded = sufficient.sum(axis=-1), (sufficient | relevant).sum(axis=-1)
-    panel = np.arange(len(mask))
-    # All chunks with a grade count once, and the best of them twice more: 1 and 3 in all.
-    ideal = best[panel, graded] + 2.0 * best[panel, top]
-    return np.asarray(gained / np.where(graded > 0, ideal, 1.0))
+    if cut is not None:
+        discount[cut:] = 0.0
+    best, panel = _best_discounts(mask, discount), np.arange(len(mask))
+    gained, ideal = np.zeros(grade.shape[:-1]), np.zeros(grade.shape[:-1])
+    levels = int(grade.max(initial=0))
+    for level in range(levels, 0, -1):
+        gained += (2.0**level - 1.0) * (((grade == level) & mask) @ discount)
+    for level in range(1, levels + 1):
+        # An item with this grade gains as much more than one of the grade below.
+        many = ((grade >= level) & mask).sum(axis=-1)
+        ideal += 2.0 ** (level - 1) * best[panel, many]
+    return np.asarray(gained / np.where(ideal > 0, ideal, 1.0))
 
 
 def _best_discounts(mask: Flags, discount: Values) -> Values:

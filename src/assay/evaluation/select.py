@@ -9,7 +9,9 @@ from pathlib import Path
 
 from assay._util.errors import AssayError, ModelError, UnknownNameError, suggest
 from assay._util.validation import names_given, path_given
+from assay.data.generic_metrics import generic_names
 from assay.data.task import Task
+from assay.evaluation.generic import generic_metric
 from assay.evaluation.prevalence import prevalence_metrics, telling_shares
 from assay.evaluation.registry import Metric, metrics_of_module, metrics_of_task, registered
 
@@ -44,7 +46,7 @@ def metrics_for(task: Task) -> tuple[Metric, ...]:
     >>> [m.name for m in metrics_for(load_task("relevance"))][-1]
     'prevalence[relevance=yes]'
     """
-    named = [_usable(registered(name), task) for name in task.metrics]
+    named = [generic_metric(name, task) or _usable(registered(name), task) for name in task.metrics]
     others = [m for m in metrics_of_task(task) if m not in named and not m.lacks(task)]
     return (*(named or telling_shares(task)), *others)
 
@@ -53,7 +55,8 @@ def choose_metrics(task: Task, names: Sequence[str] | str | None = None) -> tupl
     """Return the named metrics; those that the task reports if none is named.
 
     Besides the registered metrics that suit the task, ``prevalence[<label>=<class>]`` can be named
-    in any task, and ``prevalence[<label>!=<class>]`` for all other classes of a label.
+    in any task, ``prevalence[<label>!=<class>]`` for all other classes of a label, and the
+    generic metrics of :mod:`assay.evaluation.generic`, such as ``precision_at_k[<label>]``.
 
     Raises
     ------
@@ -67,18 +70,18 @@ def choose_metrics(task: Task, names: Sequence[str] | str | None = None) -> tupl
         return default
     reported = "None for those that the task reports"
     wanted = names_given("metric", names, what="metric", otherwise=reported)
-    generic = {
-        m.name: m for m in [*prevalence_metrics(task), *prevalence_metrics(task, other=True)]
-    }
+    shares = {m.name: m for m in [*prevalence_metrics(task), *prevalence_metrics(task, other=True)]}
     free = {m.name: m for m in metrics_of_task(task)}
-    known = {m.name: m for m in default} | free | generic
-    for name in wanted:
-        if name not in known:
+    known = {m.name: m for m in default} | free | shares
+    found = {name: known.get(name) or generic_metric(name, task) for name in wanted}
+    for name, metric in found.items():
+        if metric is None:
+            names = list(dict.fromkeys([*known, *generic_names(task)]))
             raise UnknownNameError(
-                f"task {task.name} has no metric called {name!r}; {suggest(name, list(known))}",
+                f"task {task.name} has no metric called {name!r}; {suggest(name, names)}",
                 code="unknown-metric",
             )
-    return tuple(_usable(known[name], task) for name in wanted)
+    return tuple(_usable(metric, task) for metric in found.values() if metric is not None)
 
 
 def _usable(found: Metric, task: Task) -> Metric:

@@ -248,7 +248,7 @@ def fit(
         ratings, method, target_accept, draws=draws, tune=tune, chains=chains, starts=starts
     )
     check_sampler(method, sampler, checkpoint, keep_interrupted, executor, client)
-    raters = raters_for(ratings.task, raters)
+    raters = raters_for(ratings.task, raters, ratings.raters["group"].unique())
     spec = make_spec(raters, prevalence, reference, priors, formula, replicates, gold_chosen)
     check_read(ratings, spec)
     check_reference(ratings, reference)

@@ -1,18 +1,21 @@
 """Columns of answers, and words that stand for a class."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import suggest
+from assay._util.errors import as_code, suggest
 from assay._util.grouping import Codes
 from assay._util.text import listed
 from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.io.cells import EMPTY
 from assay.io.columns import ColumnFinder
+from assay.io.likely_columns import has_few, likely_columns
 from assay.io.names import (
     ANSWER_COLUMNS,
     QUESTION_COLUMNS,
@@ -24,7 +27,7 @@ from assay.io.names import (
 from assay.io.reading_log import Ledger
 from assay.io.statuses import CHOICES, says_submission
 from assay.io.tables import Table
-from assay.io.wide_tables import MOST_CLASSES, report_wide
+from assay.io.wide_tables import report_wide
 
 LabelsArg = Mapping[str, str] | Sequence[str] | str | None
 
@@ -137,36 +140,60 @@ def require_answers(
     finder = ColumnFinder([str(c) for c in ledger.table.frame.columns])
     if report_wide(task, ledger, taken):
         ledger.raise_problems()
-    roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
-    free = [c for c in finder.columns if c not in {*roles, *taken}]
-    free = [c for c in free if squash(c) not in TRUTH_NAMES]
-    few = [c for c in free if _has_few(ledger.table.frame[c])]
-    likely = _likely(free, few, task)
-    pairs = likely or {task.label_names[0]: "..."}
-    written = ", ".join(f'"{label}": "{column}"' for label, column in pairs.items())
+    free = _without_role(finder, taken)
+    few = [c for c in free if has_few(ledger.table.frame[c])]
+    likely = _likely(free, few, task, ledger.table.frame)
+    alone = len(task.labels) == 1
+    named: LabelsArg = next(iter(likely.values()), None) if alone else likely
     ledger.problem(
         "no-answers",
         f"no column holds answers to a label of task {task.name} ({', '.join(task.label_names)})",
         where=f"columns: {listed(finder.columns)}",
-        mend=f"name them: `labels={{{written}}}`"
-        + (", if that is right" if likely else f"; of few values: {listed(few)}" if few else ""),
+        mend=(
+            f"name them: {as_code({'labels': named})}, if that is right"
+            if likely
+            else "name them with `labels=`" + (f"; of few values: {listed(few)}" if few else "")
+        )
+        + _drafted(few, task, ledger),
+        go_on={"labels": named} if likely else {},
     )
 
 
-def _has_few(column: "pd.Series[str]") -> bool:
-    words = {canonical(str(word)) for word in pd.unique(column)}
-    return 1 < len(words) <= MOST_CLASSES < len(column)
+def _drafted(few: Sequence[str], task: Task, ledger: Ledger) -> str:
+    """Say how to have a task with a label for each of several columns."""
+    if len(few) < 2 or len(task.labels) > 1 or not Path(ledger.table.source).is_file():
+        return ""
+    source = shlex.quote(ledger.table.source)
+    return f"; or draft a task with a label for each of them: assay task init {source}"
 
 
-def _likely(free: Sequence[str], few: Sequence[str], task: Task) -> dict[str, str]:
-    """Offer columns: those that end in a label's name, or the only one that has a few values."""
+def free_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
+    """Return the columns that hold a few values and play no other role by name, or as ``taken``."""
+    finder = ColumnFinder([str(c) for c in frame.columns])
+    return [c for c in _without_role(finder, taken) if has_few(frame[c])]
+
+
+def _without_role(finder: ColumnFinder, taken: Sequence[str] = ()) -> list[str]:
+    roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
+    free = [c for c in finder.columns if c not in {*roles, *taken}]
+    return [c for c in free if squash(c) not in TRUTH_NAMES]
+
+
+def _likely(
+    free: Sequence[str], few: Sequence[str], task: Task, frame: pd.DataFrame
+) -> dict[str, str]:
+    """Offer columns: those that end in a label's name, or the likeliest that has a few values."""
     found = {}
     for name in task.label_names:
         ending = [c for c in free if squash(c).endswith(squash(name))]
         if len(ending) == 1:
             found[name] = ending[0]
     if not found and len(task.labels) == 1:
-        found = {task.label_names[0]: few[0]} if len(few) == 1 else {}
+        finder = ColumnFinder([str(c) for c in frame.columns])
+        known = {role: finder.all_of(RECOGNISED[role])[:1] for role in ("item", "rater")}
+        guess = likely_columns(frame, free, {k: v for k, v in known.items() if v}).get("answer")
+        guess = guess or (few[0] if len(few) == 1 else None)
+        found = {} if guess is None else {task.label_names[0]: guess}
     return found
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -307,6 +308,7 @@ def numbers_within(
     what: str,
     allowed: str,
     mend: str = "",
+    go_on: Mapping[str, Any] | None = None,
 ) -> NDArray[np.float64]:
     """Return the numbers of a column, NaN where it is empty; others are one problem."""
     column = with_points(column, ledger)
@@ -322,6 +324,7 @@ def numbers_within(
             where=ledger.table.where(wrong, str(column.name)),
             allowed=f"{allowed}, or empty",
             mend=point_wanted(cells) or mend,
+            go_on=go_on,
             numbers={"cells": len(wrong)},
         )
     return np.clip(numbers, low, high)

@@ -6,18 +6,22 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from assay._util.errors import suggest
+from assay._util.errors import as_code, suggest
 from assay._util.grouping import unique_rows
 from assay._util.text import listed
 from assay.data.task import Task
 from assay.io.identifiers import joined_ids
-from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item, other_items
+from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item
+from assay.io.likely_columns import likely_columns
+from assay.io.list_keys import key_in_lists
 from assay.io.names import ASKED, COUNT_NAMES, RECOGNISED, bare, squash
 from assay.io.reading_log import Ledger
 
 ColumnArg = str | Sequence[str] | None
+COUNT = r"\d{1,9}(\.0)?"
 BESIDE = ("rater", "replicate", "session")
 """Roles that tell ratings of one item apart."""
+IN_LISTS = "raters rate each place of a list once"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,10 +69,11 @@ def find_roles(
     *,
     task: Task,
     asked: Mapping[str, ColumnArg],
-    defaults: Mapping[str, tuple[str, ...]],
+    defaults: "Mapping[str, Role]",
     taken: Sequence[str],
     ledger: Ledger,
     question: str = "",
+    fallbacks: "Mapping[str, Role] | None" = None,
 ) -> dict[str, Role]:
     """Find the column of every role.
 
@@ -82,7 +87,7 @@ def find_roles(
         Its ``columns`` come after the arguments; for ``item`` all of them must be there.
     asked : mapping of str to column argument
         The caller's arguments, by role; ``""`` means that no column plays the role.
-    defaults : mapping of str to tuple of str
+    defaults : mapping of str to Role
         What the format of the file says.
     taken : sequence of str
         Columns that hold answers: they are not taken for a role by their name alone.
@@ -90,6 +95,8 @@ def find_roles(
         Where problems go.
     question : str
         The column of the label's name, if each row answers one label.
+    fallbacks : mapping of str to Role, optional
+        What the format says of roles for which no column is found otherwise.
 
     Returns
     -------
@@ -112,9 +119,16 @@ def find_roles(
             found = search.recognised(role, used, beside)
         if role == "cluster" and found is None and asked.get(role) is None and "item" in roles:
             found = search.asked_once(roles["item"].columns, used)
+        if found is None and asked.get(role) is None:
+            found = (fallbacks or {}).get(role)
         if found is not None and found.columns:
             roles[role] = found
             used |= set(found.columns) if len(found.columns) == 1 or role != "item" else set()
+    beside = [c for one in BESIDE if one in roles for c in roles[one].columns]
+    beside += [question] if question else []
+    for role, columns in key_in_lists(roles, frame, asked, beside, ledger).items():
+        if role not in roles or roles[role].columns != columns:
+            roles[role] = Role(columns=columns, evidence=IN_LISTS)
     if "item" in roles and "system" in roles and roles["item"].evidence.startswith(ONE_NAME):
         ask_for_system(roles["item"].columns[0], roles["system"].columns, frame, ledger)
     return roles
@@ -127,7 +141,7 @@ class _Search:
     finder: ColumnFinder
     frame: pd.DataFrame
     task: Task
-    defaults: Mapping[str, tuple[str, ...]]
+    defaults: Mapping[str, Role]
     ledger: Ledger
 
     def named(self, given: ColumnArg) -> list[str]:
@@ -140,7 +154,7 @@ class _Search:
         task = self.task
         candidates = [c for c in self.finder.all_of(RECOGNISED[role]) if c not in used]
         if role in self.defaults:
-            return Role(columns=self.defaults[role], evidence="the format of the protocol's export")
+            return self.defaults[role]
         by_task = self.finder.all_of(task.columns.get(role, ()))
         if role == "item" and len(by_task) < len(task.columns.get(role, ())):
             if by_task:  # half of a composite key does not tell items apart
@@ -190,7 +204,15 @@ def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) ->
     return Role(columns=tuple(finder.all_of(names)), evidence=f"named by `{role}=`")
 
 
-def require(role: str, roles: Roles, finder: ColumnFinder, task: Task, ledger: Ledger) -> None:
+def require(
+    role: str,
+    roles: Roles,
+    finder: ColumnFinder,
+    task: Task,
+    ledger: Ledger,
+    *,
+    answers: Sequence[str] = (),
+) -> None:
     """Add a problem if a role that must be there is not, and none says so yet."""
     if role in roles or any(problem.role == role for problem in ledger.problems):
         return
@@ -198,52 +220,40 @@ def require(role: str, roles: Roles, finder: ColumnFinder, task: Task, ledger: L
     missing = [name for name in known if finder.get(name) is None]
     half = finder.all_of(known)
     because = f": {' and '.join(missing)} is missing beside {half[0]}" if half and missing else ""
+    guess = _likely(role, roles, answers, ledger)
+    unnamed = role == "rater"
+    offer = f"name it: {as_code({role: guess})}, if that is right"
+    go_on = guess or ("row" if unnamed else "")
     ledger.problem(
         "no-item" if role == "item" else "no-rater",
         f"no column says which {role} a rating is {'of' if role == 'item' else 'by'}{because}",
         where=f"columns: {listed(finder.columns)}",
         allowed=f"names like {', '.join(RECOGNISED[role][:6])}",
-        mend=f'name it: `{role}="..."`'
-        + (_likely(roles, ledger) or _several(half, finder, task))
-        + _numbered(role, roles, ledger),
+        mend=(offer if guess else f"name it with `{role}=`{_several(half, finder, task)}")
+        + ('; or, if the raters have no names, `rater="row"`' if unnamed else ""),
         role=role,
+        go_on={role: go_on} if go_on else {},
     )
 
 
-def _likely(roles: Roles, ledger: Ledger) -> str:
-    """Offer the columns that could be the item by what stands in them, where it is not known."""
-    if "item" in roles or "rater" not in roles:
-        return ""
+def _likely(role: str, roles: Roles, answers: Sequence[str], ledger: Ledger) -> str:
+    """Guess the column of a role by what stands in the columns, beside what else was guessed."""
+    guessed = {k: v for problem in ledger.problems for k, v in problem.go_on.items()}
+    known = {k: list(roles[k].columns) for k in ("item", "rater") if k in roles}
+    known |= {k: [guessed[k]] for k in ("item", "rater") if isinstance(guessed.get(k), str)}
+    labels = guessed.get("labels")
+    known["answer"] = [labels] if isinstance(labels, str) else list(answers)
     frame = ledger.table.frame
-    used = {c for role in roles.values() for c in role.columns}
-    rest = [str(c) for c in frame.columns if c not in used]
-    beside = [c for role in BESIDE if role in roles for c in roles[role].columns]
-    found = other_items([], rest, frame.drop_duplicates(), beside)
-    names = " or ".join(f"`item={key[0]!r}`" for key in found)
-    return f"; no rater rates a value twice under {names}" if found else ""
+    used = {c for one in roles.values() for c in one.columns}
+    used |= {c for columns in known.values() for c in columns}
+    free = [str(c) for c in frame.columns if c not in used]
+    return likely_columns(frame, free, known).get(role, "")
 
 
-def _numbered(role: str, roles: Roles, ledger: Ledger) -> str:
-    """Say how to number votes whose raters have no names, if items have several rows."""
-    if role != "rater" or "item" not in roles:
-        return ""
-    item, frame = list(roles["item"].columns), ledger.table.frame
-    counts = [c for c in frame.columns if squash(str(c)) in COUNT_NAMES and _is_whole(frame[c])]
-    if not counts and not frame.duplicated(item).any():
-        return ""
-    each = (
-        f"frame = frame.loc[frame.index.repeat(frame[{str(counts[0])!r}].astype(int))]; "
-        if counts
-        else ""
-    )
-    return (
-        f"; or, if the raters have no names, number the answers to each item, in Python: {each}"
-        f"frame['rater'] = frame.groupby({item!r}).cumcount(), and fit `raters=\"pooled\"`"
-    )
-
-
-def _is_whole(column: "pd.Series[str]") -> bool:
-    return bool(column.str.fullmatch(r"\d{1,6}(\.0)?").all())
+def count_column(frame: pd.DataFrame) -> str:
+    """Return the column that counts how often a row stands for a rating, if there is one."""
+    found = [str(c) for c in frame.columns if squash(str(c)) in COUNT_NAMES]
+    return next((c for c in found if frame[c].str.fullmatch(COUNT).all()), "")
 
 
 def _several(half: Sequence[str], finder: ColumnFinder, task: Task) -> str:
@@ -284,6 +294,7 @@ def roles_table(
     return pd.DataFrame(lines, columns=["column", "role", "evidence", "alternatives"], dtype="str")
 
 
+KIND_WORDS = {"confidence": ("sicherheit", "konfidenz"), "score": ("punktzahl",)}
 PerLabel = str | Mapping[str, str] | None
 
 
@@ -354,10 +365,10 @@ def one_column(role: str, given: object, finder: ColumnFinder, ledger: Ledger) -
 def recognised_of_each(kind: str, free: ColumnFinder, task: Task) -> dict[str, str]:
     """Return the columns called ``<label>_<kind>`` or ``<kind>_<label>``, by label.
 
-    In a task of one label, a column called ``<kind>`` is that label's.
+    In a task of one label, a column called ``<kind>``, or by another word for it, is that label's.
     """
     found = {}
-    alone = (kind,) if len(task.labels) == 1 else ()
+    alone = (kind, *KIND_WORDS.get(kind, ())) if len(task.labels) == 1 else ()
     for name in task.label_names:
         columns = free.all_of((f"{name}_{kind}", f"{kind}_{name}", *alone))
         if columns:

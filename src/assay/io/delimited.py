@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -13,21 +12,14 @@ from numpy.typing import NDArray
 
 from assay._util.errors import Problem, RatingsError
 from assay._util.text import counted
-from assay.io.names import ANSWER_COLUMNS, RECOGNISED, composed, note_apart, squash
+from assay.io.names import composed, note_apart
 
-SEPARATORS = (",", ";", "\t")
+SEPARATORS = (",", ";", "\t", "|")
 CELL = re.compile(r'[^,;\t\r\n"]+')
-FIRST_ROWS = 100
-FEWEST_FIELDS = 3
-COLUMN_NAMES = {squash(n) for n in (*RECOGNISED["item"], *RECOGNISED["rater"], *ANSWER_COLUMNS)}
 BLOCK_LIMIT = 1 << 30
 HEADER_LIMIT = 1 << 20
 SHOWN = 5
 SEPARATOR_LINE = re.compile(r"sep=.[ \t]*\r?\n", re.IGNORECASE)
-
-QRELS = ("query", "rater", "item", "label")
-"""The four fields of files of relevance judgements: topic, assessor, document, grade."""
-JSON = re.compile(r"\s*(\[\s*)?\{\s*\"")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +30,7 @@ class Delimited:
     lines: NDArray[np.int64]
     blank_lines: int
     blank_columns: int = 0
+    separator: str = ","
     notes: tuple[str, ...] = ()
 
 
@@ -50,26 +43,17 @@ class _BadRow:
     height: int
 
 
-def parse_delimited(data: bytes, *, source: str) -> Delimited:
-    """Parse the bytes of a comma-, semicolon- or tab-separated file with a header.
+def parse_delimited(raw: str, *, source: str) -> Delimited:
+    """Parse a comma-, semicolon- or tab-separated text with a header.
 
     Raises
     ------
     RatingsError
-        If the bytes are no UTF-8 text, there is no header or no row, or rows are ragged.
+        If there is no header or no row, or rows are ragged.
     """
-    raw = _decode(data, source)
     text = composed(raw)
     notes = () if text == raw else note_apart(CELL.findall(raw))
-    if not text.strip():
-        raise RatingsError.of("empty-file", "the file is empty", source)
-    if JSON.match(text):
-        raise RatingsError([_json(text)], source)
-    skipped = len(text) - len(text.lstrip("\r\n"))
-    offset = text[:skipped].count("\n")
-    text = text[skipped:]
-    if SEPARATOR_LINE.match(text):  # of spreadsheets; the header tells the separator, too
-        offset, text = offset + 1, text.partition("\n")[2]
+    text, offset = _from_header(text)
     header, separator = _header(text, source)
     frame, bad = _parse(text.encode(), header, separator, source)
     lines = offset + _line_numbers(text, frame, bad)
@@ -88,132 +72,30 @@ def parse_delimited(data: bytes, *, source: str) -> Delimited:
         lines=lines[~blank],
         blank_lines=int(blank.sum()),
         blank_columns=int(nothing.sum()),
+        separator=separator,
         notes=notes,
     )
 
 
-def _decode(data: bytes, source: str) -> str:
-    """Return the text of UTF-8 bytes; never guess another encoding."""
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise RatingsError(
-            [
-                Problem(
-                    code="encoding",
-                    what="the file is UTF-16 text",
-                    allowed="UTF-8",
-                    mend="save it as UTF-8",
-                )
-            ],
-            source,
-        )
-    if b"\0" in data[:65536] or data.startswith(b"PK\x03\x04"):
-        raise RatingsError(
-            [
-                Problem(
-                    code="binary-file",
-                    what="the file is binary, not text",
-                    allowed="CSV or TSV as UTF-8 text (also .gz), Parquet",
-                    mend="export a spreadsheet as CSV in UTF-8",
-                )
-            ],
-            source,
-        )
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise RatingsError(
-            [
-                Problem(
-                    code="encoding",
-                    what=f"the file is not UTF-8 text: byte 0x{data[error.start]:02x} is invalid",
-                    where=f"line {line}",
-                    allowed="UTF-8, with or without a byte order mark",
-                    mend="save it as UTF-8 (spreadsheets call it CSV UTF-8), or read it as what it "
-                    "is, e.g. pandas.read_csv(path, sep=None, engine='python', dtype=str, "
-                    "encoding='latin-1'), and hand over the table",
-                )
-            ],
-            source,
-        ) from None
-
-
-def _json(text: str) -> Problem:
-    """Say how to hand over a table that is written in JSON."""
-    return Problem(
-        code="json-file",
-        what="the file is JSON, not a table",
-        allowed="CSV or TSV as UTF-8 text (also .gz), Parquet",
-        mend=_json_call(text),
-    )
-
-
-def _json_call(text: str) -> str:
-    """Write the call that makes a table of JSON, by what stands in it."""
-    begin = [line for line in text[:HEADER_LIMIT].splitlines() if line.strip()][:SHOWN]
-    if len(begin) > 1 and all(isinstance(_parsed(line), dict) for line in begin[:-1]):
-        return _with_pandas(", lines=True")
-    match _parsed(text):
-        case list():
-            return _with_pandas("")
-        case dict() as found if any(squash(key) in COLUMN_NAMES for key in found):
-            one_row = not any(isinstance(cells, dict | list) for cells in found.values())
-            return _with_pandas(", lines=True" * one_row)
-        case dict() as found if all(isinstance(given, dict) for given in found.values()):
-            return (
-                "if it holds the answer of each rater by item, make a table of it, in Python: "
-                "frame = pandas.DataFrame([(item, rater, answer) for item, given in json.loads("
-                "pathlib.Path(path).read_text('utf-8')).items() for rater, answer in "
-                "given.items()], columns=['item', 'rater', 'label'])"
-            )
-    return (
-        "make a row of each rating, in Python: content = "
-        "json.loads(pathlib.Path(path).read_text('utf-8')), and hand over a DataFrame with a "
-        "column each for item, rater and answer"
-    )
-
-
-def _with_pandas(lines: str) -> str:
-    return f"read it with pandas.read_json(path{lines}, dtype=False), and hand over the table"
-
-
-def _parsed(text: str) -> object:
-    """Return what JSON says; None if it is none."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
-def refuse_spaces(frame: pd.DataFrame, source: str) -> None:
-    """Refuse a table of one column whose cells are as many words each.
+def read_header(text: str, source: str) -> list[str]:
+    """Return the fields of the first line.
 
     Raises
     ------
     RatingsError
-        With the call that reads it, and names for the four fields of relevance judgements.
+        If they cannot be told apart.
     """
-    if frame.shape[1] != 1:
-        return
-    header = str(frame.columns[0]).split()
-    cells = [str(cell).split() for cell in frame.iloc[:FIRST_ROWS, 0]]
-    if len(header) < FEWEST_FIELDS or any(len(cell) != len(header) for cell in cells):
-        return
-    named = any(squash(word) in COLUMN_NAMES for word in header)
-    assessors = {cell[1] for cell in [header, *cells]}
-    if named:
-        rest = ")"
-    elif len(header) == len(QRELS):
-        names = ["query", "iteration", *QRELS[2:]] if len(assessors) == 1 else list(QRELS)
-        rest = f", names={names!r}), if it holds topics, assessors, documents and grades"
-    else:
-        rest = ", header=None), and name its columns: frame.columns = ['item', 'rater', 'label']"
-    raise RatingsError.of(
-        "spaces",
-        f"the fields are separated by spaces{'' if named else ', and there is no header'}",
-        source,
-        mend=rf"read it in Python: frame = pandas.read_csv(path, sep=r'\s+'{rest}",
-    )
+    return _header(_from_header(composed(text[:HEADER_LIMIT]))[0], source)[0]
+
+
+def _from_header(text: str) -> tuple[str, int]:
+    """Return a text from its header on, and the number of lines before it."""
+    skipped = len(text) - len(text.lstrip("\r\n"))
+    offset = text[:skipped].count("\n")
+    text = text[skipped:]
+    if SEPARATOR_LINE.match(text):  # of spreadsheets; the header tells the separator, too
+        offset, text = offset + 1, text.partition("\n")[2]
+    return text, offset
 
 
 def _header(text: str, source: str) -> tuple[list[str], str]:

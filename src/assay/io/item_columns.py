@@ -90,6 +90,7 @@ def _ask(
         mend=f"name it: {' or '.join(f'`item={c!r}`' for c in shown)}",
         role="item",
         numbers={"columns": len(shown)},
+        go_on={"item": shown[0]},
     )
 
 
@@ -106,6 +107,7 @@ def ask_for_system(column: str, system: Sequence[str], frame: pd.DataFrame, ledg
             f"{column}, or what each {system[0]} makes of it",
             mend=f"name it: `item={[column, *system]!r}`; `item={column!r}` if the truth is the "
             f"same for all of {system[0]}",
+            go_on={"item": [column, *system]},
         )
 
 

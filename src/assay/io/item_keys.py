@@ -81,6 +81,7 @@ def require_own_key(
         where=ledger.table.where(rows[clash], ", ".join(item)),
         mend=_ways(said, min(others) if len(others) == 1 and not others & told else ""),
         role="item",
+        go_on={"item": list(found[0])},
     )
     return True
 

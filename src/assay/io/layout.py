@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,10 +13,10 @@ from assay._util.errors import Problem, RatingsError
 from assay._util.text import counted, does
 from assay.data.ratings import Accounting
 from assay.data.task import Task
-from assay.io import protocol_export
 from assay.io.answers import AnswerColumns
 from assay.io.cells import classes_from_data
 from assay.io.columns import ColumnArg, ColumnFinder, Role, find_roles, require, roles_table
+from assay.io.formats import Export, pragmata
 from assay.io.identifiers import clean_ids, codes_of, joined_ids, like_named
 from assay.io.item_columns import same_groups
 from assay.io.items import Places
@@ -24,8 +24,9 @@ from assay.io.reading_log import Ledger, Mask
 from assay.io.replicates import BY_ROW, replicate_order
 from assay.io.scores import ScoreColumns
 from assay.io.sessions import Sessions, find_sessions
+from assay.io.sources import read_beside
 from assay.io.statuses import find_status
-from assay.io.tables import Table, read_beside, read_table
+from assay.io.tables import Table
 from assay.io.truth import AuditColumns, TruthSource
 
 SEPARATOR = "\x1f"
@@ -138,13 +139,11 @@ class Layout:
 
 
 def find_tables(
-    source: object, task: Task, panels: object, item: ColumnArg
+    table: Table, task: Task, panels: object, item: ColumnArg
 ) -> tuple[Table, "Table | None"]:
     """Return the table of ratings, with what is joined to it, and the table of places if any."""
-    table = read_table(source, name=task.name)
-    beside = protocol_export.systems_file(table)
     if panels is None:
-        return (table if beside is None else join_table(table, read_table(beside))), None
+        return table, None
     side = read_beside(panels, name="panels", what="panels")
     if _lists_items(side, task, item, table):
         return table, side
@@ -179,23 +178,24 @@ def find_layout(
     *,
     sessions: object,
     by_row: bool,
+    export: Export | None = None,
 ) -> Layout:
     """Find the role of every column and the keys of every row."""
     columns = list(table.frame.columns)
     finder = ColumnFinder(columns)
     taken = (
         *answers.columns, *scores.columns, *audits.columns,
-        *protocol_export.export_reserved(columns),
+        *(() if export is None else export.reserved),
     )  # fmt: skip
     roles = find_roles(
-        finder, table.frame, task=task, asked=asked, defaults=protocol_export.export_roles(columns),
-        taken=taken,
-        ledger=ledger, question=answers.question,
+        finder, table.frame, task=task, asked=asked, taken=taken, ledger=ledger,
+        question=answers.question, defaults=_roles_of(export, "roles"),
+        fallbacks=_roles_of(export, "fallbacks"),
     )  # fmt: skip
     if sessions is None and asked.get("session") is None and _one_each(roles, table):
         del roles["session"]
     for role in ("item", "rater"):
-        require(role, roles, finder, task, ledger)
+        require(role, roles, finder, task, ledger, answers=answers.columns)
     blank = pd.Series([""] * len(table.frame), dtype="str")
     names = {
         role: joined_ids(table.frame, roles[role].columns) if role in roles else blank
@@ -214,6 +214,15 @@ def find_layout(
         item_names=names["item"], rater_names=names["rater"], order=order, by_row=by_row,
         withdrawn=status.withdrawn, status=status.column, ledger=ledger,
     )  # fmt: skip
+
+
+def _roles_of(export: Export | None, kind: Literal["roles", "fallbacks"]) -> dict[str, Role]:
+    """Return the roles of columns that a format knows."""
+    if export is None:
+        return {}
+    given: Mapping[str, tuple[str, ...]] = getattr(export, kind)
+    evidence = f"the format: {export.title}"
+    return {role: Role(columns=columns, evidence=evidence) for role, columns in given.items()}
 
 
 def _one_each(roles: Mapping[str, Role], table: Table) -> bool:
@@ -285,8 +294,8 @@ def account_for(
     extra |= dict.fromkeys(finder.all_of(covariates), ("covariate", "named by `covariates=`"))
     if layout.status:
         extra[layout.status] = ("status", "it says which responses were withdrawn")
-    if protocol_export.is_export(list(table.frame.columns)):
-        extra["response_status"] = ("status", "the format of the protocol's export")
+    if pragmata.is_export(list(table.frame.columns)):
+        extra["response_status"] = ("status", f"the format: {pragmata.FORMAT.title}")
     roles = roles_table(list(table.frame.columns), layout.roles, extra)
     beside = []
     if places is not None:

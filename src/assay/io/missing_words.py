@@ -74,6 +74,7 @@ def note_missing_words(
                 mend=f"say which: {_said(label, {CODE: ''})} if it means no answer, "
                 f"{_said(label, {CODE: CODE})} if it is a class",
                 numbers={"cells": int(counts[CODE])},
+                go_on={"classes": {label: {CODE: ""}}},
             )
             continue
         odd = [word for word in counts.index if word in words and _may_be_missing(word, words)]

@@ -16,6 +16,7 @@ from assay.io.cells import EMPTY, spellings
 from assay.io.columns import Roles
 from assay.io.list_cells import lists_of, parallel
 from assay.io.reading_log import Ledger
+from assay.io.tables import Table
 from assay.io.wide_tables import names_people
 
 SEPARATORS = ("|", ";", "\n", ",")
@@ -105,6 +106,43 @@ def _is_decimal(parts: Sequence[str]) -> bool:
     return len(parts) == 2 and all(NUMBER.fullmatch(part) for part in parts)
 
 
+def chosen_options(
+    table: Table, column: str, label: Label, *, has_rater: bool
+) -> dict[str, tuple[str, ...]]:
+    """Return the options that each distinct cell chooses, if cells hold several of them.
+
+    Empty cells choose nothing. Cells that look like the answers of several raters are no choice.
+
+    Parameters
+    ----------
+    table : Table
+    column : str
+    label : Label
+        The label whose answers they would be.
+    has_rater : bool
+        Whether a column names the raters.
+    """
+    cells = table.frame[column]
+    lists = lists_of(cells)
+    if max(map(len, lists.values()), default=0) > 1:
+        beside = [other for other in parallel(table.frame, column) if other != column]
+        repeated = any(len(set(map(str, items))) < len(items) for items in lists.values())
+        alike = len(cells) >= FEWEST_ROWS and len(set(map(len, lists.values()))) == 1
+        if beside or repeated or (alike and not has_rater):
+            return {}
+        return {cell: tuple(map(str, items)) for cell, items in lists.items()}
+    distinct = _distinct(cells)
+    found = joined_answers(distinct, label)
+    if found is None or found.votes:
+        return {}
+    return {
+        cell: tuple(part for part in _parts(cell, found.separator) if part)
+        if canonical(cell) not in EMPTY
+        else ()
+        for cell in distinct
+    }
+
+
 def require_one_answer(
     columns: Mapping[str, str],
     labels: Mapping[str, Label],
@@ -151,6 +189,7 @@ def _from_lists(column: str, roles: Roles, ledger: Ledger) -> bool:
             f"{max(lists, key=len)[:60]}; lists of as many elements: {', '.join(beside)}",
             allowed="a row for each rating, or lists of raters and of their answers",
             mend=f"if one of these lists names the raters, say so: `rater={who!r}`",
+            go_on={"rater": who},
         )
         return True
     options = dict.fromkeys(str(item) for items in lists.values() for item in items)
@@ -251,7 +290,8 @@ def _report(
         f"{counted(len(rows), 'cell', 'hold')} several answers in column {column}, such as "
         f"{example[:60]}: several options can be chosen, and each option is a label of its own",
         where=ledger.table.where(rows, column),
-        mend=f"make a column of each option, in Python: {start}.str.get_dummies({separator!r})"
+        mend="leave out `task=`, and each option is a label by itself; or make a column of each "
+        f"option, in Python: {start}.str.get_dummies({separator!r})"
         f"{kept}; frame[options.columns] = options. Read it with a task file of the line "
         f"{task_line(options)}",
         numbers={"cells": len(rows)},

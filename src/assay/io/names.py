@@ -18,11 +18,13 @@ RECOGNISED: dict[str, tuple[str, ...]] = {
         "reviewer_id", "assessor_id", "evaluator_id", "expert_id", "judge_name", "judge_model",
         "grader", "grader_id", "scorer", "respondent", "respondent_id", "participant",
         "participant_id", "prolific_pid", "prolific_id", "username", "completed_by.email",
-        "completed_by.id",
+        "completed_by.id", "bewerter", "bewerterin", "bewertet_von", "gutachter", "prüfer",
+        "kodierer", "codierer",
     ),
     "replicate": ("replicate", "replication"),
     "session": (
-        "session", "session_id", "snapshot", "snapshot_id", "period", "round", "wave",
+        "session", "session_id", "snapshot", "snapshot_id", "period", "round", "wave", "sitzung",
+        "runde",
     ),
     "item": (
         *OUTRIGHT, "unit", "unit_id", "task_id", "record_id", "example", "example_id",
@@ -31,28 +33,33 @@ RECOGNISED: dict[str, tuple[str, ...]] = {
         "generation_id", "doc", "doc_id", "document", "document_id", "chunk", "chunk_id",
         "passage_id", "paragraph_id", "sentence_id", "context_id", "text_id", "hit_id", "trace_id",
         "message_id", "utterance_id", "turn_id", "tweet_id", "post_id", "comment_id", "image",
-        "image_id", "pair_id", "case", "case_id", "data_id", "inner_id", *GENERIC,
+        "image_id", "pair_id", "case", "case_id", "data_id", "inner_id", "frage",
+        "fall", "beispiel", "dokument", "abschnitt", "treffer", "bild", *GENERIC,
     ),
     "cluster": (
         "cluster", "cluster_id", "query", "query_id", "topic", "topic_id", "prompt_id", "qid",
+        "anfrage", "suchanfrage", "thema",
     ),
     "panel": ("panel", "panel_id"),
-    "rank": ("rank", "chunk_rank", "position", "doc_rank", "retrieval_rank"),
+    "rank": ("rank", "chunk_rank", "position", "doc_rank", "retrieval_rank", "rang", "platz"),
     "system": (
         "system", "system_id", "model", "model_id", "system_name", "model_name", "pipeline",
-        "pipeline_id", "app_id", "app_name", "retriever",
+        "pipeline_id", "app_id", "app_name", "retriever", "modell",
     ),
-    "group": ("group", "rater_group", "rater_type", "annotator_group", "annotator_type"),
-    "weight": ("weight", "design_weight"),
-    "stratum": ("stratum", "strata"),
+    "group": ("group", "rater_group", "rater_type", "annotator_group", "annotator_type", "gruppe"),
+    "weight": ("weight", "design_weight", "gewicht"),
+    "stratum": ("stratum", "strata", "schicht"),
     "seconds": (
         "seconds", "duration_seconds", "elapsed_seconds", "time_seconds", "lead_time", "time_s",
-        "work_time_in_seconds", "time_taken", "time_spent_seconds", "duration_s",
+        "work_time_in_seconds", "time_taken", "time_spent_seconds", "duration_s", "sekunden",
     ),
 }  # fmt: skip
-ASKED = ("question", "question_id", "prompt", "user_input")
+ASKED = ("question", "question_id", "prompt", "user_input", "frage")
 """Names of what is asked: a cluster, if each item has one."""
-ANSWER_COLUMNS = ("label", "rating", "class", "response", "answer", "category", "value")
+ANSWER_COLUMNS = (
+    "label", "rating", "class", "response", "answer", "category", "value", "bewertung", "urteil",
+    "wertung", "klasse", "kategorie", "antwort",
+)  # fmt: skip
 QUESTION_COLUMNS = ("label", "question", "label_name", "question_id", "dimension", "criterion")
 VALUE_COLUMNS = ("value", "answer", "response", "rating", "class", "category")
 TRUTH_NAMES = frozenset({
@@ -60,6 +67,11 @@ TRUTH_NAMES = frozenset({
     "correctanswer", "correctlabel",
 })  # fmt: skip
 """What known truth is called, squashed; it is read if ``truth=`` names it, and is no answer."""
+FLAGS = frozenset({
+    "wascancelled", "wascanceled", "cancelled", "canceled", "skipped", "wasskipped", "discarded",
+    "isdiscarded", "draft", "isdraft", "ignored",
+})  # fmt: skip
+"""Names, squashed, of columns that say true of responses that do not count."""
 COUNT_NAMES = frozenset({"n", "count", "counts", "freq", "frequency", "times", "tally"})
 """What the number of items is called in tables of grouped answers, squashed."""
 

@@ -1,209 +1,36 @@
-"""read_ratings: from a file or table to Ratings, step by step."""
+"""read_ratings: from any input to Ratings."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from assay._util.errors import TaskError
-from assay._util.grouping import Codes
-from assay._util.text import counted
 from assay._util.validation import require_choice
+from assay.data.default_metrics import with_default_metrics
 from assay.data.ratings import PARTIAL, RESOLVE, Partial, Ratings, Resolve
-from assay.data.states import MISSING
 from assay.data.task import Task
 from assay.data.task_files import load_task
-from assay.io.answers import (
-    LabelsArg,
-    apply_words,
-    check_words,
-    find_answers,
-    note_idle_words,
-    require_answers,
-    words_said,
-)
-from assay.io.columns import ColumnArg, ColumnFinder, PerLabel, find_roles, named_columns
-from assay.io.identifiers import codes_of, joined_ids
-from assay.io.items import (
-    Places,
-    clusters_of,
-    item_table,
-    panel_table,
-    rater_table,
-    with_covariates,
-)
-from assay.io.layout import Layout, account_for, fill_classes, find_layout, find_tables
-from assay.io.list_cells import explode_ratings, require_plain, single_elements
-from assay.io.missing_words import note_missing_words, with_words, words_for_nothing
-from assay.io.multi_select import require_one_answer
-from assay.io.near_names import note_nameless, note_near_names
-from assay.io.reading_log import Ledger, find_silence
-from assay.io.replicates import BY_ROW, Joined, number_replicates
-from assay.io.rows import (
-    RowExtras,
-    Rows,
-    apply_export,
-    decode_rows,
-    join_ratings,
-    rating_extras,
-    read_extras,
-)
-from assay.io.scores import find_scores
-from assay.io.skip_logic import fill_settled
-from assay.io.tables import Table
-from assay.io.truth import TruthArg, TruthSource, find_audits, find_truth, known_truth
-from assay.io.truth_words import match_truth
-
-
-def assemble(
-    layout: Layout,
-    task: Task,
-    rows: Rows,
-    joined: Joined,
-    extras: RowExtras,
-    *,
-    side: Table | None,
-    gold: "TruthSource | None",
-    group: object,
-    asked: Mapping[str, ColumnArg],
-    covariates: Sequence[str],
-    partial: Partial,
-    resolve: Resolve,
-) -> Ratings:
-    """Put the kept ratings, their items, raters, panels and truth together."""
-    ledger, roles = layout.ledger, layout.roles
-    kept = ledger.kept[joined.first_row]
-    row, answers, scores = joined.first_row[kept], joined.answers[kept], joined.scores[kept]
-    abstained = (answers == MISSING).all(axis=1) & ~np.isfinite(scores).any(axis=1)
-    if abstained.all() and not layout.table.part:
-        _refuse_silence(ledger)
-    item = rows.item
-    rater, raters, rater_rows = _kept_raters(rows, row)
-    own = Places(table=layout.table, roles=roles, item=item)
-    places, items, item_cluster = _locate(side, task, layout, own, rows.items, asked)
-    item_frame = item_table(items, item, item_cluster, roles, ledger)
-    sources = [own] if side is None else [own, places]
-    item_frame = with_covariates(item_frame, covariates, sources, ledger)
-    rater_frame = rater_table(raters, rater_rows, roles, group, ledger)
-    ranked = "rank" in task.columns
-    panels = panel_table(places, items, item_frame["cluster"], ledger, ranked=ranked)
-    truth = known_truth(gold, names=items, task=task, ledger=ledger)
-    if not layout.table.part:
-        silent = find_silence(item[row], rater, abstained, items=len(items), raters=raters)
-        ledger.notes += silent.notes()
-    replicate = number_replicates(item[row], rater, _rating_order(layout, row))
-    if layout.told_apart == "session" and replicate.any():
-        ledger.note("a rater's ratings of one item in several sessions are replicates, in order")
-    more = rating_extras(extras, joined, kept, layout, task)
-    ledger.raise_problems()
-    return Ratings(
-        task=task, answers=answers, item=item[row], rater=rater, replicate=replicate,
-        scores=scores, session=more.session, sessions=layout.sessions.names, audit=more.audit,
-        seconds=more.seconds, abstained=abstained, items=item_frame, raters=rater_frame,
-        truth=truth, panels=panels, partial=partial, resolve=resolve,
-        accounting=account_for(layout, gold, None if side is None else places, covariates),
-    )  # fmt: skip
-
-
-def _kept_raters(rows: Rows, row: Codes) -> tuple[Codes, "pd.Index[str]", Codes]:
-    """Return the rater of each kept rating, the raters' names, and the rater of every row."""
-    rater, found = pd.factorize(rows.rater[row])
-    number = np.full(len(rows.raters) + 1, -1, np.int64)
-    number[found] = np.arange(len(found))
-    return rater.astype(np.int64, copy=False), rows.raters[found], number[rows.rater]
-
-
-def _rating_order(layout: Layout, row: Codes) -> NDArray[Any]:
-    return np.arange(len(row)) if layout.by_row else layout.order[row]
-
-
-def _refuse_silence(ledger: Ledger) -> None:
-    reasons = pd.unique(ledger.aside(*[pd.Series([""] * len(ledger.kept))] * 2)["reason"])
-    because = f"; rows were set aside: {', '.join(reasons)}" if len(reasons) else ""
-    ledger.problem(
-        "no-answer-given",
-        f"no rating has an answer{because}",
-        mend="check the columns of the labels and the values in them",
-    )
-    ledger.raise_problems()
-
-
-def _locate(
-    side: "Table | None",
-    task: Task,
-    layout: Layout,
-    own: Places,
-    items: "pd.Index[str]",
-    asked: Mapping[str, ColumnArg],
-) -> tuple[Places, "pd.Index[str]", NDArray[Any]]:
-    """Return where items stand, all items, and the cluster of each.
-
-    Places come from a table of their own if there is one, else from the ratings (``own``), as do
-    the clusters that the other table lacks.
-    """
-    ledger = layout.ledger
-    if side is None:
-        places, cluster = own, clusters_of(own, items, ledger)
-    else:
-        places, items = _places_of(side, task, layout, items, asked, ledger)
-        cluster = clusters_of(places, items, ledger)
-        if "cluster" in layout.roles:
-            cluster = np.where(cluster == "", clusters_of(own, items, ledger), cluster)
-    alone = int((cluster == "").sum())
-    if alone and ("cluster" in places.roles or "cluster" in layout.roles):
-        ledger.note(f"{counted(alone, 'item', 'have')} no cluster: each is its own cluster")
-    return places, items, cluster
-
-
-def _places_of(
-    side: Table,
-    task: Task,
-    layout: Layout,
-    items: "pd.Index[str]",
-    asked: Mapping[str, ColumnArg],
-    ledger: Ledger,
-) -> tuple[Places, "pd.Index[str]"]:
-    """Take the places of items from a table of their own; its items join those of the ratings."""
-    finder = ColumnFinder(list(side.frame.columns))
-    keys = finder.all_of(layout.item_columns)
-    keys = keys if len(keys) == len(layout.item_columns) else [str(finder.get("item"))]
-    named = {
-        role: names
-        for role, names in asked.items()
-        if names and finder.all_of([names] if isinstance(names, str) else names)
-    }
-    roles = find_roles(
-        finder, side.frame, task=task, asked={**named, "item": keys}, defaults={}, taken=(),
-        ledger=ledger,
-    )  # fmt: skip
-    names = joined_ids(side.frame, keys)
-    listed = pd.Index(pd.unique(names[names != ""]), dtype="str")
-    unlisted = int((~items.isin(listed)).sum())
-    if unlisted == len(items):
-        ledger.problem(
-            "panels-unmatched",
-            "no item of the ratings is in the table of panels",
-            where=f"{side.source}, e.g. {listed[0]!r}" if len(listed) else side.source,
-            mend="it must name items as the ratings do",
-        )
-    elif unlisted:
-        ledger.note(f"{counted(unlisted, 'rated item', 'stand')} in no panel of {side.source}")
-    everything = items.append(listed[~listed.isin(items)])
-    codes = everything.get_indexer(pd.Index(names)).astype(np.int64)
-    return Places(table=side, roles=roles, item=codes), everything
-
-
-GroupArg = ColumnArg | Mapping[str, str]
-WordsArg = Mapping[str, Mapping[str, str]] | None
+from assay.io.answers import LabelsArg
+from assay.io.arguments import Arguments, GroupArg, WordsArg
+from assay.io.columns import ColumnArg, PerLabel
+from assay.io.formats import Export, read_unless_named
+from assay.io.option_tables import with_options
+from assay.io.replicates import BY_ROW
+from assay.io.reshaping import reshape
+from assay.io.sources import open_source
+from assay.io.table_reading import read_rows
+from assay.io.task_choice import choose_task
+from assay.io.truth import TruthArg
 
 
 def read_ratings(
-    source: str | Path | pd.DataFrame,
+    source: str | Path | pd.DataFrame | Sequence[str | Path],
     *,
-    task: str | Path | Task,
+    task: str | Path | Task | None = None,
+    format: str | None = None,
+    sheet: str | None = None,
+    encoding: str | None = None,
     item: ColumnArg = None,
     rater: ColumnArg = None,
     labels: LabelsArg = None,
@@ -231,6 +58,9 @@ def read_ratings(
     response: Mapping[str, str] | None = None,
     partial: Partial = "lost",
     resolve: Resolve = "retry",
+    wide: ColumnArg = None,
+    wide_items: ColumnArg = None,
+    counts: ColumnArg = None,
 ) -> Ratings:
     """Read ratings from a file, a folder or a table.
 
@@ -239,12 +69,22 @@ def read_ratings(
 
     Parameters
     ----------
-    source : str, path or DataFrame
-        CSV or TSV (UTF-8, also ``.gz``; separated by comma, semicolon or tab), Parquet, a folder
-        that holds ``<task>.csv`` (an export of the protocol tool), or a table; one of another
-        library (Polars, Arrow) is taken by its method ``to_pandas``.
-    task : str, path or Task
-        A shipped task's name, a TOML file, or a task.
+    source : str, path, DataFrame or list of paths
+        Delimited text (CSV, TSV, also with semicolons or bars, in any encoding), Parquet, Feather,
+        a sheet of Excel, JSON (one value, or one a line), any of these in a gzip or ZIP archive;
+        ``"-"`` for standard input; the export of an annotation tool or of judges, in one file, a
+        folder, an archive or a list of files; or a table, where one of another library (Polars,
+        Arrow, Hugging Face datasets) is taken by its method ``to_pandas``.
+    task : str, path or Task, optional
+        A shipped task's name, a TOML file, a label config of Label Studio (``.xml``), or a task.
+        Else it is the one that the export writes out, or whose labels are columns, or ``single``;
+        a note says which.
+    format : str, optional
+        The format of the source, if several claim it; ``"table"`` for a table of none of them.
+    sheet : str, optional
+        The sheet of a spreadsheet that has several.
+    encoding : str, optional
+        The encoding of a text. Else it is UTF-8, or the one that fits; a note says which.
     item, rater, cluster, rank, system, panel, weight, stratum : str or list of str, optional
         Columns; several make a key of several parts, joined by ``/``; ``""`` means none.
     labels : dict, list or str, optional
@@ -297,6 +137,14 @@ def read_ratings(
         left such questions out; a note says so.
     resolve : {"retry", "repair"}
         How a rater resolves a blocked answer.
+    wide : str or list of str, optional
+        The columns that are raters, of a table with a row for each item; of grouped answers, a
+        row for each pattern with its number. A name may hold ``*``, and ``"*"`` stands for all
+        columns that hold answers.
+    wide_items : str or list of str, optional
+        The columns that are items, of a table with a row for each rater, such as a form's.
+    counts : str or list of str, optional
+        The columns that are classes and hold numbers of votes. The raters have no names.
 
     Returns
     -------
@@ -334,107 +182,29 @@ def read_ratings(
     """
     require_choice("partial", partial, PARTIAL)
     require_choice("resolve", resolve, RESOLVE)
-    base = load_task(task).with_responses(_responses(response))
-    asked: dict[str, ColumnArg] = {
-        "item": item, "rater": rater, "cluster": cluster, "panel": panel, "rank": rank,
-        "system": system, "weight": weight, "stratum": stratum,
-        "group": None if isinstance(group, Mapping) else group,
-        "replicate": None if replicate == BY_ROW else replicate,
-        "session": session, "seconds": seconds,
-    }  # fmt: skip
-    table, side = find_tables(source, base, panels, item)
-    table = explode_ratings(single_elements(table), rater)
-    ledger = Ledger(table)
-    finder = ColumnFinder(list(table.frame.columns))
-    named = named_columns(finder, score, confidence, audit)
-    taken = named_columns(finder, audit, truth, *asked.values(), *base.columns.values())
-    found = find_answers(
-        table, base, labels=labels, label=label, value=value, ledger=ledger, scored=named
-    )
-    scores = find_scores(
-        table, base, found, score=score, confidence=confidence, score_range=score_range,
-        taken=taken, ledger=ledger,
+    given = Arguments(
+        item=item, rater=rater, labels=labels, label=label, value=value, classes=classes,
+        score=score, confidence=confidence, score_range=score_range, cluster=cluster, rank=rank,
+        system=system, panel=panel, group=group, truth=truth, weight=weight, stratum=stratum,
+        covariates=covariates, replicate=replicate, session=session, sessions=sessions,
+        audit=audit, seconds=seconds, panels=panels, response=response, partial=partial,
+        resolve=resolve,
+        wide=wide, wide_items=wide_items, counts=counts,
     )  # fmt: skip
-    audits = find_audits(table, base, found, audit, [*taken, *scores.columns], ledger)
-    require_answers(found, scores.columns, base, ledger, taken=taken)
-    given = check_words(classes, base, ledger)
-    silent = words_for_nothing(table, found, base, given)
-    note_missing_words(table, found, base, given, silent, ledger)
-    words = with_words(given, silent)
-    said = words_said(table, found, given)
-    table = ledger.table = apply_words(table, found, words)
-    layout = find_layout(
-        table, base, asked, found, scores, audits, ledger,
-        sessions=sessions, by_row=replicate == BY_ROW,
-    )  # fmt: skip
-    _require_single(layout, base, ledger)
-    gold = find_truth(
-        truth, table=table, item=layout.item_names, item_columns=layout.item_columns,
-        task=base, labels=found.by_label if labels is None else labels, words=words, ledger=ledger,
-    )  # fmt: skip
-    note_idle_words(given, [said, {} if gold is None else gold.said], ledger)
-    gold = match_truth(gold, layout, base, given, ledger)
-    found_in_data = [label.name for label in base.labels if not label.classes]
-    base = fill_classes(base, layout, gold, ledger)
-    base, discarded = apply_export(layout, base, response or {})
-    rows = decode_rows(layout, base)
-    _note_near_names(layout, rows, base, found_in_data, ledger)
-    extras = read_extras(layout, rows.question, base)
-    ledger.raise_problems()
-    joined = join_ratings(layout, base, rows, discarded)
-    if partial == "lost" and not table.part:
-        joined = fill_settled(joined, base, ledger)
-    ledger.raise_problems()
-    return assemble(
-        layout, base, rows, joined, extras, side=side, gold=gold, group=group, asked=asked,
-        covariates=[covariates] if isinstance(covariates, str) else list(covariates or ()),
-        partial=partial, resolve=resolve,
-    )  # fmt: skip
-
-
-def _note_near_names(
-    layout: Layout, rows: Rows, task: Task, found_in_data: Sequence[str], ledger: Ledger
-) -> None:
-    """Note names that nearly match, of all that is told apart by its name.
-
-    Classes are among them for the labels ``found_in_data``.
-    """
-    for role, names, codes in (
-        ("item", rows.items, rows.item), ("rater", rows.raters, rows.rater),
-    ):  # fmt: skip
-        note_near_names(role, names, codes, ledger)
-        note_nameless(role, names, codes, ledger)
-    for role in ("system", "cluster", "group"):
-        if role in layout.roles and layout.roles[role].columns != layout.item_columns:
-            codes, names = codes_of(joined_ids(layout.table.frame, layout.roles[role].columns))
-            note_near_names(role, names, codes, ledger)
-    for n, label in enumerate(task.labels):
-        if label.name in found_in_data:
-            names = pd.Index(label.classes, dtype="str")
-            note_near_names("class", names, rows.answers[:, n], ledger)
-
-
-def _require_single(layout: Layout, task: Task, ledger: Ledger) -> None:
-    """Refuse cells that hold several values: what else is said of such a table would mislead."""
-    found = layout.answers
-    columns = dict(found.by_label)
-    if found.value and len(task.labels) == 1:
-        columns[task.label_names[0]] = found.value
-    labels = {label.name: label for label in task.labels}
-    read = [*found.columns, *(c for role in layout.roles.values() for c in role.columns)]
-    answers = [*found.by_label.values(), *([found.value] if found.value else [])]
-    if require_one_answer(columns, labels, layout.roles, ledger) or require_plain(
-        read, answers, ledger
-    ):
-        ledger.raise_problems()
-
-
-def _responses(response: object) -> Mapping[str, str]:
-    if response is None:
-        return {}
-    if not isinstance(response, Mapping):
-        raise TaskError(
-            f'`response=` must be a dict like {{rule: "warn"}}, not {response!r}',
-            code="argument-type",
-        )
-    return response
+    named = None if task is None else load_task(task).with_responses(given.responses)
+    opened = open_source(source, sheet=sheet, encoding=encoding)
+    found = read_unless_named(opened, named, format, given.named_columns)
+    export = found or Export(table=opened.plain_table("" if named is None else named.name))
+    given = given.with_known(export.options)
+    base, chosen = choose_task(named, export, given)
+    if named is None and found is None:
+        split = with_options(export, base, given)
+        if split is not None:
+            export, given = split, replace(given, labels=None).with_known(split.options)
+            base, chosen = choose_task(named, export, given)
+    shaped = reshape(export, base, given)
+    if "rater" in shaped.roles and given.rater == BY_ROW:
+        given = replace(given, rater=None)
+    table = replace(shaped.table, notes=(*chosen, *shaped.table.notes, *shaped.notes))
+    ratings = read_rows(table, base, given.with_known(shaped.options), shaped)
+    return ratings if table.part else with_default_metrics(ratings)

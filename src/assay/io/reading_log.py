@@ -1,5 +1,6 @@
 """What a reader finds out on its way: problems, notes, rows set aside, who said nothing."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -112,6 +113,7 @@ class Ledger:
         mend: str = "",
         role: str = "",
         numbers: Numbers | None = None,
+        go_on: Mapping[str, Any] | None = None,
     ) -> None:
         """Add one thing wrong (see :class:`~assay._util.errors.Problem`)."""
         self.problems.append(
@@ -123,6 +125,7 @@ class Ledger:
                 mend=mend,
                 role=role,
                 numbers=numbers or {},
+                go_on=go_on or {},
             )
         )
 

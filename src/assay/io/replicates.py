@@ -107,6 +107,7 @@ def settle_repeats(
             where=ledger.table.where(np.sort(clash)),
             mend="make the replicates differ" if told_apart == "replicate" else MEND,
             numbers={"rows": len(clash)},
+            go_on={} if told_apart == "replicate" else {"replicate": BY_ROW},
         )
 
 

@@ -14,11 +14,11 @@ from assay.data.ratings import NOT_AUDITED
 from assay.data.rules import NOT_ASKED
 from assay.data.states import MISSING, Vectors
 from assay.data.task import Task
-from assay.io import protocol_export
 from assay.io.answers import question_codes
 from assay.io.cells import decode, has_numbers, numbers_within
 from assay.io.chosen_options import require_one_choice
 from assay.io.columns import BESIDE, ColumnFinder
+from assay.io.formats import pragmata
 from assay.io.identifiers import codes_of
 from assay.io.item_columns import other_items
 from assay.io.item_keys import require_own_key
@@ -72,6 +72,7 @@ def _seconds(layout: Layout) -> Floats:
         frame[column], (0, np.inf), ledger, what="time in seconds",
         allowed="numbers from 0",
         mend='turn them into seconds, or leave the column out: `seconds=""`',
+        go_on={"seconds": ""},
     )  # fmt: skip
 
 
@@ -187,13 +188,13 @@ def _decode_some(
 def apply_export(layout: Layout, task: Task, response: Mapping[str, str]) -> tuple[Task, Mask]:
     """Apply what is known of the protocol tool's export; return the discarded rows."""
     ledger = layout.ledger
-    if not protocol_export.is_export(list(layout.table.frame.columns)):
+    if not pragmata.is_export(list(layout.table.frame.columns)):
         return task, layout.withdrawn
-    warned = protocol_export.export_responses(task, response)
+    warned = pragmata.export_responses(task, response)
     for rule in warned:
         ledger.note(f"the protocol tool only warns on rule {rule}: its response is set to warn")
-    discarded = protocol_export.discarded_rows(ledger)
-    protocol_export.note_traps(ledger, layout.roles)
+    discarded = pragmata.discarded_rows(ledger)
+    pragmata.note_traps(ledger, layout.roles)
     return task.with_responses(warned), discarded
 
 

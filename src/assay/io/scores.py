@@ -7,12 +7,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from assay._util.errors import as_code
 from assay._util.grouping import Codes
 from assay._util.text import counted
 from assay.data.states import Vectors
 from assay.data.task import Label, Task
 from assay.io.answers import AnswerColumns
-from assay.io.cells import EMPTY, has_numbers, numbers_within
+from assay.io.cells import EMPTY, has_numbers, numbers_within, parse_numbers
 from assay.io.columns import (
     ColumnFinder,
     PerLabel,
@@ -27,6 +28,8 @@ from assay.io.tables import Table
 Floats = NDArray[np.float64]
 KINDS = ("score", "confidence")
 UNIT, PER_CENT = (0.0, 1.0), (0.0, 100.0)
+USUAL_TOPS = (1, 5, 10, 100, 1000)
+"""Ends of the scales on which people score, from 0."""
 ASKED, BY_NAME = "named by `{kind}=`", "its name is recognised"
 
 
@@ -57,6 +60,11 @@ class ScoreColumns:
     def columns(self) -> list[str]:
         """All columns of scores and confidences."""
         return list(self.evidence)
+
+    @property
+    def alone(self) -> list[str]:
+        """Columns that tell something without answers: a confidence is one in an answer."""
+        return [c for c in (*self.score.values(), self.long_score) if c]
 
     @property
     def roles(self) -> dict[str, tuple[str, str]]:
@@ -223,13 +231,32 @@ def _unit(column: str, columns: ScoreColumns, ledger: Ledger) -> Floats:
         limits = PER_CENT
         ledger.note(f"column {column} is in per cent: 100% stands for 1")
     low, high = limits
+    scale = _scale_of(cells)
+    unused = {"score": "", "confidence": ""}
     numbers = numbers_within(
         cells, limits, ledger,
         what="score", allowed=f"numbers from {low:g} to {high:g}",
-        mend="if they are on another scale, e.g. per cent, say so: `score_range=(0, 100)`; if the "
-        "column is no score, leave it out: `score=\"\", confidence=\"\"`",
+        mend="if they are on another scale, say so: "
+        f"{as_code({'score_range': scale or (0, 100)})}; if the column is no score, leave it out: "
+        f"{as_code(unused)}",
+        go_on={"score_range": scale} if scale else unused,
     )  # fmt: skip
     return np.asarray((numbers - low) / (high - low), float)
+
+
+def _scale_of(cells: "pd.Series[str]") -> tuple[int, int] | None:
+    """Return the usual scale that holds all numbers of a column; None if some are none.
+
+    Examples
+    --------
+    >>> _scale_of(pd.Series(["7", "", "4.5"], dtype="str"))
+    (0, 10)
+    """
+    numbers, filled = parse_numbers(cells)
+    given = numbers[filled]
+    if not len(given) or not np.isfinite(given).all() or given.min() < 0:
+        return None
+    return next(((0, top) for top in USUAL_TOPS if given.max() <= top), None)
 
 
 def without_signs(cells: "pd.Series[str]") -> "tuple[pd.Series[str], bool]":

@@ -7,7 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.text import counted
-from assay.io.names import bare, squash
+from assay.io.names import FLAGS, bare, squash
 from assay.io.reading_log import Ledger, Mask
 
 GIVEN = frozenset({
@@ -23,11 +23,6 @@ JUDGED = frozenset({"reject", "rejected"})
 """Of a response they mean that it does not count; of anything else they may be an answer."""
 OF_RESPONSES = ("response", "assignment", "annotation", "submission", "answer")
 """What is in the name of a column that speaks of responses."""
-FLAGS = frozenset({
-    "wascancelled", "wascanceled", "cancelled", "canceled", "skipped", "wasskipped", "discarded",
-    "isdiscarded", "draft", "isdraft", "ignored",
-})  # fmt: skip
-"""Names, squashed, of columns that say true of responses that do not count."""
 SUBMISSION = frozenset({"accept", "reject", "ignore"})
 """What Prodigy's column ``answer`` says of a task; where options were offered, the choice stands
 in its column ``accept``."""

@@ -1,12 +1,9 @@
-"""The input as one table of strings: from a path, a folder or a DataFrame."""
+"""The input as one table of strings, which knows the place of each row."""
 
-import gzip
 import hashlib
-import io
 import json
-import zlib
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +12,10 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_object_dtype
 
-from assay._util.errors import Problem, RatingsError, suggest
+from assay._util.errors import Problem, RatingsError
 from assay._util.text import counted
-from assay.io.delimited import parse_delimited, refuse_spaces
 from assay.io.names import composed, note_apart
 
-SUFFIXES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 SHOWN = 5
 CONTAINERS = (list, tuple, set, frozenset, dict, np.ndarray)
 """Cells that hold several values."""
@@ -97,141 +92,45 @@ def where_lines(lines: NDArray[Any], unit: str, column: str = "") -> str:
     return f"column {column}, {place}" if column else place
 
 
-def read_table(source: object, *, name: str = "", what: str = "the ratings") -> Table:
-    """Read a path, a folder or a DataFrame.
+def table_of(
+    frame: pd.DataFrame,
+    *,
+    source: str,
+    sha256: str = "",
+    lines: NDArray[Any] | None = None,
+    unit: str = "row",
+    notes: Sequence[str] = (),
+) -> Table:
+    """Make a table of cells of any type.
 
     Parameters
     ----------
-    source : str, path or DataFrame
-        A folder stands for its file ``<name>.csv`` (or another suffix that can be read). A table
-        of another library (Polars, Arrow) is one if it has a method ``to_pandas``.
-    name : str
-        The file's stem to take from a folder.
-    what : str
-        What the table is, for messages.
-
-    Raises
-    ------
-    RatingsError
-        If nothing can be read there; the message says why.
+    frame : DataFrame
+        Named levels of its index become columns.
+    source : str
+        What it was read from, for messages.
+    sha256 : str
+        Hash of the input; else the cells are hashed.
+    lines : ndarray (row,), optional
+        The place of each row, else the labels of the index.
+    unit : str
+        What ``lines`` counts.
+    notes : sequence of str
     """
-    source = as_pandas(source)
-    if isinstance(source, pd.DataFrame):
-        return _from_frame(source, what=f"{what} (a DataFrame)")
-    if not isinstance(source, str | Path):
-        raise RatingsError.of(
-            "source-type",
-            f"{what} must be a path, a folder or a DataFrame, not {type(source).__name__}",
-            what,
-        )
-    path = Path(source)
-    try:
-        folder = path if path.is_dir() else None
-        if folder is not None:
-            path = _file_of(folder, name)
-        data = path.read_bytes()
-    except RatingsError:
-        raise
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        hint = "; standard input is /dev/stdin" if str(source) == "-" else ""
-        raise RatingsError.of(
-            "unread-file", f"the file cannot be read: {reason}{hint}", str(source)
-        ) from None
-    return replace(_from_bytes(data, path, folder), part=isinstance(source, Part))
-
-
-def as_pandas(source: Any) -> Any:
-    """Return a table of another library as a DataFrame, and anything else as it is."""
-    convert = None if isinstance(source, pd.DataFrame) else getattr(source, "to_pandas", None)
-    return convert() if callable(convert) else source
-
-
-def read_beside(source: object, *, name: str, what: str) -> Table:
-    """Read a table that comes with the ratings: its places carry its name."""
-    return replace(read_table(source, name=name, what=what), beside=True)
-
-
-def _file_of(folder: Path, name: str) -> Path:
-    for suffix in SUFFIXES:
-        if (folder / f"{name}{suffix}").is_file():
-            return folder / f"{name}{suffix}"
-    held = sorted(p.name for p in folder.iterdir() if p.name.endswith(SUFFIXES))
-    raise RatingsError(
-        [
-            Problem(
-                code="folder-without-task",
-                what=f"the folder has no {name}.csv",
-                allowed=f"a folder with {name}.csv, or the path of one file",
-                mend=suggest(f"{name}.csv", held) if held else "it holds no table",
-            )
-        ],
-        str(folder),
-    )
-
-
-def _from_bytes(data: bytes, path: Path, folder: Path | None) -> Table:
-    digest = hashlib.sha256(data).hexdigest()
-    source = str(path)
-    if data.startswith(b"\x1f\x8b"):
-        try:
-            data = gzip.decompress(data)
-        except (OSError, EOFError, zlib.error) as error:
-            raise RatingsError.of(
-                "damaged-file", f"the compressed file is damaged: {error}", source
-            ) from None
-    if path.suffix == ".parquet" or data.startswith(b"PAR1"):
-        frame = _with_index(_parquet(data, source))
-        lines: NDArray[Any] = np.arange(1, len(frame) + 1)
-        return Table(
-            frame=_strings(frame, source), lines=lines, unit="row", source=source, sha256=digest,
-            folder=folder, ordered=_ordered_categories(frame), lists=_list_columns(frame),
-            notes=_apart(frame),
-        )  # fmt: skip
-    parsed = parse_delimited(data, source=source)
-    _check_names(list(parsed.frame.columns), source)
-    refuse_spaces(parsed.frame, source)
-    notes = [
-        f"{counted(number, what, 'were')} skipped"
-        for number, what in (
-            (parsed.blank_lines, "blank line"),
-            (parsed.blank_columns, "nameless, empty column"),
-        )
-        if number
-    ]
-    return Table(
-        frame=parsed.frame,
-        lines=parsed.lines,
-        unit="line",
-        source=source,
-        sha256=digest,
-        folder=folder,
-        notes=(*notes, *parsed.notes),
-    )
-
-
-def _parquet(data: bytes, source: str) -> pd.DataFrame:
-    import pyarrow as pa
-
-    try:
-        return pd.read_parquet(io.BytesIO(data))
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise RatingsError.of(
-            "damaged-file", f"the Parquet file cannot be read: {error}", source
-        ) from None
-
-
-def _from_frame(frame: pd.DataFrame, *, what: str) -> Table:
-    lines = frame.index.to_numpy()
+    lines = frame.index.to_numpy() if lines is None else lines
     frame = _with_index(frame)
-    text = _strings(frame, what)
-    # The hash is of the cells as text, so that it does not depend on how pandas stores them.
-    rows = pd.util.hash_pandas_object(text, index=False).to_numpy()
-    digest = hashlib.sha256("\0".join(text.columns).encode() + rows.tobytes()).hexdigest()
+    text = _strings(frame, source)
     return Table(
-        frame=text, lines=lines, unit="row", source=what, sha256=digest,
-        ordered=_ordered_categories(frame), lists=_list_columns(frame), notes=_apart(frame),
+        frame=text, lines=lines, unit=unit, source=source, sha256=sha256 or _hash(text),
+        ordered=_ordered_categories(frame), lists=_list_columns(frame),
+        notes=(*notes, *_apart(frame)),
     )  # fmt: skip
+
+
+def _hash(text: pd.DataFrame) -> str:
+    """Return a hash of cells as text: it does not depend on how pandas stores them."""
+    rows = pd.util.hash_pandas_object(text, index=False).to_numpy()
+    return hashlib.sha256("\0".join(text.columns).encode() + rows.tobytes()).hexdigest()
 
 
 def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
@@ -284,14 +183,15 @@ def _is_nested(kind: object) -> bool:
 def _strings(frame: pd.DataFrame, source: str) -> pd.DataFrame:
     """Return every cell as text."""
     names = [composed(str(c)) for c in frame.columns]
-    _check_names(names, source)
+    check_names(names, source)
     if frame.empty:
         raise RatingsError.of("empty-file", "the table has no rows", source)
     columns = {name: text_of(frame.iloc[:, n]) for n, name in enumerate(names)}
     return pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
 
 
-def _check_names(names: list[str], source: str) -> None:
+def check_names(names: list[str], source: str) -> None:
+    """Refuse columns without a name, and names that stand twice."""
     nameless = [str(n) for n, name in enumerate(names, start=1) if not name]
     if len(nameless) > 1:
         raise RatingsError(

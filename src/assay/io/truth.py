@@ -24,7 +24,8 @@ from assay.io.names import RECOGNISED, TRUTH_NAMES, squash
 from assay.io.near_names import folded
 from assay.io.reading_log import Ledger
 from assay.io.skip_logic import admitted, apply_gates
-from assay.io.tables import Table, as_pandas, read_beside
+from assay.io.sources import as_pandas, read_beside
+from assay.io.tables import Table
 
 Marks = NDArray[np.int8]
 RIGHT = ("right", "correct", "yes", "y", "true", "t", "1", "ok", "pass", "passed", "agree")
@@ -162,6 +163,7 @@ def _marks(column: str, ledger: Ledger) -> Marks:
             allowed="right or wrong (also correct/incorrect, yes/no, true/false, 1/0), or empty",
             mend="write these words in the file, empty where nothing was checked; if the column "
             'is no audit, leave it out: `audit=""`',
+            go_on={"audit": ""},
             numbers={"cells": len(rows)},
         )
     return codes[raw]

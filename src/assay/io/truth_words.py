@@ -132,6 +132,7 @@ def _translated(
         ),
         mend=f"say what the words of the truth mean: `classes={written}`; a word that stands for "
         "itself stays a class",
+        go_on={} if OPEN in proposed.values() else {"classes": {label.name: proposed}},
     )
     return gold
 

@@ -1,10 +1,11 @@
 """Tables of another shape: a column for each rater, for each item, or for each class of votes."""
 
+import re
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 
+from assay._util.errors import as_code
 from assay._util.text import listed
 from assay.data.class_words import BINARY_SPELLINGS, canonical
 from assay.data.task import Label, Task
@@ -25,8 +26,12 @@ FEWEST_VARIED, STEADY = 8, 0.5
 SHOWN = 4
 MOSTLY = 0.9
 """Share of the rows that an item's or a respondent's column tells apart, if each has a row."""
-MOST_KEPT = 8
-"""Columns beside the answers that a call still names one by one."""
+NUMBERS = re.compile(r"(\d+)")
+"""What splits a name into its numbers and what stands between them."""
+MOST_NAMED = 12
+"""Columns that an argument still names one by one."""
+EVERY = "*"
+"""Stands for all columns that seem to be meant."""
 PEOPLE = frozenset({
     "email", "mail", "observer", "participant", "respondent", "coder", "rater", "annotator",
     "worker", "judge", "reviewer", "user", "evaluator", "assessor", "prolific", "username",
@@ -86,7 +91,8 @@ def _alike(held: dict[str, set[str]]) -> list[str]:
     """Return the largest group of columns that share their few values.
 
     Each of them has only values of one column, or at most one value of its own and more that
-    another column has.
+    another column has. If they are called alike but for a number, all columns called so belong to
+    them.
     """
     few = {c: v for c, v in held.items() if 1 <= len(v) <= MOST_CLASSES}
     best: list[str] = []
@@ -94,7 +100,27 @@ def _alike(held: dict[str, set[str]]) -> list[str]:
         group = [c for c, own in few.items() if _mostly_of(own, values)]
         if len(group) > len(best):
             best = group
-    return best
+    return [c for c in few if c in best or _called_alike(c, best)]
+
+
+def _called_alike(column: str, others: Sequence[str]) -> bool:
+    """Whether a name differs from others, which are alike, in no more than one number.
+
+    Examples
+    --------
+    >>> [_called_alike(name, ["1_Q1", "2_Q1"]) for name in ("30_Q1", "3_Q2", "note")]
+    [True, False, False]
+    """
+    parts = [NUMBERS.split(name) for name in others]
+    if len(others) < FEWEST_COLUMNS or any(len(own) != len(parts[0]) for own in parts):
+        return False
+    own = NUMBERS.split(column)
+    same = [len(set(cells)) == 1 for cells in zip(*parts, strict=True)]
+    if same.count(False) != 1 or len(own) != len(same):
+        return False
+    changing = same.index(False)
+    fits = all(a == b for n, (a, b) in enumerate(zip(own, parts[0], strict=True)) if n != changing)
+    return fits and own[changing].isdigit()
 
 
 def _mostly_of(own: set[str], values: set[str]) -> bool:
@@ -116,7 +142,7 @@ def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
     if not columns:
         return False
     rest = [str(c) for c in frame.columns if str(c) not in columns]
-    item, person = _item_of(frame, rest), _person_of(rest)
+    item, person = item_of(frame, rest), person_of(rest)
     if any(frame[c].nunique() < MOSTLY * len(frame) for c in (item, person) if c):
         return False  # several rows of one item or rater: rows are ratings
     if item and person and not _numbers_rows(frame, item):
@@ -128,30 +154,33 @@ def report_wide(task: Task, ledger: Ledger, taken: Sequence[str] = ()) -> bool:
 def _report_shape(
     frame: pd.DataFrame, columns: list[str], label: Label, item: str, person: str, ledger: Ledger
 ) -> None:
-    """Say what the columns seem to be, with the calls that give each answer a row."""
+    """Say what the columns seem to be, with the arguments that read them so."""
     rest = [str(c) for c in frame.columns if c not in columns]
-    raters = "If the columns are raters: frame = "
-    raters += _raters_in_columns(frame, columns, label.name, item)
-    items = "If they are items, and a row is a rater: frame = "
-    items += _items_in_columns(frame, columns, label.name, person)
-    questions = "If they are several questions, write a task file with a label for each"
     form = any(part in squash(c) for c in rest for part in FORM)
-    if 2 * sum(bool(EXPERTS & set(_words(c))) for c in columns) > len(columns):
-        seen, ways = "a row seems to hold the answers of all raters to one item", [raters]
+    ways = ["wide", "wide_items"]
+    if 2 * sum(bool(EXPERTS & set(words_of(c))) for c in columns) > len(columns):
+        seen = "a row seems to hold the answers of all raters to one item"
     elif person or form:
-        seen, ways = "a row seems to hold all answers of one rater", [items, raters]
+        seen, ways = "a row seems to hold all answers of one rater", ways[::-1]
     elif item and not _are_questions(columns):
-        seen, ways = "a row seems to hold all answers to one item", [raters, questions]
+        seen = "a row seems to hold all answers to one item"
     else:
-        seen, ways = "they may be raters, items or questions", [raters, items, questions]
+        seen = "they may be raters, items or questions"
+    named = (
+        EVERY if len(columns) > MOST_NAMED and columns == answer_columns(frame, label) else columns
+    )
+    said = {"wide": "raters", "wide_items": "items"}
+    offers = [f"{as_code({way: named})} if they are {said[way]}" for way in ways]
     ledger.problem(
         "wide-table",
         f"no column holds the answers, and {len(columns)} columns hold classes of {label.name}: "
         f"{listed(columns, SHOWN)}; {seen}",
         allowed="a row for each rating: the item, the rater, the answer",
-        mend=f"give each answer a row, in Python. {'. '.join(ways)}",
+        mend=f"say what the columns are: {', '.join(offers)}; if they are several questions, write "
+        "a task file with a label for each",
         role="rater",
         numbers={"columns": len(columns)},
+        go_on={ways[0]: named},
     )
 
 
@@ -161,7 +190,7 @@ def _are_questions(columns: Sequence[str]) -> bool:
     return 2 * sum(starts) > len(columns)
 
 
-def _item_of(frame: pd.DataFrame, rest: Sequence[str]) -> str:
+def item_of(frame: pd.DataFrame, rest: Sequence[str]) -> str:
     """Return the column that is called what items are."""
     known = [squash(name) for name in RECOGNISED["item"]]
     found = [c for c in rest if bare(c) in known and not names_people(c)]
@@ -182,84 +211,20 @@ def names_people(column: str) -> bool:
     [True, True, False]
     """
     known = {squash(name) for name in RECOGNISED["rater"]}
-    words = {word.removesuffix("s") for word in _words(column)} | set(_words(column))
+    words = {word.removesuffix("s") for word in words_of(column)} | set(words_of(column))
     return bare(column) in known or bool(words & PEOPLE)
 
 
-def _words(column: str) -> list[str]:
+def words_of(column: str) -> list[str]:
     """Return the words of a name: Email Address is email and address."""
     return "".join(c if c.isalpha() else " " for c in column.casefold()).split()
 
 
-def _person_of(rest: Sequence[str]) -> str:
+def person_of(rest: Sequence[str]) -> str:
     """Return the column that says who filled in the row."""
     known = {squash(name) for name in RECOGNISED["rater"]}
     found = [c for c in rest if names_people(c)]
     return min(found, key=lambda c: bare(c) not in known, default="")
-
-
-def _raters_in_columns(frame: pd.DataFrame, columns: Sequence[str], label: str, item: str) -> str:
-    """Write the call that gives each answer a row; items that have no name get a number.
-
-    Of grouped answers each pattern of answers has a row, with the number of its items.
-    """
-    rest = [str(c) for c in frame.columns if c not in columns]
-    counts = [c for c in rest if squash(c) in COUNT_NAMES]
-    rest = [c for c in rest if c not in counts]
-    start = f"frame.loc[frame.index.repeat(frame[{counts[0]!r}])]" if counts else "frame"
-    named = item or next((c for c in rest if frame[c].nunique() == len(frame)), "")
-    if not named or counts:
-        again = f".drop(columns={counts!r}).reset_index(drop=True)" if counts else ""
-        start += f"{again}.rename_axis('item').reset_index()"
-        rest, named = ["item", *rest], "item"
-    return _melted(start, frame, columns, rest, "rater", label) + _renamed(named, "item")
-
-
-def _items_in_columns(frame: pd.DataFrame, columns: Sequence[str], label: str, person: str) -> str:
-    """Write the call that gives each answer a row; respondents without a name get a number."""
-    rest, start = [str(c) for c in frame.columns if c not in columns], "frame"
-    if not person:
-        start, rest = "frame.rename_axis('rater').reset_index()", ["rater", *rest]
-    return _melted(start, frame, columns, rest, "item", label) + _renamed(
-        person or "rater", "rater"
-    )
-
-
-def _renamed(column: str, role: str) -> str:
-    """Write the renaming of a column to its role, unless its name is recognised."""
-    known = {squash(name) for name in RECOGNISED[role]}
-    return "" if squash(column) in known else f".rename(columns={{{column!r}: {role!r}}})"
-
-
-def _melted(
-    start: str,
-    frame: pd.DataFrame,
-    columns: Sequence[str],
-    rest: Sequence[str],
-    name: str,
-    label: str,
-) -> str:
-    """Write the call of melt; of many other columns only those that tell rows apart are kept."""
-    chosen = ""
-    if len(rest) > MOST_KEPT:
-        rest = [c for c in rest if c == "item" or c == "rater" or names_people(c) or
-                _item_of(frame, [c])][:MOST_KEPT]  # fmt: skip
-        chosen = f", {_chosen(frame, columns)}"
-    if name in rest:  # the name of a column that melt makes
-        start, rest = f"{start}.drop(columns={name!r})", [c for c in rest if c != name]
-    return (
-        f"{start}.melt({rest!r}{chosen}, var_name={name!r}, value_name={label!r})"
-        f".dropna(subset={label!r})"
-    )
-
-
-def _chosen(frame: pd.DataFrame, columns: Sequence[str]) -> str:
-    """Write which columns hold answers, as a slice of all if they stand in even steps."""
-    places = np.flatnonzero(frame.columns.isin(list(columns)))
-    steps = np.unique(np.diff(places))
-    if len(steps) == 1:
-        return f"list(frame.columns[{places[0]}:{places[-1] + 1}:{steps[0]}])"
-    return f"list(frame.columns[{places.tolist()!r}])" if len(places) <= 40 else "names"
 
 
 def _report_counts(frame: pd.DataFrame, label: Label, ledger: Ledger) -> bool:
@@ -267,30 +232,19 @@ def _report_counts(frame: pd.DataFrame, label: Label, ledger: Ledger) -> bool:
     columns = vote_columns(frame)
     if not columns:
         return False
-    rest = [str(c) for c in frame.columns if c not in columns]
     sums = frame[columns].astype(float).sum(axis=1).astype(int)
     total = f"{sums.min()}" if sums.nunique() == 1 else f"{sums.min()} to {sums.max()}"
-    named = _item_of(frame, rest) or next((c for c in rest if frame[c].nunique() == len(frame)), "")
-    start = "frame" if named else "frame.rename_axis('item').reset_index()"
-    item = named or "item"
     ledger.problem(
         "count-table",
         f"the cells of {listed(columns, SHOWN)} look like counts of votes: each row sums to "
         f"{total}",
         allowed="a row for each rating: the item, the rater, the answer",
-        mend=f"give each vote a row, in Python: frame = {start}.melt([{item!r}], {columns!r}, "
-        f"var_name={label.name!r}, value_name='votes'){_renamed(item, 'item')}; "
-        "frame = frame.loc[frame.index.repeat(frame.pop('votes').astype(int))]; "
-        f"frame['rater'] = frame.groupby({_item_name(item)!r}).cumcount(). The raters have no "
-        'names, so fit `raters="pooled"`',
+        mend=f"if they are, say so: {as_code({'counts': columns})}; the raters have no names then",
         role="rater",
         numbers={"lowest": sums.min(), "highest": sums.max()},
+        go_on={"counts": columns},
     )
     return True
-
-
-def _item_name(item: str) -> str:
-    return "item" if _renamed(item, "item") else item
 
 
 def vote_columns(frame: pd.DataFrame) -> list[str]:
@@ -310,7 +264,7 @@ def vote_columns(frame: pd.DataFrame) -> list[str]:
     whole = [c for c in whole if squash(c) not in known | COUNT_NAMES]
     numbers = frame[whole].astype(float)
     named = [c for c in whole if c.isalpha() and canonical(c) in BINARY_SPELLINGS]
-    named += [c for c in whole if COUNTED & set(_words(c))]
+    named += [c for c in whole if COUNTED & set(words_of(c))]
     if len(named) >= FEWEST_COLUMNS and numbers[named].to_numpy().max(initial=0) > 1:
         return named
     for start in range(len(whole) - FEWEST_COLUMNS + 1):
@@ -342,7 +296,7 @@ def _report_one_hot(frame: pd.DataFrame, label: Label, ledger: Ledger) -> bool:
         f"each row has 1 in a single one of {listed(flags, SHOWN)}: they look like the classes of "
         "one answer",
         allowed="a column with the class",
-        mend=f"make one of them, in Python: frame[{label.name!r}] = frame[{flags!r}]"
-        ".astype(float).idxmax(axis=1)",
+        mend=f"if they are, say so: {as_code({'counts': flags})}",
+        go_on={"counts": flags},
     )
     return True

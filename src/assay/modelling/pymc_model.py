@@ -77,7 +77,7 @@ def build_model(
     Dawid, A. P. & Skene, A. M. (1979). Applied Statistics 28, 20-28.
     """
     require_ratings("a model", ratings)
-    raters = raters_for(ratings.task, raters)
+    raters = raters_for(ratings.task, raters, ratings.raters["group"].unique())
     spec = make_spec(raters, prevalence, reference, priors, formula, replicates)
     check_reference(ratings, reference)
     structure = build_structure(ratings, spec)

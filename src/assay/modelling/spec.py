@@ -1,7 +1,7 @@
 """The specification of a model: a value made of names, checked before anything is built."""
 
 import io
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -11,6 +11,7 @@ import pandas as pd
 
 from assay._util.errors import ModelError, suggest
 from assay._util.validation import cut, require_choice, written
+from assay.data.ratings import UNNAMED
 from assay.data.task import Task
 from assay.data.task_files import catalogue_entry
 from assay.modelling.formula_trees import RefusedError, column_names, read_tree
@@ -171,6 +172,8 @@ DEFAULT_RATERS = "hierarchical + item_difficulty"
 """Items always differ in how hard they are; who leaves that out is too sure of split votes."""
 DEFAULT_OF_MORE = "ability_bias + item_difficulty"
 """Where a label has more than two classes, these drift to what biased raters would explain."""
+DEFAULT_OF_UNNAMED = "pooled + item_difficulty"
+"""Raters who cannot be told apart share one confusion."""
 
 
 def is_consensus(reference: str) -> bool:
@@ -265,8 +268,10 @@ class Spec:
         return tuple(dict.fromkeys(n for one in recipes for n in (one.family, *one.layers)))
 
 
-def raters_for(task: Task, raters: str | Mapping[str, str] | None) -> str | Mapping[str, str]:
-    """Return the recipe that is given, or the default for a task.
+def raters_for(
+    task: Task, raters: str | Mapping[str, str] | None, groups: Collection[str] = ()
+) -> str | Mapping[str, str]:
+    """Return the recipe that is given, or the default for a task and for groups without names.
 
     Examples
     --------
@@ -277,7 +282,11 @@ def raters_for(task: Task, raters: str | Mapping[str, str] | None) -> str | Mapp
     if raters is not None:
         return raters
     more = any(len(label.classes) > 2 for label in task.labels)
-    return DEFAULT_OF_MORE if more else DEFAULT_RATERS
+    named = DEFAULT_OF_MORE if more else DEFAULT_RATERS
+    if UNNAMED not in groups:
+        return named
+    others = {group: named for group in groups if group != UNNAMED}
+    return {**others, UNNAMED: DEFAULT_OF_UNNAMED} if others else DEFAULT_OF_UNNAMED
 
 
 def is_layer(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from assay._util.text import (
     UNDEFINED,
@@ -243,6 +244,7 @@ def metrics_section(material: Material) -> Section:
         ),
         Picture(svg=to_svg(figure, name="metrics", words=words), caption=caption),
         _table(summaries, vote, note, material.level),
+        _legend(material.draws["finite"]),
     ]
     # Where the data tell nothing of errors, a gap to the majority vote is the prior's; where design
     # weights differ, it may be theirs, which count in the vote and not in these items.
@@ -257,6 +259,22 @@ def metrics_section(material: Material) -> Section:
         blocks=tuple(blocks),
         findings=tuple(off),
         gaps=_left_out(material),
+    )
+
+
+def _legend(draws: xr.Dataset) -> Block:
+    """Say what each metric is, in which direction it is better, and what it counts."""
+    said = [
+        {"metric": str(name)}
+        | {key: one.attrs.get(key, "") for key in ("title", "better", "unit", "description")}
+        for name, one in draws.data_vars.items()
+    ]
+    shown = {
+        "metric": "Metric", "title": "Title", "better": "Better is", "unit": "Unit",
+        "description": "What it is",
+    }  # fmt: skip
+    return table_of(
+        "metric_names", "What the metrics are", pd.DataFrame(said), shown, is_prose=True
     )
 
 

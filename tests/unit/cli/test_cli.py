@@ -97,18 +97,20 @@ def test_check_of_data_with_a_problem_exits_1(tmp_path: Path) -> None:
     assert any(f["level"] == "problem" for f in json.loads(done.stdout)["findings"])
 
 
-@pytest.mark.parametrize(
-    "command",
-    [("check",), ("agreement",), ("fit", "-o", "fit.nc"), ("report", "-o", "report.html")],
-)
-def test_a_task_that_is_not_named_is_asked_for_with_what_it_can_be(
-    command: tuple[str, ...], ratings_file: Path
+@pytest.mark.parametrize("command", ["check", "agreement"])
+def test_a_task_that_is_not_named_is_the_one_that_the_columns_fit(
+    command: str, ratings_file: Path
 ) -> None:
-    name, *options = command
-    done = run(name, ratings_file, *options)
+    done = run(command, ratings_file)
+    assert done.exit_code == 0
+    assert command != "check" or "[note] task retrieval is taken: the columns have" in done.stdout
+
+
+def test_a_folder_of_partitions_needs_the_name_of_its_task(tmp_path: Path) -> None:
+    (tmp_path / "part.parquet").touch()
+    done = run("fit", tmp_path, "-o", tmp_path / "fit.zarr", "--dask", "nowhere")
     assert done.exit_code == 2
     assert done.stderr.rstrip().endswith("[task-missing]")
-    assert "'single' is one label with the classes of the file" in done.stderr
 
 
 @pytest.mark.parametrize("answer", [("--label", "said"), ("--labels", "label=said")])
@@ -511,7 +513,6 @@ def test_options_of_scores_and_words_reach_the_reader(tmp_path: Path) -> None:
 
 WRONG_USAGE: dict[str, list[str]] = {
     "no such command": ["fti"],
-    "no task": ["check", "ratings.csv"],
     "no output": ["fit", "ratings.csv", "--task", "single"],
     "no such method": ["fit", "r.csv", "--task", "single", "-o", "f.nc", "--method", "mcmc"],
     "no draws": ["fit", "r.csv", "--task", "single", "-o", "f.nc", "--draws", "0"],
@@ -534,7 +535,6 @@ WRONG_USAGE: dict[str, list[str]] = {
         "b",
     ],
     "claim of a report": ["report", "f.nc", "-o", "r.html", "--claim", "B is better"],
-    "report of ratings without a task": ["report", "r.csv", "-o", "report.html"],
     "report without a file": ["report", "f.nc"],
     "table format": ["report", "f.nc", "-o", "r.html", "--table-format", "xlsx"],
 }
@@ -590,7 +590,7 @@ PROBLEMS: dict[str, tuple[list[str], str]] = {
         ["check", "RATINGS", "--task", "retrieval", "--response", "a -> b=warn"],
         "is no rule of task retrieval",
     ),
-    "standard input": (["check", "-", "--task", "single"], "standard input is /dev/stdin"),
+    "standard input": (["check", "-", "--task", "single"], "1 problem in standard input"),
     "missing fit": (["metrics", "nowhere.nc"], "assay fit ratings.csv -o fit.nc"),
     "not a fit": (["labels", "RATINGS"], "is not a fit"),
     "folder": (["raters", "FOLDER"], "is not a fit"),

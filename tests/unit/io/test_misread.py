@@ -360,13 +360,16 @@ def test_the_way_in_without_options_ends_in_the_right_items(tmp_path: Path) -> N
     typed = ["check", str(path), "--task", "single"]
     first = CliRunner().invoke(app, typed)
     assert first.exit_code == 1
-    assert "--labels label=relevant" in first.output
+    assert "--labels relevant" in first.output
     typed += ["--labels", "label=relevant"]
-    second = CliRunner().invoke(app, typed)
-    assert second.exit_code == 1
-    assert "--item query --item model --item chunk" in second.output
-    again = CliRunner().invoke(app, [*typed, "--replicate", "row"])
-    assert again.exit_code == 1
+    for more in ([], ["--replicate", "row"]):
+        second = CliRunner().invoke(app, [*typed, *more])
+        assert second.exit_code == 0
+        assert "query, model, chunk together name the item" in second.output
+        assert "200 items" in second.output
+    none = CliRunner().invoke(app, ["check", str(path)])
+    assert none.exit_code == 0
+    assert "label relevant" in none.output
     meant = CliRunner().invoke(app, [*typed, "--item", "chunk", "--replicate", "row"])
     assert "--item query --item chunk" in meant.output
     typed += ["--cluster", ""]
@@ -382,38 +385,31 @@ def test_the_way_in_without_options_ends_in_the_right_items(tmp_path: Path) -> N
 
 WIDE = {"A": list("xyzx") * 3, "B": list("xyyx") * 3, "C": list("xzzy") * 3}
 SHAPES = {
-    "units": ({"unit": range(12)}, ["If the columns are raters"]),
-    "subjects": ({"subject": range(12)}, ["If the columns are raters"]),
-    "students": (
-        {"student": range(12)}, ["If the columns are raters", "If they are items"]
-    ),
-    "respondents": (
-        {"respondent": range(12)}, ["If they are items", "If the columns are raters"]
-    ),
-    "form": ({"Timestamp": range(12)}, ["If they are items", "If the columns are raters"]),
-    "nothing": ({}, ["If the columns are raters", "If they are items"]),
-}  # fmt: skip
+    "units": ({"unit": range(12)}, ["wide", "wide_items"]),
+    "subjects": ({"subject": range(12)}, ["wide", "wide_items"]),
+    "students": ({"student": range(12)}, ["wide", "wide_items"]),
+    "respondents": ({"respondent": range(12)}, ["wide_items", "wide"]),
+    "form": ({"Timestamp": range(12)}, ["wide_items", "wide"]),
+    "nothing": ({}, ["wide", "wide_items"]),
+}
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_each_way_to_turn_a_wide_table_round_is_what_it_says(name: str) -> None:
+def test_each_reading_of_a_wide_table_is_what_it_says(name: str) -> None:
     rest, ways = SHAPES[name]
     table = pd.DataFrame(rest | WIDE)
     said = refused(table)
-    assert re.findall(r"If the columns are raters|If they are items", said) == ways
-    for way, call in re.findall(r"(If the[^:]*): (frame = .*?)(?=\. If | \[wide)", said):
-        space = {"frame": table}
-        exec(call, space)
-        ratings = read_ratings(space["frame"], task="single")
+    assert re.findall(r"`(wide\w*)=\['A', 'B', 'C'\]` if they are", said) == ways
+    assert said.endswith(f"Go on with `{ways[0]}=['A', 'B', 'C']`")
+    for way in ways:
+        ratings = read_ratings(table, task="single", **{way: ["A", "B", "C"]})
         found = (len(ratings.items), len(ratings.raters))
-        assert found == ((12, 3) if "raters" in way.split(",")[0] else (3, 12))
+        assert found == ((12, 3) if way == "wide" else (3, 12))
 
 
 def test_columns_that_are_called_raters_are_raters() -> None:
     table = pd.DataFrame({"id": range(12), **{f"Rater {c}": v for c, v in WIDE.items()}})
-    said = refused(table)
-    assert "If the columns are raters: frame = frame.melt(['id'], var_name='rater'" in said
-    assert "items, and a row" not in said
+    assert refused(table).endswith("Go on with `wide=['Rater A', 'Rater B', 'Rater C']`")
 
 
 def test_rows_of_ratings_are_no_wide_table() -> None:

@@ -77,18 +77,22 @@ def test_a_task_file_may_write_its_accents_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "call"),
+    "text",
     [
-        ('[{"item": "a", "rater": "x"}]', "read_json(path, dtype=False)"),
-        ('{"item": "a"}\n{"item": "b"}\n', "read_json(path, lines=True, dtype=False)"),
+        '[{"item": "a", "rater": "x", "flagged": true}]',
+        '{"item": "a", "rater": "x", "flagged": 1}\n{"item": "b", "rater": "x", "flagged": 0}\n',
     ],
 )
-def test_json_is_named_and_what_reads_it(text: str, call: str, tmp_path: Path) -> None:
+def test_json_is_read_whole_and_by_the_line(text: str, tmp_path: Path) -> None:
     (tmp_path / "ratings.json").write_text(text)
-    with pytest.raises(RatingsError) as caught:
+    assert read(tmp_path / "ratings.json").answers[0, 0] == 1
+
+
+@pytest.mark.parametrize("text", ['[{"item": "a"', '{"item": "a"}\n{"item": \n', "[1, 2,"])
+def test_damaged_json_is_refused_with_its_place(text: str, tmp_path: Path) -> None:
+    (tmp_path / "ratings.json").write_text(text)
+    with pytest.raises(RatingsError, check=refusal("json-file"), match=r"line \d"):
         read(tmp_path / "ratings.json")
-    assert "the file is JSON" in str(caught.value)
-    assert call in str(caught.value)
 
 
 def test_two_items_are_not_made_one_by_the_slash_between_their_parts() -> None:

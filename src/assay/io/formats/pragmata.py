@@ -1,42 +1,32 @@
-"""The annotation export of the protocol tool: its status column, its traps, what it blocks."""
+"""Annotation export of pragmata, the protocol's tool: a folder with a CSV a task, or one CSV."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
+from assay._util.errors import RatingsError, as_code
 from assay._util.text import counted
 from assay.data.task import Task
 from assay.io.columns import Roles
+from assay.io.formats.format import Export, Format
 from assay.io.identifiers import clean_ids, joined_ids
 from assay.io.reading_log import Ledger, Mask
-from assay.io.tables import Table
+from assay.io.sources import FolderSource, Source
 
 MARKS = ("response_status", "constraint_violated")
 ITEM_KEY = "record_uuid"
 WARNED = frozenset({"evidence_sufficient", "misleading"})
 SYSTEMS_FILE = "systems.csv"
+RESERVED = ("task", "query")
+"""Columns whose names say something else: ``query`` holds a text, and its name is known from a
+joined table only."""
+WHAT = "the columns response_status and constraint_violated"
 
 
 def is_export(columns: Sequence[str]) -> bool:
     """Whether a table has the columns that only the protocol's export has."""
     return all(mark in columns for mark in MARKS)
-
-
-def export_roles(columns: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the roles of the export's columns that their names alone would not give.
-
-    The column ``query`` holds a text: the query's name is known from a joined table only.
-    """
-    if not is_export(columns) or ITEM_KEY not in columns:
-        return {}
-    cluster = "query_id" if "query_id" in columns else ITEM_KEY
-    return {"panel": (ITEM_KEY,), "cluster": (cluster,)}
-
-
-def export_reserved(columns: Sequence[str]) -> tuple[str, ...]:
-    """Return the export's columns whose names say something else than what they hold."""
-    return ("task", "query") if is_export(columns) else ()
 
 
 def export_responses(task: Task, asked: Mapping[str, str]) -> dict[str, str]:
@@ -99,9 +89,63 @@ def _note_incomplete(ledger: Ledger, frame: pd.DataFrame, roles: Roles) -> None:
         )
 
 
-def systems_file(table: Table) -> "str | None":
-    """Return the path of the table of systems beside an export that was read from a folder."""
-    if table.folder is None or not is_export(list(table.frame.columns)):
-        return None
-    path = table.folder / SYSTEMS_FILE
-    return str(path) if path.is_file() else None
+def detect(source: Source) -> str:
+    """Look for the export's columns in a table, or in a table of a folder."""
+    if source.kind == "table":
+        return WHAT if is_export(source.columns) else ""
+    if isinstance(source, FolderSource):
+        return f"files with {WHAT}" if exported(source) else ""
+    return ""
+
+
+def exported(folder: FolderSource) -> list[str]:
+    """Return the names of the tables in a folder that are exports, without their suffix."""
+    tables = [file for file in folder.files if file.endswith(".csv")]
+    return [f.removesuffix(".csv") for f in tables if is_export(folder.member(f).columns)]
+
+
+def read(source: Source, task: Task | None) -> Export:
+    """Read the table of a task; the table of systems beside it is joined."""
+    panels = None
+    if isinstance(source, FolderSource):
+        name = _one_of(exported(source), source) if task is None else task.name
+        panels = source.path / SYSTEMS_FILE if SYSTEMS_FILE in source.files else None
+        table = source.plain_table(name)
+    else:
+        table = source.plain_table()
+    keyed = ITEM_KEY in table.frame.columns
+    return Export(
+        table=table,
+        roles={"panel": (ITEM_KEY,)} if keyed else {},
+        fallbacks={"cluster": (ITEM_KEY,)} if keyed else {},
+        options={} if panels is None else {"panels": panels},
+        reserved=RESERVED,
+    )
+
+
+def _one_of(names: Sequence[str], folder: FolderSource) -> str:
+    """Return the only task whose ratings a folder has.
+
+    Raises
+    ------
+    RatingsError
+        If there are several.
+    """
+    if len(names) > 1:
+        raise RatingsError.of(
+            "several-tasks",
+            f"the folder has the ratings of {counted(len(names), 'task')}: {', '.join(names)}",
+            folder.name,
+            mend=f"name one of them, such as {as_code({'task': names[0]})}",
+            go_on={"task": names[0]},
+        )
+    return names[0]
+
+
+FORMAT = Format(
+    name="pragmata",
+    title="pragmata export",
+    recognised="the columns `response_status` and `constraint_violated`, also in files of a folder",
+    detect=detect,
+    read=read,
+)

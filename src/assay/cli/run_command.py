@@ -1,0 +1,131 @@
+"""The command that checks, fits and reports in one go."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay._util.errors import FitError
+from assay._util.progress import waiting
+from assay.cli.arguments import in_options
+from assay.cli.options import (
+    Fitting,
+    Json,
+    Level,
+    Metrics,
+    Quiet,
+    Reading,
+    Source,
+    Strict,
+)
+from assay.cli.program import command
+from assay.cli.shell import end_with, say_notes, show, tell, this_command, warn
+from assay.cli.tables import records_of
+
+if TYPE_CHECKING:
+    from assay.reporting.whole_run import Run
+
+
+@command("run ratings.csv")
+def run(
+    source: Source,
+    fitting: Fitting,
+    reading: Reading,
+    task: Annotated[
+        str | None, typer.Option("--task", help="Name of a task, or a .toml file; else one label.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder of the results; else FILE-results here."),
+    ] = None,
+    metric: Metrics = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="Compare each system with this one only.", metavar="SYSTEM")
+    ] = None,
+    report: Annotated[bool, typer.Option(help="Write the report.")] = True,
+    level: Level = 0.95,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    strict: Strict = False,
+) -> None:
+    """Check ratings, fit a model and write a report: the short answer, and where the rest is."""
+    import assay
+
+    fitting.checked()
+    folder = _folder(output, source)
+    with waiting(f"reading {source.name}", show=not quiet):
+        ratings = reading.read(source, task, fitting.covariates())
+    say_notes(ratings.accounting)
+    with fitting.asked() as arguments:
+        found = assay.run(
+            ratings, metric=metric or None, baseline=baseline, level=level, progress=not quiet,
+            **arguments,
+        )  # fmt: skip
+    found.fit.attrs["command"] = this_command()
+    files = _write(found, folder, report=report, quiet=quiet)
+    if as_json:
+        typer.echo(_run_json(found, files))
+    else:
+        _show(found)
+        tell(f"wrote {', '.join(files)} in {folder}")
+        if report:
+            tell(f"what it means, with its limits: open {files['report.html']} in a browser")
+    for text in found.warnings:
+        warn(text)
+    end_with(found.fit, strict=strict)
+
+
+def _folder(output: Path | None, source: Path) -> Path:
+    """Make the folder of the results before any work is done."""
+    folder = output or Path(f"{source.name.partition('.')[0] or 'ratings'}-results")
+    if folder.exists() and not folder.is_dir():
+        raise FitError(
+            f"{folder} is a file; `output=` names the folder of the results",
+            code="file-not-written",
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FitError(
+            f"cannot write in {folder}: {error.strerror or error}", code="file-not-written"
+        ) from None
+    return folder
+
+
+def _write(found: "Run", folder: Path, *, report: bool, quiet: bool) -> dict[str, Path]:
+    """Write the fit, the tables and the report, in this order, and say where each is."""
+    import assay
+    from assay.reporting.material import Material
+    from assay.reporting.writing import write_page
+
+    with waiting("writing the fit", show=not quiet):
+        written = [assay.save(found.fit, folder / "fit.nc")]
+    with waiting("computing metrics", show=not quiet, unit="draws"):
+        written += found.write_tables(folder)
+    if report:
+        with waiting("writing the report", show=not quiet):
+            material = Material(
+                fit=found.fit, level=found.level, command=this_command(), progress=not quiet
+            )
+            write_page(material, folder / "report.html", say=in_options)
+        written.append(folder / "report.html")
+    return {path.name: path for path in written}
+
+
+def _show(found: "Run") -> None:
+    """Show the metrics, and the systems compared."""
+    from assay.display.terminal import comparison_parts, metrics_table
+
+    parts = [metrics_table({"population": found.metrics})]
+    parts += [] if found.compared is None else comparison_parts(found.compared)
+    for part in parts:
+        show(part, "")
+
+
+def _run_json(found: "Run", files: dict[str, Path]) -> str:
+    """Return what a program asks of a run: where its files are, its numbers, its warnings."""
+    tables = {"metrics": found.metrics, "comparison": found.comparison}
+    told = {"files": {name: str(path) for name, path in files.items()}}
+    numbers = {name: json.loads(records_of(table)) for name, table in tables.items()}
+    return json.dumps(told | numbers | {"warnings": found.warnings})

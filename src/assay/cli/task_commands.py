@@ -1,0 +1,84 @@
+"""Commands about tasks: one drafted from a file, and what a task says."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from assay._util.errors import FitError
+from assay._util.files import require_place
+from assay.cli.options import Reading, Source
+from assay.cli.program import app, command
+from assay.cli.shell import say, say_notes, show, tell
+
+if TYPE_CHECKING:
+    from assay.data.ratings import Ratings
+
+COLUMNS = (
+    "item", "rater", "cluster", "rank", "system", "panel", "group", "weight", "stratum",
+    "covariates", "replicate", "session", "seconds", "score", "confidence", "audit", "truth",
+)  # fmt: skip
+"""Arguments that name columns other than those of answers."""
+tasks = typer.Typer(no_args_is_help=True, help="Draft a task file, and show what a task says.")
+app.add_typer(tasks, name="task")
+
+
+@command("task init ratings.csv -o task.toml", of=tasks)
+def init(
+    source: Source,
+    reading: Reading,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File to write, .toml; else FILE.toml here."),
+    ] = None,
+) -> None:
+    """Write a task file: labels, classes, columns, and rules that the answers keep to."""
+    from assay import load_task
+    from assay.display.task_text import task_text
+    from assay.io.task_drafts import draft_task
+
+    path = output or Path(f"{source.name.partition('.')[0] or 'task'}.toml")
+    require_place(path, example="task.toml")
+    if output is None and path.exists():
+        raise FitError(
+            f"{path} exists already; name another file: `output='task.toml'`", code="file-exists"
+        )
+    given = reading.arguments()
+    taken = [c for role in COLUMNS for c in _several(given[role])]
+    draft = draft_task(source, given["labels"] or given["value"], taken)
+    ratings = reading.read(source, draft)
+    say_notes(ratings.accounting)
+    text = task_text(ratings, path.stem, reading.item or ())
+    path.write_text(text, encoding="utf-8")
+    load_task(path)
+    tell(f"wrote {path}: {_sizes(ratings)}")
+    say(f"next: look at it, then assay run {source} --task {path}")
+
+
+def _several(given: object) -> list[str]:
+    """Return the columns of an argument that may name none, one or several."""
+    return [given] if isinstance(given, str) else list(given) if isinstance(given, list) else []
+
+
+def _sizes(ratings: "Ratings") -> str:
+    from assay._util.text import counted
+    from assay.checks.regularities import regular_gates, regular_rules
+
+    found = {
+        "label": len(ratings.task.labels),
+        "suggested rule": len(regular_rules(ratings)),
+        "suggested gate": len(regular_gates(ratings)),
+    }
+    return ", ".join(counted(count, word) for word, count in found.items())
+
+
+@command("task show retrieval", of=tasks, name="show")
+def show_task(
+    task: Annotated[str, typer.Argument(help="Name of a task, or a .toml file.")],
+) -> None:
+    """Show the labels, rules and states of a task."""
+    from assay import load_task
+    from assay.display.task_text import task_parts
+
+    for part in task_parts(load_task(task)):
+        show(part, "")

@@ -1,0 +1,18 @@
+"""Notes of the reader: what it decided, and what a format loses."""
+
+NOTES = {
+    "columns-read": "Each of some columns was read as a rater, or as an item.",
+    "counts-read": "Columns of classes were read as numbers of votes.",
+    "encoding-found": "The file is not UTF-8 text. Name its encoding with `encoding=`.",
+    "no-header": "The first line is a row, so the columns are called by their numbers.",
+    "results-left-out": "Columns of results hold too many values to be classes.",
+    "rows-counted": "Rows were repeated as often as a column of numbers says.",
+    "rows-numbered": "No column names the items or the raters, so rows have numbers.",
+    "spaces": "Spaces separate the columns of a text.",
+    "task-chosen": "No task is named, and one was chosen. Name another with `task=`.",
+    "title-rows": "Rows above the header of a sheet were left out.",
+    "unnamed-raters": (
+        "The raters have no names, so their votes are numbered and share one confusion. Name the "
+        "column of the raters with `rater=` if there is one."
+    ),
+}

@@ -1,0 +1,96 @@
+"""Label Studio's label config as a task: its controls, their choices, and when they are shown."""
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay._util.errors import TaskError
+from assay.data.questions import Control, Gate, Kind, label_columns, task_of
+from assay.data.task import Task
+
+CHOSEN, UNCHOSEN = "choice-selected", "choice-unselected"
+RATING_MOST = 5
+"""The highest grade where a control of stars does not say."""
+SIDES = ("left", "right")
+MOST_CHARACTERS = 1_000_000
+
+
+def label_config_task(path: Path) -> Task:
+    """Read the label config of a project as a task.
+
+    Choices, stars and pairs become labels; a choice of several options is a label for each option;
+    ``visibleWhen`` is a gate. Controls of texts and of regions are no labels.
+
+    Parameters
+    ----------
+    path : Path
+        An XML file, as the settings of a project show it.
+
+    Raises
+    ------
+    TaskError
+        If it cannot be read, is no label config, or has no control that asks for classes.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        if len(text) > MOST_CHARACTERS or "<!DOCTYPE" in text or "<!ENTITY" in text:
+            raise TaskError(f"{path} is no label config", code="label-config")
+        root = ET.fromstring(text)
+    except (OSError, UnicodeDecodeError) as error:
+        raise TaskError(
+            f"label config {path} cannot be read: {error}", code="label-config"
+        ) from None
+    except ET.ParseError as error:
+        raise TaskError(f"label config {path} is no XML: {error}", code="label-config") from None
+    controls = {control.name: control for control in _controls(root, ())}
+    columns = label_columns(controls.values())
+    if not columns:
+        raise TaskError(
+            f"label config {path} has no <Choices>, <Rating> or <Pairwise> about whole tasks",
+            code="label-config",
+        )
+    return task_of(path.stem, controls, columns)
+
+
+def _controls(element: ET.Element, gates: tuple[Gate, ...]) -> Iterator[Control]:
+    """Return the controls within an element, with the gates of all that is around them."""
+    gates = (*gates, *_gates(element))
+    name = element.get("name", "")
+    if element.get("perRegion", "").lower() == "true":
+        return
+    match element.tag.lower():
+        case "choices":
+            several = element.get("choice", "single") == "multiple"
+            kind: Kind = "choices" if several else "choice"
+            options = tuple(dict.fromkeys(_options(element)))
+            if several and not options:
+                return  # the choices stand in the data of the tasks
+            yield Control(name=name, kind=kind, options=options, gates=gates, told=bool(options))
+        case "rating":
+            most = int(element.get("maxRating", RATING_MOST))
+            grades = tuple(str(grade) for grade in range(1, most + 1))
+            yield Control(name=name, kind="number", options=grades, gates=gates, told=True)
+        case "pairwise":
+            yield Control(name=name, kind="choice", options=SIDES, gates=gates, told=True)
+        case _:
+            for child in element:
+                yield from _controls(child, gates)
+
+
+def _options(element: ET.Element) -> Iterator[str]:
+    """Return what choices are called in results: their alias, else their value."""
+    for choice in element.iter():
+        if choice.tag.lower() == "choice":
+            word = choice.get("alias") or choice.get("value") or ""
+            if word and not word.startswith("$"):
+                yield word
+
+
+def _gates(element: ET.Element) -> Iterator[Gate]:
+    """Return the condition under which an element is shown, if it hangs on choices."""
+    when = element.get("visibleWhen", "").lower()
+    control = element.get("whenTagName", "")
+    values = [part.strip() for part in element.get("whenChoiceValue", "").split(",")]
+    chosen = tuple(value for value in values if value)
+    if when in (CHOSEN, UNCHOSEN) and control and chosen:
+        yield Gate(control=control, values=chosen, chosen=when == CHOSEN)

@@ -1,0 +1,173 @@
+"""Tasks in words: as a task file with what the data suggest, and as tables of the terminal."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from rich.console import Group
+
+from assay._util.errors import TaskError
+from assay._util.text import counted
+from assay.checks.regularities import Regularity, regular_gates, regular_rules
+from assay.data.generic_metrics import generic_names, graded, numbers_of
+from assay.data.ratings import Ratings
+from assay.data.rules import NOT_ASKED
+from assay.data.states import label_order, state_space
+from assay.data.task import ROLES, Label, Task
+from assay.display.terminal import make_table
+
+SHOWN_RULES = 20
+SHOWN_STATES = 40
+SHOWN_METRICS = 8
+
+
+def task_text(ratings: Ratings, name: str, item: Sequence[str] = ()) -> str:
+    """Write the task of some ratings as a task file, with rules and gates to think about.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Read with the task; rules and gates that their answers keep to are comments.
+    name : str
+        Of the task.
+    item : sequence of str
+        The columns of the item, in this order, where the caller names them.
+    """
+    return "\n".join(_lines(ratings, name, item)) + "\n"
+
+
+def _lines(ratings: Ratings, name: str, item: Sequence[str]) -> Iterator[str]:
+    task, gates = ratings.task, regular_gates(ratings)
+    yield f"# Drafted from {counted(len(ratings.answers), 'rating')}. Lines that begin with # are"
+    yield "# suggestions: remove the # of those that are true of your questions."
+    yield f"name = {_text(name)}"
+    yield 'description = ""'
+    yield f"metrics = {_list(task.metrics)}"
+    yield from _other_metrics(task)
+    yield from ["", *_columns(ratings, item)] if _columns(ratings, item) else []
+    for label in task.labels:
+        yield from ["", *_label(label, gates.get(label.name))]
+    rules = regular_rules(ratings)
+    if rules:
+        yield "\n# Rules between two labels that these answers never or rarely break."
+    for rule in rules[:SHOWN_RULES]:
+        yield from ["", *_rule(rule)]
+    if len(rules) > SHOWN_RULES:
+        yield f"\n# {len(rules) - SHOWN_RULES} more such rules are not listed."
+
+
+def _other_metrics(task: Task) -> Iterator[str]:
+    names = [name for name in generic_names(task) if name not in task.metrics]
+    if names:
+        more = ", ..." if len(names) > SHOWN_METRICS else ""
+        yield f"# others: {', '.join(map(_text, names[:SHOWN_METRICS]))}{more}"
+
+
+def _columns(ratings: Ratings, item: Sequence[str]) -> list[str]:
+    roles = ratings.accounting.roles
+    played = zip(roles["column"], roles["role"].str.split(", "), strict=True)
+    columns: dict[str, list[str]] = {}
+    for column, names in played:
+        for role in set(names) & set(ROLES):
+            columns.setdefault(role, []).append(str(column))
+    columns |= {"item": list(item)} if item else {}
+    lines = [f"{role} = {_list(columns[role])}" for role in ROLES if role in columns]
+    return ["[columns]", *lines] if lines else []
+
+
+def _label(label: Label, gate: Regularity | None) -> Iterator[str]:
+    yield "[[labels]]"
+    yield f"name = {_text(label.name)}"
+    yield f"classes = {_list(label.classes)}"
+    many = len(label.classes) > 2
+    if label.ordered:
+        yield "ordered = true"
+    elif many and numbers_of(label) is not None and graded(label):
+        yield "ordered = true  # they are numbers; remove this if these are only codes"
+    elif many:
+        yield "# ordered = true  # if a later class is a higher one"
+    yield '# better = "higher"  # or "lower": which end of the classes is the good one'
+    yield f"description = {_text(label.description)}"
+    if label.asked_if:
+        yield f"asked_if = {_text(label.asked_if)}"
+    elif gate is not None:
+        told = f"{gate.broken} of {gate.ratings} ratings break it"
+        yield f"# asked_if = {_text(gate.expression)}  # {told}"
+
+
+def _rule(rule: Regularity) -> Iterator[str]:
+    never = rule.broken == 0
+    yield (
+        f"# [[rules]]  # {rule.broken} of {rule.ratings} ratings break it; by chance "
+        f"{rule.expected:.0f} would"
+    )
+    yield f"# expression = {_text(rule.expression)}"
+    yield f'# truth = "{"hard" if never else "soft"}"'
+    yield f'# response = "{"block" if never else "off"}"  # what the form did with such answers'
+
+
+def _text(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _list(names: Sequence[str]) -> str:
+    return f"[{', '.join(map(_text, names))}]"
+
+
+def task_parts(task: Task) -> list[Group]:
+    """Return tables of a task's labels, rules, metrics and states."""
+    parts = [_labels_table(task)]
+    if task.rules:
+        rows = [(r.expression, r.truth, r.response, r.description) for r in task.rules]
+        parts.append(make_table("Rules", ["rule", "truth", "response", "meaning"], rows))
+    parts.append(_states_table(task))
+    return parts
+
+
+def _labels_table(task: Task) -> Group:
+    """Draw the labels, each below the one that opens it and set in."""
+    depth: dict[str, int] = {}
+    for position in label_order(task):
+        label = task.labels[position]
+        above = task.expression(label.asked_if).labels if label.asked_if else ()
+        depth[label.name] = 1 + max(depth[name] for name in above) if above else 0
+    rows = [
+        (
+            "  " * depth[la.name] + la.name,
+            (" < " if la.ordered else ", ").join(la.classes) or "from the data",
+            la.asked_if or "always",
+            la.description,
+        )
+        for la in task.labels
+    ]
+    reported = ", ".join(task.metrics) or "the share of each class"
+    return make_table(
+        f"Task {task.name}. {task.description}",
+        ["label", "classes", "asked if", "meaning"],
+        rows,
+        caption=f"Reports: {reported}",
+    )
+
+
+def _states_table(task: Task) -> Group:
+    """Draw the admissible truths, a column for each label."""
+    names = list(task.label_names)
+    if any(not label.classes for label in task.labels):
+        return make_table("States", names, [], caption="They follow from the classes of the data.")
+    try:
+        states = state_space(task).states
+    except TaskError as error:
+        return make_table("States", names, [], caption=str(error))
+    rows = [
+        [
+            "-" if code == NOT_ASKED else label.classes[code]
+            for label, code in zip(task.labels, state, strict=True)
+        ]
+        for state in states[:SHOWN_STATES]
+    ]
+    more = len(states) - SHOWN_STATES
+    said = [f"{more} more states"] if more > 0 else []
+    said += ["-: not asked"] if (states[:SHOWN_STATES] == NOT_ASKED).any() else []
+    return make_table(
+        f"{counted(len(states), 'state')}: what can be true of an item", names, rows,
+        caption="; ".join(said),
+    )  # fmt: skip

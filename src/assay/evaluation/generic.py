@@ -1,0 +1,271 @@
+"""Generic metrics: precision, recall, hits, MRR, nDCG, rates and means of any label that suits."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.errors import ModelError
+from assay._util.text import fixed
+from assay.data.generic_metrics import GenericName, generic_problem, numbers_of, parse_generic
+from assay.data.task import Label, Task
+from assay.evaluation.prevalence import prevalence_totals
+from assay.evaluation.registry import Better, Metric, MetricFunction
+from assay.evaluation.retrieval import discounted_gain, reciprocal_rank
+from assay.evaluation.shares import Flags, share
+
+Codes = NDArray[np.integer]
+Values = NDArray[np.float64]
+Chosen = frozenset[int]
+"""Codes of the classes that count."""
+
+
+def generic_metric(name: str, task: Task) -> Metric | None:
+    """Return the generic metric of that name; None if the name is none of a generic metric.
+
+    Raises
+    ------
+    ModelError
+        If it is, and the task has no such label or class, or the label does not suit.
+
+    Examples
+    --------
+    >>> from assay.data.task import Label
+    >>> task = Task(name="t", labels=(Label(name="relevant"),))
+    >>> generic_metric("precision_at_3[relevant]", task).description
+    'Share of the items of the first 3 ranks with relevant = yes, mean over lists.'
+    """
+    read = parse_generic(name, task.label_names)
+    if read is None:
+        return None
+    if problem := generic_problem(name, task):
+        raise ModelError(problem, code="metric-unavailable")
+    label = next(label for label in task.labels if label.name == read.label)
+    if read.kind == "mean":
+        return _mean(name, label)
+    if read.kind == "ndcg":
+        return _ndcg(name, read, label)
+    return _of_event(name, read, label)
+
+
+def _of_event(name: str, read: GenericName, label: Label) -> Metric:
+    """Return a metric of whether an item is in the classes that count."""
+    codes, said = _chosen(read, label)
+    of = f"{label.name} {said}"
+    where = "the list" if read.cut is None else f"the first {read.cut} ranks"
+    function, title, description = {
+        "precision": (
+            precision(codes, read.cut),
+            "Precision@{k}",
+            f"Share of the items of {where} with {of}, mean over lists.",
+        ),
+        "recall": (
+            recall(codes, read.cut),
+            "Recall@{k}",
+            f"Share of a cluster's items with {of} that stand in {where}, mean over lists. The "
+            "items are those of all lists of the cluster: what no list holds is not counted.",
+        ),
+        "hit": (
+            hit(codes, read.cut),
+            "Hit@{k}",
+            f"Share of the lists with {of} for at least one item of {where}.",
+        ),
+        "mrr": (
+            first_rank(codes, read.cut),
+            "MRR" if read.cut is None else "MRR@{k}",
+            f"One over the rank of the first item of {where} with {of}, 0 if none; mean over "
+            "lists.",
+        ),
+        "rate": (_rate(codes), "Rate", f"Share of the items with {of}, where it applies."),
+        "prevalence": (_rate(codes), "Share", f"Share of the items with {of}, where it applies."),
+    }[read.kind]
+    return Metric(
+        name=name,
+        function=function,
+        kind="ratio" if read.kind in ("rate", "prevalence") else "per_panel",
+        labels=(label.name,),
+        description=description,
+        better=_direction(read, label, codes),
+        additive=read.kind in ("rate", "prevalence")
+        or (read.kind, read.cut) == ("precision", None),
+        title=f"{title.format(k=read.cut or 'k')} of {_event(read, label)}",
+        unit="reciprocal rank" if read.kind == "mrr" else "share",
+        pooled=read.kind == "recall",
+    )
+
+
+def _chosen(read: GenericName, label: Label) -> tuple[Chosen, str]:
+    """Return the codes of the classes that count, and the words for it; the second of two."""
+    word = read.word if read.sign else label.classes[1]
+    code, every = label.classes.index(word), range(len(label.classes))
+    codes = {
+        "": {code}, "=": {code}, "!=": {*every} - {code},
+        ">=": {c for c in every if c >= code}, "<=": {c for c in every if c <= code},
+    }[read.sign]  # fmt: skip
+    return frozenset(codes), f"{read.sign or '='} {word}"
+
+
+def _event(read: GenericName, label: Label) -> str:
+    return f"{label.name} {read.sign} {read.word}" if read.sign else label.name
+
+
+def _direction(read: GenericName, label: Label, codes: Chosen) -> Better:
+    """Say which values are better: what one looks for in a list, or what is said of the label."""
+    if read.kind == "prevalence":
+        return "neither"
+    top, bottom = len(label.classes) - 1 in codes, 0 in codes
+    if label.better in ("higher", "lower") and top != bottom:
+        return "higher" if (label.better == "higher") == top else "lower"
+    return "neither" if read.kind == "rate" or label.better == "neither" else "higher"
+
+
+def _ndcg(name: str, read: GenericName, label: Label) -> Metric:
+    where = "of the list" if read.cut is None else f"of the first {read.cut} ranks"
+    top = len(label.classes) - 1
+    return Metric(
+        name=name,
+        function=gain(read.cut),
+        labels=(label.name,),
+        description=(
+            f"Discounted gain {where} over that of the best order of the same list, 0 without any "
+            f"gain; mean over lists. The gain is 2^grade - 1, with the grades of {label.name} "
+            f"from 0 ({label.classes[0]}) to {top} ({label.classes[top]})."
+        ),
+        better="lower" if label.better == "lower" else "higher",
+        title=f"nDCG{'' if read.cut is None else f'@{read.cut}'} of {label.name}",
+        unit="share of the best order's gain",
+    )
+
+
+def _mean(name: str, label: Label) -> Metric:
+    numbers = numbers_of(label) or ()
+    low, high = min(numbers), max(numbers)
+    return Metric(
+        name=name,
+        function=mean_of(numbers),
+        kind="ratio",
+        labels=(label.name,),
+        description=f"Mean of {label.name} over the items, where it applies.",
+        limits=(low, high),
+        better=label.better or "neither",  # type: ignore[arg-type]
+        additive=True,
+        title=f"Mean {label.name}",
+        unit=f"points from {fixed(low, 0)} to {fixed(high, 0)}"
+        if low.is_integer() and high.is_integer()
+        else f"points from {low:g} to {high:g}",
+    )
+
+
+def _kept(mask: Flags, cut: int | None) -> Flags:
+    """Return where an item stands within the first ranks."""
+    return mask if cut is None else mask & (np.arange(mask.shape[-1]) < cut)
+
+
+def _counts(y: Codes, codes: Chosen) -> Flags:
+    """Whether each item is in a class that counts: (..., panel, position)."""
+    label = y[..., 0]
+    if len(codes) == 1:
+        return np.asarray(label == min(codes))
+    return np.isin(label, sorted(codes))
+
+
+# Every function is made once for its arguments: a metric named twice is one metric, whose draws
+# are kept.
+
+
+@cache
+def precision(codes: Chosen, cut: int | None) -> MetricFunction:
+    """Share of the items that count, of those in the first ranks of a list.
+
+    Examples
+    --------
+    >>> y, mask = np.array([[[1], [0], [1], [1]]]), np.array([[True, True, True, False]])
+    >>> precision(frozenset({1}), None)(y, mask), precision(frozenset({1}), 2)(y, mask)
+    (array([0.66666667]), array([0.5]))
+    """
+
+    def function(y: Codes, mask: Flags) -> Values:
+        with np.errstate(invalid="ignore"):  # a list with no item in the first ranks is undefined
+            return share(_counts(y, codes), _kept(mask, cut))
+
+    return function
+
+
+@cache
+def recall(codes: Chosen, cut: int | None) -> MetricFunction:
+    """Share of a cluster's items that count which stand in the first ranks; NaN if none counts."""
+
+    def function(y: Codes, mask: Flags, pool: Flags) -> Values:
+        with np.errstate(invalid="ignore"):
+            counts = _counts(y, codes)
+            found = (counts & _kept(mask, cut)).sum(axis=-1)
+            return np.asarray(found / (counts & pool).sum(axis=-1))
+
+    return function
+
+
+@cache
+def hit(codes: Chosen, cut: int | None) -> MetricFunction:
+    """Whether any item of the first ranks counts."""
+
+    def function(y: Codes, mask: Flags) -> Flags:
+        return np.asarray((_counts(y, codes) & _kept(mask, cut)).any(axis=-1))
+
+    return function
+
+
+@cache
+def first_rank(codes: Chosen, cut: int | None) -> MetricFunction:
+    """One over the rank of the first item that counts; 0 if there is none."""
+
+    def function(y: Codes, mask: Flags) -> Values:
+        return reciprocal_rank(_counts(y, codes), _kept(mask, cut))
+
+    return function
+
+
+@cache
+def gain(cut: int | None) -> MetricFunction:
+    """Discounted cumulative gain over that of the best order of the list."""
+
+    def function(y: Codes, mask: Flags) -> Values:
+        return discounted_gain(y[..., 0], mask, cut)
+
+    return function
+
+
+@cache
+def mean_of(numbers: tuple[float, ...]) -> Callable[[NDArray[Any], Flags], tuple[Values, Values]]:
+    """Sum of the numbers that the classes are, and how many items have one.
+
+    Examples
+    --------
+    >>> y = np.array([[[2], [0], [-2]]])
+    >>> mean_of((1.0, 2.0, 5.0))(y, np.ones((1, 3), bool))
+    (array([6.]), array([2.]))
+    """
+    values = np.array(numbers)
+
+    def function(y: NDArray[Any], mask: Flags) -> tuple[Values, Values]:
+        label = y[..., 0]
+        applies = (label >= 0) & mask
+        total = np.where(applies, values[np.maximum(label, 0)], 0.0).sum(axis=-1)
+        return total, applies.sum(axis=-1).astype(float)
+
+    return function
+
+
+@cache
+def _rate(codes: Chosen) -> MetricFunction:
+    """Count the items in some classes, and those to which the label applies."""
+    if len(codes) == 1:
+        return prevalence_totals(min(codes))
+
+    def function(y: NDArray[Any], mask: Flags) -> tuple[Values, Values]:
+        applies = (y[..., 0] >= 0) & mask
+        found = _counts(y, codes) & applies
+        return found.sum(axis=-1).astype(float), applies.sum(axis=-1).astype(float)
+
+    return function

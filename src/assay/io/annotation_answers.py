@@ -1,0 +1,158 @@
+"""Answers to the questions of an export: what kind of question has them, and cells of labels."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.data.questions import Column, Control, Kind, written
+from assay.data.task import Label
+from assay.io.multi_select import joined_answers
+
+Value = str | int | float | tuple[str, ...]
+Answers = Mapping[int, Value]
+"""Answers to a question, by the number of the rating."""
+PERSON, MODEL = "person", "llm"
+"""Groups of raters."""
+SUBMITTED = "submitted"
+"""The status of a rating that counts; all others are withdrawn."""
+NO, YES = "no", "yes"
+MOST_GRADES = 21
+"""Different whole numbers that are still grades: those of a scale from -10 to 10."""
+MOST_NAMES = 50
+"""Different texts that are still classes."""
+MOST_FEW = 6
+"""So many options are few, however rarely they are chosen."""
+REPEATED = 2
+"""How often classes are used at least, on average: what is written once is a text."""
+
+
+def told_controls(
+    said: Mapping[str, Answers], truth: Iterable[Mapping[str, Value]], known: Mapping[str, Control]
+) -> dict[str, Control]:
+    """Return every question that was answered, with its kind and options.
+
+    Parameters
+    ----------
+    said : mapping of str to mapping
+        The answers of each question, by the number of the rating.
+    truth : iterable of mapping
+        What is known of items, by question.
+    known : mapping of str to Control
+        What the tool's settings say.
+    """
+    more: dict[str, list[Value]] = {}
+    for answers in truth:
+        for name, value in answers.items():
+            more.setdefault(name, []).append(value)
+    names = [*(n for n in known if n in said or n in more), *(n for n in said if n not in known)]
+    names += [n for n in more if n not in names]
+    return {
+        name: _told(known.get(name, Control(name=name)), [*said.get(name, {}).values(),
+                                                          *more.get(name, [])])
+        for name in names
+    }  # fmt: skip
+
+
+def split_answers(answers: dict[int, Value]) -> None:
+    """Make tuples of options of texts that hold several, with a sign between them, in place."""
+    words = {value for value in answers.values() if isinstance(value, str)}
+    found = joined_answers(sorted(words), Label(name="answers", classes=()))
+    if found is None or found.votes:
+        return
+    for row, value in answers.items():
+        if isinstance(value, str):
+            parts = [part.strip() for part in value.split(found.separator)]
+            answers[row] = tuple(part for part in parts if part)
+
+
+def _told(control: Control, values: Sequence[Value]) -> Control:
+    """Complete a question by its answers."""
+    kind = control.kind or _kind(values)
+    if kind == "text":
+        return replace(control, kind=kind)
+    counts: dict[str, int] = {}
+    for value in values:
+        for part in value if isinstance(value, tuple) else (value,):
+            word = written(part)
+            counts[word] = counts.get(word, 0) + 1
+    order = sorted(counts, key=float) if kind == "number" else sorted(counts)
+    options = [*control.options, *(word for word in order if word not in control.options)]
+    return replace(control, kind=kind, options=tuple(options))
+
+
+def _kind(values: Sequence[Value]) -> Kind:
+    """Say what kind of question has such answers."""
+    lists = [value for value in values if isinstance(value, tuple)]
+    if lists:
+        several = any(len(value) > 1 for value in lists)
+        uses = Counter(part for value in values for part in chosen(value))
+        named = len(uses) <= MOST_NAMES and (
+            len(uses) * REPEATED <= uses.total() or len(uses) <= REPEATED * MOST_FEW
+        )
+        return "text" if several and not named else "choices" if several else "choice"
+    numbers = [value for value in values if not isinstance(value, str)]
+    if len(numbers) == len(values):
+        grades = {float(n) for n in numbers if isinstance(n, int | float)}
+        whole = all(grade.is_integer() for grade in grades)
+        return "number" if whole and len(grades) <= MOST_GRADES else "text"
+    names = len(set(map(written, values)))
+    few = names <= MOST_NAMES and (names * REPEATED <= len(values) or names <= REPEATED)
+    return "choice" if few else "text"
+
+
+def cells_of(column: Column, answers: Answers, silent: NDArray[np.bool_], rows: int) -> list[str]:
+    """Return the cells of a label: a class, or nothing.
+
+    Parameters
+    ----------
+    column : Column
+    answers : mapping of int to value
+        The answers to its question, by the number of the rating.
+    silent : ndarray of bool (rating,)
+        The ratings that choose none of several options by leaving the question open.
+    rows : int
+    """
+    found = [""] * rows
+    if not column.option:
+        for row, value in answers.items():
+            found[row] = one_class(value)
+        return found
+    for silent_row in np.flatnonzero(silent):
+        found[silent_row] = NO
+    for row, value in answers.items():
+        found[row] = YES if column.option in chosen(value) else NO
+    return found
+
+
+def chosen(value: Value) -> Sequence[str]:
+    """Return the options of an answer to a choice of several."""
+    return value if isinstance(value, tuple) else (written(value),)
+
+
+def one_or_several(cell: str) -> Value:
+    """Return what a cell holds: a word, or the options of a list that is written as JSON.
+
+    Examples
+    --------
+    >>> one_or_several('["calm", "sad"]'), one_or_several("calm")
+    (('calm', 'sad'), 'calm')
+    """
+    if cell.startswith("[") and cell.endswith("]"):
+        try:
+            held = json.loads(cell)
+        except ValueError:
+            return cell
+        if isinstance(held, list) and all(isinstance(one, str | int) for one in held):
+            return tuple(map(str, held))
+    return cell
+
+
+def one_class(value: Value) -> str:
+    """Return the class of an answer; several choices of what is one choice stay together."""
+    if isinstance(value, tuple):
+        return written(value[0]) if len(value) == 1 else ""
+    return written(value)

@@ -1,0 +1,192 @@
+"""What annotators said of items in an export, gathered answer by answer, whatever the tool.
+
+A format adds a rating at a time, with the answers to whatever was asked; :meth:`Study.export` makes
+of it a table with a column for each label, a task, and the truth. A question of which several
+options can be chosen becomes a label for each option.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from assay._util.errors import Note, Problem, RatingsError
+from assay._util.text import listed
+from assay.data.questions import Control
+from assay.data.task import Task
+from assay.io.annotation_answers import PERSON, SUBMITTED, Value
+from assay.io.annotation_export import export_of
+from assay.io.formats.format import Export
+from assay.io.sources import Source
+from assay.io.tables import where_lines
+
+LONGEST = 100
+"""Characters of a cell of the item's data that is kept: a name or a number, no text to be read."""
+NESTED = ("[", "{")
+"""How cells begin that hold several values."""
+OWN = ("item", "rater", "group", "status", "seconds")
+
+
+@dataclass(kw_only=True)
+class Study:
+    """The ratings of an export as they are gathered.
+
+    Attributes
+    ----------
+    source : Source
+        Names the file in messages.
+    unit : str
+        What ``place`` counts: a ``task``, a ``record``, a ``line``.
+    item : str
+        What the export calls what names an item, as tables of truth may do, too.
+    controls : mapping of str to Control
+        What the tool's own settings say of its questions, where they are known.
+    """
+
+    source: Source
+    unit: str
+    item: str = "item"
+    controls: Mapping[str, Control] = field(default_factory=dict)
+    places: list[Any] = field(default_factory=list)
+    rows: dict[str, list[Any]] = field(default_factory=lambda: {name: [] for name in OWN})
+    said: dict[str, dict[int, Value]] = field(default_factory=dict)
+    sure: dict[str, dict[int, Any]] = field(default_factory=dict)
+    scored: dict[str, dict[int, float]] = field(default_factory=dict)
+    truth: dict[str, dict[str, Value]] = field(default_factory=dict)
+    data: dict[str, dict[str, Any]] = field(default_factory=dict)
+    broken: dict[str, list[Any]] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+    words: dict[str, str] = field(default_factory=dict)
+    shared: int = 0
+    regions: dict[str, int] = field(default_factory=dict)
+
+    def add(
+        self,
+        item: object,
+        rater: object,
+        answers: Iterable[tuple[str, Value]],
+        *,
+        place: object,
+        group: str = PERSON,
+        status: str = SUBMITTED,
+        seconds: float | None = None,
+        confidence: Mapping[str, Any] | None = None,
+        scores: Mapping[str, float] | None = None,
+    ) -> None:
+        """Add a rating; one that was withdrawn keeps no answers.
+
+        Parameters
+        ----------
+        item, rater : object
+            Their names; numbers are taken as text.
+        answers : iterable of (str, value)
+            The question, and a class, a number, or a tuple of the options that were chosen.
+        place : object
+            The number or name of the place in the file.
+        group, status : str
+        seconds : float, optional
+        confidence : mapping of str to float or tuple of float, optional
+            By question; of a choice of several one for each option that was chosen.
+        scores : mapping of str to float, optional
+            By question: how far up its classes the rater puts the item, in [0, 1].
+        """
+        row = len(self.places)
+        self.places.append(place)
+        for name, word in zip(OWN, (str(item), str(rater), group, status), strict=False):
+            self.rows[name].append(self.words.setdefault(word, word))
+        self.rows["seconds"].append(seconds)
+        if status != SUBMITTED:
+            return
+        for name, value in answers:
+            told = self.words.setdefault(value, value) if isinstance(value, str) else value
+            self.said.setdefault(name, {})[row] = told
+        for name, number in (confidence or {}).items():
+            self.sure.setdefault(name, {})[row] = number
+        for name, number in (scores or {}).items():
+            self.scored.setdefault(name, {})[row] = number
+
+    def know(self, item: object, answers: Iterable[tuple[str, Value]]) -> None:
+        """Add what is known to be true of an item."""
+        self.truth.setdefault(str(item), {}).update(answers)
+
+    def describe(self, item: object, data: Mapping[str, Any]) -> None:
+        """Keep what an export says of an item beside its texts: names and numbers."""
+        for key, cell in data.items():
+            if isinstance(cell, bool | int | float) or (
+                isinstance(cell, str) and len(cell) <= LONGEST and not cell.startswith(NESTED)
+            ):
+                self.data.setdefault(str(key), {})[str(item)] = cell
+
+    def fault(self, what: str, place: object) -> None:
+        """Report something that is not as the tool writes it; ``what`` goes on after a number."""
+        self.broken.setdefault(what, []).append(place)
+
+    def note(self, text: str, *, code: str, **numbers: float) -> None:
+        """Add a note on what was decided, or what the format loses."""
+        self.notes.append(Note(text, code=code, level="note", numbers=numbers))
+
+    def require_sound(self) -> None:
+        """Raise what is damaged, and an export without a rating.
+
+        Raises
+        ------
+        RatingsError
+        """
+        problems = [
+            Problem(
+                code="damaged-export",
+                what=what.format(n=len(places), s="s" * (len(places) != 1)),
+                where=where_lines(np.array(places, object), self.unit),
+                mend="export it again, or correct these places",
+                numbers={"places": len(places)},
+            )
+            for what, places in self.broken.items()
+        ]
+        if not problems and not self.places and self.regions:
+            problems = [
+                Problem(
+                    code="no-answers",
+                    what="the annotations mark parts of items, and choose no classes of whole ones",
+                    where=f"in {', '.join(sorted(self.regions))}",
+                    allowed="choices, grades, or choices of several",
+                    mend="export a project whose annotators chose among classes",
+                )
+            ]
+        if not problems and not self.places:
+            problems = [
+                Problem(
+                    code="no-ratings",
+                    what="the export holds no rating",
+                    mend="export the annotations, too",
+                )
+            ]
+        if problems:
+            raise RatingsError(problems, self.source.name)
+
+    def note_regions(self) -> None:
+        """Name the results that are about parts of items."""
+        if self.regions:
+            self.note(
+                f"results about parts of items are not read: {listed(sorted(self.regions))}",
+                code="regions-not-read", results=sum(self.regions.values()),
+            )  # fmt: skip
+
+    def export(self, name: str, task: Task | None) -> Export:
+        """Make a table, a task and the truth of all that was added.
+
+        Parameters
+        ----------
+        name : str
+            What the task is called.
+        task : Task, optional
+            The task that the caller names: its labels are taken.
+
+        Raises
+        ------
+        RatingsError
+            If something is damaged, or no question has answers that are classes.
+        """
+        self.require_sound()
+        self.note_regions()
+        return export_of(self, name, task)

@@ -1,0 +1,135 @@
+"""The arguments of ``read_ratings``, as a value that a format fills in."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from assay._util.errors import TaskError
+from assay.data.ratings import Partial, Resolve
+from assay.io.answers import LabelsArg
+from assay.io.columns import ColumnArg, PerLabel
+from assay.io.replicates import BY_ROW
+from assay.io.truth import TruthArg
+
+GroupArg = ColumnArg | Mapping[str, str]
+WordsArg = Mapping[str, Mapping[str, str]] | None
+SHAPES = ("wide", "wide_items", "counts")
+"""Arguments that say of a table that a row holds several ratings."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """What the caller says of columns and cells, as :func:`~assay.read_ratings` explains it."""
+
+    item: ColumnArg = None
+    rater: ColumnArg = None
+    labels: LabelsArg = None
+    label: str | None = None
+    value: str | None = None
+    classes: WordsArg = None
+    score: PerLabel = None
+    confidence: PerLabel = None
+    score_range: Sequence[float] = (0, 1)
+    cluster: ColumnArg = None
+    rank: ColumnArg = None
+    system: ColumnArg = None
+    panel: ColumnArg = None
+    group: GroupArg = None
+    truth: TruthArg = None
+    weight: ColumnArg = None
+    stratum: ColumnArg = None
+    covariates: ColumnArg = None
+    replicate: ColumnArg = None
+    session: ColumnArg = None
+    sessions: Sequence[str] | None = None
+    audit: PerLabel = None
+    seconds: ColumnArg = None
+    panels: str | Path | pd.DataFrame | None = None
+    response: Mapping[str, str] | None = None
+    partial: Partial = "lost"
+    resolve: Resolve = "retry"
+    wide: ColumnArg = None
+    wide_items: ColumnArg = None
+    counts: ColumnArg = None
+
+    @property
+    def roles(self) -> dict[str, ColumnArg]:
+        """The columns that are named, by role."""
+        names = (
+            "item", "rater", "cluster", "panel", "rank", "system", "weight", "stratum", "session",
+            "seconds",
+        )  # fmt: skip
+        return {name: getattr(self, name) for name in names} | {
+            "group": None if isinstance(self.group, Mapping) else self.group,
+            "replicate": None if self.by_row else self.replicate,
+        }
+
+    @property
+    def shapes(self) -> list[str]:
+        """Which arguments are given that say of a table that a row holds several ratings."""
+        return [name for name in SHAPES if getattr(self, name)]
+
+    @property
+    def named_columns(self) -> list[str]:
+        """All columns that the caller names."""
+        given = (
+            self.labels, self.label, self.value, self.score, self.confidence, self.truth,
+            self.audit, self.covariates, *self.roles.values(),
+        )  # fmt: skip
+        found: list[str] = []
+        for one in given:
+            if isinstance(one, Mapping):
+                found += [name for name in one.values() if isinstance(name, str)]
+            elif isinstance(one, str):
+                found.append(one)
+            elif isinstance(one, list | tuple):
+                found += [name for name in one if isinstance(name, str)]
+        return found
+
+    @property
+    def by_row(self) -> bool:
+        """Whether a rater's ratings of one item are told apart by their place in the file."""
+        return self.replicate == BY_ROW
+
+    @property
+    def covariate_columns(self) -> list[str]:
+        """The columns of covariates."""
+        given = self.covariates
+        return [given] if isinstance(given, str) else list(given or ())
+
+    @property
+    def responses(self) -> Mapping[str, str]:
+        """The strengths of rules.
+
+        Raises
+        ------
+        TaskError
+            If they are no mapping.
+        """
+        given: object = self.response
+        if given is None:
+            return {}
+        if not isinstance(given, Mapping):
+            raise TaskError(
+                f'`response=` must be a dict like {{rule: "warn"}}, not {given!r}',
+                code="argument-type",
+            )
+        return given
+
+    def with_known(self, options: Mapping[str, Any]) -> "Arguments":
+        """Fill in what a format knows where the caller says nothing.
+
+        Examples
+        --------
+        >>> Arguments(item="text").with_known({"item": "id", "rater": "who"}).roles["rater"]
+        'who'
+        """
+        silent = {f.name for f in fields(self) if _is_default(getattr(self, f.name), f.default)}
+        return replace(self, **{name: v for name, v in options.items() if name in silent})
+
+
+def _is_default(value: object, default: object) -> bool:
+    return value is None or (isinstance(value, str | tuple) and value == default)

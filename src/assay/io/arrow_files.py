@@ -1,0 +1,102 @@
+"""Files of Arrow: Parquet, Feather and streams; and the class names of Hugging Face datasets."""
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from assay._util.errors import RatingsError
+
+PARQUET, FEATHER, OLD_FEATHER, STREAM = b"PAR1", b"ARROW1", b"FEA1", b"\xff\xff\xff\xff"
+KINDS = {PARQUET: "Parquet", FEATHER: "Feather", OLD_FEATHER: "Feather", STREAM: "Arrow"}
+HUGGING_FACE = b"huggingface"
+"""Where the schema keeps what columns of integers stand for."""
+
+
+def arrow_kind(data: bytes, name: str = "") -> str:
+    """Return which kind of file bytes are; empty if none of Arrow's."""
+    by_name = "Parquet" if name.endswith(".parquet") else ""
+    return next((kind for mark, kind in KINDS.items() if data.startswith(mark)), by_name)
+
+
+def read_arrow(data: bytes, kind: str, source: str) -> pd.DataFrame:
+    """Read a file of Arrow as a table; integers that stand for classes become their names.
+
+    Raises
+    ------
+    RatingsError
+        If the file is damaged.
+    """
+    import pyarrow as pa
+    from pyarrow import feather, parquet
+
+    buffer = io.BytesIO(data)
+    try:
+        if kind == "Parquet":
+            table = parquet.read_table(buffer)
+        elif kind == "Feather":
+            table = feather.read_table(buffer)
+        else:
+            table = pa.ipc.open_stream(buffer).read_all()
+        frame: pd.DataFrame = table.to_pandas()
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise RatingsError.of(
+            "damaged-file", f"the {kind} file cannot be read: {error}", source
+        ) from None
+    metadata = (table.schema.metadata or {}).get(HUGGING_FACE)
+    return frame if metadata is None else with_class_names(frame, _features(metadata))
+
+
+def _features(metadata: bytes) -> Mapping[str, Any]:
+    """Return what the schema of a Hugging Face dataset says of its columns."""
+    try:
+        features = json.loads(metadata)["info"]["features"]
+    except (ValueError, KeyError, TypeError):
+        return {}
+    return features if isinstance(features, dict) else {}
+
+
+def with_class_names(frame: pd.DataFrame, features: Mapping[str, Any]) -> pd.DataFrame:
+    """Write the names of classes for the integers that stand for them.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    features : mapping of str to feature
+        Features of a Hugging Face dataset, or what its schema says of them; those that have
+        ``names`` are classes, alone or in lists.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"tone": [1, 0, -1], "n": [1, 2, 3]})
+    >>> with_class_names(frame, {"tone": {"names": ["bad", "good"]}})["tone"].tolist()
+    ['good', 'bad', nan]
+    """
+    for column, feature in features.items():
+        names = _names_of(feature)
+        if names and column in frame:
+            frame = frame.assign(**{column: [_named(cell, names) for cell in frame[column]]})
+    return frame
+
+
+def _names_of(feature: Any) -> Sequence[str]:
+    """Return the names of the classes of a feature, or of what its lists hold."""
+    if isinstance(feature, list) and len(feature) == 1:
+        return _names_of(feature[0])
+    about = feature if isinstance(feature, Mapping) else getattr(feature, "__dict__", {})
+    names = about.get("names")
+    if isinstance(names, list | tuple):
+        return names
+    inner = about.get("feature")
+    return [] if inner is None else _names_of(inner)
+
+
+def _named(cell: Any, names: Sequence[str]) -> Any:
+    if isinstance(cell, list | tuple | np.ndarray):
+        return [_named(one, names) for one in cell]
+    if cell is None or pd.isna(cell) or not 0 <= int(cell) < len(names):
+        return None  # -1 stands for no class
+    return names[int(cell)]

@@ -1,0 +1,209 @@
+"""Bytes of a text file to text: as UTF-8 if they are that, else in the encoding that fits."""
+
+import codecs
+import re
+from collections.abc import Iterator
+
+from assay._util.errors import ArgumentError, Note, RatingsError
+
+BOMS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+"""Byte order marks; that of UTF-32 begins as that of UTF-16."""
+FIRST_BYTES = 1 << 16
+WIDE_ZEROS = 0.3
+"""Share of the bytes at even or at odd places that are zero in UTF-16 of mostly Latin text."""
+WESTERN = "cp1252"
+LATIN = (WESTERN, "cp1250", "iso8859_2", "cp1254", "cp1257", "mac_roman", "cp850")
+"""Encodings of the Latin alphabet, the more common first: statistics of a few words cannot tell
+them apart, so the first of those that give the fewest odd signs is taken."""
+TURKISH = "cp1254"
+"""It differs from Western text by letters alone, which statistics see."""
+CYRILLIC = ("koi8_r", "cp1251")
+"""What text is taken for that short statistics take for katakana of half width."""
+ASIAN = ("cp9", "shift", "euc", "gb", "big5", "hz", "iso2022", "johab")
+"""How encodings of several bytes a sign are called."""
+IN_WORDS = frozenset("\u2019\u2018\u00b7\u2010\u2011\u00ad")
+AFTER_WORDS = frozenset(
+    "\u00b2\u00b3\u00ae\u2122\u00a9\u2026\u00bb\u201d\u201c\u2013\u2014\u00b9\u203a"
+)
+DASHES = frozenset("\u2013\u2014")
+BEFORE_WORDS = frozenset("\u00bf\u00a1\u00ab\u201e\u201c\u201d\u201a\u2039\u2022\u2013\u2014")
+SAMPLE_WORD = re.compile(r"\w*[^\W\x00-\x7f]\w*|[^\s\x00-\x7f]")
+
+
+def decode_text(data: bytes, source: str, encoding: str | None = None) -> tuple[str, list[Note]]:
+    """Return the text of bytes, and a note on the encoding if it is not UTF-8.
+
+    Parameters
+    ----------
+    data : bytes
+    source : str
+        The file, for messages.
+    encoding : str, optional
+        The encoding that the caller names.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such encoding.
+    RatingsError
+        If the bytes are no text, or none in that encoding.
+    """
+    if encoding is not None:
+        return _decoded(data, source, encoding), []
+    named = next((name for mark, name in BOMS if data.startswith(mark)), "")
+    if named:
+        notes = (
+            [] if named == "utf-8-sig" else [_note(named.upper(), "its byte order mark says so")]
+        )
+        return _decoded(data, source, named), notes
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return _guessed(data, source)
+    return (text, []) if "\0" not in text[:FIRST_BYTES] else _guessed(data, source)
+
+
+def _decoded(data: bytes, source: str, encoding: str) -> str:
+    try:
+        return data.decode(encoding).removeprefix("\ufeff")
+    except LookupError:
+        raise ArgumentError(
+            f"`encoding={encoding!r}` is no encoding that Python knows, such as 'cp1252', "
+            "'latin-1' or 'utf-16'",
+            code="unknown-encoding",
+        ) from None
+    except UnicodeError as error:
+        start = getattr(error, "start", 0)
+        line = data[:start].count(b"\n") + 1
+        raise RatingsError.of(
+            "encoding",
+            f"the file is no {encoding} text: line {line} has the byte 0x{data[start]:02x}",
+            source,
+            mend=f"leave `encoding={encoding!r}` out, and the encoding is found, or name another",
+        ) from None
+
+
+def _guessed(data: bytes, source: str) -> tuple[str, list[Note]]:
+    """Find the encoding of bytes that are no UTF-8."""
+    wide = _wide(data[:FIRST_BYTES])
+    for name in [wide] if wide else _candidates(data):
+        try:
+            text = data.decode(name)
+        except UnicodeError:
+            continue
+        word = SAMPLE_WORD.search(text)
+        return text, [_note(name, f"it gives words such as {word[0]!r}" if word else "it fits")]
+    raise RatingsError.of(
+        "binary-file",
+        "the file is neither text nor a kind of table that can be read",
+        source,
+        mend="save it as CSV, Excel, Parquet, Feather or JSON; of text, name its "
+        "`encoding='cp1252'`, if it is that",
+    )
+
+
+def _note(name: str, why: str) -> Note:
+    return Note(
+        f"the file is no UTF-8 text: it is read as {name}, since {why}. `encoding=` names another",
+        code="encoding-found",
+        level="note",
+    )
+
+
+def _wide(data: bytes) -> str:
+    """Return which UTF-16 it is, if every other byte is mostly zero."""
+    half = max(len(data) // 2, 1)
+    if data[1::2].count(0) > WIDE_ZEROS * half:
+        return "utf-16-le"
+    return "utf-16-be" if data[::2].count(0) > WIDE_ZEROS * half else ""
+
+
+def _candidates(data: bytes) -> Iterator[str]:
+    """Give the encodings that may be meant, the likeliest first; none of bytes that are no text."""
+    from charset_normalizer import from_bytes
+
+    if b"\0" in data[:FIRST_BYTES]:
+        return
+    sample = _telling(data)
+    matches = from_bytes(sample)
+    best = matches.best()
+    if best is None:
+        return
+    likely = [best.encoding, *(name for one in matches for name in one.could_be_from_charset)]
+    if all(_is_half_width(sample, name) for name in likely):
+        likely = [*CYRILLIC, *likely]
+    if not best.encoding.startswith(ASIAN) and _is_latin(sample):
+        yield from _latin(sample, best.encoding)
+    yield from dict.fromkeys(likely)
+
+
+def _is_half_width(sample: bytes, encoding: str) -> bool:
+    """Whether bytes become katakana of half width, which hardly any text has so many of."""
+    text = [c for c in sample.decode(encoding, "replace") if not c.isascii()]
+    return 3 * sum("\uff61" <= c <= "\uff9f" for c in text) > len(text)
+
+
+def _telling(data: bytes) -> bytes:
+    """Return the first lines that have more than ASCII, of files that are large."""
+    if len(data) <= FIRST_BYTES:
+        return data
+    found, size = [], 0
+    for line in data.splitlines(keepends=True):
+        if not line.isascii():
+            found.append(line)
+            size += len(line)
+        if size > FIRST_BYTES:
+            break
+    return b"".join(found)
+
+
+def _is_latin(sample: bytes) -> bool:
+    """Whether most words that have more than ASCII letters have those, too."""
+    words = [
+        w for w in re.findall(r"[A-Za-z\x80-\xff]+", sample.decode("latin-1")) if not w.isascii()
+    ]
+    return 2 * sum(bool(re.search("[A-Za-z]", w)) for w in words) >= len(words)
+
+
+def _latin(sample: bytes, best: str) -> list[str]:
+    """Order encodings of the Latin alphabet: by odd signs, then by how common they are."""
+    odd = {}
+    for name in (TURKISH, *LATIN) if best == TURKISH else LATIN:
+        try:
+            odd[name] = odd_signs(sample.decode(name))
+        except UnicodeError:
+            continue
+    return sorted(odd, key=lambda name: odd[name])
+
+
+def odd_signs(text: str) -> int:
+    """Count signs beside letters, and capitals amid words, that no text has which is read right.
+
+    Examples
+    --------
+    >>> odd_signs("M\u0178ller, J\u201eger"), odd_signs("O\u2019Brien, \u00bfQu\u00e9?")
+    (2, 0)
+    """
+    text = f" {text} "
+    return sum(
+        _is_odd(*text[n - 1 : n + 2]) for n in range(1, len(text) - 1) if not text[n].isascii()
+    )
+
+
+def _is_odd(before: str, sign: str, after: str) -> bool:
+    if "\x80" <= sign <= "\x9f":
+        return True
+    if sign.isalpha():
+        return sign.isupper() and before.isalpha() and after.islower()
+    if before.isalpha() and after.isalpha():
+        spoken = sign in DASHES and not (before.islower() and after.islower())
+        return sign not in IN_WORDS and not spoken
+    if before.isalpha():
+        return sign not in IN_WORDS | AFTER_WORDS
+    return after.isalpha() and sign not in IN_WORDS | BEFORE_WORDS

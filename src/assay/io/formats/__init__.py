@@ -1,0 +1,155 @@
+"""Formats that tools write: one file each, found by itself.
+
+How a format is added
+---------------------
+Put a file into this package that ends with a constant ``FORMAT``. Nothing else needs a change::
+
+    def detect(source: Source) -> str:
+        if source.kind == "json" and {"annotations", "data"} <= set(source.columns):
+            return "tasks with annotations"
+        return ""
+
+    def read(source: Source, task: Task | None) -> Export:
+        frame = pd.DataFrame(rows)  # a row for each rating
+        return Export(table=source.tabled(frame), roles={"item": ("task.id",)}, notes=(...,))
+
+    FORMAT = Format(
+        name="label-studio",
+        title="Label Studio JSON",
+        recognised="tasks with `annotations` and `data`",
+        detect=detect,
+        read=read,
+    )
+
+``detect`` looks at the opened source (:class:`~assay.io.sources.Source`): its ``kind``, its
+``columns``, its ``first`` records, the ``beginning`` of its text. It returns the evidence in a few
+words, or ``""``. It claims what only this format has and never guesses between two: where two
+formats claim a source, the caller has to decide.
+
+``read`` returns an :class:`~assay.io.formats.format.Export`: a table with a row for each rating,
+and what the format knows of it: roles of columns, arguments of ``read_ratings``, a task, and notes
+on what the format loses. A note has a code, listed in :mod:`assay.codes`. Sources have more than
+``detect`` looks at: ``source.frame`` are the cells of a table as they are stored, ``source.value``
+and ``source.records`` are JSON that was parsed, ``source.files`` and ``source.member(file)`` are
+those of a folder. :mod:`assay.io.formats.format` says what each field means.
+"""
+
+import pkgutil
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib import import_module
+
+from assay._util.errors import ArgumentError, RatingsError, suggest
+from assay.data.task import Task
+from assay.io.formats.format import Export, Format
+from assay.io.sources import Source
+
+__all__ = ["PLAIN", "Export", "Format", "all_formats", "read_export", "read_unless_named"]
+
+PLAIN = "table"
+"""What ``format=`` calls a table of rows and columns that no format claims."""
+
+
+@cache
+def all_formats() -> Mapping[str, Format]:
+    """Return every format by its name, in the order of names.
+
+    Examples
+    --------
+    >>> "pragmata" in all_formats()
+    True
+    """
+    modules = (
+        import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)
+    )
+    formats = [module.FORMAT for module in modules if hasattr(module, "FORMAT")]
+    return {one.name: one for one in sorted(formats, key=lambda one: one.name)}
+
+
+def read_export(source: Source, task: Task | None, named: str | None = None) -> Export | None:
+    """Read a source by the only format that claims it, or by the one that is named.
+
+    Returns
+    -------
+    Export or None
+        None if it is a table that no format claims.
+
+    Raises
+    ------
+    ArgumentError
+        If the format that is named does not exist.
+    RatingsError
+        If several formats claim the source.
+    """
+    if named == PLAIN:
+        return None
+    if named is not None:
+        return _read(_format_of(named), source, task)
+    claims = {name: found for name, one in all_formats().items() if (found := _claim(one, source))}
+    if not claims:
+        return None
+    if len(claims) > 1:
+        raise _several(claims, source)
+    return _read(all_formats()[next(iter(claims))], source, task)
+
+
+def read_unless_named(
+    source: Source, task: Task | None, format: str | None, named: Sequence[str]
+) -> Export | None:
+    """Read a source as :func:`read_export` does, unless the caller names columns of its own.
+
+    Who names columns that the source has and the export has not, has taken the file apart already,
+    and knows its columns better than the format.
+    """
+    own = [name for name in named if name in source.columns] if named else []
+    try:
+        export = read_export(source, task, format)
+    except RatingsError:
+        if own and format is None:
+            return None
+        raise
+    if export is None:
+        return None
+    made = set(map(str, export.table.frame.columns))
+    return None if any(name not in made for name in own) else export
+
+
+def _claim(one: Format, source: Source) -> str:
+    """Return the evidence that a source is of a format.
+
+    A folder may hold files that nobody reads, and those may be damaged.
+    """
+    if source.kind != "folder":
+        return one.detect(source)
+    try:
+        return one.detect(source)
+    except RatingsError:
+        return ""
+
+
+def _read(chosen: Format, source: Source, task: Task | None) -> Export:
+    return replace(chosen.read(source, task), title=chosen.title)
+
+
+def _format_of(name: str) -> Format:
+    known = all_formats()
+    if name not in known:
+        raise ArgumentError(
+            f"`format={name!r}` is no format; {suggest(name, [*known, PLAIN])}",
+            code="unknown-format",
+        )
+    return known[name]
+
+
+def _several(claims: Mapping[str, str], source: Source) -> RatingsError:
+    """Refuse to guess between formats."""
+    titles = " or ".join(f"{all_formats()[n].title} (it has {why})" for n, why in claims.items())
+    ways = " or ".join(f"`format={name!r}`" for name in claims)
+    return RatingsError.of(
+        "two-formats",
+        f"the input may be {titles}",
+        source.name,
+        mend=f"say which: {ways}",
+        go_on={"format": next(iter(claims))},
+    )

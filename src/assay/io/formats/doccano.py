@@ -1,0 +1,94 @@
+"""doccano's exports of classes: JSONL, JSON or CSV, a file for each user, in a folder or a zip."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from assay._util.text import counted
+from assay.data.task import Task
+from assay.io.annotations import Study
+from assay.io.formats.format import Export, Format
+from assay.io.sources import Source, members_of
+
+COMMENTS = ("Comments", "comments", "annotation_approver")
+TEXTS = ("text", "data", "filename")
+LABELS = ("label", "labels", "cats", "categories")
+SPANS = ("entities", "relations")
+BETWEEN = "#"
+"""What stands between the labels of a text in CSV."""
+LABEL = "label"
+
+
+def detect(source: Source) -> str:
+    """Claim texts with a list of labels and comments."""
+    found = ""
+    for one in members_of(source):
+        columns = set(one.columns)
+        if not columns & set(COMMENTS) or not columns & set(TEXTS) or "id" not in columns:
+            return ""
+        if not columns & set(LABELS):
+            return ""
+        found = "texts with `id`, `label` and `Comments`"
+    return found
+
+
+def read(source: Source, task: Task | None) -> Export:
+    """Read each file as a rater; a text without a label is one that was not rated."""
+    study = Study(source=source, unit="line", item="id")
+    folder = source.kind == "folder"
+    empty = 0
+    for one in members_of(source):
+        name = Path(one.name).name.split(".")[0]
+        for line, record in one.each():
+            place = f"{Path(one.name).name}:{line}" if folder else line
+            if record.get("id") in (None, ""):
+                study.fault("{n} text{s} without an id", place)
+                continue
+            chosen = _labels(record)
+            if _has_spans(record):
+                study.regions["spans"] = study.regions.get("spans", 0) + 1
+            if not chosen:
+                empty += not _has_spans(record)
+                continue
+            item = str(record["id"])
+            others = {k: v for k, v in record.items() if k not in (*LABELS, *COMMENTS, "id")}
+            study.describe(item, others)
+            study.add(item, name, [(LABEL, chosen)], place=place)
+    if empty and study.places:
+        study.note(
+            f"{counted(empty, 'text', 'have')} no label in a file: the format does not say whether "
+            "none fits or nobody looked, so that these are not ratings",
+            code="texts-without-label", texts=empty,
+        )  # fmt: skip
+    if not folder:
+        study.note(
+            "one file is one rater: give the folder that has the files of all users, or the zip "
+            "file, to compare them",
+            code="one-file-one-rater",
+        )
+    return study.export("doccano", task)
+
+
+def _labels(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the classes of a text; spans are none."""
+    for held in (record[key] for key in LABELS if key in record):
+        if isinstance(held, str):
+            return tuple(part for part in held.split(BETWEEN) if part)
+        if isinstance(held, list) and held and all(isinstance(part, str) for part in held):
+            return tuple(held)
+    return ()
+
+
+def _has_spans(record: Mapping[str, Any]) -> bool:
+    """Whether parts of a text are marked."""
+    held = [record.get(key) for key in (*LABELS, *SPANS)]
+    return any(isinstance(one, list) and any(not isinstance(p, str) for p in one) for one in held)
+
+
+FORMAT = Format(
+    name="doccano",
+    title="doccano export",
+    recognised="texts with `id`, `label` and `Comments`",
+    detect=detect,
+    read=read,
+)

@@ -1,0 +1,187 @@
+"""inspect-ai's logs, as JSON, packed, or a folder of them: the scores of each sample."""
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from assay._util.errors import RatingsError
+from assay._util.text import counted
+from assay.data.task import Task
+from assay.io.annotation_answers import MODEL, Value
+from assay.io.annotations import Study
+from assay.io.formats.format import Export, Format
+from assay.io.sources import FilesSource, FolderSource, JsonSource, Source
+
+HEADERS = ("header.json", "_journal/start.json")
+SAMPLES = "samples/"
+LOGS = (".json", ".eval")
+VERDICTS = {"C": "yes", "I": "no", "P": "partly", "N": "no"}
+"""What scorers say of right and wrong; no answer of the system is wrong."""
+GRADES = ("no", "partly", "yes")
+CORRECT = "correct"
+"""The label of scorers that say right or wrong."""
+JUDGES = ("model", "grader", "judge", "grader_model", "judge_model")
+"""Options of scorers that name the model that grades."""
+MOST_CHARACTERS = 100
+"""Of a text that is still a class."""
+
+
+def detect(source: Source) -> str:
+    """Claim logs that have the evaluation and its samples."""
+    if source.kind == "json":
+        for record in source.first[:1]:
+            if isinstance(record.get("eval"), Mapping) and {"plan", "version"} <= record.keys():
+                return "a log with `eval`, `plan` and `samples`"
+    if isinstance(source, FilesSource) and set(HEADERS) & set(source.files):
+        return "a packed log with header.json or _journal"
+    if isinstance(source, FolderSource):
+        logs = [file for file in source.files if file.endswith(LOGS) and file != "logs.json"]
+        if logs and len(logs) == len([f for f in source.files if f != "logs.json"]):
+            return "logs of evaluations" if all(map(detect, map(source.member, logs[:3]))) else ""
+    return ""
+
+
+def read(source: Source, task: Task | None) -> Export:
+    """Read scorers as raters, and the models that were evaluated as systems."""
+    study = Study(source=source, unit="sample")
+    logs = list(_logs(source))
+    several = len({_system(header) for header, _ in logs}) > 1
+    unscored = place = 0
+    for header, samples in logs:
+        scorers = _scorers(header)
+        for sample in samples:
+            place += 1
+            unscored += _add_sample(study, header, sample, scorers, place, several=several)
+    if unscored:
+        study.note(
+            f"{counted(unscored, 'score', 'are')} missing, as the scorer gave none: no answer",
+            code="scores-missing", scores=unscored,
+        )  # fmt: skip
+    return study.export("inspect", task)
+
+
+Log = tuple[Mapping[str, Any], Iterator[Mapping[str, Any]]]
+
+
+def _logs(source: Source) -> Iterator[Log]:
+    """Return the header of each log, and its samples."""
+    if isinstance(source, JsonSource):
+        for _, record in source.each():
+            samples = record.get("samples")
+            held = samples if isinstance(samples, list) else []
+            yield record, iter([one for one in held if isinstance(one, Mapping)])
+    elif isinstance(source, FilesSource):
+        name = next((file for file in HEADERS if file in source.files), "")
+        if not name:
+            raise RatingsError.of("damaged-export", "the log has no header", source.name)
+        files = [file for file in source.files if file.startswith(SAMPLES)]
+        yield _record(source, name), (_record(source, file) for file in files)
+    elif isinstance(source, FolderSource):
+        for file in source.files:
+            if file.endswith(LOGS) and file != "logs.json":
+                yield from _logs(source.member(file))
+
+
+def _record(source: FilesSource, file: str) -> Mapping[str, Any]:
+    member = source.member(file)
+    return next((record for _, record in member.each()), {})
+
+
+def _system(header: Mapping[str, Any]) -> str:
+    told = header.get("eval")
+    return str(told.get("model") or "") if isinstance(told, Mapping) else ""
+
+
+def _scorers(header: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Return label and rater of each scorer, by the key that its scores have."""
+    told = header.get("eval")
+    listed = (told.get("scorers") if isinstance(told, Mapping) else None) or []
+    found: dict[str, tuple[str, str]] = {}
+    for scorer in listed:
+        if not isinstance(scorer, Mapping) or not scorer.get("name"):
+            continue
+        name = str(scorer["name"]).rpartition("/")[2]
+        key, number = name, 1
+        while key in found:  # scorers of one name are numbered
+            key, number = f"{name}{number}", number + 1
+        options = scorer.get("options")
+        judge = next((options[o] for o in JUDGES if isinstance(options.get(o), str)), "") if (
+            isinstance(options, Mapping)
+        ) else ""  # fmt: skip
+        found[key] = (name, judge or key)
+    return found
+
+
+def _add_sample(
+    study: Study, header: Mapping[str, Any], sample: Mapping[str, Any],
+    scorers: Mapping[str, tuple[str, str]], place: int, *, several: bool,
+) -> int:  # fmt: skip
+    """Add the scores of a sample; return how many are missing."""
+    if sample.get("id") is None:
+        study.fault("{n} sample{s} without an id", place)
+        return 0
+    system, known = _system(header), str(sample["id"])
+    epoch = sample.get("epoch")
+    item = f"{known}, epoch {epoch}" if isinstance(epoch, int) and _epochs(header) > 1 else known
+    item = f"{item}, {system}" if several else item
+    study.describe(item, {"system": system, "cluster": known})
+    raters: dict[str, tuple[dict[str, Value], dict[str, float]]] = {}
+    missing = 0
+    scores = sample.get("scores")
+    for key, score in scores.items() if isinstance(scores, Mapping) else ():
+        value = score.get("value") if isinstance(score, Mapping) else score
+        name, rater = scorers.get(key) or _by_key(key, scorers)
+        answers, graded = raters.setdefault(rater, ({}, {}))
+        parts = value.items() if isinstance(value, Mapping) else [("", value)]
+        for part, held in parts:
+            label = f"{name}: {part}" if part and len(scorers) > 1 else str(part) or name
+            missing += _add_score(label, held, answers, graded)
+    for rater, (answers, graded) in raters.items():
+        status = "submitted" if answers or graded else "skipped"
+        study.add(item, rater, answers.items(), place=place, group=MODEL, scores=graded,
+                  status=status)  # fmt: skip
+    return missing
+
+
+def _epochs(header: Mapping[str, Any]) -> int:
+    told = header.get("eval")
+    config = told.get("config") if isinstance(told, Mapping) else None
+    number = config.get("epochs") if isinstance(config, Mapping) else 1
+    return number if isinstance(number, int) else 1
+
+
+def _by_key(key: str, scorers: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
+    """Return label and rater of a scorer that the header does not list."""
+    name = re.sub(r"\d+$", "", key)
+    return (name if name in scorers else key, key)
+
+
+def _add_score(
+    label: str, value: object, answers: dict[str, Value], graded: dict[str, float]
+) -> bool:
+    """Add a score as an answer, or as a number from 0 to 1; return whether it is missing."""
+    if isinstance(value, str) and value in VERDICTS:
+        answers[CORRECT] = VERDICTS[value]
+    elif isinstance(value, str) and value.lower() not in ("", "nan"):
+        if len(value) <= MOST_CHARACTERS:
+            answers[label] = value
+    elif isinstance(value, bool):
+        answers[label] = "yes" if value else "no"
+    elif isinstance(value, int | float) and not math.isnan(value):
+        if float(value).is_integer():
+            answers[label] = value
+        elif 0 <= value <= 1:
+            graded[label] = float(value)
+    else:
+        return True
+    return False
+
+
+FORMAT = Format(
+    name="inspect-ai",
+    title="inspect-ai log",
+    recognised="a log with `eval`, `plan` and `samples`",
+    detect=detect,
+    read=read,
+)

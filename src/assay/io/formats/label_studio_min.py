@@ -1,0 +1,174 @@
+"""Label Studio's exports of a row for each annotation: JSON_MIN, CSV and TSV."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from assay._util.text import listed
+from assay.data.task import Task
+from assay.io.annotation_answers import Value
+from assay.io.annotations import Study
+from assay.io.formats.format import Export, Format
+from assay.io.sources import Source
+
+MARKS = frozenset({"annotator", "annotation_id", "lead_time"})
+OWN = (*MARKS, "id", "created_at", "updated_at", "agreement", "history")
+FEWEST_TASKS = 3
+"""Tasks of several annotations from which what never differs within them are data of the task."""
+
+
+def detect(source: Source) -> str:
+    """Claim rows with the columns that Label Studio adds to each."""
+    columns = set(source.columns)
+    return "columns annotator, annotation_id and lead_time" if columns >= MARKS else ""
+
+
+def read(source: Source, task: Task | None) -> Export:
+    """Read every control as a label; the format does not tell controls from data of the task."""
+    rows = [row for _, row in source.each()]
+    controls = _controls(source, rows, () if task is None else task.label_names)
+    places = _places(source, len(rows))
+    study = Study(source=source, unit="line" if source.kind == "table" else "row", item="id")
+    others = [key for key in _keys(rows) if key not in (*OWN, *controls)]
+    for place, row in zip(places, rows, strict=True):
+        _add(study, row, place, controls, others)
+    study.note(
+        "this format has no skipped annotations, predictions or ground truth: the export as JSON "
+        "has them",
+        code="format-loses",
+    )
+    if others:
+        study.note(
+            f"{listed(others)} {'is' if len(others) == 1 else 'are'} taken for data of the tasks, "
+            f"and {listed(controls)} for {'a label' if len(controls) == 1 else 'labels'}: the "
+            "format does not say which is which",
+            code="controls-or-data",
+        )
+    return study.export("label_studio", task)
+
+
+def _places(source: Source, rows: int) -> Sequence[int]:
+    """Return the line or the number of each row."""
+    table = source.plain_table() if source.kind == "table" else None
+    return list(range(1, rows + 1)) if table is None else list(table.lines)
+
+
+def _keys(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    found: dict[str, None] = {}
+    for row in rows:
+        found.update(dict.fromkeys(row))
+    return list(found)
+
+
+def _controls(source: Source, rows: Sequence[Mapping[str, Any]], named: Sequence[str]) -> list[str]:
+    """Return the columns of controls: of JSON those between the task's id and the annotator."""
+    keys = [key for key in _keys(rows) if key not in OWN]
+    if source.kind == "json" and all("id" in row for row in rows[:1]):
+        between: dict[str, None] = {}
+        for row in rows:
+            names = list(row)
+            if "id" in row and "annotator" in row:
+                between.update(dict.fromkeys(names[names.index("id") : names.index("annotator")]))
+        inside = [key for key in keys if key in between]
+        if inside:
+            return inside
+    data = _data_of_tasks(rows, keys)
+    answers = [key for key in keys if key in named or _may_answer(rows, key)]
+    return [key for key in answers if key in named or key not in data] or answers
+
+
+def _data_of_tasks(rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> set[str]:
+    """Return the columns that are the same in all annotations of a task."""
+    frame = pd.DataFrame({key: [str(row.get(key, "")) for row in rows] for key in keys})
+    tasks = pd.Series([str(row.get("id", "")) for row in rows])
+    several = tasks.duplicated(keep=False).to_numpy()
+    if tasks[several].nunique() < FEWEST_TASKS:
+        return set()
+    within = frame[several].groupby(tasks[several]).nunique().max()
+    return {key for key in keys if within[key] == 1}
+
+
+def _may_answer(rows: Sequence[Mapping[str, Any]], key: str) -> bool:
+    """Whether a column holds what controls write: words that repeat, or JSON of choices."""
+    cells = [cell for row in rows if (cell := row.get(key)) not in (None, "")]
+    if any(isinstance(_unpacked(cell), dict | list) for cell in cells[:100]):
+        return True
+    distinct = len(set(map(str, cells)))
+    return distinct > 0 and (distinct * 2 <= len(cells) or distinct <= 2)
+
+
+def _add(
+    study: Study, row: Mapping[str, Any], place: int, controls: Sequence[str],
+    others: Sequence[str],
+) -> None:  # fmt: skip
+    rater = row.get("annotator")
+    if rater in (None, "") and row.get("annotation_id") in (None, ""):
+        return  # a task without annotations
+    if rater in (None, ""):
+        study.fault("{n} row{s} without an annotator", place)
+        return
+    data = {key: row[key] for key in others if row.get(key) not in (None, "")}
+    item = row.get("id")
+    if item in (None, ""):
+        if not data:
+            study.fault("{n} row{s} without an id", place)
+            return
+        item = next(iter(data.values()))
+    study.describe(item, data)
+    answers = [
+        (name, answer) for name in controls
+        if (answer := _answer(_unpacked(row.get(name)))) is not None
+    ]  # fmt: skip
+    study.add(
+        item, rater, answers, place=place, seconds=_seconds(row.get("lead_time")),
+        status="submitted" if answers else "skipped",
+    )  # fmt: skip
+
+
+def _unpacked(cell: object) -> Any:
+    """Return what a cell of text holds as JSON, if it is JSON of a list or an object."""
+    if isinstance(cell, str) and cell[:1] in ("[", "{"):
+        try:
+            return json.loads(cell)
+        except ValueError:
+            return cell
+    return cell
+
+
+def _answer(cell: object) -> Value | None:
+    """Return the answer in a cell; None if there is none, or it is about regions."""
+    match cell:
+        case None | "" | []:
+            return None
+        case float() if np.isnan(cell):
+            return None
+        case {"choices": list(chosen)}:
+            return tuple(map(str, chosen))
+        case [{"rating": int() | float() as grade}] | [{"number": int() | float() as grade}]:
+            return grade
+        case [{"selected": str(side)}]:
+            return side
+        case [str(), *_]:
+            return " ".join(map(str, cell))
+        case list() | dict():
+            return None
+    return cell if isinstance(cell, int | float) else str(cell)
+
+
+def _seconds(cell: object) -> float | None:
+    try:
+        return None if cell in (None, "") else float(str(cell))
+    except ValueError:
+        return None
+
+
+FORMAT = Format(
+    name="label-studio-min",
+    title="Label Studio JSON_MIN or CSV",
+    recognised="columns `annotator`, `annotation_id` and `lead_time`",
+    detect=detect,
+    read=read,
+)

@@ -1,0 +1,63 @@
+"""peerannot's ``answers.json``: by task, the label that each worker gave."""
+
+from collections.abc import Mapping
+
+from assay.data.task import Task
+from assay.io.annotations import Study
+from assay.io.formats.format import Export, Format
+from assay.io.json_records import COLUMN_NAMES, FEWEST_NAMES
+from assay.io.names import squash
+from assay.io.sources import Source
+
+LABEL = "label"
+
+
+def detect(source: Source) -> str:
+    """Claim an object of objects that hold nothing but words and numbers."""
+    if source.kind != "json" or len(source.first) != 1:
+        return ""
+    held = list(source.first[0].values())
+    plain = all(
+        isinstance(said, Mapping) and all(isinstance(v, int | str) for v in said.values())
+        for said in held
+    )
+    keys = source.first[0]
+    if sum(squash(key) in COLUMN_NAMES for key in keys) >= FEWEST_NAMES:
+        return ""  # the entries are columns
+    if not plain or len(held) < 2 or not any(held):
+        return ""
+    # Workers answer several tasks; the fields of records would be the same in all of them.
+    return "a task's labels by worker in each entry" if _by_worker(held) else ""
+
+
+def _by_worker(held: list[Mapping[str, object]]) -> bool:
+    """Whether the inner names are workers: numbers, or names that are not those of columns."""
+    names = {str(name) for said in held for name in said}
+    if sum(squash(name) in COLUMN_NAMES for name in names) >= FEWEST_NAMES:
+        return False
+    if all(name.lstrip("-").isdigit() for name in names):
+        return True
+    classes = {str(value) for said in held for value in said.values()}
+    return len(classes) * 2 <= sum(map(len, held))
+
+
+def read(source: Source, task: Task | None) -> Export:
+    """Read each worker as a rater of each task."""
+    study = Study(source=source, unit="task", item="task")
+    for _, record in source.each():
+        for item, said in record.items():
+            if not isinstance(said, Mapping):
+                study.fault("{n} task{s} without labels by worker", item)
+                continue
+            for worker, answer in said.items():
+                study.add(item, worker, [(LABEL, str(answer))], place=item)
+    return study.export("peerannot", task)
+
+
+FORMAT = Format(
+    name="peerannot",
+    title="peerannot answers",
+    recognised="`{task: {worker: label}}`",
+    detect=detect,
+    read=read,
+)

@@ -1,0 +1,132 @@
+"""Prodigy's annotations as JSONL: one file, several, or a folder with a file for each annotator."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from assay._util.text import counted
+from assay.data.task import Task
+from assay.io.annotation_answers import SUBMITTED, Value
+from assay.io.annotations import Study
+from assay.io.formats.format import Export, Format
+from assay.io.sources import Source, members_of
+
+TASK, INPUT = "_task_hash", "_input_hash"
+ANNOTATORS = ("_annotator_id", "_session_id")
+UNNAMED = re.compile(r"(.*-)?\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
+"""A session that nobody named: the time at which it began."""
+REGIONS = ("spans", "relations", "audio_spans", "image_spans", "tokens")
+"""Keys of tasks in which parts are marked."""
+WITHDRAWN = {"ignore": "ignored", "reject": "rejected", "accept": "skipped"}
+KNOWN = ("accept", "reject", "ignore")
+LABEL = "label"
+ACCEPTED = "accepted"
+"""The label of tasks that only ask whether something is right."""
+NOBODY = "annotator"
+
+
+def detect(source: Source) -> str:
+    """Claim tasks with the hash that Prodigy gives them, and what became of them."""
+    found = ""
+    for one in members_of(source):
+        marked = [r for r in one.first if "answer" in r and {TASK, INPUT} & r.keys()]
+        if one.kind != "json" or not marked:
+            return ""
+        found = f"tasks with `{TASK if TASK in marked[0] else INPUT}` and `answer`"
+    return found
+
+
+@dataclass(kw_only=True)
+class _Given:
+    """What one annotator said of one item, perhaps in several tasks of a label each."""
+
+    place: object
+    answers: dict[str, Value] = field(default_factory=dict)
+    status: str = SUBMITTED
+
+
+def read(source: Source, task: Task | None) -> Export:
+    """Read choices, and accepted or rejected labels; what was ignored is an abstention."""
+    study = Study(source=source, unit="line", item=TASK)
+    given: dict[tuple[object, str, int], _Given] = {}
+    folder = source.kind == "folder"
+    nameless = 0
+    for one in members_of(source):
+        name = Path(one.name).name.split(".")[0]
+        for line, record in one.each():
+            place = f"{Path(one.name).name}:{line}" if folder else line
+            item = record.get(TASK) if _is_choice(record) else record.get(INPUT)
+            item = record.get(TASK, record.get(INPUT)) if item is None else item
+            if item is None or record.get("answer") not in KNOWN:
+                study.fault("{n} task{s} without a hash or without `answer`", place)
+                continue
+            rater = _annotator(record)
+            nameless += not rater
+            meta = record.get("meta")
+            study.describe(item, meta if isinstance(meta, Mapping) else {})
+            _gather(study, given, item, rater or (name if folder else NOBODY), record, place)
+    for (item, rater, _), said in given.items():
+        study.add(item, rater, said.answers.items(), place=said.place, status=said.status)
+    if nameless and not folder:
+        study.note(
+            f"{counted(nameless, 'task', 'name')} no annotator: one rater is taken for all of them",
+            code="nameless-annotators", tasks=nameless,
+        )  # fmt: skip
+    return study.export("prodigy", task)
+
+
+def _annotator(record: Mapping[str, Any]) -> str:
+    """Return the name of the annotator; empty for sessions that nobody named."""
+    names = [str(record[key]) for key in ANNOTATORS if record.get(key)]
+    return names[0] if names and not UNNAMED.fullmatch(names[0]) else ""
+
+
+def _is_choice(record: Mapping[str, Any]) -> bool:
+    """Whether options were offered; some data sets keep only the one that was chosen."""
+    return isinstance(record.get("options"), list) or isinstance(record.get("accept"), list)
+
+
+def _gather(
+    study: Study, given: dict[tuple[object, str, int], _Given], item: object, rater: str,
+    record: Mapping[str, Any], place: object,
+) -> None:  # fmt: skip
+    """Add a task to what an annotator said of the item; the same question again is a repeat."""
+    question, value = _answer(record)
+    if not question:
+        study.regions["spans"] = study.regions.get("spans", 0) + 1
+        return
+    repeat = 0
+    while (key := (item, rater, repeat)) in given and question in given[key].answers:
+        repeat += 1
+    said = given.setdefault(key, _Given(place=place))
+    if value is None:
+        said.status = SUBMITTED if said.answers else WITHDRAWN[record["answer"]]
+    else:
+        said.answers[question], said.status = value, SUBMITTED
+
+
+def _answer(record: Mapping[str, Any]) -> tuple[str, Value | None]:
+    """Return the question of a task with its answer; None if it was ignored.
+
+    No question where spans were marked: these are no classes.
+    """
+    answer = record["answer"]
+    if _is_choice(record):
+        chosen = tuple(map(str, record.get("accept") or ()))
+        return LABEL, chosen if answer == "accept" else None
+    named = record.get(LABEL)
+    question = named if isinstance(named, str) and named else ACCEPTED
+    if question == ACCEPTED and any(key in record for key in REGIONS):
+        return "", None
+    return question, {"accept": "yes", "reject": "no"}.get(answer)
+
+
+FORMAT = Format(
+    name="prodigy",
+    title="Prodigy JSONL",
+    recognised="tasks with `_task_hash` and `answer`",
+    detect=detect,
+    read=read,
+)

@@ -1,0 +1,89 @@
+"""Relevance judgements as TREC writes them: topic, assessor or 0, document, grade."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from assay.data.questions import Control
+from assay.data.task import Task
+from assay.io.annotations import Study
+from assay.io.formats.format import Export, Format
+from assay.io.sources import FilesSource, FolderSource, Source, TextSource
+
+FIELDS = re.compile(r"\S+[ \t]+\S+[ \t]+\S+[ \t]+[+-]?\d{1,2}(\.0+)?\s*")
+FEWEST_LINES = 2
+LABEL = "relevance"
+UNJUDGED = "-1"
+
+
+def detect(source: Source) -> str:
+    """Claim lines of four fields without a header, of which the last is a grade."""
+    if isinstance(source, FolderSource | FilesSource):
+        files = source.files
+        if not files or any(Path(name).suffix in (".csv", ".tsv", ".json") for name in files):
+            return ""
+        some = [source.member(name) for name in files[:5]]
+        return "files of four fields, the last a grade" if all(map(detect, some)) else ""
+    lines = source.beginning.split("\n")[:50] if isinstance(source, TextSource) else []
+    filled = [line for line in lines[: max(1, len(lines) - 1)] if line.strip()]
+    if len(filled) < FEWEST_LINES or not all(map(FIELDS.fullmatch, filled)):
+        return ""
+    return "lines of four fields, the last a grade"
+
+
+def read(source: Source, task: Task | None) -> Export:
+    """Read the second field as the assessor; where it is the same everywhere, the file's name."""
+    study = Study(
+        source=source, unit="line", controls={LABEL: Control(name=LABEL, kind="number")}
+    )  # fmt: skip
+    files = list(_files(source))
+    for one in files:
+        rows = list(_rows(one, study))
+        assessors = {who for _, _, who, _, _ in rows}
+        name = Path(one.name).name
+        for place, topic, who, document, grade in rows:
+            rater = who if len(assessors) > 1 else name
+            item = f"{topic}/{document}"
+            study.describe(item, {"cluster": topic})
+            where = place if len(files) == 1 else f"{name}:{place}"
+            answers = [] if grade == UNJUDGED else [(LABEL, int(float(grade)))]
+            study.add(item, rater, answers, place=where,
+                      status="submitted" if answers else "skipped")  # fmt: skip
+    if len(files) == 1 and len(set(study.rows["rater"])) == 1:
+        study.note(
+            "the second field is the same everywhere, so that one file is one assessor: give a "
+            "folder with a file for each assessor to compare them",
+            code="one-file-one-rater",
+        )
+    return study.export("qrels", task)
+
+
+def _files(source: Source) -> Iterator[Source]:
+    if isinstance(source, FolderSource | FilesSource):
+        for name in source.files:
+            yield source.member(name)
+    else:
+        yield source
+
+
+def _rows(source: Source, study: Study) -> Iterator[tuple[int, str, str, str, str]]:
+    """Return line, topic, assessor, document and grade."""
+    assert isinstance(source, TextSource)
+    for n, line in enumerate(source.text.splitlines(), start=1):
+        fields = line.split()
+        if not fields:
+            continue
+        if len(fields) != 4 or FIELDS.fullmatch(line) is None:
+            study.fault("{n} line{s} that are not topic, assessor, document and grade", n)
+            continue
+        topic, who, document, grade = fields
+        yield n, topic, who, document, grade
+
+
+FORMAT = Format(
+    name="qrels",
+    title="TREC qrels",
+    recognised="lines of topic, assessor or 0, document, grade",
+    detect=detect,
+    read=read,
+)

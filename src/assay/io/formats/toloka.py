@@ -1,0 +1,90 @@
+"""Assignments of Toloka, as its interface and its client write them: TSV, one task in each row."""
+
+from dataclasses import replace
+
+import pandas as pd
+
+from assay._util.errors import Note
+from assay._util.text import listed
+from assay.data.task import Label, Task
+from assay.data.task_files import load_task
+from assay.io.formats.format import Export, Format
+from assay.io.likely_columns import has_few
+from assay.io.sources import Source
+from assay.io.tables import Table
+
+WORKER, TASK, STATUS = "ASSIGNMENT:worker_id", "ASSIGNMENT:task_id", "ASSIGNMENT:status"
+INPUT, OUTPUT, GOLDEN = "INPUT:", "OUTPUT:", "GOLDEN:"
+UNFINISHED = {"ACTIVE": "draft"}
+"""Words of the status, as other formats have them."""
+
+
+def detect(source: Source) -> str:
+    """Look for the worker's column beside those of results."""
+    if source.kind != "table" or WORKER not in source.columns:
+        return ""
+    results = any(column.startswith(OUTPUT) for column in source.columns)
+    return f"the columns {WORKER} and {OUTPUT}..." if results else ""
+
+
+def read(source: Source, task: Task | None) -> Export:
+    """Read a label for each result that has a few values."""
+    table = source.plain_table()
+    columns = [str(c) for c in table.frame.columns]
+    results = {c.removeprefix(OUTPUT): c for c in columns if c.startswith(OUTPUT)}
+    chosen = {name: c for name, c in results.items() if has_few(table.frame[c])} or results
+    own = _own_task(list(chosen))
+    labels = {name: c for name, c in chosen.items() if task is None or name in task.label_names}
+    if len(chosen) == 1:
+        names = (task or own).label_names
+        labels = dict(zip(names, chosen.values(), strict=False))
+    gold = {name: g for name, c in labels.items() if _filled(table, g := _golden(c))}
+    inputs = tuple(c for c in columns if c.startswith(INPUT))
+    roles = {"item": (TASK,) if TASK in columns else inputs, "rater": (WORKER,)}
+    return Export(
+        table=_with_status(table),
+        roles={role: found for role, found in roles.items() if found},
+        options={"labels": labels, **({"truth": gold} if gold else {})},
+        task=own,
+        notes=_left_out([c for c in results.values() if c not in chosen.values()]),
+    )
+
+
+def _own_task(names: list[str]) -> Task:
+    """Return the task of the results: ``single``, or a label for each."""
+    single = load_task("single")
+    if len(names) == 1:
+        return single
+    labels = tuple(Label(name=name, classes=()) for name in names)
+    return replace(single, name="toloka", labels=labels)
+
+
+def _golden(column: str) -> str:
+    return GOLDEN + column.removeprefix(OUTPUT)
+
+
+def _filled(table: Table, column: str) -> bool:
+    return column in table.frame and bool((table.frame[column].str.strip() != "").any())
+
+
+def _with_status(table: Table) -> Table:
+    if STATUS not in table.frame:
+        return table
+    words: pd.Series[str] = table.frame[STATUS].str.strip()
+    return replace(table, frame=table.frame.assign(**{STATUS: words.replace(UNFINISHED)}))
+
+
+def _left_out(columns: list[str]) -> tuple[Note, ...]:
+    if not columns:
+        return ()
+    text = f"{listed(columns)} hold too many values to be classes, and are left out"
+    return (Note(text, code="results-left-out", level="note"),)
+
+
+FORMAT = Format(
+    name="toloka",
+    title="Toloka assignments",
+    recognised="the columns `ASSIGNMENT:worker_id` and `OUTPUT:...`",
+    detect=detect,
+    read=read,
+)

@@ -1,0 +1,79 @@
+"""Text whose columns are separated by spaces, and text without a header."""
+
+import re
+
+import pandas as pd
+
+from assay._util.errors import Note
+from assay.io.delimited import SEPARATORS
+from assay.io.names import ANSWER_COLUMNS, RECOGNISED, squash
+
+FIRST_ROWS = 100
+FEWEST_FIELDS = 3
+SEEN_ROWS = 5000
+COLUMN_NAMES = {squash(n) for names in RECOGNISED.values() for n in names} | set(ANSWER_COLUMNS)
+BLANKS = re.compile(r"[ \t]+")
+
+
+def with_tabs(text: str) -> str | None:
+    r"""Return a text with tabs between its words, if each line has as many words and no other sign.
+
+    Examples
+    --------
+    >>> with_tabs("item rater label\n1 a  x\n")
+    'item\trater\tlabel\n1\ta\tx'
+    >>> with_tabs("item,rater\n1,a\n"), with_tabs("a short note\non what was done\n")
+    (None, None)
+    """
+    lines = text.splitlines()
+    first = [line for line in lines if line.strip()][:FIRST_ROWS]
+    fields = {len(line.split()) for line in first}
+    if len(fields) != 1 or min(fields) < FEWEST_FIELDS:
+        return None
+    if any(sign in first[0] for sign in SEPARATORS):
+        return None
+    return "\n".join(BLANKS.sub("\t", line.strip()) for line in lines)
+
+
+def lacks_header(frame: pd.DataFrame) -> bool:
+    """Whether the names of columns are the cells of a first row.
+
+    They are if no name is known and half of them stand in the column below, one of them a word.
+
+    Examples
+    --------
+    >>> cells = [["t1", "bob", "no"], ["t2", "ann", "yes"], ["t2", "bob", "no"]]
+    >>> lacks_header(pd.DataFrame(cells, columns=["t1", "ann", "yes"]))
+    True
+    >>> lacks_header(pd.DataFrame(cells, columns=["item", "ann", "yes"]))
+    False
+    """
+    names = [str(c) for c in frame.columns]
+    if any(squash(name) in COLUMN_NAMES for name in names):
+        return False
+    below = [
+        name
+        for n, name in enumerate(names)
+        if name and bool((frame.iloc[:SEEN_ROWS, n] == name).any())
+    ]
+    return 2 * len(below) >= len(names) and any(not _is_number(name) for name in below)
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[-+]?\d+([.,]\d+)?", text) is not None
+
+
+def numbered(columns: int) -> list[str]:
+    """Return names for columns that have none."""
+    return [f"column {n}" for n in range(1, columns + 1)]
+
+
+def note_spaces() -> Note:
+    """Say that columns are separated by spaces."""
+    return Note("spaces separate the columns", code="spaces", level="note")
+
+
+def note_numbers() -> Note:
+    """Say that the first line was read as a row."""
+    text = "the first line is no header but a row: the columns are called by their numbers"
+    return Note(text, code="no-header", level="note")

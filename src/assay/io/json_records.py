@@ -1,0 +1,221 @@
+"""JSON, one value or one a line, as records: a row each, whatever way the table was written."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from assay._util.errors import RatingsError
+from assay.io.names import ANSWER_COLUMNS, RECOGNISED, squash
+
+BEGINS = re.compile(r"\s*(\{\s*[\"}]|\[\s*[\[{\"\d\]-])")
+"""How objects, and lists of values, begin; a header in brackets does not begin so."""
+COLUMN_NAMES = {squash(n) for n in (*RECOGNISED["item"], *RECOGNISED["rater"], *ANSWER_COLUMNS)}
+FEWEST_NAMES = 2
+"""Keys that are called as columns are, from which an object holds columns."""
+RATING_LISTS = (
+    "ratings", "annotations", "labels", "votes", "judgments", "judgements", "responses", "answers",
+    "reviews", "results", "scores", "evaluations", "completions",
+)  # fmt: skip
+"""What lists of the ratings of an item are called, if it has several lists."""
+LISTS = set(map(squash, RATING_LISTS))
+IDENTIFYING = frozenset({"id", "uid", "uuid", "name", "email", "username", "value", "key"})
+"""Last parts of a path that say nothing by themselves."""
+SURROGATES = re.compile(
+    r"\\\\|\\u[dD][89abAB]..\\u[dD][c-fC-F]..|(?P<lone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+"""Escapes of characters in two halves; a backslash before them stands for itself."""
+Record = dict[str, Any]
+
+
+def looks_like_json(text: str) -> bool:
+    r"""Whether a text begins as JSON.
+
+    Examples
+    --------
+    >>> [looks_like_json(text) for text in ('[{"a": 1}]', '{"a": 1}\n{"a": 2}', "[id],label")]
+    [True, True, False]
+    """
+    return BEGINS.match(text) is not None
+
+
+def without_lone_surrogates(text: str) -> str:
+    r"""Write question marks for escapes of half a character, which no text can hold.
+
+    Examples
+    --------
+    >>> without_lone_surrogates(r'"\ud83d\ude00 \ud83d \\ud83d"')
+    '"\\ud83d\\ude00 ? \\\\ud83d"'
+    """
+    if "\\ud" not in text and "\\uD" not in text:
+        return text
+    return SURROGATES.sub(lambda found: "?" if found["lone"] else found[0], text)
+
+
+def parse_json(text: str, source: str) -> tuple[Any, list[int] | None]:
+    """Return the value of a text; or the list of the values of its lines, and their numbers.
+
+    Raises
+    ------
+    RatingsError
+        If it is neither; the message names the line.
+    """
+    if not _first_line_is_whole(text):
+        try:
+            return json.loads(text), None
+        except (ValueError, RecursionError) as error:
+            raise _damaged(f"the file begins as JSON and is damaged: {error}", source) from None
+    values, lines = [], []
+    for n, line in enumerate(text.split("\n"), start=1):
+        if not line or line.isspace():
+            continue
+        try:
+            values.append(json.loads(line))
+        except (ValueError, RecursionError) as error:
+            why = getattr(error, "msg", error)
+            raise _damaged(f"line {n} is no JSON: {why}", source) from None
+        lines.append(n)
+    return values, lines
+
+
+def _damaged(what: str, source: str) -> RatingsError:
+    return RatingsError.of("json-file", what, source, mend="export or download it again")
+
+
+def _first_line_is_whole(text: str) -> bool:
+    """Whether the first of several lines is a JSON object by itself."""
+    first, _, rest = text.lstrip().partition("\n")
+    if not rest or rest.isspace():
+        return False
+    try:
+        return isinstance(json.loads(first), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def first_records(value: Any, number: int) -> Sequence[Mapping[str, Any]]:
+    """Return the first objects of a list; a single object is one record."""
+    values = value if isinstance(value, list) else [value]
+    return list(islice((one for one in values if isinstance(one, dict)), number))
+
+
+def records_of(value: Any) -> list[Record]:
+    """Return the records of a value: a list of objects, rows under a header, or columns.
+
+    Examples
+    --------
+    >>> records_of({"item": ["a", "b"], "label": [1, 0]})
+    [{'item': 'a', 'label': 1}, {'item': 'b', 'label': 0}]
+    >>> records_of({"data": [{"item": "a"}], "version": 1})
+    [{'item': 'a'}]
+    """
+    if isinstance(value, list):
+        if value and all(isinstance(row, list) for row in value):
+            return [dict(zip(map(str, value[0]), row, strict=False)) for row in value[1:]]
+        return [one for one in value if isinstance(one, dict)]
+    return _of_object(value) if isinstance(value, dict) else []
+
+
+def _of_object(value: Record) -> list[Record]:
+    """Return the records of an object."""
+    held = list(value.values())
+    if isinstance(value.get("columns"), list) and isinstance(value.get("data"), list):
+        return records_of([value["columns"], *value["data"]])
+    if held and all(isinstance(cells, list) for cells in held) and _named(value):
+        return [dict(zip(value, row, strict=False)) for row in zip(*held, strict=False)]
+    if held and all(isinstance(cells, dict) for cells in held):
+        if _named(value):
+            return [{key: cells.get(n) for key, cells in value.items()} for n in held[0]]
+        if _named(held[0]):
+            return [{"index": key, **cells} for key, cells in value.items()]
+    lists = [key for key, cells in value.items() if _has_objects(cells)]
+    known = [key for key in lists if squash(key) in LISTS]
+    if len(lists) == 1 and not _named({k: v for k, v in value.items() if k != lists[0]}):
+        return records_of(value[lists[0]])
+    return records_of(value[known[0]]) if len(known) == 1 and not _named(value) else [value]
+
+
+def _named(keys: Mapping[str, Any]) -> bool:
+    """Whether keys are called as columns of ratings are."""
+    return sum(squash(str(key)) in COLUMN_NAMES for key in keys) >= FEWEST_NAMES
+
+
+def _has_objects(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
+
+
+def flattened(records: Sequence[Record]) -> tuple[list[Record], list[int]]:
+    """Return flat rows, and the record of each: nested objects become columns, and lists rows.
+
+    A column is called by the last part of its path, if no other is.
+
+    Examples
+    --------
+    >>> rows, of = flattened([{"id": 7, "ratings": [{"rater": "a", "says": {"label": "x"}}] * 2}])
+    >>> rows[0], of
+    ({'id': 7, 'rater': 'a', 'label': 'x'}, [0, 0])
+    """
+    if not any(_is_nested(cell) for record in records for cell in record.values()):
+        return list(records), list(range(len(records)))
+    rows: list[Record] = []
+    of: list[int] = []
+    for n, record in enumerate(records):
+        made = _rows(record, "")
+        rows += made
+        of += [n] * len(made)
+    names = _short({path: None for row in rows for path in row})
+    return [{names[path]: cell for path, cell in row.items()} for row in rows], of
+
+
+def _is_nested(cell: Any) -> bool:
+    return isinstance(cell, dict) or _has_objects(cell)
+
+
+def _rows(record: Record, path: str) -> list[Record]:
+    """Return the rows of a record; ``path`` stands before the names of its keys."""
+    flat: Record = {}
+    lists: dict[str, list[Record]] = {}
+    _split(record, path, flat, lists)
+    if not lists:
+        return [flat]
+    name = _of_ratings(lists)
+    for other in lists:
+        if other != name:
+            flat[other] = lists[other]
+    if not name:
+        return [flat]
+    return [{**flat, **row} for one in lists[name] for row in _rows(one, f"{name}.")]
+
+
+def _split(record: Record, path: str, flat: Record, lists: dict[str, list[Record]]) -> None:
+    """Sort the cells of a record: those of nested objects too, and lists of objects."""
+    for key, cell in record.items():
+        if isinstance(cell, dict) and cell:
+            _split(cell, f"{path}{key}.", flat, lists)
+        elif _has_objects(cell):
+            lists[f"{path}{key}"] = cell
+        else:
+            flat[f"{path}{key}"] = cell
+
+
+def _of_ratings(lists: Mapping[str, Any]) -> str:
+    """Return the list whose elements are rows: the only one, or the one called so."""
+    if len(lists) == 1:
+        return next(iter(lists))
+    ends = {path.rpartition(".")[2]: path for path in reversed(list(lists))}
+    return next((ends[name] for name in RATING_LISTS if name in ends), "")
+
+
+def _short(paths: Mapping[str, None]) -> dict[str, str]:
+    """Return the name of the column of each path: its last part, if no shorter path has it.
+
+    What a part only identifies or describes is called by that part: ``rater.id`` is ``rater``.
+    """
+    taken: dict[str, str] = {}
+    for path in sorted(paths, key=lambda path: path.count(".")):
+        *before, end = path.split(".")
+        named = bool(before) and squash(end) in IDENTIFYING and squash(before[-1]) not in LISTS
+        taken.setdefault(before[-1] if named else end, path)
+    short = {path: name for name, path in taken.items()}
+    return {path: short.get(path, path) for path in paths}

@@ -1,0 +1,66 @@
+"""The task of one label whose name and classes are those of the table."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from assay.data.task import Label, Task
+from assay.data.task_files import load_task
+from assay.io.answers import LabelsArg, find_answers, free_columns
+from assay.io.likely_columns import has_few
+from assay.io.reading_log import Ledger
+from assay.io.tables import Table
+
+DESCRIPTION = "One label, whose name and classes are those of the data."
+
+
+def one_label_task(
+    table: Table, labels: LabelsArg = None, value: str | None = None, taken: Sequence[str] = ()
+) -> Task:
+    """Return the task ``single``, whose label has the name of the column of its answers.
+
+    That column is the one that the caller names, else the one whose name is recognised, else the
+    only one without another role that holds a few values. If there is none, or several, the label
+    is called ``label``. Several labels that the caller names are a task of their own.
+
+    Parameters
+    ----------
+    table : Table
+    labels, value : optional
+        As for :func:`assay.read_ratings`.
+    taken : sequence of str
+        Columns that the caller names for other roles.
+    """
+    single = load_task("single")
+    names = _named(labels, value) or _likely(table, single, taken)
+    if len(names) > 1 and isinstance(labels, Mapping):
+        return Task(name="mine", labels=tuple(Label(name=name, classes=()) for name in names))
+    if len(names) != 1 or names[0] == single.label_names[0]:
+        return single
+    label = replace(single.labels[0], name=names[0], description="")
+    return replace(single, labels=(label,), description=DESCRIPTION)
+
+
+def _named(labels: LabelsArg, value: str | None) -> list[str]:
+    """Return the labels that the caller names, or the column that stands for one."""
+    given = value if labels is None else labels
+    names = [given] if isinstance(given, str) else list(given or ())
+    return [name for name in names if isinstance(name, str) and name]
+
+
+def _likely(table: Table, single: Task, taken: Sequence[str]) -> list[str]:
+    found = find_answers(
+        table, single, labels=None, label=None, value=None, ledger=Ledger(table), scored=taken
+    ).by_label
+    return answer_columns_of(table, [*found.values()], taken)
+
+
+def answer_columns_of(table: Table, named: Sequence[str], taken: Sequence[str]) -> list[str]:
+    """Return the columns of answers: one that is named as such, unless it is text and others not.
+
+    An answer may be what is rated: then it has many values, and other columns have few.
+    """
+    usual = [c for c in named if c not in taken]
+    free = free_columns(table.frame, taken)
+    if usual and (not free or has_few(table.frame[usual[0]])):
+        return usual[:1]
+    return free

@@ -1,0 +1,83 @@
+"""Files in gzip and ZIP archives."""
+
+import gzip
+import io
+import struct
+import zipfile
+import zlib
+
+from assay._util.errors import RatingsError
+from assay.io.spreadsheets import ZIP, is_spreadsheet
+
+GZIP = b"\x1f\x8b"
+ZSTANDARD = 93
+"""A method of packing that logs have, too."""
+LOCAL_HEADER = 30
+"""Bytes of a file's header in a ZIP archive, without its name."""
+
+
+def unpacked(data: bytes, source: str) -> bytes:
+    """Return the bytes of the only file in an archive; other bytes as they are.
+
+    Raises
+    ------
+    RatingsError
+        If the archive is damaged.
+    """
+    try:
+        if data.startswith(GZIP):
+            return gzip.decompress(data)
+        if data.startswith(ZIP) and not is_spreadsheet(data):
+            names = packed_names(data)
+            return packed_file(data, names[0]) if len(names) == 1 else data
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        raise RatingsError.of(
+            "damaged-file", f"the compressed file is damaged: {error}", source
+        ) from None
+    return data
+
+
+def is_archive(data: bytes) -> bool:
+    """Whether bytes are a ZIP archive of files."""
+    return data.startswith(ZIP) and not is_spreadsheet(data)
+
+
+def packed_names(data: bytes) -> list[str]:
+    """Return the names of the files in a ZIP archive."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        names = [one.filename for one in archive.infolist() if not one.is_dir()]
+    return sorted(name for name in names if "__MACOSX" not in name)
+
+
+def packed_file(data: bytes, name: str) -> bytes:
+    """Return the bytes of a file in a ZIP archive.
+
+    Raises
+    ------
+    zipfile.BadZipFile
+        If it is damaged, or packed in a way that is not known.
+    """
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        found = archive.getinfo(name)
+        if found.compress_type != ZSTANDARD:
+            try:
+                return archive.read(name)
+            except (NotImplementedError, RuntimeError) as error:
+                raise zipfile.BadZipFile(f"{name} cannot be unpacked: {error}") from None
+    return _zstandard(data, found)
+
+
+def _zstandard(data: bytes, found: zipfile.ZipInfo) -> bytes:
+    """Unpack a file that this version of Python's zipfile cannot."""
+    import pyarrow as pa
+
+    start = found.header_offset
+    name, extra = struct.unpack("<HH", data[start + 26 : start + LOCAL_HEADER])
+    start += LOCAL_HEADER + name + extra
+    packed = data[start : start + found.compress_size]
+    try:
+        return pa.decompress(  # type: ignore[no-any-return]
+            packed, decompressed_size=found.file_size, codec="zstd", asbytes=True
+        )
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise zipfile.BadZipFile(f"{found.filename} cannot be unpacked: {error}") from None

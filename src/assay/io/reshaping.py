@@ -1,0 +1,246 @@
+"""Tables of another shape, read as the caller says: a column a rater, an item, or a class."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.errors import ArgumentError, Note, RatingsError, as_code, suggest
+from assay._util.text import counted, listed
+from assay.data.class_words import canonical
+from assay.data.task import Task
+from assay.io.arguments import Arguments
+from assay.io.cells import EMPTY
+from assay.io.columns import COUNT, ColumnArg, ColumnFinder, count_column
+from assay.io.formats import Export
+from assay.io.names import RECOGNISED
+from assay.io.tables import Table
+from assay.io.unnamed_raters import number_votes, times_counted, without_names
+from assay.io.wide_tables import (
+    COUNTED,
+    EVERY,
+    answer_columns,
+    item_of,
+    person_of,
+    vote_columns,
+    words_of,
+)
+
+SHOWN = 5
+
+
+def reshape(export: Export, task: Task, given: Arguments) -> Export:
+    """Give each rating a row, as ``wide=``, ``wide_items=`` or ``counts=`` say.
+
+    Raters without names get a number.
+
+    Raises
+    ------
+    ArgumentError
+        If several of these are given, or the task has several labels.
+    RatingsError
+        If a column is not there, or cells hold no counts.
+    """
+    table = export.table
+    asked = given.shapes
+    if not asked:
+        return without_names(export, task, given) or export
+    if len(asked) > 1:
+        raise ArgumentError(
+            f"`{asked[0]}=` and `{asked[1]}=` say two things of one table; give one of them",
+            code="two-shapes",
+        )
+    if len(task.labels) > 1:
+        raise ArgumentError(
+            f"`{asked[0]}=` needs a task of one label, and task {task.name} has "
+            f"{len(task.labels)}; name another task, or none",
+            code="shape-of-one-label",
+            numbers={"labels": len(task.labels)},
+        )
+    columns = _chosen(table, asked[0], task, given)
+    ways = {"wide": _of_raters, "wide_items": _of_items, "counts": _of_classes}
+    found = ways[asked[0]](table, columns, task, given)
+    return replace(
+        found, roles={**export.roles, **found.roles}, notes=(*export.notes, *found.notes)
+    )
+
+
+def _chosen(table: Table, argument: str, task: Task, given: Arguments) -> list[str]:
+    """Return the columns that an argument names; names with a star stand for all that match."""
+    asked: ColumnArg = getattr(given, argument)
+    finder = ColumnFinder([str(c) for c in table.frame.columns])
+    found: list[str] = []
+    for name in [asked] if isinstance(asked, str) else list(asked or ()):
+        column = finder.get(name)
+        if column is not None:
+            found.append(column)
+            continue
+        if name == EVERY:
+            matching = (
+                vote_columns(table.frame)
+                if argument == "counts"
+                else answer_columns(table.frame, task.labels[0], [])
+            )
+        else:
+            matching = [c for c in finder.columns if fnmatchcase(c, name)]
+        if not matching:
+            raise RatingsError.of(
+                "unknown-column",
+                f"`{argument}=` names {name!r}, which is no column",
+                table.source,
+                mend=suggest(name, finder.columns),
+            )
+        found += matching
+    return list(dict.fromkeys(found))
+
+
+def _of_raters(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
+    """Read a column for each rater: a row is an item, or a pattern of answers with its number."""
+    table, item = _with_items(table, columns, given)
+    return _melted(table, columns, "rater", task, given, roles=item)
+
+
+def _of_items(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
+    """Read a column for each item: a row is a rater."""
+    roles: dict[str, tuple[str, ...]] = {}
+    if not given.rater:
+        person = person_of(_others(table, columns))
+        if not person:
+            table, person = _with_numbers(table, "rater")
+        roles = {"rater": (person,)}
+    return _melted(table, columns, "item", task, given, roles=roles)
+
+
+def _of_classes(table: Table, columns: Sequence[str], task: Task, given: Arguments) -> Export:
+    """Read a column for each class, which holds its number of votes: the raters have no names."""
+    votes = np.column_stack([_votes(table, c, columns) for c in columns])
+    table, roles = _with_items(table, columns, given)
+    classes = np.array(_class_names(columns), object)
+    rows = np.repeat(np.arange(len(votes)), votes.sum(axis=1))
+    answers = np.repeat(np.tile(classes, len(votes)), votes.ravel())
+    frame = table.frame[_others(table, columns)].iloc[rows].reset_index(drop=True)
+    answer = _free(task.label_names[0], frame)
+    frame[answer] = pd.Series(answers, dtype="str")
+    note = Note(
+        f"{counted(len(frame), 'vote')} for {listed(classes.tolist())} were counted",
+        code="counts-read",
+        level="note",
+        numbers={"votes": len(frame)},
+    )
+    long = replace(table, frame=frame, lines=table.lines[rows])
+    options = {"labels": {task.label_names[0]: answer}}
+    export = Export(table=long, roles=roles, options=options, title="counts", notes=(note,))
+    named = given.rater or ColumnFinder(list(frame.columns)).all_of(RECOGNISED["rater"])
+    one_each = votes.sum(axis=1).max(initial=0) <= 1
+    return export if named and one_each else number_votes(export, given, task)
+
+
+def _votes(table: Table, column: str, columns: Sequence[str]) -> NDArray[np.int64]:
+    """Return the numbers of a column; an empty cell is 0."""
+    cells = table.frame[column].str.strip().replace("", "0")
+    odd = ~cells.str.fullmatch(COUNT).to_numpy(bool)
+    if odd.any():
+        rest = [c for c in columns if c != column]
+        raise RatingsError.of(
+            "no-counts",
+            f"{counted(int(odd.sum()), 'cell')} of {column} hold no number of votes, such as "
+            f"{cells[odd].iloc[0]!r}",
+            table.source,
+            mend=f"leave the column out: {as_code({'counts': rest})}",
+            go_on={"counts": rest},
+        )
+    return np.asarray(cells.astype(float), np.int64)
+
+
+def _class_names(columns: Sequence[str]) -> list[str]:
+    """Return what columns of votes are called, without the word votes if all have it."""
+    bare = [" ".join(w for w in words_of(c) if w not in COUNTED) for c in columns]
+    all_say_so = all(COUNTED & set(words_of(c)) for c in columns)
+    return bare if all_say_so and all(bare) and len(set(bare)) == len(bare) else list(columns)
+
+
+def _others(table: Table, columns: Sequence[str]) -> list[str]:
+    return [str(c) for c in table.frame.columns if c not in columns]
+
+
+def _with_items(
+    table: Table, columns: Sequence[str], given: Arguments
+) -> tuple[Table, dict[str, tuple[str, ...]]]:
+    """Return the column of the item: one called so, one that tells rows apart, or a number.
+
+    Grouped answers have no item: a row is a pattern, and has the number of its items.
+    """
+    if given.item:
+        return table, {}
+    rest = _others(table, columns)
+    item = item_of(table.frame, rest)
+    number = count_column(table.frame[rest])
+    if number and not item:
+        table = times_counted(table, number)
+    elif not item:
+        item = next((c for c in rest if table.frame[c].nunique() == len(table.frame)), "")
+    if not item:
+        table, item = _with_numbers(table, "item")
+    return table, {"item": (item,)}
+
+
+def _with_numbers(table: Table, role: str) -> tuple[Table, str]:
+    """Give each row a name, which is its number."""
+    name = _free(role, table.frame)
+    numbers = pd.Series(np.arange(1, len(table.frame) + 1).astype(str), dtype="str")
+    note = Note(
+        f"no column names the {role}s: each row is one, called by its number",
+        code="rows-numbered",
+        level="note",
+    )
+    frame = table.frame.assign(**{name: numbers})
+    return replace(table, frame=frame, notes=(*table.notes, note)), name
+
+
+def _free(name: str, frame: pd.DataFrame) -> str:
+    """Return a name that no column has."""
+    while name in frame.columns:
+        name = f"{name}_"
+    return name
+
+
+def _melted(
+    table: Table,
+    columns: Sequence[str],
+    role: str,
+    task: Task,
+    given: Arguments,
+    *,
+    roles: dict[str, tuple[str, ...]],
+) -> Export:
+    """Give each filled cell of some columns a row; the name of its column plays a role."""
+    answer = task.label_names[0]
+    cells = table.frame[list(columns)].to_numpy(object)
+    words = {str(w): canonical(str(w)) in EMPTY for w in pd.unique(cells.ravel())}
+    filled = ~np.vectorize(words.get, otypes=[bool])(cells)
+    row, column = np.nonzero(filled)
+    rest = table.frame[_others(table, columns)]
+    frame = rest.take(row).reset_index(drop=True)
+    named, said = _free(role, frame), _free(answer, frame)
+    frame[named] = pd.Series(np.array(columns, object)[column], dtype="str")
+    frame[said] = pd.Series(cells[row, column], dtype="str")
+    empty = int(filled.size - filled.sum())
+    note = Note(
+        f"{counted(len(columns), 'column')} were read as {role}s: {listed(list(columns), SHOWN)}"
+        + (f"; {counted(empty, 'cell')} without an answer are no rating" if empty else ""),
+        code="columns-read",
+        level="note",
+        numbers={"columns": len(columns), "empty": empty},
+    )
+    options: dict[str, Any] = {"labels": {answer: said}}
+    return Export(
+        table=replace(table, frame=frame, lines=table.lines[row]),
+        roles={**roles, role: (named,)},
+        options=options,
+        title=f"a column for each {role}",
+        notes=(note,),
+    )

@@ -1,0 +1,515 @@
+"""An input that is opened and not yet understood: a file, a folder, standard input or a table."""
+
+import hashlib
+import sys
+import zipfile
+import zlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal, final
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.errors import Problem, RatingsError, suggest
+from assay._util.text import counted, listed
+from assay.io.arrow_files import arrow_kind, read_arrow, with_class_names
+from assay.io.delimited import Delimited, parse_delimited, read_header
+from assay.io.encodings import decode_text
+from assay.io.headless import lacks_header, note_numbers, note_spaces, numbered, with_tabs
+from assay.io.json_records import (
+    flattened,
+    looks_like_json,
+    parse_json,
+    records_of,
+    without_lone_surrogates,
+)
+from assay.io.json_stream import stream_records
+from assay.io.packed_files import is_archive, packed_file, packed_names, unpacked
+from assay.io.saved_datasets import saved_dataset
+from assay.io.spreadsheets import is_spreadsheet, read_sheet
+from assay.io.tables import Part, Table, check_names, table_of
+
+SUFFIXES = (
+    ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".xlsx", ".json", ".jsonl",
+)  # fmt: skip
+STANDARD_INPUT = "-"
+FIRST_RECORDS = 50
+"""Records that a format may look at to recognise itself."""
+FIRST_CHARACTERS = 1 << 16
+
+Kind = Literal["table", "json", "folder"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source(ABC):
+    """What a format looks at, and then reads.
+
+    Attributes
+    ----------
+    name : str
+        Path of the file, for messages.
+    sha256 : str
+        Hash of the bytes; empty for a folder and for a table in memory.
+    part : bool
+        Whether it is one file of a data set in several.
+    kind : {"table", "json", "folder"}
+        A table of rows and columns (delimited text, Parquet, a DataFrame), JSON (one value, or
+        one a line), or a folder.
+    """
+
+    name: str
+    sha256: str = ""
+    part: bool = False
+
+    @property
+    @abstractmethod
+    def kind(self) -> Kind:
+        """What was opened."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of a table, or the keys of the first records of JSON."""
+        return tuple(dict.fromkeys(key for record in self.first for key in record))
+
+    @property
+    def first(self) -> Sequence[Mapping[str, Any]]:
+        """The first records, or the first rows of a table: cheap to look at."""
+        return ()
+
+    @property
+    def beginning(self) -> str:
+        """The first characters of a text; empty for what is none."""
+        return ""
+
+    def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Return the records, or the rows of a table, one after the other with their place."""
+        yield from enumerate(self.first, start=1)
+
+    @abstractmethod
+    def plain_table(self, name: str = "") -> Table:
+        """Return the table that this is where no format claims it; a folder's file ``name``."""
+
+    def tabled(
+        self,
+        frame: pd.DataFrame,
+        *,
+        lines: NDArray[Any] | None = None,
+        unit: str = "row",
+        notes: Sequence[str] = (),
+    ) -> Table:
+        """Make a table of rows that a format took from this source.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            Cells of any type; lists and dicts become JSON.
+        lines : ndarray (row,), optional
+            The place of each row in the source, counted in ``unit``; else rows count from 1.
+        unit : str
+        notes : sequence of str
+        """
+        lines = np.arange(1, len(frame) + 1) if lines is None else lines
+        made = table_of(
+            frame, source=self.name, sha256=self.sha256, lines=lines, unit=unit, notes=notes
+        )
+        return replace(made, part=self.part)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class TextSource(Source):
+    """Delimited text: parsed when its rows are asked for."""
+
+    text: str = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """A table."""
+        return "table"
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The fields of the first line."""
+        return tuple(read_header(self.text, self.name))
+
+    @cached_property
+    def first(self) -> Sequence[Mapping[str, Any]]:
+        """The first rows."""
+        rows = self._parsed.frame.head(FIRST_RECORDS)
+        return [dict(zip(rows.columns, cells, strict=True)) for cells in rows.to_numpy()]
+
+    @property
+    def beginning(self) -> str:
+        """The first characters."""
+        return self.text[:FIRST_CHARACTERS]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """All rows, as text."""
+        return self._table.frame
+
+    def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Return the rows with their lines."""
+        return rows_of(self.frame, self._table.lines)
+
+    def plain_table(self, name: str = "") -> Table:
+        """Return the rows as they stand in the file, also without a header or any separator."""
+        text, parsed, notes = self.text, self._parsed, list(self.notes)
+        spaced = with_tabs(text) if len(parsed.frame.columns) == 1 else None
+        if spaced is not None:
+            text, parsed = spaced, parse_delimited(spaced, source=self.name)
+            notes.append(note_spaces())
+        if lacks_header(parsed.frame):
+            head = parsed.separator.join(numbered(len(parsed.frame.columns)))
+            parsed = parse_delimited(f"{head}\n{text}", source=self.name)
+            parsed = replace(parsed, lines=parsed.lines - 1)
+            notes.append(note_numbers())
+        return self._as_table(parsed, notes)
+
+    @cached_property
+    def _parsed(self) -> Delimited:
+        return parse_delimited(self.text, source=self.name)
+
+    @cached_property
+    def _table(self) -> Table:
+        return self._as_table(self._parsed, self.notes)
+
+    def _as_table(self, parsed: Delimited, notes: Sequence[str]) -> Table:
+        check_names(list(parsed.frame.columns), self.name)
+        skipped = [
+            f"{counted(number, what, 'were')} skipped"
+            for number, what in (
+                (parsed.blank_lines, "blank line"),
+                (parsed.blank_columns, "nameless, empty column"),
+            )
+            if number
+        ]
+        return Table(
+            frame=parsed.frame, lines=parsed.lines, unit="line", source=self.name, part=self.part,
+            sha256=self.sha256, notes=(*notes, *skipped, *parsed.notes),
+        )  # fmt: skip
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FrameSource(Source):
+    """A table whose cells have types: Parquet, Feather, a sheet of Excel, a DataFrame.
+
+    ``frame`` has the cells as they are, lists and dicts too.
+    """
+
+    frame: pd.DataFrame = field(repr=False)
+    lines: NDArray[Any] | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """A table."""
+        return "table"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(map(str, self.frame.columns))
+
+    @cached_property
+    def first(self) -> Sequence[Mapping[str, Any]]:
+        """The first rows."""
+        rows = self.frame.head(FIRST_RECORDS).itertuples(index=False, name=None)
+        return [dict(zip(self.columns, row, strict=True)) for row in rows]
+
+    def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Return the rows with their numbers."""
+        return rows_of(self.frame, self.lines)
+
+    def plain_table(self, name: str = "") -> Table:
+        """Return the cells as text."""
+        made = table_of(
+            self.frame, source=self.name, sha256=self.sha256, lines=self.lines, notes=self.notes
+        )
+        return replace(made, part=self.part)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class JsonSource(Source):
+    """JSON: one value, or a record a line; parsed when it is asked for."""
+
+    text: str = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """JSON."""
+        return "json"
+
+    @property
+    def value(self) -> Any:
+        """The value; of a record a line, the list of them."""
+        return self._parsed[0]
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """The objects of a list, or of all lines; a single object is one record."""
+        return records_of(self.value)
+
+    @cached_property
+    def first(self) -> Sequence[Mapping[str, Any]]:
+        """The first records; the others are not parsed for it."""
+        return [record for _, record in islice(self.each(), FIRST_RECORDS)]
+
+    def each(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Return the objects of a list with their numbers, or of all lines with their lines."""
+        return stream_records(self.text, self.name)
+
+    @property
+    def beginning(self) -> str:
+        """The first characters."""
+        return self.text[:FIRST_CHARACTERS]
+
+    def plain_table(self, name: str = "") -> Table:
+        """Return a row for each record, and for each element of a list of ratings in it."""
+        records = self.records
+        if not records:
+            raise RatingsError.of(
+                "json-shape",
+                "the JSON has no records",
+                self.name,
+                mend="write an object for each rating, with the item, the rater and the answer",
+            )
+        rows, of = flattened(records)
+        _, places = self._parsed
+        by_line = places is not None and len(places) == len(records)
+        lines = np.array(places, np.int64)[of] if by_line else np.array(of, np.int64) + 1
+        unit = "line" if by_line else "record"
+        return self.tabled(pd.DataFrame(rows), lines=lines, unit=unit, notes=self.notes)
+
+    @cached_property
+    def _parsed(self) -> tuple[Any, list[int] | None]:
+        return parse_json(self.text, self.name)
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FolderSource(Source):
+    """A folder, whose files are opened by name."""
+
+    path: Path
+
+    @property
+    def kind(self) -> Kind:
+        """A folder."""
+        return "folder"
+
+    @cached_property
+    def files(self) -> tuple[str, ...]:
+        """The names of its files, sorted."""
+        return tuple(sorted(p.name for p in self.path.iterdir() if p.is_file()))
+
+    def member(self, file: str) -> Source:
+        """Open one of the files, once."""
+        if file not in self._opened:
+            self._opened[file] = open_source(self.path / file)
+        return self._opened[file]
+
+    @cached_property
+    def _opened(self) -> dict[str, Source]:
+        return {}
+
+    def plain_table(self, name: str = "") -> Table:
+        """Return the table in the file of a name, such as ``retrieval.csv``."""
+        for suffix in SUFFIXES:
+            if f"{name}{suffix}" in self.files:
+                return replace(self.member(f"{name}{suffix}").plain_table(), folder=self.path)
+        held = [file for file in self.files if file.endswith(SUFFIXES)]
+        raise RatingsError(
+            [
+                Problem(
+                    code="folder-without-task",
+                    what=f"the folder has no {name}.csv",
+                    allowed=f"a folder with {name}.csv, or the path of one file",
+                    mend=suggest(f"{name}.csv", held) if held else "it holds no table",
+                )
+            ],
+            self.name,
+        )
+
+
+@final
+@dataclass(frozen=True, kw_only=True)
+class FilesSource(Source):
+    """Several files: those of an archive, or those of a list of paths.
+
+    Attributes
+    ----------
+    contents : mapping of str to callable
+        What returns the bytes of each file, by its name.
+    """
+
+    contents: Mapping[str, Callable[[], bytes]] = field(repr=False)
+
+    @property
+    def kind(self) -> Kind:
+        """A folder."""
+        return "folder"
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The names of the files."""
+        return tuple(self.contents)
+
+    def member(self, file: str) -> Source:
+        """Open one of the files, once."""
+        if file not in self._opened:
+            try:
+                data = self.contents[file]()
+            except (OSError, zipfile.BadZipFile, zlib.error) as error:
+                raise RatingsError.of("damaged-file", str(error), self.name) from None
+            self._opened[file] = _from_bytes(data, f"{self.name}/{file}", None, None)
+        return self._opened[file]
+
+    @cached_property
+    def _opened(self) -> dict[str, Source]:
+        return {}
+
+    def plain_table(self, name: str = "") -> Table:
+        """Refuse to choose among the files."""
+        raise RatingsError.of(
+            "several-files",
+            f"there are {len(self.files)} files: {listed(self.files)}",
+            self.name,
+            mend="give one of them",
+        )
+
+
+def open_source(
+    source: object,
+    *,
+    what: str = "the ratings",
+    encoding: str | None = None,
+    sheet: str | None = None,
+) -> Source:
+    """Open a path, a folder, standard input (``-``) or a DataFrame.
+
+    Parameters
+    ----------
+    source : str, path or DataFrame
+        A table of another library (Polars, Arrow, Hugging Face datasets) is one if it has a method
+        ``to_pandas``.
+    what : str
+        What it is, for messages.
+    encoding : str, optional
+        Of a text; else it is found.
+    sheet : str, optional
+        Of a spreadsheet that has several.
+
+    Raises
+    ------
+    RatingsError
+        If nothing can be read there; the message says why.
+    """
+    source = as_pandas(source)
+    if isinstance(source, pd.DataFrame):
+        return FrameSource(name=f"{what} (a DataFrame)", frame=source)
+    if isinstance(source, list | tuple) and all(isinstance(one, str | Path) for one in source):
+        paths = {Path(one).name: Path(one) for one in source}
+        return FilesSource(
+            name=f"{what} ({len(paths)} files)",
+            contents={k: p.read_bytes for k, p in paths.items()},
+        )
+    if not isinstance(source, str | Path):
+        raise RatingsError.of(
+            "source-type",
+            f"{what} must be a path, a folder or a DataFrame, not {type(source).__name__}",
+            what,
+        )
+    path = Path(source)
+    try:
+        if path.is_dir():
+            return _open_folder(path)
+        standard = str(source) == STANDARD_INPUT
+        data = sys.stdin.buffer.read() if standard else path.read_bytes()
+    except RatingsError:
+        raise
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise RatingsError.of(
+            "unread-file", f"the file cannot be read: {reason}", str(source)
+        ) from None
+    name = "standard input" if standard else str(path)
+    return replace(_from_bytes(data, name, encoding, sheet), part=isinstance(source, Part))
+
+
+def _open_folder(path: Path) -> Source:
+    """Open a folder of files, or of a dataset that was saved to it."""
+    saved = saved_dataset(path)
+    if saved is None:
+        return FolderSource(name=str(path), path=path)
+    return FrameSource(name=str(path), frame=saved)
+
+
+def rows_of(
+    frame: pd.DataFrame, lines: NDArray[Any] | None
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Return the rows of a table one after the other, with their places."""
+    columns = list(map(str, frame.columns))
+    places = range(1, len(frame) + 1) if lines is None else lines.tolist()
+    for place, row in zip(places, frame.itertuples(index=False, name=None), strict=True):
+        yield place, dict(zip(columns, row, strict=True))
+
+
+def members_of(source: Source) -> Iterator[Source]:
+    """Return a source itself, or the files of a folder that hold records or rows."""
+    if isinstance(source, FolderSource | FilesSource):
+        yield from (source.member(file) for file in source.files if file.endswith(SUFFIXES))
+    else:
+        yield source
+
+
+def as_pandas(source: Any) -> Any:
+    """Return a table of another library as a DataFrame, and anything else as it is.
+
+    Of a Hugging Face dataset, integers that stand for classes become their names.
+    """
+    convert = None if isinstance(source, pd.DataFrame) else getattr(source, "to_pandas", None)
+    if not callable(convert):
+        return source
+    frame, features = convert(), getattr(source, "features", None)
+    return with_class_names(frame, features) if isinstance(features, Mapping) else frame
+
+
+def read_beside(source: object, *, name: str, what: str) -> Table:
+    """Read a table that comes with the ratings: its places carry its name."""
+    return replace(open_source(source, what=what).plain_table(name), beside=True)
+
+
+def _from_bytes(data: bytes, name: str, encoding: str | None, sheet: str | None) -> Source:
+    """Open the bytes of a file by what they are; its name says nothing."""
+    digest = hashlib.sha256(data).hexdigest()
+    data = unpacked(data, name)
+    if is_archive(data):
+        contents = {file: partial(packed_file, data, file) for file in packed_names(data)}
+        return FilesSource(name=name, sha256=digest, contents=contents)
+    if kind := arrow_kind(data, name):
+        frame = read_arrow(data, kind, name)
+        lines: NDArray[Any] = np.arange(1, len(frame) + 1)
+        return FrameSource(name=name, sha256=digest, frame=frame, lines=lines)
+    if is_spreadsheet(data):
+        found = read_sheet(data, name, sheet)
+        return FrameSource(
+            name=name, sha256=digest, frame=found.frame, lines=found.lines, notes=found.notes,
+        )  # fmt: skip
+    text, notes = decode_text(data, name, encoding)
+    if not text.strip():
+        raise RatingsError.of("empty-file", "the file is empty", name)
+    if looks_like_json(text):
+        text = without_lone_surrogates(text)
+        return JsonSource(name=name, sha256=digest, text=text, notes=tuple(notes))
+    return TextSource(name=name, sha256=digest, text=text, notes=tuple(notes))

@@ -1,0 +1,131 @@
+"""Sheets of Excel and OpenDocument files, as tables with the number of each row in its sheet."""
+
+import io
+import zipfile
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.errors import Note, RatingsError, as_code, suggest
+from assay._util.text import counted
+
+OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+ZIP = b"PK\x03\x04"
+SHEET_FILES = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
+"""What a ZIP archive holds that is a file of sheets."""
+FEWEST_FIELDS = 2
+"""Filled cells from which a row is the header; rows of fewer above it are a title."""
+INSTALL = "pip install 'assay[excel]'"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sheet:
+    """The cells of a sheet, the number of each row in it, and what was skipped."""
+
+    frame: pd.DataFrame
+    lines: NDArray[np.int64]
+    notes: tuple[Note, ...] = ()
+
+
+def is_spreadsheet(data: bytes) -> bool:
+    """Whether bytes are an Excel or OpenDocument file."""
+    if data.startswith(OLD_EXCEL):
+        return True
+    if not data.startswith(ZIP):
+        return False
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return any(name in archive.namelist() for name in SHEET_FILES)
+    except (zipfile.BadZipFile, OSError):
+        return False
+
+
+def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
+    """Read the only sheet that holds cells, or the one that is named.
+
+    Raises
+    ------
+    RatingsError
+        If several sheets hold cells and none is named, or no package that reads them is there.
+    """
+    filled = {name: cells for name, cells in _sheets(data, source).items() if not cells.empty}
+    if not filled:
+        raise RatingsError.of("empty-file", "the file has no filled cells", source)
+    if sheet is None and len(filled) > 1:
+        first = next(iter(filled))
+        raise RatingsError.of(
+            "several-sheets",
+            f"the file has {counted(len(filled), 'sheet')}: {', '.join(filled)}",
+            source,
+            mend=f"name one of them, such as {as_code({'sheet': first})}",
+            go_on={"sheet": first},
+        )
+    name = next(iter(filled)) if sheet is None else sheet
+    if name not in filled:
+        raise RatingsError.of(
+            "unknown-sheet",
+            f"`sheet={name!r}` is no sheet that holds cells",
+            source,
+            mend=suggest(name, list(filled)),
+        )
+    return _from_header(filled[name], source)
+
+
+def _sheets(data: bytes, source: str) -> dict[str, pd.DataFrame]:
+    """Return the filled rows of every sheet, as they are stored."""
+    engine = _engine(source)
+    try:
+        read: dict[Any, pd.DataFrame] = pd.read_excel(
+            io.BytesIO(data), sheet_name=None, header=None, dtype=object, engine=engine,
+            keep_default_na=False, na_values=[""],
+        )  # fmt: skip
+    except Exception as error:  # each engine has errors of its own
+        raise RatingsError.of(
+            "damaged-file", f"the spreadsheet cannot be read: {error}", source
+        ) from None
+    return {
+        str(name): cells.dropna(how="all").dropna(how="all", axis=1) for name, cells in read.items()
+    }
+
+
+def _engine(source: str) -> Any:
+    """Return the package that reads sheets."""
+    from importlib.util import find_spec
+
+    for module, name in (("python_calamine", "calamine"), ("openpyxl", "openpyxl")):
+        if find_spec(module) is not None:
+            return name
+    raise RatingsError.of(
+        "excel-missing",
+        "no package is installed that reads spreadsheets",
+        source,
+        mend=f"install one: {INSTALL}",
+    )
+
+
+def _from_header(cells: pd.DataFrame, source: str) -> Sheet:
+    """Take the first row of several cells as the header."""
+    filled = cells.notna().sum(axis=1).to_numpy()
+    enough = np.flatnonzero(filled >= min(FEWEST_FIELDS, cells.shape[1]))
+    head = int(enough[0]) if len(enough) else 0
+    rows = cells.iloc[head + 1 :]
+    if rows.empty:
+        raise RatingsError.of("empty-file", "the sheet has a header but no rows", source)
+    names = ["" if pd.isna(name) else str(name).strip() for name in cells.iloc[head]]
+    used = [n for n, name in enumerate(names) if name or rows.iloc[:, n].notna().any()]
+    frame = rows.iloc[:, used].reset_index(drop=True)
+    frame.columns = pd.Index([names[n] for n in used])
+    notes = []
+    if head:
+        title = str(cells.iloc[0].dropna().iloc[0])[:40]
+        notes = [
+            Note(
+                f"{counted(head, 'row', 'are')} left out above the header of the sheet: {title}",
+                code="title-rows",
+                level="note",
+            )
+        ]
+    return Sheet(frame=frame, lines=rows.index.to_numpy(np.int64) + 1, notes=tuple(notes))

@@ -1,0 +1,144 @@
+"""From a table, whose shape and task are known, to Ratings, step by step."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from assay.data.ratings import Ratings
+from assay.data.task import Task
+from assay.io.answers import (
+    apply_words,
+    check_words,
+    find_answers,
+    note_idle_words,
+    require_answers,
+    words_said,
+)
+from assay.io.arguments import Arguments
+from assay.io.assembling import assemble
+from assay.io.columns import ColumnFinder, named_columns
+from assay.io.formats import Export
+from assay.io.identifiers import codes_of, joined_ids
+from assay.io.layout import Layout, fill_classes, find_layout, find_tables
+from assay.io.list_cells import explode_ratings, require_plain, single_elements
+from assay.io.missing_words import note_missing_words, with_words, words_for_nothing
+from assay.io.multi_select import require_one_answer
+from assay.io.near_names import note_nameless, note_near_names
+from assay.io.reading_log import Ledger
+from assay.io.rows import Rows, apply_export, decode_rows, join_ratings, read_extras
+from assay.io.scores import find_scores
+from assay.io.skip_logic import fill_settled
+from assay.io.tables import Table
+from assay.io.truth import find_audits, find_truth
+from assay.io.truth_words import match_truth
+
+
+def read_rows(table: Table, task: Task, given: Arguments, export: Export | None = None) -> Ratings:
+    """Read a table with a row for each rating, or for each answer.
+
+    Parameters
+    ----------
+    table : Table
+    task : Task
+    given : Arguments
+    export : Export, optional
+        What the format knows of the columns.
+
+    Raises
+    ------
+    RatingsError
+        With every problem of the input, at once.
+    """
+    asked, response = given.roles, given.responses
+    base = task.with_responses(response)
+    table, side = find_tables(table, base, given.panels, given.item)
+    table = explode_ratings(single_elements(table), given.rater)
+    ledger = Ledger(table)
+    finder = ColumnFinder(list(table.frame.columns))
+    named = named_columns(finder, given.score, given.confidence, given.audit)
+    taken = named_columns(finder, given.audit, given.truth, *asked.values(), *base.columns.values())
+    found = find_answers(
+        table,
+        base,
+        labels=given.labels,
+        label=given.label,
+        value=given.value,
+        ledger=ledger,
+        scored=named,
+    )
+    scores = find_scores(
+        table, base, found, score=given.score, confidence=given.confidence,
+        score_range=given.score_range, taken=taken, ledger=ledger,
+    )  # fmt: skip
+    audits = find_audits(table, base, found, given.audit, [*taken, *scores.columns], ledger)
+    require_answers(found, scores.alone, base, ledger, taken=taken)
+    said_words = check_words(given.classes, base, ledger)
+    silent = words_for_nothing(table, found, base, said_words)
+    note_missing_words(table, found, base, said_words, silent, ledger)
+    words = with_words(said_words, silent)
+    said = words_said(table, found, said_words)
+    table = ledger.table = apply_words(table, found, words)
+    layout = find_layout(
+        table, base, asked, found, scores, audits, ledger,
+        sessions=given.sessions, by_row=given.by_row, export=export,
+    )  # fmt: skip
+    _require_single(layout, base, ledger)
+    gold = find_truth(
+        given.truth, table=table, item=layout.item_names, item_columns=layout.item_columns,
+        task=base, labels=found.by_label if given.labels is None else given.labels, words=words,
+        ledger=ledger,
+    )  # fmt: skip
+    note_idle_words(said_words, [said, {} if gold is None else gold.said], ledger)
+    gold = match_truth(gold, layout, base, said_words, ledger)
+    found_in_data = [label.name for label in base.labels if not label.classes]
+    base = fill_classes(base, layout, gold, ledger)
+    base, discarded = apply_export(layout, base, response)
+    rows = decode_rows(layout, base)
+    _note_near_names(layout, rows, base, found_in_data, ledger)
+    extras = read_extras(layout, rows.question, base)
+    ledger.raise_problems()
+    joined = join_ratings(layout, base, rows, discarded)
+    if given.partial == "lost" and not table.part:
+        joined = fill_settled(joined, base, ledger)
+    ledger.raise_problems()
+    return assemble(
+        layout, base, rows, joined, extras, side=side, gold=gold, group=given.group, asked=asked,
+        covariates=given.covariate_columns, partial=given.partial, resolve=given.resolve,
+    )  # fmt: skip
+
+
+def _note_near_names(
+    layout: Layout, rows: Rows, task: Task, found_in_data: Sequence[str], ledger: Ledger
+) -> None:
+    """Note names that nearly match, of all that is told apart by its name.
+
+    Classes are among them for the labels ``found_in_data``.
+    """
+    for role, names, codes in (
+        ("item", rows.items, rows.item), ("rater", rows.raters, rows.rater),
+    ):  # fmt: skip
+        note_near_names(role, names, codes, ledger)
+        note_nameless(role, names, codes, ledger)
+    for role in ("system", "cluster", "group"):
+        if role in layout.roles and layout.roles[role].columns != layout.item_columns:
+            codes, names = codes_of(joined_ids(layout.table.frame, layout.roles[role].columns))
+            note_near_names(role, names, codes, ledger)
+    for n, label in enumerate(task.labels):
+        if label.name in found_in_data:
+            names = pd.Index(label.classes, dtype="str")
+            note_near_names("class", names, rows.answers[:, n], ledger)
+
+
+def _require_single(layout: Layout, task: Task, ledger: Ledger) -> None:
+    """Refuse cells that hold several values: what else is said of such a table would mislead."""
+    found = layout.answers
+    columns = dict(found.by_label)
+    if found.value and len(task.labels) == 1:
+        columns[task.label_names[0]] = found.value
+    labels = {label.name: label for label in task.labels}
+    read = [*found.columns, *(c for role in layout.roles.values() for c in role.columns)]
+    answers = [*found.by_label.values(), *([found.value] if found.value else [])]
+    if require_one_answer(columns, labels, layout.roles, ledger) or require_plain(
+        read, answers, ledger
+    ):
+        ledger.raise_problems()

@@ -1,0 +1,86 @@
+"""The task of a table that comes without one: the one that its columns fit."""
+
+import pandas as pd
+
+from assay._util.errors import Note
+from assay._util.text import counted
+from assay.data.class_words import canonical
+from assay.data.task import Label, Task
+from assay.data.task_files import catalogue_names, load_task
+from assay.io.arguments import Arguments
+from assay.io.cells import EMPTY, spellings
+from assay.io.columns import ColumnFinder, named_columns
+from assay.io.formats import Export
+from assay.io.names import (
+    QUESTION_COLUMNS,
+    squash,
+)
+from assay.io.one_label import one_label_task
+
+FALLBACK = "single"
+"""One label, with the classes of the data."""
+
+
+def choose_task(
+    named: Task | None, export: Export, given: Arguments
+) -> tuple[Task, tuple[Note, ...]]:
+    """Return the task that is named, else that of the export, of the columns, or ``single``.
+
+    Returns
+    -------
+    task : Task
+    notes : tuple of Note
+        Which task was taken, where none is named.
+    """
+    if named is not None:
+        return named, ()
+    if export.task is not None:
+        task, why = export.task, export.reason or f"the {export.title} writes it out"
+    else:
+        task, why = _fitting(export, given)
+    text = f"task {task.name} is taken: {why}. `task=` names another"
+    return task, (Note(text, code="task-chosen", level="note"),)
+
+
+def _fitting(export: Export, given: Arguments) -> tuple[Task, str]:
+    """Return the task most of whose labels are columns, and why; else one label."""
+    frame = export.table.frame
+    finder = ColumnFinder([str(column) for column in frame.columns])
+    tasks = [load_task(name) for name in catalogue_names("tasks") if name != FALLBACK]
+    found = [(task, _labels_in(task, finder, frame)) for task in tasks]
+    task, labels = max(found, key=lambda one: len(one[1]))
+    if labels and not given.shapes:
+        return task, f"the columns have its {counted(len(labels), 'label')}"
+    if given.shapes:
+        return load_task(FALLBACK), "one label, whose classes are those of the file"
+    taken = named_columns(
+        finder, given.score, given.confidence, given.audit, given.truth, given.covariates,
+        *given.roles.values(), *export.roles.values(), export.reserved,
+    )  # fmt: skip
+    task = one_label_task(export.table, given.labels, given.value or given.label, taken)
+    named = f"{'labels' if len(task.labels) > 1 else 'label'} {', '.join(task.label_names)}"
+    return task, f"{named}, with the classes of the file"
+
+
+def _labels_in(task: Task, finder: ColumnFinder, frame: pd.DataFrame) -> list[str]:
+    """Return the labels of a task that a table answers; none if they are too few."""
+    columns = {label.name: finder.get(label.name) for label in task.labels}
+    found = [
+        label.name
+        for label in task.labels
+        if (column := columns[label.name]) is not None and _holds(frame[column], label)
+    ]
+    if len(found) == len(task.labels) or (len(found) > 1 and 2 * len(found) > len(task.labels)):
+        return found
+    labels = {squash(name) for name in task.label_names}
+    for question in finder.all_of(QUESTION_COLUMNS):
+        values = {squash(str(v)) for v in pd.unique(frame[question])} - {""}
+        if len(labels) > 1 and values and values <= labels:
+            return [name for name in task.label_names if squash(name) in values]
+    return []
+
+
+def _holds(column: "pd.Series[str]", label: Label) -> bool:
+    """Whether a column holds nothing but classes of a label."""
+    words = {canonical(str(word)) for word in pd.unique(column)} - EMPTY
+    return bool(words) and words <= {canonical(word) for word in spellings(label)}

@@ -1,0 +1,114 @@
+"""Votes of raters without names: numbered within each item, in a group that says so."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from assay._util.errors import Note
+from assay.data.ratings import UNNAMED
+from assay.data.task import Task
+from assay.io.arguments import Arguments
+from assay.io.columns import ColumnFinder, count_column, named_columns
+from assay.io.formats import Export
+from assay.io.identifiers import joined_ids
+from assay.io.names import ANSWER_COLUMNS, RECOGNISED, TRUTH_NAMES, squash
+from assay.io.replicates import BY_ROW
+from assay.io.tables import Table
+
+SEED = 1
+RATER, GROUP = "rater (numbered)", "group of raters"
+"""Columns that are added; nobody calls a column so."""
+
+
+def times_counted(table: Table, column: str) -> Table:
+    """Repeat each row as often as a column says, and drop the column."""
+    times = np.asarray(table.frame[column].astype(float), np.int64)
+    rows = np.repeat(np.arange(len(times)), times)
+    note = Note(
+        f"each row stands for as many ratings as column {column} says: {len(rows)} in all",
+        code="rows-counted",
+        level="note",
+        numbers={"rows": len(times), "ratings": len(rows)},
+    )
+    frame = table.frame.drop(columns=column).iloc[rows].reset_index(drop=True)
+    return replace(table, frame=frame, lines=table.lines[rows], notes=(*table.notes, note))
+
+
+def without_names(export: Export, task: Task, given: Arguments) -> Export | None:
+    """Give numbers to votes if the raters have no names, or the caller says so.
+
+    They have none if every column plays another role, and items have several rows.
+
+    Returns
+    -------
+    Export or None
+        None if a column may name the raters.
+    """
+    frame = export.table.frame
+    said_so = given.rater == BY_ROW and ColumnFinder(list(frame.columns)).get(BY_ROW) is None
+    if not said_so and (given.rater is not None or "rater" in export.roles):
+        return None
+    number = count_column(frame)
+    if not said_so and not _all_else(export, task, given, number):
+        return None
+    if number:
+        export = replace(export, table=times_counted(export.table, number))
+    item = _item(export, given, task)
+    if not said_so and (not item or not export.table.frame.duplicated(item).any()):
+        return None
+    return number_votes(export, given, task)
+
+
+def _all_else(export: Export, task: Task, given: Arguments, number: str) -> bool:
+    """Whether every column plays a role, and none can be that of the rater."""
+    columns = [str(c) for c in export.table.frame.columns]
+    finder = ColumnFinder(columns)
+    if finder.all_of(RECOGNISED["rater"]):
+        return False
+    known = [name for role in RECOGNISED.values() for name in role]
+    known += [*task.label_names, *ANSWER_COLUMNS, *(c for cs in task.columns.values() for c in cs)]
+    played = set(finder.all_of(known)) | {c for c in columns if squash(c) in TRUTH_NAMES}
+    asked = [*given.roles.values(), given.labels, given.label, given.value, given.truth,
+             given.covariates, given.score, given.confidence]  # fmt: skip
+    played |= set(named_columns(finder, *asked))
+    return not set(columns) - played - {number}
+
+
+def _item(export: Export, given: Arguments, task: Task) -> list[str]:
+    """Return the columns of the item, as far as they are known before all roles are."""
+    finder = ColumnFinder([str(c) for c in export.table.frame.columns])
+    if given.item:
+        return finder.all_of([given.item] if isinstance(given.item, str) else given.item)
+    if "item" in export.roles:
+        return list(export.roles["item"])
+    by_task = finder.all_of(task.columns.get("item", ()))
+    if by_task and len(by_task) == len(task.columns["item"]):
+        return by_task
+    return finder.all_of(RECOGNISED["item"])[:1]
+
+
+def number_votes(export: Export, given: Arguments, task: Task) -> Export:
+    """Call the raters of each item 1, 2, ...: all are of one group, which has no names."""
+    frame, item = export.table.frame, _item(export, given, task)
+    keys = joined_ids(frame, item) if item else pd.Series("", index=frame.index)
+    # Votes are mixed first: sorted ones would make number 1 of the raters a rater of one class.
+    mixed = np.random.default_rng(SEED).permutation(len(frame))
+    numbers = np.empty(len(frame), np.int64)
+    numbers[mixed] = keys.iloc[mixed].groupby(keys.iloc[mixed].to_numpy()).cumcount() + 1
+    names = pd.Series(numbers.astype(str), dtype="str")
+    group = pd.Series(UNNAMED, index=frame.index, dtype="str")
+    frame = frame.assign(**{RATER: names, GROUP: group})
+    note = Note(
+        "the raters have no names: their votes are numbered within each item, and a model gives "
+        f"all of them one confusion (group {UNNAMED}, `raters='pooled + item_difficulty'`)",
+        code="unnamed-raters",
+        level="note",
+    )
+    return replace(
+        export,
+        table=replace(export.table, frame=frame),
+        roles={**export.roles, "rater": (RATER,), "group": (GROUP,)},
+        notes=(*export.notes, note),
+        title=export.title or "votes without names",
+    )

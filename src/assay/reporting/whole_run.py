@@ -1,0 +1,266 @@
+"""run: check, fit and report in one go; what comes of it is one value."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from inspect import signature
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from assay._util.errors import FitWarning, Note
+from assay._util.files import write_table
+from assay._util.intervals import require_level
+from assay._util.progress import waiting
+from assay._util.text import counted, interval
+from assay.checks import Check, check
+from assay.comparison import Comparison, compare
+from assay.comparison.contrasts import pairs_of
+from assay.data.ratings import Ratings
+from assay.data.task import Task
+from assay.display.frames import accuracy_frame, labels_frame
+from assay.display.notes import convergence_words, doubts
+from assay.evaluation import metrics
+from assay.evaluation.select import choose_metrics
+from assay.fits.cache import computed_once
+from assay.fits.datatree import ratings_of
+from assay.fits.schema import Method
+from assay.fits.summary import summarize
+from assay.inference.fit import fit
+from assay.inference.settings import MODES_ALONE
+from assay.io import read_ratings
+from assay.reporting.run_html import run_html
+
+LABEL_DRAWS = 50_000_000
+"""Draws of labels, of all items, that a mode makes at most: they take two bytes each."""
+DRAWS = 1000
+FEWEST_DRAWS = 100
+SHOWN_METRICS = 12
+TABLES = ("labels", "raters", "metrics", "comparison")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Run:
+    """What ratings say, from :func:`assay.run`; tables are computed when they are first read.
+
+    Attributes
+    ----------
+    check : Check
+        What the ratings can tell, and what they cannot.
+    fit : xarray.DataTree
+        For every other function of the package.
+    level : float
+        Probability of the intervals.
+    baseline : str or None
+        The system with which each other one is compared.
+    """
+
+    check: Check
+    fit: xr.DataTree
+    level: float = 0.95
+    baseline: str | None = None
+
+    @property
+    def ratings(self) -> Ratings:
+        """The ratings that were fitted."""
+        return ratings_of(self.fit)
+
+    @cached_property
+    def labels(self) -> pd.DataFrame:
+        """A line per item and label: the most likely class, and the probability of each."""
+        return labels_frame(self.fit)
+
+    @cached_property
+    def raters(self) -> pd.DataFrame:
+        """A line per rater and label: how often it is right, and its commonest mistake."""
+        return accuracy_frame(self.fit, level=self.level)
+
+    @cached_property
+    def metrics(self) -> pd.DataFrame:
+        """A line per metric and system, of clusters like these, with its title and direction."""
+        lines = summarize(self._draws, level=self.level)
+        said = {name: self._draws[name].attrs for name in self._draws.data_vars}
+        each = {key: [said[m].get(key, "") for m in lines["metric"]] for key in ABOUT}
+        return lines.assign(**each)
+
+    @property
+    def comparison(self) -> pd.DataFrame:
+        """A line per metric and pair of systems: the difference; empty of fewer than two."""
+        return pd.DataFrame() if self.compared is None else self.compared.pairs
+
+    @property
+    def compared(self) -> Comparison | None:
+        """The systems compared, if there are two or more."""
+        return self._numbers[1]
+
+    @property
+    def _draws(self) -> xr.Dataset:
+        return self._numbers[0]
+
+    @cached_property
+    def _numbers(self) -> tuple[xr.Dataset, Comparison | None]:
+        with computed_once(self.fit):
+            draws = metrics(self.fit)
+            several = draws.sizes.get("system", 1) > 1
+            found = compare(self.fit, level=self.level, baseline=self.baseline) if several else None
+        return draws, found
+
+    @property
+    def warnings(self) -> list[Note]:
+        """What is wrong with the data, or with the fit, each a text with a code."""
+        found = [Note(f.text, code=f.code) for f in self.check.at_least("warning")]
+        alone = convergence_words(self.fit)[:1] if self.fit.attrs["method"] in MODES_ALONE else []
+        of_fit = [*(Note(text, code="mode-alone") for text in alone), *doubts(self.fit)]
+        # What the check says of the data, a fit may say again.
+        again = {note.code for note in of_fit}
+        return [*(note for note in found if note.code not in again), *of_fit]
+
+    def write_tables(self, folder: Path) -> list[Path]:
+        """Write the tables that have lines, a CSV file each, and return where."""
+        written = []
+        for name in TABLES:
+            table: pd.DataFrame = getattr(self, name)
+            if len(table):
+                written.append(folder / f"{name}.csv")
+                write_table(table, written[-1])
+        return written
+
+    def __repr__(self) -> str:
+        """Say the sizes, and the metrics with their intervals."""
+        ratings = self.ratings
+        sizes = [
+            counted(len(ratings.answers), "rating"), counted(len(ratings.items), "item"),
+            counted(len(ratings.raters), "rater"),
+        ]  # fmt: skip
+        lines = [f"<assay.Run of task {ratings.task.name}: {', '.join(sizes)}>"]
+        for line in self.metrics.head(SHOWN_METRICS).to_dict("records"):
+            whose = f", {line['system']}" if line["system"] else ""
+            told = interval(line["mean"], line["lower"], line["upper"])
+            lines.append(f"  {line['title']}{whose}: {told}")
+        if len(self.metrics) > SHOWN_METRICS:
+            lines.append(f"  {len(self.metrics) - SHOWN_METRICS} more in .metrics")
+        lines.append("  also: .labels, .raters, .comparison, .check, .fit")
+        if self.warnings:
+            lines.append(f"  {counted(len(self.warnings), 'warning')}: .warnings")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Show the tables in a notebook."""
+        return run_html(
+            summary=self.check.summary, warnings=self.warnings, metrics=self.metrics,
+            comparison=self.comparison, raters=self.raters, labels=self.labels, level=self.level,
+        )  # fmt: skip
+
+
+ABOUT = ("title", "unit", "better")
+
+
+def run(
+    source: str | Path | pd.DataFrame | Ratings,
+    *,
+    task: str | Path | Task | None = None,
+    method: Method = "nuts",
+    raters: str | Mapping[str, str] | None = None,
+    metric: Sequence[str] | str | None = None,
+    baseline: str | None = None,
+    level: float = 0.95,
+    rng: int | np.random.Generator = 1,
+    progress: bool = True,
+    **more: Any,
+) -> Run:
+    """Check ratings, fit a model to them and compute what follows, in one go.
+
+    Parameters
+    ----------
+    source : str, path, DataFrame or Ratings
+        As for :func:`assay.read_ratings`.
+    task : str, path or Task, optional
+        As for :func:`assay.read_ratings`.
+    method : {"nuts", "laplace", "map", "em"}
+        As for :func:`assay.fit`. ``em`` is for millions of ratings: unless ``raters`` says
+        otherwise it is the model of Dawid and Skene, whose mode takes seconds; its intervals leave
+        out the uncertainty of the raters.
+    raters : str or mapping of str to str, optional
+        As for :func:`assay.fit`.
+    metric : str or sequence of str, optional
+        Metrics, such as ``"recall_at_k[relevant]"``; those that the task reports if not given.
+    baseline : str, optional
+        The system with which each other one is compared; else all pairs are.
+    level : float
+        Probability of the intervals.
+    rng : int or numpy.random.Generator
+        Seed of everything random.
+    progress : bool
+        Whether to show progress on standard error.
+    **more
+        Further arguments of :func:`assay.read_ratings` and :func:`assay.fit`, such as
+        ``item="doc"`` and ``draws=2000``.
+
+    Returns
+    -------
+    Run
+        ``labels``, ``raters``, ``metrics`` and ``comparison`` as data frames, the ``check`` and
+        the ``fit``.
+
+    Raises
+    ------
+    RatingsError, ModelError, FitError
+        As the functions above.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame(
+    ...     [(n, r, "yes" if n % 3 else "no") for n in range(30) for r in "abc"],
+    ...     columns=["item", "rater", "label"],
+    ... )
+    >>> found = run(table, method="em", progress=False)
+    >>> found.labels.loc[0, ["item", "class"]].tolist()
+    ['0', 'no']
+    """
+    require_level(level)
+    fitting = {name: more.pop(name) for name in set(more) & set(signature(fit).parameters)}
+    if isinstance(source, Ratings):
+        ratings = source
+    else:
+        name = source.name if isinstance(source, Path) else "the ratings"
+        with waiting(f"reading {name}", show=progress):
+            ratings = read_ratings(source, task=task, **more)
+    ratings = _reporting(ratings, metric, baseline)
+    with waiting("checking", show=progress):
+        checked = check(ratings)
+    with warnings.catch_warnings():
+        # They stand in the fit, and the result says them.
+        warnings.simplefilter("ignore", FitWarning)
+        effort = _effort(ratings, method, raters) | fitting
+        tree = fit(ratings, method=method, rng=rng, progress=progress, **effort)
+    return Run(check=checked, fit=tree, level=level, baseline=baseline)
+
+
+def _reporting(
+    ratings: Ratings, metric: Sequence[str] | str | None, baseline: str | None
+) -> Ratings:
+    """Let the task report the metrics that are named; what cannot be is refused before the fit."""
+    task = ratings.task
+    chosen = choose_metrics(task, metric)
+    if baseline is not None:
+        pairs_of(ratings.systems, baseline)
+    if metric is None:
+        return ratings
+    return replace(ratings, task=replace(task, metrics=tuple(one.name for one in chosen)))
+
+
+def _effort(
+    ratings: Ratings, method: str, raters: str | Mapping[str, str] | None
+) -> dict[str, Any]:
+    """Return how much a method is to do, and the model; that of ``em`` has a closed form."""
+    effort: dict[str, Any] = {"raters": raters}
+    if method in MODES_ALONE:
+        most = LABEL_DRAWS // max(1, len(ratings.items))
+        effort |= {"draws": int(np.clip(most, FEWEST_DRAWS, DRAWS)), "chains": 1}
+    if method == "em" and raters is None:
+        effort |= {"raters": "dawid_skene", "prevalence": "dirichlet"}
+    return effort

@@ -1,0 +1,152 @@
+"""The last line of a refusal is a command, and that command goes on."""
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from assay.cli import app
+from assay.cli.program import repeated
+from assay.cli.shell import without_options
+
+GO_ON = "Go on with: assay "
+CASES = Path(__file__).resolve().parents[4] / "shared" / "cases"
+LONG = pd.DataFrame(
+    {
+        "item": [n // 3 for n in range(36)],
+        "rater": list("abc") * 12,
+        "label": [["x", "y", "z"][(n // 3 + (n % 3) * (n % 5 == 0)) % 3] for n in range(36)],
+    }
+)
+WIDE = LONG.pivot(index="item", columns="rater", values="label").reset_index()
+FORM = WIDE.set_index("item").T.add_prefix("Question ").rename_axis("Email").reset_index()
+COUNTS = pd.crosstab(LONG["item"], LONG["label"]).reset_index()
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(app, list(words))
+
+
+def follow(*words: str, steps: int = 3) -> tuple[Result, list[str]]:
+    """Run a command, and then what each refusal says, until one goes through."""
+    typed = list(words)
+    done = run(*typed)
+    for _ in range(steps):
+        if GO_ON not in done.output:
+            break
+        assert done.exit_code == 1
+        last = done.output.strip().splitlines()[-1]
+        assert last.startswith(GO_ON), done.output
+        typed = shlex.split(last.removeprefix(GO_ON))
+        done = run(*typed)
+    return done, typed
+
+
+TABLES: dict[str, tuple[pd.DataFrame, str, list[str]]] = {
+    "wide": (WIDE, "36 ratings, 12 items, 3 raters", ["--wide", "a", "b", "c"]),
+    "wide without items": (WIDE[list("abc")], "36 ratings, 12 items, 3 raters", ["--wide"]),
+    "form": (FORM, "36 ratings, 12 items, 3 raters", ["--wide-items"]),
+    "counts": (COUNTS, "36 ratings, 12 items, 3 raters", ["--counts", "x", "y", "z"]),
+    "no names": (
+        LONG.set_axis(["Beleg", "Wer da urteilt", "Einordnung"], axis=1),
+        "36 ratings, 12 items, 3 raters",
+        ["--labels", "Einordnung", "--item", "Beleg", "--rater", "Wer da urteilt"],
+    ),
+    "no rater": (
+        LONG.drop(columns="rater").assign(remark=[f"r{n}" for n in range(36)]),
+        "36 ratings, 12 items, 3 raters",
+        ["--rater", "row"],
+    ),
+    "scores of another scale": (
+        LONG.assign(label=LONG.label.replace("z", "x"), score=range(36)),
+        "36 ratings, 12 items, 3 raters",
+        ["--score-range", "0", "100"],
+    ),
+    "minus one": (
+        LONG.assign(label=LONG.label.map({"x": "0", "y": "1", "z": "-1"})),
+        "36 ratings, 12 items, 3 raters",
+        ["--word", "label:-1="],
+    ),
+    "an item that is no key": (
+        LONG.assign(item=LONG.item % 4, query=LONG.item // 4),
+        "36 ratings, 12 items, 3 raters",
+        ["--item"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_command_that_a_refusal_ends_with_goes_on(name: str, tmp_path: Path) -> None:
+    frame, read, options = TABLES[name]
+    path = tmp_path / f"{name}.csv"  # names with blanks are quoted
+    frame.to_csv(path, index=False)
+    done, typed = follow("check", str(path), steps=1)
+    assert done.exit_code == 0, done.output
+    assert read in done.output
+    assert [word for word in options if word not in typed] == []
+
+
+def test_an_option_that_was_wrong_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "ratings.csv"
+    COUNTS.assign(w="much").to_csv(path, index=False)
+    done, typed = follow("check", str(path), "--counts", "w", "x", "y", "z", "--json", steps=1)
+    assert done.exit_code == 0, done.output
+    assert typed == ["check", str(path), "--json", "--counts", "x", "y", "z"]
+
+
+def test_options_are_left_out_with_all_their_values() -> None:
+    typed = ["fit", "a.csv", "--item", "x", "--wide", "a", "b", "-o", "f.nc", "--wide=c"]
+    assert without_options(typed, {"--wide"}) == ["fit", "a.csv", "--item", "x", "-o", "f.nc"]
+
+
+def test_an_option_of_several_values_ends_at_the_next_option(tmp_path: Path) -> None:
+    file = tmp_path / "ratings.csv"
+    file.touch()
+    assert repeated(["--wide", "a", "b", str(file)]) == [str(file), "--wide", "a", "--wide", "b"]
+    assert repeated(["f.csv", "--counts", "a", "-1", "-o", "f.nc", "--json"]) == [
+        "f.csv", "--counts", "a", "--counts", "-1", "-o", "f.nc", "--json",
+    ]  # fmt: skip
+
+
+READ = {
+    "formats/wide.csv": "90 ratings, 30 items, 3 raters",
+    "formats/rater_wide.csv": "90 ratings, 30 items, 3 raters",
+    "formats/rater_grouped.csv": "90 ratings, 30 items, 3 raters",
+    "formats/x.tsv": "90 ratings, 30 items, 3 raters",
+    "formats/x.json": "90 ratings, 30 items, 3 raters",
+    "formats/x.jsonl": "90 ratings, 30 items, 3 raters",
+    "formats/x.parquet": "90 ratings, 30 items, 3 raters",
+    "formats/x.feather": "90 ratings, 30 items, 3 raters",
+    "formats/crowdkit.csv": "90 ratings, 30 items, 3 raters",
+    "formats/rater_long.csv": "90 ratings, 30 items, 3 raters",
+    "reading/07-respondent-rows/input.csv": "100 ratings, 20 items, 5 raters",
+    "reading/08-count-table/input.csv": "60 ratings, 15 items, 4 raters",
+    "reading/09-wide-single/input.csv": "41 ratings, 12 items, 4 raters",
+    "reading/15-anonymous-votes/input.csv": "200 ratings, 40 items, 5 raters",
+    "reading/16-long-error/input.csv": "1800 ratings, 300 items, 6 raters",
+    "reading/18-file-kinds/input_latin1.csv": "120 ratings, 40 items, 3 raters",
+    "reading/18-file-kinds/input.xlsx": "120 ratings, 40 items, 3 raters",
+    "first_contact/my_ratings.csv": "1447 ratings, 600 items, 5 raters",
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_shared_cases_are_read_with_the_commands_that_refusals_end_with(name: str) -> None:
+    if not CASES.is_dir():
+        pytest.skip("the cases at ../shared/cases are not here")
+    if name.endswith("xlsx"):
+        pytest.importorskip("python_calamine")
+    done, _ = follow("check", str(CASES / name))
+    assert READ[name] in done.output
+    assert GO_ON not in done.output
+
+
+def test_a_refusal_of_hundreds_of_columns_is_short(tmp_path: Path) -> None:
+    frame: Any = pd.DataFrame({f"{n}_Q{k}": list("xyxyx") for n in range(300) for k in (1, 2, 3)})
+    frame.insert(0, "respondent_mail", list("abcde"))
+    frame.to_csv(tmp_path / "form.csv", index=False)
+    assert len(run("check", str(tmp_path / "form.csv")).output) < 1000

@@ -1,0 +1,159 @@
+"""Tasks as files drafted from data, and as tables of the terminal."""
+
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+import assay
+from assay.checks.regularities import regular_gates, regular_rules
+from assay.cli import app
+from assay.io.task_drafts import draft_task
+
+
+@pytest.fixture(scope="module")
+def support() -> pd.DataFrame:
+    """A form that asks whether a problem is solved only if it was understood; no rude solution."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for item in range(150):
+        for rater in "abc":
+            understood = rng.random() < 0.7
+            solved = understood and rng.random() < 0.6
+            tone = rng.integers(1, 3) if solved else rng.integers(3)
+            answer = ("nein", "ja")[solved] if understood else ""
+            row = {"item": item, "rater": rater, "understood": ("nein", "ja")[understood]}
+            rows.append(row | {"solved": answer, "tone": ("rude", "plain", "kind")[tone]})
+    frame = pd.DataFrame(rows)
+    unasked = (frame["understood"] == "nein") & (frame["tone"] != "rude")
+    frame.loc[frame.index[unasked][:2], "solved"] = "ja"
+    return frame
+
+
+def test_rules_and_gates_are_those_that_answers_keep_to(support):
+    ratings = assay.read_ratings(support, task=draft_task(support))
+    rules = {rule.expression: rule for rule in regular_rules(ratings)}
+    assert list(rules) == ["solved -> tone != rude"]
+    rule = rules["solved -> tone != rude"]
+    rude, solved = support["tone"] == "rude", support["solved"] == "ja"
+    assert rule.broken == (rude & solved).sum()
+    told = support["solved"] != ""
+    assert rule.ratings == min((rude & told).sum(), solved.sum())
+    assert rule.expected == pytest.approx((rude & told).sum() * solved.sum() / told.sum())
+    gates = regular_gates(ratings)
+    assert gates["solved"].expression == "understood"
+    assert (gates["solved"].broken, gates["solved"].ratings) == (2, 450)
+    assert list(gates) == ["solved"]
+
+
+def written(frame: pd.DataFrame, folder: Path, *options: str) -> tuple[Path, Path]:
+    source, target = folder / "study.csv", folder / "study.toml"
+    frame.to_csv(source, index=False)
+    done = CliRunner().invoke(app, ["task", "init", str(source), "-o", str(target), *options])
+    assert done.exit_code == 0, done.output
+    return source, target
+
+
+def same(one: assay.Ratings, other: assay.Ratings) -> bool:
+    frames = all(
+        getattr(one, name).equals(getattr(other, name)) for name in ("items", "raters", "panels")
+    )
+    arrays = all(
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in ("answers", "item", "rater", "replicate", "truth")
+    )
+    return frames and arrays and one.task.metrics == other.task.metrics
+
+
+def test_drafted_file_gives_the_same_ratings(support, tmp_path):
+    source, target = written(support, tmp_path)
+    task = assay.load_task(target)
+    drafted = assay.read_ratings(source, task=draft_task(source))
+    assert same(assay.read_ratings(source, task=task), drafted)
+    assert task.classes["solved"] == ("nein", "ja")
+    assert not task.rules
+
+
+def test_suggestions_hold_as_they_are_written(support, tmp_path):
+    _, target = written(support, tmp_path)
+    text = re.sub(
+        r"^# (?=\[\[rules|expression|truth|response|asked_if|better|ordered)",
+        "",
+        target.read_text(encoding="utf-8"),
+        flags=re.M,
+    )
+    target.write_text(text, encoding="utf-8")
+    task = assay.load_task(target)
+    assert [rule.expression for rule in task.rules] == ["solved -> tone != rude"]
+    assert task.labels[1].asked_if == "understood"
+    assert {label.better for label in task.labels} == {"higher"}
+
+
+def test_ranked_lists_and_stars_are_written_out(tmp_path):
+    rng = np.random.default_rng(2)
+    lines = [
+        (f"q{q}", s, k, r, rng.integers(1, 6))
+        for q in range(6) for s in "AB" for k in range(1, 6) for r in "xy"
+    ]  # fmt: skip
+    frame = pd.DataFrame(lines, columns=["query", "system", "chunk", "judge", "stars"])
+    source, target = written(frame, tmp_path)
+    task = assay.load_task(target)
+    assert task.columns["item"] == ("query", "system", "chunk")
+    assert task.columns["rank"] == ("chunk",)
+    assert task.labels[0].ordered
+    assert task.metrics == ("mean[stars]", "ndcg[stars]")
+    assert same(assay.read_ratings(source), assay.read_ratings(source, task=target))
+
+
+def test_rows_that_answer_a_question_each_have_a_label_a_question(tmp_path):
+    rows = [
+        (item, rater, question, ("low", "mid", "high")[(item + len(question)) % 3])
+        for item in range(20) for rater in "ab" for question in ("tone", "style")
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["item", "rater", "criterion", "rating"])
+    source, target = written(frame, tmp_path)
+    assert assay.load_task(target).label_names == ("style", "tone")
+    assert (assay.read_ratings(source, task=target).answers >= 0).all()
+
+
+def test_file_that_is_there_is_not_replaced_unless_it_is_named(support, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    support.to_csv("study.csv", index=False)
+    assert CliRunner().invoke(app, ["task", "init", "study.csv"]).exit_code == 0
+    again = CliRunner().invoke(app, ["task", "init", "study.csv"])
+    assert again.exit_code == 1
+    assert "[file-exists]" in again.output
+    assert CliRunner().invoke(app, ["task", "init", "study.csv", "-o", "study.toml"]).exit_code == 0
+
+
+def test_task_is_shown_with_labels_rules_and_states():
+    shown = CliRunner().invoke(app, ["task", "show", "ais"]).output
+    assert "    attributable  no, yes  interpretable" in shown
+    assert "4 states" in shown
+    assert "-: not asked" in shown
+    shown = CliRunner().invoke(app, ["task", "show", "retrieval"]).output
+    assert "evidence_sufficient -> not misleading      hard   block" in shown
+    assert "5 states" in shown
+    assert "no < partially < yes" in CliRunner().invoke(app, ["task", "show", "relevance"]).output
+    assert "from the data" in CliRunner().invoke(app, ["task", "show", "single"]).output
+    wrong = CliRunner().invoke(app, ["task", "show", "retrievel"])
+    assert wrong.exit_code == 1
+    assert "did you mean retrieval" in wrong.output
+
+
+def test_several_columns_of_answers_are_refused_with_the_command_that_goes_on(
+    support, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    support.to_csv("my study.csv", index=False)
+    refused = CliRunner().invoke(app, ["check", "my study.csv"])
+    assert refused.exit_code == 1
+    advice = re.search(r"assay (task init '[^']*')", refused.output)
+    assert CliRunner().invoke(app, shlex.split(advice[1])).exit_code == 0
+    done = CliRunner().invoke(app, ["check", "my study.csv", "--task", "my study.toml"])
+    assert done.exit_code == 0
+    assert "label understood" in done.output

@@ -5,7 +5,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.text import counted, does, some
-from assay.checks.findings import Finding, Part, findings_on
+from assay.checks.departures.search import search
+from assay.checks.departures.teams import separate_teams
+from assay.checks.findings import Finding, Level, Part, findings_on
 from assay.checks.items import other_witnesses, raters_of_items, settling_items, telling_items
 from assay.data.overlap import (
     ENOUGH,
@@ -257,7 +259,7 @@ MOST = 0.5
 def check_reach(ratings: Ratings) -> Part:
     """Say which questions the data can answer."""
     found = [
-        _comparison(ratings),
+        *_comparison(ratings),
         *_lists(ratings),
         *_reach_reliability(ratings),
         *_groups(ratings),
@@ -265,28 +267,25 @@ def check_reach(ratings: Ratings) -> Part:
     return Part(findings=tuple(found))
 
 
-def _comparison(ratings: Ratings) -> Finding:
+def _comparison(ratings: Ratings) -> list[Finding]:
+    """Say whether systems can be compared: only tests that could refute it make it sure."""
     count = len(ratings.systems)
+    numbers = {"systems": count}
     if count > 1:
-        return _reach_finding(
-            "ok",
-            f"{count} systems can be compared: {', '.join(ratings.systems[:8])}",
-            code="comparable-systems",
-            numbers={"systems": count},
+        searched = search(ratings)
+        refuted = any(one.code == "rater-by-system" for one in searched.found)
+        if refuted or separate_teams(ratings):
+            return []
+        text = f"{count} systems can be compared: {', '.join(ratings.systems[:8])}"
+        level: Level = "ok" if "rater-by-system" in searched.tests else "note"
+        return [_reach_finding(level, text, code="comparable-systems", numbers=numbers)]
+    text = "one system: nothing to compare it with"
+    if not count:
+        text = (
+            "no column names a system: no comparison of systems; unlock it with `system=` or "
+            "`panels=`"
         )
-    if count == 1:
-        return _reach_finding(
-            "note",
-            "one system: nothing to compare it with",
-            code="no-comparison",
-            numbers={"systems": count},
-        )
-    return _reach_finding(
-        "note",
-        "no column names a system: no comparison of systems; unlock it with `system=` or `panels=`",
-        code="no-comparison",
-        numbers={"systems": count},
-    )
+    return [_reach_finding("note", text, code="no-comparison", numbers=numbers)]
 
 
 def _lists(ratings: Ratings) -> list[Finding]:
@@ -368,9 +367,11 @@ def _reach_reliability(ratings: Ratings) -> list[Finding]:
         f"the raters' {'mean ' * most}reliability can be learned{roughly} from "
         f"{_sources(ratings, count)}{but}{ways}"
     )
+    searched = search(ratings)
+    refutable = "dependent-raters" in searched.tests and not searched.found
     return [
         _reach_finding(
-            "note" if roughly else "ok",
+            "ok" if refutable and not roughly else "note",
             text,
             code="learnable-reliability",
             numbers={"items": count, "spread": _spread(count)},

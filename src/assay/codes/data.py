@@ -36,6 +36,10 @@ DATA = {
         "Some raters always give the same score, so that it tells nothing of the items. Look at "
         "their scores."
     ),
+    "dependent-raters": (
+        "Two raters err together more than raters so good would, so that labels are too sure. "
+        "Leave one out, or learn it from known truth."
+    ),
     "dirichlet-labels": (
         "The dirichlet prevalence has a prior that is not vague for many labels. Compare with the"
         " default prevalence."
@@ -76,9 +80,17 @@ DATA = {
         "Items of known truth differ from the others, so they are no random sample. Say "
         "`gold_chosen='recorded'` if recorded data explain the choice."
     ),
+    "graded-items": (
+        "Items stand on a continuum, and raters say yes from a threshold on. Give the truth of "
+        "some items, and fit with `reference='gold'`."
+    ),
     "groups-may-err-together": (
         "Raters of one group may err together, which makes intervals too narrow. Fit with "
         "`reference='groups'`."
+    ),
+    "halo": (
+        "Answers of one rating to several labels hang together beyond the truth. Fit with "
+        "`raters='joint'`."
     ),
     "incomplete-panels": (
         "Some panels hold items without an answer. The model predicts these items."
@@ -117,6 +129,9 @@ DATA = {
     "no-comparison": (
         "Fewer than two systems are named, so that nothing can be compared. Name the column with "
         "`system=` or `panels=`."
+    ),
+    "no-departures": (
+        "No test finds that raters err together, or unevenly over clusters, systems and ranks."
     ),
     "no-known-truth": (
         "No truth is known, so that estimates are of the raters' consensus. Give the truth of "
@@ -164,6 +179,18 @@ DATA = {
     "paired-systems": "Number of clusters that have all systems. Differences are paired on these.",
     "places-without-system": "Some places in panels have no system. Comparisons leave them out.",
     "ranked-lists": "Items stand in ranked lists, so that ranked metrics can be computed.",
+    "rater-by-cluster": (
+        "Raters err on whole clusters, which the model takes for clusters that differ. Collect "
+        "further raters, or fit with `prevalence='dirichlet'`."
+    ),
+    "rater-by-rank": (
+        "Raters follow the rank of items differently. Give the truth of some items, or have them "
+        "rated in random order."
+    ),
+    "rater-by-system": (
+        "Raters judge the systems differently, so that the difference depends on who is right. Fit "
+        "with `system_bias`, or give the truth of some items."
+    ),
     "rater-groups": "Number of raters and of rater groups.",
     "rating-times": "How long ratings took.",
     "reader-decision": (
@@ -202,6 +229,10 @@ DATA = {
     "scores-without-answers": (
         "Some ratings have scores and no answer. Only `raters='scored'` reads them."
     ),
+    "separate-teams": (
+        "Systems share no raters and no known truth, so that nothing tells their difference from "
+        "one of their raters. Have each team rate items of the others."
+    ),
     "session-sizes": "Number of sessions and of their ratings.",
     "shared-items": (
         "Number of items that two raters or more answered. Reliability is learned from these."
@@ -213,6 +244,10 @@ DATA = {
     "single-rating-items": (
         "Many items have a single rating, so that their labels rest on one answer each. Collect "
         "second ratings."
+    ),
+    "skipping-by-answer": (
+        "Items with more answers get other answers. Fit with the number of answers as a covariate "
+        "if the design asked for as many of each."
     ),
     "slot-raters": (
         "Raters may be positions (first answer, second answer) and not persons. If so, fit with "
@@ -236,6 +271,9 @@ DATA = {
         "No item of some system was rated. Its numbers are predicted from other items."
     ),
     "unreported-classes": "Nobody reported some classes of a label.",
+    "untested-departures": (
+        "The data are too few to test some assumptions on raters, which are then assumed."
+    ),
     "unused-columns": "Columns that are not used.",
     "unused-truth-column": (
         "A column sounds like known truth and is not used. Take it with `truth=` if it is."

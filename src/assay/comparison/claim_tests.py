@@ -17,9 +17,11 @@ from assay.comparison.decisions import Verdict, about, chance, left_out, settled
 from assay.data.ratings import Ratings
 from assay.evaluation import metrics
 from assay.evaluation.estimands import Estimand, is_modelled
-from assay.evaluation.panels import By, Incomplete, PanelLayout, panel_layout
+from assay.evaluation.panels import By, Incomplete, PanelLayout, panel_layout, weighable_metrics
 from assay.evaluation.variance import effective_draws
 from assay.fits.datatree import ratings_of
+from assay.inference.data_doubts import differences_doubted
+from assay.inference.label_doubts import both_doubts, doubt_about_difference
 
 SMALLEST = 1e-3
 """A thousand times the data: what would take more is not going to be decided by data."""
@@ -334,6 +336,8 @@ def check_claim(
         return metrics(fit, estimand=estimand, by=by, incomplete=incomplete, metric=parsed.metric)
 
     data = draws(estimand)
+    told = data[parsed.metric].attrs
+    told["doubt"] = both_doubts(str(told.get("doubt", "")), _of_difference(fit, ratings, parsed))
     result = _result(parsed, data, level)
     if result.doubt:
         return result
@@ -354,6 +358,15 @@ def check_claim(
         modelled=is_modelled(result.estimand),
     )
     return replace(result, would_decide=deciding)
+
+
+def _of_difference(fit: xr.DataTree, ratings: Ratings, claim: Claim) -> str:
+    """Say why the difference that a claim is about may mislead, though its two values do not."""
+    if claim.system is None or claim.other is None or not differences_doubted(fit):
+        return ""
+    (chosen,) = weighable_metrics(ratings, claim.metric)
+    pair = (claim.system, claim.other)
+    return doubt_about_difference(fit, chosen.labels, ratings.task, *pair)
 
 
 def _result(claim: Claim, data: xr.Dataset, level: float) -> ClaimResult:

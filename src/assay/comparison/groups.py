@@ -20,7 +20,7 @@ from assay.evaluation.fitted import estimand_draws
 from assay.evaluation.panels import Incomplete, panel_layout, weighable_metrics
 from assay.evaluation.registry import Metric
 from assay.fits.datatree import ratings_of
-from assay.inference.label_doubts import doubt_about
+from assay.inference.label_doubts import both_doubts, doubt_about, doubt_about_difference
 
 Values = NDArray[np.float64]
 GRID = 200
@@ -222,8 +222,14 @@ def group_contrasts(
         for pair in pairs
     ]
     table = pd.concat(parts, ignore_index=True)
-    doubts = {one.name: doubt_about(fit, one.labels, ratings.task) for one in chosen}
-    table = table.assign(doubt=table["metric"].map(doubts))
+    labels, task = {one.name: one.labels for one in chosen}, ratings.task
+    table["doubt"] = [
+        both_doubts(
+            doubt_about(fit, labels[name], task),
+            doubt_about_difference(fit, labels[name], task, a, b),
+        )
+        for name, a, b in zip(table["metric"], table["a"], table["b"], strict=True)
+    ]
     return table.assign(level=level, reference=str(fit.attrs["reference"]))[list(COLUMNS)]
 
 

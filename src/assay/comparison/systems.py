@@ -1,6 +1,6 @@
 """compare: systems on the metrics of one fit, paired draw by draw, as tables and in words."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb
 
@@ -26,9 +26,10 @@ from assay.data.ratings import Ratings
 from assay.evaluation import metrics
 from assay.evaluation.estimands import Estimand
 from assay.evaluation.panels import Incomplete, weighable_metrics
-from assay.evaluation.registry import check_direction
+from assay.evaluation.registry import Metric, check_direction
 from assay.fits.datatree import ratings_of
 from assay.fits.summary import summarize
+from assay.inference.label_doubts import both_doubts, doubt_about_difference
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -281,7 +282,27 @@ def compare(
     draws = metrics(fit, estimand=estimand, by="system", incomplete=incomplete, metric=metric)
     better = {m.name: m.better for m in weighable_metrics(ratings, metric)}
     found = compare_draws(draws, better, level=level, rope=rope, baseline=baseline)
+    found = _doubted(fit, ratings, found, weighable_metrics(ratings, metric))
     return replace(found, pairs=found.pairs.assign(shared_clusters=_shared(ratings, found)))
+
+
+def _doubted(
+    fit: xr.DataTree, ratings: Ratings, found: Comparison, chosen: Sequence[Metric]
+) -> Comparison:
+    """Add why differences may mislead though the values do not; then no system is the best."""
+    labels = {one.name: one.labels for one in chosen}
+
+    def doubts(table: pd.DataFrame, pairs: Iterable[tuple[str, ...]]) -> pd.DataFrame:
+        lines = zip(table["metric"], table["doubt"], pairs, strict=True)
+        told = [
+            both_doubts(doubt, doubt_about_difference(fit, labels[name], ratings.task, *systems))
+            for name, doubt, systems in lines
+        ]
+        return table.assign(doubt=told)
+
+    whole = [tuple(ratings.systems)] * len(found.systems)
+    pairs = zip(found.pairs["a"], found.pairs["b"], strict=True)
+    return replace(found, pairs=doubts(found.pairs, pairs), systems=doubts(found.systems, whole))
 
 
 def _shared(ratings: Ratings, found: Comparison) -> list[int]:

@@ -31,6 +31,7 @@ from assay.inference.assumptions import (
     unread_scores,
 )
 from assay.inference.coordinates import Start, walk_of
+from assay.inference.data_doubts import data_doubts_json, find_data_doubts
 from assay.inference.data_on_workers import DataOnWorkers, hold_pieces
 from assay.inference.density import Density, make_density
 from assay.inference.diagnostics import (
@@ -300,6 +301,8 @@ def fit(
     notes += design_warnings(spec, double_sampling(ratings)) + gold_warnings(
         spec, partial(unlike_gold, ratings)
     )
+    about_data = find_data_doubts(ratings, spec, quick=method not in ("nuts", "laplace"))
+    notes += [doubt.note() for doubt in about_data]
     if method in ("nuts", "laplace"):
         notes += group_error_warnings(
             structure, values, drawn.recovered.states, np.random.default_rng(seed)
@@ -323,6 +326,7 @@ def fit(
         target_accept=target_accept, starts=starts,
     )  # fmt: skip
     tree.attrs["label_doubts"] = doubts_json(doubts)
+    tree.attrs["data_doubts"] = data_doubts_json(about_data)
     return tree
 
 

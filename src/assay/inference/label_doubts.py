@@ -21,6 +21,7 @@ from assay.checks.scores import unanchored_labels
 from assay.data.states import MISSING
 from assay.data.task import Label, Task
 from assay.inference.assumptions import denied_labels, label_votes
+from assay.inference.data_doubts import marks_of_difference, marks_of_values
 from assay.inference.diagnostics import MODE_LIMIT, reference_drifts
 from assay.inference.modes import Mode, reported_weight
 from assay.modelling.structure import Structure
@@ -169,11 +170,27 @@ def doubt_about(fit: xr.DataTree, labels: Sequence[str] | None, task: Task) -> s
 
     Without ``labels`` it rests on all. A label whose gate asks for a doubted one is doubted too.
     """
-    doubted = doubts_by_label(fit)
-    asked = dict.fromkeys(
-        name for label in labels or task.label_names for name in _with_gates(task, label)
-    )
-    return "; ".join(dict.fromkeys(doubted[name] for name in asked if name in doubted))
+    doubted, asked = doubts_by_label(fit), _asked(task, labels)
+    marks = [doubted[name] for name in asked if name in doubted]
+    return "; ".join(dict.fromkeys([*marks, *marks_of_values(fit, asked)]))
+
+
+def doubt_about_difference(
+    fit: xr.DataTree, labels: Sequence[str] | None, task: Task, *systems: str
+) -> str:
+    """Say why a difference between systems may mislead besides, as :func:`doubt_about`."""
+    return "; ".join(dict.fromkeys(marks_of_difference(fit, _asked(task, labels), *systems)))
+
+
+def both_doubts(one: str, other: str) -> str:
+    """Join two doubts, each of which may be empty."""
+    return "; ".join(filter(None, (one, other)))
+
+
+def _asked(task: Task, labels: Sequence[str] | None) -> list[str]:
+    """Return the labels that a number rests on, with those that their gates ask for."""
+    names = labels or task.label_names
+    return list(dict.fromkeys(name for label in names for name in _with_gates(task, label)))
 
 
 def _with_gates(task: Task, name: str) -> list[str]:

@@ -26,6 +26,7 @@ from assay.fits.predict import predict_answers
 from assay.inference.assumptions import VOTES, label_votes
 from assay.raters.agreements.coefficients import WHOLE, column_names
 from assay.raters.agreements.within_raters import replicated_statistics
+from assay.validation.independence import MOST_REPLICATES, independence_lines
 
 Floats = NDArray[np.float64]
 
@@ -98,14 +99,15 @@ def predictive_checks(
     Returns
     -------
     pandas.DataFrame
-        ``check`` (``"agreement"``, ``"answers"``, ``"unanimity"`` or ``"repeats"``), ``group`` (of
-        raters; ``""`` for all), ``label``, ``quantity`` (percent agreement, of all, within rater
-        groups or across them; Krippendorff's alpha; an answer vector whose share it is;
-        ``"all say <class>"``, the share of the items with three answers or more on which all do;
-        or ``"<rater> says the same again"``, the share of ten pairs or more of that rater's ratings
-        of one item that agree in all that both answer), ``observed``, ``expected``, ``lower``,
-        ``upper`` (of the replicates), ``tail``. Lines are sorted by ``tail`` within a check: the
-        worst misfit stands first.
+        ``check`` (``"agreement"``, ``"answers"``, ``"independence"``, ``"unanimity"`` or
+        ``"repeats"``), ``group`` (of raters; ``""`` for all), ``label``, ``quantity`` (percent
+        agreement, of all, within rater groups or across them; Krippendorff's alpha; an answer
+        vector whose share it is; what a test of :func:`assay.check` asks, of which the number that
+        stands out most is shown, in SDs of the replicates; ``"all say <class>"``, the share of the
+        items with three answers or more on which all do; or ``"<rater> says the same again"``, the
+        share of ten pairs or more of that rater's ratings of one item that agree in all that both
+        answer), ``observed``, ``expected``, ``lower``, ``upper`` (of the replicates), ``tail``.
+        Lines are sorted by ``tail`` within a check: the worst misfit stands first.
 
     Raises
     ------
@@ -153,6 +155,7 @@ def predictive_checks(
     shares: list[Floats] = []
     again: list[Floats] = []
     alike: list[Floats] = []
+    replicated: list[Vectors] = []
     unanimous: list[Floats] = []
     every: Iterable[Vectors] = chain([ratings.answers], predict_answers(fit, draws=draws, rng=rng))
     every = _noted(every, common.shares, shares)
@@ -160,6 +163,7 @@ def predictive_checks(
     every = _noted(every, lambda answers: _same_again(pairs, answers)[several], again)
     if meetings is not None:
         every = _noted(every, meetings.percent, alike)
+    every = _first(every, 1 + MOST_REPLICATES, replicated)
     lines = _agreement(ratings, design, every)
     if meetings is not None:
         lines += _by_group(ratings, meetings, np.stack(alike))
@@ -169,6 +173,10 @@ def predictive_checks(
         ("repeats", "", WHOLE, f"{rater} {REPEATS}", column)
         for rater, column in zip(ratings.raters.index[several], np.stack(again).T, strict=True)
     ]
+    lines += [
+        ("independence", "", label, asked, values)
+        for label, asked, values in independence_lines(ratings, replicated[1:])
+    ]
     table = pd.DataFrame(
         [
             {"check": check, "group": group, "label": label, "quantity": quantity}
@@ -177,6 +185,14 @@ def predictive_checks(
         ]
     )
     return table.sort_values(["check", "tail"], kind="stable", ignore_index=True)
+
+
+def _first(every: Iterable[Vectors], count: int, kept: list[Vectors]) -> Iterator[Vectors]:
+    """Pass replicates on, and keep the first ones."""
+    for answers in every:
+        if len(kept) < count:
+            kept.append(answers)
+        yield answers
 
 
 def unanimous_shares(ratings: Ratings, answers: Vectors) -> Floats:

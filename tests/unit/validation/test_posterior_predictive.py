@@ -25,12 +25,13 @@ from assay.validation.posterior_predictive import (
     WITHIN,
     predictive_checks,
 )
+from benchmarks.worlds.departure_worlds import FAULTS
 
 
-def quick(ratings: Ratings, draws: int = 40) -> xr.DataTree:
+def quick(ratings: Ratings, draws: int = 40, **options: str) -> xr.DataTree:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
-        return assay.fit(ratings, method="map", draws=draws, chains=1, starts=1)
+        return assay.fit(ratings, method="map", draws=draws, chains=1, starts=1, **options)
 
 
 @pytest.fixture(scope="module")
@@ -215,6 +216,16 @@ def test_errors_on_all_labels_at_once_are_found():
     table = predictive_checks(quick(halo), draws=100).set_index(["label", "quantity"])
     assert table.loc[(WHOLE, "percent"), "tail"] < 0.05
     assert table.loc[(WHOLE, "percent"), "observed"] > table.loc[(WHOLE, "percent"), "upper"]
+
+
+@pytest.mark.parametrize("layer", ["", " + system_bias"])
+def test_raters_who_favour_a_system_show_until_a_layer_has_it(layer: str) -> None:
+    ratings = FAULTS["favourites"][1](np.random.default_rng(5))
+    fit = quick(ratings, raters=f"hierarchical{layer}", draws=60)
+    table = predictive_checks(fit, draws=60).query("check == 'independence'")
+    tails = table.set_index("quantity")["tail"]
+    assert (tails["whether raters favour a system"] < 0.05) == (not layer)
+    assert tails["whether raters misread whole clusters"] > 0.05
 
 
 def test_numbers_out_of_range_are_refused(gated: xr.DataTree):

@@ -1,0 +1,230 @@
+"""Small studies with one fault each, or none, to try the detectors of ``check`` on.
+
+Sixty queries, two systems, five ranks; raters who differ in how often they are right on either
+class. Queries differ in ease and systems in rate; where a world says so, systems differ in how hard
+their items are. Nothing here is the package's own simulator.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit
+
+import assay
+from assay.data.task import Label, Task
+
+Rng = np.random.Generator
+QUERIES, SYSTEMS, RANKS = 60, "AB", 5
+
+
+@dataclass(kw_only=True)
+class Study:
+    """Items, raters, and who rates what.
+
+    ``right`` is (rater, class), ``who`` is (item, rater); all else is (item,).
+    """
+
+    query: np.ndarray
+    system: np.ndarray
+    rank: np.ndarray
+    truth: np.ndarray
+    right: np.ndarray
+    who: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of items and of raters."""
+        return self.who.shape
+
+    def odds(self) -> np.ndarray:
+        """Log odds of a right answer: (item, rater)."""
+        return np.asarray(logit(self.right)[:, self.truth].T)
+
+    def answers(self, rng: Rng, *, odds: np.ndarray | None = None, shift: object = 0) -> np.ndarray:
+        """Draw answers, with log odds of yes moved by ``shift``: (item, rater)."""
+        right = self.odds() if odds is None else odds
+        yes = np.where(self.truth[:, None] == 1, right, -right) + shift
+        return (rng.random(self.shape) < expit(yes)).astype(int)
+
+    def ratings(self, answers: np.ndarray, **columns: np.ndarray) -> assay.Ratings:
+        """Read the answers of those who rate; further columns are (item,)."""
+        item, rater = np.nonzero(self.who)
+        frame = pd.DataFrame({
+            "item": item, "rater": [f"r{j}" for j in rater], "query": self.query[item],
+            "system": np.array(list(SYSTEMS))[self.system[item]], "rank": self.rank[item] + 1,
+            "label": np.where(answers[item, rater] == 1, "yes", "no"),
+            **{name: values[item] for name, values in columns.items()},
+        })  # fmt: skip
+        names = {"truth": "truth"} if "truth" in columns else {}
+        others = [name for name in columns if name != "truth"]
+        more = {"covariates": others} if others else {}
+        return assay.read_ratings(frame, task="single", cluster="query", **names, **more)
+
+
+def study(
+    rng: Rng, *, raters: int = 6, each: int = 3, right: tuple[float, float] = (0.75, 0.93),
+    ranks: int = RANKS, queries: int = QUERIES,
+) -> Study:  # fmt: skip
+    """Draw items and raters."""
+    axes = np.meshgrid(np.arange(queries), [0, 1], np.arange(ranks), indexing="ij")
+    query, system, rank = (axis.ravel() for axis in axes)
+    ease = rng.normal(0, rng.uniform(0, 1.5), queries)[query]
+    odds = rng.uniform(-0.8, 0.8) + ease + rng.normal(0, 0.8) * (system - 0.5)
+    odds = odds - rng.uniform(0, 0.4) * (rank - (ranks - 1) / 2)
+    order = rng.random((len(query), raters)).argsort(axis=1).argsort(axis=1)
+    return Study(
+        query=query, system=system, rank=rank, truth=(rng.random(len(query)) < expit(odds)) * 1,
+        right=rng.uniform(*right, (raters, 2)), who=order < each,
+    )  # fmt: skip
+
+
+def no_fault(rng: Rng) -> assay.Ratings:
+    """Unequal raters, from weak to good; queries and systems that differ."""
+    raters = int(rng.integers(4, 9))
+    found = study(rng, raters=raters, each=int(rng.integers(2, 5)), right=(0.7, 0.95))
+    return found.ratings(found.answers(rng))
+
+
+def harder_system(rng: Rng) -> assay.Ratings:
+    """No fault; raters guess 15 % of the items of A, and 30 % of those of B."""
+    found = study(rng, each=4, right=(0.7, 0.95))
+    guessed = rng.random(len(found.truth)) < np.where(found.system == 0, 0.15, 0.3)
+    return found.ratings(found.answers(rng, odds=np.where(guessed[:, None], 0, found.odds())))
+
+
+def one_answer_a_query(rng: Rng) -> assay.Ratings:
+    """No fault; one item of each system a query."""
+    found = study(rng, each=3, right=(0.7, 0.95), ranks=1, queries=150)
+    return found.ratings(found.answers(rng))
+
+
+def uneven_design(rng: Rng) -> assay.Ratings:
+    """No fault; some raters answer far more than others, and items of B get more answers."""
+    found = study(rng)
+    share = np.where(found.system == 0, 0.4, 0.7)[:, None] * np.linspace(0.6, 1.3, found.shape[1])
+    found.who = rng.random(found.shape) < share
+    return found.ratings(found.answers(rng))
+
+
+def disputes_settled(rng: Rng) -> assay.Ratings:
+    """No fault; a third rater is asked where two disagree."""
+    found = study(rng, each=3)
+    answers = found.answers(rng)
+    order = np.where(found.who, rng.random(found.shape), 2).argsort(axis=1)
+    lines = np.arange(len(answers))
+    same = answers[lines, order[:, 0]] == answers[lines, order[:, 1]]
+    found.who[lines[same], order[same, 2]] = False
+    return found.ratings(answers)
+
+
+def misread(rng: Rng) -> assay.Ratings:
+    """Each rater misreads 15 % of the queries, and says yes, or no, to all of them."""
+    found = study(rng)
+    lost = rng.random((QUERIES, found.shape[1])) < 0.15
+    said = rng.random(lost.shape) < 0.5
+    answers = np.where(lost[found.query], said[found.query], found.answers(rng))
+    return found.ratings(answers)
+
+
+def favourites(rng: Rng) -> assay.Ratings:
+    """Two of four raters favour A."""
+    found = study(rng, raters=4)
+    return found.ratings(found.answers(rng, shift=favour(found)))
+
+
+def favour(found: Study) -> np.ndarray:
+    """Log odds of yes that two raters add on items of A, and take from those of B."""
+    return np.where(found.system == 0, 1.0, -1.0)[:, None] * (np.arange(found.shape[1]) < 2)
+
+
+def rank_followers(rng: Rng) -> assay.Ratings:
+    """Let some raters follow the rank, and others not."""
+    found = study(rng, raters=5)
+    strength = np.array([0, 0, 0.5, 1.0, 1.0])
+    return found.ratings(found.answers(rng, shift=(2 - found.rank)[:, None] * strength))
+
+
+def copier(rng: Rng) -> assay.Ratings:
+    """Add a judge who rates all items, and sees 85 % of them as one of four people does."""
+    found = study(rng, raters=5, each=2)
+    order = rng.random((len(found.truth), 4)).argsort(axis=1).argsort(axis=1)
+    found.who = np.column_stack([order < 2, np.ones(len(order), bool)])
+    answers = found.answers(rng)
+    answers[:, 4] = np.where(rng.random(len(order)) < 0.85, answers[:, 0], 1 - answers[:, 0])
+    return found.ratings(answers)
+
+
+def graded(rng: Rng) -> assay.Ratings:
+    """Items on a continuum; raters see them with noise, and say yes from a threshold on."""
+    found = study(rng, each=4)
+    place = rng.normal(0, 1, len(found.truth)) + 0.3 * (found.system - 0.5)
+    threshold = rng.normal(0, 0.6, found.shape[1])
+    answers = (place[:, None] + rng.normal(0, 0.6, found.shape) > threshold).astype(int)
+    return found.ratings(answers)
+
+
+def skipped(rng: Rng) -> assay.Ratings:
+    """Raters answer 70 % of the items that are no, and 35 % of those that are yes."""
+    found = study(rng)
+    found.who = rng.random(found.shape) < np.where(found.truth == 1, 0.35, 0.7)[:, None]
+    return found.ratings(found.answers(rng))
+
+
+def teams(rng: Rng) -> assay.Ratings:
+    """Three lenient raters rate A, three strict ones rate B."""
+    found = study(rng)
+    found.who = (np.arange(6) < 3)[None] == (found.system == 0)[:, None]
+    return found.ratings(found.answers(rng, shift=np.where(found.system == 0, 1, -1)[:, None]))
+
+
+LABELS = Task(
+    name="three",
+    labels=tuple(Label(name=name) for name in ("clear", "useful", "wrong")),
+    columns={"item": ("item",), "cluster": ("query",), "system": ("system",)},
+)
+
+
+def several_labels(rng: Rng) -> assay.Ratings:
+    """No fault; three labels that hang together, of raters who are good or weak at all of them."""
+    return labelled(rng)[0]
+
+
+def labelled(rng: Rng, *, halo: float = 0.0, odds: float = 1.8) -> tuple[assay.Ratings, np.ndarray]:
+    """Draw ratings of three labels, and the truth of the items: (item, label)."""
+    found = study(rng, ranks=2, queries=100)
+    item, rater = np.nonzero(found.who)
+    mood = rng.normal(0, halo, len(item)) * np.array([1, 1, -1])[:, None]
+    skill = rng.normal(0, 0.5, found.shape[1])[rater]
+    columns, every = {}, []
+    for n, label in enumerate(LABELS.labels):
+        own = rng.random(len(found.truth)) < 0.3
+        truth = np.where(own, rng.random(len(own)) < 0.5, found.truth if n < 2 else 1 - found.truth)
+        every.append(truth.astype(int))
+        yes = np.where(truth[item] == 1, 1, -1) * (odds + skill) + mood[n]
+        columns[label.name] = np.where(rng.random(len(item)) < expit(yes), "yes", "no")
+    frame = pd.DataFrame({
+        "item": item, "rater": [f"r{j}" for j in rater], "query": found.query[item],
+        "system": np.array(list(SYSTEMS))[found.system[item]], **columns,
+    })  # fmt: skip
+    return assay.read_ratings(frame, task=LABELS), np.stack(every, axis=1)
+
+
+def moods(rng: Rng) -> assay.Ratings:
+    """Let an impression of each item colour all three labels of a rating."""
+    return labelled(rng, halo=1.5)[0]
+
+
+FAULTLESS: dict[str, Callable[[Rng], assay.Ratings]] = {
+    "no_fault": no_fault, "harder_system": harder_system, "one_answer_a_query": one_answer_a_query,
+    "uneven_design": uneven_design, "disputes_settled": disputes_settled,
+    "several_labels": several_labels,
+}  # fmt: skip
+FAULTS: dict[str, tuple[str, Callable[[Rng], assay.Ratings]]] = {
+    "misread": ("rater-by-cluster", misread), "favourites": ("rater-by-system", favourites),
+    "teams": ("separate-teams", teams), "skipped": ("skipping-by-answer", skipped),
+    "moods": ("halo", moods), "graded": ("graded-items", graded),
+    "rank_followers": ("rater-by-rank", rank_followers), "copier": ("dependent-raters", copier),
+}  # fmt: skip
+"""By world, the code that has to speak."""

@@ -1,0 +1,68 @@
+"""Whether items stand on a continuum, on which each rater says yes from a threshold on."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from assay.checks.departures.null_model import (
+    PASSES_AGAIN,
+    Floats,
+    LabelRows,
+    NullFit,
+    climb,
+    fit_null,
+    softmax,
+    sums,
+)
+
+NODES = np.linspace(-2.4, 2.4, 7)
+"""Places on the continuum, in SDs of a normal one."""
+START = (0.0, 2.5)
+"""Threshold and slope of raters before any answer is seen, on the scale of log odds."""
+SPREAD = np.array([1.5, 1.0])
+"""SD of both over raters."""
+WIDTH = 0.7
+"""Spread of the place that the answers of an item give it at first."""
+
+
+class Continuum:
+    """Raters whose log odds of yes are a line over the continuum; one climb's state."""
+
+    def __init__(self, rows: LabelRows) -> None:
+        shape = (rows.n_raters, rows.answer.shape[1])
+        self.lines = np.broadcast_to(np.array(START), (*shape, 2)).copy()
+
+    def __call__(self, rows: LabelRows, posterior: Floats) -> Floats:
+        """Take a step of Newton's method, rater by rater: chances as in the null model."""
+        at = posterior[rows.item]
+        count = sums(rows.rater, at, rows.n_raters)
+        yes = sums(rows.rater, at * (rows.answer == rows.classes - 1)[..., None], rows.n_raters)
+        design = np.stack([np.ones_like(NODES), NODES], axis=-1)
+        p = self.chance()
+        slope = (yes - count * p) @ design - (self.lines - START) / SPREAD**2
+        weight = count * p * (1 - p)
+        curve = np.einsum("jsk,ka,kb->jsab", weight, design, design) + np.diag(SPREAD**-2)
+        step = np.linalg.solve(curve, slope[..., None])[..., 0]
+        self.lines = self.lines + np.clip(step, -1.0, 1.0)
+        p = np.clip(self.chance(), 1e-6, 1 - 1e-6)
+        return np.stack([1 - p, p], axis=1)
+
+    def chance(self) -> Floats:
+        """Chance of yes: (rater, set, node)."""
+        line = self.lines[..., :1] + self.lines[..., 1:] * NODES
+        return np.asarray(1 / (1 + np.exp(-line)))
+
+
+def graded_gain(rows: LabelRows, fit: NullFit) -> Floats:
+    """Log likelihood of the continuum less that of classes, an item: (set,).
+
+    Neither knows of clusters or of known truth, which would count differently in the two.
+    """
+    items = np.arange(len(rows.truth))
+    plain = replace(rows, truth=np.full_like(rows.truth, -1), cluster=items)
+    yes = rows.by_item((rows.answer == rows.classes - 1).astype(float))
+    share = (yes + 0.5) / (rows.by_item(np.ones(rows.answer.shape)) + 1)
+    place = np.log(share / (1 - share))[..., None]
+    posterior = softmax(-0.5 * ((NODES - place) / WIDTH) ** 2)
+    continuum = climb(plain, Continuum(rows), posterior, PASSES_AGAIN)
+    return (continuum.evidence() - fit_null(plain, fit).evidence()) / len(np.unique(rows.item))

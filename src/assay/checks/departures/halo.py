@@ -1,0 +1,73 @@
+"""Whether a rater's answers to two labels of an item hang together beyond the truth."""
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+
+import numpy as np
+
+from assay.checks.departures.null_model import Floats, Ints, LabelRows, NullFit, codes, sums
+from assay.checks.departures.residuals import clustered
+from assay.data.ratings import Ratings
+from assay.data.task import Task
+
+CLEAR = 0.1
+"""Least gain in the chance of an answer from one class to the other that a rater counts with."""
+
+
+def free_pairs(task: Task) -> list[tuple[int, int]]:
+    """Return the pairs of labels that no gate and no rule that the interface acts on ties."""
+    acting = [rule for rule in task.rules if rule.response != "off"]
+    ties = [frozenset(task.expression(rule.expression).labels) for rule in acting]
+    ties += [
+        frozenset({la.name, *task.expression(la.asked_if).labels})
+        for la in task.labels
+        if la.asked_if
+    ]
+    names = task.label_names
+    return [
+        (one, other)
+        for one, other in combinations(range(len(names)), 2)
+        if not any({names[one], names[other]} <= tie for tie in ties)
+    ]
+
+
+def halo(
+    ratings: Ratings, rows: Mapping[int, LabelRows], fits: Mapping[int, NullFit]
+) -> Iterator[tuple[tuple[int, int], float, float]]:
+    r"""Correlate a rater's errors on two labels: the pairs, the correlations and the p-values.
+
+    Over two raters of an item, the products of their answers to two labels tell how the truths of
+    the labels hang together; over one rater, the same and halo. Given the truths, the first is the
+    second times the ratio of how well the raters tell classes apart: no model of how labels or
+    items hang together is needed. Whole clusters vary.
+    """
+    for pair in free_pairs(ratings.task):
+        if not set(pair) <= set(fits):
+            continue
+        used = (ratings.answers[:, pair] >= 0).all(axis=1) & (ratings.replicate == 0)
+        item, rater = ratings.item[used], ratings.rater[used]
+        columns = []
+        for label in pair:
+            last = rows[label].classes - 1
+            yes = (ratings.answers[used, label] == last).astype(float)
+            place = codes(rater * (rows[label].stratum.max() + 1) + rows[label].stratum[item])
+            columns.append(yes - (np.bincount(place, yes) / np.bincount(place))[place])
+            chance = fits[label].chance[:, last, 0]
+            columns.append(np.maximum(chance[:, last] - chance[:, 0], CLEAR)[rater])
+        products, spread = _beyond(item, len(ratings.items), *columns)
+        found = clustered(codes(ratings.items["cluster"]), products)
+        if found is not None:
+            yield pair, float(products.sum() / max(spread, 1e-12)), found
+
+
+def _beyond(
+    item: Ints, n_items: int, one: Floats, gain: Floats, other: Floats, gain_other: Floats
+) -> tuple[Floats, float]:
+    """Products within a rater less what two raters' let expect, (item,), and their size."""
+    columns = [one, other, gain, gain_other, one * other, gain * gain_other]
+    a, b, g, h, within, told = sums(item, np.stack(columns, axis=-1), n_items).T
+    between, weight = a * b - within, g * h - told
+    several = weight > 1e-9
+    ratio = np.divide(told, weight, out=np.zeros(n_items), where=several)
+    spread = np.sqrt(sums(item, one**2, n_items) * sums(item, other**2, n_items))
+    return (within - between * ratio) * several, float(spread[several].sum())

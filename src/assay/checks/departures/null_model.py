@@ -1,0 +1,262 @@
+"""The model that detectors hold answers against: raters independent given what an item is.
+
+One label at a time, by expectation maximisation, quickly: each rater has a confusion of their own,
+shrunk to that of all. An item is of a class and easy, or of a class and so hard that half of the
+answers are guesses, or all are guesses, each rater with a leaning of their own. Classes and hard
+items are more common in some systems, ranks and clusters than in others. Replicates of the data are
+fitted at once, along an axis of *sets*.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+PASSES = 60
+PASSES_AGAIN = 12
+"""Passes over the data from the votes on, and over replicates from the fitted model on."""
+POOLING = 4.0
+"""Answers that the confusion of all raters counts for in that of one, for each class."""
+START = 0.8
+"""Share of right answers before any is seen, with the weight of ``POOLING`` answers."""
+HARD_START = 0.1
+FEW = 2.0
+"""Items that the shares of all items count for in those of a system or of a rank."""
+TINY = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelRows:
+    """First answers to one label.
+
+    Attributes
+    ----------
+    place : ndarray of int (row,)
+        Positions in the ratings.
+    item, rater : ndarray of int (row,)
+    answer : ndarray of int (row, set)
+        Class codes. The data are one set, replicates of them several.
+    truth : ndarray of int (item,)
+        Class codes, -1 where it is not known.
+    classes, n_raters : int
+    system, rank : ndarray of int (item,)
+        Groups of items whose shares of classes may differ; a system of -1 is none.
+    stratum : ndarray of int (item,)
+        System and rank in one.
+    cluster : ndarray of int (item,)
+    """
+
+    place: Ints
+    item: Ints
+    rater: Ints
+    answer: Ints
+    truth: Ints
+    classes: int
+    n_raters: int
+    system: Ints
+    rank: Ints
+    stratum: Ints
+    cluster: Ints
+
+    def of_several(self) -> "LabelRows":
+        """Return the rows of items with several answers: one alone tells nothing of a rater."""
+        count = np.bincount(self.item, minlength=len(self.truth))
+        kept = np.flatnonzero(count > 1)
+        told = count[self.item] > 1
+        return replace(
+            self, place=self.place[told], item=np.searchsorted(kept, self.item[told]),
+            rater=self.rater[told], answer=self.answer[told], truth=self.truth[kept],
+            system=self.system[kept], rank=self.rank[kept], stratum=self.stratum[kept],
+            cluster=codes(self.cluster[kept]),
+        )  # fmt: skip
+
+    def by_item(self, values: Floats) -> Floats:
+        """Sum over the rows of each item: (row, ...) to (item, ...)."""
+        return sums(self.item, values, len(self.truth))
+
+    def told(self) -> NDArray[np.bool_]:
+        """Whether each row has each class: (row, set, class)."""
+        return np.asarray(self.answer[..., None] == np.arange(self.classes))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NullFit:
+    """The fitted model, of each set.
+
+    Attributes
+    ----------
+    chance : ndarray (rater, answer, set, kind)
+        Chance of an answer to an item of a kind: easy of each class, harder of each class, hard.
+    log_prior, log_likelihood : ndarray (item, set, kind)
+    own : ndarray (row, set, kind)
+        Log chance of each answer.
+    """
+
+    chance: Floats
+    log_prior: Floats
+    log_likelihood: Floats
+    own: Floats
+
+    @property
+    def posterior(self) -> Floats:
+        """Chance that an item is of a kind: (item, set, kind)."""
+        return softmax(self.log_prior + self.log_likelihood)
+
+    def evidence(self) -> Floats:
+        """Log likelihood of each set, given the shares: (set,)."""
+        joint = self.log_prior + self.log_likelihood
+        top = joint.max(axis=-1, keepdims=True)
+        return np.asarray((top[..., 0] + np.log(np.exp(joint - top).sum(axis=-1))).sum(axis=0))
+
+
+Maximise = Callable[[LabelRows, Floats], Floats]
+
+
+def sums(code: Ints, values: Floats, size: int) -> Floats:
+    """Sum values by a code: (row, ...) to (size, ...); rows of a negative code are left out."""
+    known = np.flatnonzero(code >= 0)
+    shape = (size, len(code))
+    matrix: Any = sparse.csr_array((np.ones(len(known)), (code[known], known)), shape=shape)
+    flat = matrix @ values.reshape(len(code), -1)
+    return np.asarray(flat).reshape(size, *values.shape[1:])
+
+
+def softmax(logits: Floats) -> Floats:
+    """Return chances on the last axis."""
+    chance = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return np.asarray(chance / chance.sum(axis=-1, keepdims=True))
+
+
+def fit_null(rows: LabelRows, start: NullFit | None = None) -> NullFit:
+    """Fit the model to each set: from the votes, or from the fit that replicates were made of."""
+    if start is None:
+        return climb(rows, confusions, _votes(rows), PASSES)
+    sets = rows.answer.shape[1] // start.chance.shape[2]
+    chance = np.repeat(start.chance, sets, axis=2)
+    first = _weigh(rows, chance, np.repeat(start.log_prior, sets, axis=1))
+    return climb(rows, confusions, first.posterior, PASSES_AGAIN)
+
+
+def climb(rows: LabelRows, maximise: Maximise, posterior: Floats, passes: int) -> NullFit:
+    """Fit a model of items of several kinds by expectation maximisation.
+
+    Parameters
+    ----------
+    rows : LabelRows
+    maximise : callable
+        Makes the chances of answers of the rows and the posterior.
+    posterior : ndarray (item, set, kind)
+        Where the climb starts.
+    passes : int
+    """
+    for _ in range(passes):
+        fit = _weigh(rows, maximise(rows, posterior), shares(rows, posterior))
+        posterior = fit.posterior
+    return fit
+
+
+def _votes(rows: LabelRows) -> Floats:
+    """Start from the votes: shares of the answers, and some hard items."""
+    votes = rows.by_item(rows.told().astype(float))
+    share = (votes + 0.5) / (votes + 0.5).sum(axis=-1, keepdims=True)
+    known = rows.truth >= 0
+    share[known] = np.eye(rows.classes)[rows.truth[known], None]
+    hard = np.full((*share.shape[:2], 1), HARD_START)
+    return np.concatenate([share * (1 - 2 * HARD_START), share * HARD_START, hard], axis=-1)
+
+
+def _weigh(rows: LabelRows, chance: Floats, log_prior: Floats) -> NullFit:
+    """Take the log chances of the answers of each item together."""
+    sets = np.arange(rows.answer.shape[1])
+    own = np.log(chance)[rows.rater[:, None], rows.answer, sets]
+    return NullFit(chance=chance, log_prior=log_prior, log_likelihood=rows.by_item(own), own=own)
+
+
+def confusions(rows: LabelRows, posterior: Floats) -> Floats:
+    """Confusion of each rater, learned from easy items, and shrunk to that of all."""
+    clear = posterior[rows.item][..., : rows.classes]
+    told = rows.told()
+    count = np.stack(
+        [sums(rows.rater, clear * told[..., k, None], rows.n_raters) for k in range(rows.classes)],
+        axis=1,
+    )
+    wrong = (1 - START) / (rows.classes - 1)
+    first = np.where(np.eye(rows.classes, dtype=bool), START, wrong)[:, None, :]
+    pooled = count.sum(axis=0) + POOLING * first
+    pooled /= pooled.sum(axis=0)
+    chance = count + POOLING * pooled
+    chance /= chance.sum(axis=1, keepdims=True)
+    guess = chance.mean(axis=-1, keepdims=True)
+    return np.concatenate([chance, (chance + guess) / 2, guess], axis=-1)
+
+
+def shares(rows: LabelRows, posterior: Floats) -> Floats:
+    """Log chance of each kind before an item's own answers: (item, set, kind)."""
+    overall = posterior.mean(axis=0) + TINY
+    found = np.log(overall) + np.zeros_like(posterior)
+    for code in (rows.system, rows.rank):
+        found += _relative(code, posterior, overall, np.full(posterior.shape[1], FEW))
+    if len(np.unique(rows.cluster)) < len(rows.cluster):
+        prior = softmax(found)
+        weight = _cluster_weight(rows.cluster, posterior, prior)
+        found += _relative(rows.cluster, posterior, overall, weight)
+    if (rows.truth >= 0).any():
+        known = np.flatnonzero(rows.truth >= 0)
+        kind = np.arange(posterior.shape[-1])
+        other = (kind % rows.classes != rows.truth[known, None]) | (kind >= 2 * rows.classes)
+        found[known] = np.where(other[:, None], np.log(TINY) * 10, found[known])
+    return found
+
+
+def _relative(code: Ints, posterior: Floats, overall: Floats, weight: Floats) -> Floats:
+    """Log of the share of each kind in an item's group, without the item, over that in all."""
+    size = int(code.max(initial=0)) + 1
+    known = (code >= 0)[:, None, None]
+    mine = sums(code, posterior, size)[code] - posterior
+    count = np.bincount(code[code >= 0], minlength=size)[code][:, None, None] - 1
+    w = weight[None, :, None]
+    share = (np.maximum(mine, 0) + w * overall) / (count + w)
+    return np.where(known, np.log(share / overall), 0.0)
+
+
+def _cluster_weight(cluster: Ints, posterior: Floats, prior: Floats) -> Floats:
+    """Items that the shares of all count for in those of a cluster, from how items hang together.
+
+    With the correlation r of two items of a cluster it is 1/r - 1, and r is the covariance of what
+    the answers add to two items, over the variance that the kinds would have if they were known.
+    """
+    more = posterior - prior
+    total = sums(cluster, more, int(cluster.max()) + 1)
+    size = np.bincount(cluster)
+    pairs = float((size * (size - 1)).sum())
+    together = ((total**2).sum(axis=0) - (more**2).sum(axis=0)).sum(axis=-1) / max(pairs, 1.0)
+    spread = (prior * (1 - prior)).sum(axis=-1).mean(axis=0)
+    told = (more**2).sum(axis=-1).mean(axis=0) / np.maximum(spread, TINY)
+    rho = np.clip(together / np.maximum(spread * told**2, TINY), 0.01, 0.8)
+    return np.asarray(1 / rho - 1)
+
+
+def replicates(rows: LabelRows, fit: NullFit, sets: int, rng: np.random.Generator) -> LabelRows:
+    """Draw the items' kinds from their posterior, and answers of the raters to them."""
+    kind = draw(np.repeat(fit.posterior, sets, axis=1), rng)
+    chance = fit.chance[:, :, 0][rows.rater]
+    chance = np.take_along_axis(chance, kind[rows.item][:, None, :], axis=2)
+    return replace(rows, answer=draw(np.moveaxis(chance, 1, 2), rng))
+
+
+def draw(chance: Floats, rng: np.random.Generator) -> Ints:
+    """Draw codes from the chances on the last axis."""
+    ends = chance.cumsum(axis=-1)
+    at = rng.random(chance.shape[:-1])[..., None] * ends[..., -1:]
+    return np.asarray((at >= ends[..., :-1]).sum(axis=-1), np.int64)
+
+
+def codes(names: ArrayLike) -> Ints:
+    """Return the number of each name, from 0 on."""
+    return np.unique(np.asarray(names), return_inverse=True)[1].astype(np.int64)

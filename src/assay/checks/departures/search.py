@@ -1,0 +1,279 @@
+"""Find where answers depart from raters who err independently, alike on all items of a class.
+
+Each test holds a statistic of the data against replicates of the fitted null model, which are
+fitted again, or has a reference distribution of its own. One rule bounds the chance that any of
+them speaks without reason: Holm's, over the tests that could be made.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import pearson3
+
+from assay.checks.departures.graded import graded_gain
+from assay.checks.departures.halo import halo
+from assay.checks.departures.null_model import (
+    TINY,
+    Floats,
+    Ints,
+    LabelRows,
+    NullFit,
+    codes,
+    fit_null,
+    replicates,
+)
+from assay.checks.departures.residuals import pair_dependence, residuals, within_raters
+from assay.checks.departures.skipping import called_for, skipping
+from assay.data.ratings import Ratings
+
+Code = Literal[
+    "rater-by-cluster", "rater-by-system", "rater-by-rank", "dependent-raters", "graded-items",
+    "skipping-by-answer", "halo",
+]  # fmt: skip
+FAMILYWISE = 0.01
+"""Chance that any test speaks where there is nothing, by Holm's rule."""
+SETS = (20, 80)
+"""Replicates at first, and further ones if a test is not clear by then."""
+CLEAR = 0.15
+"""P-value of a test above which no further replicates are made for it."""
+SIZE: Mapping[Code, float] = {
+    "rater-by-cluster": 0.05, "rater-by-system": 0.012, "rater-by-rank": 0.01,
+    "dependent-raters": 0.03, "graded-items": 0.006, "skipping-by-answer": 0.05, "halo": 0.02,
+}  # fmt: skip
+"""Least size of what is said: correlations, and shares of the items that agree more often. On large
+data a smaller one would be seen, and would not matter."""
+LEAST_ITEMS = 60
+"""Items with two answers from which on a label is looked at, and items with three for `graded`."""
+LEAST_PAIRS = 200
+"""Pairs of a rater's answers in one group of items."""
+LEAST_COMMON = 20
+MOST_ROWS = 6000
+"""Answers to a label that are looked at, of whole clusters drawn at random: it takes seconds."""
+CELLS = 4_000_000
+"""Numbers in an array of several sets, at most."""
+SKEW = 0.1, 2.0
+LAST_RANK = 8
+SEED = 35
+
+
+@dataclass(frozen=True, kw_only=True)
+class Departure:
+    """One thing found.
+
+    Attributes
+    ----------
+    code : str
+    p : float
+    size : float
+        A correlation, or a share of the items.
+    labels : tuple of str
+        It is about; empty for all.
+    who : tuple of str
+        Raters, a system: what stands out most.
+    """
+
+    code: Code
+    p: float
+    size: float
+    labels: tuple[str, ...] = ()
+    who: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """What was looked for, and what was found.
+
+    Attributes
+    ----------
+    tests : mapping of str to float
+        The p-value of each test that could be made.
+    found : tuple of Departure
+    """
+
+    tests: Mapping[Code, float] = field(default_factory=dict)
+    found: tuple[Departure, ...] = ()
+
+
+_SEARCHED: WeakKeyDictionary[Ratings, Search] = WeakKeyDictionary()
+
+
+def search(ratings: Ratings) -> Search:
+    """Make the tests that the ratings allow; of the same ratings only once."""
+    if ratings not in _SEARCHED:
+        _SEARCHED[ratings] = _search(ratings)
+    return _SEARCHED[ratings]
+
+
+def _search(ratings: Ratings) -> Search:
+    rng = np.random.default_rng(SEED)
+    rows = label_rows(ratings, rng)
+    if not rows:
+        return Search()
+    several = {n: one.of_several() for n, one in rows.items()}
+    fits = {n: fit_null(one) for n, one in several.items()}
+    # Replicates have the data's design: they are none of answers that called for further ones.
+    fixed = {n: one for n, one in several.items() if not called_for(rows[n])}
+    tests = _bootstrapped(ratings, fixed, fits, rng) if fixed else []
+    skipped = [
+        Departure(code="skipping-by-answer", p=found[1], size=found[0], labels=_names(ratings, n))
+        for n, one in rows.items()
+        if (found := skipping(one)) is not None
+    ]
+    halos = [
+        Departure(code="halo", p=p, size=size, labels=_names(ratings, *pair))
+        for pair, size, p in halo(ratings, rows, fits)
+    ]
+    tests += [_clearest(some) for some in (skipped, halos) if some]
+    return Search(tests={test.code: test.p for test in tests}, found=tuple(holm(tests)))
+
+
+def holm(tests: list[Departure]) -> Iterator[Departure]:
+    """Yield the tests that speak, of those that were made."""
+    for n, test in enumerate(sorted(tests, key=lambda one: one.p)):
+        if test.p > FAMILYWISE / (len(tests) - n):
+            return
+        if abs(test.size) >= SIZE[test.code]:
+            yield test
+
+
+def _clearest(tests: list[Departure]) -> Departure:
+    """Return the clearest of a kind, with a p-value that counts how many there were."""
+    best = min(tests, key=lambda test: test.p)
+    return replace(best, p=min(1.0, best.p * len(tests)))
+
+
+def _names(ratings: Ratings, *labels: int) -> tuple[str, ...]:
+    """Name labels; nothing if the task has one."""
+    names = ratings.task.label_names
+    return tuple(names[n] for n in labels) if len(names) > 1 else ()
+
+
+def label_rows(ratings: Ratings, rng: np.random.Generator) -> dict[int, LabelRows]:
+    """Return the rows of the labels that can be looked at, by the position of the label."""
+    panels = ratings.panels.drop_duplicates("item")
+    place = panels["item"].to_numpy()
+    system, rank = np.full(len(ratings.items), -1), np.zeros(len(ratings.items), np.int64)
+    system[place] = pd.Index(ratings.systems).get_indexer(pd.Index(panels["system"]))
+    rank[place] = np.minimum(panels["rank"].to_numpy(), LAST_RANK)
+    rank, cluster = codes(rank), codes(ratings.items["cluster"])
+    known = _some_clusters(ratings, cluster, rng)
+    found = {}
+    for n, label in enumerate(ratings.task.labels):
+        told = (ratings.answers[:, n] >= 0) & (ratings.replicate == 0) & known[ratings.item]
+        answers = np.bincount(ratings.item[told], minlength=len(ratings.items))
+        raters = np.unique(ratings.rater[told])
+        said = np.unique(ratings.answers[told, n])
+        if (answers > 1).sum() < LEAST_ITEMS or len(raters) < 2 or len(said) < 2:
+            continue
+        found[n] = LabelRows(
+            place=np.flatnonzero(told), item=ratings.item[told], rater=ratings.rater[told],
+            answer=ratings.answers[told, n].astype(np.int64)[:, None],
+            truth=ratings.truth[:, n].astype(np.int64), classes=len(label.classes),
+            n_raters=len(ratings.raters), system=system, rank=rank,
+            stratum=codes((system + 1) * (LAST_RANK + 1) + rank), cluster=cluster,
+        )  # fmt: skip
+    return found
+
+
+def _some_clusters(ratings: Ratings, cluster: Ints, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """Return the items of as many clusters as there is time for: (item,)."""
+    rows = np.bincount(cluster[ratings.item], minlength=int(cluster.max(initial=0)) + 1)
+    order = rng.permutation(len(rows))
+    kept = np.zeros(len(rows), bool)
+    kept[order[np.cumsum(rows[order]) <= max(MOST_ROWS, rows[order[0]])]] = True
+    return np.asarray(kept[cluster])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Statistics:
+    """What one test looks at: values (set, number) of a label, and whom each number is about."""
+
+    values: Floats
+    who: tuple[tuple[str, ...], ...]
+
+
+Sets = dict[Code, Statistics]
+
+
+def _bootstrapped(
+    ratings: Ratings,
+    rows: Mapping[int, LabelRows],
+    fits: Mapping[int, NullFit],
+    rng: np.random.Generator,
+) -> list[Departure]:
+    """Hold statistics against replicates: of few at first, of more if that is not clear."""
+    names = [str(name) for name in ratings.raters.index]
+    observed = {n: statistics(rows[n], fit_null(rows[n], fits[n]), names) for n in rows}
+    wanted = list(dict.fromkeys(code for sets in observed.values() for code in sets))
+    drawn: dict[int, list[Sets]] = {n: [] for n in rows}
+    tests: dict[Code, Departure] = {}
+    for count in SETS:
+        for n, one in rows.items():
+            size = max(1, CELLS // (len(one.item) * fits[n].own.shape[-1] * one.classes))
+            for start in range(0, count, size):
+                again = replicates(one, fits[n], min(size, count - start), rng)
+                drawn[n].append(statistics(again, fit_null(again, fits[n]), names, wanted))
+        tests |= {code: _test(ratings, code, observed, drawn) for code in wanted}
+        wanted = [code for code in wanted if tests[code].p < CLEAR]
+    return list(tests.values())
+
+
+def statistics(
+    rows: LabelRows, fit: NullFit, names: list[str], wanted: Collection[Code] = tuple(SIZE)
+) -> Sets:
+    """Compute what the tests of one label look at, of each set."""
+    found: Sets = {}
+    left = residuals(rows, fit)
+    groups: dict[Code, Ints] = {
+        "rater-by-cluster": rows.cluster, "rater-by-system": rows.system, "rater-by-rank": rows.rank
+    }  # fmt: skip
+    for code, group in groups.items():
+        at = group[rows.item]
+        cells = np.unique(rows.rater[at >= 0] * (group.max() + 1) + at[at >= 0], return_counts=True)
+        pairs = int((cells[1] * (cells[1] - 1)).sum())
+        if code in wanted and len(np.unique(at[at >= 0])) > 1 and pairs >= 2 * LEAST_PAIRS:
+            values = within_raters(rows, left, group)
+            found[code] = Statistics(values=values, who=((),) * values.shape[1])
+    if "dependent-raters" in wanted:
+        more, raters = pair_dependence(rows, fit, LEAST_COMMON)
+    if "dependent-raters" in wanted and len(raters):
+        who = tuple((names[a], names[b]) for a, b in raters)
+        found["dependent-raters"] = Statistics(values=more, who=who)
+    answers = np.bincount(rows.item)
+    if "graded-items" in wanted and rows.classes == 2 and (answers >= 3).sum() >= LEAST_ITEMS:
+        values = graded_gain(rows, fit)[:, None]
+        found["graded-items"] = Statistics(values=values, who=((),))
+    return found
+
+
+def _test(
+    ratings: Ratings, code: Code, observed: Mapping[int, Sets], drawn: Mapping[int, list[Sets]]
+) -> Departure:
+    """Hold the number that stands out most against those that stand out most in replicates.
+
+    The tail is that of a Pearson type III distribution with the replicates' moments.
+    """
+    labels = [n for n, sets in observed.items() if code in sets]
+    seen = np.concatenate([observed[n][code].values[0] for n in labels])
+    each = [[sets[code].values for sets in drawn[n] if code in sets] for n in labels]
+    null = np.concatenate([np.concatenate(some) for some in each], axis=1)
+    about = [(n, who) for n in labels for who in observed[n][code].who]
+    mean, sd = null.mean(axis=0), null.std(axis=0, ddof=1) + TINY
+    top = ((null - mean) / sd).max(axis=1)
+    scores = (seen - mean) / sd
+    at = int(scores.argmax())
+    centre, spread = top.mean(), top.std(ddof=1)
+    skew = np.clip((((top - centre) / spread) ** 3).mean(), *SKEW)
+    label, who = about[at]
+    return Departure(
+        code=code,
+        p=float(pearson3.sf(scores[at], skew, centre, spread)),
+        size=float(seen[at] - mean[at]),
+        labels=_names(ratings, label),
+        who=who,
+    )

@@ -1,0 +1,64 @@
+"""Whether the number of answers that an item has hangs together with what they say."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.checks.departures.null_model import TINY, Floats, Ints, LabelRows, codes, sums
+from assay.checks.departures.residuals import clustered
+
+FOLLOWS = 5.0
+"""Standard errors by which items with more answers are more often split, from which on further
+answers were asked for because of the first ones."""
+
+
+def skipping(rows: LabelRows) -> tuple[float, float] | None:
+    """Correlate counts of answers with the share of yes, and return it with its p-value.
+
+    Answers are less the mean of their rater in the system and at the rank, so that lenient raters
+    who answer more, and systems that get more answers, count for nothing. None where all items have
+    as many answers, or where the answers themselves called for more.
+    """
+    count, more = _counts(rows)
+    seen = count > 0
+    if not (np.abs(more) > TINY).any() or called_for(rows):
+        return None
+    yes = (rows.answer[:, 0] == rows.classes - 1).astype(float)
+    place = codes(rows.rater * (rows.stratum.max() + 1) + rows.stratum[rows.item])
+    left = yes - _mean(place, yes, np.ones(len(yes), bool))
+    share = sums(rows.item, left, len(count)) / np.maximum(count, 1)
+    found = clustered(rows.cluster, more * share)
+    if found is None:
+        return None
+    scale = np.sqrt((more[seen] ** 2).sum() * (share[seen] ** 2).sum())
+    return float((more * share).sum() / max(scale, TINY)), found
+
+
+def _counts(rows: LabelRows) -> tuple[Floats, Floats]:
+    """Count the answers of each item, and by how many they are above the mean of its stratum."""
+    count = np.bincount(rows.item, minlength=len(rows.truth)).astype(float)
+    seen = count > 0
+    return count, np.where(seen, count - _mean(rows.stratum, count, seen), 0.0)
+
+
+def _mean(code: Ints, values: Floats, seen: NDArray[np.bool_]) -> Floats:
+    """Return the mean of the values with the same code, of those that are seen."""
+    size = int(code.max()) + 1
+    total = np.bincount(code, values * seen, minlength=size)
+    return np.asarray((total / np.maximum(np.bincount(code, seen, minlength=size), 1))[code])
+
+
+def called_for(rows: LabelRows) -> bool:
+    """Whether items with more answers are split more often, as if the first ones called for them.
+
+    No skipping by what is true of an item does so.
+    """
+    count, more = _counts(rows)
+    told = rows.by_item(rows.told()[:, 0].astype(float))
+    pairs = count * (count - 1)
+    several = pairs > 0
+    apart = 1 - (told * (told - 1)).sum(axis=-1)[several] / pairs[several]
+    x = more[several] - more[several].mean()
+    if len(x) < 3 or not x.any():
+        return False
+    product = x * (apart - apart.mean())
+    return bool(product.sum() > FOLLOWS * np.sqrt((product**2).sum()))

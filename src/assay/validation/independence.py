@@ -1,0 +1,59 @@
+"""Whether a fitted model produces the departures from independent raters that the answers have."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay.checks.departures.null_model import TINY, LabelRows, NullFit, fit_null
+from assay.checks.departures.report import MEANINGS
+from assay.checks.departures.search import CELLS, SEED, Sets, label_rows, statistics
+from assay.data.ratings import Ratings
+from assay.data.states import Vectors
+
+Floats = NDArray[np.float64]
+MOST_REPLICATES = 60
+"""Replicates that are looked at: each is fitted by the quick model."""
+
+
+def independence_lines(
+    ratings: Ratings, replicated: Sequence[Vectors]
+) -> list[tuple[str, str, Floats]]:
+    """Hold the statistics of the detectors against replicates of a fitted model.
+
+    Returns
+    -------
+    list of (str, str, ndarray (1 + replicate,))
+        Label, the question of the test, and the number that stands out most, in SDs of the
+        replicates: in the data, then in each replicate. Labels behind a gate are left out, since
+        their replicates have answers of other raters.
+    """
+    names = [str(name) for name in ratings.raters.index]
+    found = []
+    for n, every in label_rows(ratings, np.random.default_rng(SEED)).items():
+        label, rows = ratings.task.labels[n], every.of_several()
+        if label.asked_if:
+            continue
+        first = fit_null(rows)
+        observed = statistics(rows, fit_null(rows, first), names)
+        drawn = _of_replicates(rows, first, [a[rows.place, n] for a in replicated], names)
+        for code, seen in observed.items():
+            values = np.concatenate([sets[code].values for sets in drawn])
+            spread = values.std(axis=0, ddof=1) + TINY
+            scores = (np.concatenate([seen.values, values]) - values.mean(axis=0)) / spread
+            found.append((label.name, MEANINGS[code].asked, scores.max(axis=1)))
+    return found
+
+
+def _of_replicates(
+    rows: LabelRows, first: NullFit, answers: list[NDArray[np.int16]], names: list[str]
+) -> list[Sets]:
+    """Compute the statistics of replicates, several at once."""
+    size = max(1, CELLS // (len(rows.item) * first.own.shape[-1] * rows.classes))
+    found = []
+    for start in range(0, len(answers), size):
+        told = np.stack(answers[start : start + size], axis=1).astype(np.int64)
+        again = replace(rows, answer=told)
+        found.append(statistics(again, fit_null(again, first), names))
+    return found

@@ -1,0 +1,314 @@
+"""check speaks of departures from raters who err independently, and of nothing else."""
+
+import json
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import assay
+from assay.checks import Check, check
+from assay.checks.departures import report
+from assay.checks.departures.null_model import LabelRows, fit_null
+from assay.checks.departures.report import MEANINGS
+from assay.checks.departures.search import Departure, holm, search
+from assay.checks.departures.teams import separate_teams
+from assay.data.ratings import Ratings, take_ratings
+from benchmarks.worlds.departure_worlds import (
+    FAULTLESS,
+    FAULTS,
+    Study,
+    favour,
+    study,
+)
+
+SEED = 5
+
+
+def world(name: str, seed: int = SEED) -> Ratings:
+    draw = FAULTLESS[name] if name in FAULTLESS else FAULTS[name][1]
+    return draw(np.random.default_rng(seed))
+
+
+def spoken(found: Check) -> set[str]:
+    return {f.code for f in found.findings} & {*MEANINGS, "separate-teams"}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_named_with_what_mends_it(name: str) -> None:
+    code, _ = FAULTS[name]
+    found = check(world(name))
+    (one,) = [f for f in found.findings if f.code == code]
+    assert one.level == "warning"
+    assert "`" in one.text
+    assert "learnable-reliability" not in {
+        f.code for f in found.at_least("ok") if f.level == "ok"
+    } or (code == "separate-teams")
+
+
+@pytest.mark.parametrize("name", FAULTLESS)
+def test_nothing_is_said_of_raters_who_are_only_unequal(name: str) -> None:
+    found = check(world(name))
+    assert spoken(found) == set()
+    tested = set(found.tables["departures"]["code"])
+    assert ("no-departures" in {f.code for f in found.findings}) == bool(tested)
+    assert ("rater-by-system" in tested) == (name != "disputes_settled")
+
+
+@pytest.mark.parametrize(
+    ("name", "level"), [("no_fault", "ok"), ("favourites", None), ("teams", None)]
+)
+def test_systems_can_be_compared_only_if_a_test_could_refute_it(
+    name: str, level: str | None
+) -> None:
+    levels = [f.level for f in check(world(name)).findings if f.code == "comparable-systems"]
+    assert levels == [level] * (level is not None)
+
+
+def test_without_enough_data_what_is_assumed_is_no_finding_that_all_is_well() -> None:
+    ratings = world("no_fault")
+    few = take_ratings(ratings, ratings.item < 30)
+    found = {f.code: f for f in check(few).findings}
+    assert found["comparable-systems"].level == "note"
+    assert "favour a system" in found["untested-departures"].text
+    assert search(few).tests == {}
+
+
+def test_three_raters_cannot_show_that_two_err_together() -> None:
+    ratings = world("no_fault")
+    three = take_ratings(ratings, ratings.rater < 3)
+    found = {f.code: f for f in check(three).findings}
+    assert "two raters err together" in found["untested-departures"].text
+    assert found["learnable-reliability"].level == "note"
+
+
+def test_holm_bounds_the_chance_of_any_false_alarm() -> None:
+    tests = [
+        Departure(code="halo", p=0.003, size=1.0),
+        Departure(code="graded-items", p=0.006, size=1.0),
+        Departure(code="rater-by-rank", p=0.03, size=1.0),
+    ]  # fmt: skip
+    assert [one.code for one in holm(tests)] == ["halo"]
+    small = [Departure(code="halo", p=0.0, size=0.001)]
+    assert list(holm(small)) == []
+
+
+def test_p_values_are_spread_evenly_where_nothing_is_wrong() -> None:
+    """Of 12 sets, a test of level 0.2 speaks in 7 or more with a chance of 0.004."""
+    found = [search(world("no_fault", seed)).tests for seed in range(20, 32)]
+    for code in ("rater-by-cluster", "rater-by-system", "rater-by-rank"):
+        assert sum(tests.get(code, 1) < 0.2 for tests in found) < 7
+        assert len({round(tests[code], 6) for tests in found if code in tests}) > 6
+
+
+def test_the_quick_model_finds_what_raters_are_like() -> None:
+    rng = np.random.default_rng(3)
+    found = study(rng, each=6, right=(0.7, 0.95))
+    answers = found.answers(rng)
+    item, rater = np.nonzero(found.who)
+    rows = LabelRows(
+        place=np.arange(len(item)), item=item, rater=rater, answer=answers[item, rater][:, None],
+        truth=np.full(len(answers), -1), classes=2, n_raters=6, system=found.system,
+        rank=found.rank, stratum=found.system, cluster=found.query,
+    )  # fmt: skip
+    chance = fit_null(rows).chance
+    assert chance.sum(axis=1) == pytest.approx(1.0)
+    right = np.stack([chance[:, 0, 0, 0], chance[:, 1, 0, 1]], axis=-1)
+    assert np.abs(right - found.right).max() < 0.12
+
+
+def teams() -> tuple[Study, np.ndarray]:
+    rng = np.random.default_rng(SEED)
+    found = study(rng)
+    found.who = (np.arange(6) < 3)[None] == (found.system == 0)[:, None]
+    shift = np.where(found.system == 0, 1, -1)[:, None]
+    return found, found.answers(rng, shift=shift)
+
+
+def test_teams_are_connected_by_raters_by_items_and_by_truth() -> None:
+    found, answers = teams()
+    assert separate_teams(found.ratings(answers)) == [("A",), ("B",)]
+    found.who[np.flatnonzero(found.system == 0)[:10], 5] = True
+    assert separate_teams(found.ratings(answers)) == []
+    found.who[:, 5] = found.system == 1
+    every = np.array(["", "no", "yes"])
+    known = np.where(np.arange(len(answers)) < 60, 1 + found.truth, 0)
+    assert separate_teams(found.ratings(answers, truth=every[known])) == []
+    ratings = found.ratings(answers)
+    both = ratings.panels[ratings.panels["system"] == "A"].assign(system="B", panel="more")
+    panels = pd.concat([ratings.panels, both], ignore_index=True)
+    assert separate_teams(replace(ratings, panels=panels)) == []
+
+
+def fitted(ratings: Ratings, **options: object):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return assay.fit(
+            ratings, **{"method": "map", "draws": 40, "chains": 2, "starts": 2, "rng": 1} | options
+        )  # type: ignore[arg-type]
+
+
+def codes(tree: object) -> set[str]:
+    return {note["code"] for note in json.loads(tree.attrs["warnings"])}  # type: ignore[attr-defined]
+
+
+def test_a_difference_of_separate_teams_supports_no_conclusion() -> None:
+    tree = fitted(world("teams"))
+    assert "separate-teams" in codes(tree)
+    metric = "prevalence[label=yes]"
+    found = assay.compare(tree, metric=metric)
+    assert found.pairs["doubt"].str.contains("separate teams").all()
+    assert "No conclusion rests on it" in str(found)
+    claim = assay.check_claim(tree, f"A > B on {metric}")
+    assert claim.verdict == "undecided"
+    assert "separate teams" in claim.sentence
+    assert assay.check_claim(tree, f"{metric} of A < 1.1").verdict == "supported"
+    assert assay.metrics(tree, metric=metric)[metric].attrs["doubt"] == ""
+
+
+def test_a_fit_repeats_a_departure_at_its_numbers_unless_it_models_it() -> None:
+    metric = "prevalence[label=yes]"
+    options = {"method": "laplace", "draws": 50}
+    tree = fitted(world("favourites"), **options)
+    assert "rater-by-system" in codes(tree)
+    assert assay.compare(tree, metric=metric).pairs["doubt"].str.contains("favour").all()
+    tree = fitted(world("favourites"), raters="hierarchical + system_bias", **options)
+    assert "rater-by-system" not in codes(tree)
+    assert (assay.compare(tree, metric=metric).pairs["doubt"] == "").all()
+    tree = fitted(world("misread"), **options)
+    assert "misread" in assay.metrics(tree, metric=metric)[metric].attrs["doubt"]
+
+
+def test_the_warning_names_labels_and_raters() -> None:
+    one = Departure(code="halo", p=0.0, size=0.2, labels=("clear", "wrong"))
+    assert "(clear and wrong)" in report.warning(one)
+    two = Departure(code="dependent-raters", p=0.0, size=0.2, who=("r1", "r4"))
+    assert "r1 and r4" in report.warning(two)
+
+
+def loss(tree: object, truth: np.ndarray, items: np.ndarray, label: int = 0) -> float:
+    """Log loss of the labels of some items, by their place in the study."""
+    found = assay.label_probabilities(tree)  # type: ignore[arg-type]
+    place = found["item"].to_numpy().astype(int)
+    yes = np.clip(found.to_numpy()[:, label, -1], 1e-4, 1 - 1e-4)
+    kept = np.isin(place, items)
+    said = np.where(truth[place] == 1, yes, 1 - yes)[kept]
+    return float(-np.log(said).mean())
+
+
+def some_truth(found: Study, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the truth of some items as a column, and the items without."""
+    order = rng.permutation(len(found.truth))
+    column = np.full(len(order), "", object)
+    column[order[:count]] = np.array(["no", "yes"], object)[found.truth[order[:count]]]
+    return column, order[count:]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_truth_and_a_bias_by_system_mend_favourites(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    found = study(rng, raters=4)
+    answers = found.answers(rng, shift=favour(found))
+    column, others = some_truth(found, rng, 60)
+    plain = loss(fitted(found.ratings(answers)), found.truth, others)
+    mended = fitted(found.ratings(answers, truth=column), raters="hierarchical + system_bias")
+    assert loss(mended, found.truth, others) < plain
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_the_number_of_answers_mends_skipping(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    found = study(rng)
+    found.who = rng.random(found.shape) < np.where(found.truth == 1, 0.35, 0.7)[:, None]
+    ratings = found.ratings(found.answers(rng), n_answers=found.who.sum(axis=1))
+    every = np.arange(len(found.truth))
+    plain = loss(fitted(ratings), found.truth, every)
+    assert loss(fitted(ratings, formula="~ n_answers"), found.truth, every) < plain
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_prevalence_without_clusters_mends_misread_queries(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    found = study(rng)
+    lost = rng.random((60, 6)) < 0.15
+    said = rng.random(lost.shape) < 0.5
+    answers = np.where(lost[found.query], said[found.query], found.answers(rng))
+    ratings, every = found.ratings(answers), np.arange(len(answers))
+    plain = loss(fitted(ratings), found.truth, every)
+    assert loss(fitted(ratings, prevalence="dirichlet"), found.truth, every) < plain
+
+
+@pytest.mark.slow
+def test_to_leave_one_of_two_out_mends_a_copier() -> None:
+    """On average over sets: one rater fewer is a loss too."""
+    losses = np.array([_with_and_without_copied(seed) for seed in (1, 2, 3)])
+    assert losses[:, 1].mean() < losses[:, 0].mean()
+
+
+def _with_and_without_copied(seed: int) -> tuple[float, float]:
+    rng = np.random.default_rng(seed)
+    found = study(rng, raters=5, each=2)
+    order = rng.random((len(found.truth), 4)).argsort(axis=1).argsort(axis=1)
+    found.who = np.column_stack([order < 2, np.ones(len(order), bool)])
+    answers = found.answers(rng)
+    answers[:, 4] = np.where(rng.random(len(order)) < 0.85, answers[:, 0], 1 - answers[:, 0])
+    every = np.arange(len(answers))
+    plain = loss(fitted(found.ratings(answers)), found.truth, every)
+    found.who[:, 0] = False
+    found.who[found.who.sum(axis=1) == 1, 1] = True
+    return plain, loss(fitted(found.ratings(answers)), found.truth, every)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_ratings_across_teams_mend_their_difference(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    found = study(rng, right=(0.8, 0.9))
+    found.who = (np.arange(6) < 3)[None] == (found.system == 0)[:, None]
+    strict = np.where(np.arange(6) < 3, 1.5, -1.5)
+    answers = found.answers(rng, shift=strict)
+    metric = "prevalence[label=yes]"
+    real = found.truth[found.system == 0].mean() - found.truth[found.system == 1].mean()
+
+    def error() -> float:
+        tree = fitted(found.ratings(answers))
+        pairs = assay.compare(tree, metric=metric, estimand="finite").pairs
+        return abs(float(pairs["difference"].iloc[0]) - real)
+
+    plain = error()
+    crossed = np.concatenate([np.flatnonzero(found.system == s)[:90] for s in (0, 1)])
+    found.who[crossed] = True
+    assert separate_teams(found.ratings(answers)) == []
+    assert error() < plain
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_truth_mends_answers_that_follow_the_rank(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    found = study(rng, raters=5)
+    strength = np.array([0, 0, 0.5, 1.0, 1.0])
+    answers = found.answers(rng, shift=(2 - found.rank)[:, None] * strength)
+    column, others = some_truth(found, rng, 60)
+    plain = loss(fitted(found.ratings(answers)), found.truth, others)
+    assert loss(fitted(found.ratings(answers, truth=column)), found.truth, others) < plain
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_gold_mends_graded_items(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    found = study(rng, each=4)
+    place = rng.normal(0, 1, len(found.truth)) + 0.3 * (found.system - 0.5)
+    found.truth = (place > 0).astype(int)
+    seen = place[:, None] + rng.normal(0, 0.6, found.shape)
+    answers = (seen > rng.normal(0, 0.6, found.shape[1])).astype(int)
+    column, others = some_truth(found, rng, 60)
+    plain = loss(fitted(found.ratings(answers)), found.truth, others)
+    mended = fitted(found.ratings(answers, truth=column), reference="gold")
+    assert loss(mended, found.truth, others) < plain

@@ -33,7 +33,7 @@ from assay.io.json_stream import stream_records
 from assay.io.packed_files import is_archive, packed_file, packed_names, unpacked
 from assay.io.saved_datasets import saved_dataset
 from assay.io.spreadsheets import is_spreadsheet, read_sheet
-from assay.io.tables import Part, Table, check_names, table_of
+from assay.io.tables import Part, Table, check_names, rows_of, table_of
 
 SUFFIXES = (
     ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".feather", ".xlsx", ".json", ".jsonl",
@@ -449,28 +449,16 @@ def open_source(
 
 def _open_folder(path: Path) -> Source:
     """Open a folder of files, or of a dataset that was saved to it."""
-    saved = saved_dataset(path)
-    if saved is None:
-        return FolderSource(name=str(path), path=path)
-    return FrameSource(name=str(path), frame=saved)
-
-
-def rows_of(
-    frame: pd.DataFrame, lines: NDArray[Any] | None
-) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Return the rows of a table one after the other, with their places."""
-    columns = list(map(str, frame.columns))
-    places = range(1, len(frame) + 1) if lines is None else lines.tolist()
-    for place, row in zip(places, frame.itertuples(index=False, name=None), strict=True):
-        yield place, dict(zip(columns, row, strict=True))
+    if (saved := saved_dataset(path)) is not None:
+        return FrameSource(name=str(path), frame=saved)
+    return FolderSource(name=str(path), path=path)
 
 
 def members_of(source: Source) -> Iterator[Source]:
     """Return a source itself, or the files of a folder that hold records or rows."""
-    if isinstance(source, FolderSource | FilesSource):
-        yield from (source.member(file) for file in source.files if file.endswith(SUFFIXES))
-    else:
-        yield source
+    if not isinstance(source, FolderSource | FilesSource):
+        return iter([source])
+    return (source.member(file) for file in source.files if file.endswith(SUFFIXES))
 
 
 def as_pandas(source: Any) -> Any:

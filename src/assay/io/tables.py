@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,16 @@ class Table:
         """Name the first few of some rows (a mask or positions), and a column."""
         place = where_lines(self.lines[rows], self.unit, column)
         return f"{Path(self.source).name}, {place}" if self.beside else place
+
+
+def rows_of(
+    frame: pd.DataFrame, lines: NDArray[Any] | None
+) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Return the rows of a table one after the other, with their places."""
+    columns = list(map(str, frame.columns))
+    places = range(1, len(frame) + 1) if lines is None else lines.tolist()
+    for place, row in zip(places, frame.itertuples(index=False, name=None), strict=True):
+        yield place, dict(zip(columns, row, strict=True))
 
 
 def held_nul(column: "pd.Series[Any]") -> NDArray[np.bool_]:

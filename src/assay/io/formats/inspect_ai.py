@@ -33,6 +33,8 @@ def detect(source: Source) -> str:
         for record in source.first[:1]:
             if isinstance(record.get("eval"), Mapping) and {"plan", "version"} <= record.keys():
                 return "a log with `eval`, `plan` and `samples`"
+            if "id" in record and "epoch" in record and _is_scored(record):
+                return "samples with `id`, `epoch` and `scores`"
     if isinstance(source, FilesSource) and set(HEADERS) & set(source.files):
         return "a packed log with header.json or _journal"
     if isinstance(source, FolderSource):
@@ -61,6 +63,13 @@ def read(source: Source, task: Task | None) -> Export:
     return study.export("inspect", task)
 
 
+def _is_scored(sample: Mapping[str, Any]) -> bool:
+    scores = sample.get("scores")
+    return isinstance(scores, Mapping) and all(
+        isinstance(score, Mapping) and "value" in score for score in scores.values()
+    )
+
+
 Log = tuple[Mapping[str, Any], Iterator[Mapping[str, Any]]]
 
 
@@ -68,6 +77,9 @@ def _logs(source: Source) -> Iterator[Log]:
     """Return the header of each log, and its samples."""
     if isinstance(source, JsonSource):
         for _, record in source.each():
+            if "eval" not in record:  # a sample a line, without a header
+                yield {}, iter([record])
+                continue
             samples = record.get("samples")
             held = samples if isinstance(samples, list) else []
             yield record, iter([one for one in held if isinstance(one, Mapping)])
@@ -128,10 +140,11 @@ def _add_sample(
     study.describe(item, {"system": system, "cluster": known})
     raters: dict[str, tuple[dict[str, Value], dict[str, float]]] = {}
     missing = 0
-    scores = sample.get("scores")
-    for key, score in scores.items() if isinstance(scores, Mapping) else ():
+    told = sample.get("scores")
+    scores: Mapping[str, Any] = told if isinstance(told, Mapping) else {}
+    for key, score in scores.items():
         value = score.get("value") if isinstance(score, Mapping) else score
-        name, rater = scorers.get(key) or _by_key(key, scorers)
+        name, rater = scorers.get(key) or _by_key(key, scores)
         answers, graded = raters.setdefault(rater, ({}, {}))
         parts = value.items() if isinstance(value, Mapping) else [("", value)]
         for part, held in parts:
@@ -151,10 +164,10 @@ def _epochs(header: Mapping[str, Any]) -> int:
     return number if isinstance(number, int) else 1
 
 
-def _by_key(key: str, scorers: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
-    """Return label and rater of a scorer that the header does not list."""
+def _by_key(key: str, scores: Mapping[str, Any]) -> tuple[str, str]:
+    """Return label and rater of a scorer that no header lists; those of one name are numbered."""
     name = re.sub(r"\d+$", "", key)
-    return (name if name in scorers else key, key)
+    return (name if name in scores else key, key)
 
 
 def _add_score(

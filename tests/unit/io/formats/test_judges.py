@@ -164,3 +164,15 @@ def test_promptfoo_files_without_numbers_of_tests_pair_systems_by_what_was_shown
     ratings = assay.read_ratings(path)
     assert ratings.items["cluster"].nunique() == 2
     assert len(ratings.items) == 4
+
+
+def test_inspect_samples_a_line_without_a_header_number_the_scorers_of_a_name(
+    tmp_path: Path,
+) -> None:
+    samples = [
+        {"id": n, "epoch": 1, "scores": {"tone": {"value": "ab"[n]}, "tone1": {"value": "a"}}}
+        for n in range(2)
+    ]
+    ratings = assay.read_ratings(write_lines(tmp_path, *samples))
+    assert list(ratings.raters.index) == ["tone", "tone1"]
+    assert ratings.task.label_names == ("label",)

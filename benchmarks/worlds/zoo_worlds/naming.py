@@ -6,27 +6,33 @@ table is right once they are made again.
 """
 
 NAMED_BY: dict[str, frozenset[str]] = {
-    "misread_queries": frozenset(),
-    "two_favour_one": frozenset({"double-sampling"}),
-    "separate_teams": frozenset({"unconnected-raters"}),
-    "skipping": frozenset(),
-    "graded_evidence": frozenset(),
-    "judge_like_one_person": frozenset({"near-duplicate-raters", "groups-err-together"}),
-    "halo": frozenset(),
+    "misread_queries": frozenset({"rater-by-cluster"}),
+    "two_favour_one": frozenset({"double-sampling", "rater-by-system"}),
+    "separate_teams": frozenset({"unconnected-raters", "separate-teams"}),
+    "skipping": frozenset({"skipping-by-answer"}),
+    "graded_evidence": frozenset({"graded-items"}),
+    "judge_like_one_person": frozenset(
+        {"near-duplicate-raters", "groups-err-together", "dependent-raters"}
+    ),
+    "halo": frozenset({"halo"}),
     "weak_raters": frozenset({"reliability-from-prior"}),
-    "anchored_on_rank": frozenset(),
+    "anchored_on_rank": frozenset({"rater-by-rank"}),
     "mostly_one_rating": frozenset({"single-rating-items", "reliability-from-prior"}),
     "fatigue": frozenset(),
     "drift_between_rounds": frozenset(),
     "truncating_interface": frozenset(),
     "duplicated_items": frozenset(),
-    "adjudicator_sees_votes": frozenset({"near-duplicate-raters", "groups-err-together"}),
+    "adjudicator_sees_votes": frozenset(
+        {"near-duplicate-raters", "groups-err-together", "dependent-raters"}
+    ),
     "experts_on_disputes": frozenset(),
     "leaking_systems": frozenset(),
     "mixed_languages": frozenset(),
-    "copying_rater": frozenset({"near-duplicate-raters", "groups-err-together"}),
-    "position_biased_judges": frozenset(),
-    "graded_halo": frozenset(),
+    "copying_rater": frozenset(
+        {"near-duplicate-raters", "groups-err-together", "dependent-raters"}
+    ),
+    "position_biased_judges": frozenset({"rater-by-rank"}),
+    "graded_halo": frozenset({"halo"}),
 }
 NAMING = frozenset().union(*NAMED_BY.values())
 """All codes that name a fault of some world."""

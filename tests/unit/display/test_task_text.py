@@ -130,7 +130,8 @@ def test_file_that_is_there_is_not_replaced_unless_it_is_named(support, tmp_path
     assert CliRunner().invoke(app, ["task", "init", "study.csv", "-o", "study.toml"]).exit_code == 0
 
 
-def test_task_is_shown_with_labels_rules_and_states():
+def test_task_is_shown_with_labels_rules_and_states(monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)  # nothing is folded
     shown = CliRunner().invoke(app, ["task", "show", "ais"]).output
     assert "    attributable  no, yes  interpretable" in shown
     assert "4 states" in shown

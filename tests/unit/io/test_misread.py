@@ -347,7 +347,10 @@ def test_names_that_differ_are_not_noted() -> None:
     assert "nearly" not in notes(read_ratings(BASE.assign(item=names), task="single"))
 
 
-def test_the_way_in_without_options_ends_in_the_right_items(tmp_path: Path) -> None:
+def test_the_way_in_without_options_ends_in_the_right_items(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)  # nothing is folded
     rng = np.random.default_rng(7)
     lines = [
         (f"How do I reset {q}?", model, chunk, rater, rng.choice(["yes", "no"]))

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+collect_ignore = ["fixtures"]
+"""Scripts there make fixtures, with packages that the tests do without."""
+
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:

@@ -119,7 +119,7 @@ def going_on(arguments: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> going_on({"item": "text"})
-    "\\nGo on with `item='text'`"
+    "\nGo on with `item='text'`"
     """
     return f"\nGo on with {as_code(arguments)}" if arguments else ""
 

@@ -29,7 +29,7 @@ def likely_columns(
     ----------
     frame : DataFrame
     free : sequence of str
-        Columns without a role.
+        Columns without a role; one without a name cannot be advised, and is not tried.
     known : mapping of str to sequence of str
         The columns of those of ``item``, ``rater`` and ``answer`` that are known.
 
@@ -49,7 +49,7 @@ def likely_columns(
     head = frame.head(FIRST_ROWS)
     codes = {c: pd.factorize(head[c])[0] for c in head.columns}
     sizes = {c: int(codes[c].max(initial=-1)) + 1 for c in codes}
-    tried = [c for c in free if sizes[c] > 1 and _are_names(head[c])][:MOST_FREE]
+    tried = [c for c in free if c and sizes[c] > 1 and _are_names(head[c])][:MOST_FREE]
     answers = [c for c in reversed(tried) if has_few(head[c]) and _may_be_answer(c)]
     choices = [[""] if kind in known else answers if kind == "answer" else tried for kind in KINDS]
     best: tuple[float, dict[str, str]] = (np.inf, {})

@@ -22,6 +22,10 @@ HEAD = "item,rater,topically_relevant,evidence_sufficient,misleading\n"
 GOOD = HEAD + "1,a,yes,no,no\n"
 
 MALFORMED: dict[str, tuple[bytes, tuple[str, ...]]] = {
+    "a column without a name": (
+        b";Ben;z;0,5;s1\ni6;Ann;x;0,6;s0\ni6;Ben;x;0,6;s0\ni7;Ann;y;0,7;s1\ni7;Ben;y;0,7;s1\n",
+        ("no column says which item a rating is of",),
+    ),
     "empty file": (b"", ("the file is empty",)),
     "blank file": (b"\n\n\r\n", ("the file is empty",)),
     "byte order mark only": (b"\xef\xbb\xbf", ("the file is empty",)),

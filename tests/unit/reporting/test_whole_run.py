@@ -110,6 +110,7 @@ def test_em_of_many_items_draws_fewer_labels_of_the_model_with_a_closed_form(lis
 
 def test_command_writes_its_files_and_says_where(lists, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["assay", "run", "my_ratings.csv"])
     lists.to_csv("my_ratings.csv", index=False)
     done = CliRunner().invoke(app, ["run", "my_ratings.csv", "--method", "em", "--no-report"])
     assert done.exit_code == 0, done.output

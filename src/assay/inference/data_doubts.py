@@ -83,11 +83,11 @@ def find_data_doubts(ratings: Ratings, spec: Spec, *, quick: bool) -> list[DataD
             numbers=plain_numbers(numbers(one)),
         )
         for one in search(ratings).found
-        if not is_modelled(one.code, spec)
+        if not has_part_for(one.code, spec)
     ]  # fmt: skip
 
 
-def is_modelled(code: str, spec: Spec) -> bool:
+def has_part_for(code: str, spec: Spec) -> bool:
     """Whether a model has a part for the departure that a code is of."""
     meaning = next((one for one in MEANINGS.values() if one.code == code), None)
     if meaning is None:

@@ -280,14 +280,8 @@ def _confidences(
         held = _confidence(study, column, numbers)
         if not np.isfinite(held).any():
             continue
-        if np.nanmin(held) < 0 or np.nanmax(held) > 1:
-            study.note(
-                f"the scores of {column.name} are not used: they are not from 0 to 1",
-                code="scores-not-used",
-            )
-            continue
-        frame[f"{column.name}_confidence"] = held
-        found[column.name] = f"{column.name}_confidence"
+        if _keep(study, frame, f"{column.name}_confidence", held, of=column):
+            found[column.name] = f"{column.name}_confidence"
     return found
 
 
@@ -300,15 +294,21 @@ def _scores(study: "Study", columns: Sequence[Column], frame: pd.DataFrame) -> d
             continue
         held = np.full(len(study.places), np.nan)
         held[list(numbers)] = list(numbers.values())
-        if np.nanmin(held) < 0 or np.nanmax(held) > 1:
-            study.note(
-                f"the scores of {column.name} are not used: they are not from 0 to 1",
-                code="scores-not-used",
-            )
-            continue
-        frame[f"{column.name}_score"] = held
-        found[column.name] = f"{column.name}_score"
+        if _keep(study, frame, f"{column.name}_score", held, of=column):
+            found[column.name] = f"{column.name}_score"
     return found
+
+
+def _keep(study: "Study", frame: pd.DataFrame, name: str, held: Any, *, of: Column) -> bool:
+    """Add a column of numbers from 0 to 1; note, and leave it out, if they are others."""
+    if np.nanmin(held) < 0 or np.nanmax(held) > 1:
+        study.note(
+            f"the scores of {of.name} are not used: they are not from 0 to 1",
+            code="scores-not-used",
+        )
+        return False
+    frame[name] = held
+    return True
 
 
 def _confidence(study: "Study", column: Column, numbers: Mapping[int, Any]) -> Any:

@@ -16,7 +16,7 @@ from assay.data.task_files import catalogue_entry
 from assay.evaluation.prior import metrics_before
 from assay.fits.datatree import spec_of, structure_of
 from assay.fits.summary import summarize
-from assay.inference.data_doubts import is_modelled
+from assay.inference.data_doubts import has_part_for
 from assay.modelling.priors import PARAMETERS, Prior
 from assay.modelling.spec import IN_PART, Spec, parse_recipe
 from assay.modelling.structure import used_priors
@@ -247,7 +247,7 @@ def _still_true(material: Material) -> list[Checked]:
     return [
         f
         for f in material.data_check.findings
-        if not (followed.get(f.proposes) or is_modelled(f.code, material.spec))
+        if not (followed.get(f.proposes) or has_part_for(f.code, material.spec))
     ]
 
 

@@ -1,6 +1,7 @@
 """Layers a second time: difficulty, drift, perception and repeated ratings."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 from brute_prevalence import contexts, terms
@@ -39,10 +40,22 @@ def degrees(structure: Structure) -> np.ndarray:
 
 
 def degree_weights(where: np.ndarray, mean: float) -> np.ndarray:
-    """Weights with which powers have their means under Beta(mean / 2, (1 - mean) / 2)."""
-    powers = range(len(where))
-    moments = [math.prod((mean / 2 + i) / (0.5 + i) for i in range(k)) for k in powers]
-    return np.linalg.solve(np.stack([where**k for k in powers]), moments)
+    """Weights with which powers have their means under Beta(mean / 2, (1 - mean) / 2).
+
+    In fractions: powers of many nodes are nearly collinear, and doubles leave 8 digits.
+    """
+    nodes, half = [Fraction(float(x)) for x in where], Fraction(mean) / 2
+    rows, moment = [], Fraction(1)
+    for power in range(len(nodes)):
+        rows.append([x**power for x in nodes] + [moment])
+        moment *= (half + power) / (Fraction(1, 2) + power)
+    for k, pivot in enumerate(rows):
+        rows[k] = pivot = [x / pivot[k] for x in pivot]
+        for other in range(len(rows)):
+            if other != k:
+                times = rows[other][k]
+                rows[other] = [x - times * y for x, y in zip(rows[other], pivot, strict=True)]
+    return np.array([float(row[-1]) for row in rows])
 
 
 def layers_of(structure: Structure) -> list[str]:

@@ -74,7 +74,8 @@ def voices(structure: Structure, values: dict) -> list[Voice]:
 def shared_lean(structure: Structure, own: dict, groups: list[str]) -> dict[int, float]:
     """Mean lean to the second answer of all who answer a binary label, as their offsets have it.
 
-    Only where one recipe is for all, and nothing else says what is true.
+    Only where one recipe is for all, and nothing else says what is true. Of a fit whose gold is
+    left out, ``own["told"]`` holds what the fit itself was told: (label,).
     """
     ratings, spec, found = structure.ratings, structure.spec, {}
     if spec.reference is not None or not isinstance(spec.raters, str):
@@ -84,7 +85,8 @@ def shared_lean(structure: Structure, own: dict, groups: list[str]) -> dict[int,
         first, count = cell, len(la.classes)
         cell += 2 if count == 2 else count**2
         known = [*ratings.truth[:, label]] + [a for a in ratings.audit[:, label] if a >= 0]
-        if count > 2 or max(known) >= 0:
+        told = own["told"][label] if "told" in own else max(known) >= 0
+        if count > 2 or told:
             continue
         said = zip(ratings.rater, ratings.answers[:, label], strict=True)
         leans = []

@@ -146,12 +146,10 @@ def another(prior: Prior) -> str:
 
 
 def numbers(structure: Structure) -> dict[str, list[np.ndarray]]:
-    """Numbers of the prior of each unknown, and of what they sum to."""
-    found = {}
-    for p in structure.parameters():
-        of_sums = () if p.sums is None else p.sums.prior.values
-        found[p.name] = [np.asarray(v) for v in (*p.prior.values, *of_sums)]
-    return found
+    """Numbers of the prior of each unknown, and of the mean lean of all raters."""
+    found = {p.name: [np.asarray(v) for v in p.prior.values] for p in structure.parameters()}
+    leans = [part.lean for part in structure.parts if part.lean is not None]
+    return found | {"lean": [np.asarray(v) for lean in leans for v in lean.prior.values]}
 
 
 def alike(a: dict[str, list[np.ndarray]], b: dict[str, list[np.ndarray]]) -> bool:

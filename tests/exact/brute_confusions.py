@@ -106,24 +106,13 @@ def _pooled(task: Task, values: dict, j: int, g: int) -> Confusion:
 
 def _hierarchical(task: Task, values: dict, j: int, g: int) -> Confusion:
     mean, sd, offset = (values[f"logit_{n}"] for n in ("mean", "sd", "offset"))
-    return _from_cells(task, _centred(task, mean[g] + sd[g] * offset[j], values))
-
-
-def _centred(task: Task, logits: Iterable[float], values: dict) -> list[float]:
-    """Take the lean that the offsets of all raters share out of the rows of binary labels."""
-    found, cell = [float(x) for x in logits], 0
-    for n, la in enumerate(task.labels):
-        if n in values.get("lean", {}):
-            found[cell] += values["lean"][n]
-            found[cell + 1] -= values["lean"][n]
-        cell += 2 if len(la.classes) == 2 else len(la.classes) ** 2
-    return found
+    return _from_cells(task, mean[g] + sd[g] * offset[j])
 
 
 def _without_bias(task: Task, values: dict, j: int, g: int) -> Confusion:
     """What ability_bias has before biases are added."""
     mean, sd, offset = (values[f"logit_{n}"] for n in ("mean", "sd", "offset"))
-    logits = _centred(task, mean[g] + sd[g] * offset[j], values)
+    logits = [float(m + s * z) for m, s, z in zip(mean[g], sd[g], offset[j], strict=True)]
     cell, long = count(), count()
     for la in task.labels:
         if len(la.classes) == 2:

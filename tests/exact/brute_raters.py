@@ -55,8 +55,6 @@ def voices(structure: Structure, values: dict) -> list[Voice]:
         names = [n.strip() for n in (recipe[group] if alone else recipe).split("+")]
         prefix = f"{group}." if alone else ""
         own = {k.removeprefix(prefix): v for k, v in values.items() if k.startswith(prefix)}
-        if "logit_offset" in own:
-            own["lean"] = shared_lean(structure, own, groups)
         found.append(
             Voice(
                 group=group,
@@ -68,36 +66,6 @@ def voices(structure: Structure, values: dict) -> list[Voice]:
                 group_place=0 if alone else sorted(set(groups)).index(group),
             )
         )
-    return found
-
-
-def shared_lean(structure: Structure, own: dict, groups: list[str]) -> dict[int, float]:
-    """Mean lean to the second answer of all who answer a binary label, as their offsets have it.
-
-    Only where one recipe is for all, and nothing else says what is true. Of a fit whose gold is
-    left out, ``own["told"]`` holds what the fit itself was told: (label,).
-    """
-    ratings, spec, found = structure.ratings, structure.spec, {}
-    if spec.reference is not None or not isinstance(spec.raters, str):
-        return found
-    cell = 0
-    for label, la in enumerate(ratings.task.labels):
-        first, count = cell, len(la.classes)
-        cell += 2 if count == 2 else count**2
-        known = [*ratings.truth[:, label]] + [a for a in ratings.audit[:, label] if a >= 0]
-        told = own["told"][label] if "told" in own else max(known) >= 0
-        if count > 2 or told:
-            continue
-        said = zip(ratings.rater, ratings.answers[:, label], strict=True)
-        leans = []
-        for j in {int(rater) for rater, answer in said if answer >= 0}:
-            g = sorted(set(groups)).index(groups[j])
-            no, yes = (
-                float(own["logit_sd"][g][c] * own["logit_offset"][j][c]) for c in (first, first + 1)
-            )
-            leans.append((yes - no) / 2)
-        if leans:
-            found[label] = math.fsum(leans) / len(leans)
     return found
 
 

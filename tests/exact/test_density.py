@@ -86,7 +86,7 @@ def prior_at(parameter: Parameter, value: np.ndarray, free: np.ndarray) -> float
     numbers = [np.broadcast_to(v, value.shape) for v in parameter.prior.values]
     match parameter.prior.name:
         case "Normal":
-            return float(stats.norm(*numbers).logpdf(value).sum()) + _of_sums(parameter, value)
+            return float(stats.norm(*numbers).logpdf(value).sum())
         case "HalfNormal":
             return float((stats.halfnorm(scale=numbers[0]).logpdf(value) + free).sum())
         case "Exponential":
@@ -106,17 +106,37 @@ def prior_at(parameter: Parameter, value: np.ndarray, free: np.ndarray) -> float
     )
 
 
-def _of_sums(parameter: Parameter, value: np.ndarray) -> float:
-    """What a prior of sums adds: it takes the place of the prior that the values give them."""
-    if parameter.sums is None:
-        return 0.0
-    mean, sd = (np.broadcast_to(v, value.shape).ravel() for v in parameter.prior.values)
-    total = 0.0
-    for weight in parameter.sums.weight:
-        found = float(weight @ value.ravel())
-        total += stats.norm(*parameter.sums.prior.values).logpdf(found)
-        total -= stats.norm(weight @ mean, np.linalg.norm(weight * sd)).logpdf(found)
-    return total
+def lean_at(structure: Structure, values: dict[str, np.ndarray]) -> float:
+    """What the prior of the lean adds: it takes the place of the one that the logits give it.
+
+    Given the SDs the lean is normal: a sum of independent means and offsets.
+    """
+    raters, layout, total = structure.parts[0].raters, structure.parts[0].family.layout, 0.0
+    if raters.crowd is None or "logit_offset" not in values:
+        return total
+    priors = {p.name: p.prior for p in structure.parameters()}
+    centre, width = (
+        np.broadcast_to(v, values["logit_mean"].shape) for v in priors["logit_mean"].values
+    )
+    for n, label in enumerate(structure.ratings.task.labels):
+        if len(label.classes) > 2 or not raters.crowd[:, n].any():
+            continue
+        found, usual, variance = 0.0, 0.0, 0.0
+        for cell, (row, _) in enumerate(layout.cells):
+            if layout.labels[row] != n:
+                continue
+            sign = 1 if layout.true_classes[row] == 1 else -1
+            for g in range(len(raters.groups)):
+                members = np.flatnonzero(raters.group == g)
+                share = raters.crowd[members, n] * sign / 2
+                sd, offset = values["logit_sd"][g, cell], values["logit_offset"][members, cell]
+                found += share.sum() * values["logit_mean"][g, cell] + sd * (share @ offset)
+                usual += share.sum() * centre[g, cell]
+                variance += (share.sum() * width[g, cell]) ** 2 + sd**2 * (share @ share)
+        wanted = structure.parts[0].family.priors["lean"].values
+        total += stats.norm(*wanted).logpdf(found)
+        total -= stats.norm(usual, np.sqrt(variance)).logpdf(found)
+    return float(total)
 
 
 def _simplex_jacobian(p: np.ndarray) -> float:
@@ -154,7 +174,9 @@ def agree(structure: Structure) -> None:
     for n, parameter in enumerate(density.parameters):
         free = x[density.starts[n] : density.starts[n + 1]].reshape(parameter.free_shape)
         prior += prior_at(parameter, values[parameter.name], free)
-    assert value == pytest.approx(prior + structure.log_likelihood(values), abs=1e-9, rel=1e-12)
+    assert value == pytest.approx(
+        prior + lean_at(structure, values) + structure.log_likelihood(values), abs=1e-9, rel=1e-12
+    )
     numeric = differences(density, x)
     np.testing.assert_allclose(gradient, numeric, rtol=1e-6, atol=1e-6)
     assert np.abs(gradient).max() > 0.1
@@ -177,7 +199,9 @@ def test_priors_of_a_scale(prior: str):
     for n, parameter in enumerate(density.parameters):
         free = x[density.starts[n] : density.starts[n + 1]].reshape(parameter.free_shape)
         total += prior_at(parameter, values[parameter.name], free)
-    assert density(x)[0] == pytest.approx(total + structure.log_likelihood(values), abs=1e-9)
+    assert density(x)[0] == pytest.approx(
+        total + lean_at(structure, values) + structure.log_likelihood(values), abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -15,7 +15,6 @@ from assay._util.errors import FitError
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING, state_space
 from assay.fits.datatree import parameter_draws, structure_of
-from assay.modelling.structure import Structure
 from assay.validation.loo import gold_log_probability
 
 FEW = {"draws": 13, "tune": 30, "chains": 2, "rng": 1, "progress": False}
@@ -32,16 +31,10 @@ def fit_of(ratings: Ratings, **options: object) -> xr.DataTree:
         return assay.fit(ratings, **{**FEW, **options})
 
 
-def with_told(structure: Structure, values: dict) -> dict:
-    """Parameters, and of which labels the fit was told some truth: brute force asks for it."""
-    return values | {"told": (structure.ratings.truth >= 0).any(axis=0)}
-
-
 def expected(fit: xr.DataTree, draw: int) -> np.ndarray:
     """Log probability that an item's state agrees with its gold, by Bayes' rule without it."""
     structure = structure_of(fit)
     values = {name: value[draw] for name, value in parameter_draws(fit).items()}
-    values = with_told(structure, values)
     by_state = brute.posterior(structure.without_gold(), values).sum(axis=1)
     states, truth = structure.prevalence.space.states, structure.ratings.truth
     agrees = ((truth[:, None] == MISSING) | (truth[:, None] == states)).all(axis=-1)
@@ -90,7 +83,6 @@ def test_clusters_are_left_out_whole(prevalence: str):
     assert structure.prevalence.has_clusters == (prevalence == "loglinear")
     assert found.dims == ("chain", "draw", "cluster")
     values = {name: value[3] for name, value in parameter_draws(fit).items()}
-    values = with_told(structure, values)
     apart = np.subtract(
         brute.log_likelihoods(structure, values),
         brute.log_likelihoods(structure.without_gold(), values),

@@ -237,10 +237,11 @@ def test_items_that_are_hard_on_all_labels_or_on_none(name: str):
     ratings = ratings_of(name)
     structure = build_structure(ratings, make_spec("hierarchical + item_difficulty"))
     values, labels = draw_values(structure, 8), len(ratings.task.labels)
+    difficulty = replace(structure.difficulty, labels=())
     together = replace(
         structure,
-        difficulty=replace(structure.difficulty, labels=()),
-        hard_truth=replace(structure.hard_truth, hard=np.ones((1, labels), bool)),
+        difficulty=difficulty,
+        hard_truth=replace(structure.hard_truth, hard=difficulty.hard_labels(labels)),
     )
     shared = values["hard_share_system_offset"]
     shared = shared if labels == 1 else shared[:, -1]

@@ -162,7 +162,7 @@ def test_a_tie_of_guesses_is_a_tie_whatever_the_prevalence(family: str):
         found = recover(structure, stacked(values), np.random.default_rng(1))
         tie, fewer = np.log(found.probabilities[:, 1] / found.probabilities[:, 0])
         assert abs(tie) < 0.01
-        assert fewer != pytest.approx(tie, abs=1e-6)
+        assert fewer != tie
         prevalences.append(structure.prevalence.table(stacked(values), np)[0, 0, 0, 1])
     assert np.ptp(prevalences) > 0.5
 

@@ -146,7 +146,8 @@ def fit_dataset(
             method=method, seed=seed, starts=starts, show=progress,
         )  # fmt: skip
     for note in notes:
-        warnings.warn(FitWarning.of(note), stacklevel=2)
+        if note.level == "warning":
+            warnings.warn(FitWarning.of(note), stacklevel=2)
     return xr.open_datatree(target, engine="zarr", consolidated=False, chunks=None)
 
 

@@ -91,10 +91,12 @@ def metrics_before(
     generator, ratings = generator_of(rng), structure.ratings
     chosen = weighable_metrics(ratings, metric)
     layout = panel_layout(ratings, by=by)
-    blocks = structure.prevalence.parameters()
     if structure.hard_truth.applies:
-        blocks = structure.parameters()
-    values = {b.name: np.stack([b.draw(generator) for _ in range(draws)]) for b in blocks}
+        every = [structure.draw(generator) for _ in range(draws)]
+        values = {name: np.stack([one[name] for one in every]) for name in every[0]}
+    else:
+        blocks = structure.prevalence.parameters()
+        values = {b.name: np.stack([b.draw(generator) for _ in range(draws)]) for b in blocks}
     states = predict_states(structure, running_prevalence(structure, values), generator)
     y = LabelDraws(states=states, codes=structure.prevalence.space.states)
     found = metric_draws(chosen, ratings.task, y, layout)

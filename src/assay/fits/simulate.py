@@ -331,7 +331,7 @@ def simulate_answers(
     Ratings
     """
     ratings = structure.ratings
-    every = {p.name: p.draw(rng) for p in structure.parameters()}
+    every = structure.draw(rng)
     every |= _given_values(structure, values)
     one = {k: v[None] for k, v in every.items()}
     states = predict_states(structure, running_prevalence(structure, one), rng)[0]

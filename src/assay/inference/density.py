@@ -223,6 +223,8 @@ def make_density(
             terms.append((logs * -0.5).at.ravel())
         values[parameter.name], density = parameter.constrain(free, tape)
         terms.append(density.at.ravel())
+    if (lean := structure.log_lean(values, tape)) is not None:
+        terms.append(lean.at.ravel())
     tables = [tape.symbol(table) for table in structure.tables(values, tape).by_state()]
     prior = tape.record(SUM, np.concatenate(terms))
     # Where all nodes of difficulty have rows of their own, logarithms would cost most of the time.

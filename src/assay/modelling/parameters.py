@@ -8,55 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln, gammaln
 
-from assay._util.arrays import log_softmax, merge_axes
+from assay._util.arrays import log_softmax
 from assay.modelling.priors import PARAMETERS, POSITIVE, Prior
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SumPrior:
-    r"""A prior of weighted sums of a block of normal values, in the place of what theirs implies.
-
-    .. math:: p(x) = \prod_n \mathrm{Normal}(x_n; \mu_n, \sigma_n)
-        \prod_k \frac{\mathrm{Normal}(w_k^T x; m_k, \tau_k)}
-        {\mathrm{Normal}(w_k^T x; w_k^T \mu, \lVert w_k \sigma \rVert)}
-
-    What the values are beside the sums stays as it is.
-
-    Attributes
-    ----------
-    weight : ndarray (sum, value)
-        Of the flattened block. Sums have no value in common.
-    prior : Prior
-        Normal.
-    """
-
-    weight: Floats
-    prior: Prior
-
-    def log_density(self, value: Any, of_values: Prior, shape: tuple[int, ...], xp: Any) -> Any:
-        """Return the terms that the sums add to the log prior of the values: (..., sum)."""
-        mean, sd = self._implied(of_values, shape)
-        wanted, spread = (np.asarray(v, float) for v in self.prior.values)
-        found = xp.matmul(merge_axes(value, len(shape))[..., None, :], self.weight.T)[..., 0, :]
-        given, implied = (found - wanted) * (1 / spread), (found - mean) * (1 / sd)
-        return given * given * -0.5 + implied * implied * 0.5 + np.log(sd / spread)
-
-    def redraw(self, value: Floats, of_values: Prior, rng: np.random.Generator) -> Floats:
-        """Move values that were drawn without the sums' prior to where it has them."""
-        mean, sd = self._implied(of_values, value.shape)
-        spread = np.broadcast_to(np.asarray(of_values.values[1], float), value.shape).ravel()
-        centre, of_sums = (np.asarray(v, float) for v in self.prior.values)
-        away = rng.normal(centre, of_sums, len(mean)) - self.weight @ value.ravel()
-        moved = spread**2 * ((away / sd**2) @ self.weight)
-        return np.asarray(value + moved.reshape(value.shape))
-
-    def _implied(self, of_values: Prior, shape: tuple[int, ...]) -> tuple[Floats, Floats]:
-        """Mean and SD of the sums by the prior of the values."""
-        numbers = (np.asarray(v, float) for v in of_values.values)
-        mean, sd = (np.broadcast_to(v, shape).ravel() for v in numbers)
-        return np.asarray(self.weight @ mean), np.sqrt(self.weight**2 @ sd**2)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +24,7 @@ class Parameter:
     the flattened blocks) of each offset's SD, and of its mean unless ``location_at`` says where
     that is. ``basis`` is an orthonormal matrix over the last axis of a normal block: unconstrained
     values are coefficients of its rows, where what the data tell and what they do not would else
-    lie across all of them. ``sums`` have a prior of their own.
+    lie across all of them.
     """
 
     name: str
@@ -81,7 +36,6 @@ class Parameter:
     spread_at: Any = 0
     location_at: Any = None
     basis: Floats | None = None
-    sums: SumPrior | None = None
 
     @property
     def mean_at(self) -> Any:
@@ -145,7 +99,7 @@ class Parameter:
         Returns
         -------
         value : (..., *shape)
-        log_density : (..., *shape), (..., *shape[:-1], 1), or (..., values and sums)
+        log_density : (..., *shape) or (..., *shape[:-1], 1)
             Terms of the log prior, the Jacobian of the transform included.
         """
         numbers = [np.asarray(v, float) for v in self.prior.values]
@@ -153,10 +107,7 @@ class Parameter:
             value = free if self.basis is None else xp.matmul(free, self.basis)
             standard = (value - numbers[0]) * (1 / numbers[1])
             terms = standard * standard * -0.5 - np.log(numbers[1] * np.sqrt(2 * np.pi))
-            if self.sums is None:
-                return value, terms
-            of_sums = self.sums.log_density(value, self.prior, self.shape, xp)
-            return value, xp.concatenate([merge_axes(terms, len(self.shape)), of_sums], axis=-1)
+            return value, terms
         if self.prior.name in POSITIVE:
             value = xp.exp(free)
             return value, _positive_log_density(self.prior.name, value, free, numbers)
@@ -190,8 +141,7 @@ class Parameter:
         shape = self.shape
         match self.prior.name:
             case "Normal":
-                value = np.asarray(rng.normal(values[0], values[1], shape))
-                return value if self.sums is None else self.sums.redraw(value, self.prior, rng)
+                return np.asarray(rng.normal(values[0], values[1], shape))
             case "HalfNormal":
                 return np.abs(rng.normal(0, values[0], shape))
             case "Exponential":

@@ -102,10 +102,8 @@ def model_of(structure: Structure) -> "pm.Model":
         coords["system"] = list(systems)
     with pm.Model(coords=coords) as model:
         values = {block.name: block.variable() for block in blocks}
-        for block in blocks:
-            if block.sums is not None:
-                terms = block.sums.log_density(values[block.name], block.prior, block.shape, pt)
-                pm.Potential(f"{block.name}_sums", terms.sum())
+        if (lean := structure.log_lean(values, pt)) is not None:
+            pm.Potential("lean", lean.sum())
         tables = structure.tables(values, pt)
         value = marginal_log_likelihood(tables, structure.prevalence.log_weight, structure.pattern)
         pm.Potential("ratings", value)

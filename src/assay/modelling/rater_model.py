@@ -15,6 +15,7 @@ from assay.data.states import MISSING, StateSpace, Vectors
 from assay.modelling.confusion import Tilt
 from assay.modelling.families import Family, WholeFamily
 from assay.modelling.families.family import Raters
+from assay.modelling.families.lean import LeanPrior
 from assay.modelling.families.scored import Scored
 from assay.modelling.interface_rules import Menu, Residual, build_menu, menu_log_probability
 from assay.modelling.layers import Difficulty, Drift, Lapses, Loading, SystemBias
@@ -195,6 +196,11 @@ class Part(ABC):
         cut = len(self.prefix)
         return {k[cut:]: v for k, v in values.items() if k.startswith(self.prefix)}
 
+    @property
+    def lean(self) -> LeanPrior | None:
+        """Prior of the mean lean of all raters, if they have one."""
+        return None
+
     def tilt(self, values: Mapping[str, Any], position: Any, xp: Any) -> Tilt | None:
         """Return what the layers do to the log odds of right answers, if they do anything."""
         return self.tilts(values, [position], xp)[0]
@@ -247,6 +253,11 @@ class AnswerPart(Part):
         """Return the unknowns of the confusions, the lapses and the response process."""
         lapses = [] if self.lapses is None else self.lapses.parameters()
         return [*self.family.parameters(), *lapses, *self.responses.parameters()]
+
+    @property
+    def lean(self) -> LeanPrior | None:
+        """Prior of the mean lean of all raters, if they have one."""
+        return self.family.lean_prior()
 
     @property
     def widest(self) -> int:

@@ -100,6 +100,21 @@ class Structure:
             *self.perception.parameters(),
         ]
 
+    def log_lean(self, values: Mapping[str, Any], xp: Any) -> Any:
+        """Return what priors of more than one parameter add to the log density: (..., term)."""
+        leans = [(part, part.lean) for part in self.parts]
+        found = [lean.log_density(part.own(values), xp) for part, lean in leans if lean is not None]
+        return xp.concatenate(found, axis=-1) if found else None
+
+    def draw(self, rng: np.random.Generator) -> dict[str, NDArray[np.float64]]:
+        """Draw all unknowns once from their priors: by name."""
+        found = {p.name: p.draw(rng) for p in self.parameters()}
+        for part in self.parts:
+            if part.lean is not None:
+                moved = part.lean.redraw(part.own(found), rng)
+                found |= {part.prefix + name: value for name, value in moved.items()}
+        return found
+
     def tables(self, values: Mapping[str, Any], xp: Any) -> Tables:
         """Return the tables of the likelihood, for parameters with any leading axes of draws."""
         prevalence = self.prevalence.table(values, xp)

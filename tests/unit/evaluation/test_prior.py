@@ -36,8 +36,10 @@ def test_a_known_prior_of_a_share_comes_out(ratings: assay.Ratings) -> None:
 def test_hard_items_move_a_share_towards_one_half(ratings: assay.Ratings) -> None:
     """By the share of hard items and of the guesses about them, which have priors of their own."""
     rng = np.random.default_rng(3)
-    hard, kept = rng.beta(4, 1, 4000), np.exp(-2 * np.abs(rng.standard_normal(4000)))
-    easy = rng.beta(2, 2, 4000)
+    hard, easy = rng.beta(4, 1, 4000), rng.beta(2, 2, 4000)
+    # Of three degrees: answers that are no guesses, of an item that is hard at a rate of 1.
+    seen = np.array([[(1 + x) / 2] for x in (-np.sqrt(0.6), 0, np.sqrt(0.6))])
+    kept = np.array([5, 8, 5]) / 18 @ seen ** (2 * np.abs(rng.standard_normal(4000)))
     hoped = rng.binomial(400, easy + hard * (1 - kept) * (0.5 - easy)) / 400
     found = assay.prior_metrics(
         ratings, raters="hierarchical + item_difficulty", prevalence="dirichlet",

@@ -63,13 +63,13 @@ def test_a_fit_of_version_0_1_is_used_or_says_what_to_do() -> None:
 
 
 def test_a_fit_says_its_schema_version(fit: xr.DataTree, tmp_path: Path) -> None:
-    assert assay.load(assay.save(fit, tmp_path / "fit.nc")).attrs["schema_version"] == 2
+    assert assay.load(assay.save(fit, tmp_path / "fit.nc")).attrs["schema_version"] == 3
 
 
 def test_a_later_schema_is_refused_with_what_to_do(fit: xr.DataTree, tmp_path: Path) -> None:
     later = fit.copy()
     later.attrs = {**fit.attrs, "schema_version": SCHEMA_VERSION + 1}
-    with pytest.raises(FitError, check=refusal("other-version", newest=2)):
+    with pytest.raises(FitError, check=refusal("other-version", newest=3)):
         assay.load(assay.save(later, tmp_path / "fit.nc"))
 
 

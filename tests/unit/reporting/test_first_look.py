@@ -101,7 +101,7 @@ def test_the_card_says_whose_prior_each_is(tmp_path: Path) -> None:
     lines = table.frame.set_index("parameter")
     assert lines["source"].drop(["main", "logit_sd"]).isin(["catalogue", "fixed"]).all()
     assert (lines.loc[["main", "logit_sd"], "source"] == "yours").all()
-    assert lines.loc["logit_mean", "name"] == "mean_binary"
+    assert lines.loc["logit_mean", "name"] == "mean_binary, lean"
     assert lines.loc["logit_offset", ["name", "source"]].tolist() == ["", "fixed"]
     assert "sd = HalfNormal(2)" in table.note
     assert "mean_other" not in table.note  # which these labels have no use for

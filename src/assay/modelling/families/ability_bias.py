@@ -11,7 +11,13 @@ from assay._util.arrays import append_constant, log_softmax
 from assay._util.errors import ModelError
 from assay.modelling.confusion import Tilt
 from assay.modelling.families.family import Family, Owner
-from assay.modelling.families.hierarchical import BY_GROUP, logit_parameters, pooled_logits
+from assay.modelling.families.hierarchical import (
+    BY_GROUP,
+    lean_prior,
+    logit_parameters,
+    pooled_logits,
+)
+from assay.modelling.families.lean import LeanPrior
 from assay.modelling.parameters import Parameter, offsets
 from assay.modelling.priors import Prior, distinct
 
@@ -99,6 +105,10 @@ class AbilityBias(Family):
         ]
         return found
 
+    def lean_prior(self) -> LeanPrior | None:
+        """Prior of the mean lean of all raters, on binary labels."""
+        return lean_prior(self, "mean_by_class")
+
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Softmax of the raters' logits."""
         return self._biased(self._seen(values, xp), self._bias(values, xp), xp)
@@ -120,7 +130,7 @@ class AbilityBias(Family):
 
     def _seen(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Log confusions without the biases: (..., rater, asked row, class)."""
-        logits, long = pooled_logits(self, values, xp), self._long
+        logits, long = pooled_logits(self, values), self._long
         if long.labels:
             group = self.raters.group
             mean, sd = (values[f"ability_{kind}"][..., group, :] for kind in ("mean", "sd"))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from assay._util.errors import ModelError, suggest
 from assay.modelling.confusion import ConfusionLayout, Tilt
+from assay.modelling.families.lean import LeanPrior
 from assay.modelling.interface_rules import Menu
 from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior, distinct
@@ -70,6 +71,10 @@ class Family(ABC):
     @abstractmethod
     def parameters(self) -> list[Parameter]:
         """Return the unknowns, each with dims, coords and prior."""
+
+    def lean_prior(self) -> LeanPrior | None:
+        """Prior of the mean lean of all raters to one answer, if the family has one."""
+        return None
 
     @abstractmethod
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:

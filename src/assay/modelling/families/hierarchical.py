@@ -1,13 +1,14 @@
 """Partial pooling of confusions within groups of raters (Paun et al. 2018)."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from assay.modelling.families.family import Family, Owner
-from assay.modelling.parameters import Parameter, SumPrior
+from assay.modelling.families.lean import LeanPrior, binary_leans
+from assay.modelling.parameters import Parameter
 from assay.modelling.priors import Prior
 
 BY_GROUP: Mapping[str, Owner] = {
@@ -29,8 +30,8 @@ class Hierarchical(Family):
     A binary row has one logit, that of the correct class; a longer row has one per class. Where
     nothing but the raters says what is true of a binary label, their mean lean to one answer,
     :math:`\frac{1}{2J} \sum_j (\mathrm{logit}\, \theta_{j11} - \mathrm{logit}\, \theta_{j00})`,
-    has a prior of its own, ``lean``, and the offsets leave it as it is: what most raters say is
-    the truth unless the data show clearly that most of them are wrong in the same way.
+    has a prior of its own, ``lean``: what most raters say is the truth unless the data show clearly
+    that most of them are wrong in the same way.
     """
 
     name: ClassVar[str] = "hierarchical"
@@ -40,9 +41,13 @@ class Hierarchical(Family):
         """Mean and SD of each group, offset of each rater."""
         return logit_parameters(self)
 
+    def lean_prior(self) -> LeanPrior | None:
+        """Prior of the mean lean of all raters."""
+        return lean_prior(self)
+
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Softmax of the raters' logits."""
-        return self.layout.from_logits(pooled_logits(self, values, xp), xp)
+        return self.layout.from_logits(pooled_logits(self, values), xp)
 
 
 def logit_parameters(
@@ -53,18 +58,14 @@ def logit_parameters(
     ``spread`` is the prior of the SDs, (group, cell) or broadcastable; that of ``sd`` if None.
     ``correct`` names the prior of the means of the correct classes of longer rows.
     """
-    coords, means = family.rater_coords(), _mean_prior(family, correct)
+    coords = family.rater_coords()
     by_group, by_rater = ("group", "cell"), ("rater", "cell")
     unit = Prior(name="Normal", values=(0.0, 1.0))
     spread = family.joined("sd", axes=1) if spread is None else spread
     cells = len(coords["cell"])
     return [
         Parameter(
-            name="logit_mean",
-            dims=by_group,
-            prior=means,
-            coords=coords,
-            sums=_lean_prior(family),
+            name="logit_mean", dims=by_group, prior=_mean_prior(family, correct), coords=coords
         ),
         Parameter(name="logit_sd", dims=by_group, prior=spread, coords=coords),
         Parameter(
@@ -96,65 +97,31 @@ def _mean_prior(family: Family, correct: str) -> Prior:
     binary = family.layout.row_classes == 2
     read = [kinds["binary"]] * bool(binary.any())
     read += [kinds["correct"], kinds["other"]] * bool((~binary).any())
-    lean = _lean(family)
-    read += [] if lean is None else [family.priors["lean"]]
-    apart = 1.0 if lean is None else np.where(lean.back.any(axis=0), np.sqrt(2), 1.0)
+    leaning = _leaning(family)
+    read += [family.priors["lean"]] * bool(leaning.any())
+    apart = np.where(leaning, np.sqrt(2), 1.0)
     return Prior(name="Normal", values=(cells(0), cells(1) * apart), parts=tuple(read))
 
 
-def pooled_logits(family: Family, values: Mapping[str, Any], xp: Any) -> Any:
+def pooled_logits(family: Family, values: Mapping[str, Any]) -> Any:
     """Logits of the raters: (..., rater, cell)."""
     group = family.raters.group
     mean, sd = values["logit_mean"][..., group, :], values["logit_sd"][..., group, :]
-    offset, lean = sd * values["logit_offset"], _lean(family)
-    if lean is None:
-        return mean + offset
-    # Of the offsets, the part that all raters share is taken out: it is the lean of the means.
-    apart = xp.matmul((offset * lean.share).sum(axis=-2)[..., None, :], lean.back)
-    return mean + offset - apart
+    return mean + sd * values["logit_offset"]
 
 
-class _Lean(NamedTuple):
-    """How far raters lean to the second answer of binary labels: half a difference of logits.
-
-    Attributes
-    ----------
-    labels : tuple of int
-        The binary labels of which the raters alone say what is true.
-    share : ndarray (rater, cell)
-        What the logits add to the mean lean of the raters.
-    back : ndarray (cell, cell)
-        From what the cells add to the lean to what the lean adds to cells.
-    """
-
-    labels: tuple[int, ...]
-    share: NDArray[np.float64]
-    back: NDArray[np.float64]
-
-
-def _lean(family: Family) -> _Lean | None:
-    """Return the lean of the raters, if there is a label to which it matters."""
-    layout, crowd = family.layout, family.raters.crowd
-    if crowd is None:
+def lean_prior(family: Family, correct: str = "mean_correct") -> LeanPrior | None:
+    """Prior of the mean lean of all raters, if there is a label to which it matters."""
+    share = binary_leans(family.layout, family.raters.crowd)
+    if share is None:
         return None
-    found = [n for n, k in enumerate(layout.classes) if k == 2 and crowd[:, n].any()]
-    if not found:
-        return None
-    row = np.array([row for row, _ in layout.cells])
-    label = np.array(layout.labels)[row]
-    sign = np.where(np.isin(label, found), 2.0 * np.array(layout.true_classes)[row] - 1, 0.0)
-    back = np.where(label[:, None] == label[None, :], np.abs(sign)[:, None] * sign[None, :], 0.0)
-    return _Lean(labels=tuple(found), share=crowd[:, label] * sign / 2, back=back)
+    centre, sd = _mean_prior(family, correct).values
+    return LeanPrior(
+        share=share, group=family.raters.group, centre=centre, sd=sd, prior=family.priors["lean"]
+    )
 
 
-def _lean_prior(family: Family) -> SumPrior | None:
-    """Prior of the mean lean of the raters, as sums of the groups' means."""
-    lean = _lean(family)
-    if lean is None:
-        return None
-    group, label = family.raters.group, np.array(family.layout.labels)
-    shares = np.zeros((len(family.raters.groups), lean.share.shape[1]))
-    np.add.at(shares, group, lean.share)
-    of_cell = label[[row for row, _ in family.layout.cells]]
-    weight = np.stack([(shares * (of_cell == n)).ravel() for n in lean.labels])
-    return SumPrior(weight=weight, prior=family.priors["lean"])
+def _leaning(family: Family) -> NDArray[np.bool_]:
+    """Whether each cell is of a label whose lean has a prior: (cell,)."""
+    share = binary_leans(family.layout, family.raters.crowd)
+    return np.zeros(len(family.layout.cells), bool) if share is None else share.any(axis=(0, 1))

@@ -12,7 +12,13 @@ from assay.data.states import Vectors, state_space
 from assay.data.task import Task
 from assay.modelling.confusion import Tilt
 from assay.modelling.families.family import Owner, WholeFamily
-from assay.modelling.families.hierarchical import BY_GROUP, logit_parameters, pooled_logits
+from assay.modelling.families.hierarchical import (
+    BY_GROUP,
+    lean_prior,
+    logit_parameters,
+    pooled_logits,
+)
+from assay.modelling.families.lean import LeanPrior
 from assay.modelling.interface_rules import Menu
 from assay.modelling.parameters import Parameter, offsets
 
@@ -77,9 +83,13 @@ class Joint(WholeFamily):
             ]
         return found
 
+    def lean_prior(self) -> LeanPrior | None:
+        """Prior of the mean lean of all raters, on binary labels."""
+        return lean_prior(self)
+
     def log_confusion(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Softmax of the raters' logits, as if each label were answered alone."""
-        return self.layout.from_logits(pooled_logits(self, values, xp), xp)
+        return self.layout.from_logits(pooled_logits(self, values), xp)
 
     def residual(
         self, values: Mapping[str, Any], unit_rater: Ints, tilt: Tilt | None, menu: Menu, xp: Any

@@ -104,7 +104,7 @@ def nodes_of(count: int) -> Nodes:
     --------
     >>> rule = nodes_of(8)
     >>> weight = np.exp(rule.log_weight(np.log([0.9, 0.1]), np))
-    >>> round(weight.sum(), 9), round(weight @ rule.positions, 9)
+    >>> round(float(weight.sum()), 9), round(float(weight @ rule.positions), 9)
     (1.0, 0.1)
     """
     easy, hard = CONCENTRATION * (1 - USUAL_MEAN), CONCENTRATION * USUAL_MEAN

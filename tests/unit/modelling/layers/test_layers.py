@@ -37,7 +37,7 @@ def structure_of(task: str = "retrieval", sessions: int = 1, **spec: object) -> 
 
 def values_of(structure: Structure, **given: float) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(1)
-    values = {p.name: p.draw(rng) for p in structure.parameters()}
+    values = structure.draw(rng)
     return values | {k: np.full_like(values[k], v) for k, v in given.items()}
 
 

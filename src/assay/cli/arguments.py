@@ -129,10 +129,17 @@ def _typed(option: "TyperOption", value: Any) -> str:
             return f"{name} {(' ' if option.nargs > 1 else ',').join(map(str, value))}"
         case list() if name in SEVERAL:
             return " ".join([name, *(shlex.quote(_word(one)) for one in value)])
+        case dict() if name == "--labels" and _are_columns(value):
+            return " ".join(f"{name} {shlex.quote(one)}" for one in value)
         case dict() | list():
             return " ".join(f"{name} {shlex.quote(one)}" for one in _each(value))
         case _:
             return f"{name} {shlex.quote(_word(value))}"
+
+
+def _are_columns(labels: dict[Any, Any]) -> bool:
+    """Whether several labels are called as their columns are."""
+    return len(labels) > 1 and all(k == v and "=" not in str(k) for k, v in labels.items())
 
 
 def _each(given: dict[Any, Any] | list[Any]) -> Iterator[str]:

@@ -473,8 +473,8 @@ class Reading:
         """Return the arguments that are written otherwise on the command line."""
         per_label = {
             name: _columns(getattr(self, name), f"--{name}")
-            for name in ("labels", "score", "confidence", "audit")
-        }
+            for name in ("score", "confidence", "audit")
+        } | {"labels": _labels(self.labels)}
         return per_label | {
             # A rater's name may hold an equals sign, that of a group does not.
             "group": _columns(self.group, "--group", str.rpartition),
@@ -499,6 +499,14 @@ def _columns(
     if len(texts) == 1 and "=" not in texts[0]:
         return texts[0]
     return pairs(texts, option, split)
+
+
+def _labels(texts: list[str] | None) -> str | dict[str, str] | None:
+    """Return the columns of answers: several that are named alone are labels called so."""
+    if texts is None or len(texts) < 2:
+        return _columns(texts, "--labels")
+    named = [text if "=" in text else f"{text}={text}" for text in texts]
+    return pairs(named, "--labels", str.partition)
 
 
 def _words(texts: list[str] | None) -> dict[str, dict[str, str]]:

@@ -15,7 +15,8 @@ from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.io.cells import EMPTY
 from assay.io.columns import ColumnFinder
-from assay.io.likely_columns import has_few, likely_columns
+from assay.io.likely_columns import FIRST_ROWS, has_few, likely_answers, likely_columns
+from assay.io.multi_select import MOST_OPTIONS, joined_answers
 from assay.io.names import (
     ANSWER_COLUMNS,
     QUESTION_COLUMNS,
@@ -143,8 +144,8 @@ def require_answers(
     free = _without_role(finder, taken)
     few = [c for c in free if has_few(ledger.table.frame[c])]
     likely = _likely(free, few, task, ledger.table.frame)
-    alone = len(task.labels) == 1
-    named: LabelsArg = next(iter(likely.values()), None) if alone else likely
+    alone = len(likely) == 1 and len(task.labels) == 1
+    named: LabelsArg = next(iter(likely.values())) if alone else likely
     ledger.problem(
         "no-answers",
         f"no column holds answers to a label of task {task.name} ({', '.join(task.label_names)})",
@@ -188,13 +189,36 @@ def _likely(
         ending = [c for c in free if squash(c).endswith(squash(name))]
         if len(ending) == 1:
             found[name] = ending[0]
-    if not found and len(task.labels) == 1:
-        finder = ColumnFinder([str(c) for c in frame.columns])
-        known = {role: finder.all_of(RECOGNISED[role])[:1] for role in ("item", "rater")}
-        guess = likely_columns(frame, free, {k: v for k, v in known.items() if v}).get("answer")
-        guess = guess or (few[0] if len(few) == 1 else None)
-        found = {} if guess is None else {task.label_names[0]: guess}
-    return found
+    return found or (_likely_one(free, few, task, frame) if len(task.labels) == 1 else {})
+
+
+def _likely_one(
+    free: Sequence[str], few: Sequence[str], task: Task, frame: pd.DataFrame
+) -> dict[str, str]:
+    """Offer the likeliest column of one label; several if all of them say something of items."""
+    finder = ColumnFinder([str(c) for c in frame.columns])
+    known = {role: finder.all_of(RECOGNISED[role])[:1] for role in ("item", "rater")}
+    guess = likely_columns(frame, free, {k: v for k, v in known.items() if v})
+    keys = [known[role] or [guess[role]] for role in known if known[role] or role in guess]
+    answers = [c for c in free if (c in few and _is_filled(frame[c])) or _has_options(frame[c])]
+    several = likely_answers(frame, answers, *keys) if len(keys) == len(known) else []
+    if len(several) > 1:
+        return {c: c for c in several if [c] not in keys}
+    one = guess.get("answer") or (few[0] if len(few) == 1 else None)
+    return {} if one is None else {task.label_names[0]: one}
+
+
+def _is_filled(cells: "pd.Series[str]") -> bool:
+    """Whether most cells hold something, unlike those of remarks."""
+    empty = [word for word in pd.unique(cells) if canonical(str(word)) in EMPTY]
+    return bool(2 * cells.isin(empty).sum() < len(cells))
+
+
+def _has_options(cells: "pd.Series[str]") -> bool:
+    """Whether cells hold several of a few options."""
+    words = [str(word) for word in pd.unique(cells.head(FIRST_ROWS))]
+    found = joined_answers(words, Label(name="label", classes=()))
+    return found is not None and len(found.options) <= MOST_OPTIONS
 
 
 def _asked_labels(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from assay._util.text import listed
 from assay.data.task import Task
 from assay.io.identifiers import joined_ids
 from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item
-from assay.io.likely_columns import likely_columns
+from assay.io.likely_columns import likely_columns, likely_key
 from assay.io.list_keys import key_in_lists
 from assay.io.names import ASKED, COUNT_NAMES, RECOGNISED, bare, squash
 from assay.io.reading_log import Ledger
@@ -21,6 +22,8 @@ ColumnArg = str | Sequence[str] | None
 COUNT = r"\d{1,9}(\.0)?"
 BESIDE = ("rater", "replicate", "session")
 """Roles that tell ratings of one item apart."""
+PARTS = ("cluster", "system", "panel", "rank")
+"""Roles whose columns may be part of an item's key."""
 IN_LISTS = "raters rate each place of a list once"
 
 
@@ -220,10 +223,13 @@ def require(
     missing = [name for name in known if finder.get(name) is None]
     half = finder.all_of(known)
     because = f": {' and '.join(missing)} is missing beside {half[0]}" if half and missing else ""
-    guess = _likely(role, roles, answers, ledger)
+    guess: str | list[str] = _likely(role, roles, answers, ledger)
+    if role == "item" and not guess:
+        guess = _likely_key(roles, answers, ledger)
     unnamed = role == "rater"
-    offer = f"name it: {as_code({role: guess})}, if that is right"
-    go_on = guess or ("row" if unnamed else "")
+    asked: dict[str, Any] = {role: guess} | _asked_in(guess, roles)
+    offer = f"name it: {as_code(asked)}, if that is right"
+    go_on = asked if guess else {"rater": "row"} if unnamed else {}
     ledger.problem(
         "no-item" if role == "item" else "no-rater",
         f"no column says which {role} a rating is {'of' if role == 'item' else 'by'}{because}",
@@ -232,8 +238,28 @@ def require(
         mend=(offer if guess else f"name it with `{role}=`{_several(half, finder, task)}")
         + ('; or, if the raters have no names, `rater="row"`' if unnamed else ""),
         role=role,
-        go_on={role: go_on} if go_on else {},
+        go_on=go_on,
     )
+
+
+def _likely_key(roles: Roles, answers: Sequence[str], ledger: Ledger) -> list[str]:
+    """Guess the columns that name the item together."""
+    if "rater" not in roles:
+        return []
+    used = {c for one in roles.values() for c in one.columns} | set(answers)
+    free = [str(c) for c in ledger.table.frame.columns if c not in used]
+    parts = [c for role in PARTS if role in roles for c in roles[role].columns]
+    beside = [c for role in BESIDE if role in roles for c in roles[role].columns]
+    return likely_key(ledger.table.frame, free, parts, beside)
+
+
+def _asked_in(key: str | list[str], roles: Roles) -> dict[str, str]:
+    """Name the cluster, if it is the part of a key that has no role: what lists are ranked for."""
+    if isinstance(key, str) or "cluster" in roles or "rank" not in roles:
+        return {}
+    known = {c for one in roles.values() for c in one.columns}
+    free = [c for c in key if c not in known]
+    return {"cluster": free[0]} if free else {}
 
 
 def _likely(role: str, roles: Roles, answers: Sequence[str], ledger: Ledger) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from assay._util.grouping import Codes, unique_rows
 from assay._util.text import counted
 from assay.data.states import MISSING, Vectors
-from assay.io.columns import BESIDE
+from assay.io.columns import BESIDE, PARTS
 from assay.io.identifiers import joined_ids
 from assay.io.layout import Layout
 from assay.io.names import squash
@@ -21,8 +21,6 @@ the item is believed."""
 MOST_ADDED = 3
 MOST_COLUMNS = 12
 SHOWN = 3
-PARTS = ("cluster", "system", "panel", "rank")
-"""Roles whose columns may be part of an item's key."""
 NUMBERING = frozenset({
     "trial", "attempt", "repeat", "repetition", "iteration", "run", "seed", "pass", "try", "time",
     "date", "day", "timestamp", "createdat", "updatedat", "week", "month", "batch",

@@ -15,7 +15,7 @@ from assay.io.answers import LabelsArg
 from assay.io.arguments import Arguments, GroupArg, WordsArg
 from assay.io.columns import ColumnArg, PerLabel
 from assay.io.formats import Export, read_unless_named
-from assay.io.option_tables import with_options
+from assay.io.option_tables import with_named_options, with_options
 from assay.io.replicates import BY_ROW
 from assay.io.reshaping import reshape
 from assay.io.sources import open_source
@@ -197,14 +197,22 @@ def read_ratings(
     export = found or Export(table=opened.plain_table("" if named is None else named.name))
     given = given.with_known(export.options)
     base, chosen = choose_task(named, export, given)
-    if named is None and found is None:
-        split = with_options(export, base, given)
+    reshaped = bool(given.shapes)
+    shaped = reshape(export, base, given) if reshaped else export
+    if found is None:
+        split = _split(shaped, base, given.with_known(shaped.options), named)
         if split is not None:
-            export, given = split, replace(given, labels=None).with_known(split.options)
-            base, chosen = choose_task(named, export, given)
-    shaped = reshape(export, base, given)
+            shaped, given = split, replace(given, labels=None, value=None, label=None)
+            base, chosen = (base, ()) if named else choose_task(None, split, given)
+    if not reshaped:
+        shaped = reshape(shaped, base, given)
     if "rater" in shaped.roles and given.rater == BY_ROW:
         given = replace(given, rater=None)
     table = replace(shaped.table, notes=(*chosen, *shaped.table.notes, *shaped.notes))
     ratings = read_rows(table, base, given.with_known(shaped.options), shaped)
     return ratings if table.part else with_default_metrics(ratings)
+
+
+def _split(export: Export, task: Task, given: Arguments, named: Task | None) -> Export | None:
+    """Make a label of each option where cells hold several of them."""
+    return (with_options if named is None else with_named_options)(export, task, given)

@@ -454,13 +454,22 @@ class Reading:
     ] = None
 
     def read(
-        self, source: Path, task: "str | Task | None", covariates: Sequence[str] = ()
+        self,
+        source: Path,
+        task: "str | Task | None",
+        covariates: Sequence[str] = (),
+        *,
+        labels: dict[str, str] | None = None,
     ) -> "Ratings":
-        """Read ratings; ``covariates`` are columns that the model needs besides."""
+        """Read ratings; ``covariates`` are columns that the model needs besides.
+
+        ``labels`` are those that the options do not name.
+        """
         from assay import read_ratings
 
         given = self.arguments()
         given["covariates"] = [*(given["covariates"] or ()), *covariates] or None
+        given["labels"] = given["labels"] or labels
         return read_ratings(source, task=task, **given)
 
     def arguments(self) -> dict[str, Any]:

@@ -174,6 +174,12 @@ def free_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
     return [c for c in _without_role(finder, taken) if has_few(frame[c])]
 
 
+def question_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
+    """Return the free columns, and those that hold several of a few options."""
+    free = _without_role(ColumnFinder([str(c) for c in frame.columns]), taken)
+    return [c for c in free if has_few(frame[c]) or _has_options(frame[c])]
+
+
 def _without_role(finder: ColumnFinder, taken: Sequence[str] = ()) -> list[str]:
     roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
     free = [c for c in finder.columns if c not in {*roles, *taken}]

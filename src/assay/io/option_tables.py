@@ -156,7 +156,9 @@ def _silent(export: Export, places: Mapping[str, str], label: str, given: Argume
     silent = empty[label] & ~np.logical_and.reduce(others)
     raters = _raters(export, given)[:1]
     known = {who for column in raters for who in frame.loc[~empty[label], column]}
-    return silent & frame[raters[0]].isin(known).to_numpy(bool) if raters else silent
+    if raters:
+        silent &= frame[raters[0]].isin(known).to_numpy(bool)
+    return np.asarray(silent, bool)
 
 
 def _is_empty(cell: str) -> bool:

@@ -17,10 +17,10 @@ from assay.io.columns import ColumnArg, PerLabel
 from assay.io.formats import Export, read_unless_named
 from assay.io.option_tables import with_named_options, with_options
 from assay.io.replicates import BY_ROW
-from assay.io.reshaping import reshape
+from assay.io.reshaping import require_one_label, reshape
 from assay.io.sources import open_source
 from assay.io.table_reading import read_rows
-from assay.io.task_choice import choose_task
+from assay.io.task_choice import FALLBACK, choose_task
 from assay.io.truth import TruthArg
 
 
@@ -198,12 +198,14 @@ def read_ratings(
     given = given.with_known(export.options)
     base, chosen = choose_task(named, export, given)
     reshaped = bool(given.shapes)
-    shaped = reshape(export, base, given) if reshaped else export
-    if found is None:
-        split = _split(shaped, base, given.with_known(shaped.options), named)
-        if split is not None:
-            shaped, given = split, replace(given, labels=None, value=None, label=None)
-            base, chosen = (base, ()) if named else choose_task(None, split, given)
+    one = base if len(base.labels) == 1 else load_task(FALLBACK)
+    shaped = reshape(export, one, given) if reshaped else export
+    split = _split(shaped, base, given, named) if found is None else None
+    if split is not None:
+        shaped, given = split, replace(given, labels=None, value=None, label=None)
+        base, chosen = (base, ()) if named else choose_task(None, split, given)
+    else:
+        require_one_label(base, given)
     if not reshaped:
         shaped = reshape(shaped, base, given)
     if "rater" in shaped.roles and given.rater == BY_ROW:
@@ -215,4 +217,6 @@ def read_ratings(
 
 def _split(export: Export, task: Task, given: Arguments, named: Task | None) -> Export | None:
     """Make a label of each option where cells hold several of them."""
-    return (with_options if named is None else with_named_options)(export, task, given)
+    if named is not None:
+        return with_named_options(export, task, given)
+    return with_options(export, task, given.with_known(export.options))

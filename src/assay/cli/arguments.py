@@ -6,6 +6,7 @@ import shlex
 import warnings
 from collections.abc import Iterator
 from functools import cache
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -101,6 +102,20 @@ def option_of() -> dict[str, "TyperOption"]:
         if isinstance(one, TyperOption)
     }
     return found | {name: found[other] for name, other in OTHER_NAMES.items()}
+
+
+def values_of(name: str) -> float:
+    """Return how many words of a command an option takes.
+
+    Examples
+    --------
+    >>> values_of("--item"), values_of("--score-range"), values_of("--wide"), values_of("--json")
+    (1, 2, inf, 0)
+    """
+    if name in SEVERAL:
+        return inf
+    found = [one for one in option_of().values() if name in one.opts]
+    return 0 if not found or found[0].is_flag else found[0].nargs
 
 
 def _value(node: ast.expr) -> Any:

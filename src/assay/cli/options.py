@@ -437,6 +437,9 @@ class Reading:
         list[str] | None,
         _reading("Columns that are classes and hold numbers of votes.", metavar="COLUMN ..."),
     ] = None
+    set_aside: Annotated[bool, _reading("Set rows aside that cannot be read, and count them.")] = (
+        False
+    )
     panels: Annotated[Path | None, _reading("Table of panels.")] = None
     truth: Annotated[str | None, _reading("Column or file of known truth.")] = None
     partial: Annotated[

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,13 @@ from assay.io.identifiers import joined_ids
 from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item
 from assay.io.likely_columns import likely_columns, likely_key
 from assay.io.list_keys import key_in_lists
-from assay.io.names import ASKED, COUNT_NAMES, RECOGNISED, bare, squash
+from assay.io.names import ASKED, COUNT_NAMES, KEY_PARTS, RECOGNISED, bare, squash
 from assay.io.reading_log import Ledger
 
 ColumnArg = str | Sequence[str] | None
 COUNT = r"\d{1,9}(\.0)?"
 BESIDE = ("rater", "replicate", "session")
 """Roles that tell ratings of one item apart."""
-PARTS = ("cluster", "system", "panel", "rank")
-"""Roles whose columns may be part of an item's key."""
 IN_LISTS = "raters rate each place of a list once"
 
 
@@ -193,6 +192,7 @@ def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) ->
             "argument-type",
             f"`{role}=` must be a column name or a list of them, not {asked!r}",
             role=role,
+            go_on={role: None},
         )
         return None
     names = [str(name) for name in listed if name]
@@ -203,8 +203,14 @@ def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) ->
                 f"`{role}={name!r}` is no column",
                 mend=suggest(name, finder.columns),
                 role=role,
+                go_on={role: _nearest(name, finder.columns) if len(names) == 1 else None},
             )
     return Role(columns=tuple(finder.all_of(names)), evidence=f"named by `{role}=`")
+
+
+def _nearest(name: str, columns: Sequence[str]) -> str | None:
+    """Return the column that a name was probably meant to be."""
+    return next(iter(get_close_matches(name, columns, n=1)), None)
 
 
 def require(
@@ -248,7 +254,7 @@ def _likely_key(roles: Roles, answers: Sequence[str], ledger: Ledger) -> list[st
         return []
     used = {c for one in roles.values() for c in one.columns} | set(answers)
     free = [str(c) for c in ledger.table.frame.columns if c not in used]
-    parts = [c for role in PARTS if role in roles for c in roles[role].columns]
+    parts = [c for role in KEY_PARTS if role in roles for c in roles[role].columns]
     beside = [c for role in BESIDE if role in roles for c in roles[role].columns]
     return likely_key(ledger.table.frame, free, parts, beside)
 
@@ -352,12 +358,14 @@ def column_of_each(
             f"`{role}={given!r}` is one column, but task {task.name} has {len(task.labels)} labels",
             mend=f'give a dict from label to column: `{role}={{"{first}": "..."}}`',
             numbers={"labels": len(task.labels)},
+            go_on={role: None},
         )
         return {}
     if not isinstance(given, str | Mapping):
         ledger.problem(
             "argument-type",
             f"`{role}=` must be a column or a dict from label to column, not {given!r}",
+            go_on={role: None},
         )
         return {}
     pairs = {first: given} if isinstance(given, str) else given
@@ -368,6 +376,7 @@ def column_of_each(
                 "unknown-label",
                 f"`{role}=` names {label!r}, which is no label of task {task.name}",
                 mend=suggest(str(label), task.label_names),
+                go_on={role: None},
             )
             continue
         mine = one_column(role, column, finder, ledger)
@@ -384,6 +393,7 @@ def one_column(role: str, given: object, finder: ColumnFinder, ledger: Ledger) -
             "unknown-column",
             f"`{role}=` names {given!r}, which is no column",
             mend=suggest(str(given), finder.columns),
+            go_on={role: None},
         )
     return mine or ""
 

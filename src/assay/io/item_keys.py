@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from assay._util.grouping import Codes, unique_rows
 from assay._util.text import counted
 from assay.data.states import MISSING, Vectors
-from assay.io.columns import BESIDE, PARTS
+from assay.io.columns import BESIDE
 from assay.io.identifiers import joined_ids
 from assay.io.layout import Layout
-from assay.io.names import squash
+from assay.io.names import KEY_PARTS, squash
 
 MOST_CLASH = 0.5
 """Share of the ratings that contradict one of the same rater and item, above which no column of
@@ -64,7 +64,7 @@ def require_own_key(
     )
     others = {c for key in found for c in key} - set(item)
     # What has a role of its own does not number the ratings.
-    told = {c for role in PARTS for c in _columns(layout, role)}
+    told = {c for role in KEY_PARTS for c in _columns(layout, role)}
     items = len(np.unique(keys[0][rows]))
     what = (
         f"{', '.join(item)} has {counted(items, 'value')}, and in {int(clash.sum())} of "
@@ -127,7 +127,7 @@ def _unique_keys(layout: Layout) -> list[tuple[str, ...]]:
     codes = {str(c): pd.factorize(joined_ids(frame, [str(c)]))[0] for c in frame.columns}
     free = [c for c in codes if c not in held and 1 < len(np.unique(codes[c])) < len(frame)]
     item = [c for c in layout.roles["item"].columns if c in free]
-    first = [c for role in PARTS for c in _columns(layout, role)]
+    first = [c for role in KEY_PARTS for c in _columns(layout, role)]
     first += layout.roles["item"].alternatives
     rest = sorted((c for c in free if c not in item), key=lambda c: (c not in first, free.index(c)))
     rest = sorted(rest, key=lambda c: squash(c) in NUMBERING)[:MOST_COLUMNS]

@@ -59,6 +59,8 @@ RECOGNISED: dict[str, tuple[str, ...]] = {
         "work_time_in_seconds", "time_taken", "time_spent_seconds", "duration_s", "sekunden",
     ),
 }  # fmt: skip
+KEY_PARTS = ("cluster", "system", "panel", "rank")
+"""Roles whose columns may be part of an item's key."""
 ASKED = ("question", "question_id", "prompt", "user_input", "frage")
 """Names of what is asked: a cluster, if each item has one."""
 ANSWER_COLUMNS = (

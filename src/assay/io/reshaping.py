@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import ArgumentError, Note, RatingsError, as_code, suggest
-from assay._util.text import counted, listed
+from assay._util.text import counted, first_names, listed
 from assay.data.class_words import canonical
 from assay.data.task import Task
 from assay.io.arguments import Arguments
@@ -239,7 +239,7 @@ def _melted(
     frame[said] = pd.Series(cells[row, column], dtype="str")
     empty = int(filled.size - filled.sum())
     note = Note(
-        f"{counted(len(columns), 'column')} were read as {role}s: {listed(list(columns), SHOWN)}"
+        f"{counted(len(columns), 'column')} were read as {role}s: {first_names(columns)}"
         + (f"; {counted(empty, 'cell')} without an answer are no rating" if empty else ""),
         code="columns-read",
         level="note",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from assay._util.errors import as_code
-from assay._util.text import listed
+from assay._util.text import first_names, listed
 from assay.data.class_words import BINARY_SPELLINGS, canonical
 from assay.data.task import Label, Task
 from assay.io.cells import EMPTY, spellings
@@ -178,7 +178,7 @@ def _report_shape(
     ledger.problem(
         "wide-table",
         f"no column holds the answers, and {len(columns)} columns hold classes of {label.name}: "
-        f"{listed(columns, SHOWN)}; {seen}",
+        f"{first_names(columns, SHOWN)}; {seen}",
         allowed="a row for each rating: the item, the rater, the answer",
         mend=f"say what the columns are: {', '.join(offers)}; if they are several questions, write "
         "a task file with a label for each",

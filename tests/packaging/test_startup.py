@@ -7,7 +7,9 @@ import sys
 
 import pytest
 
-HEAVY = ("arviz", "matplotlib", "numba", "nutpie", "pymc", "pytensor")
+HEAVY = (
+    "arviz", "matplotlib", "numba", "nutpie", "pymc", "pytensor", "xml.etree.ElementTree",
+)  # fmt: skip
 HELP = "import sys; sys.argv = ['assay', '--help']; from assay.cli import main; main()"
 
 

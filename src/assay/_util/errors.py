@@ -110,7 +110,21 @@ def _go_on(problems: Sequence["Problem"]) -> dict[str, Any]:
     """Return the arguments with which reading goes on; none if a problem needs something else."""
     if not all(problem.go_on for problem in problems):
         return {}
-    return {name: value for problem in problems for name, value in problem.go_on.items()}
+    found: dict[str, Any] = {}
+    for problem in problems:
+        found = _joined(found, problem.go_on)
+    return found
+
+
+def _joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Join arguments; dicts are joined in depth, and an argument that is left out stays so."""
+    joined = dict(one)
+    for name, value in other.items():
+        held = joined.get(name)
+        if isinstance(held, Mapping) and isinstance(value, Mapping):
+            value = _joined(held, value)
+        joined[name] = value
+    return joined
 
 
 def going_on(arguments: Mapping[str, Any]) -> str:
@@ -169,7 +183,8 @@ class Problem:
     numbers : mapping of str to float
         The numbers that the text shows, by name.
     go_on : mapping of str to any
-        The arguments with which the same call goes on: a guess is one that the text names as such.
+        The arguments with which the same call goes on: a guess is one that the text names as such,
+        and None leaves an argument out.
     """
 
     level: ClassVar[str] = "problem"

@@ -34,6 +34,18 @@ def listed(names: Sequence[str], limit: int = 20) -> str:
     return ", ".join(names[:limit]) + (", ..." if len(names) > limit else "")
 
 
+def first_names(names: Sequence[str], limit: int = 5, longest: int = 40) -> str:
+    """List the first of some names, which may be whole questions: long ones are cut.
+
+    Examples
+    --------
+    >>> first_names(["a", "How good is it?", "c"], limit=2, longest=8)
+    'a, How g..., ...'
+    """
+    cut = [n if len(n) <= longest else f"{n[: longest - 3].rstrip()}..." for n in names]
+    return listed(cut, limit)
+
+
 def counted(count: int, word: str, verb: str = "") -> str:
     """Write a number of things, and what they do.
 

@@ -6,6 +6,7 @@ import shlex
 import warnings
 from collections.abc import Iterator
 from functools import cache
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -103,6 +104,20 @@ def option_of() -> dict[str, "TyperOption"]:
     return found | {name: found[other] for name, other in OTHER_NAMES.items()}
 
 
+def values_of(name: str) -> float:
+    """Return how many words of a command an option takes.
+
+    Examples
+    --------
+    >>> values_of("--item"), values_of("--score-range"), values_of("--wide"), values_of("--json")
+    (1, 2, inf, 0)
+    """
+    if name in SEVERAL:
+        return inf
+    found = [one for one in option_of().values() if name in one.opts]
+    return 0 if not found or found[0].is_flag else found[0].nargs
+
+
 def _value(node: ast.expr) -> Any:
     """Return the value that code stands for; a bare name, such as a placeholder, is a text."""
     match node:
@@ -129,10 +144,17 @@ def _typed(option: "TyperOption", value: Any) -> str:
             return f"{name} {(' ' if option.nargs > 1 else ',').join(map(str, value))}"
         case list() if name in SEVERAL:
             return " ".join([name, *(shlex.quote(_word(one)) for one in value)])
+        case dict() if name == "--labels" and _are_columns(value):
+            return " ".join(f"{name} {shlex.quote(one)}" for one in value)
         case dict() | list():
             return " ".join(f"{name} {shlex.quote(one)}" for one in _each(value))
         case _:
             return f"{name} {shlex.quote(_word(value))}"
+
+
+def _are_columns(labels: dict[Any, Any]) -> bool:
+    """Whether several labels are called as their columns are."""
+    return len(labels) > 1 and all(k == v and "=" not in str(k) for k, v in labels.items())
 
 
 def _each(given: dict[Any, Any] | list[Any]) -> Iterator[str]:

@@ -391,7 +391,7 @@ class Reading:
         _column("covariate", "Of the item, kept with it; those of --formula are. Repeat."),
     ] = None
     replicate: Annotated[
-        str | None, _column("replicate", "Replicate; 'row' numbers by file order.")
+        str | None, _column("replicate", "Replicate; 'row' numbers by file order, 'options': a row an option.")
     ] = None
     session: Annotated[str | None, _column("session", "Session, snapshot or period.")] = None
     seconds: Annotated[str | None, _column("seconds", "Time that the rating took.")] = None
@@ -437,6 +437,9 @@ class Reading:
         list[str] | None,
         _reading("Columns that are classes and hold numbers of votes.", metavar="COLUMN ..."),
     ] = None
+    set_aside: Annotated[bool, _reading("Set rows aside that cannot be read, and count them.")] = (
+        False
+    )
     panels: Annotated[Path | None, _reading("Table of panels.")] = None
     truth: Annotated[str | None, _reading("Column or file of known truth.")] = None
     partial: Annotated[
@@ -454,13 +457,22 @@ class Reading:
     ] = None
 
     def read(
-        self, source: Path, task: "str | Task | None", covariates: Sequence[str] = ()
+        self,
+        source: Path,
+        task: "str | Task | None",
+        covariates: Sequence[str] = (),
+        *,
+        labels: dict[str, str] | None = None,
     ) -> "Ratings":
-        """Read ratings; ``covariates`` are columns that the model needs besides."""
+        """Read ratings; ``covariates`` are columns that the model needs besides.
+
+        ``labels`` are those that the options do not name.
+        """
         from assay import read_ratings
 
         given = self.arguments()
         given["covariates"] = [*(given["covariates"] or ()), *covariates] or None
+        given["labels"] = given["labels"] or labels
         return read_ratings(source, task=task, **given)
 
     def arguments(self) -> dict[str, Any]:
@@ -473,8 +485,8 @@ class Reading:
         """Return the arguments that are written otherwise on the command line."""
         per_label = {
             name: _columns(getattr(self, name), f"--{name}")
-            for name in ("labels", "score", "confidence", "audit")
-        }
+            for name in ("score", "confidence", "audit")
+        } | {"labels": _labels(self.labels)}
         return per_label | {
             # A rater's name may hold an equals sign, that of a group does not.
             "group": _columns(self.group, "--group", str.rpartition),
@@ -499,6 +511,14 @@ def _columns(
     if len(texts) == 1 and "=" not in texts[0]:
         return texts[0]
     return pairs(texts, option, split)
+
+
+def _labels(texts: list[str] | None) -> str | dict[str, str] | None:
+    """Return the columns of answers: several that are named alone are labels called so."""
+    if texts is None or len(texts) < 2:
+        return _columns(texts, "--labels")
+    named = [text if "=" in text else f"{text}={text}" for text in texts]
+    return pairs(named, "--labels", str.partition)
 
 
 def _words(texts: list[str] | None) -> dict[str, dict[str, str]]:

@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperCommand
 
 from assay.cli.arguments import SEVERAL, is_option
-from assay.cli.shell import TYPED, in_words
+from assay.cli.shell import TYPED, TYPED_SOURCE, in_words
 
 
 class Command(TyperCommand):
@@ -22,8 +22,11 @@ class Command(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Repeat such an option before each of its values; keep what was typed."""
-        TYPED.set([str(ctx.info_name), *args])
-        return super().parse_args(ctx, repeated(args))
+        above = [] if ctx.parent is None or ctx.parent.parent is None else [ctx.parent.info_name]
+        TYPED.set([*map(str, above), str(ctx.info_name), *args])
+        rest = super().parse_args(ctx, repeated(args))
+        TYPED_SOURCE.set(str(ctx.params.get("source", "")))
+        return rest
 
 
 def repeated(words: Sequence[str]) -> list[str]:

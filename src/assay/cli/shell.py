@@ -13,7 +13,7 @@ import typer
 from assay._util.errors import ArgumentError, AssayError, RatingsError, as_code, going_on
 from assay._util.plain_text import in_message
 from assay._util.progress import interruptible, waiting
-from assay.cli.arguments import in_options, is_option
+from assay.cli.arguments import in_options, is_option, values_of
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 WRONG_USAGE, INTERRUPTED = 2, 130
 TYPED: ContextVar[Sequence[str]] = ContextVar("typed", default=("...",))
+TYPED_SOURCE: ContextVar[str] = ContextVar("typed_source", default="")
 """The words that were typed after the program's name."""
 SHOWN_NOTES = 5
 DOUBTED, NOT_SUPPORTED = 1, 3
@@ -135,9 +136,15 @@ def _refusal(error: AssayError) -> str:
 
 def _going_on(arguments: Mapping[str, Any]) -> str:
     """Return the command as it was typed, with some arguments in the place of their options."""
-    options = in_options(as_code(arguments))
-    kept = without_options(TYPED.get(), {word for word in shlex.split(options) if word[:2] == "--"})
-    return f"{shlex.join(['assay', *kept])} {options}"
+    given = {name: value for name, value in arguments.items() if value is not None}
+    source = given.pop("source", None)
+    more = [name for name in given if name == "classes"]  # words are said beside others
+    gone = {in_options(f"`{name}=`") for name in arguments if name not in more}
+    kept = without_options(TYPED.get(), gone)
+    if source is not None:
+        kept = [str(source) if word == TYPED_SOURCE.get() else word for word in kept]
+    options = f" {in_options(as_code(given))}" if given else ""
+    return f"{shlex.join(['assay', *kept])}{options}"
 
 
 def without_options(words: Sequence[str], names: Collection[str]) -> list[str]:
@@ -145,14 +152,19 @@ def without_options(words: Sequence[str], names: Collection[str]) -> list[str]:
 
     Examples
     --------
-    >>> without_options(["check", "a.csv", "--item", "x", "--json"], {"--item"})
+    >>> without_options(["check", "--item", "x", "a.csv", "--json"], {"--item"})
     ['check', 'a.csv', '--json']
     """
     kept: list[str] = []
-    dropped = False
+    values = 0.0
     for word in words:
+        name, equals, _ = word.partition("=")
         if is_option(word):
-            dropped = word.partition("=")[0] in names
+            values = 0 if equals or name not in names else values_of(name)
+            dropped = name in names
+        else:
+            dropped = values > 0
+            values -= dropped
         if not dropped:
             kept.append(word)
     return kept

@@ -1,12 +1,14 @@
 """Commands about tasks: one drafted from a file, and what a task says."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay._util.errors import FitError
+from assay._util.errors import FitError, as_code
 from assay._util.files import require_place
+from assay.cli.arguments import in_options
 from assay.cli.options import Reading, Source
 from assay.cli.program import app, command
 from assay.cli.shell import say, say_notes, show, tell
@@ -19,6 +21,8 @@ COLUMNS = (
     "covariates", "replicate", "session", "seconds", "score", "confidence", "audit", "truth",
 )  # fmt: skip
 """Arguments that name columns other than those of answers."""
+SHAPES = ("wide", "wide_items", "counts")
+"""Arguments that say what the columns are, so that no column is a question."""
 tasks = typer.Typer(no_args_is_help=True, help="Draft a task file, and show what a task says.")
 app.add_typer(tasks, name="task")
 
@@ -35,7 +39,7 @@ def init(
     """Write a task file: labels, classes, columns, and rules that the answers keep to."""
     from assay import load_task
     from assay.display.task_text import task_text
-    from assay.io.task_drafts import draft_task
+    from assay.io.task_drafts import draft_arguments
 
     path = output or Path(f"{source.name.partition('.')[0] or 'task'}.toml")
     require_place(path, example="task.toml")
@@ -45,14 +49,27 @@ def init(
         )
     given = reading.arguments()
     taken = [c for role in COLUMNS for c in _several(given[role])]
-    draft = draft_task(source, given["labels"] or given["value"], taken)
-    ratings = reading.read(source, draft)
+    beside = {name: given[name] for name in ("format", "sheet", "encoding")}
+    shaped = any(given[name] for name in SHAPES)
+    named = given["labels"] or given["value"]
+    draft = {} if shaped else draft_arguments(source, named, taken, **beside)
+    ratings = reading.read(source, draft.get("task"), labels=draft.get("labels"))
     say_notes(ratings.accounting)
     text = task_text(ratings, path.stem, reading.item or ())
     path.write_text(text, encoding="utf-8")
     load_task(path)
     tell(f"wrote {path}: {_sizes(ratings)}")
-    say(f"next: look at it, then assay run {source} --task {path}")
+    say(f"next: look at it, then assay run {shlex.quote(str(source))} {_kept(reading, path)}")
+
+
+def _kept(reading: Reading, path: Path) -> str:
+    """Return the options that the task file does not make needless."""
+    needless = {"labels", "value", "item", "rater"}
+    kept = {n: v for n, v in reading.arguments().items() if v and n not in needless}
+    usual = Reading().arguments()
+    return in_options(
+        as_code({n: v for n, v in kept.items() if v != usual[n]} | {"task": str(path)})
+    )
 
 
 def _several(given: object) -> list[str]:

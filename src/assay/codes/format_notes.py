@@ -30,6 +30,9 @@ FORMAT_NOTES = {
         "A question of which several options can be chosen is a label of no and yes for each "
         "option."
     ),
+    "options-gathered": (
+        "Rows that each hold one option are the options that a rater chose, as `replicate=` says."
+    ),
     "questions-not-read": "Questions without classes, such as texts, are not read.",
     "ratings-withdrawn": (
         "Ratings that were cancelled, discarded, left as drafts or left empty are abstentions."

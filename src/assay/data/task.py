@@ -13,7 +13,7 @@ ResponseStrength = Literal["block", "warn", "off"]
 TRUTH_STRENGTHS = ("hard", "soft", "off")
 RESPONSE_STRENGTHS = ("block", "warn", "off")
 DIRECTIONS = ("higher", "lower", "neither", "")
-ROLES = ("item", "cluster", "panel", "rank", "system")
+ROLES = ("item", "rater", "cluster", "panel", "rank", "system")
 MAX_CLASSES = 256
 
 

@@ -12,7 +12,6 @@ from assay._util.errors import TaskError, UnknownNameError, suggest
 from assay._util.text import counted
 from assay._util.toml_files import FileError, read_toml
 from assay._util.validation import cut, written
-from assay.data.label_config import label_config_task
 from assay.data.metric_names import lacking_labels
 from assay.data.task import (
     DIRECTIONS,
@@ -137,6 +136,8 @@ def load_task(task: "str | Path | Task") -> Task:
         )
     path = Path(task)
     if path.suffix == ".xml":
+        from assay.data.label_config import label_config_task  # with Python's XML reader
+
         return label_config_task(path)
     if path.suffix != ".toml":
         names = catalogue_names("tasks")

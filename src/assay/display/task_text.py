@@ -12,7 +12,7 @@ from assay.data.generic_metrics import generic_names, graded, numbers_of
 from assay.data.ratings import Ratings
 from assay.data.rules import NOT_ASKED
 from assay.data.states import label_order, state_space
-from assay.data.task import ROLES, Label, Task
+from assay.data.task import ROLES, Label, Rule, Task
 from assay.display.terminal import make_table
 
 SHOWN_RULES = 20
@@ -43,10 +43,14 @@ def _lines(ratings: Ratings, name: str, item: Sequence[str]) -> Iterator[str]:
     yield 'description = ""'
     yield f"metrics = {_list(task.metrics)}"
     yield from _other_metrics(task)
+    yield from [f"max_states = {task.max_states}"] * (task.max_states != Task.max_states)
     yield from ["", *_columns(ratings, item)] if _columns(ratings, item) else []
     for label in task.labels:
         yield from ["", *_label(label, gates.get(label.name))]
-    rules = regular_rules(ratings)
+    for own in task.rules:
+        yield from ["", *_own_rule(own)]
+    known = {rule.expression for rule in task.rules}
+    rules = [rule for rule in regular_rules(ratings) if rule.expression not in known]
     if rules:
         yield "\n# Rules between two labels that these answers never or rarely break."
     for rule in rules[:SHOWN_RULES]:
@@ -85,13 +89,26 @@ def _label(label: Label, gate: Regularity | None) -> Iterator[str]:
         yield "ordered = true  # they are numbers; remove this if these are only codes"
     elif many:
         yield "# ordered = true  # if a later class is a higher one"
-    yield '# better = "higher"  # or "lower": which end of the classes is the good one'
+    if label.better:
+        yield f"better = {_text(label.better)}"
+    else:
+        yield '# better = "higher"  # or "lower": which end of the classes is the good one'
     yield f"description = {_text(label.description)}"
     if label.asked_if:
         yield f"asked_if = {_text(label.asked_if)}"
     elif gate is not None:
         told = f"{gate.broken} of {gate.ratings} ratings break it"
         yield f"# asked_if = {_text(gate.expression)}  # {told}"
+
+
+def _own_rule(rule: Rule) -> Iterator[str]:
+    """Write a rule of the task as it is."""
+    yield "[[rules]]"
+    yield f"name = {_text(rule.name)}"
+    yield f"expression = {_text(rule.expression)}"
+    yield f'truth = "{rule.truth}"'
+    yield f'response = "{rule.response}"'
+    yield f"description = {_text(rule.description)}"
 
 
 def _rule(rule: Regularity) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from assay._util.errors import FitError, ModelError
 from assay._util.progress import waiting
+from assay.data.default_metrics import with_default_metrics
 from assay.data.ratings import Accounting, Ratings
 from assay.data.task import Task
 from assay.distributed import dataset
@@ -88,7 +89,11 @@ def hold_dataset(
     return Held(
         executor=executor,
         numbered=tuple(numbered),
-        structure=replace(structure, prevalence=replace(structure.prevalence, design=design)),
+        structure=replace(
+            structure,
+            prevalence=replace(structure.prevalence, design=design),
+            ratings=with_default_metrics(structure.ratings),
+        ),
         numbering=numbering,
         facts=tuple(facts),
         accounting=accounting,

@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +16,17 @@ from assay.data.class_words import canonical
 from assay.data.task import Label, Task
 from assay.io.cells import EMPTY
 from assay.io.columns import ColumnFinder
-from assay.io.likely_columns import has_few, likely_columns
+from assay.io.likely_columns import (
+    FIRST_ROWS,
+    has_few,
+    likely_answers,
+    likely_columns,
+    likely_key,
+)
+from assay.io.multi_select import MOST_OPTIONS, joined_answers
 from assay.io.names import (
     ANSWER_COLUMNS,
+    KEY_PARTS,
     QUESTION_COLUMNS,
     RECOGNISED,
     TRUTH_NAMES,
@@ -29,6 +38,10 @@ from assay.io.statuses import CHOICES, says_submission
 from assay.io.tables import Table
 from assay.io.wide_tables import report_wide
 
+MOST_SHOWN = 10
+"""Names that are no label, of which each is a problem of its own."""
+LEFT_OUT: Mapping[str, None] = {"labels": None}
+"""Arguments with which reading goes on where ``labels=`` is wrong."""
 LabelsArg = Mapping[str, str] | Sequence[str] | str | None
 
 
@@ -143,8 +156,8 @@ def require_answers(
     free = _without_role(finder, taken)
     few = [c for c in free if has_few(ledger.table.frame[c])]
     likely = _likely(free, few, task, ledger.table.frame)
-    alone = len(task.labels) == 1
-    named: LabelsArg = next(iter(likely.values()), None) if alone else likely
+    alone = len(likely) == 1 and len(task.labels) == 1
+    named: LabelsArg = next(iter(likely.values())) if alone else likely
     ledger.problem(
         "no-answers",
         f"no column holds answers to a label of task {task.name} ({', '.join(task.label_names)})",
@@ -155,7 +168,7 @@ def require_answers(
             else "name them with `labels=`" + (f"; of few values: {listed(few)}" if few else "")
         )
         + _drafted(few, task, ledger),
-        go_on={"labels": named} if likely else {},
+        go_on={"labels": named} if likely else {"task": None} if task.name != "single" else {},
     )
 
 
@@ -173,6 +186,12 @@ def free_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
     return [c for c in _without_role(finder, taken) if has_few(frame[c])]
 
 
+def question_columns(frame: pd.DataFrame, taken: Sequence[str] = ()) -> list[str]:
+    """Return the free columns, and those that hold several of a few options."""
+    free = _without_role(ColumnFinder([str(c) for c in frame.columns]), taken)
+    return [c for c in free if has_few(frame[c]) or _has_options(frame[c])]
+
+
 def _without_role(finder: ColumnFinder, taken: Sequence[str] = ()) -> list[str]:
     roles = [c for names in RECOGNISED.values() for c in finder.all_of(names)]
     free = [c for c in finder.columns if c not in {*roles, *taken}]
@@ -188,13 +207,40 @@ def _likely(
         ending = [c for c in free if squash(c).endswith(squash(name))]
         if len(ending) == 1:
             found[name] = ending[0]
-    if not found and len(task.labels) == 1:
-        finder = ColumnFinder([str(c) for c in frame.columns])
-        known = {role: finder.all_of(RECOGNISED[role])[:1] for role in ("item", "rater")}
-        guess = likely_columns(frame, free, {k: v for k, v in known.items() if v}).get("answer")
-        guess = guess or (few[0] if len(few) == 1 else None)
-        found = {} if guess is None else {task.label_names[0]: guess}
-    return found
+    return found or (_likely_one(free, few, task, frame) if len(task.labels) == 1 else {})
+
+
+def _likely_one(
+    free: Sequence[str], few: Sequence[str], task: Task, frame: pd.DataFrame
+) -> dict[str, str]:
+    """Offer the likeliest column of one label; several if all of them say something of items."""
+    finder = ColumnFinder([str(c) for c in frame.columns])
+    known = {role: finder.all_of(RECOGNISED[role])[:1] for role in ("item", "rater")}
+    guess = likely_columns(frame, free, {k: v for k, v in known.items() if v})
+    if not known["item"] and "item" not in guess and known["rater"]:
+        parts = [c for role in KEY_PARTS for c in finder.all_of(RECOGNISED[role])[:1]]
+        known["item"] = likely_key(frame, free, parts, known["rater"])
+    keys = [known[role] or [guess[role]] for role in known if known[role] or role in guess]
+    answers = [c for c in free if (c in few and _is_filled(frame[c])) or _has_options(frame[c])]
+    several = likely_answers(frame, answers, *keys) if len(keys) == len(known) else []
+    several = [c for c in several if not any(c in key for key in keys)]
+    if len(several) > 1:
+        return {c: c for c in several}
+    one = next(iter(several), None) or guess.get("answer") or (few[0] if len(few) == 1 else None)
+    return {} if one is None else {task.label_names[0]: one}
+
+
+def _is_filled(cells: "pd.Series[str]") -> bool:
+    """Whether most cells hold something, unlike those of remarks."""
+    empty = [word for word in pd.unique(cells) if canonical(str(word)) in EMPTY]
+    return bool(2 * cells.isin(empty).sum() < len(cells))
+
+
+def _has_options(cells: "pd.Series[str]") -> bool:
+    """Whether cells hold several of a few options."""
+    words = [str(word) for word in pd.unique(cells.head(FIRST_ROWS))]
+    found = joined_answers(words, Label(name="label", classes=()))
+    return found is not None and len(found.options) <= MOST_OPTIONS
 
 
 def _asked_labels(
@@ -208,20 +254,26 @@ def _asked_labels(
                 "unknown-label",
                 f"`labels=` names {name!r}, which is no label of task {task.name}",
                 mend=suggest(name, task.label_names),
+                go_on=LEFT_OUT,
             )
         elif not isinstance(column, str) or finder.get(column) is None:
             ledger.problem(
                 "unknown-column",
                 f"`labels=` names {column!r}, which is no column",
                 mend=suggest(str(column), finder.columns),
+                go_on=LEFT_OUT,
             )
         else:
             by_label[name] = str(finder.get(column))
     columns = list(by_label.values())
     for column in sorted({c for c in columns if columns.count(c) > 1}):
-        ledger.problem("shared-column", f"`labels=` gives the column {column!r} to several labels")
+        ledger.problem(
+            "shared-column", f"`labels=` gives the column {column!r} to several labels",
+            go_on=LEFT_OUT,
+        )  # fmt: skip
+        ledger.raise_problems()  # what is wrong with such answers would mislead
     if not pairs and not ledger.problems:
-        ledger.problem("empty-labels", "`labels=` names no column")
+        ledger.problem("empty-labels", "`labels=` names no column", go_on=LEFT_OUT)
     return AnswerColumns(by_label=by_label, evidence="named by `labels=`")
 
 
@@ -231,8 +283,9 @@ def _pairs(labels: LabelsArg, task: Task, ledger: Ledger) -> Mapping[str, str]:
     names = [labels] if isinstance(labels, str) else labels
     if not isinstance(names, Sequence):
         ledger.problem(
-            "argument-type", f"`labels=` must be a dict, a list or a column name, not {labels!r}"
-        )
+            "argument-type", f"`labels=` must be a dict, a list or a column name, not {labels!r}",
+            go_on=LEFT_OUT,
+        )  # fmt: skip
         return {}
     if len(names) != len(task.labels):
         ledger.problem(
@@ -241,6 +294,7 @@ def _pairs(labels: LabelsArg, task: Task, ledger: Ledger) -> Mapping[str, str]:
             f"{task.name}",
             allowed=f"one column each for {', '.join(task.label_names)}, or a dict of some of them",
             numbers={"columns": len(names), "labels": len(task.labels)},
+            go_on=LEFT_OUT,
         )
         return {}
     return dict(zip(task.label_names, names, strict=True))
@@ -306,8 +360,11 @@ def question_codes(table: Table, task: Task, column: str, ledger: Ledger) -> Cod
     raw, distinct = pd.factorize(table.frame[column])
     known = {squash(name): n for n, name in enumerate(task.label_names)}
     codes = np.array([known.get(squash(v), -1) for v in distinct], np.int64)
-    for n in np.flatnonzero(codes < 0)[:10]:
-        ledger.problem(
+    unknown = np.flatnonzero(codes < 0)
+    for n in unknown if ledger.lenient else unknown[:MOST_SHOWN]:
+        ledger.row_problem(
+            raw == n,
+            "no label of the task",
             "unknown-label",
             f"{distinct[n]!r} is no label of task {task.name}",
             where=table.where(raw == n, column),
@@ -317,6 +374,8 @@ def question_codes(table: Table, task: Task, column: str, ledger: Ledger) -> Cod
     return codes[raw]
 
 
+WITHOUT_WORDS = {"classes": None}
+"""Arguments with which reading goes on where ``classes=`` is wrong."""
 Words = Mapping[str, Mapping[str, str]]
 OPEN = "..."
 """What stands in proposals for a class that the user has to fill in."""
@@ -330,6 +389,7 @@ def check_words(given: object, task: Task, ledger: Ledger) -> Words:
         ledger.problem(
             "argument-type",
             f"`classes=` must be a dict like {{label: {{word: class}}}}, not {given!r}",
+            go_on=WITHOUT_WORDS,
         )
         return {}
     found = {}
@@ -340,6 +400,7 @@ def check_words(given: object, task: Task, ledger: Ledger) -> Words:
                 "unknown-label",
                 f"`classes=` names {name!r}, which is no label of task {task.name}",
                 mend=suggest(str(name), task.label_names),
+                go_on=WITHOUT_WORDS,
             )
         else:
             found[str(name)] = _checked(by_name[name], words, ledger)
@@ -357,13 +418,16 @@ def _checked(label: Label, words: Mapping[object, object], ledger: Ledger) -> di
                 "unknown-class",
                 f"`classes=` leaves open what {word!r} means",
                 mend=f"write the class of {label.name} in the place of {OPEN}",
+                go_on={"classes": {label.name: {word: ""}}},
             )
             continue
         if text and known and canonical(text) not in known:
+            near = get_close_matches(text, label.classes, n=1)
             ledger.problem(
                 "unknown-class",
                 f"`classes=` turns {word!r} into {text!r}, which is no class of {label.name}",
                 mend=suggest(text, label.classes),
+                go_on={"classes": {label.name: {word: near[0] if near else ""}}},
             )
             continue
         found[canonical(str(word))] = known.get(canonical(text), text)

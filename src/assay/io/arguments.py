@@ -54,6 +54,7 @@ class Arguments:
     wide: ColumnArg = None
     wide_items: ColumnArg = None
     counts: ColumnArg = None
+    set_aside: bool = False
 
     @property
     def roles(self) -> dict[str, ColumnArg]:

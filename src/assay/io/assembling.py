@@ -160,6 +160,7 @@ def _places_of(
             "no item of the ratings is in the table of panels",
             where=f"{side.source}, e.g. {listed[0]!r}" if len(listed) else side.source,
             mend="it must name items as the ratings do",
+            go_on={"panels": None},
         )
     elif unlisted:
         ledger.note(f"{counted(unlisted, 'rated item', 'stand')} in no panel of {side.source}")

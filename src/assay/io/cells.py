@@ -15,6 +15,7 @@ from assay.data.class_words import BINARY_SPELLINGS, FOREIGN, NUMBER, canonical,
 from assay.data.states import MISSING
 from assay.data.task import MAX_CLASSES, Label
 from assay.io.reading_log import Ledger
+from assay.io.tables import SET_ASIDE
 
 UNKNOWN = -3
 EMPTY = frozenset({"", "na", "n/a", "nan", "null", "<na>", "nat"})
@@ -53,7 +54,7 @@ def decode(column: "pd.Series[str]", label: Label, ledger: Ledger) -> NDArray[np
     answers = codes[raw]
     _note_foreign(ledger, label, values)
     _report_unknown(ledger, label, str(column.name), raw, values, codes)
-    return answers
+    return np.where(answers == UNKNOWN, np.int16(MISSING), answers)
 
 
 def _note_foreign(ledger: Ledger, label: Label, values: Sequence[str]) -> None:
@@ -81,7 +82,11 @@ def _report_unknown(
     codes: NDArray[np.int16],
 ) -> None:
     unknown = np.flatnonzero(codes == UNKNOWN)
+    if ledger.lenient:
+        ledger.set_aside(np.isin(raw, unknown), "no class of its label")
+        return
     where = ledger.table
+    go_on = _meaning([distinct[int(value)] for value in unknown], label)
     words = [distinct[value] for value in unknown[:SHOWN]]
     for value in unknown[:SHOWN]:
         rows = np.flatnonzero(raw == value)
@@ -92,6 +97,7 @@ def _report_unknown(
             where=where.where(rows, name),
             allowed=allowed_values(label),
             mend=_proposal(words, label) if value == unknown[0] else "",
+            go_on=go_on,
         )
     if len(unknown) > SHOWN:
         ledger.problem(
@@ -100,6 +106,7 @@ def _report_unknown(
             where=f"column {name}",
             allowed=allowed_values(label),
             numbers={"values": len(unknown) - SHOWN},
+            go_on=go_on,
         )
 
 
@@ -110,6 +117,13 @@ def _proposal(words: Sequence[str], label: Label) -> str:
         return ""
     said = f'`classes={{"{label.name}": {{{", ".join(pairs)}}}}}`'
     return f'say what the words mean, e.g. {said} ("" means no answer)'
+
+
+def _meaning(words: Sequence[str], label: Label) -> Mapping[str, Any]:
+    """Return what a few words mean, as far as they resemble a class; else rows are set aside."""
+    meant = {word.strip(): _meant(word.casefold(), label) for word in words}
+    told = len(meant) <= SHOWN and all(len(w) <= LONG and m != "..." for w, m in meant.items())
+    return {"classes": {label.name: meant}} if told else SET_ASIDE
 
 
 def _meant(word: str, label: Label) -> str:

@@ -11,7 +11,6 @@ from assay.data.states import Vectors
 from assay.data.task import Task
 from assay.io.item_keys import clashing
 from assay.io.layout import Layout
-from assay.io.multi_select import task_line
 from assay.io.replicates import BY_ROW
 
 FEWEST_PAIRS = 10
@@ -49,7 +48,7 @@ def require_one_choice(
     pairs = int(group.max()) + 1
     if not (_exploded(layout, clash, group) or _never_alike(task, keys, answers, rows, pairs)):
         return False
-    _report(layout, task, clash, pairs, answers)
+    _report(layout, task, clash, pairs)
     return True
 
 
@@ -71,22 +70,17 @@ def _never_alike(
     return several and pairs >= FEWEST_PAIRS and len(distinct) == len(rows)
 
 
-def _report(layout: Layout, task: Task, clash: Codes, pairs: int, answers: Vectors) -> None:
+def _report(layout: Layout, task: Task, clash: Codes, pairs: int) -> None:
     label = task.labels[0]
     column = layout.answers.by_label.get(label.name, layout.answers.value)
-    used = [c for role in ("item", "rater") for c in layout.roles[role].columns]
-    used += [c for r in KEPT_ROLES if r in layout.roles for c in layout.roles[r].columns]
-    names = ", ".join(f"frame[{c!r}]" for c in dict.fromkeys(used))
-    said = np.unique(answers[answers[:, 0] >= 0, 0])
     layout.ledger.problem(
         "multi-select-rows",
         f"{counted(len(clash), 'row')} hold different answers of one rater to one item, and never "
         f"the same one twice ({pairs} pairs of rater and item): they look like options of one "
         "question, of which several can be chosen",
         where=layout.table.where(np.sort(clash), column),
-        mend=f"make a column of each option, in Python: frame = pandas.crosstab([{names}], "
-        f"frame[{column!r}]).clip(upper=1).reset_index(). Read it with a task file of the line "
-        f"{task_line([label.classes[k] for k in said])}. If raters rated again, name the column "
-        'that numbers their ratings: `replicate="..."`',
+        mend="if they are, say so: `replicate='options'`, and each option is a label; if raters "
+        'rated again, name the column that numbers their ratings: `replicate="..."`',
         numbers={"rows": len(clash), "pairs": pairs},
+        go_on={"replicate": "options", "task": None},
     )

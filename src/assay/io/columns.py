@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,9 +14,9 @@ from assay._util.text import listed
 from assay.data.task import Task
 from assay.io.identifiers import joined_ids
 from assay.io.item_columns import ONE_NAME, ask_for_system, choose_item
-from assay.io.likely_columns import likely_columns
+from assay.io.likely_columns import likely_columns, likely_key
 from assay.io.list_keys import key_in_lists
-from assay.io.names import ASKED, COUNT_NAMES, RECOGNISED, bare, squash
+from assay.io.names import ASKED, COUNT_NAMES, KEY_PARTS, RECOGNISED, bare, squash
 from assay.io.reading_log import Ledger
 
 ColumnArg = str | Sequence[str] | None
@@ -190,6 +192,7 @@ def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) ->
             "argument-type",
             f"`{role}=` must be a column name or a list of them, not {asked!r}",
             role=role,
+            go_on={role: None},
         )
         return None
     names = [str(name) for name in listed if name]
@@ -200,8 +203,14 @@ def _asked(role: str, asked: ColumnArg, finder: ColumnFinder, ledger: Ledger) ->
                 f"`{role}={name!r}` is no column",
                 mend=suggest(name, finder.columns),
                 role=role,
+                go_on={role: _nearest(name, finder.columns) if len(names) == 1 else None},
             )
     return Role(columns=tuple(finder.all_of(names)), evidence=f"named by `{role}=`")
+
+
+def _nearest(name: str, columns: Sequence[str]) -> str | None:
+    """Return the column that a name was probably meant to be."""
+    return next(iter(get_close_matches(name, columns, n=1)), None)
 
 
 def require(
@@ -220,10 +229,13 @@ def require(
     missing = [name for name in known if finder.get(name) is None]
     half = finder.all_of(known)
     because = f": {' and '.join(missing)} is missing beside {half[0]}" if half and missing else ""
-    guess = _likely(role, roles, answers, ledger)
+    guess: str | list[str] = _likely(role, roles, answers, ledger)
+    if role == "item" and not guess:
+        guess = _likely_key(roles, answers, ledger)
     unnamed = role == "rater"
-    offer = f"name it: {as_code({role: guess})}, if that is right"
-    go_on = guess or ("row" if unnamed else "")
+    asked: dict[str, Any] = {role: guess} | _asked_in(guess, roles)
+    offer = f"name it: {as_code(asked)}, if that is right"
+    go_on = asked if guess else {"rater": "row"} if unnamed else {}
     ledger.problem(
         "no-item" if role == "item" else "no-rater",
         f"no column says which {role} a rating is {'of' if role == 'item' else 'by'}{because}",
@@ -232,8 +244,28 @@ def require(
         mend=(offer if guess else f"name it with `{role}=`{_several(half, finder, task)}")
         + ('; or, if the raters have no names, `rater="row"`' if unnamed else ""),
         role=role,
-        go_on={role: go_on} if go_on else {},
+        go_on=go_on,
     )
+
+
+def _likely_key(roles: Roles, answers: Sequence[str], ledger: Ledger) -> list[str]:
+    """Guess the columns that name the item together."""
+    if "rater" not in roles:
+        return []
+    used = {c for one in roles.values() for c in one.columns} | set(answers)
+    free = [str(c) for c in ledger.table.frame.columns if c not in used]
+    parts = [c for role in KEY_PARTS if role in roles for c in roles[role].columns]
+    beside = [c for role in BESIDE if role in roles for c in roles[role].columns]
+    return likely_key(ledger.table.frame, free, parts, beside)
+
+
+def _asked_in(key: str | list[str], roles: Roles) -> dict[str, str]:
+    """Name the cluster, if it is the part of a key that has no role: what lists are ranked for."""
+    if isinstance(key, str) or "cluster" in roles or "rank" not in roles:
+        return {}
+    known = {c for one in roles.values() for c in one.columns}
+    free = [c for c in key if c not in known]
+    return {"cluster": free[0]} if free else {}
 
 
 def _likely(role: str, roles: Roles, answers: Sequence[str], ledger: Ledger) -> str:
@@ -326,12 +358,14 @@ def column_of_each(
             f"`{role}={given!r}` is one column, but task {task.name} has {len(task.labels)} labels",
             mend=f'give a dict from label to column: `{role}={{"{first}": "..."}}`',
             numbers={"labels": len(task.labels)},
+            go_on={role: None},
         )
         return {}
     if not isinstance(given, str | Mapping):
         ledger.problem(
             "argument-type",
             f"`{role}=` must be a column or a dict from label to column, not {given!r}",
+            go_on={role: None},
         )
         return {}
     pairs = {first: given} if isinstance(given, str) else given
@@ -342,6 +376,7 @@ def column_of_each(
                 "unknown-label",
                 f"`{role}=` names {label!r}, which is no label of task {task.name}",
                 mend=suggest(str(label), task.label_names),
+                go_on={role: None},
             )
             continue
         mine = one_column(role, column, finder, ledger)
@@ -358,6 +393,7 @@ def one_column(role: str, given: object, finder: ColumnFinder, ledger: Ledger) -
             "unknown-column",
             f"`{role}=` names {given!r}, which is no column",
             mend=suggest(str(given), finder.columns),
+            go_on={role: None},
         )
     return mine or ""
 

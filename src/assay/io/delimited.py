@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import Problem, RatingsError
+from assay._util.errors import Problem, RatingsError, as_code
 from assay._util.text import counted
 from assay.io.names import composed, note_apart
+from assay.io.tables import SET_ASIDE
 
 SEPARATORS = (",", ";", "\t", "|")
 CELL = re.compile(r'[^,;\t\r\n"]+')
@@ -32,6 +33,7 @@ class Delimited:
     blank_columns: int = 0
     separator: str = ","
     notes: tuple[str, ...] = ()
+    lost: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,13 +45,13 @@ class _BadRow:
     height: int
 
 
-def parse_delimited(raw: str, *, source: str) -> Delimited:
+def parse_delimited(raw: str, *, source: str, lenient: bool = False) -> Delimited:
     """Parse a comma-, semicolon- or tab-separated text with a header.
 
     Raises
     ------
     RatingsError
-        If there is no header or no row, or rows are ragged.
+        If there is no header or no row, or rows are ragged and not to be set aside (``lenient``).
     """
     text = composed(raw)
     notes = () if text == raw else note_apart(CELL.findall(raw))
@@ -57,8 +59,11 @@ def parse_delimited(raw: str, *, source: str) -> Delimited:
     header, separator = _header(text, source)
     frame, bad = _parse(text.encode(), header, separator, source)
     lines = offset + _line_numbers(text, frame, bad)
-    if bad:
+    wrong = np.array([row.record - 1 for row in bad], np.int64)
+    if bad and not lenient:
         raise RatingsError([_ragged(bad, lines, len(header))], source)
+    lost = tuple(lines[wrong].tolist())
+    lines = np.delete(lines, wrong)
     frame, lines = frame.iloc[1:].reset_index(drop=True), lines[1:]
     blank = np.asarray((frame == "").all(axis=1), bool)
     frame = frame.loc[~blank].reset_index(drop=True)
@@ -74,6 +79,7 @@ def parse_delimited(raw: str, *, source: str) -> Delimited:
         blank_columns=int(nothing.sum()),
         separator=separator,
         notes=notes,
+        lost=lost,
     )
 
 
@@ -154,7 +160,7 @@ def _parse(
 
 
 def _line_numbers(text: str, frame: pd.DataFrame, bad: list[_BadRow]) -> NDArray[np.int64]:
-    """Line on which each parsed record begins; quoted fields may span several lines."""
+    """Line on which each record begins, also a bad one; quoted fields may span several lines."""
     records = len(frame) + len(bad)
     wrong = np.array([row.record - 1 for row in bad], np.int64)
     is_wrong = np.zeros(records, bool)
@@ -167,7 +173,7 @@ def _line_numbers(text: str, frame: pd.DataFrame, bad: list[_BadRow]) -> NDArray
             extra += frame.iloc[:, n].str.count("\n").to_numpy(np.int64)
         height[~is_wrong] += extra
     begins = 1 + np.concatenate([[0], np.cumsum(height)[:-1]])
-    return np.asarray(begins[~is_wrong] if not bad else begins, np.int64)
+    return np.asarray(begins, np.int64)
 
 
 def _ragged(bad: list[_BadRow], begins: NDArray[np.int64], columns: int) -> Problem:
@@ -179,6 +185,8 @@ def _ragged(bad: list[_BadRow], begins: NDArray[np.int64], columns: int) -> Prob
         what=f"{counted(len(bad), 'row')} with a wrong number of fields",
         where=shown + more,
         allowed=f"{columns} fields, as in the header",
-        mend="quote values that hold the separator, a quote or a line break",
+        mend="quote values that hold the separator, a quote or a line break; or leave such rows "
+        f"out: {as_code(SET_ASIDE)}",
+        go_on=SET_ASIDE,
         numbers={"rows": len(bad), "fields": columns},
     )

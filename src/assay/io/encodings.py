@@ -86,6 +86,7 @@ def _decoded(data: bytes, source: str, encoding: str) -> str:
             f"the file is no {encoding} text: line {line} has the byte 0x{data[start]:02x}",
             source,
             mend=f"leave `encoding={encoding!r}` out, and the encoding is found, or name another",
+            go_on={"encoding": None},
         ) from None
 
 

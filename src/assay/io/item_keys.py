@@ -13,7 +13,7 @@ from assay.data.states import MISSING, Vectors
 from assay.io.columns import BESIDE
 from assay.io.identifiers import joined_ids
 from assay.io.layout import Layout
-from assay.io.names import squash
+from assay.io.names import KEY_PARTS, squash
 
 MOST_CLASH = 0.5
 """Share of the ratings that contradict one of the same rater and item, above which no column of
@@ -21,8 +21,6 @@ the item is believed."""
 MOST_ADDED = 3
 MOST_COLUMNS = 12
 SHOWN = 3
-PARTS = ("cluster", "system", "panel", "rank")
-"""Roles whose columns may be part of an item's key."""
 NUMBERING = frozenset({
     "trial", "attempt", "repeat", "repetition", "iteration", "run", "seed", "pass", "try", "time",
     "date", "day", "timestamp", "createdat", "updatedat", "week", "month", "batch",
@@ -66,7 +64,7 @@ def require_own_key(
     )
     others = {c for key in found for c in key} - set(item)
     # What has a role of its own does not number the ratings.
-    told = {c for role in PARTS for c in _columns(layout, role)}
+    told = {c for role in KEY_PARTS for c in _columns(layout, role)}
     items = len(np.unique(keys[0][rows]))
     what = (
         f"{', '.join(item)} has {counted(items, 'value')}, and in {int(clash.sum())} of "
@@ -129,7 +127,7 @@ def _unique_keys(layout: Layout) -> list[tuple[str, ...]]:
     codes = {str(c): pd.factorize(joined_ids(frame, [str(c)]))[0] for c in frame.columns}
     free = [c for c in codes if c not in held and 1 < len(np.unique(codes[c])) < len(frame)]
     item = [c for c in layout.roles["item"].columns if c in free]
-    first = [c for role in PARTS for c in _columns(layout, role)]
+    first = [c for role in KEY_PARTS for c in _columns(layout, role)]
     first += layout.roles["item"].alternatives
     rest = sorted((c for c in free if c not in item), key=lambda c: (c not in first, free.index(c)))
     rest = sorted(rest, key=lambda c: squash(c) in NUMBERING)[:MOST_COLUMNS]

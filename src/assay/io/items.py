@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from assay._util.errors import suggest
+from assay._util.errors import as_code, suggest
 from assay._util.grouping import Codes, first_rows, unique_rows
 from assay._util.text import counted, some
 from assay.data.ratings import ITEM_COLUMNS
@@ -20,6 +20,8 @@ from assay.io.replicates import number_within
 from assay.io.tables import Table, cell_text
 
 ONE_GROUP = "all"
+OTHERS = "others"
+"""The group of raters of whom ``group=`` says nothing."""
 GROUP_UNUSED = "changes within raters: it is not used as their group"
 """The end of a note."""
 Words = NDArray[Any]
@@ -34,6 +36,7 @@ def constant_within(
     table: Table,
     ledger: Ledger,
     mend: str = "",
+    go_on: Mapping[str, Any] | None = None,
     fatal: bool = True,
 ) -> "Words | None":
     """Return the one value that each owner has, ``""`` where it has none.
@@ -61,6 +64,7 @@ def constant_within(
             where=table.where(rows, str(values.name or "")),
             mend=f"a {what} must not change; "
             + (mend or f'name another column, or `{what}=""` for none'),
+            go_on=go_on or {what: ""},
         )
     return np.asarray(words[code], object)
 
@@ -107,7 +111,8 @@ def _weights(
             f"{values.iloc[rows[0]]!r} is no weight",
             where=ledger.table.where(rows, str(values.name)),
             allowed="positive numbers",
-            mend=point_wanted([str(values.iloc[rows[0]])]),
+            mend=point_wanted([str(values.iloc[rows[0]])]) or 'or leave them out: `weight=""`',
+            go_on={"weight": ""},
         )
     elif (words == "").any():
         alone = int((words == "").sum())
@@ -151,6 +156,7 @@ def _mapped_groups(
             "group-incomplete",
             f"`group=` names no group for {counted(len(missing), 'rater')}: {some(missing)}",
             mend="add them to it",
+            go_on={"group": {**given, **dict.fromkeys(missing, OTHERS)}},
             numbers={"raters": len(missing)},
         )
     unknown = [name for name in given if name not in set(names)]
@@ -192,7 +198,7 @@ def clusters_of(places: Places, names: "pd.Index[str]", ledger: Ledger) -> Words
             ledger.note("no column names the cluster: each panel is its own cluster")
         found = constant_within(
             values, places.item, names, what="cluster", table=places.table, ledger=ledger,
-            mend=_key_with(places, role),
+            mend=_key_with(places, role), go_on=_key_of(places, role),
         )  # fmt: skip
         return np.asarray(found, object)
     return np.full(len(names), "", object)
@@ -202,11 +208,19 @@ def _key_with(places: Places, role: str) -> str:
     """Say that items may be numbered within their cluster: then both make the key."""
     if "item" not in places.roles:
         return ""
-    key = [*places.roles[role].columns, *places.roles["item"].columns]
+    key = _key_of(places, role)
     return (
         f"if items are named within each {role}, both name them: "
-        f'`item={list(dict.fromkeys(key))!r}`; else name another column, or `{role}=""` for none'
+        f"{as_code(key)}; else name another column, or `{role}=''` for none"
     )
+
+
+def _key_of(places: Places, role: str) -> dict[str, list[str]]:
+    """Return the key of items that are named within each cluster."""
+    if "item" not in places.roles:
+        return {}
+    key = [*places.roles[role].columns, *places.roles["item"].columns]
+    return {"item": list(dict.fromkeys(key))}
 
 
 def panel_table(
@@ -316,6 +330,7 @@ def _ranks(values: "pd.Series[str]", places: Places, ledger: Ledger) -> "NDArray
             f"{counted(int(wrong.sum()), 'rank')} cannot be used: {shown}",
             where=places.table.where(rows[wrong], str(values.name)),
             allowed="whole numbers from 1 (or from 0)",
+            go_on={"rank": ""},
             numbers={"ranks": int(wrong.sum())},
         )
         return None
@@ -343,6 +358,7 @@ def _check_ranks(
                 f"in panel {name!r} {what}; {counted(len(set(panel[twice])), 'such panel')}",
                 where=table.where(rows[np.sort(twice)], column),
                 mend='check the rank column, or name the panel\'s column: `panel="..."`',
+                go_on={"rank": ""},
                 numbers={"panels": len(set(panel[twice]))},
             )
 
@@ -360,6 +376,7 @@ def _check_clusters(frame: pd.DataFrame, panel: Codes, table: Table, ledger: Led
             f"; {counted(len(mixed), 'such panel')}",
             where=table.source,
             mend="a panel is one list for one cluster; check `panel=` and `cluster=`",
+            go_on={"panel": ""},
             numbers={"clusters": clusters[mixed[0]], "panels": len(mixed)},
         )
 
@@ -386,6 +403,7 @@ def with_covariates(
                 "covariate-name",
                 f"a covariate cannot be called {name!r}: items have a column of that name",
                 mend="rename the column",
+                go_on={"covariates": None},
             )
             continue
         words = _words(name, items.index, sources, ledger)
@@ -402,8 +420,9 @@ def _words(name: str, items: pd.Index, sources: Sequence[Places], ledger: Ledger
     if not any(column for _, column in there):
         columns = [str(c) for place in sources for c in place.table.frame.columns]
         ledger.problem(
-            "unknown-column", f"`covariates={name!r}` is no column", mend=suggest(name, columns)
-        )
+            "unknown-column", f"`covariates={name!r}` is no column",
+            mend=suggest(name, columns), go_on={"covariates": None},
+        )  # fmt: skip
         return None
     merged = np.full(len(items), "", object)
     for place, column in there:
@@ -414,7 +433,7 @@ def _words(name: str, items: pd.Index, sources: Sequence[Places], ledger: Ledger
         own = constant_within(
             cells.mask(cells.str.strip().str.casefold().isin(EMPTY), ""), place.item, items,
             what=column, table=place.table, ledger=ledger,
-            mend="name another column, or leave it out",
+            mend="name another column, or leave it out", go_on={"covariates": None},
         )  # fmt: skip
         if own is not None:
             merged = np.where(merged == "", own, merged)
@@ -426,6 +445,7 @@ def _words(name: str, items: pd.Index, sources: Sequence[Places], ledger: Ledger
             where=f"column {name}",
             mend="fill it in (items that only the table of panels lists have it there), or give "
             "them a class of their own, e.g. 'unknown'",
+            go_on={"covariates": None},
             numbers={"items": len(alone)},
         )
         return None

@@ -30,6 +30,8 @@ from assay.io.tables import Table
 from assay.io.truth import AuditColumns, TruthSource
 
 SEPARATOR = "\x1f"
+WITHOUT_PANELS = {"panels": None}
+"""Arguments with which reading goes on where the table of panels cannot be used."""
 
 
 def join_table(table: Table, side: Table) -> Table:
@@ -53,6 +55,7 @@ def join_table(table: Table, side: Table) -> Table:
                     what="the table of panels has no column in common with the ratings",
                     where=f"its columns: {', '.join(side.frame.columns)}",
                     mend="give it the column that names a rating's panel",
+                    go_on=WITHOUT_PANELS,
                 )
             ],
             side.source,
@@ -69,6 +72,7 @@ def join_table(table: Table, side: Table) -> Table:
             f"no value of {', '.join(keys)} is one of the ratings' values",
             side.source,
             mend="the table must name them as the ratings do",
+            go_on=WITHOUT_PANELS,
         )
     found = np.where(mine >= 0, position[mine], -1)
     frame = table.frame.copy()
@@ -101,6 +105,7 @@ def _check_unique(rows: pd.DataFrame, side: Table, keys: list[str]) -> None:
                     what=f"{rows['key'][twice].nunique()} keys stand in several different rows",
                     where=place,
                     mend="keep one row for each, or add the item's column",
+                    go_on=WITHOUT_PANELS,
                     numbers={"keys": rows["key"][twice].nunique()},
                 )
             ],
@@ -274,6 +279,7 @@ def fill_classes(task: Task, layout: Layout, gold: "TruthSource | None", ledger:
                 "no-classes",
                 f"label {label.name} takes its classes from the data, but no column holds them",
                 mend="name its column with `labels=`, or write its classes into the task file",
+                go_on={"task": None, "label": None, "value": None},
             )
     return task.with_classes(classes)
 
@@ -303,7 +309,7 @@ def account_for(
         name = Path(places.table.source).name
         beside.append(lines.assign(column=[f"{name}: {c}" for c in lines["column"]]))
     return Accounting(
-        rows_read=len(table.frame),
+        rows_read=len(table.frame) + len(table.lost),
         rows_used=int(ledger.kept.sum()),
         set_aside=ledger.aside(layout.item_names, layout.rater_names),
         roles=pd.concat([roles, *beside], ignore_index=True),

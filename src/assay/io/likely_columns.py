@@ -1,7 +1,7 @@
 """Columns that could be the item, the rater and the answer, by what stands in them."""
 
 from collections.abc import Mapping, Sequence
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ import pandas as pd
 from assay._util.grouping import unique_rows
 from assay.data.class_words import canonical
 from assay.io.cells import EMPTY
-from assay.io.names import FLAGS, TRUTH_NAMES, bare
+from assay.io.names import FLAGS, FORM, TRUTH_NAMES, bare, squash
 
 FIRST_ROWS = 2000
 MOST_CLASSES = 12
@@ -49,7 +49,8 @@ def likely_columns(
     head = frame.head(FIRST_ROWS)
     codes = {c: pd.factorize(head[c])[0] for c in head.columns}
     sizes = {c: int(codes[c].max(initial=-1)) + 1 for c in codes}
-    tried = [c for c in free if c and sizes[c] > 1 and _are_names(head[c])][:MOST_FREE]
+    named = [c for c in free if c and not any(part in squash(c) for part in FORM)]
+    tried = [c for c in named if sizes[c] > 1 and _are_names(head[c])][:MOST_FREE]
     answers = [c for c in reversed(tried) if has_few(head[c]) and _may_be_answer(c)]
     choices = [[""] if kind in known else answers if kind == "answer" else tried for kind in KINDS]
     best: tuple[float, dict[str, str]] = (np.inf, {})
@@ -61,6 +62,91 @@ def likely_columns(
         if cost < best[0]:
             best = cost, guess
     return best[1]
+
+
+def likely_answers(
+    frame: pd.DataFrame, free: Sequence[str], item: Sequence[str], rater: Sequence[str]
+) -> list[str]:
+    """Return the columns in which raters say something of items.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    free : sequence of str
+        Columns without a role that hold a few values, or several of a few options.
+    item, rater : sequence of str
+
+    Returns
+    -------
+    list of str
+        Those that differ between raters of an item, and between items of a rater; a column that
+        does not says something of the item or of the rater.
+
+    Examples
+    --------
+    >>> rows = [("a", "p", "en", "y"), ("a", "q", "en", "n"), ("b", "p", "de", "n")]
+    >>> frame = pd.DataFrame(rows, columns=["item", "rater", "language", "ok"])
+    >>> likely_answers(frame, ["language", "ok"], ["item"], ["rater"])
+    ['ok']
+    """
+    head = frame.head(FIRST_ROWS)
+    codes = {str(c): pd.factorize(head[c])[0] for c in head.columns}
+    sizes = [len(unique_rows(*(codes[c] for c in key))[0]) for key in (item, rater)]
+    return [
+        column
+        for column in free
+        if _may_be_answer(column)
+        and all(
+            len(unique_rows(*(codes[c] for c in key), codes[column])[0]) > size
+            for key, size in zip((item, rater), sizes, strict=True)
+        )
+    ]
+
+
+def likely_key(
+    frame: pd.DataFrame, free: Sequence[str], parts: Sequence[str], beside: Sequence[str]
+) -> list[str]:
+    """Guess the columns that name the item together, as no column does alone.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    free : sequence of str
+        Columns without a role, of which one may belong to the key.
+    parts : sequence of str
+        Columns that may belong to it by their names: a system, a rank.
+    beside : sequence of str
+        Columns that tell ratings of one item apart.
+
+    Returns
+    -------
+    list of str
+        In the order of the table. The smallest key under which no rater rates an item twice, and
+        items are rated by several; nothing if there is none.
+
+    Examples
+    --------
+    >>> rows = [(q, m, r) for q in "pqs" for m in "AB" for r in "xy"]
+    >>> frame = pd.DataFrame(rows, columns=["Thema", "model", "rater"])
+    >>> likely_key(frame, ["Thema"], ["model"], ["rater"])
+    ['Thema', 'model']
+    """
+    head = frame.head(FIRST_ROWS).drop_duplicates()
+    codes = {str(c): pd.factorize(head[c])[0] for c in head.columns}
+    several = [c for c in free if c and 1 < len(np.unique(codes[c])) < len(head)][:MOST_FREE]
+    keys = [
+        (*start, *more)
+        for size in range(len(parts) + 1)
+        for start in [*((c,) for c in several), ()]
+        for more in combinations(parts, size)
+        if len(start) + size > 1
+    ]
+    for key in sorted(keys, key=len):
+        items = len(unique_rows(*(codes[c] for c in key))[0])
+        pairs = len(unique_rows(*(codes[c] for c in (*key, *beside)))[0])
+        if pairs == len(head) > items:
+            return [c for c in codes if c in key]
+    return []
 
 
 def _cost(

@@ -294,6 +294,7 @@ def _report(
         f"option, in Python: {start}.str.get_dummies({separator!r})"
         f"{kept}; frame[options.columns] = options. Read it with a task file of the line "
         f"{task_line(options)}",
+        go_on={"task": None},
         numbers={"cells": len(rows)},
     )
 

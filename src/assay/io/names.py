@@ -19,7 +19,8 @@ RECOGNISED: dict[str, tuple[str, ...]] = {
         "grader", "grader_id", "scorer", "respondent", "respondent_id", "participant",
         "participant_id", "prolific_pid", "prolific_id", "username", "completed_by.email",
         "completed_by.id", "bewerter", "bewerterin", "bewertet_von", "gutachter", "prüfer",
-        "kodierer", "codierer",
+        "kodierer", "codierer", "annotatorin", "rater_email", "annotator_email", "reviewer_email",
+        "email_address", "e_mail_address", "e_mail_adresse",
     ),
     "replicate": ("replicate", "replication"),
     "session": (
@@ -38,13 +39,17 @@ RECOGNISED: dict[str, tuple[str, ...]] = {
     ),
     "cluster": (
         "cluster", "cluster_id", "query", "query_id", "topic", "topic_id", "prompt_id", "qid",
-        "anfrage", "suchanfrage", "thema",
+        "search_query", "user_query", "anfrage", "abfrage", "suchanfrage", "suchbegriff",
+        "nutzeranfrage", "eingabe", "thema",
     ),
     "panel": ("panel", "panel_id"),
-    "rank": ("rank", "chunk_rank", "position", "doc_rank", "retrieval_rank", "rang", "platz"),
+    "rank": (
+        "rank", "chunk_rank", "position", "doc_rank", "retrieval_rank", "rang", "platz",
+        "trefferposition",
+    ),
     "system": (
         "system", "system_id", "model", "model_id", "system_name", "model_name", "pipeline",
-        "pipeline_id", "app_id", "app_name", "retriever", "modell",
+        "pipeline_id", "app_id", "app_name", "retriever", "modell", "verfahren", "suchsystem",
     ),
     "group": ("group", "rater_group", "rater_type", "annotator_group", "annotator_type", "gruppe"),
     "weight": ("weight", "design_weight", "gewicht"),
@@ -54,6 +59,8 @@ RECOGNISED: dict[str, tuple[str, ...]] = {
         "work_time_in_seconds", "time_taken", "time_spent_seconds", "duration_s", "sekunden",
     ),
 }  # fmt: skip
+KEY_PARTS = ("cluster", "system", "panel", "rank")
+"""Roles whose columns may be part of an item's key."""
 ASKED = ("question", "question_id", "prompt", "user_input", "frage")
 """Names of what is asked: a cluster, if each item has one."""
 ANSWER_COLUMNS = (
@@ -72,6 +79,10 @@ FLAGS = frozenset({
     "isdiscarded", "draft", "isdraft", "ignored",
 })  # fmt: skip
 """Names, squashed, of columns that say true of responses that do not count."""
+FORM = (
+    "timestamp", "submitted", "startdate", "enddate", "recordeddate", "responseid", "zeitstempel",
+)  # fmt: skip
+"""What is in the name, squashed, of a column that forms add to the answers of each respondent."""
 COUNT_NAMES = frozenset({"n", "count", "counts", "freq", "frequency", "times", "tally"})
 """What the number of items is called in tables of grouped answers, squashed."""
 

@@ -3,14 +3,18 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from assay._util.errors import Note
 from assay._util.text import counted, listed
+from assay.data.class_words import canonical
 from assay.data.questions import Column, Control, label_columns, task_of, within_reach
-from assay.data.task import Task
+from assay.data.task import Label, Task
 from assay.io.answers import find_answers
 from assay.io.arguments import Arguments
+from assay.io.cells import EMPTY
 from assay.io.columns import ColumnFinder
 from assay.io.formats import Export
 from assay.io.multi_select import chosen_options
@@ -20,92 +24,247 @@ from assay.io.tables import Table
 
 NAME = "options"
 """What the task is called that is written out."""
+NONE_OF = (
+    "none of", "none apply", "no issue", "no problem", "nothing", "keine der", "keines der",
+    "keiner der", "keins davon", "nichts davon",
+)  # fmt: skip
+"""How an option begins that says that no other is chosen."""
+NONE_WORDS = frozenset({"none", "keine", "keines", "keins"})
+"""Such an option in one word."""
+Mask = NDArray[np.bool_]
 Chosen = Mapping[str, Sequence[str]]
-"""The options that each distinct cell chooses."""
+"""The options that each distinct cell chooses; a cell that is not there answers nothing."""
 
 
 def with_options(export: Export, task: Task, given: Arguments) -> Export | None:
-    """Make a label of each option, if the answers to the one label are choices of several.
+    """Make a label of each option, where answers to a question are choices of several.
 
     Parameters
     ----------
     export : Export
         A table that no format claims.
     task : Task
-        The task of one label that was taken, as none was named.
+        The task that was taken, as none was named.
     given : Arguments
 
     Returns
     -------
     Export or None
-        With a column of no and yes for each option, and the task of these labels; None if answers
-        are single.
+        With a column of no and yes for each option, and the task of these labels and of those
+        whose answers are single; None if all answers are.
     """
-    table = export.table
-    column = _answers(table, task, given)
-    if not column:
-        return None
-    finder = ColumnFinder([str(name) for name in table.frame.columns])
-    raters = given.rater or finder.all_of(RECOGNISED["rater"])
-    chosen = chosen_options(table, column, task.labels[0], has_rater=bool(raters))
+    places = _answers(export.table, task, given)
+    chosen = _choices(export, places, given)
     if not chosen:
         return None
-    names = sorted({option for options in chosen.values() for option in options})
-    control = Control(name=column, kind="choices", options=tuple(names))
-    labels = label_columns([control])
-    kept = within_reach(labels, {column: control}, _uses(table, column, labels, chosen))
-    places = {label.name: f"{column}: {label.option}" for label in kept}
-    words = {places[one.name]: _words(table, column, one.option, chosen) for one in kept}
-    frame = pd.concat([table.frame, pd.DataFrame(words)], axis=1)
+    controls = {
+        label: _control(label, export.table.frame[column], chosen.get(label))
+        for label, column in places.items()
+    }
+    labels = label_columns(controls.values())
+    uses = _uses(export.table, places, labels, chosen)
+    kept = within_reach(labels, controls, uses)
+    silent = {label: _silent(export, places, label, given) for label in chosen}
+    made, where = _with_columns(export, places, kept, chosen, silent)
+    several = [places[label] for label in chosen]
     return replace(
-        export, table=replace(table, frame=frame),
-        notes=(*export.notes, *_notes(column, labels, kept)),
-        options={**export.options, "labels": places},
-        task=task_of(NAME, {column: control}, kept),
-        reason=f"several options of {column} can be chosen, and each is a label",
-    )  # fmt: skip
+        made,
+        notes=(*export.notes, *_notes(places, chosen, labels, kept), *_silent_notes(silent)),
+        options={**export.options, "labels": where},
+        task=task_of(NAME, controls, kept),
+        reason=f"several options of {listed(several)} can be chosen, and each is a label",
+    )
 
 
-def _answers(table: Table, task: Task, given: Arguments) -> str:
-    """Return the column of the answers to the one label; empty if there is none."""
-    if given.shapes or len(task.labels) != 1:
-        return ""
+def with_named_options(export: Export, task: Task, given: Arguments) -> Export | None:
+    """Make the labels of a named task that are options of columns of several choices.
+
+    Parameters
+    ----------
+    export : Export
+    task : Task
+        As :func:`with_options` writes it out.
+    given : Arguments
+
+    Returns
+    -------
+    Export or None
+        None if every label has a column, or no column has the options that lack one.
+    """
+    finder = ColumnFinder([str(name) for name in export.table.frame.columns])
+    own = {name: column for name in task.label_names if (column := finder.get(name)) is not None}
+    lacking = [name for name in task.label_names if name not in own]
+    if not lacking or len(task.labels) < 2 or given.labels is not None or given.value:
+        return None
+    known = {c for names in RECOGNISED.values() for c in finder.all_of(names)} | {*own.values()}
+    free = {column: column for column in finder.columns if column not in known}
+    chosen = _choices(export, free, given)
+    found = [
+        Column(name=name, control=question, option=option)
+        for name in lacking
+        for question, cells in chosen.items()
+        for option in dict.fromkeys(o for options in cells.values() for o in options)
+        if name in (option, f"{question}: {option}")
+    ]
+    if {column.name for column in found} != set(lacking):
+        return None
+    asked = {**own, **{one.control: one.control for one in found}}
+    silent = {label: _silent(export, asked, label, given) for label in chosen}
+    made, where = _with_columns(export, free, found, chosen, silent)
+    made = replace(made, notes=(*export.notes, *_silent_notes(silent)))
+    return replace(made, options={**export.options, "labels": own | where})
+
+
+def _answers(table: Table, task: Task, given: Arguments) -> dict[str, str]:
+    """Return the column of the answers to each label; none if rows answer one label each."""
     found = find_answers(
         table, task, labels=given.labels, label=given.label, value=given.value,
         ledger=Ledger(table),
     )  # fmt: skip
-    return "" if found.question else found.by_label.get(task.label_names[0], "")
+    return {} if found.question else dict(found.by_label)
 
 
-def _uses(table: Table, column: str, labels: Sequence[Column], chosen: Chosen) -> dict[str, int]:
-    """Return how often each option is chosen."""
-    counts = table.frame[column].value_counts()
-    return {
-        label.name: sum(int(counts[c]) for c, options in chosen.items() if label.option in options)
-        for label in labels
-    }
+def _choices(export: Export, places: Mapping[str, str], given: Arguments) -> dict[str, Chosen]:
+    """Return what the cells of each question choose, for those of several choices."""
+    raters = _raters(export, given)
+    found = {}
+    for label, column in places.items():
+        open_label = Label(name=label, classes=())
+        cells = chosen_options(export.table, column, open_label, has_rater=bool(raters))
+        if cells:
+            found[label] = _without_none(cells)
+    return found
 
 
-def _words(table: Table, column: str, option: str, chosen: Chosen) -> "pd.Series[str]":
-    """Return whether each row chooses an option; an empty cell answers nothing."""
-    words = {
-        cell: ("yes" if option in options else "no") if options else ""
-        for cell, options in chosen.items()
-    }
-    return table.frame[column].map(words).astype("str")
+def _raters(export: Export, given: Arguments) -> list[str]:
+    """Return the columns that name the rater, as far as they are named or recognised."""
+    finder = ColumnFinder([str(name) for name in export.table.frame.columns])
+    named = [given.rater] if isinstance(given.rater, str) else [*(given.rater or ())]
+    return finder.all_of(named or export.roles.get("rater") or RECOGNISED["rater"])
 
 
-def _notes(column: str, labels: Sequence[Column], kept: Sequence[Column]) -> list[Note]:
-    """Say which labels there are, and which were left out."""
-    names = [label.name for label in kept]
-    notes = [
+def _silent(export: Export, places: Mapping[str, str], label: str, given: Arguments) -> Mask:
+    """Return the rows that choose no option: another question is answered there.
+
+    The rater has to choose options elsewhere, so that the question was asked.
+    """
+    frame = export.table.frame
+    empty = {name: frame[column].map(_is_empty).to_numpy(bool) for name, column in places.items()}
+    others = [rows for name, rows in empty.items() if name != label]
+    if not others:
+        return np.zeros(len(frame), bool)
+    silent = empty[label] & ~np.logical_and.reduce(others)
+    raters = _raters(export, given)[:1]
+    known = {who for column in raters for who in frame.loc[~empty[label], column]}
+    if raters:
+        silent &= frame[raters[0]].isin(known).to_numpy(bool)
+    return np.asarray(silent, bool)
+
+
+def _is_empty(cell: str) -> bool:
+    return canonical(str(cell)) in EMPTY or str(cell).strip() == "[]"
+
+
+def _silent_notes(silent: Mapping[str, Mask]) -> list[Note]:
+    return [
         Note(
-            f"several options of {column} can be chosen: each is a label of no and yes "
-            f"({listed(names)})",
-            code="options-are-labels", level="note", numbers={"labels": len(names)},
+            f"{counted(int(rows.sum()), 'rating', 'choose')} none of the options of {label}: each "
+            "of its labels is no there",
+            code="nothing-chosen", level="note", numbers={"ratings": int(rows.sum())},
         )
+        for label, rows in silent.items()
+        if rows.any()
     ]  # fmt: skip
-    left = [label.name for label in labels if label not in kept]
+
+
+def _without_none(cells: Chosen) -> Chosen:
+    """Let an option that says that no other is chosen choose nothing; empty cells answer nothing.
+
+    Examples
+    --------
+    >>> _without_none({"calm|sad": ["calm", "sad"], "none of these": ["none of these"], "": []})
+    {'calm|sad': ['calm', 'sad'], 'none of these': []}
+    """
+    said = {cell: options for cell, options in cells.items() if options}
+    beside = {option for options in said.values() if len(options) > 1 for option in options}
+    nothing = {
+        options[0] for options in said.values() if len(options) == 1 and _is_none(options[0])
+    } - beside
+    return {cell: [o for o in options if o not in nothing] for cell, options in said.items()}
+
+
+def _is_none(option: str) -> bool:
+    word = option.casefold().strip(" .")
+    return word in NONE_WORDS or word.startswith(NONE_OF)
+
+
+def _control(label: str, cells: "pd.Series[str]", chosen: Chosen | None) -> Control:
+    """Return a question with its options, or with the classes that its cells hold."""
+    if chosen is not None:
+        names = {option for options in chosen.values() for option in options}
+        return Control(name=label, kind="choices", options=tuple(sorted(names)))
+    words = {canonical(str(word)) for word in pd.unique(cells)} - EMPTY
+    return Control(name=label, kind="choice", options=tuple(sorted(words)))
+
+
+def _uses(
+    table: Table,
+    places: Mapping[str, str],
+    labels: Sequence[Column],
+    chosen: Mapping[str, Chosen],
+) -> dict[str, int]:
+    """Return how often each option is chosen."""
+    counts = {label: table.frame[places[label]].value_counts() for label in chosen}
+    return {
+        one.name: sum(
+            int(counts[one.control][cell])
+            for cell, options in chosen[one.control].items()
+            if one.option in options
+        )
+        for one in labels
+        if one.option
+    }
+
+
+def _with_columns(
+    export: Export,
+    places: Mapping[str, str],
+    labels: Sequence[Column],
+    chosen: Mapping[str, Chosen],
+    silent: Mapping[str, Mask],
+) -> tuple[Export, dict[str, str]]:
+    """Add a column of no and yes for each option, and say which column each label has."""
+    frame, where, words = export.table.frame, {}, {}
+    for one in labels:
+        column = places[one.control]
+        where[one.name] = f"{column}: {one.option}" if one.option else column
+        if one.option:
+            cells = chosen[one.control]
+            said = {cell: "yes" if one.option in cells[cell] else "no" for cell in cells}
+            column_words = frame[column].map(said).fillna("").mask(silent[one.control], "no")
+            words[where[one.name]] = column_words.astype("str")
+    frame = pd.concat([frame, pd.DataFrame(words)], axis=1)
+    return replace(export, table=replace(export.table, frame=frame)), where
+
+
+def _notes(
+    places: Mapping[str, str],
+    chosen: Mapping[str, Chosen],
+    labels: Sequence[Column],
+    kept: Sequence[Column],
+) -> list[Note]:
+    """Say which labels there are, and which were left out."""
+    notes = []
+    for label in chosen:
+        names = [one.name for one in kept if one.control == label]
+        notes.append(
+            Note(
+                f"several options of {places[label]} can be chosen: each is a label of no and yes "
+                f"({listed(names)})",
+                code="options-are-labels", level="note", numbers={"labels": len(names)},
+            )
+        )  # fmt: skip
+    left = [one.name for one in labels if one not in kept]
     if left:
         notes.append(
             Note(

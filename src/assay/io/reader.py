@@ -15,12 +15,13 @@ from assay.io.answers import LabelsArg
 from assay.io.arguments import Arguments, GroupArg, WordsArg
 from assay.io.columns import ColumnArg, PerLabel
 from assay.io.formats import Export, read_unless_named
-from assay.io.option_tables import with_options
+from assay.io.option_rows import OPTIONS, gather_options
+from assay.io.option_tables import with_named_options, with_options
 from assay.io.replicates import BY_ROW
-from assay.io.reshaping import reshape
+from assay.io.reshaping import require_one_label, reshape
 from assay.io.sources import open_source
 from assay.io.table_reading import read_rows
-from assay.io.task_choice import choose_task
+from assay.io.task_choice import FALLBACK, choose_task
 from assay.io.truth import TruthArg
 
 
@@ -61,6 +62,7 @@ def read_ratings(
     wide: ColumnArg = None,
     wide_items: ColumnArg = None,
     counts: ColumnArg = None,
+    set_aside: bool = False,
 ) -> Ratings:
     """Read ratings from a file, a folder or a table.
 
@@ -112,7 +114,8 @@ def read_ratings(
         Columns that say something of the item, for the formula of a model: numbers or words. Each
         item has one value; of items that only the table of panels lists, it stands there.
     replicate : str or list of str, optional
-        What tells a rater's ratings of one item apart; ``"row"`` numbers them in file order.
+        What tells a rater's ratings of one item apart; ``"row"`` numbers them in file order, and
+        ``"options"`` says that such rows are the options that the rater chose of several.
     session : str or list of str, optional
         The column of the session, snapshot or period. Unless ``replicate`` is given, it also
         tells a rater's ratings of one item apart.
@@ -145,6 +148,9 @@ def read_ratings(
         The columns that are items, of a table with a row for each rater, such as a form's.
     counts : str or list of str, optional
         The columns that are classes and hold numbers of votes. The raters have no names.
+    set_aside : bool
+        Whether rows that cannot be read are set aside and counted: lines with a wrong number of
+        fields, words that are no class or name no label. Else they are refused.
 
     Returns
     -------
@@ -189,22 +195,37 @@ def read_ratings(
         covariates=covariates, replicate=replicate, session=session, sessions=sessions,
         audit=audit, seconds=seconds, panels=panels, response=response, partial=partial,
         resolve=resolve,
-        wide=wide, wide_items=wide_items, counts=counts,
+        wide=wide, wide_items=wide_items, counts=counts, set_aside=set_aside,
     )  # fmt: skip
     named = None if task is None else load_task(task).with_responses(given.responses)
-    opened = open_source(source, sheet=sheet, encoding=encoding)
+    opened = open_source(source, sheet=sheet, encoding=encoding, lenient=set_aside)
     found = read_unless_named(opened, named, format, given.named_columns)
     export = found or Export(table=opened.plain_table("" if named is None else named.name))
     given = given.with_known(export.options)
     base, chosen = choose_task(named, export, given)
-    if named is None and found is None:
-        split = with_options(export, base, given)
-        if split is not None:
-            export, given = split, replace(given, labels=None).with_known(split.options)
-            base, chosen = choose_task(named, export, given)
-    shaped = reshape(export, base, given)
+    if given.replicate == OPTIONS and found is None:
+        given = replace(given, replicate=None)
+        export = gather_options(export, base, given)
+    reshaped = bool(given.shapes)
+    one = base if len(base.labels) == 1 else load_task(FALLBACK)
+    shaped = reshape(export, one, given) if reshaped else export
+    split = _split(shaped, base, given, named) if found is None else None
+    if split is not None:
+        shaped, given = split, replace(given, labels=None, value=None, label=None)
+        base, chosen = (base, ()) if named else choose_task(None, split, given)
+    else:
+        require_one_label(base, given)
+    if not reshaped:
+        shaped = reshape(shaped, base, given)
     if "rater" in shaped.roles and given.rater == BY_ROW:
         given = replace(given, rater=None)
     table = replace(shaped.table, notes=(*chosen, *shaped.table.notes, *shaped.notes))
     ratings = read_rows(table, base, given.with_known(shaped.options), shaped)
     return ratings if table.part else with_default_metrics(ratings)
+
+
+def _split(export: Export, task: Task, given: Arguments, named: Task | None) -> Export | None:
+    """Make a label of each option where cells hold several of them."""
+    if named is not None:
+        return with_named_options(export, task, given)
+    return with_options(export, task, given.with_known(export.options))

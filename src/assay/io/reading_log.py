@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from assay._util.errors import Numbers, Problem, RatingsError
 from assay._util.grouping import Codes, first_rows
 from assay._util.text import counted, does, some
-from assay.io.tables import Table
+from assay.io.tables import SET_ASIDE, Table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,13 +91,16 @@ def find_silence(
 
 
 Mask = NDArray[np.bool_]
+RAGGED = "wrong number of fields"
+"""Why a line is set aside that is no row."""
 
 
 class Ledger:
     """Collects problems, notes and rows set aside; the one mutable thing in the reader."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, *, lenient: bool = False) -> None:
         self.table = table
+        self.lenient = lenient
         self.problems: list[Problem] = []
         self.notes: list[str] = list(table.notes)
         self.kept: Mask = np.ones(len(table.frame), bool)
@@ -129,6 +132,22 @@ class Ledger:
             )
         )
 
+    def row_problem(self, rows: Mask, reason: str, code: str, what: str, **more: Any) -> None:
+        """Add a problem of some rows; where such rows are set aside, set them aside for a reason.
+
+        Parameters
+        ----------
+        rows : ndarray (row,)
+        reason : str
+            As for :meth:`set_aside`.
+        code, what
+            As for :meth:`problem`, which takes ``more``.
+        """
+        if self.lenient:
+            self.set_aside(rows, reason)
+        else:
+            self.problem(code, what, **{"go_on": SET_ASIDE, **more})
+
     def note(self, text: str) -> None:
         """Add a sentence about what the reader decided by itself."""
         self.notes.append(text)
@@ -153,11 +172,14 @@ class Ledger:
     def aside(self, item: "pd.Series[str]", rater: "pd.Series[str]") -> pd.DataFrame:
         """Return one line per row set aside, in file order (see ``Accounting.set_aside``)."""
         columns = ["line", "item", "rater", "reason", "detail"]
+        lost = pd.DataFrame({"line": self.table.lost, "item": "", "rater": "", "reason": RAGGED,
+                             "detail": ""})  # fmt: skip
         if not self._aside:
-            return pd.DataFrame({c: pd.Series(dtype="str") for c in columns})
+            empty = pd.DataFrame({c: pd.Series(dtype="str") for c in columns})
+            return lost if len(lost) else empty
         frame = pd.concat(self._aside).sort_values("row", kind="stable").reset_index(drop=True)
         rows = frame["row"].to_numpy()
         frame["line"] = self.table.lines[rows]
         frame["item"] = item.to_numpy()[rows]
         frame["rater"] = rater.to_numpy()[rows]
-        return frame[columns]
+        return pd.concat([frame[columns], lost], ignore_index=True) if len(lost) else frame[columns]

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import ArgumentError, Note, RatingsError, as_code, suggest
-from assay._util.text import counted, listed
+from assay._util.text import counted, first_names, listed
 from assay.data.class_words import canonical
 from assay.data.task import Task
 from assay.io.arguments import Arguments
@@ -41,7 +41,7 @@ def reshape(export: Export, task: Task, given: Arguments) -> Export:
     Raises
     ------
     ArgumentError
-        If several of these are given, or the task has several labels.
+        If several of these are given.
     RatingsError
         If a column is not there, or cells hold no counts.
     """
@@ -54,19 +54,28 @@ def reshape(export: Export, task: Task, given: Arguments) -> Export:
             f"`{asked[0]}=` and `{asked[1]}=` say two things of one table; give one of them",
             code="two-shapes",
         )
-    if len(task.labels) > 1:
-        raise ArgumentError(
-            f"`{asked[0]}=` needs a task of one label, and task {task.name} has "
-            f"{len(task.labels)}; name another task, or none",
-            code="shape-of-one-label",
-            numbers={"labels": len(task.labels)},
-        )
     columns = _chosen(table, asked[0], task, given)
     ways = {"wide": _of_raters, "wide_items": _of_items, "counts": _of_classes}
     found = ways[asked[0]](table, columns, task, given)
     return replace(
         found, roles={**export.roles, **found.roles}, notes=(*export.notes, *found.notes)
     )
+
+
+def require_one_label(task: Task, given: Arguments) -> None:
+    """Refuse a shape whose cells hold an answer each, for a task of several labels.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    if given.shapes and len(task.labels) > 1:
+        raise ArgumentError(
+            f"`{given.shapes[0]}=` needs a task of one label, and task {task.name} has "
+            f"{len(task.labels)}; name another task, or none",
+            code="shape-of-one-label",
+            numbers={"labels": len(task.labels)},
+        )
 
 
 def _chosen(table: Table, argument: str, task: Task, given: Arguments) -> list[str]:
@@ -230,7 +239,7 @@ def _melted(
     frame[said] = pd.Series(cells[row, column], dtype="str")
     empty = int(filled.size - filled.sum())
     note = Note(
-        f"{counted(len(columns), 'column')} were read as {role}s: {listed(list(columns), SHOWN)}"
+        f"{counted(len(columns), 'column')} were read as {role}s: {first_names(columns)}"
         + (f"; {counted(empty, 'cell')} without an answer are no rating" if empty else ""),
         code="columns-read",
         level="note",

@@ -64,6 +64,7 @@ def _seconds(layout: Layout) -> Floats:
             "seconds-columns",
             "`seconds=` must be one column",
             where=f"columns {column}, {', '.join(more)}",
+            go_on={"seconds": column},
         )
     if not has_numbers(frame[column]) and why != "named by `seconds=`":
         ledger.note(f"column {column} holds no numbers of seconds: it is not used")
@@ -130,6 +131,7 @@ def _check_sessions(layout: Layout, used: Codes, rating: Codes, first: Codes) ->
             "rest of the rating",
             where=layout.table.where(np.sort(clash), ", ".join(layout.roles["session"].columns)),
             mend='number the ratings by session: `replicate=""` with `session="..."`',
+            go_on={"replicate": "", "session": layout.roles["session"].columns[0]},
             numbers={"rows": len(clash)},
         )
 

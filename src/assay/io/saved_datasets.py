@@ -28,6 +28,7 @@ def saved_dataset(path: Path) -> pd.DataFrame | None:
             f"the dataset has {len(names)} splits: {', '.join(names)}",
             str(path),
             mend=f"give the folder of one of them, such as {path / (names or ['train'])[0]}",
+            go_on={"source": str(path / names[0])} if names else {},
         )
     if not (path / STATE).is_file():
         return None

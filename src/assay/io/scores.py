@@ -131,6 +131,7 @@ def _refuse_both(asked: Mapping[str, Mapping[str, str]], ledger: Ledger) -> None
             "score-and-confidence",
             f"`score=` and `confidence=` both name a column for label {label}",
             mend="a score is a belief by itself, a confidence goes with a guess: give one of them",
+            go_on={"confidence": None},
         )
 
 
@@ -151,6 +152,7 @@ def _long(
             "score-and-confidence",
             "`score=` and `confidence=` both name a column",
             mend="give one of them",
+            go_on={"confidence": None},
         )
     score = asked["score"] or ("" if asked["confidence"] else seen.get("score", ""))
     sure = asked["confidence"] or ("" if score else seen.get("confidence", ""))
@@ -166,6 +168,7 @@ def _one_asked(kind: str, given: PerLabel, finder: ColumnFinder, ledger: Ledger)
         ledger.problem(
             "argument-type",
             f"`{kind}=` must be one column where each row answers one label, not {given!r}",
+            go_on={kind: None},
         )
         return ""
     return one_column(kind, given, finder, ledger)
@@ -181,6 +184,7 @@ def check_range(given: object, ledger: Ledger) -> tuple[float, float]:
         "score-range",
         f"`score_range={given!r}`",
         allowed="two numbers, the lowest score and the highest, e.g. (0, 1) or (0, 100)",
+        go_on={"score_range": (0, 1)},
     )
     return 0.0, 1.0
 
@@ -232,14 +236,13 @@ def _unit(column: str, columns: ScoreColumns, ledger: Ledger) -> Floats:
         ledger.note(f"column {column} is in per cent: 100% stands for 1")
     low, high = limits
     scale = _scale_of(cells)
-    unused = {"score": "", "confidence": ""}
     numbers = numbers_within(
         cells, limits, ledger,
         what="score", allowed=f"numbers from {low:g} to {high:g}",
         mend="if they are on another scale, say so: "
         f"{as_code({'score_range': scale or (0, 100)})}; if the column is no score, leave it out: "
-        f"{as_code(unused)}",
-        go_on={"score_range": scale} if scale else unused,
+        f"{as_code(UNUSED)}",
+        go_on={"score_range": scale} if scale else UNUSED,
     )  # fmt: skip
     return np.asarray((numbers - low) / (high - low), float)
 
@@ -277,6 +280,10 @@ def without_signs(cells: "pd.Series[str]") -> "tuple[pd.Series[str], bool]":
     return cells, False
 
 
+UNUSED = {"score": "", "confidence": ""}
+"""Arguments that leave columns of scores out."""
+
+
 def _has_order(label: Label, column: str, columns: ScoreColumns, ledger: Ledger) -> bool:
     """Whether a score can be read on a label: it is binary or ordered."""
     if len(label.classes) == 2 or label.ordered:
@@ -287,7 +294,9 @@ def _has_order(label: Label, column: str, columns: ScoreColumns, ledger: Ledger)
     else:
         ledger.problem("score-without-order",
             text, allowed="labels of two classes, or ordered ones",
-            mend="write ordered = true at the label in a task file of your own",
+            mend="write ordered = true at the label in a task file of your own, or leave "
+            f"scores out: {as_code(UNUSED)}",
+            go_on=UNUSED,
         )  # fmt: skip
     return False
 

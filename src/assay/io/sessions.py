@@ -39,6 +39,10 @@ class Sessions:
         return np.array([*self.names, ""], object)[self.code]
 
 
+FOUND_ORDER = {"sessions": None}
+"""Arguments with which reading goes on: the order that is found."""
+
+
 def find_sessions(table: Table, roles: Roles, given: object, ledger: Ledger) -> Sessions:
     """Read the sessions and put them in order: as given, else as their names tell."""
     if "session" not in roles:
@@ -47,6 +51,7 @@ def find_sessions(table: Table, roles: Roles, given: object, ledger: Ledger) -> 
                 "no-session-column",
                 "`sessions=` gives an order, but no column holds the sessions",
                 mend='name it: `session="..."`',
+                go_on=FOUND_ORDER,
             )
         return Sessions(code=np.full(len(table.frame), -1, np.int64))
     columns = roles["session"].columns
@@ -73,18 +78,23 @@ def _given(given: object, names: Sequence[str], ledger: Ledger) -> list[str] | N
     """Return the order that the caller gives; what is wrong with it is a problem."""
     if isinstance(given, str) or not isinstance(given, Sequence):
         ledger.problem(
-            "sessions-argument", f"`sessions=` must be a list of sessions in order, not {given!r}"
-        )
+            "sessions-argument", f"`sessions=` must be a list of sessions in order, not {given!r}",
+            go_on=FOUND_ORDER,
+        )  # fmt: skip
         return None
     order = [str(name) for name in given]
     twice = sorted({name for name in order if order.count(name) > 1})
     if twice:
-        ledger.problem("sessions-argument", f"`sessions=` names {', '.join(twice)} more than once")
+        ledger.problem(
+            "sessions-argument", f"`sessions=` names {', '.join(twice)} more than once",
+            go_on=FOUND_ORDER,
+        )  # fmt: skip
     missing = [name for name in names if name not in order]
     for name in missing[:5]:
         ledger.problem(
-            "sessions-argument", f"`sessions=` does not name {name!r}", mend=suggest(name, order)
-        )
+            "sessions-argument", f"`sessions=` does not name {name!r}",
+            mend=suggest(name, order), go_on=FOUND_ORDER,
+        )  # fmt: skip
     return None if twice or missing else order
 
 

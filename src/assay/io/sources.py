@@ -7,6 +7,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
@@ -58,6 +59,8 @@ class Source(ABC):
         Hash of the bytes; empty for a folder and for a table in memory.
     part : bool
         Whether it is one file of a data set in several.
+    lenient : bool
+        Whether lines that are no rows are set aside.
     kind : {"table", "json", "folder"}
         A table of rows and columns (delimited text, Parquet, a DataFrame), JSON (one value, or
         one a line), or a folder.
@@ -66,6 +69,7 @@ class Source(ABC):
     name: str
     sha256: str = ""
     part: bool = False
+    lenient: bool = False
 
     @property
     @abstractmethod
@@ -95,6 +99,11 @@ class Source(ABC):
     def plain_table(self, name: str = "") -> Table:
         """Return the table that this is where no format claims it; a folder's file ``name``."""
 
+    @property
+    def lost(self) -> tuple[int, ...]:
+        """The lines that are no rows, where such lines are set aside."""
+        return ()
+
     def tabled(
         self,
         frame: pd.DataFrame,
@@ -118,7 +127,7 @@ class Source(ABC):
         made = table_of(
             frame, source=self.name, sha256=self.sha256, lines=lines, unit=unit, notes=notes
         )
-        return replace(made, part=self.part)
+        return replace(made, part=self.part, lost=self.lost)
 
 
 @final
@@ -164,18 +173,27 @@ class TextSource(Source):
         text, parsed, notes = self.text, self._parsed, list(self.notes)
         spaced = with_tabs(text) if len(parsed.frame.columns) == 1 else None
         if spaced is not None:
-            text, parsed = spaced, parse_delimited(spaced, source=self.name)
+            text, parsed = spaced, self._parse(spaced)
             notes.append(note_spaces())
         if lacks_header(parsed.frame):
             head = parsed.separator.join(numbered(len(parsed.frame.columns)))
-            parsed = parse_delimited(f"{head}\n{text}", source=self.name)
-            parsed = replace(parsed, lines=parsed.lines - 1)
+            parsed = self._parse(f"{head}\n{text}")
+            lost = tuple(line - 1 for line in parsed.lost)
+            parsed = replace(parsed, lines=parsed.lines - 1, lost=lost)
             notes.append(note_numbers())
         return self._as_table(parsed, notes)
 
+    def _parse(self, text: str) -> Delimited:
+        return parse_delimited(text, source=self.name, lenient=self.lenient)
+
     @cached_property
     def _parsed(self) -> Delimited:
-        return parse_delimited(self.text, source=self.name)
+        return self._parse(self.text)
+
+    @property
+    def lost(self) -> tuple[int, ...]:
+        """The lines with a wrong number of fields."""
+        return self._parsed.lost if self.lenient else ()
 
     @cached_property
     def _table(self) -> Table:
@@ -193,6 +211,7 @@ class TextSource(Source):
         ]
         return Table(
             frame=parsed.frame, lines=parsed.lines, unit="line", source=self.name, part=self.part,
+            lost=parsed.lost,
             sha256=self.sha256, notes=(*notes, *skipped, *parsed.notes),
         )  # fmt: skip
 
@@ -234,7 +253,7 @@ class FrameSource(Source):
         made = table_of(
             self.frame, source=self.name, sha256=self.sha256, lines=self.lines, notes=self.notes
         )
-        return replace(made, part=self.part)
+        return replace(made, part=self.part, lost=self.lost)
 
 
 @final
@@ -329,6 +348,7 @@ class FolderSource(Source):
             if f"{name}{suffix}" in self.files:
                 return replace(self.member(f"{name}{suffix}").plain_table(), folder=self.path)
         held = [file for file in self.files if file.endswith(SUFFIXES)]
+        near = [*get_close_matches(f"{name}.csv", held, n=1), *held][:1]
         raise RatingsError(
             [
                 Problem(
@@ -336,6 +356,7 @@ class FolderSource(Source):
                     what=f"the folder has no {name}.csv",
                     allowed=f"a folder with {name}.csv, or the path of one file",
                     mend=suggest(f"{name}.csv", held) if held else "it holds no table",
+                    go_on={"source": str(self.path / near[0])} if near else {},
                 )
             ],
             self.name,
@@ -372,7 +393,8 @@ class FilesSource(Source):
                 data = self.contents[file]()
             except (OSError, zipfile.BadZipFile, zlib.error) as error:
                 raise RatingsError.of("damaged-file", str(error), self.name) from None
-            self._opened[file] = _from_bytes(data, f"{self.name}/{file}", None, None)
+            opened = _from_bytes(data, f"{self.name}/{file}", None, None)
+            self._opened[file] = replace(opened, lenient=self.lenient)
         return self._opened[file]
 
     @cached_property
@@ -395,6 +417,7 @@ def open_source(
     what: str = "the ratings",
     encoding: str | None = None,
     sheet: str | None = None,
+    lenient: bool = False,
 ) -> Source:
     """Open a path, a folder, standard input (``-``) or a DataFrame.
 
@@ -409,12 +432,19 @@ def open_source(
         Of a text; else it is found.
     sheet : str, optional
         Of a spreadsheet that has several.
+    lenient : bool
+        Whether lines that are no rows are set aside, instead of refused.
 
     Raises
     ------
     RatingsError
         If nothing can be read there; the message says why.
     """
+    opened = _opened(source, what, encoding, sheet)
+    return replace(opened, lenient=True) if lenient else opened
+
+
+def _opened(source: object, what: str, encoding: str | None, sheet: str | None) -> Source:
     source = as_pandas(source)
     if isinstance(source, pd.DataFrame):
         return FrameSource(name=f"{what} (a DataFrame)", frame=source)

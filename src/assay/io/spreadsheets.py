@@ -3,6 +3,7 @@
 import io
 import zipfile
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -70,6 +71,7 @@ def read_sheet(data: bytes, source: str, sheet: str | None = None) -> Sheet:
             f"`sheet={name!r}` is no sheet that holds cells",
             source,
             mend=suggest(name, list(filled)),
+            go_on={"sheet": (*get_close_matches(str(name), filled, n=1), *filled)[0]},
         )
     return _from_header(filled[name], source)
 

@@ -53,7 +53,7 @@ def read_rows(table: Table, task: Task, given: Arguments, export: Export | None 
     base = task.with_responses(response)
     table, side = find_tables(table, base, given.panels, given.item)
     table = explode_ratings(single_elements(table), given.rater)
-    ledger = Ledger(table)
+    ledger = Ledger(table, lenient=given.set_aside)
     finder = ColumnFinder(list(table.frame.columns))
     named = named_columns(finder, given.score, given.confidence, given.audit)
     taken = named_columns(finder, given.audit, given.truth, *asked.values(), *base.columns.values())

@@ -17,6 +17,8 @@ from assay._util.text import counted
 from assay.io.names import composed, note_apart
 
 SHOWN = 5
+SET_ASIDE = {"set_aside": True}
+"""Arguments with which reading goes on without the rows that cannot be read."""
 CONTAINERS = (list, tuple, set, frozenset, dict, np.ndarray)
 """Cells that hold several values."""
 
@@ -34,7 +36,7 @@ class Table:
     order, of the columns that are ordered categoricals, and ``lists`` the columns whose cells were
     lists, arrays or dicts: their text is JSON. A table ``beside`` the ratings names
     itself with each place, since problems are told under the name of the ratings. A ``part`` is
-    one file of a data set in several.
+    one file of a data set in several. ``lost`` are lines that are no rows, and are set aside.
     """
 
     frame: pd.DataFrame
@@ -48,6 +50,7 @@ class Table:
     lists: frozenset[str] = frozenset()
     beside: bool = False
     part: bool = False
+    lost: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse the character NUL, which no netCDF file can hold, before anything is fitted."""

@@ -1,16 +1,18 @@
-"""A task drafted from a table: a label for each column of answers, or for each question."""
+"""A task drafted from a file: that of its export, or a label for each column or question."""
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from assay.data.task import Label, Task
-from assay.io.answers import LabelsArg
+from assay.io.answers import LabelsArg, question_columns
 from assay.io.cells import classes_from_data
 from assay.io.columns import ColumnFinder
+from assay.io.formats import read_unless_named
 from assay.io.names import ANSWER_COLUMNS, QUESTION_COLUMNS, VALUE_COLUMNS
-from assay.io.one_label import answer_columns_of, one_label_task
+from assay.io.one_label import answer_columns_of
 from assay.io.reading_log import Ledger
 from assay.io.sources import open_source
 from assay.io.tables import Table
@@ -20,41 +22,49 @@ FEWEST_ANSWERS = 5
 """Rows of each question from which a column names questions."""
 
 
-def draft_task(
-    source: str | Path | pd.DataFrame, labels: LabelsArg = None, taken: Sequence[str] = ()
-) -> Task:
-    """Return the task that a table answers, as far as its columns say.
+def draft_arguments(
+    source: str | Path | pd.DataFrame,
+    labels: LabelsArg = None,
+    taken: Sequence[str] = (),
+    *,
+    format: str | None = None,
+    sheet: str | None = None,
+    encoding: str | None = None,
+) -> dict[str, Any]:
+    """Return the arguments with which :func:`assay.read_ratings` drafts the task of a file.
 
     Parameters
     ----------
     source : str, path or DataFrame
     labels : optional
-        As for :func:`assay.read_ratings`. Else labels are called as their columns are, or as the
-        values of the column that names the question.
+        As for :func:`assay.read_ratings`.
     taken : sequence of str
         Columns that the caller names for other roles.
+    format, sheet, encoding : str, optional
+        As for :func:`assay.read_ratings`.
 
     Returns
     -------
-    Task
-        Classes come from the data where it is read, as do the metrics of one label.
+    dict of str to any
+        ``labels``, with a label for each of several columns of answers; ``task``, with a label for
+        each question that rows answer; nothing where the export brings its task, or reading
+        without a task finds it.
     """
-    table = open_source(source).plain_table()
-    if labels:
-        return one_label_task(table, labels)
+    opened = open_source(source, sheet=sheet, encoding=encoding)
+    if labels or read_unless_named(opened, None, format, ()) is not None:
+        return {}
+    table = opened.plain_table()
     questions = _questions(table)
     if len(questions) > 1:
-        return _with_labels(questions)
+        return {"task": Task(name="mine", labels=tuple(questions))}
     finder = ColumnFinder([str(c) for c in table.frame.columns])
     usual = [c for c in finder.all_of(ANSWER_COLUMNS) if table.frame[c].nunique() > 1]
     columns = answer_columns_of(table, usual, taken)
+    if len(columns) != 1 or columns[0] not in usual:
+        columns = question_columns(table.frame, taken)
     if 1 < len(columns) <= MOST_LABELS:
-        return _with_labels([Label(name=column, classes=()) for column in columns])
-    return one_label_task(table, taken=taken)
-
-
-def _with_labels(labels: Sequence[Label]) -> Task:
-    return Task(name="mine", labels=tuple(labels))
+        return {"labels": {column: column for column in columns}}
+    return {}
 
 
 def _questions(table: Table) -> list[Label]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +29,8 @@ from assay.io.sources import as_pandas, read_beside
 from assay.io.tables import Table
 
 Marks = NDArray[np.int8]
+WITHOUT_TRUTH = {"truth": None}
+"""Arguments with which reading goes on where the truth cannot be used."""
 RIGHT = ("right", "correct", "yes", "y", "true", "t", "1", "ok", "pass", "passed", "agree")
 WRONG = ("wrong", "incorrect", "no", "n", "false", "f", "0", "fail", "failed", "disagree")
 ELSEWHERE = {word: AUDITED_RIGHT if code else AUDITED_WRONG for word, code in FOREIGN.items()}
@@ -87,6 +90,7 @@ def find_audits(
         ledger.problem(
             "argument-type",
             f"`audit=` must be one column where each row answers one label, not {audit!r}",
+            go_on={"audit": None},
         )
         return AuditColumns()
     found = column_of_each("audit", audit, finder, task, ledger)
@@ -216,6 +220,7 @@ def find_truth(
         ledger.problem(
             "argument-type",
             f"`truth=` must be a table, a path or a column, not {type(truth).__name__}",
+            go_on=WITHOUT_TRUTH,
         )
         return None
     if isinstance(truth, str) and not Path(truth).exists():
@@ -223,6 +228,7 @@ def find_truth(
             "truth-not-found",
             f"`truth={truth!r}` is neither a column nor a file",
             mend=suggest(truth, finder.columns),
+            go_on={"truth": next(iter(get_close_matches(truth, finder.columns, n=1)), None)},
         )
         return None
     side = single_elements(read_beside(truth, name=f"truth_{task.name}", what="the truth"))
@@ -251,6 +257,7 @@ def _from_table(
                 "truth-items",
                 f"the truth has no column {' or '.join(item_columns)} to find its items by",
                 where=f"its columns: {', '.join(finder.columns)}",
+                go_on=WITHOUT_TRUTH,
             )
         return None
     rest = replace(side, frame=side.frame[[c for c in finder.columns if c not in keys]])
@@ -265,6 +272,7 @@ def _from_table(
             where=f"{side.source}: {', '.join(finder.columns)}",
             allowed=", ".join(dict.fromkeys([*_columns_of(labels), *task.label_names]))
             + ("; of one label also one column called gold, truth or the like" if one else ""),
+            go_on=WITHOUT_TRUTH,
         )
         return None
     return TruthSource(
@@ -328,6 +336,7 @@ def _constant(
             "truth-conflict",
             f"the truth of {label} has two values for item {names[owner[clash[0]]]!r}",
             where=source.table.where(clash, source.by_label[label]),
+            go_on=WITHOUT_TRUTH,
         )
     return values
 
@@ -347,6 +356,7 @@ def _report_unmatched(
             "no item of the truth is an item of the ratings",
             where=f"{source.table.source}, e.g. {known[0]!r}",
             mend=f"the truth must name items as the ratings do{near}",
+            go_on=WITHOUT_TRUTH,
         )
     elif unmatched and source.ledger is not ledger:
         idle = f"{counted(unmatched, 'item')} of the truth {does(unmatched, 'are')}"
@@ -376,6 +386,7 @@ def _admissible(task: Task, truth: Vectors, names: "pd.Index[str]", ledger: Ledg
             f"{task.name}",
             where=f"first: item {names[wrong[0]]!r}: {vector_name(task, truth[wrong[0]])}",
             mend="correct it, or soften the rule in the task file",
+            go_on=WITHOUT_TRUTH,
             numbers={"items": len(wrong)},
         )
     return gated.answers

@@ -95,6 +95,7 @@ def _several(gold: TruthSource, label: Label) -> bool:
         f"{example!r}: an item has one true class",
         where=gold.table.where(rows, column),
         mend="leave such cells empty, which says that their truth is not known",
+        go_on={"truth": None},
         numbers={"cells": len(rows)},
     )
     return True

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import pandas as pd
 
 from assay._util.errors import as_code
-from assay._util.text import listed
+from assay._util.text import first_names, listed
 from assay.data.class_words import BINARY_SPELLINGS, canonical
 from assay.data.task import Label, Task
 from assay.io.cells import EMPTY, spellings
-from assay.io.names import COUNT_NAMES, GENERIC, RECOGNISED, TRUTH_NAMES, bare, squash
+from assay.io.names import COUNT_NAMES, FORM, GENERIC, RECOGNISED, TRUTH_NAMES, bare, squash
 from assay.io.reading_log import Ledger
 
 FEWEST_COLUMNS = 2
@@ -28,6 +28,8 @@ MOSTLY = 0.9
 """Share of the rows that an item's or a respondent's column tells apart, if each has a row."""
 NUMBERS = re.compile(r"(\d+)")
 """What splits a name into its numbers and what stands between them."""
+GRID = re.compile(r"(.+?)\s*\[[^\[\]]+\]")
+"""A question of a grid, and its row."""
 MOST_NAMED = 12
 """Columns that an argument still names one by one."""
 EVERY = "*"
@@ -37,18 +39,10 @@ PEOPLE = frozenset({
     "worker", "judge", "reviewer", "user", "evaluator", "assessor", "prolific", "username",
 })  # fmt: skip
 """Words in the name of a column that says who filled in a form."""
+NAMES = frozenset({"name", "yourname", "fullname", "yourfullname", "ihrname", "deinname"})
+"""What forms call the question of who fills them in, squashed."""
 EXPERTS = PEOPLE | {"expert", "doctor", "dr", "physician", "nurse", "reader", "teacher", "human"}
 """Words in the names of columns that are raters."""
-FORM = (
-    "timestamp",
-    "submitted",
-    "startdate",
-    "enddate",
-    "recordeddate",
-    "responseid",
-    "zeitstempel",
-)
-"""What is in the name of a column that forms add to the answers of each respondent."""
 QUESTIONS = ("item", "question", "q", "task", "case", "image", "answer", "is", "how", "text", "doc")
 """How the names of columns begin that stand for items."""
 
@@ -106,11 +100,15 @@ def _alike(held: dict[str, set[str]]) -> list[str]:
 def _called_alike(column: str, others: Sequence[str]) -> bool:
     """Whether a name differs from others, which are alike, in no more than one number.
 
+    Rows of a grid are alike, too: forms write the row in brackets behind the question.
+
     Examples
     --------
     >>> [_called_alike(name, ["1_Q1", "2_Q1"]) for name in ("30_Q1", "3_Q2", "note")]
     [True, False, False]
     """
+    if len(others) >= FEWEST_COLUMNS and all(_grid(name) == _grid(column) != "" for name in others):
+        return True
     parts = [NUMBERS.split(name) for name in others]
     if len(others) < FEWEST_COLUMNS or any(len(own) != len(parts[0]) for own in parts):
         return False
@@ -121,6 +119,12 @@ def _called_alike(column: str, others: Sequence[str]) -> bool:
     changing = same.index(False)
     fits = all(a == b for n, (a, b) in enumerate(zip(own, parts[0], strict=True)) if n != changing)
     return fits and own[changing].isdigit()
+
+
+def _grid(column: str) -> str:
+    """Return the question of a grid, whose row stands in brackets behind it; else nothing."""
+    found = GRID.fullmatch(column.strip())
+    return found[1] if found else ""
 
 
 def _mostly_of(own: set[str], values: set[str]) -> bool:
@@ -156,7 +160,7 @@ def _report_shape(
 ) -> None:
     """Say what the columns seem to be, with the arguments that read them so."""
     rest = [str(c) for c in frame.columns if c not in columns]
-    form = any(part in squash(c) for c in rest for part in FORM)
+    form = is_form(rest)
     ways = ["wide", "wide_items"]
     if 2 * sum(bool(EXPERTS & set(words_of(c))) for c in columns) > len(columns):
         seen = "a row seems to hold the answers of all raters to one item"
@@ -174,7 +178,7 @@ def _report_shape(
     ledger.problem(
         "wide-table",
         f"no column holds the answers, and {len(columns)} columns hold classes of {label.name}: "
-        f"{listed(columns, SHOWN)}; {seen}",
+        f"{first_names(columns, SHOWN)}; {seen}",
         allowed="a row for each rating: the item, the rater, the answer",
         mend=f"say what the columns are: {', '.join(offers)}; if they are several questions, write "
         "a task file with a label for each",
@@ -220,10 +224,17 @@ def words_of(column: str) -> list[str]:
     return "".join(c if c.isalpha() else " " for c in column.casefold()).split()
 
 
+def is_form(rest: Sequence[str]) -> bool:
+    """Whether forms add such columns to the answers of each respondent."""
+    return any(part in squash(c) for c in rest for part in FORM)
+
+
 def person_of(rest: Sequence[str]) -> str:
     """Return the column that says who filled in the row."""
     known = {squash(name) for name in RECOGNISED["rater"]}
     found = [c for c in rest if names_people(c)]
+    if is_form(rest):
+        found += [c for c in rest if squash(c).rstrip("?:") in NAMES]
     return min(found, key=lambda c: bare(c) not in known, default="")
 
 

@@ -1,5 +1,6 @@
 """Figures of metrics: their values, differences of systems, and where uncertainty comes from."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -76,7 +77,8 @@ def plot_comparison(found: Comparison | xr.DataTree, *, width: float = WIDTH) ->
         axes.axvline(0, color=COLOURS["muted"], linewidth=1, zorder=0)
         for n, (_, line) in enumerate(pairs.iterrows()):
             _draw(axes, n, line, _differences(comparison.draws, line))
-        axes.set_yticks(range(len(pairs)), [_name(line) for _, line in pairs.iterrows()])
+        titles = metric_titles(comparison.draws)
+        axes.set_yticks(range(len(pairs)), [_name(line, titles) for _, line in pairs.iterrows()])
         axes.set_ylim(len(pairs) - 0.3, -0.9)
         level = percent(comparison.pairs["level"].iloc[0])
         axes.set_xlabel(f"difference: density, {level} interval{doubt_note(pairs)}")
@@ -85,9 +87,17 @@ def plot_comparison(found: Comparison | xr.DataTree, *, width: float = WIDTH) ->
     return figure
 
 
-def _name(line: pd.Series) -> str:
+def metric_titles(draws: xr.Dataset) -> dict[str, str]:
+    """Return what figures call each metric: its title; its name, where titles are the same."""
+    titles = {str(name): str(one.attrs.get("title", name)) for name, one in draws.items()}
+    uses = Counter(titles.values())
+    return {name: title if uses[title] == 1 else name for name, title in titles.items()}
+
+
+def _name(line: pd.Series, titles: Mapping[str, str]) -> str:
     mark = " *" * bool(line["doubt"])
-    return f"{short(line['metric'], 30)}{mark}\n{short(line['a'], 14)} − {short(line['b'], 14)}"
+    metric = short(titles.get(line["metric"], line["metric"]), 30)
+    return f"{metric}{mark}\n{short(line['a'], 14)} − {short(line['b'], 14)}"
 
 
 def _differences(draws: xr.Dataset, line: pd.Series) -> Floats:
@@ -141,8 +151,6 @@ def plot_budget(found: pd.DataFrame | xr.DataTree, *, width: float = WIDTH) -> "
     ModelError
         If it is given anything else.
     """
-    import matplotlib as mpl
-
     budget = variance_budget(found) if isinstance(found, xr.DataTree) else found
     if not isinstance(budget, pd.DataFrame) or not {"metric", "system", *PARTS} <= set(budget):
         raise ModelError(
@@ -150,10 +158,20 @@ def plot_budget(found: pd.DataFrame | xr.DataTree, *, width: float = WIDTH) -> "
             f"{written(found)}",
             code="argument-type",
         )
+    titles = metric_titles(metrics(found)) if isinstance(found, xr.DataTree) else {}
+    return draw_budget(budget, width=width, titles=titles)
+
+
+def draw_budget(
+    budget: pd.DataFrame, *, width: float = WIDTH, titles: Mapping[str, str] | None = None
+) -> "Figure":
+    """Draw a table of :func:`assay.variance_budget`; ``titles`` are what metrics are called."""
+    import matplotlib as mpl
+
     parts = budget[list(PARTS)].clip(lower=0).to_numpy(float)
     total = parts.sum(axis=1, keepdims=True)
     shares = np.divide(parts, total, out=np.zeros_like(parts), where=total > 0)
-    names, of = _names(budget)
+    names, of = _names(budget.assign(metric=budget["metric"].replace(titles or {})))
     with mpl.rc_context(RC):
         figure = new_figure(width, LINE_BUDGET * len(names) + 1.1)
         axes = figure.subplots()
@@ -206,20 +224,31 @@ def plot_metrics(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH)
         If ``level`` is out of range, or the tree is not a fit.
     """
     require_level(level)
+    draws = {e: metrics(fit, estimand=e) for e in ESTIMANDS}
     summaries: dict[str, pd.DataFrame] = {
-        e: summarize(metrics(fit, estimand=e), level=level) for e in ESTIMANDS
+        e: summarize(one, level=level) for e, one in draws.items()
     }
-    return draw_metrics(summaries, majority_metrics(ratings_of(fit), level=level), width=width)
+    vote = majority_metrics(ratings_of(fit), level=level)
+    titles = metric_titles(next(iter(draws.values())))
+    return draw_metrics(summaries, vote, width=width, titles=titles)
 
 
 def draw_metrics(
-    summaries: Mapping[str, pd.DataFrame], vote: pd.DataFrame, *, width: float = WIDTH
+    summaries: Mapping[str, pd.DataFrame],
+    vote: pd.DataFrame,
+    *,
+    width: float = WIDTH,
+    titles: Mapping[str, str] | None = None,
 ) -> "Figure":
-    """Draw summaries by estimand beside the table of :func:`assay.evaluation.majority_metrics`."""
+    """Draw summaries by estimand beside the table of :func:`assay.evaluation.majority_metrics`.
+
+    ``titles`` are what metrics are called; else they are called by name.
+    """
     first = next(iter(summaries.values()))
     doubted = dict(zip(first["metric"], first["doubt"], strict=True))
-    summaries = {name: _marked(summary) for name, summary in summaries.items()}
-    vote = _marked(vote.assign(doubt=[doubted.get(m, "") for m in vote["metric"]]))
+    known = dict(titles or {})
+    summaries = {name: _marked(summary, known) for name, summary in summaries.items()}
+    vote = _marked(vote.assign(doubt=[doubted.get(m, "") for m in vote["metric"]]), known)
     series = [
         Series(name=_legend(name, summary), values=_by_metric(summary))
         for name, summary in summaries.items()
@@ -231,9 +260,9 @@ def draw_metrics(
     return forest(series, label=label, width=width)
 
 
-def _marked(frame: pd.DataFrame) -> pd.DataFrame:
-    """Mark the names of metrics that may mislead."""
-    return frame.assign(metric=frame["metric"] + doubt_marks(frame))
+def _marked(frame: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """Call metrics by their titles, and mark those that may mislead."""
+    return frame.assign(metric=frame["metric"].replace(titles) + doubt_marks(frame))
 
 
 def _legend(name: str, summary: pd.DataFrame) -> str:

@@ -19,7 +19,7 @@ from assay.comparison import ClaimResult
 from assay.display.notes import estimand_words, estimands_said, panels_said
 from assay.evaluation.widths import BUYS, OVERLAP
 from assay.inference.settings import MODES_ALONE
-from assay.plots.metrics import PARTS, draw_metrics, plot_budget
+from assay.plots.metrics import PARTS, draw_budget, draw_metrics, metric_titles
 from assay.reporting.material import Material
 from assay.reporting.page import (
     WIDTH,
@@ -101,13 +101,15 @@ def budget_section(material: Material) -> Section | Gap:
     estimands = estimand_words(variance)
     note = f"Estimand {estimands}. Reference: {material.reference}."
     words = "Shares of the posterior variance of each metric; the table has them."
+    titles = metric_titles(material.draws["finite"])
+    figure = draw_budget(variance, width=WIDTH, titles=titles)
     blocks: list[Block] = [
         prose(
             "Parameters: what is not known of the raters and of the prevalence. Labels: what is "
             "not known of the items when the raters are known. Clusters: which ones were sampled."
         ),
         Picture(
-            svg=to_svg(plot_budget(variance, width=WIDTH), name="budget", words=words),
+            svg=to_svg(figure, name="budget", words=words),
             caption=f"{words} {note}",
         ),
         _variance_table(variance, note),
@@ -227,7 +229,8 @@ FIRST = 1000.0
 def metrics_section(material: Material) -> Section:
     """Report the metrics with both estimands, beside those of a majority vote."""
     summaries, vote = material.summaries, material.vote
-    figure = draw_metrics(summaries, vote, width=WIDTH)
+    titles = metric_titles(material.draws["finite"])
+    figure = draw_metrics(summaries, vote, width=WIDTH, titles=titles)
     weights = material.ratings.items["weight"]
     about = estimands_said(summaries, weights.tolist())
     panels = panels_said(material.draws["finite"])

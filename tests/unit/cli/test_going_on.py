@@ -150,3 +150,88 @@ def test_a_refusal_of_hundreds_of_columns_is_short(tmp_path: Path) -> None:
     frame.insert(0, "respondent_mail", list("abcde"))
     frame.to_csv(tmp_path / "form.csv", index=False)
     assert len(run("check", str(tmp_path / "form.csv")).output) < 1000
+
+
+WRONG: dict[str, tuple[str, list[str], str, list[str]]] = {
+    "ragged rows": (
+        LONG.to_csv(index=False).replace("4,a,", "4,a,,", 1), [],
+        "35 used, 1 set aside", ["--set-aside"],
+    ),
+    "a column that is nearly right": (
+        LONG.to_csv(index=False), ["--rater", "ratr"], "36 used", ["--rater", "rater"],
+    ),
+    "a column that is not there": (LONG.to_csv(index=False), ["--truth", "nowhere"], "36 used", []),
+    "several choices under a task of one": (
+        LONG.assign(label=LONG.label.replace("z", "x|y")).to_csv(index=False),
+        ["--task", "single"], "Task options", [],
+    ),
+    "an option a row": (
+        pd.concat([LONG, LONG.assign(label=LONG.label.replace({"x": "y", "y": "z", "z": "x"}))])
+        .to_csv(index=False), ["--task", "single"], "36 ratings", ["--replicate", "options"],
+    ),
+    "a word that is no class": (
+        LONG.assign(label=LONG.label.replace({"z": "unsure"})).to_csv(index=False),
+        ["--task", "xy.toml"], "11 ratings answer no label", ["--word", "label:unsure="],
+    ),
+    "many words that are no class": (
+        LONG.assign(label=[f"w{n}" if n < 12 else "y" for n in range(36)]).to_csv(index=False),
+        ["--task", "xy.toml"], "24 used, 12 set aside", ["--set-aside"],
+    ),
+    "a session in no column": (LONG.to_csv(index=False), ["--sessions", "May"], "36 used", []),
+    "a covariate that changes": (
+        LONG.assign(day=range(36)).to_csv(index=False), ["--covariate", "day"], "36 used", [],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_with_a_command_is_put_right(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, options, read, typed = WRONG[name]
+    monkeypatch.chdir(tmp_path)
+    Path("ratings.csv").write_text(text, encoding="utf-8")
+    Path("xy.toml").write_text('labels = [{name = "label", classes = ["x", "y"]}]', "utf-8")
+    done, last = follow("check", *options, "ratings.csv", steps=2)
+    assert done.exit_code == 0, done.output
+    assert read in done.output
+    assert last == ["check", "ratings.csv", *typed] or set(typed) < set(last)
+
+
+def test_the_command_of_a_group_keeps_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    WIDE.to_csv("wide.csv", index=False)
+    LONG.rename(columns={"rater": "by whom"}).to_csv("long.csv", index=False)
+    done, typed = follow("task", "init", "long.csv", steps=1)
+    assert done.exit_code == 0, done.output
+    assert typed[:3] == ["task", "init", "long.csv"]
+
+
+def test_columns_of_several_questions_are_advised_together(tmp_path: Path) -> None:
+    frame = LONG.rename(columns={"label": "Is it good?"}).assign(
+        wrong=["Too long, Rude", "Rude", "", "Too long"] * 9, language="de"
+    )
+    frame.rename(columns={"wrong": "What is wrong?"}).to_csv(tmp_path / "form.csv", index=False)
+    done, typed = follow("check", str(tmp_path / "form.csv"), steps=1)
+    assert done.exit_code == 0, done.output
+    assert typed[2:] == ["--labels", "Is it good?", "--labels", "What is wrong?"]
+    assert "each is a label" in done.output
+
+
+def test_the_key_of_ranked_lists_is_advised_where_no_column_is_the_item(tmp_path: Path) -> None:
+    rows = [
+        (f"s{q}", m, k, r, "ja" if (q * k + (r == "y") * (k % 3 == 0)) % 2 else "nein")
+        for q in range(6) for m in "AB" for k in range(1, 4) for r in "xy"
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["Suchtext", "Modell", "Rang", "Bewerter", "Relevanz"])
+    frame.to_csv(tmp_path / "r.csv", index=False)
+    done, typed = follow("check", str(tmp_path / "r.csv"), steps=1)
+    assert done.exit_code == 0, done.output
+    assert typed[2:] == [
+        "--labels", "Relevanz", "--item", "Suchtext", "--item", "Modell", "--item", "Rang",
+        "--cluster", "Suchtext",
+    ]  # fmt: skip
+    assert "36 items" in done.output
+    assert "6 clusters, 2 systems" in done.output

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import assay
 from assay.checks.regularities import regular_gates, regular_rules
 from assay.cli import app
-from assay.io.task_drafts import draft_task
+from assay.io.task_drafts import draft_arguments
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def support() -> pd.DataFrame:
 
 
 def test_rules_and_gates_are_those_that_answers_keep_to(support):
-    ratings = assay.read_ratings(support, task=draft_task(support))
+    ratings = assay.read_ratings(support, **draft_arguments(support))
     rules = {rule.expression: rule for rule in regular_rules(ratings)}
     assert list(rules) == ["solved -> tone != rude"]
     rule = rules["solved -> tone != rude"]
@@ -72,7 +72,7 @@ def same(one: assay.Ratings, other: assay.Ratings) -> bool:
 def test_drafted_file_gives_the_same_ratings(support, tmp_path):
     source, target = written(support, tmp_path)
     task = assay.load_task(target)
-    drafted = assay.read_ratings(source, task=draft_task(source))
+    drafted = assay.read_ratings(source, **draft_arguments(source))
     assert same(assay.read_ratings(source, task=task), drafted)
     assert task.classes["solved"] == ("nein", "ja")
     assert not task.rules
@@ -158,3 +158,69 @@ def test_several_columns_of_answers_are_refused_with_the_command_that_goes_on(
     done = CliRunner().invoke(app, ["check", "my study.csv", "--task", "my study.toml"])
     assert done.exit_code == 0
     assert "label understood" in done.output
+
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "formats"
+
+
+@pytest.mark.parametrize("name", ["label_studio_rich.json", "argilla_rich.json", "mturk_rich.csv"])
+def test_the_draft_of_an_export_is_the_task_that_it_brings(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    brought = assay.read_ratings(FIXTURES / name)
+    assert (
+        CliRunner().invoke(app, ["task", "init", str(FIXTURES / name), "-o", "t.toml"]).exit_code
+        == 0
+    )
+    task = assay.load_task("t.toml")
+    assert task.classes == brought.task.classes
+    assert [la.asked_if for la in task.labels] == [la.asked_if for la in brought.task.labels]
+    assert np.array_equal(assay.read_ratings(FIXTURES / name, task=task).answers, brought.answers)
+
+
+def test_gates_and_rules_of_the_task_are_written_out(tmp_path):
+    frame = pd.DataFrame(
+        {
+            "item": [n // 2 for n in range(24)], "rater": ["a", "b"] * 12,
+            "topically_relevant": ["yes", "no"] * 12, "evidence_sufficient": ["yes", "no"] * 12,
+            "misleading": "no",
+        }
+    )  # fmt: skip
+    _, target = written(frame, tmp_path)
+    task, shipped = assay.load_task(target), assay.load_task("retrieval")
+    assert [(r.expression, r.truth, r.response) for r in task.rules] == [
+        (r.expression, r.truth, r.response) for r in shipped.rules
+    ]
+
+
+def test_options_of_several_choices_are_drafted_and_read_again(tmp_path):
+    rows = [
+        (n // 2, "ab"[n % 2], ["good", "bad"][n % 3 // 2],
+         ["Too long, Rude", "Rude", "", "Too long"][n % 4])
+        for n in range(24)
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["item", "rater", "verdict", "What is wrong?"])
+    source, target = written(frame, tmp_path)
+    task = assay.load_task(target)
+    assert task.label_names == ("verdict", "Rude", "Too long")
+    ratings = assay.read_ratings(source, task=task)
+    assert ratings.answers[:4].tolist() == [[1, 1, 1], [1, 1, 0], [0, 0, 0], [1, 0, 1]]
+
+
+def test_the_advised_command_has_what_the_file_does_not_say(tmp_path):
+    rows = [["a", "x|y", "y"], ["b", "x", "none of these"], ["c", "y", "x|y"]]
+    form = pd.DataFrame(rows, columns=["Email", "Question 1", "Question 2"])
+    form.insert(0, "Timestamp", "2026-01-02 10:00:00")
+    path = tmp_path / "my form.csv"
+    form.to_csv(path, index=False)
+    target = tmp_path / "my form.toml"
+    done = CliRunner().invoke(
+        app, ["task", "init", str(path), "-o", str(target), "--wide-items", "*"]
+    )
+    advice = re.search(r"then assay run (.*)", done.output)
+    typed = shlex.split(advice[1])
+    assert typed == [str(path), "--wide-items", "*", "--task", str(target)]
+    assert assay.load_task(target).label_names == ("x", "y")
+    checked = CliRunner().invoke(app, ["check", *typed])
+    assert checked.exit_code == 0, checked.output
+    assert "6 ratings, 2 items, 3 raters" in checked.output
+    assert [0, 0] in assay.read_ratings(path, wide_items="*").answers.tolist()

@@ -349,6 +349,28 @@ def test_classes_that_a_partition_lacks_are_found_in_others(client: Any, tmp_pat
     assert fit["log_likelihood"]["ratings"].dims == ("chain", "draw", "item")
 
 
+def test_ranked_lists_of_a_data_set_report_what_those_of_a_file_do(
+    client: Any, tmp_path: Path
+) -> None:
+    rows = [
+        (q, s, k, r, "yes" if (q * k + (r == "x") * (k == 2)) % 2 else "no")
+        for q in range(24) for s in "AB" for k in (1, 2, 3) for r in "xyz"
+    ]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["query", "system", "rank", "rater", "relevant"])
+    table["item"] = table["query"].astype(str) + table["system"] + table["rank"].astype(str)
+    table["cluster"] = table.pop("query")
+    folder = write_partitions(table, tmp_path / "r", (1, 1, 2))
+    reading = {"labels": {"label": "relevant"}}
+    here = assay.read_ratings(table, task="single", **reading)
+    there = assay.fit_dataset(
+        folder, task="single", out=tmp_path / "f.zarr", executor=dask_executor(client),
+        reading=reading, **QUICK | {"method": "map"},
+    )  # fmt: skip
+    found = assay.metrics(there, estimand="finite")
+    assert list(found.data_vars) == list(here.task.metrics)
+    assert next(iter(found.data_vars)) == "precision_at_k[label]"
+
+
 @pytest.mark.parametrize("people", [0.3, 1.0])
 def test_one_instrument_on_all_of_several_systems_is_a_warning(
     client: Any, tmp_path: Path, people: float

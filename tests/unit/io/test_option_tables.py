@@ -60,3 +60,36 @@ def test_a_task_that_is_named_is_kept_and_the_refusal_says_how_to_go_on() -> Non
 def test_answers_with_a_sign_in_them_stay_single() -> None:
     cells = ["agree, strongly", "disagree, strongly", "neutral"] * 2
     assert assay.read_ratings(table(cells)).task.name == "single"
+
+
+def test_options_beside_other_questions_are_labels_and_an_open_cell_chooses_none() -> None:
+    frame = table(list(CELLS)).assign(kind=["new", "old"] * 3)
+    ratings = assay.read_ratings(frame, labels={"kind": "kind", "label": "label"})
+    assert ratings.task.label_names == ("kind", "angry", "calm", "sad")
+    assert ratings.answers[4].tolist() == [0, 0, 0, 0]
+    assert notes_of(ratings)["nothing-chosen"].startswith("1 rating chooses none")
+
+
+def test_none_of_these_is_no_option_unless_it_stands_beside_one() -> None:
+    cells = ["calm|sad", "None of these", "sad", "calm", "", "calm|sad"]
+    ratings = assay.read_ratings(table(cells))
+    assert ratings.task.label_names == ("calm", "sad")
+    assert ratings.answers[[1, 4]].tolist() == [[0, 0], [-1, -1]]
+    mixed = assay.read_ratings(table([*cells[:5], "None of these|sad"]))
+    assert "None of these" in mixed.task.label_names
+
+
+def test_a_form_of_several_choices_has_a_label_for_each_option() -> None:
+    rows = [["a", "x|y", "y"], ["b", "x", "None of the above"], ["c", "y", "x|y"]]
+    form = pd.DataFrame(rows, columns=["Email", "Question 1", "Question 2"])
+    ratings = assay.read_ratings(form, wide_items=["Question 1", "Question 2"])
+    assert ratings.task.label_names == ("x", "y")
+    assert len(ratings.items) == 2
+    assert len(ratings.answers) == 6
+
+
+def test_a_saved_task_of_options_reads_the_table_that_it_came_from(tmp_path: Path) -> None:
+    frame = table(list(CELLS))
+    first = assay.read_ratings(frame)
+    again = assay.read_ratings(frame, task=first.task)
+    assert again.answers.tolist() == first.answers.tolist()

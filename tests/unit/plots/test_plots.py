@@ -18,7 +18,7 @@ from assay.display.frames import reliability_frame
 from assay.evaluation import majority_metrics, variance_budget
 from assay.fits.datatree import ratings_of
 from assay.fits.simulate import simulate
-from assay.plots.metrics import draw_metrics
+from assay.plots.metrics import draw_metrics, metric_titles
 from assay.plots.raters import (
     SHOWN_RATERS,
     draw_confusions,
@@ -142,8 +142,20 @@ def test_shares_of_the_budget_fill_their_bars(fit: xr.DataTree) -> None:
 def test_a_comparison_shows_each_pair(fit: xr.DataTree) -> None:
     found = compare(fit, metric=["ndcg_at_k", "sufficiency_rate_at_k"])
     said = " ".join(words(plots.plot_comparison(found)))
-    assert "ndcg_at_k\nsystem_1 − system_2" in said
-    assert "sufficiency_rate_at_k" in said
+    titles = {name: one.attrs["title"] for name, one in assay.metrics(fit).items()}
+    assert f"{titles['ndcg_at_k']}\nsystem_1 − system_2" in said
+    assert titles["sufficiency_rate_at_k"][:12] in said
+    assert "_at_k" not in said
+
+
+def test_figures_call_metrics_by_their_titles_unless_two_are_the_same(fit: xr.DataTree) -> None:
+    draws = assay.metrics(fit)
+    said = [*words(plots.plot_metrics(fit)), *words(plots.plot_budget(fit))]
+    assert not [word for word in said if "_at_k" in word or "mean_reciprocal" in word]
+    assert any(draws["ndcg_at_k"].attrs["title"] in word for word in said)
+    one, other = draws["ndcg_at_k"], draws["mean_reciprocal_rank_at_k"]
+    same = xr.Dataset({"p": one.assign_attrs(title="x"), "q": other.assign_attrs(title="x")})
+    assert metric_titles(same) == {"p": "p", "q": "q"}
 
 
 def test_agreement_shows_what_the_model_expects(fit: xr.DataTree) -> None:

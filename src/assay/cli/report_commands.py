@@ -58,6 +58,12 @@ def report(
     budget: Annotated[
         bool, typer.Option(help="Say where uncertainty comes from, and what more data would buy.")
     ] = True,
+    baseline: Annotated[
+        str | None, typer.Option(help="Compare each system with this one only.", metavar="SYSTEM")
+    ] = None,
+    short: Annotated[
+        bool, typer.Option("--short", help="No appendix: at most four printed pages.")
+    ] = False,
     tables: Annotated[
         Path | None, typer.Option(help="Folder for the tables behind the report.")
     ] = None,
@@ -79,7 +85,7 @@ def report(
     material = Material(
         fit=_fit_of(source, task, fitting, reading, quiet), claims=claims,
         human=tuple(human or ()), stability=stability, budget=budget, level=level,
-        command=this_command(), progress=not quiet,
+        command=this_command(), progress=not quiet, baseline=baseline, short=short,
     )  # fmt: skip
     say_unsuited(own, material.fit)
     page = write_page(material, output, say=in_options)

@@ -66,17 +66,28 @@ def plot_comparison(found: Comparison | xr.DataTree, *, width: float = WIDTH) ->
     ModelError, FitError
         If it is given anything else, or a fit of fewer than two systems.
     """
+    comparison = found if isinstance(found, Comparison) else compare(found)
+    return draw_comparison(comparison, {}, width=width)
+
+
+def draw_comparison(
+    comparison: Comparison,
+    titles: Mapping[str, str],
+    *,
+    width: float = WIDTH,
+    most: int = SHOWN_PAIRS,
+) -> "Figure":
+    """Draw so many pairs of a comparison, its metrics by their titles."""
     import matplotlib as mpl
 
-    comparison = found if isinstance(found, Comparison) else compare(found)
-    pairs = comparison.pairs.dropna(subset=["difference"]).head(SHOWN_PAIRS)
+    pairs = comparison.pairs.dropna(subset=["difference"]).head(most)
     with mpl.rc_context(RC):
         figure = new_figure(width, LINE * max(len(pairs), 1) + 0.9)
         axes = figure.subplots()
         axes.axvline(0, color=COLOURS["muted"], linewidth=1, zorder=0)
         for n, (_, line) in enumerate(pairs.iterrows()):
             _draw(axes, n, line, _differences(comparison.draws, line))
-        axes.set_yticks(range(len(pairs)), [_name(line) for _, line in pairs.iterrows()])
+        axes.set_yticks(range(len(pairs)), [_name(line, titles) for _, line in pairs.iterrows()])
         axes.set_ylim(len(pairs) - 0.3, -0.9)
         level = percent(comparison.pairs["level"].iloc[0])
         axes.set_xlabel(f"difference: density, {level} interval{doubt_note(pairs)}")
@@ -85,9 +96,10 @@ def plot_comparison(found: Comparison | xr.DataTree, *, width: float = WIDTH) ->
     return figure
 
 
-def _name(line: pd.Series) -> str:
+def _name(line: pd.Series, titles: Mapping[str, str]) -> str:
     mark = " *" * bool(line["doubt"])
-    return f"{short(line['metric'], 30)}{mark}\n{short(line['a'], 14)} − {short(line['b'], 14)}"
+    title = short(titles.get(line["metric"], line["metric"]), 30)
+    return f"{title}{mark}\n{short(line['a'], 14)} − {short(line['b'], 14)}"
 
 
 def _differences(draws: xr.Dataset, line: pd.Series) -> Floats:
@@ -213,20 +225,21 @@ def plot_metrics(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH)
 
 
 def draw_metrics(
-    summaries: Mapping[str, pd.DataFrame], vote: pd.DataFrame, *, width: float = WIDTH
+    summaries: Mapping[str, pd.DataFrame], vote: pd.DataFrame | None, *, width: float = WIDTH
 ) -> "Figure":
     """Draw summaries by estimand beside the table of :func:`assay.evaluation.majority_metrics`."""
     first = next(iter(summaries.values()))
     doubted = dict(zip(first["metric"], first["doubt"], strict=True))
     summaries = {name: _marked(summary) for name, summary in summaries.items()}
-    vote = _marked(vote.assign(doubt=[doubted.get(m, "") for m in vote["metric"]]))
     series = [
         Series(name=_legend(name, summary), values=_by_metric(summary))
         for name, summary in summaries.items()
     ]
-    naive = _by_metric(vote.rename(columns={"value": "mean"}))
-    series.append(Series(name="majority vote", values=naive))
-    level = float(vote["level"].iloc[0])
+    if vote is not None:
+        vote = _marked(vote.assign(doubt=[doubted.get(m, "") for m in vote["metric"]]))
+        naive = _by_metric(vote.rename(columns={"value": "mean"}))
+        series.append(Series(name="majority vote", values=naive))
+    level = float(first["level"].iloc[0])
     label = f"metric, {percent(level)} interval{doubt_note(first)}"
     return forest(series, label=label, width=width)
 

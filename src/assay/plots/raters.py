@@ -175,11 +175,14 @@ def plot_raters(
     return draw_raters(reliability_frame(fit, kind, level), ratings_of(fit).task, width=width)
 
 
-def draw_raters(frame: pd.DataFrame, task: Task, *, width: float = WIDTH) -> "Figure":
+def draw_raters(
+    frame: pd.DataFrame, task: Task, *, width: float = WIDTH, most: int | None = None
+) -> "Figure":
     """Draw the right answers of :func:`assay.display.frames.reliability_frame`."""
     right = frame[frame["true_class"] == frame["reported_class"]]
     count = right["rater"].nunique()
-    right = right[right["rater"].isin(weakest(right, shown_raters(right)))]
+    limit = shown_raters(right) if most is None else min(most, shown_raters(right))
+    right = right[right["rater"].isin(weakest(right, limit))]
     binary = [label.name for label in task.labels if len(label.classes) == 2]
     series = [
         Series(name=name, values=_by_label(right[right["label"].isin(binary)], task, place))

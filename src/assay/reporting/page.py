@@ -245,18 +245,57 @@ class Section:
     blocks: tuple[Block, ...]
     gaps: tuple[Gap, ...] = ()
     findings: tuple[Finding, ...] = ()
+    is_appendix: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Front:
+    """Page one: the question, the answer in three sentences, a figure, a table, the data.
+
+    Attributes
+    ----------
+    question : str
+    sentences : tuple of (str, str)
+        What each tells, and the sentence.
+    cautions : tuple of str
+        What makes the answer less sure than it looks.
+    picture : Picture or None
+    table : Table or None
+    data : str
+        One line on the data, whose truth is meant, and the weakest rater.
+    """
+
+    question: str
+    sentences: tuple[tuple[str, str], ...]
+    cautions: tuple[str, ...]
+    picture: Picture | None
+    table: Table | None
+    data: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """The whole report."""
+    """The whole report: page one, sections, and those of the appendix.
+
+    ``findings`` are for programs; page one and the sections say them.
+    """
 
     title: str
-    summary: str
     findings: tuple[Finding, ...]
     sections: tuple[Section, ...]
+    front: Front | None = None
     notice: str = ""
     gaps: tuple[Gap, ...] = ()
+
+    @property
+    def main(self) -> tuple[Section, ...]:
+        """The sections that follow page one."""
+        return tuple(one for one in self.sections if not one.is_appendix)
+
+    @property
+    def appendix(self) -> tuple[Section, ...]:
+        """The sections that are folded away."""
+        return tuple(one for one in self.sections if one.is_appendix)
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -374,7 +413,12 @@ def reworded(page: Page, say: Callable[[str], str]) -> Page:
         for section in page.sections
     ]
     findings = tuple(replace(one, text=say(one.text)) for one in page.findings)
-    return replace(page, sections=tuple(sections), findings=findings)
+    front = page.front and replace(
+        page.front,
+        sentences=tuple((head, say(text)) for head, text in page.front.sentences),
+        cautions=tuple(map(say, page.front.cautions)),
+    )
+    return replace(page, sections=tuple(sections), findings=findings, front=front)
 
 
 def _reworded(block: Block, say: Callable[[str], str]) -> Block:
@@ -434,7 +478,7 @@ def page_html(page: Page) -> str:
     style = (here / "report.css").read_text(encoding="utf-8")
     template = (here / "report.html.j2").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"foldable": foldable, "coded": coded}
+    environment.filters |= {"foldable": foldable, "coded": coded, "minus": with_minus}
     return environment.from_string(template).render(page=page, style=style, version=__version__)
 
 
@@ -462,4 +506,18 @@ def coded(text: str) -> "Markup":
     """
     from markupsafe import Markup, escape
 
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+    parts = re.split(r"`([^`]+)`", text)
+    shown = [f"<code>{escape(part)}</code>" if n % 2 else str(escape(with_minus(part)))
+             for n, part in enumerate(parts)]  # fmt: skip
+    return Markup("".join(shown))
+
+
+def with_minus(text: str) -> str:
+    """Write the minus sign of numbers and differences as one.
+
+    Examples
+    --------
+    >>> with_minus("A - B is -0.2 (-0.3 to 0.1), gpt-4")
+    'A − B is −0.2 (−0.3 to 0.1), gpt-4'
+    """
+    return re.sub(r"(?<![\w-])-(?=\.?\d)|(?<= )-(?= )", "\N{MINUS SIGN}", text)

@@ -86,7 +86,7 @@ def without_folders(text: str) -> str:
 
     Examples
     --------
-    >>> without_folders("assay fit /home/ann/study/ratings.csv -o out/fit.nc --claim 'A/B'")
+    >>> without_folders("assay fit /data/ann/ratings.csv -o out/fit.nc --claim 'A/B'")
     "assay fit ratings.csv -o out/fit.nc --claim 'A/B'"
     """
     return FOLDERS.sub("", text)

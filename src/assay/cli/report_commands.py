@@ -10,6 +10,7 @@ from assay._util.files import FIT_SUFFIXES, require_place
 from assay._util.progress import waiting
 from assay.cli.arguments import in_options
 from assay.cli.claims import Claims, claims_frame, end_with_claims, read_claims
+from assay.cli.decision_commands import Pseudonyms
 from assay.cli.options import (
     Fitting,
     Json,
@@ -64,6 +65,7 @@ def report(
     short: Annotated[
         bool, typer.Option("--short", help="No appendix: at most four printed pages.")
     ] = False,
+    pseudonyms: Pseudonyms = None,
     tables: Annotated[
         Path | None, typer.Option(help="Folder for the tables behind the report.")
     ] = None,
@@ -82,8 +84,13 @@ def report(
     own = register(metric_file)
     claims = read_claims(claim)
     require_place(output, example="report.html")
+    tree = _fit_of(source, task, fitting, reading, quiet)
+    if pseudonyms is not None:
+        from assay.reporting.pseudonyms import with_pseudonyms
+
+        tree = with_pseudonyms(tree, pseudonyms)
     material = Material(
-        fit=_fit_of(source, task, fitting, reading, quiet), claims=claims,
+        fit=tree, claims=claims,
         human=tuple(human or ()), stability=stability, budget=budget, level=level,
         command=this_command(), progress=not quiet, baseline=baseline, short=short,
     )  # fmt: skip

@@ -96,6 +96,10 @@ REFUSALS = {
     "recipe.",
     "guess-words": "A guess is neither 0, 1 nor a class. Correct the column.",
     "items-without-cluster": "Some items have no cluster. Give each item one.",
+    "key-file": (
+        "The key file of pseudonyms cannot be used. Give a CSV file with the columns `pseudonym` "
+        "and `rater`, or a new name."
+    ),
     "labels-shape": "An array of labels has the wrong shape. Give (item, label).",
     "layer-unfit": (
         "A layer cannot stand on this rater family. Leave it out, or use another family."
@@ -103,6 +107,10 @@ REFUSALS = {
     "learned-truth": (
         "The truth of this fit is not the consensus, so that errors of the consensus are learned."
         " See assay.perception_table."
+    ),
+    "metric-direction": (
+        "A metric says not which values are better. Choose another one, or register one with "
+        "`better=`."
     ),
     "metric-file": "A file of metrics cannot be loaded. Correct it; the message has an example.",
     "metric-function": (

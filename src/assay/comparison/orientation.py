@@ -70,8 +70,9 @@ def turned(table: pd.DataFrame, order: Sequence[str]) -> pd.DataFrame:
     --------
     >>> line = {"a": ["A"], "b": ["B"], "difference": [-0.2], "difference_lower": [-0.3],
     ...         "difference_upper": [-0.1], "p_greater": [0.01]}
-    >>> turned(pd.DataFrame(line), ["B", "A"]).iloc[0].tolist()
-    ['B', 'A', 0.2, 0.1, 0.3, 0.99]
+    >>> print(turned(pd.DataFrame(line), ["B", "A"]).to_string(index=False))
+    a b  difference  difference_lower  difference_upper  p_greater
+    B A         0.2               0.1               0.3       0.99
     """
     places = {name: place for place, name in enumerate(order)}
     back = np.array([_is_back(a, b, places) for a, b in zip(table["a"], table["b"], strict=True)])

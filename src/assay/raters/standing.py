@@ -63,8 +63,8 @@ def rater_standing(
     Examples
     --------
     >>> import assay
-    >>> ratings = assay.simulate("single", n_items=100, n_raters=3, rng=1)
-    >>> tree = assay.fit(ratings, method="laplace", draws=50, chains=1, rng=1)
+    >>> ratings = assay.simulate("single", n_items=200, n_raters=3, classes=["a", "b"], rng=1)
+    >>> tree = assay.fit(ratings, raters="pooled", method="laplace", draws=50, chains=1, rng=1)
     >>> rater_standing(tree, threshold=0.7)[["rater", "label", "p_worse", "p_below"]].shape
     (3, 4)
     """

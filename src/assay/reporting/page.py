@@ -238,7 +238,10 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A titled part of the page. ``gaps`` are what it would have said with other input."""
+    """A titled part of the page. ``gaps`` are what it would have said with other input.
+
+    One that ``is_sheet`` has a printed page of its own.
+    """
 
     key: str
     title: str
@@ -246,6 +249,7 @@ class Section:
     gaps: tuple[Gap, ...] = ()
     findings: tuple[Finding, ...] = ()
     is_appendix: bool = True
+    is_sheet: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,6 +24,7 @@ from assay.reporting.material import Material
 from assay.reporting.metrics import budget_section, claims_section, metrics_section
 from assay.reporting.page import Finding, Gap, Page, Section, prose, reworded, table_of, to_html
 from assay.reporting.provenance import limits_section, provenance_section
+from assay.reporting.pseudonyms import with_pseudonyms
 from assay.reporting.raters import (
     drift_section,
     rater_tables_section,
@@ -156,6 +157,7 @@ def report(
     budget: bool = True,
     baseline: str | None = None,
     short: bool = False,
+    pseudonyms: str | Path | None = None,
     level: float = 0.95,
     title: str | None = None,
     notice: str = "",
@@ -184,6 +186,8 @@ def report(
         The system with which each other one is compared; else all pairs are.
     short : bool
         Leave out the appendix: at most four printed pages.
+    pseudonyms : str or path, optional
+        Key file: each rater is called by a pseudonym, as in :func:`assay.rater_sheets`.
     level : float
         Probability of all intervals, above 0.5 and below 1.
     title : str, optional
@@ -233,6 +237,8 @@ def report(
     """
     target = path_given("path", path)
     require_choice("table_format", table_format, get_args(TableFormat))
+    if pseudonyms is not None:
+        fit = with_pseudonyms(fit, path_given("pseudonyms", pseudonyms))
     material = Material(
         fit=fit,
         level=level,

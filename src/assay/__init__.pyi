@@ -28,6 +28,8 @@ from assay.data.ratings import Ratings as Ratings
 from assay.data.ratings import take_ratings as take_ratings
 from assay.data.task import Task as Task
 from assay.data.task_files import load_task as load_task
+from assay.display.exports import export_labels as export_labels
+from assay.display.methods import methods as methods
 from assay.distributed import dask_executor as dask_executor
 from assay.distributed import fit_dataset as fit_dataset
 from assay.evaluation import (
@@ -170,6 +172,7 @@ __all__ = [
     "drift_table",
     "effective_raters",
     "expected_width",
+    "export_labels",
     "fit",
     "fit_dataset",
     "group_contrasts",
@@ -181,6 +184,7 @@ __all__ = [
     "load_metrics",
     "load_task",
     "loo_gold",
+    "methods",
     "metric",
     "metrics",
     "parse_claim",

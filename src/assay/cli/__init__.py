@@ -7,6 +7,7 @@ that ``assay --help`` answers at once.
 
 from assay.cli import (
     decision_commands,
+    export_commands,
     fit_commands,
     ratings_commands,
     report_commands,
@@ -18,6 +19,7 @@ from assay.cli.program import app, main
 __all__ = [
     "app",
     "decision_commands",
+    "export_commands",
     "fit_commands",
     "main",
     "ratings_commands",

@@ -70,7 +70,8 @@ def report(
         Path | None, typer.Option(help="Folder for the tables behind the report.")
     ] = None,
     table_format: Annotated[
-        Literal["csv", "tsv", "json", "parquet"], typer.Option(help="Of those tables.")
+        Literal["csv", "tsv", "json", "jsonl", "parquet", "md", "tex", "xlsx"],
+        typer.Option(help="Of those tables."),
     ] = "csv",
     level: Level = 0.95,
     as_json: Json = False,

@@ -100,6 +100,7 @@ REFUSALS = {
         "The key file of pseudonyms cannot be used. Give a CSV file with the columns `pseudonym` "
         "and `rater`, or a new name."
     ),
+    "label-unnamed": "The task has several labels. Name one with `label=`.",
     "labels-shape": "An array of labels has the wrong shape. Give (item, label).",
     "layer-unfit": (
         "A layer cannot stand on this rater family. Leave it out, or use another family."

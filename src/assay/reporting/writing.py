@@ -82,7 +82,7 @@ def gaps_section(gaps: Sequence[Gap]) -> Section:
     return Section(key="gaps", title=title, blocks=(table,))
 
 
-TableFormat = Literal["csv", "tsv", "json", "parquet"]
+TableFormat = Literal["csv", "tsv", "json", "jsonl", "parquet", "md", "tex", "xlsx"]
 
 
 def export_tables(page: Page, folder: Path, table_format: TableFormat = "csv") -> list[Path]:
@@ -93,7 +93,7 @@ def export_tables(page: Page, folder: Path, table_format: TableFormat = "csv") -
     page : Page
     folder : path
         Made if it is not there.
-    table_format : {"csv", "tsv", "json", "parquet"}
+    table_format : {"csv", "tsv", "json", "jsonl", "parquet", "md", "tex", "xlsx"}
 
     Returns
     -------
@@ -198,7 +198,7 @@ def report(
         The command that makes this report, to stand in it.
     tables : str or path, optional
         A folder for the tables behind the report, a file each.
-    table_format : {"csv", "tsv", "json", "parquet"}
+    table_format : {"csv", "tsv", "json", "jsonl", "parquet", "md", "tex", "xlsx"}
         Of those files.
     progress : bool
         Whether to show the progress of refits on standard error.

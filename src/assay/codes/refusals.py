@@ -17,6 +17,9 @@ REFUSALS = {
         "A study of attribution needs labels that the task lacks. Read the ratings with "
         "`task='ais'`."
     ),
+    "axes-argument": (
+        "`ax=` is not the matplotlib Axes that a figure needs. Give as many as the message says."
+    ),
     "checkpoint-of-other-run": (
         "The folder of checkpoints holds chains of other runs. Repeat that call, or give another "
         "folder."

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from assay._util.errors import ArgumentError
 from assay._util.intervals import require_level, tails
 from assay._util.text import chance_cell, column_decimals, interval, lines_of, percent, rounded
-from assay._util.validation import is_number, require_number, written
+from assay._util.validation import argument, is_number, require_number
 from assay.comparison.contrasts import SAMPLE, SIGNS, TIE, pairs_of, rank_table, require_two
 from assay.evaluation import metrics
 from assay.evaluation.estimands import Estimand
@@ -184,10 +184,8 @@ def decide(
     require_number(
         "sure", sure, lambda x: 0.5 <= x < 1, allowed="a probability from 0.5 on, such as 0.9"
     )
-    weights = {gain: 1.0} if isinstance(gain, str) else dict(gain)
-    margins = dict(guardrails or {})
-    _require_amounts("gain", weights, positive=True)
-    _require_amounts("guardrails", margins, positive=False)
+    weights = _amounts("gain", {gain: 1.0} if isinstance(gain, str) else gain, positive=True)
+    margins = _amounts("guardrails", {} if guardrails is None else guardrails, positive=False)
     ratings = ratings_of(fit)
     require_two(ratings.systems)
     pairs_of(ratings.systems, baseline)
@@ -226,19 +224,24 @@ def decide(
     )  # fmt: skip
 
 
-def _require_amounts(name: str, given: Mapping[str, float], *, positive: bool) -> None:
-    """Refuse weights that are not above 0, and margins below 0."""
-    least = "above 0" if positive else "of 0 or more"
-    for metric, amount in given.items():
+def _amounts(name: str, given: object, *, positive: bool) -> dict[str, float]:
+    """Return the number of each metric: weights above 0, or margins of 0 or more."""
+    found = dict(given) if isinstance(given, Mapping) else None
+    if found is None or (positive and not found):
+        raise ArgumentError(
+            f"{argument(name, given)}; it must be metrics with their numbers, such as "
+            "{'ndcg_at_k': 1.0}",
+            code="argument-number",
+        )
+    for metric, amount in found.items():
         fine = is_number(amount) and np.isfinite(amount) and amount >= 0
-        fine = fine and not (positive and amount == 0)
-        if not isinstance(metric, str) or not fine:
+        if not isinstance(metric, str) or not fine or (positive and amount == 0):
             raise ArgumentError(
-                f"`{name}={written({metric: amount})}`; each metric needs a number {least}",
+                f"{argument(name, {metric: amount})}; each metric needs a number "
+                f"{'above 0' if positive else 'of 0 or more'}",
                 code="argument-number",
             )
-    if positive and not given:
-        raise ArgumentError("`gain={}`; name at least one metric", code="argument-number")
+    return found
 
 
 def _table(

@@ -1,7 +1,7 @@
 """Figures of metrics: their values, differences of systems, and where uncertainty comes from."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -21,16 +21,18 @@ from assay.fits.datatree import ratings_of
 from assay.fits.summary import summarize
 from assay.plots.style import (
     COLOURS,
+    HATCHES,
     RC,
     SERIES,
     WIDTH,
     Series,
     add_legend,
+    axes_of,
     bare,
+    canvas,
     doubt_marks,
     doubt_note,
     forest,
-    new_figure,
     short,
 )
 
@@ -46,7 +48,9 @@ LINE = 0.42
 Floats = NDArray[np.float64]
 
 
-def plot_comparison(found: Comparison | xr.DataTree, *, width: float = WIDTH) -> "Figure":
+def plot_comparison(
+    found: Comparison | xr.DataTree, *, width: float = WIDTH, ax: "Axes | None" = None
+) -> "Axes":
     """Draw the posterior of each difference between two systems.
 
     Parameters
@@ -55,10 +59,12 @@ def plot_comparison(found: Comparison | xr.DataTree, *, width: float = WIDTH) ->
         From :func:`assay.compare`; a fit is compared on all metrics of its task.
     width : float
         Inches.
+    ax : matplotlib.axes.Axes, optional
+        To draw on, in place of a new figure of that width.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    matplotlib.axes.Axes
         A density per pair and metric, at most 24, with the interval of the comparison's level.
 
     Raises
@@ -67,7 +73,8 @@ def plot_comparison(found: Comparison | xr.DataTree, *, width: float = WIDTH) ->
         If it is given anything else, or a fit of fewer than two systems.
     """
     comparison = found if isinstance(found, Comparison) else compare(found)
-    return draw_comparison(comparison, {}, width=width)
+    figure = draw_comparison(comparison, {}, width=width, ax=ax)
+    return cast("Axes", axes_of(figure, ax))
 
 
 def draw_comparison(
@@ -76,14 +83,14 @@ def draw_comparison(
     *,
     width: float = WIDTH,
     most: int = SHOWN_PAIRS,
+    ax: Any = None,
 ) -> "Figure":
     """Draw so many pairs of a comparison, its metrics by their titles."""
     import matplotlib as mpl
 
     pairs = comparison.pairs.dropna(subset=["difference"]).head(most)
     with mpl.rc_context(RC):
-        figure = new_figure(width, LINE * max(len(pairs), 1) + 0.9)
-        axes = figure.subplots()
+        figure, axes = canvas(ax, width, LINE * max(len(pairs), 1) + 0.9)
         axes.axvline(0, color=COLOURS["muted"], linewidth=1, zorder=0)
         for n, (_, line) in enumerate(pairs.iterrows()):
             _draw(axes, n, line, _differences(comparison.draws, line))
@@ -132,7 +139,9 @@ PARTS = {
 LINE_BUDGET = 0.3
 
 
-def plot_budget(found: pd.DataFrame | xr.DataTree, *, width: float = WIDTH) -> "Figure":
+def plot_budget(
+    found: pd.DataFrame | xr.DataTree, *, width: float = WIDTH, ax: "Axes | None" = None
+) -> "Axes":
     """Draw the shares of the posterior variance that each source of uncertainty has.
 
     Parameters
@@ -141,10 +150,12 @@ def plot_budget(found: pd.DataFrame | xr.DataTree, *, width: float = WIDTH) -> "
         From :func:`assay.variance_budget`, or a fit.
     width : float
         Inches.
+    ax : matplotlib.axes.Axes, optional
+        To draw on, in place of a new figure of that width.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    matplotlib.axes.Axes
         A bar per metric and system (or contrast). A component that Monte Carlo error makes
         negative counts as 0.
 
@@ -167,13 +178,13 @@ def plot_budget(found: pd.DataFrame | xr.DataTree, *, width: float = WIDTH) -> "
     shares = np.divide(parts, total, out=np.zeros_like(parts), where=total > 0)
     names, of = _names(budget)
     with mpl.rc_context(RC):
-        figure = new_figure(width, LINE_BUDGET * len(names) + 1.1)
-        axes = figure.subplots()
+        figure, axes = canvas(ax, width, LINE_BUDGET * len(names) + 1.1)
         left = np.zeros(len(names))
         for n, (share, name) in enumerate(zip(shares.T, PARTS.values(), strict=True)):
             axes.barh(
                 range(len(names)), share, left=left, height=0.7, label=name,
-                color=COLOURS[SERIES[n]], edgecolor=COLOURS["paper"], linewidth=0.8,
+                color=COLOURS[SERIES[n]], hatch=HATCHES[n], edgecolor=COLOURS["paper"],
+                linewidth=0.8,
             )  # fmt: skip
             left += share
         axes.set_yticks(range(len(names)), names)
@@ -181,8 +192,8 @@ def plot_budget(found: pd.DataFrame | xr.DataTree, *, width: float = WIDTH) -> "
         axes.set_xlim(0, 1)
         axes.set_xlabel(f"share of the variance{of}")
         bare(axes)
-        add_legend(figure, list(PARTS.values()))
-    return figure
+        add_legend(figure, list(PARTS.values()), ax)
+    return cast("Axes", axes_of(figure, ax))
 
 
 def _names(budget: pd.DataFrame) -> tuple[list[str], str]:
@@ -195,7 +206,9 @@ def _names(budget: pd.DataFrame) -> tuple[list[str], str]:
     return [f"{short(metric, 28)}\n{short(system, 28)}" for metric, system in pairs], ""
 
 
-def plot_metrics(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH) -> "Figure":
+def plot_metrics(
+    fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH, ax: "Axes | None" = None
+) -> "Axes":
     """Draw the task's metrics by system: both estimands, and the majority vote.
 
     Parameters
@@ -206,10 +219,12 @@ def plot_metrics(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH)
         Probability of the intervals, between 0 and 1.
     width : float
         Inches.
+    ax : matplotlib.axes.Axes, optional
+        To draw on, in place of a new figure of that width.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    matplotlib.axes.Axes
         Posterior means with intervals, and the vote with its cluster bootstrap.
 
     Raises
@@ -221,11 +236,16 @@ def plot_metrics(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH)
     summaries: dict[str, pd.DataFrame] = {
         e: summarize(metrics(fit, estimand=e), level=level) for e in ESTIMANDS
     }
-    return draw_metrics(summaries, majority_metrics(ratings_of(fit), level=level), width=width)
+    vote = majority_metrics(ratings_of(fit), level=level)
+    return cast("Axes", axes_of(draw_metrics(summaries, vote, width=width, ax=ax), ax))
 
 
 def draw_metrics(
-    summaries: Mapping[str, pd.DataFrame], vote: pd.DataFrame | None, *, width: float = WIDTH
+    summaries: Mapping[str, pd.DataFrame],
+    vote: pd.DataFrame | None,
+    *,
+    width: float = WIDTH,
+    ax: Any = None,
 ) -> "Figure":
     """Draw summaries by estimand beside the table of :func:`assay.evaluation.majority_metrics`."""
     first = next(iter(summaries.values()))
@@ -241,7 +261,7 @@ def draw_metrics(
         series.append(Series(name="majority vote", values=naive))
     level = float(first["level"].iloc[0])
     label = f"metric, {percent(level)} interval{doubt_note(first)}"
-    return forest(series, label=label, width=width)
+    return forest(series, label=label, width=width, ax=ax)
 
 
 def _marked(frame: pd.DataFrame) -> pd.DataFrame:

@@ -150,7 +150,8 @@ def _pairs_table(found: Comparison, note: str, material: Material) -> Block:
              "chance": "P(first > second)", "better": "Better is"}  # fmt: skip
     of_two = pairs[["a", "b"]].drop_duplicates().shape[0] == 1
     if of_two and len(pairs) <= FRONT_LINES:  # page one has the differences
-        shown = {"metric": f"Metric, {pairs['a'].iloc[0]} / {pairs['b'].iloc[0]}", "quotient": "Ratio",
+        first, second = pairs["a"].iloc[0], pairs["b"].iloc[0]
+        shown = {"metric": f"Metric, {first} / {second}", "quotient": "Ratio",
                  "better": "Better is"}  # fmt: skip
     more = len(pairs) - SHOWN_PAIRS
     return table_of(

@@ -16,10 +16,11 @@ from assay import __version__
 from assay._util.errors import FitError, Numbers, plain_numbers
 from assay._util.files import draft
 from assay._util.text import UNDEFINED, printable
-from assay.plots.style import COLOURS
+from assay.plots.style import COLOURS, figure_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -32,12 +33,12 @@ REFERENCES = re.compile(r'url\(#([^)]+)\)|href="#([^"]+)"')
 FONT = re.compile(r"font: ([\d.]+px) [^;\"]+|font-family: [^;\"]+;?\s*")
 
 
-def to_svg(figure: "Figure", *, name: str, words: str) -> str:
+def to_svg(drawn: "Figure | Axes", *, name: str, words: str) -> str:
     """Return a figure as an SVG element to stand in a page.
 
     Parameters
     ----------
-    figure : matplotlib.figure.Figure
+    drawn : matplotlib.figure.Figure or matplotlib.axes.Axes
         Drawn with the palette of :mod:`assay.plots.style`.
     name : str
         Unique on the page: ids start with it.
@@ -52,7 +53,7 @@ def to_svg(figure: "Figure", *, name: str, words: str) -> str:
     """
     import matplotlib as mpl
 
-    stream = StringIO()
+    stream, figure = StringIO(), figure_of(drawn)
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": SALT}), catch_warnings():
         # Letters stay letters: the browser has the glyphs that the font of the drawing lacks.
         filterwarnings("ignore", message="Glyph .* missing from font")

@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay._util.errors import ArgumentError
+from assay._util.html import notebook_html
 from assay._util.intervals import require_level, tails
 from assay._util.text import chance_cell, column_decimals, interval, lines_of, percent, rounded
 from assay._util.validation import argument, is_number, require_number
@@ -64,7 +65,7 @@ class Decision:
         return "\n".join(self.sentences())
 
     def __repr__(self) -> str:
-        return f"<assay Decision: {self.sentences()[0]}>"
+        return f"<assay.Decision: {self.sentences()[0]}>"
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table."""
@@ -105,10 +106,8 @@ class Decision:
 
     def _repr_html_(self) -> str:
         """Show the sentence and the table in a notebook."""
-        from html import escape
-
-        shown = self.table.drop(columns=["undefined", "doubt"]).round(3)
-        return f"<p><b>{escape(self.sentences()[0])}</b></p>{shown.to_html(index=False, border=0)}"
+        shown = self.table.drop(columns=["undefined", "doubt"])
+        return notebook_html(self.sentences()[0], {f"Over {self.baseline}": shown})
 
 
 def _is(p: object) -> str:

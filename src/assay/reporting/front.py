@@ -7,6 +7,7 @@ import pandas as pd
 
 from assay._util.text import (
     chance_cell,
+    column_decimals,
     counted,
     fixed,
     interval,
@@ -22,7 +23,8 @@ from assay.evaluation.widths import OVERLAP
 from assay.inference.settings import MODES_ALONE
 from assay.modelling.spec import is_consensus
 from assay.plots.metrics import draw_comparison, draw_metrics
-from assay.plots.raters import draw_raters
+from assay.plots.raters import weakest_words
+from assay.plots.style import Series, forest
 from assay.raters.standing import ALL_LABELS
 from assay.reporting.comparisons import FRONT_LINES
 from assay.reporting.material import Material
@@ -230,7 +232,9 @@ def _of_one(material: Material) -> tuple[str, str, str]:
     if first is None:
         best = "No metric of this task is defined on these items."
     else:
-        last = lines[-1] if len(lines) == 2 else first
+        # Of two classes the second is the one that is asked for; of more, the commonest.
+        known = [line for line in lines if line["mean"] == line["mean"]]
+        last = known[-1] if len(known) == 2 else max(known, key=lambda line: line["mean"])
         told = interval(last["mean"], last["lower"], last["upper"])
         best = f"{material.titles[last['metric']]}: {told}, {percent(material.level)} interval."
     frame = material.labels
@@ -261,7 +265,13 @@ def _unknown(material: Material) -> str:
 
 
 def _more_data(material: Material) -> str:
-    """Say which data would narrow the intervals most; nothing if it was not asked for."""
+    """Say which data would decide the claim, or narrow the intervals most, if that is known."""
+    decides = next((r.would_decide for r in material.verdicts[:1] if r.would_decide), None)
+    if decides and decides.ratings_per_item:
+        more = counted(decides.ratings_per_item, "more rating")
+        return f"about {more} of each item would decide the claim"
+    if decides and decides.clusters:
+        return f"about {counted(decides.clusters, 'more cluster')} would decide the claim"
     if not material.budget:
         return ""
     widths = material.widths
@@ -395,10 +405,15 @@ def _metrics_table(material: Material) -> Table:
     table = material.summaries["population"].head(SHOWN_LINES)
     vote = material.vote.set_index("metric").loc[table["metric"]].reset_index()
     vote = vote.rename(columns={"value": "mean"})
+    columns = ["mean", "lower", "upper"]
+    told = intervals(table, draws=material.worth_draws)
+    numbers = table[columns].to_numpy(float)
+    decimals = column_decimals(numbers, sd=table["sd"].tolist(), draws=material.worth_draws)
     words = table.assign(
         what=[material.titles[m] + " *" * bool(d) for m, d in
               zip(table["metric"], table["doubt"], strict=True)],
-        told=intervals(table, draws=material.worth_draws), naive=intervals(vote),
+        told=told,
+        naive=[interval(a, b, c, decimals) for a, b, c in vote[columns].to_numpy(float)],
     )  # fmt: skip
     shown = {"what": "Metric", "told": "Model", "naive": "Majority vote"}
     caption = f"Posterior mean ({percent(material.level)} interval)"
@@ -406,12 +421,24 @@ def _metrics_table(material: Material) -> Table:
 
 
 def _raters_picture(material: Material) -> Picture:
-    """Draw how reliable the raters are: who is weak."""
-    figure = draw_raters(
-        material.reliability, material.ratings.task, width=WIDTH, most=FIGURE_LINES
-    )
-    words = "How often each rater is right, given the true class"
+    """Draw how reliable the raters are, the weakest first: who is weak."""
+    table = _overall(material)
+    doubted = table["doubt"].ne("").any()
+    shown = table.sort_values("mean", kind="stable").head(FIGURE_LINES)
+    index = pd.MultiIndex.from_arrays([[""] * len(shown), shown["rater"]])
+    values = shown.set_index(index)[["mean", "lower", "upper"]]
+    label = f"chance of a right answer, {percent(material.level)} interval"
+    label += weakest_words(len(shown), len(table), "\n") + "\n* may mislead" * bool(doubted)
+    figure = forest([Series(name="raters", values=values)], label=label, width=WIDTH)
+    words = "How often each rater is right"
     return Picture(svg=to_svg(figure, name="answer", words=words), caption=f"{words}.")
+
+
+def _overall(material: Material) -> pd.DataFrame:
+    """Return the standing of each rater over all labels."""
+    table = material.standing
+    whole = table[table["label"] == ALL_LABELS]
+    return whole if len(whole) else table
 
 
 def _data(material: Material) -> str:
@@ -434,8 +461,7 @@ def _data(material: Material) -> str:
 
 def weakest_said(material: Material) -> str:
     """Name the weakest rater; nothing if who is right cannot be told."""
-    table = material.standing
-    whole = table[table["label"] == ALL_LABELS] if ALL_LABELS in set(table["label"]) else table
+    whole = _overall(material)
     whole = whole[(whole["doubt"] == "") & whole["mean"].notna()]
     if whole["rater"].nunique() < 2:
         return ""

@@ -13,11 +13,11 @@ from PIL import Image
 
 FIGURES = Path(__file__).parent / "figures"
 REPORTS = Path(__file__).parent / "demo"
-SIZE = (860, 1000)
+SIZE = (1280, 900)
 COLOURS = 256
 SHOTS = {
-    "report_light": ("assay-demo-report.html", ("raters",), ()),
-    "report_dark": ("assay-demo-report-SIMULATED.html", ("comparisons",), ("--force-dark-mode",)),
+    "report_light": ("assay-demo-report.html", ("answer",), ()),
+    "report_dark": ("assay-demo-report-SIMULATED.html", ("answer",), ("--force-dark-mode",)),
 }
 """Picture, report, sections that it shows below the title, and further options of the browser."""
 

@@ -13,6 +13,9 @@ from assay.comparison import (
     compare_counts as compare_counts,
 )
 from assay.comparison import (
+    decide as decide,
+)
+from assay.comparison import (
     group_contrasts as group_contrasts,
 )
 from assay.comparison import (
@@ -25,6 +28,8 @@ from assay.data.ratings import Ratings as Ratings
 from assay.data.ratings import take_ratings as take_ratings
 from assay.data.task import Task as Task
 from assay.data.task_files import load_task as load_task
+from assay.display.exports import export_labels as export_labels
+from assay.display.methods import methods as methods
 from assay.distributed import dask_executor as dask_executor
 from assay.distributed import fit_dataset as fit_dataset
 from assay.evaluation import (
@@ -128,7 +133,10 @@ from assay.raters.scoring import (
     threshold_sweep as threshold_sweep,
 )
 from assay.raters.spammers import rater_kinds as rater_kinds
+from assay.raters.standing import rater_standing as rater_standing
 from assay.reporting import report as report
+from assay.reporting.rater_sheets import rater_decisions as rater_decisions
+from assay.reporting.rater_sheets import rater_sheets as rater_sheets
 from assay.reporting.whole_run import run as run
 from assay.studies.ais import ais_study as ais_study
 from assay.validation.loo import loo_gold as loo_gold
@@ -159,10 +167,12 @@ __all__ = [
     "compare_raters",
     "consensus_sensitivity",
     "dask_executor",
+    "decide",
     "difficulty_loadings",
     "drift_table",
     "effective_raters",
     "expected_width",
+    "export_labels",
     "fit",
     "fit_dataset",
     "group_contrasts",
@@ -174,6 +184,7 @@ __all__ = [
     "load_metrics",
     "load_task",
     "loo_gold",
+    "methods",
     "metric",
     "metrics",
     "parse_claim",
@@ -191,8 +202,11 @@ __all__ = [
     "prior_metrics",
     "rater_agreement",
     "rater_consistency",
+    "rater_decisions",
     "rater_kinds",
     "rater_reliability",
+    "rater_sheets",
+    "rater_standing",
     "read_priors",
     "read_ratings",
     "reliability_by_session",

@@ -13,12 +13,13 @@ from typing import IO, TYPE_CHECKING
 
 from assay._util.errors import ArgumentError, FitError
 from assay._util.progress import unbroken
+from assay._util.table_texts import latex, markdown
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".json")
+TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".md", ".tex", ".xlsx")
 FIT_SUFFIXES = (".nc", ".zarr")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """What spreadsheets take for the start of a formula, some after a blank that they drop."""
@@ -167,8 +168,9 @@ def _lock(file: IO[bytes]) -> bool:
 def write_table(frame: "pd.DataFrame", path: Path) -> None:
     """Write a table in the format of the path's suffix, one of :data:`TABLE_SUFFIXES`.
 
-    In .csv and .tsv, text that begins with = + - @ and is no number has an apostrophe before it,
-    so that spreadsheets do not run it as a formula.
+    In .md and .tex, which people read, numbers have three decimals. In .csv, .tsv and .xlsx, text
+    that begins with = + - @ and is no number has an apostrophe before it, so that spreadsheets do
+    not run it as a formula.
 
     Parameters
     ----------
@@ -180,6 +182,8 @@ def write_table(frame: "pd.DataFrame", path: Path) -> None:
     ------
     OSError
         If the file cannot be written.
+    FitError
+        If no package is installed that writes spreadsheets.
     """
     with draft(path) as unfinished:
         match path.suffix:
@@ -187,10 +191,30 @@ def write_table(frame: "pd.DataFrame", path: Path) -> None:
                 frame.to_parquet(unfinished, index=False)
             case ".json":
                 frame.to_json(unfinished, orient="records", double_precision=15, indent=1)
+            case ".jsonl":
+                frame.to_json(unfinished, orient="records", double_precision=15, lines=True)
+            case ".md":
+                unfinished.write_text(markdown(frame), encoding="utf-8")
+            case ".tex":
+                unfinished.write_text(latex(frame), encoding="utf-8")
+            case ".xlsx":
+                _write_sheet(frame, unfinished)
             case ".tsv":
                 _without_formulas(frame).to_csv(unfinished, index=False, sep="\t")
             case _:
                 _without_formulas(frame).to_csv(unfinished, index=False)
+
+
+def _write_sheet(frame: "pd.DataFrame", path: Path) -> None:
+    """Write a sheet of Excel; text that begins like a formula stays text."""
+    try:
+        _without_formulas(frame).to_excel(path, index=False, engine="openpyxl")
+    except ImportError:
+        raise FitError(
+            "no package is installed that writes spreadsheets; install it with "
+            "pip install 'assay[excel]', or write .csv",
+            code="extra-not-installed",
+        ) from None
 
 
 def _without_formulas(frame: "pd.DataFrame") -> "pd.DataFrame":

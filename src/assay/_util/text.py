@@ -1,10 +1,12 @@
 """Numbers, counts, verbs and lists as a sentence has them."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from assay._util.plain_text import plain
 
@@ -83,10 +85,23 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
+FOLDERS = re.compile(r"(?<![\w.])(?:~|[A-Za-z]:)?[/\\](?:[^\s'\"/\\]+[/\\])*(?=[^\s'\"/\\])")
+"""The folders of an absolute path: what stands before its last part."""
 UNDEFINED = "undefined"
 LEAST_DECIMALS, MOST_DECIMALS = 2, 4
 ROUNDING = 1e-12
 """What sums in another order may differ by."""
+
+
+def without_folders(text: str) -> str:
+    """Leave of each absolute path its last part: where a file lies is nobody else's business.
+
+    Examples
+    --------
+    >>> without_folders("assay fit /data/ann/ratings.csv -o out/fit.nc --claim 'A/B'")
+    "assay fit ratings.csv -o out/fit.nc --claim 'A/B'"
+    """
+    return FOLDERS.sub("", text)
 
 
 def printable(value: object) -> str:
@@ -133,6 +148,62 @@ def decimals_beside(lower: float, upper: float, marks: Sequence[float]) -> int:
     ):
         n += 1
     return n
+
+
+TAIL_ERROR = 2.7
+"""Monte Carlo error of the end of a 95 % interval over that of the mean, for a normal posterior."""
+
+
+def column_decimals(
+    numbers: NDArray[np.float64],
+    *,
+    sd: Sequence[float] | None = None,
+    draws: float | None = None,
+    marks: Sequence[float] = (),
+) -> int:
+    """Return how many decimals a column of estimates with intervals deserves: 2 to 4.
+
+    They are as many as the widest Monte Carlo error allows, and no interval shrinks to a number.
+
+    Parameters
+    ----------
+    numbers : ndarray (line, 3)
+        Estimate, lower and upper end.
+    sd : sequence of float, optional
+        Posterior SD of each line.
+    draws : float, optional
+        How many independent draws the numbers are worth.
+    marks : sequence of float
+        Numbers of which it has to show on which side of them an interval ends.
+
+    Examples
+    --------
+    >>> lines = np.array([[0.581, 0.462, 0.699], [0.02, 0.01, 0.03]])
+    >>> column_decimals(lines), column_decimals(lines, sd=[0.05, 0.005], draws=400)
+    (3, 2)
+    """
+    known = np.isfinite(numbers).all(axis=1)
+    lines = numbers[known]
+    if not len(lines):
+        return LEAST_DECIMALS
+    found = max(decimals_for(lower, upper) for _, lower, upper in lines)
+    if sd is not None and draws:
+        spread = np.nanmax(np.asarray(sd, float)[known], initial=0.0)
+        error = TAIL_ERROR * spread / np.sqrt(draws)
+        allowed = MOST_DECIMALS if error <= ROUNDING else int(-np.floor(np.log10(error)) - 1)
+        found = int(np.clip(allowed, LEAST_DECIMALS, found))
+    while found < MOST_DECIMALS and any(_is_lost(line[1], line[2], found, marks) for line in lines):
+        found += 1
+    return found
+
+
+def _is_lost(lower: float, upper: float, decimals: int, marks: Sequence[float]) -> bool:
+    """Whether so many decimals hide that an interval has a width, or where it ends."""
+    if upper - lower > ROUNDING and rounded(lower, decimals) == rounded(upper, decimals):
+        return True
+    return any(
+        ROUNDING < abs(end - mark) < 0.5 * 10**-decimals for end in (lower, upper) for mark in marks
+    )
 
 
 def gap(middle: float, lower: float, upper: float) -> str:
@@ -188,19 +259,37 @@ def is_inside(middle: float, lower: float, upper: float, decimals: int) -> bool:
 
 
 def intervals(
-    table: pd.DataFrame, columns: Sequence[str] = ("mean", "lower", "upper")
+    table: pd.DataFrame,
+    columns: Sequence[str] = ("mean", "lower", "upper"),
+    *,
+    draws: float | None = None,
+    marks: Sequence[float] = (),
 ) -> list[str]:
-    """Write the estimate of each line of a table with its interval.
+    """Write the estimate of each line of a table with its interval, with as many decimals each.
+
+    Parameters
+    ----------
+    table : DataFrame
+    columns : sequence of str
+        Of the estimate and of the ends of its interval.
+    draws : float, optional
+        How many independent draws the numbers are worth; with a column ``sd`` they limit the
+        decimals.
+    marks : sequence of float
+        As for :func:`column_decimals`.
 
     Examples
     --------
     >>> intervals(pd.DataFrame({"mean": [0.581], "lower": [0.462], "upper": [0.699]}))
     ['0.58 (0.46 to 0.70)']
     """
-    return [interval(*numbers) for numbers in table[list(columns)].to_numpy(float)]
+    numbers = table[list(columns)].to_numpy(float)
+    spread = next((table[c].tolist() for c in ("sd", f"{columns[0]}_sd") if c in table), None)
+    decimals = column_decimals(numbers, sd=spread, draws=draws, marks=marks)
+    return [interval(line[0], line[1], line[2], decimals) for line in numbers]
 
 
-def marked(table: pd.DataFrame, notes: dict[str, str]) -> list[str]:
+def marked(table: pd.DataFrame, notes: dict[str, str], *, draws: float | None = None) -> list[str]:
     """Write each line's estimate and interval, with a mark where its ``doubt`` says why.
 
     Parameters
@@ -218,7 +307,7 @@ def marked(table: pd.DataFrame, notes: dict[str, str]) -> list[str]:
     """
     return [
         text + (mark_of(doubt, notes) if doubt else "")
-        for text, doubt in zip(intervals(table), table["doubt"], strict=True)
+        for text, doubt in zip(intervals(table, draws=draws), table["doubt"], strict=True)
     ]
 
 
@@ -290,6 +379,19 @@ def fixed(number: float, decimals: int) -> str:
     ('0.150', '0.000', 'undefined')
     """
     return rounded(number, decimals) if np.isfinite(number) else UNDEFINED
+
+
+def chance_cell(p: float) -> str:
+    """Write a probability in a table: two decimals, which a thousand draws can tell.
+
+    Examples
+    --------
+    >>> [chance_cell(p) for p in (0.5, 0.9951, 0.0002, float("nan"))]
+    ['0.50', '>0.99', '<0.01', 'undefined']
+    """
+    if not np.isfinite(p):
+        return UNDEFINED
+    return {"1.00": ">0.99", "0.00": "<0.01"}.get(words := f"{p:.2f}", words)
 
 
 def probability(p: float) -> str:

@@ -8,6 +8,8 @@ from typing import Literal, Protocol
 import pandas as pd
 
 from assay._util.errors import Numbers, plain_numbers
+from assay._util.html import notebook_html
+from assay._util.text import counted
 
 Level = Literal["ok", "note", "warning", "problem"]
 LEVELS: tuple[Level, ...] = ("ok", "note", "warning", "problem")
@@ -141,6 +143,19 @@ class Check:
         """
         columns = ["code", "level", "topic", "numbers", "text"]
         return pd.DataFrame([asdict(f) for f in self.findings], columns=columns)
+
+    def __repr__(self) -> str:
+        """One line: how many findings of each level there are."""
+        counts = [(level, sum(f.level == level for f in self.findings)) for level in LEVELS]
+        said = [f"{n} ok" if level == "ok" else counted(n, level) for level, n in counts]
+        return f"<assay.Check: {', '.join(said)}; print it, or see .findings>"
+
+    def _repr_html_(self) -> str:
+        """Show the findings, the worst first."""
+        worst = sorted(self.findings, key=lambda f: -LEVELS.index(f.level))
+        lines = [{"level": f.level, "topic": f.topic, "finding": f.text} for f in worst]
+        summary = self.summary or repr(self)[1:-1]
+        return notebook_html(summary, {"Findings": pd.DataFrame(lines)}, lines=len(lines))
 
     def __str__(self) -> str:
         lines = [self.summary] if self.summary else []

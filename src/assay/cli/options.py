@@ -391,7 +391,8 @@ class Reading:
         _column("covariate", "Of the item, kept with it; those of --formula are. Repeat."),
     ] = None
     replicate: Annotated[
-        str | None, _column("replicate", "Replicate; 'row' numbers by file order, 'options': a row an option.")
+        str | None,
+        _column("replicate", "Replicate; 'row' numbers by file order, 'options': a row an option."),
     ] = None
     session: Annotated[str | None, _column("session", "Session, snapshot or period.")] = None
     seconds: Annotated[str | None, _column("seconds", "Time that the rating took.")] = None

@@ -10,6 +10,7 @@ from assay._util.files import FIT_SUFFIXES, require_place
 from assay._util.progress import waiting
 from assay.cli.arguments import in_options
 from assay.cli.claims import Claims, claims_frame, end_with_claims, read_claims
+from assay.cli.decision_commands import Pseudonyms
 from assay.cli.options import (
     Fitting,
     Json,
@@ -58,11 +59,19 @@ def report(
     budget: Annotated[
         bool, typer.Option(help="Say where uncertainty comes from, and what more data would buy.")
     ] = True,
+    baseline: Annotated[
+        str | None, typer.Option(help="Compare each system with this one only.", metavar="SYSTEM")
+    ] = None,
+    short: Annotated[
+        bool, typer.Option("--short", help="No appendix: at most four printed pages.")
+    ] = False,
+    pseudonyms: Pseudonyms = None,
     tables: Annotated[
         Path | None, typer.Option(help="Folder for the tables behind the report.")
     ] = None,
     table_format: Annotated[
-        Literal["csv", "tsv", "json", "parquet"], typer.Option(help="Of those tables.")
+        Literal["csv", "tsv", "json", "jsonl", "parquet", "md", "tex", "xlsx"],
+        typer.Option(help="Of those tables."),
     ] = "csv",
     level: Level = 0.95,
     as_json: Json = False,
@@ -76,10 +85,15 @@ def report(
     own = register(metric_file)
     claims = read_claims(claim)
     require_place(output, example="report.html")
+    tree = _fit_of(source, task, fitting, reading, quiet)
+    if pseudonyms is not None:
+        from assay.reporting.pseudonyms import with_pseudonyms
+
+        tree = with_pseudonyms(tree, pseudonyms)
     material = Material(
-        fit=_fit_of(source, task, fitting, reading, quiet), claims=claims,
+        fit=tree, claims=claims,
         human=tuple(human or ()), stability=stability, budget=budget, level=level,
-        command=this_command(), progress=not quiet,
+        command=this_command(), progress=not quiet, baseline=baseline, short=short,
     )  # fmt: skip
     say_unsuited(own, material.fit)
     page = write_page(material, output, say=in_options)

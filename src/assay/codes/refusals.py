@@ -17,6 +17,9 @@ REFUSALS = {
         "A study of attribution needs labels that the task lacks. Read the ratings with "
         "`task='ais'`."
     ),
+    "axes-argument": (
+        "`ax=` is not the matplotlib Axes that a figure needs. Give as many as the message says."
+    ),
     "checkpoint-of-other-run": (
         "The folder of checkpoints holds chains of other runs. Repeat that call, or give another "
         "folder."
@@ -96,6 +99,11 @@ REFUSALS = {
     "recipe.",
     "guess-words": "A guess is neither 0, 1 nor a class. Correct the column.",
     "items-without-cluster": "Some items have no cluster. Give each item one.",
+    "key-file": (
+        "The key file of pseudonyms cannot be used. Give a CSV file with the columns `pseudonym` "
+        "and `rater`, or a new name."
+    ),
+    "label-unnamed": "The task has several labels. Name one with `label=`.",
     "labels-shape": "An array of labels has the wrong shape. Give (item, label).",
     "layer-unfit": (
         "A layer cannot stand on this rater family. Leave it out, or use another family."
@@ -103,6 +111,10 @@ REFUSALS = {
     "learned-truth": (
         "The truth of this fit is not the consensus, so that errors of the consensus are learned."
         " See assay.perception_table."
+    ),
+    "metric-direction": (
+        "A metric says not which values are better. Choose another one, or register one with "
+        "`better=`."
     ),
     "metric-file": "A file of metrics cannot be loaded. Correct it; the message has an example.",
     "metric-function": (

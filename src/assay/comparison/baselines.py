@@ -10,9 +10,10 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from assay._util.arrays import divided
+from assay._util.html import notebook_html
 from assay._util.intervals import require_level
 from assay._util.random import generator_of
-from assay._util.text import lines_of
+from assay._util.text import intervals, lines_of
 from assay._util.validation import names_given, require_choice
 from assay.comparison.contrasts import difference_draws, pairs_of
 from assay.comparison.decisions import Line, conclusion, with_interval
@@ -97,6 +98,24 @@ class SideBySide:
 
     table: pd.DataFrame
     warnings: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """One line: which approaches stand side by side."""
+        approaches = ", ".join(dict.fromkeys(self.table["approach"]))
+        return f"<assay.SideBySide: {approaches}; print it, or see .table>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table."""
+        return self.table
+
+    def _repr_html_(self) -> str:
+        """Show each number by each approach."""
+        told = self.table.assign(value=intervals(self.table))
+        cells = told.pivot_table(
+            index=["metric", "quantity"], columns="approach", values="value", aggfunc="first",
+            sort=False,
+        ).reset_index()  # fmt: skip
+        return notebook_html("The same numbers by several approaches", {"": cells}, self.warnings)
 
     def __str__(self) -> str:
         return "\n".join(self.sentences()) or self.table.to_string(index=False)

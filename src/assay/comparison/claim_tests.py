@@ -251,6 +251,11 @@ class ClaimResult:
     def __str__(self) -> str:
         return self.sentence
 
+    def __repr__(self) -> str:
+        """One line: the verdict, and the probability."""
+        said = f"{self.verdict}, {self.claim.text}, P {chance(self.probability)}"
+        return f"<assay.ClaimResult: {said}>"
+
     @property
     def sentence(self) -> str:
         """The verdict, what it rests on, and what would decide it."""

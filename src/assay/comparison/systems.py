@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from assay._util.html import notebook_html
 from assay._util.intervals import require_level
-from assay._util.text import lines_of
+from assay._util.text import chance_cell, counted, intervals, lines_of, percent
 from assay._util.validation import require_choice, require_number
 from assay.comparison.contrasts import (
     SIGNS,
@@ -69,6 +70,43 @@ class Comparison:
 
     def __str__(self) -> str:
         return "\n".join(self.sentences())
+
+    def __repr__(self) -> str:
+        """One line: how many systems are compared on how many metrics."""
+        metrics, systems = self.systems["metric"].nunique(), self.systems["system"].nunique()
+        return (
+            f"<assay.Comparison: {counted(systems, 'system')} on {counted(metrics, 'metric')}; "
+            "print it, or see .pairs and .systems>"
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the pairs."""
+        return self.pairs
+
+    def _repr_html_(self) -> str:
+        """Show the difference of each pair, and which system is best."""
+        level = percent(self.pairs["level"].iloc[0])
+        draws = self.draws
+        titles = {str(m): str(one.attrs.get("title") or m) for m, one in draws.data_vars.items()}
+        pairs = pd.DataFrame(
+            {
+                "metric": self.pairs["metric"].map(titles),
+                "difference": self.pairs["a"] + " - " + self.pairs["b"],
+                "value": intervals(
+                    self.pairs, ("difference", "difference_lower", "difference_upper"), marks=[0.0]
+                ),
+                "P(first > second)": self.pairs["p_greater"].map(chance_cell),
+                "better is": self.pairs["better"],
+            }
+        )
+        ranked = self.systems[self.systems["p_best"].notna()]
+        best = ranked.assign(metric=ranked["metric"].map(titles))
+        tables = {f"Differences: posterior mean ({level} interval)": pairs}
+        if self.systems["system"].nunique() > 2:
+            tables["Which system is best"] = best[["metric", "system", "p_best", "expected_loss"]]
+        doubts = [text for text in dict.fromkeys(self.pairs["doubt"]) if text]
+        said = [f"No conclusion rests on some metrics: {text}." for text in doubts]
+        return notebook_html(repr(self)[1:-1].partition(";")[0], tables, said)
 
     def sentences(self) -> list[str]:
         """Say each pair in a sentence; with more than two systems, which to choose as well.

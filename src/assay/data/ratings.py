@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import ArgumentError, RatingsError
+from assay._util.html import notebook_html
 from assay._util.text import counted
 from assay._util.validation import cut
 from assay.data.states import MISSING, Vectors
@@ -236,6 +237,41 @@ class Ratings:
         if self.systems:
             parts.append(counted(len(self.systems), "system"))
         return f"<assay.Ratings of task {self.task.name}: {', '.join(parts)}>"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a line per rating: ``item``, ``rater``, and the class of each label by its name.
+
+        What is not there, or was not asked, is missing. Columns ``replicate``, ``session``,
+        ``seconds`` and ``<label>_score`` stand there where something is known of them.
+
+        Examples
+        --------
+        >>> import assay
+        >>> assay.simulate("single", n_items=2, n_raters=3, rng=1).to_frame().columns.tolist()
+        ['item', 'rater', 'label']
+        """
+        columns: dict[str, Any] = {
+            "item": self.items.index.to_numpy()[self.item],
+            "rater": self.raters.index.to_numpy()[self.rater],
+        }
+        for n, label in enumerate(self.task.labels):
+            names = np.array([*label.classes, None], object)
+            codes = self.answers[:, n]
+            columns[label.name] = names[np.where(codes >= 0, codes, len(label.classes))]
+        for n, label in enumerate(self.task.labels):
+            if np.isfinite(self.scores[:, n]).any():
+                columns[f"{label.name}_score"] = self.scores[:, n]
+        if self.replicate.any():
+            columns["replicate"] = self.replicate
+        if self.sessions:
+            columns["session"] = self.session
+        if np.isfinite(self.seconds).any():
+            columns["seconds"] = self.seconds
+        return pd.DataFrame(columns)
+
+    def _repr_html_(self) -> str:
+        """Show the sizes, and the first ratings."""
+        return notebook_html(repr(self)[1:-1], {"Ratings": self.to_frame()})
 
 
 def require_storable(ratings: Ratings) -> None:

@@ -7,6 +7,7 @@ import pandas as pd
 import xarray as xr
 
 from assay._util.intervals import require_level
+from assay.data.ratings import Ratings
 from assay.fits.datatree import ratings_of, structure_of
 from assay.fits.labels import label_probabilities
 from assay.fits.summary import summarize
@@ -173,7 +174,58 @@ def labels_frame(fit: xr.DataTree) -> pd.DataFrame:
     )
     each = pd.DataFrame(chance, columns=[f"p[{name}]" for name in classes])
     said = {"estimand": "finite", "reference": fit.attrs["reference"]}  # these items
-    return pd.concat([frame, each], axis=1).assign(**said)
+    whole = pd.concat([frame, each], axis=1).assign(**said)
+    keys = key_columns(ratings_of(fit)).loc[whole["item"]]
+    new = [name for name in keys if name not in whole]
+    for place, name in enumerate(new, 1):
+        whole.insert(place, name, keys[name].to_numpy())
+    return whole
+
+
+def key_columns(ratings: Ratings) -> pd.DataFrame:
+    """Return the columns of the source that name an item: its key, cluster, system, rank, stratum.
+
+    Parameters
+    ----------
+    ratings : Ratings
+
+    Returns
+    -------
+    pandas.DataFrame
+        A line per item, index ``item``; columns have the names of the source. A key of several
+        columns is one column each. Of an item in several lists there is no system and no rank.
+
+    Examples
+    --------
+    >>> import assay
+    >>> table = pd.DataFrame([("q1", "c1", "ann", "yes")], columns=["query", "doc", "rater", "ok"])
+    >>> key_columns(assay.read_ratings(table, item=["query", "doc"], labels="ok")).columns.tolist()
+    ['query', 'doc']
+    """
+    roles = ratings.accounting.roles
+    named: dict[str, list[str]] = {}
+    for column, told in zip(roles["column"], roles["role"], strict=True):
+        for role in str(told).split(", "):
+            named.setdefault(role, []).append(str(column))
+    names = ratings.items.index.astype(str)
+    found: dict[str, object] = {}
+    key = named.get("item", [])
+    parts = [name.split("/") for name in names]
+    if len(key) == 1:
+        found[key[0]] = names.to_numpy()
+    elif key and all(len(part) == len(key) for part in parts):
+        found |= dict(zip(key, map(list, zip(*parts, strict=True)), strict=True))
+    lists = ratings.panels.drop_duplicates("item", keep=False).set_index("item")
+    lists = lists.reindex(range(len(names)))
+    columns = {"cluster": ratings.items["cluster"], "stratum": ratings.items["stratum"],
+               "system": lists["system"], "rank": lists["rank"].astype("Int64")}  # fmt: skip
+    for role, values in columns.items():
+        for column in named.get(role, [])[:1]:
+            found.setdefault(column, values.to_numpy())
+    for column in named.get("covariate", []):
+        if column in ratings.items:
+            found.setdefault(column, ratings.items[column].to_numpy())
+    return pd.DataFrame(found, index=ratings.items.index)
 
 
 def least_certain(labels: pd.DataFrame, count: int) -> pd.DataFrame:

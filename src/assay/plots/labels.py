@@ -1,6 +1,6 @@
 """Figures of labels: the least certain ones, and the agreement of raters on each."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -12,19 +12,22 @@ from assay._util.validation import require_count
 from assay.display.frames import labels_frame, least_certain
 from assay.plots.style import (
     COLOURS,
+    HATCHES,
     RC,
     SERIES,
     WIDTH,
     Series,
     add_legend,
+    axes_of,
     bare,
+    canvas,
     forest,
-    new_figure,
     short,
 )
 from assay.raters.agreements import Agreement
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -33,7 +36,9 @@ FADE = 0.75
 """Opacity of each round of colours, where there are more classes than colours."""
 
 
-def plot_labels(fit: xr.DataTree, *, count: int = COUNT, width: float = WIDTH) -> "Figure":
+def plot_labels(
+    fit: xr.DataTree, *, count: int = COUNT, width: float = WIDTH, ax: "Axes | None" = None
+) -> "Axes":
     """Draw the posterior probabilities of the labels that are least certain.
 
     Parameters
@@ -44,10 +49,12 @@ def plot_labels(fit: xr.DataTree, *, count: int = COUNT, width: float = WIDTH) -
         How many labels of items.
     width : float
         Inches.
+    ax : matplotlib.axes.Axes, optional
+        To draw on, in place of a new figure of that width.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    matplotlib.axes.Axes
         A bar per label of an item, cut in proportion to the classes' probabilities.
 
     Raises
@@ -56,10 +63,11 @@ def plot_labels(fit: xr.DataTree, *, count: int = COUNT, width: float = WIDTH) -
         If ``count`` is no whole number above 0.
     """
     require_count("count", count)
-    return draw_labels(least_certain(labels_frame(fit), count), width=width)
+    figure = draw_labels(least_certain(labels_frame(fit), count), width=width, ax=ax)
+    return cast("Axes", axes_of(figure, ax))
 
 
-def draw_labels(frame: pd.DataFrame, *, width: float = WIDTH) -> "Figure":
+def draw_labels(frame: pd.DataFrame, *, width: float = WIDTH, ax: Any = None) -> "Figure":
     """Draw lines of :func:`assay.display.frames.labels_frame`, in their order."""
     import matplotlib as mpl
 
@@ -71,14 +79,14 @@ def draw_labels(frame: pd.DataFrame, *, width: float = WIDTH) -> "Figure":
         for item, label in zip(frame["item"], frame["label"], strict=True)
     ]
     with mpl.rc_context(RC):
-        figure = new_figure(width, 0.19 * len(frame) + 0.9)
-        axes = figure.subplots()
+        figure, axes = canvas(ax, width, 0.19 * len(frame) + 0.9)
         left = np.zeros(len(frame))
         for n, column in enumerate(chance):
             share = chance[column].to_numpy()
             axes.barh(
                 range(len(frame)), share, left=left, height=0.72, label=str(column)[2:-1],
                 color=COLOURS[SERIES[n % len(SERIES)]], alpha=FADE ** (n // len(SERIES)),
+                hatch=HATCHES[n % len(HATCHES)],
                 edgecolor=COLOURS["paper"], linewidth=0.8,
             )  # fmt: skip
             left += share
@@ -87,11 +95,11 @@ def draw_labels(frame: pd.DataFrame, *, width: float = WIDTH) -> "Figure":
         axes.set_xlim(0, 1)
         axes.set_xlabel("posterior probability of each class")
         bare(axes)
-        add_legend(figure, [str(column)[2:-1] for column in chance])
+        add_legend(figure, [str(column)[2:-1] for column in chance], ax)
     return figure
 
 
-def plot_agreement(found: Agreement, *, width: float = WIDTH) -> "Figure":
+def plot_agreement(found: Agreement, *, width: float = WIDTH, ax: "Axes | None" = None) -> "Axes":
     """Draw the coefficients of agreement with their intervals.
 
     Parameters
@@ -100,10 +108,12 @@ def plot_agreement(found: Agreement, *, width: float = WIDTH) -> "Figure":
         From :func:`assay.agreement`; with ``fit=`` the model's expectation stands beside it.
     width : float
         Inches.
+    ax : matplotlib.axes.Axes, optional
+        To draw on, in place of a new figure of that width.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    matplotlib.axes.Axes
 
     Raises
     ------
@@ -124,4 +134,5 @@ def plot_agreement(found: Agreement, *, width: float = WIDTH) -> "Figure":
         expected = model.set_axis(["mean", "lower", "upper"], axis=1)
         series.append(Series(name="expected by the model", values=expected))
     label = f"coefficient, {percent(found.level)} interval"
-    return forest(series, label=label, reference=0.0, width=width)
+    figure = forest(series, label=label, reference=0.0, width=width, ax=ax)
+    return cast("Axes", axes_of(figure, ax))

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -22,16 +22,18 @@ from assay.fits.datatree import ratings_of
 from assay.fits.summary import summarize
 from assay.plots.style import (
     COLOURS,
+    HATCHES,
     RC,
     SERIES,
     WIDTH,
     Series,
     add_legend,
+    axes_of,
     bare,
+    canvas,
     doubt_marks,
     doubt_note,
     forest,
-    new_figure,
     short,
 )
 
@@ -47,7 +49,9 @@ LINE = 0.42
 Floats = NDArray[np.float64]
 
 
-def plot_comparison(found: Comparison | xr.DataTree, *, width: float = WIDTH) -> "Figure":
+def plot_comparison(
+    found: Comparison | xr.DataTree, *, width: float = WIDTH, ax: "Axes | None" = None
+) -> "Axes":
     """Draw the posterior of each difference between two systems.
 
     Parameters
@@ -56,10 +60,12 @@ def plot_comparison(found: Comparison | xr.DataTree, *, width: float = WIDTH) ->
         From :func:`assay.compare`; a fit is compared on all metrics of its task.
     width : float
         Inches.
+    ax : matplotlib.axes.Axes, optional
+        To draw on, in place of a new figure of that width.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    matplotlib.axes.Axes
         A density per pair and metric, at most 24, with the interval of the comparison's level.
 
     Raises
@@ -67,17 +73,29 @@ def plot_comparison(found: Comparison | xr.DataTree, *, width: float = WIDTH) ->
     ModelError, FitError
         If it is given anything else, or a fit of fewer than two systems.
     """
+    comparison = found if isinstance(found, Comparison) else compare(found)
+    titles = metric_titles(comparison.draws)
+    figure = draw_comparison(comparison, titles, width=width, ax=ax)
+    return cast("Axes", axes_of(figure, ax))
+
+
+def draw_comparison(
+    comparison: Comparison,
+    titles: Mapping[str, str],
+    *,
+    width: float = WIDTH,
+    most: int = SHOWN_PAIRS,
+    ax: Any = None,
+) -> "Figure":
+    """Draw so many pairs of a comparison, its metrics by their titles."""
     import matplotlib as mpl
 
-    comparison = found if isinstance(found, Comparison) else compare(found)
-    pairs = comparison.pairs.dropna(subset=["difference"]).head(SHOWN_PAIRS)
+    pairs = comparison.pairs.dropna(subset=["difference"]).head(most)
     with mpl.rc_context(RC):
-        figure = new_figure(width, LINE * max(len(pairs), 1) + 0.9)
-        axes = figure.subplots()
+        figure, axes = canvas(ax, width, LINE * max(len(pairs), 1) + 0.9)
         axes.axvline(0, color=COLOURS["muted"], linewidth=1, zorder=0)
         for n, (_, line) in enumerate(pairs.iterrows()):
             _draw(axes, n, line, _differences(comparison.draws, line))
-        titles = metric_titles(comparison.draws)
         axes.set_yticks(range(len(pairs)), [_name(line, titles) for _, line in pairs.iterrows()])
         axes.set_ylim(len(pairs) - 0.3, -0.9)
         level = percent(comparison.pairs["level"].iloc[0])
@@ -89,15 +107,15 @@ def plot_comparison(found: Comparison | xr.DataTree, *, width: float = WIDTH) ->
 
 def metric_titles(draws: xr.Dataset) -> dict[str, str]:
     """Return what figures call each metric: its title; its name, where titles are the same."""
-    titles = {str(name): str(one.attrs.get("title", name)) for name, one in draws.items()}
+    titles = {str(name): str(one.attrs.get("title") or name) for name, one in draws.items()}
     uses = Counter(titles.values())
     return {name: title if uses[title] == 1 else name for name, title in titles.items()}
 
 
 def _name(line: pd.Series, titles: Mapping[str, str]) -> str:
     mark = " *" * bool(line["doubt"])
-    metric = short(titles.get(line["metric"], line["metric"]), 30)
-    return f"{metric}{mark}\n{short(line['a'], 14)} − {short(line['b'], 14)}"
+    title = short(titles.get(line["metric"], line["metric"]), 30)
+    return f"{title}{mark}\n{short(line['a'], 14)} − {short(line['b'], 14)}"
 
 
 def _differences(draws: xr.Dataset, line: pd.Series) -> Floats:
@@ -130,7 +148,9 @@ PARTS = {
 LINE_BUDGET = 0.3
 
 
-def plot_budget(found: pd.DataFrame | xr.DataTree, *, width: float = WIDTH) -> "Figure":
+def plot_budget(
+    found: pd.DataFrame | xr.DataTree, *, width: float = WIDTH, ax: "Axes | None" = None
+) -> "Axes":
     """Draw the shares of the posterior variance that each source of uncertainty has.
 
     Parameters
@@ -139,10 +159,12 @@ def plot_budget(found: pd.DataFrame | xr.DataTree, *, width: float = WIDTH) -> "
         From :func:`assay.variance_budget`, or a fit.
     width : float
         Inches.
+    ax : matplotlib.axes.Axes, optional
+        To draw on, in place of a new figure of that width.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    matplotlib.axes.Axes
         A bar per metric and system (or contrast). A component that Monte Carlo error makes
         negative counts as 0.
 
@@ -151,6 +173,8 @@ def plot_budget(found: pd.DataFrame | xr.DataTree, *, width: float = WIDTH) -> "
     ModelError
         If it is given anything else.
     """
+    import matplotlib as mpl
+
     budget = variance_budget(found) if isinstance(found, xr.DataTree) else found
     if not isinstance(budget, pd.DataFrame) or not {"metric", "system", *PARTS} <= set(budget):
         raise ModelError(
@@ -158,28 +182,20 @@ def plot_budget(found: pd.DataFrame | xr.DataTree, *, width: float = WIDTH) -> "
             f"{written(found)}",
             code="argument-type",
         )
-    titles = metric_titles(metrics(found)) if isinstance(found, xr.DataTree) else {}
-    return draw_budget(budget, width=width, titles=titles)
-
-
-def draw_budget(
-    budget: pd.DataFrame, *, width: float = WIDTH, titles: Mapping[str, str] | None = None
-) -> "Figure":
-    """Draw a table of :func:`assay.variance_budget`; ``titles`` are what metrics are called."""
-    import matplotlib as mpl
-
+    if isinstance(found, xr.DataTree):
+        budget = budget.assign(metric=budget["metric"].replace(metric_titles(metrics(found))))
     parts = budget[list(PARTS)].clip(lower=0).to_numpy(float)
     total = parts.sum(axis=1, keepdims=True)
     shares = np.divide(parts, total, out=np.zeros_like(parts), where=total > 0)
-    names, of = _names(budget.assign(metric=budget["metric"].replace(titles or {})))
+    names, of = _names(budget)
     with mpl.rc_context(RC):
-        figure = new_figure(width, LINE_BUDGET * len(names) + 1.1)
-        axes = figure.subplots()
+        figure, axes = canvas(ax, width, LINE_BUDGET * len(names) + 1.1)
         left = np.zeros(len(names))
         for n, (share, name) in enumerate(zip(shares.T, PARTS.values(), strict=True)):
             axes.barh(
                 range(len(names)), share, left=left, height=0.7, label=name,
-                color=COLOURS[SERIES[n]], edgecolor=COLOURS["paper"], linewidth=0.8,
+                color=COLOURS[SERIES[n]], hatch=HATCHES[n], edgecolor=COLOURS["paper"],
+                linewidth=0.8,
             )  # fmt: skip
             left += share
         axes.set_yticks(range(len(names)), names)
@@ -187,8 +203,8 @@ def draw_budget(
         axes.set_xlim(0, 1)
         axes.set_xlabel(f"share of the variance{of}")
         bare(axes)
-        add_legend(figure, list(PARTS.values()))
-    return figure
+        add_legend(figure, list(PARTS.values()), ax)
+    return cast("Axes", axes_of(figure, ax))
 
 
 def _names(budget: pd.DataFrame) -> tuple[list[str], str]:
@@ -201,7 +217,9 @@ def _names(budget: pd.DataFrame) -> tuple[list[str], str]:
     return [f"{short(metric, 28)}\n{short(system, 28)}" for metric, system in pairs], ""
 
 
-def plot_metrics(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH) -> "Figure":
+def plot_metrics(
+    fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH, ax: "Axes | None" = None
+) -> "Axes":
     """Draw the task's metrics by system: both estimands, and the majority vote.
 
     Parameters
@@ -212,10 +230,12 @@ def plot_metrics(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH)
         Probability of the intervals, between 0 and 1.
     width : float
         Inches.
+    ax : matplotlib.axes.Axes, optional
+        To draw on, in place of a new figure of that width.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    matplotlib.axes.Axes
         Posterior means with intervals, and the vote with its cluster bootstrap.
 
     Raises
@@ -225,44 +245,45 @@ def plot_metrics(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH)
     """
     require_level(level)
     draws = {e: metrics(fit, estimand=e) for e in ESTIMANDS}
+    titles = metric_titles(draws["finite"])
+
+    def titled(table: pd.DataFrame) -> pd.DataFrame:
+        return table.assign(metric=table["metric"].replace(titles))
+
     summaries: dict[str, pd.DataFrame] = {
-        e: summarize(one, level=level) for e, one in draws.items()
+        e: titled(summarize(one, level=level)) for e, one in draws.items()
     }
-    vote = majority_metrics(ratings_of(fit), level=level)
-    titles = metric_titles(next(iter(draws.values())))
-    return draw_metrics(summaries, vote, width=width, titles=titles)
+    vote = titled(majority_metrics(ratings_of(fit), level=level))
+    return cast("Axes", axes_of(draw_metrics(summaries, vote, width=width, ax=ax), ax))
 
 
 def draw_metrics(
     summaries: Mapping[str, pd.DataFrame],
-    vote: pd.DataFrame,
+    vote: pd.DataFrame | None,
     *,
     width: float = WIDTH,
-    titles: Mapping[str, str] | None = None,
+    ax: Any = None,
 ) -> "Figure":
-    """Draw summaries by estimand beside the table of :func:`assay.evaluation.majority_metrics`.
-
-    ``titles`` are what metrics are called; else they are called by name.
-    """
+    """Draw summaries by estimand beside the table of :func:`assay.evaluation.majority_metrics`."""
     first = next(iter(summaries.values()))
     doubted = dict(zip(first["metric"], first["doubt"], strict=True))
-    known = dict(titles or {})
-    summaries = {name: _marked(summary, known) for name, summary in summaries.items()}
-    vote = _marked(vote.assign(doubt=[doubted.get(m, "") for m in vote["metric"]]), known)
+    summaries = {name: _marked(summary) for name, summary in summaries.items()}
     series = [
         Series(name=_legend(name, summary), values=_by_metric(summary))
         for name, summary in summaries.items()
     ]
-    naive = _by_metric(vote.rename(columns={"value": "mean"}))
-    series.append(Series(name="majority vote", values=naive))
-    level = float(vote["level"].iloc[0])
+    if vote is not None:
+        vote = _marked(vote.assign(doubt=[doubted.get(m, "") for m in vote["metric"]]))
+        naive = _by_metric(vote.rename(columns={"value": "mean"}))
+        series.append(Series(name="majority vote", values=naive))
+    level = float(first["level"].iloc[0])
     label = f"metric, {percent(level)} interval{doubt_note(first)}"
-    return forest(series, label=label, width=width)
+    return forest(series, label=label, width=width, ax=ax)
 
 
-def _marked(frame: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Call metrics by their titles, and mark those that may mislead."""
-    return frame.assign(metric=frame["metric"].replace(titles) + doubt_marks(frame))
+def _marked(frame: pd.DataFrame) -> pd.DataFrame:
+    """Mark the names of metrics that may mislead."""
+    return frame.assign(metric=frame["metric"] + doubt_marks(frame))
 
 
 def _legend(name: str, summary: pd.DataFrame) -> str:

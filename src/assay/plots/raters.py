@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -25,13 +25,17 @@ from assay.plots.style import (
     SERIES,
     WIDTH,
     Series,
+    axes_of,
     doubt_marks,
     doubt_note,
+    figure_of,
     forest,
     new_figure,
     panel_grid,
+    require_axes,
     require_width,
     short,
+    shown_axes,
 )
 from assay.raters.calibration import score_calibration
 from assay.raters.drift import reliability_by_session
@@ -44,7 +48,9 @@ if TYPE_CHECKING:
 SHOWN_CURVES = 6
 
 
-def plot_calibration(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH) -> "Figure":
+def plot_calibration(
+    fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH, ax: Any = None
+) -> Any:
     """Draw what scores mean: the probability of each class given a rater's score.
 
     Parameters
@@ -55,10 +61,12 @@ def plot_calibration(fit: xr.DataTree, *, level: float = 0.95, width: float = WI
         Probability of the bands.
     width : float
         Inches.
+    ax : sequence of matplotlib.axes.Axes, optional
+        To draw on, one a panel, in place of a new figure of that width.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    matplotlib.axes.Axes or array of them
         A panel per rater and label, as many as fit a page. All classes but the
         lowest; of a label with two classes beside the diagonal that a calibrated score lies on.
 
@@ -68,7 +76,7 @@ def plot_calibration(fit: xr.DataTree, *, level: float = 0.95, width: float = WI
         If no rater gives scores.
     """
     table = upper_classes(score_calibration(fit, level=level), ratings_of(fit).task)
-    return draw_calibration(table, width=width)
+    return axes_of(draw_calibration(table, width=width, ax=ax), ax)
 
 
 def upper_classes(table: pd.DataFrame, task: Task) -> pd.DataFrame:
@@ -77,7 +85,7 @@ def upper_classes(table: pd.DataFrame, task: Task) -> pd.DataFrame:
     return table[table["class"].astype(str) != table["label"].map(lowest)]
 
 
-def draw_calibration(table: pd.DataFrame, *, width: float = WIDTH) -> "Figure":
+def draw_calibration(table: pd.DataFrame, *, width: float = WIDTH, ax: Any = None) -> "Figure":
     """Draw lines of :func:`assay.score_calibration`, the classes that are to be shown.
 
     Parameters
@@ -97,7 +105,7 @@ def draw_calibration(table: pd.DataFrame, *, width: float = WIDTH) -> "Figure":
     curves = list(table.groupby(["rater", "label"], sort=False))[:SHOWN_CURVES]
     with mpl.rc_context(RC):
         figure, panels = panel_grid(
-            len(curves), width, ratio=1, extra=0.2, label="probability of the class"
+            len(curves), width, ratio=1, extra=0.2, label="probability of the class", ax=ax
         )
         for axes, ((rater, label), part) in zip(panels, curves, strict=True):
             axes.set_title(f"{short(rater)}\n{short(label)}")
@@ -145,8 +153,13 @@ UPRIGHT = 5
 
 
 def plot_raters(
-    fit: xr.DataTree, *, kind: Kind = "recorded", level: float = 0.95, width: float = WIDTH
-) -> "Figure":
+    fit: xr.DataTree,
+    *,
+    kind: Kind = "recorded",
+    level: float = 0.95,
+    width: float = WIDTH,
+    ax: "Axes | None" = None,
+) -> "Axes":
     """Draw each rater's chance of the right answer, by label and true class.
 
     Parameters
@@ -159,10 +172,12 @@ def plot_raters(
         Probability of the intervals, between 0 and 1.
     width : float
         Inches.
+    ax : matplotlib.axes.Axes, optional
+        To draw on, in place of a new figure of that width.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    matplotlib.axes.Axes
         Those raters who have the lowest chances: 24, or fewer where there are many classes.
 
     Raises
@@ -172,14 +187,24 @@ def plot_raters(
     FitError
         If ``level`` is out of range, or the tree is not a fit.
     """
-    return draw_raters(reliability_frame(fit, kind, level), ratings_of(fit).task, width=width)
+    frame = reliability_frame(fit, kind, level)
+    figure = draw_raters(frame, ratings_of(fit).task, width=width, ax=ax)
+    return cast("Axes", axes_of(figure, ax))
 
 
-def draw_raters(frame: pd.DataFrame, task: Task, *, width: float = WIDTH) -> "Figure":
+def draw_raters(
+    frame: pd.DataFrame,
+    task: Task,
+    *,
+    width: float = WIDTH,
+    most: int | None = None,
+    ax: Any = None,
+) -> "Figure":
     """Draw the right answers of :func:`assay.display.frames.reliability_frame`."""
     right = frame[frame["true_class"] == frame["reported_class"]]
     count = right["rater"].nunique()
-    right = right[right["rater"].isin(weakest(right, shown_raters(right)))]
+    limit = shown_raters(right) if most is None else min(most, shown_raters(right))
+    right = right[right["rater"].isin(weakest(right, limit))]
     binary = [label.name for label in task.labels if len(label.classes) == 2]
     series = [
         Series(name=name, values=_by_label(right[right["label"].isin(binary)], task, place))
@@ -194,7 +219,7 @@ def draw_raters(frame: pd.DataFrame, task: Task, *, width: float = WIDTH) -> "Fi
     line = frame.iloc[0]
     label = f"probability, {percent(line['level'])} interval\n{KIND_WORDS[line['kind']]}"
     label += weakest_words(right["rater"].nunique(), count, "\n") + doubt_note(right)
-    return forest(series, label=label, limits=(0, 1), width=width)
+    return forest(series, label=label, limits=(0, 1), width=width, ax=ax)
 
 
 def weakest_words(shown: int, count: int, before: str) -> str:
@@ -244,7 +269,8 @@ def plot_confusions(
     kind: Kind = "recorded",
     raters: Sequence[str] | str | None = None,
     width: float = WIDTH,
-) -> "Figure":
+    ax: Any = None,
+) -> Any:
     """Draw what each rater reports given the true class, a heat map per rater and label.
 
     Parameters
@@ -257,10 +283,12 @@ def plot_confusions(
         Names; the 12 weakest if not given, or fewer where there are many classes.
     width : float
         Inches.
+    ax : sequence of matplotlib.axes.Axes, optional
+        To draw on, one a panel, in place of a new figure of that width.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    matplotlib.axes.Axes or array of them
         Posterior means; rows are true classes, columns reported ones.
 
     Raises
@@ -272,7 +300,7 @@ def plot_confusions(
     """
     frame = reliability_frame(fit, kind)
     if raters is None:
-        return draw_confusions(frame, width=width)
+        return axes_of(draw_confusions(frame, width=width, ax=ax), ax)
     known = list(dict.fromkeys(frame["rater"]))
     names = names_given("raters", raters, what="rater")
     for name in names:
@@ -280,11 +308,15 @@ def plot_confusions(
             raise UnknownNameError(
                 f"no rater is called {name!r}; {suggest(name, known)}", code="unknown-rater"
             )
-    return draw_confusions(frame, raters=names, width=width)
+    return axes_of(draw_confusions(frame, raters=names, width=width, ax=ax), ax)
 
 
 def draw_confusions(
-    frame: pd.DataFrame, *, raters: Sequence[str] | None = None, width: float = WIDTH
+    frame: pd.DataFrame,
+    *,
+    raters: Sequence[str] | None = None,
+    width: float = WIDTH,
+    ax: Any = None,
 ) -> "Figure":
     """Draw the lines of :func:`assay.display.frames.reliability_frame` as heat maps."""
     import matplotlib as mpl
@@ -300,8 +332,13 @@ def draw_confusions(
     room = (width / across - MARGIN) / classes
     letters = (LETTERS - 1) * min(1.0, room / CELL)
     with mpl.rc_context(RC):
-        figure = new_figure(width, down * (0.75 + 0.27 * classes) + 0.3)
-        grid = figure.subplots(down, across, squeeze=False).ravel()
+        if ax is None:
+            figure = new_figure(width, down * (0.75 + 0.27 * classes) + 0.3)
+            kind = {"axes_class": shown_axes()}
+            grid = figure.subplots(down, across, squeeze=False, subplot_kw=kind).ravel()
+        else:
+            grid = np.array(require_axes(ax, len(maps)), object)
+            figure = figure_of(grid[0])
         for axes, (name, label) in zip(grid, maps, strict=False):
             part = frame[(frame["rater"] == name) & (frame["label"] == label)]
             _heat_map(axes, part, letters)
@@ -311,6 +348,9 @@ def draw_confusions(
             axes.set_title(title, fontsize=LETTERS - 1)
         for axes in grid[len(maps) :]:
             axes.set_visible(False)
+        if ax is not None:  # the figure is not ours to name
+            grid[0].set_ylabel("true class")
+            return figure
         count = len(names) if raters is not None else frame["rater"].nunique()
         left_out = weakest_words(len(names), count, "\n")
         note = doubt_note(frame)
@@ -354,7 +394,9 @@ TICKS = 3
 """Sessions that are named below a panel."""
 
 
-def plot_drift(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH) -> "Figure":
+def plot_drift(
+    fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH, ax: Any = None
+) -> Any:
     """Draw the reliability of raters by session.
 
     Parameters
@@ -365,10 +407,12 @@ def plot_drift(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH) -
         Probability of the bands.
     width : float
         Inches.
+    ax : sequence of matplotlib.axes.Axes, optional
+        To draw on, one a panel, in place of a new figure of that width.
 
     Returns
     -------
-    matplotlib.figure.Figure
+    matplotlib.axes.Axes or array of them
         A panel per label: posterior means over the sessions with bands, of the raters that move
         most.
 
@@ -387,14 +431,17 @@ def plot_drift(fit: xr.DataTree, *, level: float = 0.95, width: float = WIDTH) -
     labels = list(table["label"].values)
     with mpl.rc_context(RC):
         figure, panels = panel_grid(
-            len(labels), width, ratio=0.75, extra=0.4, label="mean P(right answer)"
+            len(labels), width, ratio=0.75, extra=0.4, label="mean P(right answer)", ax=ax
         )
         for axes, label in zip(panels, labels, strict=True):
             _draw_walks(axes, table.sel(label=label, rater=shown), level)
             axes.set_title(short(label))
         lines, names = panels[0].get_legend_handles_labels()
-        figure.legend(lines, names, loc="outside lower center", ncols=len(names))
-    return figure
+        if ax is None:
+            figure.legend(lines, names, loc="outside lower center", ncols=len(names))
+        else:
+            panels[0].legend()
+    return axes_of(figure, ax)
 
 
 def _draw_walks(axes: "Axes", table: xr.DataArray, level: float) -> None:

@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from io import BytesIO
 from math import ceil, inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from assay._util.errors import ArgumentError
 from assay._util.text import printable
-from assay._util.validation import require_number
+from assay._util.validation import require_number, written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +33,9 @@ COLOURS = {
 besides. The report replaces each by a variable of its page, so that figures follow its theme."""
 SERIES = ("first", "second", "third", "fourth")
 MARKERS = ("o", "D", "s", "^")
+HATCHES = ("", "///", "...", "xx")
+"""Of bars: in grey they tell apart what colours tell elsewhere."""
+DPI = 150
 WIDTH = 6.0
 ACROSS = 2
 """Panels side by side, in figures of several."""
@@ -90,8 +96,83 @@ def new_figure(width: float, height: float) -> "Figure":
     return Figure(figsize=(width, height), layout="constrained")
 
 
+@cache
+def shown_axes() -> "type[Axes]":
+    """Return the axes of this package's own figures: a notebook shows them without pyplot."""
+    from matplotlib.axes import Axes
+
+    class ShownAxes(Axes):
+        """Axes that a notebook shows."""
+
+        def _repr_png_(self) -> bytes:
+            return png_of(self.figure)
+
+    return ShownAxes
+
+
+class Panels(np.ndarray[Any, np.dtype[np.object_]]):
+    """Axes of several panels, as an array; a notebook shows their figure."""
+
+    def _repr_png_(self) -> bytes:
+        first: Any = self.flat[0]
+        return png_of(first.figure)
+
+
+def png_of(figure: Any) -> bytes:
+    """Return a figure as a picture."""
+    stream = BytesIO()
+    figure.savefig(stream, format="png", dpi=DPI)
+    return stream.getvalue()
+
+
+def canvas(ax: "Axes | None", width: float, height: float) -> "tuple[Figure, Axes]":
+    """Return the axes to draw on, and their figure: those given, or new ones of a size in inches.
+
+    Raises
+    ------
+    ArgumentError
+        If ``ax`` is no axes.
+    """
+    require_width(width)
+    if ax is None:
+        figure = new_figure(width, height)
+        return figure, figure.subplots(subplot_kw={"axes_class": shown_axes()})
+    (axes,) = require_axes(ax, 1)
+    return figure_of(axes), axes
+
+
+def require_axes(ax: Any, number: int) -> "list[Axes]":
+    """Return so many axes; refuse what is none, or another number of them."""
+    from matplotlib.axes import Axes
+
+    given = [ax] if isinstance(ax, Axes) else list(np.ravel(ax)) if np.ndim(ax) else []
+    if len(given) != number or not all(isinstance(one, Axes) for one in given):
+        what = "one matplotlib Axes" if number == 1 else f"{number} matplotlib Axes, one a panel"
+        raise ArgumentError(f"`ax={written(ax)}`; this figure needs {what}", code="axes-argument")
+    return given
+
+
+def figure_of(drawn: "Figure | Axes") -> "Figure":
+    """Return the figure of what was drawn."""
+    figure = drawn.get_figure(root=True)
+    assert figure is not None
+    return figure
+
+
+def axes_of(figure: "Figure", ax: Any) -> Any:
+    """Return what a plot returns: the axes that were given, or those of its figure."""
+    if ax is not None:
+        return ax
+    drawn = [axes for axes in figure.axes if axes.get_visible()]
+    if len(drawn) == 1:
+        return drawn[0]
+    found = np.empty(len(drawn), object)
+    found[:] = drawn
+    return found.view(Panels)
+
+
 def panel_grid(
-    number: int, width: float, *, ratio: float, extra: float, label: str
+    number: int, width: float, *, ratio: float, extra: float, label: str, ax: Any = None
 ) -> "tuple[Figure, list[Axes]]":
     """Return a figure of panels, two side by side, that share their vertical axis.
 
@@ -107,12 +188,20 @@ def panel_grid(
         Inches besides the panels: for legends and names.
     label : str
         Of the vertical axis, at the first panel of each row.
+    ax : sequence of matplotlib.axes.Axes, optional
+        The panels to draw on, in place of new ones.
     """
     require_width(width)
+    if ax is not None:
+        given = require_axes(ax, number)
+        given[0].set_ylabel(label)
+        return figure_of(given[0]), given
     across = min(ACROSS, number)
     down = ceil(number / across)
     figure = new_figure(width, width / ACROSS * ratio * down + extra)
-    panels = list(figure.subplots(down, across, squeeze=False, sharey=True).ravel())
+    kind = {"axes_class": shown_axes()}
+    grid = figure.subplots(down, across, squeeze=False, sharey=True, subplot_kw=kind)
+    panels = list(grid.ravel())
     for axes in panels[:number:across]:
         axes.set_ylabel(label)
     for axes in panels[number:]:
@@ -142,8 +231,14 @@ def short(name: object, limit: int = 26) -> str:
     return f"{text[: limit - 1 - half]}…{text[-half:]}"
 
 
-def add_legend(figure: "Figure", names: Sequence[str]) -> None:
-    """Put a legend above the axes: side by side if the names fit, else one below the other."""
+def add_legend(figure: "Figure", names: Sequence[str], ax: "Axes | None" = None) -> None:
+    """Put a legend above the axes: side by side if the names fit, else one below the other.
+
+    On axes that were given it stands within them: the figure is not ours.
+    """
+    if ax is not None:
+        ax.legend()
+        return
     letters = sum(len(name) + 6 for name in names)
     wide = letters * LETTERS * 0.55 / 72 < figure.get_figwidth()
     figure.legend(
@@ -181,6 +276,7 @@ def forest(
     limits: tuple[float, float] | None = None,
     reference: float | None = None,
     width: float = WIDTH,
+    ax: "Axes | None" = None,
 ) -> "Figure":
     """Draw estimates and intervals, a line each.
 
@@ -196,6 +292,8 @@ def forest(
         Where a vertical line stands.
     width : float
         Inches.
+    ax : matplotlib.axes.Axes, optional
+        To draw on, in place of a new figure.
 
     Returns
     -------
@@ -207,8 +305,7 @@ def forest(
     lines = list(heights)
     rows = len(lines) + len(headings)
     with mpl.rc_context(RC):
-        figure = new_figure(width, LINE * len(series) ** 0.5 * rows + 0.9)
-        axes = figure.subplots()
+        figure, axes = canvas(ax, width, LINE * len(series) ** 0.5 * rows + 0.9)
         for n, one in enumerate(series):
             _draw(axes, one, heights, shift=(n - (len(series) - 1) / 2) * 0.64 / len(series), n=n)
         _name_lines(axes, heights, headings)
@@ -221,7 +318,7 @@ def forest(
         axes.grid(axis="x")
         bare(axes)
         if len(series) > 1:
-            add_legend(figure, [one.name for one in series])
+            add_legend(figure, [one.name for one in series], ax)
     return figure
 
 

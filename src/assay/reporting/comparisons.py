@@ -1,38 +1,38 @@
 """Section: systems compared, beside what other approaches would conclude."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
 
 import pandas as pd
 
 from assay._util.text import (
+    chance_cell,
     fixed,
     gap,
     interval,
+    intervals,
     lines_of,
     mark_of,
     notes_said,
     percent,
-    probability,
     with_undefined,
 )
 from assay.comparison import Comparison
 from assay.comparison.baselines import CHANGED, CORRECTED, NAIVE
+from assay.comparison.contrasts import contrast
 from assay.comparison.decisions import sign
 from assay.comparison.multiplicity import by_chance, without_mirrors
 from assay.display.notes import estimand_words, panels_said
-from assay.plots.metrics import plot_comparison
 from assay.reporting.material import Material
 from assay.reporting.page import (
-    WIDTH,
     Block,
     Finding,
     Gap,
-    Picture,
     Section,
     bullets,
     prose,
     table_of,
-    to_svg,
 )
 
 TURNED, CLEAR, BARELY = 50.0, 20.0, 5.0
@@ -40,7 +40,9 @@ TURNED, CLEAR, BARELY = 50.0, 20.0, 5.0
 BY_A_HAIR = 0.25
 """Shift of a mean, in half-widths of the interval, below which an end that crosses 0 is chance."""
 
-SHOWN_PAIRS = 60
+SHOWN_PAIRS = 30
+FRONT_LINES = 8
+"""Differences of two systems that page one shows."""
 NEITHER = "Better is neither where nobody has said whether more or less of the metric is good."
 NO_SYSTEMS = Gap(
     what="Comparison of systems",
@@ -61,29 +63,43 @@ def comparison_section(material: Material) -> Section | Gap:
     if len(material.ratings.systems) < 2:
         return _people_alone(material) if material.human else NO_SYSTEMS
     found, sides = material.comparison, material.sides
-    other = [text for text in sides.sentences() if CHANGED in text]
+    said = [_titled_sentence(text, material.titles) for text in sides.sentences()]
+    other = [text for text in said if CHANGED in text]
     note = f"Reference: {material.reference}. Differences are those of the same posterior draws."
-    words = "Differences of the systems on each metric; the table below has the numbers."
     blocks: list[Block] = [
-        Picture(
-            svg=to_svg(plot_comparison(found, width=WIDTH), name="comparison", words=words),
-            caption=f"{words} {note}",
-        ),
-        _pairs_table(found, note),
-        *_best(found.systems),
+        _pairs_table(found, note, material),
+        *_best(found.systems, material.titles),
         *bullets(other, "Where other approaches lead to another conclusion:"),
         *([] if other else [prose("On no metric does another approach conclude otherwise.")]),
-        _sides_table(sides.table, note),
         *bullets(sides.warnings, "Of the fit of the people's ratings alone:"),
     ]
     turned = _turned(_told(sides.table, found), sides.sentences())
+    turned = [replace(one, text=_titled_sentence(one.text, material.titles)) for one in turned]
     return Section(
         key="comparisons",
         title="Comparisons",
+        is_appendix=False,
         blocks=tuple(blocks),
         gaps=() if material.human else (NO_PEOPLE,),
-        findings=(*turned, *_clear(found.pairs)),
+        findings=(*turned, *_clear(found.pairs, material.titles)),
     )
+
+
+def approaches_section(material: Material) -> Section | None:
+    """Show what a majority vote, and people alone, say of each contrast; None of one system."""
+    if len(material.ratings.systems) < 2:
+        return None
+    table = material.sides.table
+    shown = table if material.human else table[table["b"] != ""]
+    note = f"Reference: {material.reference}."
+    block = _sides_table(shown, note, material.titles, export=table)
+    return Section(key="approaches", title="Other approaches", blocks=(block,))
+
+
+def _titled_sentence(text: str, titles: Mapping[str, str]) -> str:
+    """Call the metric with which a sentence begins by its title."""
+    name = next((m for m in titles if text.startswith(f"{m}, ")), None)
+    return text if name is None else f"{titles[name]}{text.removeprefix(name)}"
 
 
 def _told(table: pd.DataFrame, found: Comparison) -> pd.DataFrame:
@@ -98,53 +114,66 @@ def _people_alone(material: Material) -> Section:
     # Where nothing names a system, a metric is about all items.
     quantity = sides.table["quantity"].where(sides.table["quantity"] != "", "all items")
     blocks = (
-        _sides_table(sides.table.assign(quantity=quantity), f"Reference: {material.reference}."),
+        _sides_table(
+            sides.table.assign(quantity=quantity),
+            f"Reference: {material.reference}.",
+            material.titles,
+        ),
         *bullets(sides.warnings, "Of the fit of the people's ratings alone:"),
     )
-    return Section(key="sides", title="People alone", blocks=blocks, gaps=(NO_SYSTEMS,))
+    return Section(
+        key="sides", title="People alone", blocks=blocks, gaps=(NO_SYSTEMS,), is_appendix=False
+    )
 
 
-def _pairs_table(found: Comparison, note: str) -> Block:
-    pairs = found.pairs
+def _pairs_table(found: Comparison, note: str, material: Material) -> Block:
+    pairs, draws = found.pairs, material.worth_draws
     n_draws = found.draws.sizes["chain"] * found.draws.sizes["draw"]
     notes: dict[str, str] = {}
-    gaps = zip(_intervals(pairs, "difference", gap), pairs["doubt"], strict=True)
-    marked_gaps = [text + (mark_of(doubt, notes) if doubt else "") for text, doubt in gaps]
-    quotients = _intervals(pairs, "ratio", interval)
+    told = intervals(pairs, _ends("difference"), draws=draws, marks=[0.0])
+    marked_gaps = [
+        text + (mark_of(doubt, notes) if doubt else "")
+        for text, doubt in zip(told, pairs["doubt"], strict=True)
+    ]
+    quotients = intervals(pairs, _ends("ratio"), marks=[1.0])
     words = pairs.assign(
-        pair=pairs["a"] + " − " + pairs["b"],
+        metric=[material.titles.get(name, name) for name in pairs["metric"]],
+        pair=pairs["a"] + " - " + pairs["b"],
         gap=with_undefined(marked_gaps, pairs["undefined"]),
         quotient=with_undefined(quotients, pairs["ratio_undefined"] / n_draws),
-        chance=pairs["p_greater"].map(probability),
+        chance=pairs["p_greater"].map(chance_cell),
     ).head(SHOWN_PAIRS)
     level = pairs["level"].iloc[0]
     estimands = estimand_words(pairs)
     directions = f" {NEITHER}" if (pairs["better"] == "neither").any() else ""
+    shown = {"pair": "Systems", "gap": "Difference", "quotient": "Ratio",
+             "chance": "P(first > second)", "better": "Better is"}  # fmt: skip
+    of_two = pairs[["a", "b"]].drop_duplicates().shape[0] == 1
+    if of_two and len(pairs) <= FRONT_LINES:  # page one has the differences
+        first, second = pairs["a"].iloc[0], pairs["b"].iloc[0]
+        shown = {"metric": f"Metric, {first} / {second}", "quotient": "Ratio",
+                 "better": "Better is"}  # fmt: skip
+    more = len(pairs) - SHOWN_PAIRS
     return table_of(
         "comparisons",
-        f"Differences and ratios of systems: posterior mean or median ({percent(level)} interval)",
+        f"{'Differences and ratios' if 'gap' in shown else 'Ratios'} of systems: posterior "
+        f"{'mean or ' if 'gap' in shown else ''}median ({percent(level)} interval)",
         words,
-        {
-            "pair": "Systems",
-            "gap": "Difference",
-            "quotient": "Ratio",
-            "chance": "P(first > second)",
-            "better": "Better is",
-        },
-        under="metric",
+        shown,
+        under="" if "metric" in shown else "metric",
         note=f"Estimand {estimands}. {note}{panels_said(found.draws)}{directions}"
         + by_chance(pairs)
-        + notes_said(notes),
+        + notes_said(notes)
+        + (f" {more} more pairs: `tables=`." if more > 0 else ""),
         export=pairs,
     )
 
 
-def _intervals(pairs: pd.DataFrame, name: str, written: Callable[..., str]) -> list[str]:
-    columns = [name, f"{name}_lower", f"{name}_upper"]
-    return [written(*numbers) for numbers in pairs[columns].to_numpy(float)]
+def _ends(name: str) -> tuple[str, str, str]:
+    return name, f"{name}_lower", f"{name}_upper"
 
 
-def _best(systems: pd.DataFrame) -> list[Block]:
+def _best(systems: pd.DataFrame, titles: Mapping[str, str] = MappingProxyType({})) -> list[Block]:
     """Say which system is best, where there are more than two.
 
     On metrics with a direction, that rest on no class in doubt.
@@ -158,13 +187,20 @@ def _best(systems: pd.DataFrame) -> list[Block]:
         "expected_loss": "Expected loss of choosing it",
     }
     words = ranked.assign(
-        p_best=ranked["p_best"].map(probability),
-        expected_loss=[fixed(loss, 4) for loss in ranked["expected_loss"]],
+        metric=[titles.get(name, name) for name in ranked["metric"]],
+        p_best=ranked["p_best"].map(chance_cell),
+        expected_loss=[fixed(loss, 3) for loss in ranked["expected_loss"]],
     )
     return [table_of("ranks", "Which system is best", words, shown, under="metric", export=systems)]
 
 
-def _sides_table(table: pd.DataFrame, note: str) -> Block:
+def _sides_table(
+    table: pd.DataFrame,
+    note: str,
+    titles: Mapping[str, str],
+    *,
+    export: pd.DataFrame | None = None,
+) -> Block:
     # A system has a value, a contrast of two a difference.
     notes: dict[str, str] = {}
     told = [
@@ -172,7 +208,7 @@ def _sides_table(table: pd.DataFrame, note: str) -> Block:
         + (mark_of(line["doubt"], notes) if line["doubt"] else "")
         for line in lines_of(table)
     ]
-    words = table.assign(told=told)
+    words = table.assign(told=told, metric=[titles.get(m, m) for m in table["metric"]])
     cells = words.pivot_table(
         index=["metric", "quantity"], columns="approach", values="told", aggfunc="first", sort=False
     )
@@ -186,7 +222,7 @@ def _sides_table(table: pd.DataFrame, note: str) -> Block:
         note="naive: the majority vote of all raters with a cluster bootstrap; corrected: the "
         f"model, estimand {estimand_words(table[table['approach'] == CORRECTED])}. {note}"
         + notes_said(notes),
-        export=table,
+        export=table if export is None else export,
     )
 
 
@@ -219,7 +255,7 @@ def _turned(table: pd.DataFrame, sentences: list[str]) -> list[Finding]:
     return found
 
 
-def _clear(pairs: pd.DataFrame) -> list[Finding]:
+def _clear(pairs: pd.DataFrame, titles: Mapping[str, str] = MappingProxyType({})) -> list[Finding]:
     """Find the difference that is clearest, if its interval excludes 0."""
     pairs = without_mirrors(pairs, "difference")
     pairs = pairs[pairs["doubt"] == ""]
@@ -230,14 +266,11 @@ def _clear(pairs: pd.DataFrame) -> list[Finding]:
     size = clear["difference"].abs() / clear["difference_sd"].clip(lower=1e-9)
     line = lines_of(clear.loc[[size.idxmax()]])[0]
     numbers = [line["difference"], line["difference_lower"], line["difference_upper"]]
-    first, second = line["a"], line["b"]
-    if sign(*numbers[1:]) < 0:
-        first, second, numbers = second, first, [-numbers[0], -numbers[2], -numbers[1]]
     told = gap(*numbers)
     direction = "" if line["better"] == "neither" else f"; better is {line['better']}"
     text = (
-        f"{first} is higher than {second} on {line['metric']} by {told} ({percent(line['level'])} "
-        f"interval, estimand {line['estimand']}{direction})."
+        f"{titles.get(line['metric'], line['metric'])}: {contrast(line['a'], line['b'])} is {told} "
+        f"({percent(line['level'])} interval, estimand {line['estimand']}{direction})."
     )
     if len(clear) > 1:
         text += f" The intervals of {len(clear) - 1} more contrasts exclude 0."

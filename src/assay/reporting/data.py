@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from assay._util.text import counted, does, interval, percent, sentence, some
+from assay._util.text import counted, does, interval, percent, sentence, some, without_folders
 from assay.checks.double_sampling import RECIPE, TURNS
 from assay.checks.findings import Finding as Checked
 from assay.checks.findings import Proposal
@@ -216,7 +216,9 @@ def data_section(material: Material) -> Section:
     blocks: list[Block] = [prose(_sizes(ratings), _rows(accounting))]
     if len(accounting.set_aside):
         blocks.append(_set_aside_table(accounting))
-    blocks += bullets(accounting.notes, "What the reader of the file decided:")
+    blocks += bullets(
+        list(map(without_folders, accounting.notes)), "What the reader of the file decided:"
+    )
     found = _still_true(material)
     for finding in found:
         if finding.level in LEVELS:
@@ -299,7 +301,8 @@ def _rows(accounting: Accounting) -> str:
         return "The ratings were not read from a file."
     aside = len(accounting.set_aside)
     return (
-        f"{accounting.rows_read} rows were read from {accounting.source}, {accounting.rows_used} "
+        f"{accounting.rows_read} rows were read from {without_folders(accounting.source)}, "
+        f"{accounting.rows_used} "
         f"used and {aside} set aside{'.' if aside else ': nothing was left out.'}"
     )
 

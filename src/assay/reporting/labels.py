@@ -1,9 +1,8 @@
 """Section: labels, and the items that are least certain."""
 
 from assay.display.frames import least_certain
-from assay.plots.labels import draw_labels
 from assay.reporting.material import Material
-from assay.reporting.page import WIDTH, Block, Picture, Section, prose, table_of, to_svg
+from assay.reporting.page import Block, Section, prose, table_of
 
 COUNT = 15
 
@@ -13,17 +12,14 @@ def labels_section(material: Material) -> Section:
     frame = material.labels
     least = least_certain(frame, COUNT)
     note = f"Estimand: these items. Reference: {material.reference}."
-    figure = draw_labels(least, width=WIDTH)
     chances = [str(c) for c in least.columns if str(c).startswith("p[")]
     table = least.assign(**{c: least[c].map("{:.2f}".format).replace("nan", "") for c in chances})
     sure = float((frame["probability"] >= material.level).mean())
-    words = f"Probabilities of the classes of the {len(least)} least certain labels."
     blocks: list[Block] = [
         prose(
             f"{sure:.0%} of the {len(frame)} labels are known with probability "
             f"{material.level:.2f} or more. A second look at the items below teaches most."
         ),
-        Picture(svg=to_svg(figure, name="labels", words=words), caption=f"{words} {note}"),
         table_of(
             "labels",
             f"The {len(least)} least certain of {len(frame)} labels: posterior probabilities",
@@ -34,4 +30,4 @@ def labels_section(material: Material) -> Section:
             export=frame,
         ),
     ]
-    return Section(key="labels", title="Labels", blocks=tuple(blocks))
+    return Section(key="labels", title="Labels", blocks=tuple(blocks), is_appendix=False)

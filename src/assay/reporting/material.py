@@ -1,7 +1,7 @@
 """What the sections are made of: each result is computed once, when the first section asks."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +19,7 @@ from assay.comparison import (
     side_by_side,
 )
 from assay.comparison.contrasts import pairs_of
+from assay.comparison.orientation import leading_first, oriented, turned
 from assay.data.ratings import Ratings
 from assay.display.frames import labels_frame, reliability_frame, worth_frame
 from assay.evaluation import expected_width, majority_metrics, metrics, variance_budget
@@ -26,12 +27,14 @@ from assay.evaluation.estimands import ESTIMANDS
 from assay.fits.datatree import ratings_of, spec_of
 from assay.fits.summary import summarize
 from assay.modelling.spec import Spec
+from assay.plots.metrics import metric_titles
 from assay.raters.agreements import Agreement, agreement
 from assay.raters.calibration import score_calibration
 from assay.raters.consistency import rater_consistency
 from assay.raters.dependence import perception_table
 from assay.raters.drift import drift_table
 from assay.raters.spammers import rater_kinds
+from assay.raters.standing import rater_standing
 from assay.validation.equal_difficulty import held_against_equal_difficulty
 from assay.validation.posterior_predictive import predictive_checks
 from assay.validation.sensitivity import abstention_sensitivity, consensus_sensitivity
@@ -62,6 +65,10 @@ class Material:
         The command that made the report.
     progress : bool
         Whether to show progress of refits on standard error.
+    baseline : str or None
+        The system with which each other one is compared; else all pairs are.
+    short : bool
+        Whether to leave out the appendix.
     """
 
     fit: xr.DataTree
@@ -72,6 +79,8 @@ class Material:
     budget: bool = True
     command: str | None = None
     progress: bool = False
+    baseline: str | None = None
+    short: bool = False
 
     @cached_property
     def ratings(self) -> Ratings:
@@ -146,13 +155,46 @@ class Material:
 
     @cached_property
     def comparison(self) -> Comparison:
-        """Systems compared on all metrics of the task."""
-        return compare(self.fit, level=self.level)
+        """Systems compared on all metrics of the task, each pair with the leading one first."""
+        found = compare(self.fit, level=self.level, baseline=self.baseline)
+        return oriented(found, self._order_of(found))
+
+    @cached_property
+    def order(self) -> list[str]:
+        """The systems, the leading one first; as the data have them if each has its baseline."""
+        several = len(self.ratings.systems) > 1
+        return self._order_of(self.comparison) if several else list(self.ratings.systems)
+
+    def _order_of(self, found: Comparison) -> list[str]:
+        if self.baseline is None:
+            return leading_first(found.systems)
+        return [*(s for s in self.ratings.systems if s != self.baseline), self.baseline]
+
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """What displays call each metric."""
+        return metric_titles(self.draws["finite"])
+
+    @cached_property
+    def worth_draws(self) -> float:
+        """How many independent draws the results are worth."""
+        sizes = self.fit["posterior"].sizes
+        numbers = self.attribute("diagnostics") or {}
+        least = numbers.get("ess_results") or numbers.get("ess_min")
+        return float(least or sizes["chain"] * sizes["draw"])
+
+    @cached_property
+    def standing(self) -> pd.DataFrame:
+        """Where each rater stands beside the median rater."""
+        return rater_standing(self.fit, level=self.level)
 
     @cached_property
     def sides(self) -> SideBySide:
         """Majority vote, model, and people alone where they are named."""
-        return side_by_side(self.fit, human=self.human or None, level=self.level)
+        found = side_by_side(
+            self.fit, human=self.human or None, level=self.level, baseline=self.baseline
+        )
+        return replace(found, table=turned(found.table, self.order))
 
     @cached_property
     def verdicts(self) -> tuple[ClaimResult, ...]:
@@ -167,7 +209,7 @@ class Material:
     @cached_property
     def contrast_variance(self) -> pd.DataFrame:
         """Variance budget of each contrast, by metric; empty of fewer than three systems."""
-        pairs = pairs_of(self.ratings.systems) if self._contrast is None else []
+        pairs = pairs_of(self.order, self.baseline) if self._contrast is None else []
         parts = [variance_budget(self.fit, contrast=pair) for pair in pairs]
         if not parts:
             return self.variance.head(0)
@@ -180,8 +222,7 @@ class Material:
 
     @property
     def _contrast(self) -> tuple[str, str] | None:
-        systems = self.ratings.systems
-        return (systems[0], systems[1]) if len(systems) == 2 else None
+        return (self.order[0], self.order[1]) if len(self.order) == 2 else None
 
     @cached_property
     def agreed(self) -> Agreement:
@@ -208,7 +249,8 @@ class Material:
     @cached_property
     def refits(self) -> pd.DataFrame | None:
         """The comparison under other assumptions, where there are systems to compare."""
-        return self._refitted.get("contrasts")
+        found = self._refitted.get("contrasts")
+        return None if found is None else turned(found, self.order)
 
     @cached_property
     def refitted_metrics(self) -> pd.DataFrame:

@@ -1,5 +1,8 @@
 """Sections: metrics with both estimands, where uncertainty comes from, claims."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -19,7 +22,7 @@ from assay.comparison import ClaimResult
 from assay.display.notes import estimand_words, estimands_said, panels_said
 from assay.evaluation.widths import BUYS, OVERLAP
 from assay.inference.settings import MODES_ALONE
-from assay.plots.metrics import PARTS, draw_budget, draw_metrics, metric_titles
+from assay.plots.metrics import PARTS, draw_metrics, plot_budget
 from assay.reporting.material import Material
 from assay.reporting.page import (
     WIDTH,
@@ -54,6 +57,7 @@ def claims_section(material: Material) -> Section | Gap:
     return Section(
         key="claims",
         title="Claims",
+        is_appendix=False,
         blocks=tuple(_callout(result) for result in results),
         findings=tuple(
             Finding(
@@ -101,20 +105,22 @@ def budget_section(material: Material) -> Section | Gap:
     estimands = estimand_words(variance)
     note = f"Estimand {estimands}. Reference: {material.reference}."
     words = "Shares of the posterior variance of each metric; the table has them."
-    titles = metric_titles(material.draws["finite"])
-    figure = draw_budget(variance, width=WIDTH, titles=titles)
     blocks: list[Block] = [
         prose(
             "Parameters: what is not known of the raters and of the prevalence. Labels: what is "
             "not known of the items when the raters are known. Clusters: which ones were sampled."
         ),
         Picture(
-            svg=to_svg(figure, name="budget", words=words),
+            svg=to_svg(
+                plot_budget(_titled(variance, material.titles), width=WIDTH),
+                name="budget",
+                words=words,
+            ),
             caption=f"{words} {note}",
         ),
-        _variance_table(variance, note),
-        *_contrasts_table(material.contrast_variance, material.reference),
-        _widths_table(widths, material.level, note),
+        _variance_table(variance, note, material.titles),
+        *_contrasts_table(material.contrast_variance, material.reference, material.titles),
+        _widths_table(widths, material.level, note, material.titles),
     ]
     return Section(
         key="budget",
@@ -124,7 +130,9 @@ def budget_section(material: Material) -> Section | Gap:
     )
 
 
-def _contrasts_table(variance: pd.DataFrame, reference: str) -> list[Block]:
+def _contrasts_table(
+    variance: pd.DataFrame, reference: str, titles: Mapping[str, str] = MappingProxyType({})
+) -> list[Block]:
     """Show the budget of each contrast of three systems or more: what they share cancels."""
     if variance.empty:
         return []
@@ -136,14 +144,17 @@ def _contrasts_table(variance: pd.DataFrame, reference: str) -> list[Block]:
     shown = {"system": "Systems"} | shown
     return [
         table_of(
-            "budget_of_contrasts", title, words.head(SHOWN_CONTRASTS), shown, under="metric",
+            "budget_of_contrasts", title, _titled(words.head(SHOWN_CONTRASTS), titles), shown,
+            under="metric",
             note=note, export=variance,
         )
     ]  # fmt: skip
 
 
-def _variance_table(variance: pd.DataFrame, note: str) -> Block:
-    words, shown, note = _shares_told(variance.assign(what=_what(variance)), note)
+def _variance_table(
+    variance: pd.DataFrame, note: str, titles: Mapping[str, str] = MappingProxyType({})
+) -> Block:
+    words, shown, note = _shares_told(variance.assign(what=_what(variance, titles)), note)
     return table_of("budget", SHARES, words, {"what": "Metric"} | shown, note=note, export=variance)
 
 
@@ -163,8 +174,12 @@ def _share(numbers: pd.Series) -> pd.Series:
     return numbers.map(lambda x: f"{fixed(100 * x, 0)}%" if x == x else UNDEFINED)
 
 
-def _widths_table(widths: pd.DataFrame, level: float, note: str) -> Block:
-    words = widths.assign(what=_what(widths), most=widths["binds"].map(BINDS).fillna("nothing"))
+def _widths_table(
+    widths: pd.DataFrame, level: float, note: str, titles: Mapping[str, str] = MappingProxyType({})
+) -> Block:
+    words = widths.assign(
+        what=_what(widths, titles), most=widths["binds"].map(BINDS).fillna("nothing")
+    )
     untold = widths["binds"] == OVERLAP
     decimals = [decimals_for(0, width) + 1 if width > 0 else 3 for width in widths["width"]]
     for column in ("width", *BUYS):
@@ -184,8 +199,8 @@ def _widths_table(widths: pd.DataFrame, level: float, note: str) -> Block:
     return table_of("more_data", caption, words, shown, note=note, export=widths)
 
 
-def _what(frame: pd.DataFrame) -> list[str]:
-    pairs = zip(frame["metric"], frame["system"], strict=True)
+def _what(frame: pd.DataFrame, titles: Mapping[str, str]) -> list[str]:
+    pairs = zip([titles.get(m, m) for m in frame["metric"]], frame["system"], strict=True)
     return [f"{metric}, {system}" if system else str(metric) for metric, system in pairs]
 
 
@@ -221,6 +236,8 @@ def _findings(widths: pd.DataFrame) -> tuple[Finding, ...]:
 
 
 WEIGHT_METRICS = 1.0
+WORDS = {"majority-vote-off": "Majority vote", "equal-difficulty": "Rests on the model"}
+"""What stands before the finding of a code in the section."""
 ALIKE = "ratings read without their weights (`weight=''`), if all items may count alike"
 FIRST = 1000.0
 """Of a finding that says that a number rests on the model: it stands before all others."""
@@ -229,8 +246,11 @@ FIRST = 1000.0
 def metrics_section(material: Material) -> Section:
     """Report the metrics with both estimands, beside those of a majority vote."""
     summaries, vote = material.summaries, material.vote
-    titles = metric_titles(material.draws["finite"])
-    figure = draw_metrics(summaries, vote, width=WIDTH, titles=titles)
+    titles = material.titles
+    figure = draw_metrics(
+        {name: _titled(table, titles) for name, table in summaries.items()},
+        _titled(vote, titles), width=WIDTH,
+    )  # fmt: skip
     weights = material.ratings.items["weight"]
     about = estimands_said(summaries, weights.tolist())
     panels = panels_said(material.draws["finite"])
@@ -239,23 +259,24 @@ def metrics_section(material: Material) -> Section:
         "Posterior means, and the majority vote with its cluster bootstrap, with "
         f"{percent(material.level)} intervals. {note}"
     )
+    # Where the data tell nothing of errors, a gap to the majority vote is the prior's; where design
+    # weights differ, it may be theirs, which count in the vote and not in these items.
+    untold = material.data_check.at_least("problem") or weights.nunique() > 1
+    off = [] if untold else _off(summaries["finite"], vote, material.level, titles)
+    if len(material.equal_difficulty):
+        text = difficulty_sentence(material.equal_difficulty)
+        off.append(Finding(weight=FIRST, text=text, section="metrics", code="equal-difficulty"))
     words = "The task's metrics from the model and from a majority vote; the table has them."
     blocks: list[Block] = [
+        *(Callout(word=WORDS[f.code], text=f.text, level="doubt") for f in off),
         prose(
             f"{_held(material)} Those of the majority vote take the vote for the truth"
             f"{', by design weights' if weights.nunique() > 1 else ''}."
         ),
         Picture(svg=to_svg(figure, name="metrics", words=words), caption=caption),
-        _table(summaries, vote, note, material.level),
+        _table(summaries, vote, note, material),
         _legend(material.draws["finite"]),
     ]
-    # Where the data tell nothing of errors, a gap to the majority vote is the prior's; where design
-    # weights differ, it may be theirs, which count in the vote and not in these items.
-    untold = material.data_check.at_least("problem") or weights.nunique() > 1
-    off = [] if untold else _off(summaries["finite"], vote, material.level)
-    if len(material.equal_difficulty):
-        text = difficulty_sentence(material.equal_difficulty)
-        off.append(Finding(weight=FIRST, text=text, section="metrics", code="equal-difficulty"))
     return Section(
         key="metrics",
         title="Metrics",
@@ -308,14 +329,20 @@ def _held(material: Material) -> str:
     )
 
 
+def _titled(frame: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """Call the metrics of a table by their titles."""
+    return frame.assign(metric=[titles.get(name, name) for name in frame["metric"]])
+
+
 def _table(
-    summaries: dict[str, pd.DataFrame], vote: pd.DataFrame, note: str, level: float
+    summaries: dict[str, pd.DataFrame], vote: pd.DataFrame, note: str, material: Material
 ) -> Block:
     keys = ["metric", "system"]
     notes: dict[str, str] = {}
-    told = {name: _cells(frame.set_index(keys), notes) for name, frame in summaries.items()}
+    draws, level = material.worth_draws, material.level
+    told = {name: _cells(frame.set_index(keys), notes, draws) for name, frame in summaries.items()}
     naive = _cells(vote.rename(columns={"value": "mean"}).assign(doubt="").set_index(keys), notes)
-    joined = pd.DataFrame(told | {"naive": naive}).reset_index()
+    joined = _titled(pd.DataFrame(told | {"naive": naive}).reset_index(), material.titles)
     heads = {name: f"Model, {name}" for name in summaries} | {"naive": "Majority vote"}
     shown, under = by_metric(joined, heads)
     others = _other_estimands(summaries)
@@ -333,9 +360,9 @@ def _table(
     )
 
 
-def _cells(frame: pd.DataFrame, notes: dict[str, str]) -> pd.Series:
+def _cells(frame: pd.DataFrame, notes: dict[str, str], draws: float | None = None) -> pd.Series:
     """Write each line's estimate, marked where it may mislead; undefined draws are counted."""
-    texts = with_undefined(marked(frame, notes), frame["undefined"])
+    texts = with_undefined(marked(frame, notes, draws=draws), frame["undefined"])
     return pd.Series(texts, index=frame.index)
 
 
@@ -349,7 +376,9 @@ def _other_estimands(summaries: dict[str, pd.DataFrame]) -> str:
     return "".join(said)
 
 
-def _off(finite: pd.DataFrame, vote: pd.DataFrame, level: float) -> list[Finding]:
+def _off(
+    finite: pd.DataFrame, vote: pd.DataFrame, level: float, titles: Mapping[str, str]
+) -> list[Finding]:
     """Find the metric whose majority vote lies farthest outside the model's interval."""
     keys = ["metric", "system"]
     both = finite.merge(vote[[*keys, "value"]], on=keys)
@@ -363,7 +392,8 @@ def _off(finite: pd.DataFrame, vote: pd.DataFrame, level: float) -> list[Finding
     more = f" The same holds for {len(outside) - 1} more." if len(outside) > 1 else ""
     more += f" The model's number may mislead: {line['doubt']}." if line["doubt"] else ""
     text = (
-        f"Counting the majority's answers gives {line['metric']}{where} = {line['value']:.2f}; "
+        f"Counting the majority's answers gives {titles[line['metric']]}{where} = "
+        f"{line['value']:.2f}; "
         f"with the raters' errors taken into account it is {told} ({percent(level)} interval, "
         f"estimand finite), which does not hold that value.{more}"
     )

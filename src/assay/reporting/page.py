@@ -16,10 +16,11 @@ from assay import __version__
 from assay._util.errors import FitError, Numbers, plain_numbers
 from assay._util.files import draft
 from assay._util.text import UNDEFINED, printable
-from assay.plots.style import COLOURS
+from assay.plots.style import COLOURS, figure_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -32,12 +33,12 @@ REFERENCES = re.compile(r'url\(#([^)]+)\)|href="#([^"]+)"')
 FONT = re.compile(r"font: ([\d.]+px) [^;\"]+|font-family: [^;\"]+;?\s*")
 
 
-def to_svg(figure: "Figure", *, name: str, words: str) -> str:
+def to_svg(drawn: "Figure | Axes", *, name: str, words: str) -> str:
     """Return a figure as an SVG element to stand in a page.
 
     Parameters
     ----------
-    figure : matplotlib.figure.Figure
+    drawn : matplotlib.figure.Figure or matplotlib.axes.Axes
         Drawn with the palette of :mod:`assay.plots.style`.
     name : str
         Unique on the page: ids start with it.
@@ -52,7 +53,7 @@ def to_svg(figure: "Figure", *, name: str, words: str) -> str:
     """
     import matplotlib as mpl
 
-    stream = StringIO()
+    stream, figure = StringIO(), figure_of(drawn)
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": SALT}), catch_warnings():
         # Letters stay letters: the browser has the glyphs that the font of the drawing lacks.
         filterwarnings("ignore", message="Glyph .* missing from font")
@@ -238,25 +239,68 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A titled part of the page. ``gaps`` are what it would have said with other input."""
+    """A titled part of the page. ``gaps`` are what it would have said with other input.
+
+    One that ``is_sheet`` has a printed page of its own.
+    """
 
     key: str
     title: str
     blocks: tuple[Block, ...]
     gaps: tuple[Gap, ...] = ()
     findings: tuple[Finding, ...] = ()
+    is_appendix: bool = True
+    is_sheet: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Front:
+    """Page one: the question, the answer in three sentences, a figure, a table, the data.
+
+    Attributes
+    ----------
+    question : str
+    sentences : tuple of (str, str)
+        What each tells, and the sentence.
+    cautions : tuple of str
+        What makes the answer less sure than it looks.
+    picture : Picture or None
+    table : Table or None
+    data : str
+        One line on the data, whose truth is meant, and the weakest rater.
+    """
+
+    question: str
+    sentences: tuple[tuple[str, str], ...]
+    cautions: tuple[str, ...]
+    picture: Picture | None
+    table: Table | None
+    data: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """The whole report."""
+    """The whole report: page one, sections, and those of the appendix.
+
+    ``findings`` are for programs; page one and the sections say them.
+    """
 
     title: str
-    summary: str
     findings: tuple[Finding, ...]
     sections: tuple[Section, ...]
+    front: Front | None = None
     notice: str = ""
     gaps: tuple[Gap, ...] = ()
+
+    @property
+    def main(self) -> tuple[Section, ...]:
+        """The sections that follow page one."""
+        return tuple(one for one in self.sections if not one.is_appendix)
+
+    @property
+    def appendix(self) -> tuple[Section, ...]:
+        """The sections that are folded away."""
+        return tuple(one for one in self.sections if one.is_appendix)
 
     @property
     def tables(self) -> dict[str, pd.DataFrame]:
@@ -374,7 +418,12 @@ def reworded(page: Page, say: Callable[[str], str]) -> Page:
         for section in page.sections
     ]
     findings = tuple(replace(one, text=say(one.text)) for one in page.findings)
-    return replace(page, sections=tuple(sections), findings=findings)
+    front = page.front and replace(
+        page.front,
+        sentences=tuple((head, say(text)) for head, text in page.front.sentences),
+        cautions=tuple(map(say, page.front.cautions)),
+    )
+    return replace(page, sections=tuple(sections), findings=findings, front=front)
 
 
 def _reworded(block: Block, say: Callable[[str], str]) -> Block:
@@ -434,7 +483,7 @@ def page_html(page: Page) -> str:
     style = (here / "report.css").read_text(encoding="utf-8")
     template = (here / "report.html.j2").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined)
-    environment.filters |= {"foldable": foldable, "coded": coded}
+    environment.filters |= {"foldable": foldable, "coded": coded, "minus": with_minus}
     return environment.from_string(template).render(page=page, style=style, version=__version__)
 
 
@@ -462,4 +511,18 @@ def coded(text: str) -> "Markup":
     """
     from markupsafe import Markup, escape
 
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+    parts = re.split(r"`([^`]+)`", text)
+    shown = [f"<code>{escape(part)}</code>" if n % 2 else str(escape(with_minus(part)))
+             for n, part in enumerate(parts)]  # fmt: skip
+    return Markup("".join(shown))
+
+
+def with_minus(text: str) -> str:
+    """Write the minus sign of numbers and differences as one.
+
+    Examples
+    --------
+    >>> with_minus("A - B is -0.2 (-0.3 to 0.1), gpt-4")
+    'A − B is −0.2 (−0.3 to 0.1), gpt-4'
+    """
+    return re.sub(r"(?<![\w-])-(?=\.?\d)|(?<= )-(?= )", "\N{MINUS SIGN}", text)

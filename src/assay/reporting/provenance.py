@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from assay import __version__
+from assay._util.text import without_folders
 from assay.data.overlap import ENOUGH
 from assay.data.ratings import Ratings
 from assay.data.states import MISSING
@@ -25,7 +26,7 @@ def provenance_section(material: Material) -> Section:
     """Give the command, versions, seed and hashes behind every number."""
     fit = material.fit
     made_with = fit.attrs.get("command")
-    commands = [text for text in (made_with, material.command) if text]
+    commands = [without_folders(text) for text in (made_with, material.command) if text]
     blocks: list[Block] = [
         prose(f"Cite: {CITATION} And cite the model's papers, which the model card lists."),
         *([Code(text="\n".join(dict.fromkeys(commands)))] if commands else []),
@@ -43,7 +44,7 @@ def _facts(material: Material) -> Block:
     fit, ratings = material.fit, material.ratings
     sizes = fit["posterior"].sizes
     facts = {
-        "Source": ratings.accounting.source or "not a file",
+        "Source": without_folders(ratings.accounting.source) or "not a file",
         "SHA-256 of the source": ratings.accounting.sha256 or "not a file",
         "SHA-256 of the ratings as fitted": ratings_hash(ratings),
         "Seed": str(fit.attrs["seed"]),

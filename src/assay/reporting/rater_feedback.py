@@ -24,6 +24,9 @@ LEAST_EXCESS = 0.05
 LEAST_WRONG = 1.0
 """Fewest wrong answers that such a difference has to have made."""
 
+LEAST_EXPECTED = 0.5
+"""Fewest wrong answers of a kind that a rater sheet lists."""
+
 EXAMPLES = 3
 MOST_TALKS = 5
 
@@ -80,7 +83,9 @@ def talks(fit: xr.DataTree, ratings: Ratings) -> list[Talk]:
         return []
     reliability = rater_reliability(fit).isel(rater=np.flatnonzero(answering))
     chance = label_probabilities(fit)
-    excess = _excess(reliability).merge(_asked(ratings, chance))
+    excess = _errors(reliability)
+    excess = excess[(excess["gap"] > LEAST_EXCESS) & (excess["probability"] > SURE)]
+    excess = excess.merge(_asked(ratings, chance))
     excess = excess[~excess["label"].isin(list(doubts_by_label(fit)))]
     excess = excess.assign(wrong=excess["gap"] * excess["asked"])
     excess = excess[excess["wrong"] >= LEAST_WRONG]
@@ -89,12 +94,45 @@ def talks(fit: xr.DataTree, ratings: Ratings) -> list[Talk]:
     return [_talk(line, ratings, chance) for line in lines_of(table)]
 
 
-def _excess(reliability: xr.DataArray) -> pd.DataFrame:
-    """Lines of the errors that a rater makes more often than the mean of the others."""
+def costliest_errors(fit: xr.DataTree, ratings: Ratings, count: int = EXAMPLES) -> pd.DataFrame:
+    """Return the errors that made most wrong answers, some of each rater.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+    ratings : Ratings
+        Those of the fit.
+    count : int
+        How many of each rater, at most.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``rater``, ``label``, ``true_class``, ``reported_class``, ``rate`` (posterior mean),
+        ``others`` (the mean rate of the other raters; NaN of one rater), ``wrong`` (expected
+        number of such answers), ``items`` (names of those to look at, most probable first).
+        Errors that are expected less than half a time are left out.
+    """
+    chance = label_probabilities(fit)
+    errors = _errors(rater_reliability(fit)).merge(_asked(ratings, chance))
+    errors = errors.assign(wrong=errors["rate"] * errors["asked"])
+    errors = errors[errors["wrong"] >= LEAST_EXPECTED]
+    errors = errors.sort_values("wrong", ascending=False, kind="stable")
+    errors = errors.groupby("rater", sort=False).head(count).reset_index(drop=True)
+    names = ("rater", "label", "true_class", "reported_class")
+    items = [
+        ", ".join(_examples({name: str(line[name]) for name in names}, ratings, chance))
+        for line in lines_of(errors)
+    ]
+    return errors.assign(items=items)[[*names, "rate", "others", "wrong", "items"]]
+
+
+def _errors(reliability: xr.DataArray) -> pd.DataFrame:
+    """Lines of all errors: the rater's rate, and that of the mean of the others."""
     draws = reliability.transpose("chain", "draw", "rater", ...)
     values = draws.to_numpy().reshape(-1, *draws.shape[2:])
     raters = values.shape[1]
-    others = (values.sum(axis=1, keepdims=True) - values) / (raters - 1)
+    others = (values.sum(axis=1, keepdims=True) - values) / (raters - 1 or np.nan)
     gap = values - others
     statistics = {
         "rate": values.mean(axis=0),
@@ -106,8 +144,8 @@ def _excess(reliability: xr.DataArray) -> pd.DataFrame:
     coords = {dim: draws[dim].to_numpy() for dim in dims}
     frame = xr.Dataset({k: (dims, v) for k, v in statistics.items()}, coords=coords)
     lines = frame.to_dataframe().reset_index()
-    wrong = lines["true_class"] != lines["reported_class"]
-    return lines[wrong & (lines["gap"] > LEAST_EXCESS) & (lines["probability"] > SURE)]
+    wrong = (lines["true_class"] != lines["reported_class"]) & lines["rate"].notna()
+    return lines[wrong]
 
 
 def _asked(ratings: Ratings, chance: xr.DataArray) -> pd.DataFrame:

@@ -2,12 +2,22 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
 from assay._util.errors import FitError
 from assay._util.intervals import interval_ends
-from assay._util.text import gap, intervals, lines_of, marked, notes_said, percent, some
+from assay._util.text import (
+    chance_cell,
+    gap,
+    intervals,
+    lines_of,
+    marked,
+    notes_said,
+    percent,
+    some,
+)
 from assay.comparison.decisions import sign
 from assay.display.notes import KIND_WORDS, scores_said
 from assay.display.rater_tables import AGREES, AGREES_MEANS, agreement_words, kinds_said
@@ -28,6 +38,7 @@ from assay.plots.raters import (
 )
 from assay.plots.style import Series, forest
 from assay.raters.calibration import NO_SCORE
+from assay.raters.standing import ALL_LABELS
 from assay.reporting.material import Material
 from assay.reporting.page import (
     WIDTH,
@@ -179,16 +190,31 @@ WEIGHT_RATERS = 10.0
 
 
 def raters_section(material: Material) -> Section:
-    """Say how reliable each rater is, and who to talk to about what."""
-    frame, task = material.reliability, material.ratings.task
+    """Say where each rater stands, and who to talk to about what."""
     found = talks(material.fit, material.ratings)
+    spam = spamming_frame(material.fit, material.level)
+    kinds = kinds_said(material.kinds, mode_alone=material.fit.attrs["method"] in MODES_ALONE)
+    blocks: list[Block] = [
+        _standing_table(material),
+        *bullets([str(talk) for talk in found], _talks_heading(len(found))),
+        *([] if found else [prose("No rater clearly errs more often than the others.")]),
+        *bullets(kinds, "Raters whose answers mislead, or say next to nothing:"),
+        *[prose(finding.text) for finding in spamming_findings(spam)],
+    ]
+    findings = (*spamming_findings(spam), *_findings(found))
+    return Section(
+        key="raters", title="Raters", blocks=tuple(blocks), findings=findings, is_appendix=False
+    )
+
+
+def rater_tables_section(material: Material) -> Section:
+    """Show the raters by true class: right answers, confusions, spam, what groups are worth."""
+    frame, task = material.reliability, material.ratings.task
     right = frame[frame["true_class"] == frame["reported_class"]]
     note = f"Kind recorded: {KIND_WORDS['recorded']}. Reference: {material.reference}."
     forest = draw_raters(frame, task, width=WIDTH)
     maps = draw_confusions(frame, width=WIDTH)
-    spam = spamming_frame(material.fit, material.level)
     count = right["rater"].nunique()
-    kinds = kinds_said(material.kinds, mode_alone=material.fit.attrs["method"] in MODES_ALONE)
     blocks: list[Block] = [
         prose(f"How often each rater gives the right answer, {KIND_WORDS['recorded']}."),
         *(prose(words) for words in [scores_said(material.ratings)] if words),
@@ -198,21 +224,57 @@ def raters_section(material: Material) -> Section:
             + weakest_words(shown_raters(right), count, ", ")
             + f". {note}",
         ),
-        *bullets([str(talk) for talk in found], _talks_heading(len(found))),
-        *([] if found else [prose("No rater clearly errs more often than the others.")]),
-        *bullets(kinds, "Raters whose answers mislead, or say next to nothing:"),
-        *spamming_blocks(spam, material.level),
+        _table(right, frame, note, material.level, material.worth_draws),
+        *spamming_blocks(spamming_frame(material.fit, material.level), material.level),
         *worth_blocks(material.worth, material.misperceived, material.level),
         Picture(
-            svg=to_svg(maps, name="confusions", words="Confusions; the table below has them."),
+            svg=to_svg(maps, name="confusions", words="Confusions; the table above has them."),
             caption="What each rater reports (columns) given the true class (rows)"
             + weakest_words(shown_confusions(frame), count, ", ")
             + ".",
         ),
-        _table(right, frame, note, material.level),
     ]
-    findings = (*spamming_findings(spam), *_findings(found))
-    return Section(key="raters", title="Raters", blocks=tuple(blocks), findings=findings)
+    return Section(key="all_raters", title="Raters by true class", blocks=tuple(blocks))
+
+
+def _standing_table(material: Material) -> Block:
+    """Show a line per rater: right answers, beside the median rater, and raw agreement."""
+    table = material.standing
+    several = table["label"].nunique() > 1
+    whole = table[table["label"] == ALL_LABELS] if several else table
+    whole = whole.sort_values("mean", kind="stable")
+    raw = material.reliability.drop_duplicates(["rater", "label"])
+    agrees = raw.groupby("rater")["agreement"].mean()
+    rated = np.bincount(material.ratings.rater, minlength=len(material.ratings.raters))
+    counts = dict(zip(material.ratings.raters.index.astype(str), rated, strict=True))
+    shown = whole.head(SHOWN_RATERS)
+    notes: dict[str, str] = {}
+    words = shown.assign(
+        n=[counts[name] for name in shown["rater"]],
+        told=marked(shown, notes, draws=material.worth_draws),
+        worse=list(map(chance_cell, shown["p_worse"])),
+        agrees=[percent_cell(agrees.get(name, np.nan)) for name in shown["rater"]],
+    )
+    heads = {"rater": "Rater", "n": "Ratings", "told": "Right", "worse": "P(worse than median)",
+             "agrees": "Agreement"}  # fmt: skip
+    of = " (mean over the labels)" if several else ""
+    left = len(whole) - len(shown)
+    note = f"{AGREES_MEANS} Reference: {material.reference}."
+    if left > 0:
+        note += f" The {len(shown)} weakest of {len(whole)} raters; all: `tables=`."
+    if material.fit.attrs["method"] in MODES_ALONE:
+        words = words.drop(columns="worse")
+        heads = {key: head for key, head in heads.items() if key != "worse"}
+    return table_of(
+        "standing",
+        f"Chance of a right answer{of}: posterior mean ({percent(material.level)} interval)",
+        words, heads, note=note + notes_said(notes), export=table,
+    )  # fmt: skip
+
+
+def percent_cell(share: float) -> str:
+    """Write a share in whole per cent; nothing if there is none."""
+    return "none" if np.isnan(share) else f"{share:.0%}"
 
 
 def _talks_heading(count: int) -> str:
@@ -247,12 +309,14 @@ def _words(right: pd.DataFrame) -> str:
     )
 
 
-def _table(right: pd.DataFrame, frame: pd.DataFrame, note: str, level: float) -> Block:
+def _table(
+    right: pd.DataFrame, frame: pd.DataFrame, note: str, level: float, draws: float
+) -> Block:
     """Right answers of the weakest raters by label and true class; all are exported."""
     names = weakest(right, SHOWN_RATERS)
     part = right[right["rater"].isin(names)]
     notes: dict[str, str] = {}
-    cells = part.assign(words=marked(part, notes)).pivot_table(
+    cells = part.assign(words=marked(part, notes, draws=draws)).pivot_table(
         index=["label", "rater"], columns="true_class", values="words", aggfunc="first", sort=False
     )
     classes = list(cells.columns)

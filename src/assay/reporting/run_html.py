@@ -1,13 +1,11 @@
 """A run in a notebook: its tables as HTML."""
 
 from collections.abc import Sequence
-from html import escape
 
 import pandas as pd
 
+from assay._util.html import notebook_html
 from assay._util.text import gap, interval, percent, probability
-
-SHOWN_LINES = 10
 
 
 def run_html(
@@ -21,10 +19,6 @@ def run_html(
     level: float,
 ) -> str:
     """Return the tables of a run as HTML, the first lines of each."""
-    parts = [f"<p><b>{escape(summary)}</b></p>"]
-    if warnings:
-        items = "".join(f"<li>{escape(text)}</li>" for text in warnings)
-        parts.append(f"<ul>{items}</ul>")
     said = f"posterior mean ({percent(level)} interval)"
     tables = {
         f"Metrics: {said}": _metrics(metrics),
@@ -32,13 +26,7 @@ def run_html(
         f"Raters: chance of a right answer, {said}": _raters(raters),
         "Labels: posterior probability, the least certain first": _labels(labels),
     }
-    for title, table in tables.items():
-        if len(table):
-            more = len(table) - SHOWN_LINES
-            below = f"<p>{more} more lines</p>" if more > 0 else ""
-            shown = table.head(SHOWN_LINES).to_html(index=False, border=0)
-            parts.append(f"<p><b>{escape(title)}</b></p>{shown}{below}")
-    return f"<div>{''.join(parts)}</div>"
+    return notebook_html(summary, tables, warnings)
 
 
 def _told(frame: pd.DataFrame) -> list[str]:

@@ -10,20 +10,27 @@ import xarray as xr
 from assay._util.errors import AssayError, FitError
 from assay._util.files import require_place, write_table
 from assay._util.intervals import require_level
-from assay._util.text import counted
 from assay._util.validation import names_given, path_given, require_choice, require_flag
+from assay.comparison.contrasts import pairs_of
 from assay.fits.cache import computed_once
 from assay.fits.datatree import require_fit
 from assay.reporting.agreement import agreement_section
-from assay.reporting.comparisons import comparison_section
+from assay.reporting.comparisons import approaches_section, comparison_section
 from assay.reporting.data import asked_section, card_section, data_section
 from assay.reporting.fit import convergence_section, gold_section, left_out_section, misfit_section
+from assay.reporting.front import front_of
 from assay.reporting.labels import labels_section
 from assay.reporting.material import Material
 from assay.reporting.metrics import budget_section, claims_section, metrics_section
 from assay.reporting.page import Finding, Gap, Page, Section, prose, reworded, table_of, to_html
 from assay.reporting.provenance import limits_section, provenance_section
-from assay.reporting.raters import drift_section, raters_section, scores_section
+from assay.reporting.pseudonyms import with_pseudonyms
+from assay.reporting.raters import (
+    drift_section,
+    rater_tables_section,
+    raters_section,
+    scores_section,
+)
 from assay.reporting.sensitivity import abstaining_section, stability_section, wrong_section
 
 
@@ -75,7 +82,7 @@ def gaps_section(gaps: Sequence[Gap]) -> Section:
     return Section(key="gaps", title=title, blocks=(table,))
 
 
-TableFormat = Literal["csv", "tsv", "json", "parquet"]
+TableFormat = Literal["csv", "tsv", "json", "jsonl", "parquet", "md", "tex", "xlsx"]
 
 
 def export_tables(page: Page, folder: Path, table_format: TableFormat = "csv") -> list[Path]:
@@ -86,7 +93,7 @@ def export_tables(page: Page, folder: Path, table_format: TableFormat = "csv") -
     page : Page
     folder : path
         Made if it is not there.
-    table_format : {"csv", "tsv", "json", "parquet"}
+    table_format : {"csv", "tsv", "json", "jsonl", "parquet", "md", "tex", "xlsx"}
 
     Returns
     -------
@@ -114,16 +121,18 @@ def export_tables(page: Page, folder: Path, table_format: TableFormat = "csv") -
 SectionMaker = Callable[[Material], Section | Gap | None]
 """None: the fit has nothing that the section is about."""
 SECTIONS: dict[str, SectionMaker] = {
+    "Claims": claims_section,
+    "Raters": raters_section,
+    "Labels": labels_section,
+    "Comparisons": comparison_section,
+    "Metrics": metrics_section,
+    "Other approaches": approaches_section,
+    "All raters": rater_tables_section,
+    "Reliability by session": drift_section,
+    "What the scores mean": scores_section,
     "What was asked": asked_section,
     "The data": data_section,
     "Convergence": convergence_section,
-    "Metrics": metrics_section,
-    "Comparisons": comparison_section,
-    "Claims": claims_section,
-    "Raters": raters_section,
-    "Reliability by session": drift_section,
-    "What the scores mean": scores_section,
-    "Labels": labels_section,
     "Agreement": agreement_section,
     "Model checks": misfit_section,
     "Leave-one-out": left_out_section,
@@ -133,6 +142,8 @@ SECTIONS: dict[str, SectionMaker] = {
     "Variance budget": budget_section,
     "Stability": stability_section,
 }
+SHORT = ("Claims", "Raters", "Labels", "Comparisons", "The data", "Convergence", "Agreement")
+"""Sections of a short report, and those of which page one has the warnings."""
 SHOWN_FINDINGS = 3
 
 
@@ -144,6 +155,9 @@ def report(
     human: Sequence[str] | str = (),
     stability: bool = False,
     budget: bool = True,
+    baseline: str | None = None,
+    short: bool = False,
+    pseudonyms: str | Path | None = None,
     level: float = 0.95,
     title: str | None = None,
     notice: str = "",
@@ -168,17 +182,23 @@ def report(
         Refit without each rater, with other priors, rules and kernels. Takes minutes.
     budget : bool
         Take the variance of the metrics apart, and say what more data would buy. Takes seconds.
+    baseline : str, optional
+        The system with which each other one is compared; else all pairs are.
+    short : bool
+        Leave out the appendix: at most four printed pages.
+    pseudonyms : str or path, optional
+        Key file: each rater is called by a pseudonym, as in :func:`assay.rater_sheets`.
     level : float
         Probability of all intervals, above 0.5 and below 1.
     title : str, optional
-        Of the page; names the task if not given.
+        Of the page; its question if not given.
     notice : str
         A sentence that stands above everything, e.g. that the data are simulated.
     command : str, optional
         The command that makes this report, to stand in it.
     tables : str or path, optional
         A folder for the tables behind the report, a file each.
-    table_format : {"csv", "tsv", "json", "parquet"}
+    table_format : {"csv", "tsv", "json", "jsonl", "parquet", "md", "tex", "xlsx"}
         Of those files.
     progress : bool
         Whether to show the progress of refits on standard error.
@@ -199,10 +219,11 @@ def report(
     Notes
     -----
     A section that the input does not allow is listed under *checks that could not run*, with the
-    input that would enable it. Findings are ranked by what changes the conclusion: a fit that is
+    input that would enable it. Page one warns of the heaviest finding. Findings are ranked by
+    what changes the conclusion: a fit that is
     not to be trusted, claims that are contradicted or undecided, conclusions that hang on an
     assumption or that a majority vote would turn, clear differences, raters who err more than
-    others; at most three are shown.
+    others.
 
     Examples
     --------
@@ -216,6 +237,8 @@ def report(
     """
     target = path_given("path", path)
     require_choice("table_format", table_format, get_args(TableFormat))
+    if pseudonyms is not None:
+        fit = with_pseudonyms(fit, path_given("pseudonyms", pseudonyms))
     material = Material(
         fit=fit,
         level=level,
@@ -225,6 +248,8 @@ def report(
         budget=require_flag("budget", budget),
         command=command,
         progress=require_flag("progress", progress),
+        baseline=baseline,
+        short=require_flag("short", short),
     )
     page = write_page(material, target, title=title, notice=notice)
     if tables is not None:
@@ -283,27 +308,29 @@ def make_page(material: Material, *, title: str | None = None, notice: str = "")
     """
     with computed_once(material.fit):
         # The user's words, whose errors stay errors, come first.
+        pairs_of(material.ratings.systems, material.baseline)
         _ = material.verdicts, material.human and material.sides
-        made = [_made(name, maker, material) for name, maker in SECTIONS.items()]
+        chosen = SHORT if material.short else SECTIONS.keys()
+        made = [_made(name, SECTIONS[name], material) for name in SECTIONS if name in chosen]
     sections = [one for one in made if isinstance(one, Section)]
     gaps = [one for one in made if isinstance(one, Gap)]
     gaps += [gap for section in sections for gap in section.gaps]
     gaps += gaps_of(material)
-    closing = [
-        limits_section(material),
-        gaps_section(gaps),
-        card_section(material),
-        provenance_section(material),
-    ]
-    ratings = material.ratings
+    findings = _ranked([f for section in sections for f in section.findings])
+    with computed_once(material.fit):
+        front = front_of(material, findings)
+    if material.short:
+        sections = [one for one in sections if not one.is_appendix]
+    else:
+        sections += [
+            limits_section(material), gaps_section(gaps), card_section(material),
+            provenance_section(material),
+        ]  # fmt: skip
     return Page(
-        title=title or f"What the ratings of task {ratings.task.name} say",
-        summary=(
-            f"{counted(len(ratings.answers), 'rating')} of {counted(len(ratings.items), 'item')} "
-            f"by {counted(len(ratings.raters), 'rater')}. Truth means: {material.reference}."
-        ),
-        findings=_ranked([f for section in sections for f in section.findings]),
-        sections=(*sections, *closing),
+        title=title or front.question,
+        findings=findings[:SHOWN_FINDINGS],
+        sections=tuple(sections),
+        front=front,
         gaps=tuple(gaps),
         notice=notice,
     )
@@ -324,5 +351,5 @@ def _made(name: str, maker: SectionMaker, material: Material) -> Section | Gap |
 
 
 def _ranked(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Return the findings that change the conclusion most."""
-    return tuple(sorted(findings, key=lambda f: -f.weight)[:SHOWN_FINDINGS])
+    """Return the findings, those first that change the conclusion most."""
+    return tuple(sorted(findings, key=lambda f: -f.weight))

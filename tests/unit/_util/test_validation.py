@@ -42,11 +42,14 @@ OF_FIT = {
     "compare": ("by", "metric", "estimand", "level", "rope", "incomplete", "baseline"),
     "compare_raters": ("kind",),
     "consensus_sensitivity": ("wrong", "metric", "estimand", "level", "rng"),
+    "decide": ("gain", "baseline", "guardrails", "sure", "estimand", "level"),
     "drift_table": ("level",),
     "expected_width": ("metric", "by", "estimand", "contrast", "incomplete", "level", "rng"),
+    "export_labels": ("path", "to"),
     "group_contrasts": ("metric", "estimand", "level", "incomplete", "baseline", "scale", "rng"),
     "label_draws": (),
     "label_probabilities": (),
+    "methods": (),
     "metrics": ("estimand", "by", "incomplete", "metric", "weights_seed"),
     "perception_table": ("level",),
     "plot_confusions": ("kind", "raters", "width"),
@@ -56,10 +59,23 @@ OF_FIT = {
     "plot_raters": ("kind", "level", "width"),
     "predictive_checks": ("patterns", "level", "draws", "rng"),
     "rater_consistency": ("level",),
+    "rater_decisions": ("threshold", "sure", "level"),
     "rater_kinds": ("level",),
     "rater_reliability": ("kind",),
+    "rater_sheets": ("path", "threshold", "sure", "refit", "level", "progress"),
+    "rater_standing": ("kind", "threshold", "level"),
     "reliability_by_session": (),
-    "report": ("path", "claims", "human", "level", "table_format", "stability", "budget"),
+    "report": (
+        "path",
+        "claims",
+        "human",
+        "level",
+        "table_format",
+        "stability",
+        "budget",
+        "baseline",
+        "short",
+    ),
     "save": ("path",),
     "score_calibration": ("level",),
     "side_by_side": ("human", "human_by", "metric", "estimand", "level", "baseline", "rng"),
@@ -149,6 +165,9 @@ def accepted(function: str, given: dict[str, object], names: tuple[str, ...]) ->
 @pytest.mark.parametrize("function", OF_FIT)
 def test_functions_of_a_fit_say_what_they_take(function: str, tree: xr.DataTree, tmp_path: Path):
     needed = {"check_claim": {"claim": "helpfulness_rate < 1"}, "save": {"path": tmp_path / "f.nc"}}
+    needed["decide"] = {"gain": "helpfulness_rate", "baseline": "system_1"}
+    needed["export_labels"] = {"path": tmp_path / "labels.jsonl", "to": "huggingface"}
+    needed["rater_sheets"] = {"path": tmp_path / "sheets.html", "refit": False}
     needed["report"] = {"path": tmp_path / "report.html", "budget": False}
     given = {"fit": tree, **needed.get(function, {})}
     assert not accepted(function, given, ("fit", *OF_FIT[function]))

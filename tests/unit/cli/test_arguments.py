@@ -17,9 +17,9 @@ SOURCE = Path(assay.__file__).parent
 CODE_OF_THE_USER = ("evaluation/select.py",)
 """Files whose texts show code that a user writes into a file."""
 PYTHON_ALONE = {
-    "additive", "address", "asynchronous", "better", "client", "clusters", "contrast",
+    "additive", "address", "asynchronous", "ax", "better", "client", "clusters", "contrast",
     "executor", "fit", "gains", "informed", "out", "positive", "ratings_per_item",
-    "reading", "scores", "threshold", "when",
+    "reading", "scores", "when",
 }  # fmt: skip
 """Arguments that messages name and the command line does not have."""
 NAMED = re.compile(r"(?<![\w.\[])([a-z_]+|\0)=(?![=?])")

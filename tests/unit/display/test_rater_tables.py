@@ -137,7 +137,7 @@ def test_sensitivity_of_two_named_classes_says_of_which() -> None:
     fit = fit_of("single", n_items=30, n_raters=3, classes=["ham", "spam"])
     shown = lines(binary_tables(reliability_frame(fit), ratings_of(fit).task))
     assert any(line.startswith("label (positive: spam)") for line in shown)
-    texts = [text.get_text() for text in plots.plot_raters(fit).axes[0].texts]
+    texts = [text.get_text() for text in plots.plot_raters(fit).texts]
     assert "label (positive: spam)" in texts
 
 

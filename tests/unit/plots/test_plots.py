@@ -43,6 +43,7 @@ def words(figure: Any) -> list[str]:
     """All texts of a figure."""
     import matplotlib.text
 
+    figure = getattr(figure, "flat", [figure])[0].get_figure(root=True)
     figure.canvas.draw()
     return [text.get_text() for text in figure.findobj(matplotlib.text.Text)]
 
@@ -51,7 +52,7 @@ def test_every_figure_of_a_fit_draws_without_pyplot(fit: xr.DataTree) -> None:
     before = "matplotlib.pyplot" in sys.modules
     for name in ("plot_metrics", "plot_raters", "plot_confusions", "plot_labels"):
         figure = getattr(plots, name)(fit, width=5.0)
-        assert figure.get_figwidth() == 5.0
+        assert getattr(figure, "flat", [figure])[0].figure.get_figwidth() == 5.0
         assert any("rater_1" in w or "system_1" in w or "item_" in w for w in words(figure)), name
     assert ("matplotlib.pyplot" in sys.modules) == before
 
@@ -63,7 +64,7 @@ def test_draws_that_differ_by_rounding_alone_are_a_point(high: float, area: bool
     sample = xr.DataArray(values, {"system": ["A", "B"]}, ("chain", "draw", "system"))
     sample.attrs.update(estimand="finite", reference="gold")
     found = compare_draws(sample.to_dataset(name="m"), {"m": "higher"})
-    (axes,) = plots.plot_comparison(found).axes
+    axes = plots.plot_comparison(found)
     assert any("Fill" in type(one).__name__ for one in axes.collections) == area
 
 
@@ -89,7 +90,7 @@ def test_a_forest_leaves_out_what_is_undefined() -> None:
 
 def test_metrics_are_those_of_the_summary(fit: xr.DataTree) -> None:
     table = assay.summarize(assay.metrics(fit, estimand="finite"))
-    axes = plots.plot_metrics(fit).axes[0]
+    axes = plots.plot_metrics(fit)
     drawn = axes.get_lines()[0].get_xdata()
     assert sorted(drawn) == pytest.approx(sorted(table["mean"]))
 
@@ -133,8 +134,7 @@ def test_a_figure_of_some_raters_says_so_and_one_of_those_asked_for_does_not(
 
 def test_shares_of_the_budget_fill_their_bars(fit: xr.DataTree) -> None:
     budget = variance_budget(fit, metric="ndcg_at_k")
-    figure = plots.plot_budget(budget)
-    bars = figure.axes[0].patches
+    bars = plots.plot_budget(budget).patches
     assert len(bars) == 3 * len(budget)
     assert sum(bar.get_width() for bar in bars) == pytest.approx(len(budget))
 
@@ -196,8 +196,7 @@ def test_drift_is_drawn_by_label_with_the_raters_that_move_most() -> None:
     few = assay.fit(
         ratings, raters="hierarchical + drift", method="map", draws=2, chains=1, starts=1, rng=1
     )
-    figure = plots.plot_drift(few)
-    panels = [axes for axes in figure.axes if axes.get_visible()]
+    panels = list(plots.plot_drift(few))
     assert [axes.get_title() for axes in panels] == list(ratings.task.label_names)
     table = assay.drift_table(few)
     most = table.groupby("rater")["change"].agg(lambda change: change.abs().max()).idxmax()
@@ -209,8 +208,8 @@ def test_drift_is_drawn_by_label_with_the_raters_that_move_most() -> None:
 def test_what_scores_mean_is_drawn_for_all_but_the_lowest_class() -> None:
     ratings = simulate("relevance", raters="scored", n_items=60, n_raters=3, rng=1)
     few = assay.fit(ratings, raters="scored", method="map", draws=2, chains=1, starts=1, rng=1)
-    figure = plots.plot_calibration(few)
-    lines = [line.get_label() for axes in figure.axes for line in axes.lines]
+    found = plots.plot_calibration(few)
+    lines = [line.get_label() for axes in np.ravel(found) for line in axes.lines]
     assert set(lines) == set(ratings.task.labels[0].classes[1:])
 
 
@@ -232,8 +231,8 @@ def test_panels_stand_in_rows_of_two_with_one_name_a_row(
 @pytest.mark.parametrize("name", ["plot_metrics", "plot_raters", "plot_labels", "plot_comparison"])
 def test_names_of_axes_fit_beside_long_names(fit: xr.DataTree, name: str) -> None:
     """Matplotlib's layout leaves no room for a name that is wider than its axes."""
-    figure = getattr(plots, name)(fit, width=4.6)
-    (axes,) = figure.axes
+    axes = getattr(plots, name)(fit, width=4.6)
+    figure = axes.figure
     axes.set_yticks(axes.get_yticks(), ["a" * 26] * len(axes.get_yticks()))
     figure.draw_without_rendering()
     extent = axes.xaxis.label.get_window_extent()
@@ -269,3 +268,43 @@ def test_a_population_that_the_model_alone_tells_of_is_said_to_be_so(fit: xr.Dat
     assert legend("population")[0] == "population: clusters like these"
     own = legend("population (model-based: 9 clusters)")[0]
     assert own == "population: clusters like these, as the model has them"
+
+
+SINGLE = ("plot_metrics", "plot_raters", "plot_labels", "plot_comparison", "plot_budget")
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_a_plot_draws_on_axes_that_are_given_and_returns_them(fit: xr.DataTree, name: str) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    left, right = figure.subplots(1, 2)
+    assert getattr(plots, name)(fit, ax=right) is right
+    assert right.get_children() != []
+    assert right.get_xlabel() != ""
+    assert left.get_xlabel() == ""
+    assert figure.axes == [left, right]
+    with pytest.raises(ModelError, check=refusal("axes-argument")):
+        getattr(plots, name)(fit, ax="right")
+
+
+def test_panels_take_as_many_axes_as_they_have(fit: xr.DataTree) -> None:
+    from matplotlib.figure import Figure
+
+    grid = Figure().subplots(1, 3)
+    found = plots.plot_confusions(fit, raters="rater_1", ax=grid)
+    assert found is grid
+    assert all("rater_1" in axes.get_title() for axes in grid)
+    with pytest.raises(ModelError, match="3 matplotlib Axes", check=refusal("axes-argument")):
+        plots.plot_confusions(fit, raters="rater_1", ax=grid[:2])
+
+
+def test_a_notebook_shows_what_a_plot_returns(fit: xr.DataTree) -> None:
+    for found in (plots.plot_raters(fit), plots.plot_confusions(fit, raters="rater_1")):
+        assert found._repr_png_().startswith(b"\x89PNG")
+
+
+def test_bars_are_told_apart_in_grey(fit: xr.DataTree) -> None:
+    for axes in (plots.plot_budget(fit), plots.plot_labels(fit)):
+        hatches = {bar.get_hatch() or "" for bar in axes.patches}
+        assert len(hatches) > 1

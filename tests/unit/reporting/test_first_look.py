@@ -108,7 +108,7 @@ def test_the_card_says_whose_prior_each_is(tmp_path: Path) -> None:
 
 
 def test_letters_that_the_font_of_the_drawing_lacks_stay_letters() -> None:
-    figure = plot_metrics(mode_of(simulated()))
+    figure = plot_metrics(mode_of(simulated())).figure
     figure.axes[0].set_xlabel("日本")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -122,5 +122,5 @@ def test_loss_is_by_item_where_clusters_are_left_out() -> None:
 def test_the_page_has_it(fit, tmp_path: Path) -> None:
     report(fit, tmp_path / "report.html", budget=False, tables=tmp_path / "tables")
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert re.search(r'<h2 id="gold">', html)
+    assert re.search(r'<h3 id="gold">', html)
     assert (tmp_path / "tables" / "gold.csv").exists()

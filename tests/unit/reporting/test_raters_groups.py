@@ -15,7 +15,7 @@ from assay.raters import dependence
 from assay.reporting.agreement import agreement_section
 from assay.reporting.material import Material
 from assay.reporting.page import Table
-from assay.reporting.raters import raters_section
+from assay.reporting.raters import rater_tables_section
 
 
 def fit_of(raters: str, reference: str | None = None, **design: Any) -> xr.DataTree:
@@ -39,7 +39,7 @@ def layered() -> xr.DataTree:
 
 
 def test_a_group_with_a_layer_is_worth_less_than_its_raters(layered: xr.DataTree) -> None:
-    shown = tables(raters_section(Material(fit=layered, level=0.9)))
+    shown = tables(rater_tables_section(Material(fit=layered, level=0.9)))
     draws = assay.summarize(assay.effective_raters(layered), level=0.9).set_index("group")
     worth = shown["worth"].frame.set_index("group")
     assert list(worth.index) == ["llm"]  # the truth is what the people say
@@ -65,7 +65,7 @@ def test_how_often_it_misperceives_items_and_who_says_so(layered: xr.DataTree) -
     little = "the prior, and little by the data"
     for share, words in ((0.2, "the data"), (0.7, little), (0.9, "the prior alone")):
         material.__dict__["misperceived"] = material.misperceived.assign(prior_share=share)
-        (row,) = tables(raters_section(material))["misperceived"].rows
+        (row,) = tables(rater_tables_section(material))["misperceived"].rows
         assert row.cells[-1] == words
 
 
@@ -74,7 +74,7 @@ def test_what_single_raters_misperceive_is_told_where_no_group_has_two() -> None
     design = {"groups": {"llm": 1, "person": 2}, "ratings_per_item": 3}
     material = Material(fit=fit_of("hierarchical", "person", **design))
     assert material.worth.empty
-    shown = tables(raters_section(material))
+    shown = tables(rater_tables_section(material))
     assert "worth" not in shown
     assert [row.cells[0] for row in shown["misperceived"].rows] == ["llm"]
 
@@ -82,7 +82,7 @@ def test_what_single_raters_misperceive_is_told_where_no_group_has_two() -> None
 def test_hard_items_make_every_group_worth_less() -> None:
     design = {"groups": {"llm": 3, "person": 1}, "ratings_per_item": 4}
     fit = fit_of("hierarchical + item_difficulty", **design)
-    shown = tables(raters_section(Material(fit=fit)))
+    shown = tables(rater_tables_section(Material(fit=fit)))
     assert list(shown["worth"].frame["group"]) == ["llm"]  # one person is one
     assert "misperceived" not in shown
 
@@ -90,7 +90,7 @@ def test_hard_items_make_every_group_worth_less() -> None:
 def test_nothing_is_said_where_all_err_independently() -> None:
     fit = fit_of("hierarchical", n_items=30)
     assert worth_frame(fit).empty
-    assert not {"worth", "misperceived"} & set(tables(raters_section(Material(fit=fit))))
+    assert not {"worth", "misperceived"} & set(tables(rater_tables_section(Material(fit=fit))))
 
 
 @pytest.mark.parametrize("recipes", [1, 2])

@@ -10,7 +10,12 @@ import xarray as xr
 import assay
 from assay._util.errors import FitWarning
 from assay.reporting.material import Material
-from assay.reporting.raters import raters_section, spamming_findings, spamming_frame
+from assay.reporting.raters import (
+    rater_tables_section,
+    raters_section,
+    spamming_findings,
+    spamming_frame,
+)
 
 SPAM = np.array([0.05, 0.1, 0.95, 0.1, 0.9, 0.05])
 
@@ -43,7 +48,9 @@ def test_spammers_are_a_finding_and_a_table(fit: xr.DataTree) -> None:
     first = section.findings[0].text
     assert first.startswith("2 of 6 raters answer without regard to the item")
     assert all(name in first for name in names)
-    tables = [block for block in section.blocks if getattr(block, "key", "") == "spamming"]
+    assert first in str(section.blocks)
+    every = rater_tables_section(Material(fit=fit)).blocks
+    tables = [block for block in every if getattr(block, "key", "") == "spamming"]
     assert len(tables) == 1
 
 

@@ -270,7 +270,7 @@ def test_the_page_has_the_sections_and_their_tables(drifting: xr.DataTree, tmp_p
     path = report(drifting, tmp_path / "report.html", budget=False, tables=tmp_path / "tables")
     html = path.read_text(encoding="utf-8")
     for key in ("drift", "scores", "loo"):
-        assert f'<h2 id="{key}">' in html
+        assert f'<h3 id="{key}">' in html
         assert (tmp_path / "tables" / f"{key}.csv").exists()
 
 
@@ -376,9 +376,9 @@ class TestStability:
     """The whole path: a fit, its refits, and what the page says of them."""
 
     def test_the_page_tells_what_refits_do(self, stable_page: str) -> None:
-        assert '<h2 id="stability">Stability</h2>' in stable_page
+        assert '<h3 id="stability">Stability</h3>' in stable_page
         assert "The model was refitted in 8 ways, each with 2 chains of 500 draws" in stable_page
-        assert "Metric, A − B" in stable_page
+        assert "Metric, B − A" in stable_page
         assert "Each metric as fitted, and under other assumptions" in stable_page
         assert "prevalence[label=yes]" in stable_page
         assert "refits too" in stable_page

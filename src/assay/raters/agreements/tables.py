@@ -8,9 +8,10 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
+from assay._util.html import notebook_html
 from assay._util.intervals import interval_ends, require_level
 from assay._util.random import generator_of
-from assay._util.text import intervals, percent
+from assay._util.text import counted, intervals, percent
 from assay._util.validation import require_count
 from assay.data.overlap import Design, build_design
 from assay.data.ratings import Ratings, require_ratings
@@ -37,15 +38,20 @@ def agreement_text(table: pd.DataFrame, level: float) -> str:
     """Write the coefficients of :class:`assay.raters.agreements.Agreement`, and what is to be
     noted.
     """
+    told = _told(table)
+    head = f"Agreement between raters ({percent(level)} interval, cluster bootstrap)"
+    notes = dict.fromkeys(text for text in table["note"] if text)
+    return "\n".join([head, told.to_string(index=False), *notes])
+
+
+def _told(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the coefficients with their intervals in words."""
     told = table[["label", "statistic"]].assign(
         observed=intervals(table, ["value", "lower", "upper"])
     )
     if table["expected"].notna().any():
         told["expected"] = intervals(table, EXPECTED)
-    told["items"] = table["n_items"]
-    head = f"Agreement between raters ({percent(level)} interval, cluster bootstrap)"
-    notes = dict.fromkeys(text for text in table["note"] if text)
-    return "\n".join([head, told.to_string(index=False), *notes])
+    return told.assign(items=table["n_items"])
 
 
 Floats = NDArray[np.float64]
@@ -101,6 +107,24 @@ class Agreement:
 
     def __str__(self) -> str:
         return agreement_text(self.table, self.level)
+
+    def __repr__(self) -> str:
+        """One line: how many coefficients of how many labels there are."""
+        labels = self.table["label"].nunique()
+        return (
+            f"<assay.Agreement: {counted(len(self.table), 'coefficient')} of "
+            f"{counted(labels, 'label')}; print it, or see .table and .pairwise>"
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table of coefficients."""
+        return self.table
+
+    def _repr_html_(self) -> str:
+        """Show the coefficients, beside what a model expects if one was given."""
+        notes = [text for text in dict.fromkeys(self.table["note"]) if text]
+        head = f"Agreement between raters ({percent(self.level)} interval, cluster bootstrap)"
+        return notebook_html(head, {"Coefficients": _told(self.table)}, notes)
 
 
 def agreement(

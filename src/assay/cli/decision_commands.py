@@ -1,0 +1,121 @@
+"""Commands that end in a decision: which system to launch, and which rater meets a threshold."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from assay._util.files import require_place
+from assay._util.progress import waiting
+from assay.cli.options import Estimands, FitFile, Json, Level, Quiet, Strict, Table
+from assay.cli.program import command
+from assay.cli.shell import end_with, open_fit, say, show
+from assay.cli.tables import deliver
+
+Pseudonyms = Annotated[
+    Path | None,
+    typer.Option(
+        help="Key file (.csv) of pseudonyms: raters are called by them. Made if it is not there.",
+        metavar="KEY.csv",
+    ),
+]
+
+
+@command("decide fit.nc --baseline A --gain ndcg_at_k --guard misleading_context_rate_at_k=0.01")
+def decide(
+    fit_file: FitFile,
+    baseline: Annotated[str, typer.Option(help="The system that runs today.", metavar="SYSTEM")],
+    gain: Annotated[
+        list[str],
+        typer.Option(
+            help="Metric that is to get better; repeat with weights.", metavar="METRIC[=WEIGHT]"
+        ),
+    ],
+    guardrails: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--guard", help="Metric that may be worse by so much; repeat.", metavar="METRIC=MARGIN"
+        ),
+    ] = None,
+    sure: Annotated[float, typer.Option(help="Probability from which a system is launched.")] = 0.9,
+    estimand: Estimands = "population",
+    level: Level = 0.95,
+    as_json: Json = False,
+    output: Table = None,
+    strict: Strict = False,
+) -> None:
+    """Decide which system to launch: gain, expected loss, and guardrails that hold together."""
+    import assay
+
+    if estimand == "both":
+        raise typer.BadParameter("a decision is about one estimand", param_hint="--estimand")
+    weights = {name: amount for text in gain for name, amount in [_amount(text, "--gain")]}
+    margins = {
+        name: amount
+        for text in guardrails or ()
+        for name, amount in [_amount(text, "--guard", None)]
+    }
+    tree = open_fit(fit_file)
+    with waiting("computing metrics", show=True, unit="draws"):
+        found = assay.decide(
+            tree, gain=weights, baseline=baseline, guardrails=margins, sure=sure,
+            estimand=estimand, level=level,
+        )  # fmt: skip
+    table = found.table.assign(chosen=found.table["system"] == found.chosen)
+    deliver("decision", table, as_json, output, lambda: show(*found.sentences()))
+    end_with(tree, strict=strict)
+
+
+def _amount(text: str, option: str, usual: float | None = 1.0) -> tuple[str, float]:
+    """Read METRIC=NUMBER; a metric's own name may hold an equals sign within brackets."""
+    name, equals, number = text.rpartition("=")
+    if (not equals or text.endswith("]")) and usual is not None:
+        return text, usual
+    try:
+        return name, float(number)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not METRIC=NUMBER", param_hint=option) from None
+
+
+@command("sheets fit.nc -o sheets.html --threshold 0.8 --pseudonyms key.csv")
+def sheets(
+    fit_file: FitFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="HTML file to write.")],
+    threshold: Annotated[
+        float, typer.Option(help="Chance of a right answer that is asked of a rater.")
+    ] = 0.8,
+    sure: Annotated[
+        float, typer.Option(help="Probability from which a rater meets it, or is below.")
+    ] = 0.95,
+    refit: Annotated[
+        bool, typer.Option(help="Refit without each rater: what that does to the metrics.")
+    ] = True,
+    pseudonyms: Pseudonyms = None,
+    level: Level = 0.95,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    strict: Strict = False,
+) -> None:
+    """Write a page for each rater, and a table of who meets the threshold."""
+    import assay
+    from assay.cli.tables import records_of
+
+    require_place(output, example="sheets.html")
+    tree = open_fit(fit_file)
+    if pseudonyms is not None:
+        from assay.reporting.pseudonyms import with_pseudonyms
+
+        tree = with_pseudonyms(tree, pseudonyms)
+    table = assay.rater_decisions(tree, threshold=threshold, sure=sure, level=level)
+    assay.rater_sheets(
+        tree, output, threshold=threshold, sure=sure, refit=refit, level=level, progress=not quiet
+    )
+    say(f"wrote {output}")
+    if as_json:
+        typer.echo(f'{{"raters": {records_of(table)}}}')
+    else:
+        for word in ("below", "undecided", "meets it"):
+            names = table.loc[table["decision"] == word, "rater"]
+            if len(names):
+                show(f"{word}: {', '.join(names)}")
+    end_with(tree, strict=strict)

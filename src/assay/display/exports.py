@@ -1,0 +1,211 @@
+"""Labels for other tools: soft labels for training, relevance judgements with probabilities."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from assay._util.errors import ArgumentError, FitError, UnknownNameError, suggest
+from assay._util.files import draft, require_place
+from assay._util.validation import path_given, require_choice
+from assay.data.ratings import Ratings
+from assay.data.task import Label
+from assay.display.frames import key_columns
+from assay.fits.datatree import ratings_of, require_fit
+from assay.fits.labels import label_probabilities, state_probabilities
+
+Target = Literal["huggingface", "cleanlab", "argilla", "qrels"]
+TARGETS = ("huggingface", "cleanlab", "argilla", "qrels")
+EXAMPLES = {
+    "huggingface": "labels.jsonl", "cleanlab": "labels.csv", "argilla": "records.json",
+    "qrels": "study.qrels",
+}  # fmt: skip
+
+
+def export_labels(
+    fit: xr.DataTree, path: str | Path, *, to: Target, label: str | None = None
+) -> Path:
+    """Write the labels of the items as another tool reads them, with their probabilities.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        From :func:`assay.fit` or :func:`assay.load`.
+    path : str or path
+        Where to; an existing file is replaced.
+    to : {"huggingface", "cleanlab", "argilla", "qrels"}
+        ``huggingface``: JSON lines for ``datasets.load_dataset("json", ...)``; of each label the
+        code of the most probable class, its name, and ``<label>_soft``, the probabilities in the
+        order of the classes. ``cleanlab``: CSV with ``item``, ``label`` (code), and a column for
+        each class, which is the array ``pred_probs``. ``argilla``: JSON of records whose
+        suggestions are the labels, with their probabilities as scores. ``qrels``: lines ``query 0
+        document grade probability``, of every grade that is possible.
+    label : str, optional
+        For ``cleanlab``, and ``qrels`` of other tasks than retrieval: which label, if there are
+        several.
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    ArgumentError
+        If ``to`` is none of these, or a label has to be named.
+    UnknownNameError
+        If the task has no such label.
+    FitError
+        If the tree is no fit, or the file cannot be written.
+
+    Notes
+    -----
+    A label that does not apply to an item has no class there: null, and empty probabilities.
+    Grades of the task ``retrieval`` are those of nDCG: 2 for sufficient evidence, 1 for what is
+    relevant alone, else 0. The document is the item's key without the columns of its query.
+
+    Examples
+    --------
+    >>> import assay
+    >>> from tempfile import TemporaryDirectory
+    >>> ratings = assay.simulate("retrieval", n_items=60, n_clusters=15, n_raters=4, rng=1)
+    >>> tree = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    >>> with TemporaryDirectory() as folder:
+    ...     path = export_labels(tree, Path(folder) / "study.qrels", to="qrels")
+    ...     len(path.read_text().splitlines()[0].split())
+    5
+    """
+    require_fit(fit)
+    require_choice("to", to, TARGETS)
+    target = path_given("path", path)
+    require_place(target, example=EXAMPLES[to])
+    writers: dict[str, Callable[[xr.DataTree, Ratings, str | None], str]] = {
+        "huggingface": _huggingface, "cleanlab": _cleanlab, "argilla": _argilla, "qrels": _qrels,
+    }  # fmt: skip
+    text = writers[to](fit, ratings_of(fit), label)
+    try:
+        with draft(target) as unfinished:
+            unfinished.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise FitError(
+            f"cannot write {target}: {error.strerror or error}", code="file-not-written"
+        ) from None
+    return target
+
+
+def _of_label(ratings: Ratings, name: str | None) -> Label:
+    """Return the label that is meant."""
+    names = list(ratings.task.label_names)
+    if name is None and len(names) > 1:
+        raise ArgumentError(
+            f"this task has several labels; name one with `label={names[0]}`", code="label-unnamed"
+        )
+    if name is not None and name not in names:
+        raise UnknownNameError(
+            f"no label is called {name!r}; {suggest(name, names)}", code="unknown-label"
+        )
+    return ratings.task.labels[names.index(name or names[0])]
+
+
+def _chances(fit: xr.DataTree, label: Label) -> xr.DataArray:
+    """Probabilities (item, class) of a label, its classes in their order."""
+    return label_probabilities(fit).sel({"label": label.name, "class": list(label.classes)})
+
+
+def _keys(ratings: Ratings) -> list[dict[str, Any]]:
+    """Return the item and its key columns, as JSON has them."""
+    table = key_columns(ratings).astype(object)
+    table = table.where(table.notna(), None)
+    lines = table.to_dict("records")
+    names = ratings.items.index.astype(str)
+    return [{"item": n} | {str(k): v for k, v in line.items()}
+            for n, line in zip(names, lines, strict=True)]  # fmt: skip
+
+
+def _huggingface(fit: xr.DataTree, ratings: Ratings, _: str | None) -> str:
+    lines = _keys(ratings)
+    for label in ratings.task.labels:
+        for line, chance in zip(lines, _chances(fit, label).to_numpy(), strict=True):
+            known = np.isfinite(chance).all()
+            code = int(chance.argmax()) if known else None
+            line[label.name] = code
+            line[f"{label.name}_text"] = None if code is None else label.classes[code]
+            line[f"{label.name}_soft"] = _rounded(chance) if known else None
+    return "".join(f"{json.dumps(line, ensure_ascii=False, default=str)}\n" for line in lines)
+
+
+def _rounded(chance: Any) -> list[float]:
+    return [round(float(p), 6) for p in chance]
+
+
+def _cleanlab(fit: xr.DataTree, ratings: Ratings, name: str | None) -> str:
+    label = _of_label(ratings, name)
+    chance = _chances(fit, label).to_numpy()
+    known = np.isfinite(chance).all(axis=1)
+    table = pd.DataFrame(chance[known], columns=list(label.classes))
+    table.insert(0, "item", ratings.items.index.astype(str)[known])
+    table.insert(1, "label", chance[known].argmax(axis=1))
+    return table.to_csv(index=False)
+
+
+def _argilla(fit: xr.DataTree, ratings: Ratings, _: str | None) -> str:
+    records = [
+        {"id": line["item"], "fields": {"item": line["item"]},
+         "metadata": {k: v for k, v in line.items() if k != "item" and v is not None},
+         "suggestions": {}, "responses": {}}
+        for line in _keys(ratings)
+    ]  # fmt: skip
+    for label in ratings.task.labels:
+        for record, chance in zip(records, _chances(fit, label).to_numpy(), strict=True):
+            if np.isfinite(chance).all():
+                best = int(chance.argmax())
+                record["suggestions"][label.name] = {
+                    "value": label.classes[best], "score": round(float(chance[best]), 6),
+                    "agent": "assay",
+                }  # fmt: skip
+    return json.dumps(records, ensure_ascii=False, indent=1, default=str)
+
+
+def _qrels(fit: xr.DataTree, ratings: Ratings, name: str | None) -> str:
+    grades = _grades(fit, ratings, name)
+    documents = _documents(ratings)
+    queries = ratings.items["cluster"].astype(str)
+    lines = [
+        f"{_word(query)} 0 {_word(document)} {grade} {p:.6f}\n"
+        for query, document, line in zip(queries, documents, grades.to_numpy(), strict=True)
+        for grade, p in zip(grades["grade"].to_numpy(), line, strict=True)
+        if np.isfinite(p)
+    ]
+    return "".join(lines)
+
+
+def _word(text: str) -> str:
+    """Blanks separate the fields of a line."""
+    return "_".join(text.split()) or "_"
+
+
+def _grades(fit: xr.DataTree, ratings: Ratings, name: str | None) -> xr.DataArray:
+    """Probabilities (item, grade)."""
+    if ratings.task.name == "retrieval" and name is None:
+        chance = state_probabilities(fit).to_numpy()
+        states = fit["constant_data"]["states"].to_numpy()
+        labels = list(ratings.task.label_names)
+        relevant, sufficient = (
+            states[:, labels.index(one)] == 1
+            for one in ("topically_relevant", "evidence_sufficient")
+        )
+        of_state = np.where(sufficient, 2, np.where(relevant, 1, 0))
+        values = np.stack([chance[:, of_state == g].sum(axis=1) for g in range(3)], axis=1)
+    else:
+        values = _chances(fit, _of_label(ratings, name)).to_numpy()
+    return xr.DataArray(values, {"grade": np.arange(values.shape[1])}, ("item", "grade"))
+
+
+def _documents(ratings: Ratings) -> list[str]:
+    """Name each item within its query."""
+    names = ratings.items.index.astype(str)
+    queries = ratings.items["cluster"].astype(str)
+    return [n.removeprefix(f"{q}/") for n, q in zip(names, queries, strict=True)]

@@ -1,0 +1,126 @@
+"""Pseudonyms for raters: names are replaced in a fit, and a key file says whose each is."""
+
+import json
+import re
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import xarray as xr
+
+from assay._util.errors import ArgumentError, FitError
+from assay._util.files import draft
+from assay.fits.datatree import require_fit
+
+COLUMNS = ("pseudonym", "rater")
+SAID = ("accounting", "assumptions", "warnings", "modes", "command")
+"""Attributes of a fit that may name raters in sentences."""
+
+
+def with_pseudonyms(fit: xr.DataTree, key: Path) -> xr.DataTree:
+    """Return a fit whose raters have pseudonyms, in the data and in its notes.
+
+    Parameters
+    ----------
+    fit : xarray.DataTree
+        Stays as it is.
+    key : path
+        CSV file with the columns ``pseudonym`` and ``rater``; it is made, or completed, if names
+        are missing. Keep it apart from what you pass on.
+
+    Raises
+    ------
+    ArgumentError
+        If the file is no such key.
+    FitError
+        If it cannot be written.
+
+    Notes
+    -----
+    Numbers are drawn at random, so that they tell nothing of the order of the names.
+    """
+    require_fit(fit)
+    names = [str(name) for name in fit["constant_data"]["rater"].to_numpy()]
+    known = _completed(_read(key), names, key)
+    found = fit.copy()
+    for path in found.groups:
+        node = found[path]
+        assert isinstance(node, xr.DataTree)
+        data = node.to_dataset(inherit=False)
+        coords = {
+            name: (c.dims, [known.get(str(x), str(x)) for x in c.to_numpy()])
+            for name, c in data.coords.items()
+            if str(name).startswith("rater") and set(map(str, c.to_numpy())) <= set(names)
+        }
+        if coords:
+            node.dataset = data.assign_coords(coords)
+    found.attrs = {name: _told(str(name), text, known) for name, text in fit.attrs.items()}
+    return found
+
+
+def _read(key: Path) -> dict[str, str]:
+    """Return the pseudonym of each rater that a key file names."""
+    if not key.exists():
+        return {}
+    try:
+        table = pd.read_csv(key, dtype=str, keep_default_na=False)
+    except (OSError, ValueError) as error:
+        raise ArgumentError(f"cannot read the key file {key}: {error}", code="key-file") from None
+    repeated = set(COLUMNS) <= set(table) and (
+        table["pseudonym"].duplicated().any() or table["rater"].duplicated().any()
+    )
+    if not set(COLUMNS) <= set(table) or repeated:
+        raise ArgumentError(
+            f"the file {key} is no key of pseudonyms; it needs the columns `pseudonym` and "
+            "`rater`, and each name once",
+            code="key-file",
+        )
+    return dict(zip(table["rater"], table["pseudonym"], strict=True))
+
+
+def _completed(known: dict[str, str], names: list[str], key: Path) -> dict[str, str]:
+    """Give those a pseudonym who have none, and write the key."""
+    missing = [name for name in names if name not in known]
+    if not missing:
+        return known
+    width = max(2, len(str(len(known) + len(missing))))
+    taken = set(known.values()) | set(names)
+    every = (f"R{n:0{width}d}" for n in range(1, len(taken) + len(missing) + 1))
+    free = [name for name in every if name not in taken][: len(missing)]
+    secrets.SystemRandom().shuffle(free)
+    known = known | dict(zip(missing, free, strict=True))
+    lines = sorted((pseudonym, name) for name, pseudonym in known.items())
+    try:
+        with draft(key) as unfinished:
+            pd.DataFrame(lines, columns=list(COLUMNS)).to_csv(unfinished, index=False)
+    except OSError as error:
+        raise FitError(
+            f"cannot write {key}: {error.strerror or error}", code="file-not-written"
+        ) from None
+    return known
+
+
+def _told(name: str, text: Any, known: Mapping[str, str]) -> Any:
+    """Replace names in the sentences of an attribute; numbers, which may count, stay."""
+    if name not in SAID or not isinstance(text, str):
+        return text
+    words = sorted((w for w in known if not re.fullmatch(r"[\d.]+", w)), key=len, reverse=True)
+    if not words:
+        return text
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)")
+
+    def replaced(value: Any) -> Any:
+        match value:
+            case str():
+                return pattern.sub(lambda m: known[m[0]], value)
+            case list():
+                return [replaced(one) for one in value]
+            case dict():
+                return {one: replaced(other) for one, other in value.items()}
+        return value
+
+    if name == "command":
+        return replaced(text)
+    return json.dumps(replaced(json.loads(text)))

@@ -1,0 +1,206 @@
+"""Page one: what a reader learns in a minute, without scrolling."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import assay
+from assay._util.errors import UnknownNameError
+from assay._util.text import column_decimals
+from assay.reporting.front import MOST_WORDS
+from assay.reporting.material import Material
+from assay.reporting.page import Callout, Front, Page, Table
+from assay.reporting.writing import make_page
+
+pytestmark = pytest.mark.filterwarnings("ignore::assay._util.errors.FitWarning")
+
+
+def lists(*, systems: str = "AB", lower: bool = False) -> pd.DataFrame:
+    """Rows of ranked lists; the later a system's letter, the more of its chunks are relevant."""
+    rng = np.random.default_rng(5)
+    rows = []
+    for place, system in enumerate(systems):
+        share = 0.25 + 0.5 * place / (len(systems) - 1)
+        for n in range(240 // len(systems)):
+            truth = rng.random() < (1 - share if lower else share)
+            for rater, right in (("x", 0.95), ("y", 0.95), ("z", 0.65)):
+                said = truth if rng.random() < right else not truth
+                rows.append((f"q{n // 4}", system, n % 4 + 1, rater, ("no", "yes")[said]))
+    return pd.DataFrame(rows, columns=["query", "model", "chunk", "rater", "relevant"])
+
+
+def fitted(table: pd.DataFrame) -> xr.DataTree:
+    ratings = assay.read_ratings(table)
+    return assay.fit(ratings, method="laplace", draws=100, chains=2, starts=1, rng=1)
+
+
+@pytest.fixture(scope="module")
+def two() -> xr.DataTree:
+    return fitted(lists())
+
+
+@pytest.fixture(scope="module")
+def three() -> xr.DataTree:
+    return fitted(lists(systems="ABC"))
+
+
+def page_of(fit: xr.DataTree, **more: object) -> Page:
+    return make_page(Material(fit=fit, **{"budget": False, **more}))  # type: ignore[arg-type]
+
+
+def front_of(fit: xr.DataTree, **more: object) -> Front:
+    front = page_of(fit, **more).front
+    assert front is not None
+    return front
+
+
+def table_of(page: Page, key: str) -> Table:
+    blocks = [block for one in page.sections for block in one.blocks]
+    return next(b for b in blocks if isinstance(b, Table) and b.key == key)
+
+
+def test_it_names_the_better_system_the_weak_rater_and_what_to_do(two: xr.DataTree) -> None:
+    front = front_of(two, budget=True)
+    said = dict(front.sentences)
+    assert front.question == "Which is better, B or A?"
+    assert said["Answer"].startswith("B is better than A on Precision@4 of relevant")
+    assert said["How sure"].startswith("P(B is better)")
+    assert "errors that all raters share" in said["What would change it"]
+    assert "would narrow the intervals by" in said["What would change it"]
+    assert "Weakest rater: z, right in" in front.data
+
+
+def test_no_sentence_is_longer_than_a_reader_reads(two: xr.DataTree, three: xr.DataTree) -> None:
+    single = assay.simulate("single", n_items=40, n_raters=4, rng=1)
+    alone = assay.fit(single, method="laplace", draws=50, chains=1, starts=1, rng=1)
+    asked = [(two, {}), (three, {}), (three, {"baseline": "A"}), (alone, {}),
+             (two, {"claims": ("B > A on precision_at_k[relevant]",)})]  # fmt: skip
+    for fit, more in asked:
+        for _, text in front_of(fit, **more, budget=True).sentences:
+            assert 3 < len(text.split()) <= MOST_WORDS, text
+            assert text.endswith(".")
+            assert ". " not in text.replace("vs. ", "")
+
+
+def test_a_difference_has_one_sign_in_sentences_tables_and_files(two: xr.DataTree) -> None:
+    page = page_of(two)
+    assert page.front is not None
+    assert page.front.table is not None
+    frames = [page.front.table.frame, page.tables["comparisons"]]
+    for frame in frames:
+        assert set(zip(frame["a"], frame["b"], strict=True)) == {("B", "A")}
+        assert (frame["difference"] > 0).all()
+        assert (frame["difference_lower"] <= frame["difference_upper"]).all()
+    given = assay.compare(two).pairs
+    assert frames[1]["difference"].to_numpy() == pytest.approx(-given["difference"].to_numpy())
+    assert frames[1]["p_greater"].to_numpy() == pytest.approx(
+        (1 - given["p_greater"] - given["p_equal"]).to_numpy()
+    )
+    sides = page.tables["approaches" if "approaches" in page.tables else "side_by_side"]
+    contrasts = sides[sides["b"] != ""]
+    assert set(contrasts["quantity"]) == {"B - A"}
+    assert (contrasts.loc[contrasts["approach"] == "corrected", "mean"] > 0).all()
+
+
+def test_with_a_baseline_every_difference_is_less_it(three: xr.DataTree) -> None:
+    page = page_of(three, baseline="B")
+    assert page.front is not None
+    assert page.front.question == "Which system is better than B?"
+    pairs = page.tables["comparisons"]
+    assert set(zip(pairs["a"], pairs["b"], strict=True)) == {("A", "B"), ("C", "B")}
+    with pytest.raises(UnknownNameError, match="is no system"):
+        page_of(three, baseline="D")
+
+
+def test_of_three_systems_the_best_is_named_with_its_probability(three: xr.DataTree) -> None:
+    said = dict(front_of(three).sentences)
+    assert re.match(r"C has the best value on \d of \d metrics, ", said["Answer"])
+    assert "is best) runs from" in said["How sure"]
+
+
+def test_a_fit_that_misleads_says_so_on_page_one(two: xr.DataTree) -> None:
+    tree = two.copy()
+    tree.attrs = {**two.attrs, "warnings": '["The chains do not agree."]'}
+    assert any("The chains do not agree." in text for text in front_of(tree).cautions)
+
+
+def test_claims_are_the_question_if_there_are_any(two: xr.DataTree) -> None:
+    front = front_of(two, claims=("B > A on precision_at_k[relevant]",))
+    assert front.question == "Is it true that B > A on precision_at_k[relevant]?"
+    assert dict(front.sentences)["Answer"].startswith("Supported: B > A")
+
+
+def test_numbers_of_a_column_have_as_many_decimals(two: xr.DataTree) -> None:
+    page = page_of(two)
+    for key in ("standing", "metrics", "raters"):
+        for column in range(1, len(table_of(page, key).columns)):
+            cells = [r.cells[column] for r in table_of(page, key).rows if not r.is_heading]
+            lengths = {len(n) for cell in cells for n in re.findall(r"\d\.(\d+)", cell)}
+            assert len(lengths) <= 1, (key, column, cells)
+
+
+def test_digits_are_those_that_monte_carlo_error_allows() -> None:
+    lines = np.array([[0.581, 0.560, 0.601], [0.52, 0.50, 0.54]])
+    assert column_decimals(lines) == 3
+    assert column_decimals(lines, sd=[0.01, 0.01], draws=100) == 2
+    assert column_decimals(lines, sd=[0.01, 0.01], draws=100_000) == 3
+    # An end that is not 0 is never written as 0.
+    assert column_decimals(np.array([[0.2, 0.001, 0.4]]), marks=[0.0]) == 3
+
+
+def test_the_short_report_has_page_one_and_no_appendix(two: xr.DataTree, tmp_path: Path) -> None:
+    short = page_of(two, short=True)
+    assert short.appendix == ()
+    assert [one.key for one in short.main] == ["raters", "labels", "comparisons"]
+    assert short.front == short.front
+    path = assay.report(two, tmp_path / "r.html", budget=False, short=True)
+    assert "<details>\n<summary><h3" not in path.read_text(encoding="utf-8")
+
+
+def test_the_appendix_is_folded_and_holds_all_else(two: xr.DataTree, tmp_path: Path) -> None:
+    path = assay.report(two, tmp_path / "r.html", budget=False)
+    html = path.read_text(encoding="utf-8")
+    head, _, appendix = html.partition('<h2 id="appendix">')
+    for key in ("raters", "labels", "comparisons"):
+        assert f'<h2 id="{key}">' in head
+    for key in ("metrics", "data", "convergence", "limits", "gaps", "model", "reproduce"):
+        assert f'<h3 id="{key}">' in appendix
+
+
+def test_no_folder_of_the_machine_is_named(tmp_path: Path) -> None:
+    lists().to_csv(tmp_path / "study.csv", index=False)
+    ratings = assay.read_ratings(tmp_path / "study.csv")
+    fit = assay.fit(ratings, method="map", draws=20, chains=1, starts=1, rng=1)
+    fit.attrs["command"] = f"assay fit {tmp_path}/study.csv -o fit.nc"
+    html = assay.report(fit, tmp_path / "r.html", budget=False).read_text(encoding="utf-8")
+    assert str(tmp_path) not in html
+    assert "assay fit study.csv -o fit.nc" in html
+    assert "study.csv" in front_of(fit).data
+
+
+def test_nothing_is_green_above_a_warning() -> None:
+    from importlib.resources import files
+
+    css = (files("assay.reporting") / "report.css").read_text(encoding="utf-8")
+    assert ".callout.good" not in css
+
+
+def test_metrics_are_called_by_their_titles(two: xr.DataTree) -> None:
+    page = page_of(two)
+    shown = [
+        cell
+        for one in page.main
+        for block in one.blocks
+        if isinstance(block, Table)
+        for row in block.rows
+        for cell in row.cells
+    ]
+    assert not any("precision_at_k" in cell for cell in shown)
+    assert any("Precision@4 of relevant" in cell for cell in shown)
+    assert all(
+        not isinstance(b, Callout) or "_at_k" not in b.text for s in page.main for b in s.blocks
+    )

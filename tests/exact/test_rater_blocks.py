@@ -134,7 +134,7 @@ def test_sds_settle_where_they_do_with_the_whole_matrix(monkeypatch: pytest.Monk
 
 
 def test_sds_of_many_offsets_settle_near_by(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From random signs: within 0.23 in ten sets, and within 0.03 in eight of them."""
+    """From random signs: widths within 0.23 in ten sets, and within 0.03 in eight of them."""
     ratings = assay.simulate(
         "single", classes=("no", "yes"), n_items=1500, n_raters=300, ratings_per_item=3, rng=4
     )
@@ -147,7 +147,7 @@ def test_sds_of_many_offsets_settle_near_by(monkeypatch: pytest.MonkeyPatch) -> 
     width, other = (np.sqrt(np.diag(np.linalg.inv(s.information))) for s in (spreads, estimated))
     np.testing.assert_allclose(other, width, rtol=0.25)
     gap = spreads.scores.scores(again[still]) - spreads.scores.scores(at[still])
-    assert (np.abs(gap) < 0.3 * width).all()
+    assert (np.abs(gap) < 0.7 * width).all()
 
 
 def test_a_fit_by_raters_is_the_fit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,8 +146,7 @@ def fit_dataset(
             method=method, seed=seed, starts=starts, show=progress,
         )  # fmt: skip
     for note in notes:
-        if note.level == "warning":
-            warnings.warn(FitWarning.of(note), stacklevel=2)
+        warnings.warn(FitWarning.of(note), stacklevel=2)
     return xr.open_datatree(target, engine="zarr", consolidated=False, chunks=None)
 
 

@@ -314,8 +314,7 @@ def fit(
         ]
     notes += unread_scores(structure) + independent_replicates(structure)
     for note in notes:
-        if note.level == "warning":
-            warnings.warn(FitWarning.of(note), stacklevel=2)
+        warnings.warn(FitWarning.of(note), stacklevel=2)
     tree = assemble(structure, posterior, drawn.recovered, stats, len(x))
     stated = [
         *stated_assumptions(structure),

@@ -342,6 +342,7 @@ def test_results_say_what_became_of_incomplete_panels(tmp_path: Path) -> None:
             assert set(pd.read_csv(table)["incomplete"]) == {which}
 
 
+@pytest.mark.filterwarnings("ignore::assay._util.errors.FitWarning")
 def test_claims_about_a_metric_need_no_systems(tmp_path: Path) -> None:
     said = pd.DataFrame([(n, r, ("yes", "no", "no")[n % 3]) for n in range(60) for r in "abc"])
     ratings = assay.read_ratings(said.set_axis(["item", "rater", "label"], axis=1), task="single")

@@ -138,6 +138,7 @@ def test_people_alone_by_vote_and_by_model(fit):
     assert len(found.sentences()) == 2
 
 
+@pytest.mark.filterwarnings("ignore::assay._util.errors.FitWarning")
 def test_one_system_has_the_three_sides_without_a_contrast():
     ratings = assay.simulate(
         "single", n_items=60, n_raters=4, classes=("no", "yes"), groups={"person": 2, "llm": 2},

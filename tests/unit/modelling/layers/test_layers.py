@@ -111,6 +111,7 @@ def test_hard_on_one_label_alone_leaves_the_answers_to_others_as_they_are():
         assert (hard[:, :, label] != easy[:, :, label]).any()
 
 
+@pytest.mark.filterwarnings("ignore::assay._util.errors.FitWarning")
 def test_fits_say_on_which_labels_items_are_hard():
     ratings = assay.simulate("ais", n_items=30, n_raters=4, ratings_per_item=4, rng=1)
     fit = assay.fit(ratings, method="map", draws=5, chains=1, starts=1, rng=1, progress=False)

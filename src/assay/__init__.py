@@ -67,6 +67,7 @@ _HOME = {
     "reliability_by_session": "raters.drift",
     "report": "reporting",
     "run": "reporting.whole_run",
+    "sample_pairs": "studies.diras",
     "save": "fits.storage",
     "score_calibration": "raters.calibration",
     "score_rater": "raters.scoring",

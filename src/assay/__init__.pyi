@@ -131,6 +131,7 @@ from assay.raters.spammers import rater_kinds as rater_kinds
 from assay.reporting import report as report
 from assay.reporting.whole_run import run as run
 from assay.studies.ais import ais_study as ais_study
+from assay.studies.diras import sample_pairs as sample_pairs
 from assay.validation.loo import loo_gold as loo_gold
 from assay.validation.loo import stack_labels as stack_labels
 from assay.validation.posterior_predictive import predictive_checks as predictive_checks
@@ -197,6 +198,7 @@ __all__ = [
     "read_ratings",
     "reliability_by_session",
     "report",
+    "sample_pairs",
     "save",
     "score_calibration",
     "score_rater",

@@ -5,11 +5,19 @@ contradicted or undecided, 130 interrupted. Whatever is heavy is imported inside
 that ``assay --help`` answers at once.
 """
 
-from assay.cli import fit_commands, ratings_commands, report_commands, run_command, task_commands
+from assay.cli import (
+    diras_commands,
+    fit_commands,
+    ratings_commands,
+    report_commands,
+    run_command,
+    task_commands,
+)
 from assay.cli.program import app, main
 
 __all__ = [
     "app",
+    "diras_commands",
     "fit_commands",
     "main",
     "ratings_commands",

@@ -1,0 +1,95 @@
+"""Commands of DIRAS: which pairs of query and document to rate."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from assay._util.progress import waiting
+from assay.cli.options import Json, Quiet, Seed
+from assay.cli.program import app, command
+from assay.cli.shell import show
+from assay.cli.tables import deliver
+
+diras = typer.Typer(
+    no_args_is_help=True, help="Sample pairs of query and document, and let models rate them."
+)
+app.add_typer(diras, name="diras")
+
+
+def _column(what: str) -> Any:
+    return typer.Option(
+        help=f"{what}, if its name is not recognised.", metavar="COLUMN", rich_help_panel="Columns"
+    )
+
+
+@command("diras sample documents.jsonl queries.csv -o pairs.csv", of=diras)
+def sample(
+    documents: Annotated[Path, typer.Argument(help="Documents: CSV, JSON lines, Parquet, ...")],
+    queries: Annotated[Path, typer.Argument(help="Queries, likewise.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File to write: .csv, .tsv, .parquet or .json."),
+    ] = None,
+    per_query: Annotated[int, typer.Option(min=2, help="Pairs drawn for each query.")] = 60,
+    top: Annotated[
+        int, typer.Option(min=1, help="Documents at the top of a ranking: half of the pairs.")
+    ] = 60,
+    embedding_model: Annotated[
+        str | None,
+        typer.Option(help="Rank by embeddings of this model at --url; else by BM25."),
+    ] = None,
+    url: Annotated[str | None, typer.Option(help="Endpoint of --embedding-model.")] = None,
+    key_variable: Annotated[
+        str, typer.Option(help="Environment variable that holds the key of the endpoint.")
+    ] = "OPENAI_API_KEY",
+    query_stratum: Annotated[
+        str | None, typer.Option(help="Column of the queries with their stratum.", metavar="COLUMN")
+    ] = None,
+    queries_per_stratum: Annotated[
+        int | None, typer.Option(min=1, help="Queries drawn in each stratum; else all.")
+    ] = None,
+    document_id: Annotated[str | None, _column("Id of a document")] = None,
+    document_text: Annotated[str | None, _column("Text of a document")] = None,
+    query_id: Annotated[str | None, _column("Id of a query")] = None,
+    query_text: Annotated[str | None, _column("Text of a query")] = None,
+    seed: Seed = 1,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Draw pairs to rate: half from the top of a ranking, half from all other documents."""
+    from assay import sample_pairs
+    from assay.studies.diras import embedding_endpoint
+    from assay.studies.judges.endpoint import OPENAI_URL
+
+    retriever: Any = "bm25"
+    if embedding_model is not None:
+        retriever = embedding_endpoint(
+            embedding_model, url=url or OPENAI_URL, key_variable=key_variable
+        )
+    with waiting("ranking documents", show=not quiet):
+        pairs = sample_pairs(
+            documents, queries,
+            retriever=retriever, per_query=per_query, top=top, query_stratum=query_stratum,
+            queries_per_stratum=queries_per_stratum, document_id=document_id,
+            document_text=document_text, query_id=query_id, query_text=query_text, rng=seed,
+        )  # fmt: skip
+
+    def show_table() -> None:
+        from assay.display.terminal import frame_table
+
+        show(frame_table("Pairs to rate", strata_of(pairs)))
+
+    deliver("pairs", pairs, as_json, output, show_table)
+    if output is not None and not as_json:
+        show_table()
+
+
+def strata_of(pairs: Any) -> Any:
+    """Count the pairs of each stratum, with the probability that one of it is drawn."""
+    by = pairs.groupby("stratum", sort=False)
+    table = by.agg(
+        queries=("query_id", "nunique"), pairs=("item", "size"),
+        probability=("inclusion_probability", "mean"),
+    )  # fmt: skip
+    return table.round({"probability": 4}).reset_index()

@@ -1,0 +1,1 @@
+"""Language models as raters: what they are asked, how, and what their answers say."""

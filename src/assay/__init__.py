@@ -20,6 +20,7 @@ _HOME = {
     "abstention_sensitivity": "validation.sensitivity",
     "agreement": "raters.agreements",
     "ais_study": "studies.ais",
+    "ask_model": "studies.judges",
     "build_model": "modelling.pymc_model",
     "check": "checks",
     "check_claim": "comparison",

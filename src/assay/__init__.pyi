@@ -132,6 +132,7 @@ from assay.reporting import report as report
 from assay.reporting.whole_run import run as run
 from assay.studies.ais import ais_study as ais_study
 from assay.studies.diras import sample_pairs as sample_pairs
+from assay.studies.judges import ask_model as ask_model
 from assay.validation.loo import loo_gold as loo_gold
 from assay.validation.loo import stack_labels as stack_labels
 from assay.validation.posterior_predictive import predictive_checks as predictive_checks
@@ -152,6 +153,7 @@ __all__ = [
     "abstention_sensitivity",
     "agreement",
     "ais_study",
+    "ask_model",
     "build_model",
     "check",
     "check_claim",

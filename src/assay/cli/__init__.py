@@ -8,6 +8,7 @@ that ``assay --help`` answers at once.
 from assay.cli import (
     diras_commands,
     fit_commands,
+    judge_command,
     ratings_commands,
     report_commands,
     run_command,
@@ -19,6 +20,7 @@ __all__ = [
     "app",
     "diras_commands",
     "fit_commands",
+    "judge_command",
     "main",
     "ratings_commands",
     "report_commands",

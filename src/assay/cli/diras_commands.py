@@ -1,14 +1,18 @@
-"""Commands of DIRAS: which pairs of query and document to rate."""
+"""Commands of DIRAS: pairs to rate, definitions of relevance, and models that rate."""
 
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from assay._util.errors import FitError
+from assay._util.files import require_place
 from assay._util.progress import waiting
-from assay.cli.options import Json, Quiet, Seed
+from assay.cli.judge_command import Judging, run_model
+from assay.cli.judge_options import Model, Sending, say_notes_of, say_plan, show_plan
+from assay.cli.options import Json, Quiet, Seed, Strict
 from assay.cli.program import app, command
-from assay.cli.shell import show
+from assay.cli.shell import say, show
 from assay.cli.tables import deliver
 
 diras = typer.Typer(
@@ -93,3 +97,52 @@ def strata_of(pairs: Any) -> Any:
         probability=("inclusion_probability", "mean"),
     )  # fmt: skip
     return table.round({"probability": 4}).reset_index()
+
+
+@command("diras define queries.csv --model gpt-4o -o definitions.csv", of=diras)
+def define(
+    queries: Annotated[Path, typer.Argument(help="Queries: CSV, JSON lines, Parquet, ...")],
+    model: Model,
+    sending: Sending,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="File to write: .csv, .tsv, .parquet or .json.")
+    ] = Path("definitions.csv"),
+    prompt: Annotated[
+        str, typer.Option(help="Name of a prompt that asks for a text, or a .toml file.")
+    ] = "definition_draft",
+    quiet: Quiet = False,
+) -> None:
+    """Let a model draft what makes a document relevant for each query; people edit the drafts."""
+    from assay.studies.diras import draft_definitions
+
+    if output.exists() and not sending.dry_run:
+        # People may have edited it.
+        raise FitError(
+            f"{output} exists already; name another file: `output='definitions.csv'`",
+            code="file-exists",
+        )
+    require_place(output, example="definitions.csv")
+    given = sending.arguments(queries, progress=not quiet) | {"model": model, "prompt": prompt}
+    _, plan, _ = draft_definitions(queries, **(given | {"dry_run": True}))
+    if sending.dry_run:
+        show_plan(plan)
+        return
+    say_plan(plan)
+    table, _, notes = draft_definitions(queries, **given)
+    say_notes_of(notes)
+    deliver("definitions", table, False, output, lambda: None)
+    say("next: edit the column definition; the column draft keeps what the model wrote")
+
+
+@command("diras rate pairs.csv --model gpt-4o --dry-run", of=diras)
+def rate(
+    items: Annotated[Path, typer.Argument(help="Pairs of 'assay diras sample', or a table alike.")],
+    model: Model,
+    judging: Judging,
+    sending: Sending,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    strict: Strict = False,
+) -> None:
+    """Let a language model judge the relevance of documents, with its confidence."""
+    run_model(items, "relevance", model, judging, sending, as_json, quiet, strict)

@@ -160,6 +160,7 @@ READING = {
     ),
     "texts-empty": "Ids or texts are empty. Fill the cells, or remove the rows.",
     "texts-repeated": "Rows share an id. Give each row an id of its own.",
+    "definitions-missing": "Some queries lack a definition. Add them to the file.",
     "truth-labels": (
         "The table of truth has no column for any label. Name its columns after the labels."
     ),

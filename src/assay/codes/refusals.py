@@ -49,18 +49,7 @@ REFUSALS = {
         "Drift needs at least two sessions, and the session of every rating. Read with `session=`, "
         "or leave the layer out."
     ),
-    "embedding-shape": (
-        "An embedding function returns no row of finite numbers for each text. Correct it."
-    ),
     "empty-truth": "The truth holds no item. Give the class of each item.",
-    "endpoint-failed": (
-        "An endpoint does not answer as it should. Check its address, the model and the key; what "
-        "was answered is kept."
-    ),
-    "endpoint-key": ("The environment variable with the key of an endpoint is not set. Set it."),
-    "endpoint-url": (
-        "The address of an endpoint cannot be used. Give one without user, password or query."
-    ),
     "executor-argument": (
         "`executor=` is not an executor. Make one with assay.dask_executor(address)."
     ),
@@ -161,11 +150,6 @@ REFUSALS = {
         "Another version of assay wrote this fit. Install that version, or fit the ratings again."
     ),
     "output-place": "The fit cannot be written there. Give a file name in a folder that exists.",
-    "pairs-names": ("Names of pairs would not be unique. Give queries or documents other ids."),
-    "pairs-size": (
-        "A sample would be larger than what it is drawn from. Give a number that the message "
-        "allows."
-    ),
     "partition-changed": (
         "A partition changed while it was fitted. Keep the files as they are during a fit."
     ),
@@ -263,9 +247,6 @@ REFUSALS = {
         "`wide=`, `wide_items=` and `counts=` need a task of one label. Name another task."
     ),
     "task-missing": "A folder of partitions needs the name of its task. Give --task.",
-    "texts-without-words": (
-        "Documents have no words, so that BM25 cannot rank them. Give texts, or embeddings."
-    ),
     "too-few-fits": "Stacking needs at least two fits. Give more, by name.",
     "too-few-strata": (
         "Groups need at least two strata. Name their column with `stratum=` when reading."

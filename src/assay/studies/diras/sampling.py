@@ -13,7 +13,7 @@ from assay._util.random import generator_of
 from assay._util.text import counted, some
 from assay._util.validation import require_count
 from assay.studies.diras.retrievers import BM25, Embed, scores_of_documents
-from assay.studies.diras.texts import Texts, read_texts
+from assay.studies.texts import Texts, read_texts
 
 TOP, REST = "top", "rest"
 SEPARATORS = (":", "|", "||", "::", " / ", " | ")

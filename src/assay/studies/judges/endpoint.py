@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from assay._util.errors import ArgumentError, FitError
-from assay._util.validation import argument, cut, require_number
+from assay._util.validation import argument, require_number
 
 OPENAI_URL = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -17,6 +17,8 @@ NO_KEY = "none"
 HIDDEN = "[key]"
 KEY_LIKE = re.compile(r"(?i)(?<=bearer )\S+|\bsk-[\w*.-]{6,}")
 """What looks like a key, or part of one, in the answer of a server."""
+SHORTEST_KEY = 8
+"""Characters; a shorter text is no secret, and may stand in any answer."""
 SHOWN = 300
 """Characters of a server's answer that a message repeats."""
 
@@ -79,19 +81,20 @@ class Endpoint:
         if urlsplit(self.url).hostname in HERE:
             return NO_KEY
         raise FitError(
-            f"There is no key for {self.url}. Set the environment variable {self.key_variable} "
-            f"(export {self.key_variable}=...), to any text if the endpoint needs no key",
+            f"There is no key for {self.url}. Set the environment variable {self.key_variable}, to "
+            "any text if the endpoint needs no key",
             code="endpoint-key",
         )
 
     def without_key(self, text: str) -> str:
-        """Return a text without the key, and without what looks like one."""
+        """Return a text without the key."""
         key = os.environ.get(self.key_variable, "").strip()
-        return KEY_LIKE.sub(HIDDEN, text.replace(key, HIDDEN) if key else text)
+        return text.replace(key, HIDDEN) if len(key) >= SHORTEST_KEY else text
 
     def said(self, text: str) -> str:
-        """Return what a server said, for a message."""
-        return cut(self.without_key(" ".join(text.split())), SHOWN)
+        """Return what a server said, for a message: without what looks like a key, too."""
+        bare = KEY_LIKE.sub(HIDDEN, self.without_key(" ".join(text.split())))
+        return bare if len(bare) <= SHOWN else f"{bare[:SHOWN]}..."
 
     def asynchronous(self) -> Any:
         """Return a client for many requests at a time, which repeats none by itself."""

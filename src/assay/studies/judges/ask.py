@@ -14,6 +14,7 @@ from assay.data.task_files import load_task
 from assay.studies.judges.endpoint import KEY_VARIABLE, OPENAI_URL, Endpoint
 from assay.studies.judges.items import Items, read_items
 from assay.studies.judges.lists import list_requests, ranked_items
+from assay.studies.judges.log import read_log
 from assay.studies.judges.outcome import (
     Read,
     notes_on_answers,
@@ -270,9 +271,9 @@ class _Asked:
         self, limits: Limits, window: int, step: int, *, dry_run: bool, progress: bool
     ) -> ModelAnswers:
         """Ask for the order of the items of each query."""
-        requests = list_requests(self.items, self.task, self.prompt, self.settings, window, step)
-        plan = plan_of(requests, limits, self.settings.model, self.items.sent)
         ranked = ranked_items(self.items, self.task, self.prompt, self.settings, window, step)
+        requests = list_requests(ranked, read_log(limits.log).answers)
+        plan = plan_of(requests, limits, self.settings.model, self.items.sent)
         notes: tuple[Note, ...] = ()
         if not dry_run:
             sent = send(ranked.jobs, limits, self._about(), total=plan.requests, progress=progress)

@@ -72,7 +72,8 @@ class RankedItems:
         The score falls evenly from 1 at the top to 0 at the end.
         """
         lines = []
-        for query, order in self.orders.items():
+        for query in self.starts:
+            order = self.orders.get(query, [])
             last = max(len(order) - 1, 1)
             for rank, place in enumerate(order):
                 score = 1 - rank / last
@@ -125,13 +126,23 @@ def ranked_items(
     )  # fmt: skip
 
 
-def list_requests(
-    items: Items, task: Task, prompt: Prompt, settings: Settings, window: int, step: int
-) -> list[Request]:
-    """Return the requests as they would be if no window changed the order: as many, as long."""
-    ranked = ranked_items(items, task, prompt, settings, window, step)
-    return [
-        ranked.request(query, start[first:last])
-        for query, start in ranked.starts.items()
-        for first, last in window_places(len(start), window, step)
-    ]
+def list_requests(ranked: RankedItems, answers: Mapping[str, Mapping[str, Any]]) -> list[Request]:
+    """Return the requests to order all items, given the answers that are known.
+
+    After the first window without an answer they are those of documents that stay as they are:
+    as many as there will be, and about as long.
+    """
+    requests = []
+    for query, start in ranked.starts.items():
+        order = list(start)
+        for first, last in window_places(len(order), ranked.window, ranked.step):
+            places = order[first:last]
+            request = ranked.request(query, places)
+            requests.append(request)
+            known = answers.get(request.key)
+            found = (
+                None if known is None else parse_order(message_of(known["response"]), len(places))
+            )
+            if found is not None:
+                order[first:last] = [places[n] for n in found]
+    return requests

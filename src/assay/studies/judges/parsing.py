@@ -14,7 +14,7 @@ from assay.studies.judges.questions import (
     line_names,
 )
 
-AROUND = " \t*_`'\"<>()"
+AROUND = " \t\r*_`'\"<>()"
 """Marks around a name or a value that say nothing."""
 NUMBER = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)")
 NOT_ASKED_WORDS = (NOT_ASKED, "na", "not asked", "not applicable")

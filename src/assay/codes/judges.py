@@ -1,4 +1,4 @@
-"""Drawing what to rate, and asking language models to rate it."""
+"""Drawing what to rate, forms for those who rate, and asking language models to rate."""
 
 JUDGES = {
     "budget-prices": (
@@ -21,10 +21,19 @@ JUDGES = {
         "The address of an endpoint cannot be used. Give one without user, password or query."
     ),
     "failed-requests": "Some requests have no answer. Another call asks them again.",
+    "form-without-gates": (
+        "A tool shows questions that are not asked of all items. The form says as text when to "
+        "answer."
+    ),
+    "form-without-rules": (
+        "A tool does not block answers that break a rule. Read its ratings with `response=`, as "
+        "the message shows."
+    ),
     "guesses-without-score": (
         "Some answers have a class and no confidence that can be read. They are ratings without a "
         "score."
     ),
+    "guidelines-missing": ("A task has no guidelines for raters. Write a text of your own."),
     "log-damaged": "Lines of a log cannot be read. They are passed over.",
     "log-file": "A file is no log of requests. Name a new file, or the log of an earlier run.",
     "log-in-use": "Another run writes to the log. Wait until it ends, or name another file.",

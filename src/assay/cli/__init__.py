@@ -6,6 +6,7 @@ that ``assay --help`` answers at once.
 """
 
 from assay.cli import (
+    ais_command,
     diras_commands,
     fit_commands,
     judge_command,
@@ -17,6 +18,7 @@ from assay.cli import (
 from assay.cli.program import app, main
 
 __all__ = [
+    "ais_command",
     "app",
     "diras_commands",
     "fit_commands",

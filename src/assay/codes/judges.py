@@ -43,8 +43,15 @@ JUDGES = {
         "A sample would be larger than what it is drawn from. Give a number that the message "
         "allows."
     ),
+    "pairs-without-truth": (
+        "Judged pairs are not in the truth. Fit ratings of all pairs of the sample."
+    ),
     "prompt-file": "A prompt file has problems. Correct them; the message lists all of them.",
     "prompt-unfit": "A prompt is for another task or purpose. Choose another one.",
+    "run-documents": (
+        "Listed documents are in no stratum of the sample. Check the ids of documents."
+    ),
+    "run-file": "A ranked list cannot be read. Write it as TREC run files are written.",
     "texts-without-words": (
         "Documents have no words, so that BM25 cannot rank them. Give texts, or embeddings."
     ),

@@ -9,13 +9,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from assay._util.errors import ArgumentError, FitError
-from assay._util.random import generator_of
+from assay._util.random import seed_of
 from assay._util.text import counted, some
 from assay._util.validation import require_count
 from assay.studies.diras.retrievers import BM25, Embed, scores_of_documents
 from assay.studies.texts import Texts, read_texts
 
 TOP, REST = "top", "rest"
+DRAWING, RANKING = 0, 1
+"""Streams of chance that one seed has."""
 SEPARATORS = (":", "|", "||", "::", " / ", " | ")
 """What may stand between the ids of a pair: the first that no id holds."""
 
@@ -64,9 +66,10 @@ def sample_pairs(
     -------
     pandas.DataFrame
         A row for each pair: ``item`` (the name of the pair), ``query_id``, ``query``,
-        ``document_id``, ``document``, ``stratum``, ``inclusion_probability``, ``weight`` (its
-        inverse), ``retriever_rank`` (from 1), ``retriever_score``; with ``query_stratum`` also
-        that column. :func:`read_ratings` reads item, cluster, stratum and weight by their names.
+        ``document_id``, ``document``, ``stratum``, ``stratum_size`` (documents of the query in
+        it), ``inclusion_probability``, ``weight`` (its inverse), ``retriever_rank`` (from 1),
+        ``retriever_score``; with ``query_stratum`` also that column. :func:`read_ratings` reads
+        item, cluster, stratum and weight by their names.
 
     Raises
     ------
@@ -109,7 +112,8 @@ def sample_pairs(
     """
     require_count("per_query", per_query, least=2)
     require_count("top", top)
-    generator = generator_of(rng)
+    seed = seed_of(rng)
+    generator = np.random.default_rng([seed, DRAWING])
     held = read_texts(documents, "document", id=document_id, text=document_text)
     asked = read_texts(queries, "query", id=query_id, text=query_text)
     parts = _parts(len(held), per_query, top)
@@ -117,7 +121,7 @@ def sample_pairs(
     name = _pair_namer(asked.ids, held.ids)
     scores = scores_of_documents(held.texts, [asked.texts[one.row] for one in drawn], retriever)
     frames = [
-        _pairs_of_query(one, asked, held, parts, found, name, generator)
+        _pairs_of_query(one, asked, held, parts, found, name, seed, generator)
         for one, found in zip(drawn, scores, strict=True)
     ]
     pairs = pd.concat(frames, ignore_index=True)
@@ -219,20 +223,20 @@ def _pairs_of_query(
     parts: Sequence[Part],
     scores: NDArray[np.float64],
     name: Callable[[str, str], str],
+    seed: int,
     rng: np.random.Generator,
 ) -> pd.DataFrame:
     """Draw the pairs of one query, in the order of the ranking."""
-    # Sorted by score, and equal scores by chance.
-    order = np.lexsort((rng.random(len(scores)), -scores))
+    order = ranking(scores, seed, query.row)
     places, lines = [], []
     for part in parts:
         size = part.stop - part.start
         chosen = part.start + np.sort(rng.choice(size, part.drawn, replace=False))
-        stratum = f"{query.stratum}: {part.name}" if query.stratum else part.name
+        stratum = stratum_name(query.stratum, part.name)
         places += list(chosen)
-        lines += [(stratum, query.probability * part.drawn / size)] * part.drawn
+        lines += [(stratum, size, query.probability * part.drawn / size)] * part.drawn
     found = documents.take(order[places].tolist())
-    strata, probabilities = (list(column) for column in zip(*lines, strict=True))
+    strata, sizes, probabilities = (list(column) for column in zip(*lines, strict=True))
     asked = queries.ids[query.row]
     columns: dict[str, Any] = {
         "item": [name(asked, document) for document in found.ids],
@@ -241,12 +245,27 @@ def _pairs_of_query(
         "document_id": found.ids,
         "document": found.texts,
         "stratum": strata,
+        "stratum_size": sizes,
         "inclusion_probability": probabilities,
         "weight": 1 / np.asarray(probabilities),
         "retriever_rank": np.asarray(places) + 1,
         "retriever_score": scores[order[places]],
     }
     return pd.DataFrame(columns)
+
+
+def stratum_name(of_query: str, part: str) -> str:
+    """Return the stratum of a pair: that of its query, and the part of the ranking."""
+    return f"{of_query}: {part}" if of_query else part
+
+
+def ranking(scores: NDArray[np.float64], seed: int, query: int) -> NDArray[np.int64]:
+    """Return the places of documents from the highest score to the lowest; ties by chance.
+
+    The same seed ranks the documents of a query in the same order.
+    """
+    ties = np.random.default_rng([seed, RANKING, query]).random(len(scores))
+    return np.lexsort((ties, -scores)).astype(np.int64)
 
 
 def _pair_namer(queries: Sequence[str], documents: Sequence[str]) -> Callable[[str, str], str]:

@@ -66,6 +66,7 @@ _HOME = {
     "read_priors": "modelling.priors",
     "read_ratings": "io",
     "reliability_by_session": "raters.drift",
+    "recall_of_runs": "studies.diras",
     "report": "reporting",
     "run": "reporting.whole_run",
     "sample_pairs": "studies.diras",

@@ -131,6 +131,7 @@ from assay.raters.spammers import rater_kinds as rater_kinds
 from assay.reporting import report as report
 from assay.reporting.whole_run import run as run
 from assay.studies.ais import ais_study as ais_study
+from assay.studies.diras import recall_of_runs as recall_of_runs
 from assay.studies.diras import sample_pairs as sample_pairs
 from assay.studies.judges import ask_model as ask_model
 from assay.validation.loo import loo_gold as loo_gold
@@ -198,6 +199,7 @@ __all__ = [
     "rater_reliability",
     "read_priors",
     "read_ratings",
+    "recall_of_runs",
     "reliability_by_session",
     "report",
     "sample_pairs",

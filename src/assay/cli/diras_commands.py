@@ -1,18 +1,18 @@
 """Commands of DIRAS: pairs to rate, definitions of relevance, and models that rate."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from assay._util.errors import FitError
-from assay._util.files import require_place
+from assay._util.files import require_place, write_table
 from assay._util.progress import waiting
-from assay.cli.judge_command import Judging, run_model
+from assay.cli.judge_command import Judging, require_table, run_model
 from assay.cli.judge_options import Model, Sending, say_notes_of, say_plan, show_plan
-from assay.cli.options import Json, Quiet, Seed, Strict
+from assay.cli.options import FitFile, Json, Level, Quiet, Seed, Strict, Table
 from assay.cli.program import app, command
-from assay.cli.shell import say, show
+from assay.cli.shell import end_with, open_fit, say, show
 from assay.cli.tables import deliver
 
 diras = typer.Typer(
@@ -53,6 +53,10 @@ def sample(
     queries_per_stratum: Annotated[
         int | None, typer.Option(min=1, help="Queries drawn in each stratum; else all.")
     ] = None,
+    pool: Annotated[
+        Path | None,
+        typer.Option(help="Write the top of all rankings, which 'assay diras rank' needs."),
+    ] = None,
     document_id: Annotated[str | None, _column("Id of a document")] = None,
     document_text: Annotated[str | None, _column("Text of a document")] = None,
     query_id: Annotated[str | None, _column("Id of a query")] = None,
@@ -63,21 +67,27 @@ def sample(
 ) -> None:
     """Draw pairs to rate: half from the top of a ranking, half from all other documents."""
     from assay import sample_pairs
-    from assay.studies.diras import embedding_endpoint
+    from assay.studies.diras import embedding_endpoint, rank_documents
     from assay.studies.judges.endpoint import OPENAI_URL
 
     retriever: Any = "bm25"
     if embedding_model is not None:
-        retriever = embedding_endpoint(
-            embedding_model, url=url or OPENAI_URL, key_variable=key_variable
+        retriever = _remembered(
+            embedding_endpoint(embedding_model, url=url or OPENAI_URL, key_variable=key_variable)
         )
+    given: dict[str, Any] = {
+        "retriever": retriever, "top": top, "query_stratum": query_stratum, "rng": seed,
+        "document_id": document_id, "document_text": document_text, "query_id": query_id,
+        "query_text": query_text,
+    }  # fmt: skip
     with waiting("ranking documents", show=not quiet):
         pairs = sample_pairs(
             documents, queries,
-            retriever=retriever, per_query=per_query, top=top, query_stratum=query_stratum,
-            queries_per_stratum=queries_per_stratum, document_id=document_id,
-            document_text=document_text, query_id=query_id, query_text=query_text, rng=seed,
+            per_query=per_query, queries_per_stratum=queries_per_stratum, **given,
         )  # fmt: skip
+        if pool is not None:
+            require_table(pool)
+            write_table(rank_documents(documents, queries, **given), pool)
 
     def show_table() -> None:
         from assay.display.terminal import frame_table
@@ -87,6 +97,19 @@ def sample(
     deliver("pairs", pairs, as_json, output, show_table)
     if output is not None and not as_json:
         show_table()
+
+
+def _remembered(embed: Any) -> Any:
+    """Return the function that embeds, which asks for the same texts once."""
+    known: dict[tuple[str, ...], Any] = {}
+
+    def remembered(texts: list[str]) -> Any:
+        key = tuple(texts)
+        if key not in known:
+            known[key] = embed(texts)
+        return known[key]
+
+    return remembered
 
 
 def strata_of(pairs: Any) -> Any:
@@ -146,3 +169,47 @@ def rate(
 ) -> None:
     """Let a language model judge the relevance of documents, with its confidence."""
     run_model(items, "relevance", model, judging, sending, as_json, quiet, strict)
+
+
+@command("diras rank fit.nc a.trec b.trec --pairs pairs.csv --pool pool.csv", of=diras)
+def rank(
+    fit: FitFile,
+    runs: Annotated[list[Path], typer.Argument(help="TREC run files, one for each system.")],
+    pairs: Annotated[Path, typer.Option(help="The sample of 'assay diras sample'.")],
+    pool: Annotated[Path, typer.Option(help="Its --pool: the top of all rankings.")],
+    k: Annotated[int, typer.Option("--k", min=1, help="Documents of a list that count.")] = 10,
+    label: Annotated[str | None, typer.Option(help="Label, if there are several.")] = None,
+    positive: Annotated[
+        str | None,
+        typer.Option(help="Class that counts as relevant, with those above it.", metavar="CLASS"),
+    ] = None,
+    estimand: Annotated[
+        Literal["population", "finite"],
+        typer.Option(help="About queries like these, or these queries."),
+    ] = "population",
+    level: Level = 0.95,
+    seed: Seed = 1,
+    as_json: Json = False,
+    output: Table = None,
+    strict: Strict = False,
+) -> None:
+    """Recall of ranked lists over all documents, from the sample that was judged."""
+    from assay import recall_of_runs
+
+    tree = open_fit(fit)
+    found = recall_of_runs(
+        tree, runs, pairs, pool,
+        k=k, label=label, positive=positive, estimand=estimand, level=level, rng=seed,
+    )  # fmt: skip
+
+    def show_table() -> None:
+        from assay.display.terminal import frame_table
+
+        shown = found.table.drop(columns=["n_queries", "estimand"]).round(3)
+        about = f"{found.table['n_queries'].iloc[0]} queries, estimand {estimand}"
+        show(frame_table(f"Recall and precision ({about})", shown))
+        if len(found.better):
+            show(frame_table("Differences", found.better.round(3)))
+
+    deliver("runs", found.table, as_json, output, show_table, extra={"better": found.better})
+    end_with(tree, strict=strict)

@@ -99,9 +99,9 @@ def recall_of_runs(
     -----
     The documents of a query fall into cells: those of one sampling stratum that the same runs list
     among their first k. In a cell the judged documents are a random sample of all, whatever the
-    runs are. So its unjudged documents are predicted from the prevalence of relevant ones among the
-    judged, shrunken over queries (see :class:`~assay.studies.diras.cells.CellModel`), in each draw
-    of the truth:
+    runs are. So its unjudged documents are predicted from the judged ones, in each draw of the
+    truth, by a logistic model with effects of cell and query
+    (:class:`~assay.studies.diras.cells.CellModel`):
 
     .. math:: \mathrm{recall} = \frac{\text{relevant among the first } k}{\text{relevant of all}}.
 
@@ -183,10 +183,17 @@ def _relevant(
             mend="fit ratings of all pairs of the sample, or leave the pairs out that nobody rated "
             "and sample anew",
         )
-    yes = np.append(positive_classes(truth, positive), False)
+    yes = np.append(_positive(truth, positive), False)
     have = len(truth.codes)
     order = np.arange(draws) % have if have >= draws else rng.integers(have, size=draws)
     return np.asarray(yes[truth.codes[order][:, place]])
+
+
+def _positive(truth: Truth, positive: str | Sequence[str] | None) -> NDArray[np.bool_]:
+    """Say which classes are relevant; where all pairs are true or all are false, that is known."""
+    if positive is None and len(truth.classes) == 1 and truth.classes[0] in ("False", "True"):
+        return np.array([truth.classes[0] == "True"])
+    return positive_classes(truth, positive)
 
 
 def _estimates(
@@ -197,6 +204,7 @@ def _estimates(
     size = len(pool.group_query)
     model = CellModel(
         cell=pool.group_cell,
+        query=pool.group_query,
         judged=np.bincount(pool.judged_group, minlength=size),
         stratum=pool.cell_stratum,
         listed=pool.cell_listed,
@@ -261,12 +269,13 @@ def _line(
     name: str, run: int, values: Floats, plain: tuple[Floats, Floats], share: Floats, level: float,
     estimand: str, pool: JudgedPool,
 ) -> dict[str, Any]:  # fmt: skip
-    lower, upper = interval_ends(values[:, run], level)
+    own = values[np.isfinite(values[:, run]), run]
+    lower, upper = interval_ends(own, level) if len(own) else (np.nan, np.nan)
     best = np.nanargmax(np.nan_to_num(values, nan=-1.0), axis=1) == run
     return {
         "run": pool.runs[run],
         "metric": name,
-        "mean": float(np.nanmean(values[:, run])),
+        "mean": float(own.mean()) if len(own) else np.nan,
         "lower": float(lower),
         "upper": float(upper),
         "p_best": float(best.mean()),
@@ -280,15 +289,16 @@ def _line(
 
 def _differences(
     name: str, values: Floats, pool: JudgedPool, level: float
-) -> list[tuple[str, str, str, float, float, float, float]]:
-    found = []
+) -> list[tuple[Any, ...]]:
+    """Compare each two runs: both names, the metric, difference with its ends, P(greater)."""
+    found: list[tuple[Any, ...]] = []
     for a in range(len(pool.runs)):
         for b in range(a + 1, len(pool.runs)):
             gap = values[:, a] - values[:, b]
-            lower, upper = interval_ends(gap, level)
-            p = float((gap > 0).mean())
-            found.append(
-                (pool.runs[a], pool.runs[b], name, float(np.nanmean(gap)), float(lower),
-                 float(upper), p)
-            )  # fmt: skip
+            gap = gap[np.isfinite(gap)]
+            numbers = [np.nan] * 4
+            if len(gap):
+                ends = interval_ends(gap, level)
+                numbers = [float(n) for n in (gap.mean(), *ends, (gap > 0).mean())]
+            found.append((pool.runs[a], pool.runs[b], name, *numbers))
     return found

@@ -20,7 +20,7 @@ URL = "http://localhost:8080/v1"
 def answer(number: int, body: dict[str, Any]) -> Reply:
     """Answer as a model might; one answer names no class."""
     text = asked(body)
-    if "emissions?" in text and "language course" in text:
+    if "emissions?" in text and "wind and solar" in text:
         return chat("[Reason]: It depends.\n[Guess]: maybe\n[Confidence]: 0.5")
     guess = "yes" if re.search("solar|Emissions|emissions fell", text) else "no"
     return chat(f"[Reason]: As it says.\n[Guess]: {guess}\n[Confidence]: 0.9")

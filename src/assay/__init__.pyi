@@ -139,6 +139,9 @@ from assay.reporting.rater_sheets import rater_decisions as rater_decisions
 from assay.reporting.rater_sheets import rater_sheets as rater_sheets
 from assay.reporting.whole_run import run as run
 from assay.studies.ais import ais_study as ais_study
+from assay.studies.diras import recall_of_runs as recall_of_runs
+from assay.studies.diras import sample_pairs as sample_pairs
+from assay.studies.judges import ask_model as ask_model
 from assay.validation.loo import loo_gold as loo_gold
 from assay.validation.loo import stack_labels as stack_labels
 from assay.validation.posterior_predictive import predictive_checks as predictive_checks
@@ -159,6 +162,7 @@ __all__ = [
     "abstention_sensitivity",
     "agreement",
     "ais_study",
+    "ask_model",
     "build_model",
     "check",
     "check_claim",
@@ -209,8 +213,10 @@ __all__ = [
     "rater_standing",
     "read_priors",
     "read_ratings",
+    "recall_of_runs",
     "reliability_by_session",
     "report",
+    "sample_pairs",
     "save",
     "score_calibration",
     "score_rater",

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from assay._util.errors import ArgumentError, FitError
 from assay._util.progress import unbroken
@@ -130,7 +130,7 @@ def _folder_beside(path: Path) -> Iterator[Path]:
     folder = tempfile.TemporaryDirectory(dir=path.parent, prefix=DRAFTS)
     try:
         with (Path(folder.name) / LOCK).open("wb") as held:
-            _lock(held)
+            try_lock(held)
             yield Path(folder.name)
     finally:
         with unbroken():
@@ -145,14 +145,14 @@ def _remove_left_over(place: Path) -> None:
             if folder.is_symlink() or time.time() - folder.stat().st_mtime < JUST_MADE:
                 continue
             with (folder / LOCK).open("rb+") as held:
-                dead = _lock(held)
+                dead = try_lock(held)
         except OSError:
             continue
         if dead:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _lock(file: IO[bytes]) -> bool:
+def try_lock(file: IO[Any]) -> bool:
     """Lock a file until it is closed, or its process ends; whether nobody else holds it."""
     try:
         import fcntl

@@ -6,9 +6,12 @@ that ``assay --help`` answers at once.
 """
 
 from assay.cli import (
+    ais_command,
     decision_commands,
+    diras_commands,
     export_commands,
     fit_commands,
+    judge_command,
     ratings_commands,
     report_commands,
     run_command,
@@ -17,13 +20,25 @@ from assay.cli import (
 from assay.cli.program import app, main
 
 __all__ = [
+    "ais_command",
     "app",
     "decision_commands",
+    "diras_commands",
     "export_commands",
     "fit_commands",
+    "judge_command",
     "main",
     "ratings_commands",
     "report_commands",
     "run_command",
     "task_commands",
 ]
+
+IN_ORDER = (
+    "demo", "check", "run", "fit", "metrics", "compare", "decide", "raters", "sheets", "labels",
+    "export", "agreement", "report", "methods", "judge", "ais",
+)  # fmt: skip
+"""Commands in the order of work, as ``assay --help`` lists them."""
+app.registered_commands.sort(
+    key=lambda one: IN_ORDER.index(one.name or getattr(one.callback, "__name__", ""))
+)

@@ -95,9 +95,12 @@ def option_of() -> dict[str, "TyperOption"]:
 
     program = get_command(app)
     assert isinstance(program, TyperGroup)
+    groups = [one for one in program.commands.values() if isinstance(one, TyperGroup)]
+    # An option of a command that stands for itself goes before one of a group's command.
+    commands = [one for group in groups for one in group.commands.values()]
     found = {
         str(one.name): one
-        for command in program.commands.values()
+        for command in [*commands, *program.commands.values()]
         for one in command.params
         if isinstance(one, TyperOption)
     }

@@ -1,8 +1,8 @@
-"""Commands about tasks: one drafted from a file, and what a task says."""
+"""Commands about tasks: one drafted from a file, what a task says, and its form for raters."""
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -11,7 +11,7 @@ from assay._util.files import require_place
 from assay.cli.arguments import in_options
 from assay.cli.options import Reading, Source
 from assay.cli.program import app, command
-from assay.cli.shell import say, say_notes, show, tell
+from assay.cli.shell import say, say_notes, show, tell, warn
 
 if TYPE_CHECKING:
     from assay.data.ratings import Ratings
@@ -99,3 +99,37 @@ def show_task(
 
     for part in task_parts(load_task(task)):
         show(part, "")
+
+
+@command("task export retrieval --to label-studio -o retrieval.xml", of=tasks)
+def export(
+    task: Annotated[str, typer.Argument(help="Name of a task, or a .toml file.")],
+    to: Annotated[
+        Literal["label-studio", "argilla", "guidelines"],
+        typer.Option(help="A label config, the settings of a dataset, or what raters are to read."),
+    ],
+    texts: Annotated[
+        list[str] | None,
+        typer.Option("--text", help="Text that raters see, as the data call it; repeat."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write; else TASK.SUFFIX here.")
+    ] = None,
+) -> None:
+    """Write the form of a task for an annotation tool, so that a study starts from the task."""
+    from assay import load_task
+    from assay.studies.forms import make_form
+
+    read = load_task(task)
+    form = make_form(read, to, texts)
+    path = output or Path(f"{read.name}{form.suffix}")
+    require_place(path, example=f"{read.name}{form.suffix}")
+    if output is None and path.exists():
+        raise FitError(
+            f"{path} exists already; name another file: `output='form{form.suffix}'`",
+            code="file-exists",
+        )
+    path.write_text(form.text, encoding="utf-8")
+    tell(f"wrote {path}")
+    for note in form.notes:
+        warn(note)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from assay.codes.data import DATA
 from assay.codes.fits import FITS
 from assay.codes.format_notes import FORMAT_NOTES
+from assay.codes.judges import JUDGES
 from assay.codes.notes import NOTES
 from assay.codes.reading import READING
 from assay.codes.refusals import REFUSALS
@@ -59,6 +60,12 @@ FAMILIES = (
         title="Reports",
         where="`findings` and `gaps` of `assay report --json`.",
         codes=REPORTS,
+    ),
+    Family(
+        title="Asking language models",
+        where="The attribute `notes` of what `assay.ask_model` returns, and the attribute `code` "
+        "of `AssayError`.",
+        codes=JUDGES,
     ),
     Family(
         title="Refusals",

@@ -154,6 +154,13 @@ READING = {
         "The table of truth has no column that names its items. Add one that is called as in the "
         "ratings."
     ),
+    "texts-column": (
+        "Documents, queries or items lack a column. Name the column with the argument that the "
+        "message shows."
+    ),
+    "texts-empty": "Ids or texts are empty. Fill the cells, or remove the rows.",
+    "texts-repeated": "Rows share an id. Give each row an id of its own.",
+    "definitions-missing": "Some queries lack a definition. Add them to the file.",
     "truth-labels": (
         "The table of truth has no column for any label. Name its columns after the labels."
     ),

@@ -256,7 +256,8 @@ def unconstrain(density: Density, values: Mapping[str, Floats]) -> Floats:
             case "Beta":
                 free = np.log(value) - np.log1p(-value)
             case "Dirichlet":
-                logs = np.log(value)
+                # A share of many that is next to none may be rounded to 0.
+                logs = np.log(np.maximum(value, np.finfo(float).tiny))
                 free = (logs - logs.mean(axis=-1, keepdims=True))[..., :-1]
             case _:
                 free = np.log(value)

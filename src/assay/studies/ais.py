@@ -1,6 +1,6 @@
 """The AIS study: the tables of Rashkin et al. (2023) for ratings of the task ``ais``."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,15 +11,12 @@ from numpy.typing import NDArray
 from assay._util.arrays import divided
 from assay._util.bootstrap import times_drawn
 from assay._util.errors import ModelError
-from assay._util.intervals import interval_ends, tails
+from assay._util.intervals import interval_ends
 from assay._util.random import generator_of
-from assay._util.text import UNDEFINED, interval, mark_of, percent
+from assay._util.text import UNDEFINED, interval, mark_of, percent, probability
 from assay.data.majority_vote import close_gates, majority_labels
 from assay.data.overlap import Design, build_design
 from assay.data.ratings import (
-    AUDITED_RIGHT,
-    AUDITED_WRONG,
-    NOT_AUDITED,
     SOME_WRONG,
     Ratings,
     take_ratings,
@@ -32,80 +29,8 @@ from assay.fits.datatree import ratings_of
 from assay.fits.summary import summarize
 from assay.raters.agreements import agreement
 from assay.raters.agreements.coefficients import WHOLE
-
-ALL_SESSIONS = "all sessions"
-NO_SESSION = "session not known"
-
-
-def audit_table(ratings: Ratings, *, level: float) -> pd.DataFrame:
-    """Count audited answers that are right, by session and label.
-
-    Parameters
-    ----------
-    ratings : Ratings
-    level : float
-        Probability of the intervals.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``session`` (in order, then ``"all sessions"``), ``label`` (``"all labels"``: a rating is
-        right if no answer of it was found wrong), ``audited``, ``right``, ``share``, ``lower``,
-        ``upper``; no line where nothing was audited.
-
-    Notes
-    -----
-    The intervals are Jeffreys' (Beta(1/2, 1/2) prior), for audits of ratings drawn at random.
-
-    References
-    ----------
-    Brown, L. D., Cai, T. T. & DasGupta, A. (2001). Statistical Science 16, 101-133.
-    """
-    lines = []
-    for session, rows in sessions(ratings):
-        audit = ratings.audit[rows]
-        for place, label in enumerate(ratings.task.label_names):
-            lines.append((session, label, *_counts(audit[:, place])))
-        lines.append((session, WHOLE, *_counts(_whole(audit))))
-    columns = ["session", "label", "audited", "right"]
-    table = pd.DataFrame(lines, columns=columns)
-    table = table[table["audited"] > 0].reset_index(drop=True)
-    return _with_share(table, level)
-
-
-def sessions(ratings: Ratings) -> list[tuple[str, NDArray[np.bool_]]]:
-    """Return each session with its ratings; the last entry has all of them."""
-    parts = [(name, ratings.session == name) for name in ratings.sessions]
-    unknown = ratings.session == ""
-    if parts and unknown.any():
-        parts.append((NO_SESSION, unknown))
-    return [*parts, (ALL_SESSIONS, np.ones(len(unknown), bool))]
-
-
-def _whole(audit: NDArray[np.int8]) -> NDArray[np.int8]:
-    """One verdict a rating: wrong if any answer is."""
-    wrong = np.isin(audit, (AUDITED_WRONG, SOME_WRONG)).any(axis=1)
-    right = (audit == AUDITED_RIGHT).any(axis=1)
-    verdict = np.where(wrong, AUDITED_WRONG, np.where(right, AUDITED_RIGHT, NOT_AUDITED))
-    return verdict.astype(np.int8)
-
-
-def _counts(audit: NDArray[np.int8]) -> tuple[int, int]:
-    right = int((audit == AUDITED_RIGHT).sum())
-    return right + int((audit == AUDITED_WRONG).sum()), right
-
-
-def _with_share(table: pd.DataFrame, level: float) -> pd.DataFrame:
-    from scipy.special import betaincinv
-
-    right, audited = table["right"].to_numpy(float), table["audited"].to_numpy(float)
-    wrong = audited - right
-    lower, upper = tails(level)
-    # At the ends of the range the interval reaches the end (Brown et al., section 3.1.2).
-    low = np.where(right > 0, betaincinv(right + 0.5, wrong + 0.5, lower), 0.0)
-    high = np.where(wrong > 0, betaincinv(right + 0.5, wrong + 0.5, upper), 1.0)
-    return table.assign(share=right / audited, lower=low, upper=high)
-
+from assay.studies.ais_audits import audit_table, time_table
+from assay.studies.ais_unanimity import unanimity_table
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.integer]
@@ -205,62 +130,15 @@ def _f1(counts: Floats) -> Floats:
     return divided(2 * counts[0], 2 * counts[0] + counts[1] + counts[2])
 
 
-ALL_RATINGS = "all ratings"
-
-
-def time_table(ratings: Ratings) -> pd.DataFrame:
-    """Summarise completion times.
-
-    Parameters
-    ----------
-    ratings : Ratings
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``session`` (in order, then ``"all sessions"``), ``stage`` (the last label that a rating
-        answers; ``"all ratings"``), ``n`` (ratings with a time), and in seconds ``mean``, ``sd``,
-        ``median``, ``q25``, ``q75``; no line where no time is known.
-    """
-    timed = np.isfinite(ratings.seconds)
-    lines = [
-        {"session": session, "stage": stage, **_summary(ratings.seconds[rows & timed & reached])}
-        for session, rows in sessions(ratings)
-        for stage, reached in _stages(ratings)
-        if (rows & timed & reached).any()
-    ]
-    columns = ["session", "stage", "n", "mean", "sd", "median", "q25", "q75"]
-    return pd.DataFrame(lines, columns=columns)
-
-
-def _stages(ratings: Ratings) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Ratings by the last label that they answer."""
-    answered = ratings.answers >= 0
-    for place, label in enumerate(ratings.task.label_names):
-        yield label, answered[:, place] & ~answered[:, place + 1 :].any(axis=1)
-    yield ALL_RATINGS, np.ones(len(answered), bool)
-
-
-def _summary(seconds: NDArray[np.float64]) -> dict[str, float]:
-    quarters = np.quantile(seconds, [0.25, 0.5, 0.75])
-    return {
-        "n": len(seconds),
-        "mean": float(seconds.mean()),
-        "sd": float(seconds.std(ddof=1)) if len(seconds) > 1 else np.nan,
-        "median": float(quarters[1]),
-        "q25": float(quarters[0]),
-        "q75": float(quarters[2]),
-    }
-
-
 ENDS = ("lower", "upper")
-SHARED = ("estimand", "reference", "shift", "doubt")
+SHARED = ("estimand", "reference", "shift", "doubt", "p_worse")
 """Columns that a heading tells, or that the numbers beside them make."""
 
 
 def study_text(
     systems: pd.DataFrame,
     agreement: pd.DataFrame,
+    unanimity: pd.DataFrame,
     audits: pd.DataFrame,
     times: pd.DataFrame,
     *,
@@ -273,9 +151,11 @@ def study_text(
     vote, marks = ["majority", "majority_lower", "majority_upper"], dict[str, str]()
     tables = {
         f"Rates by system ({ends}; {about})": _marked(
-            _told(systems, majority=vote, model=["mean", *ENDS]), systems["doubt"], marks
+            _told(systems, majority=vote, model=["mean", *ENDS]), systems, marks
         ),
         f"Agreement of the raters ({ends})": _told(agreement, value=["value", *ENDS]),
+        f"Outputs on which all raters agree ({ends}), and the majority's rate among these and the "
+        "others": _told(unanimity, unanimous=["unanimous", *ENDS]).round(2),
         f"Audited answers that are right ({ends})": _told(audits, share=["share", *ENDS]),
         "Completion times in seconds": times.round(1),
     }
@@ -284,12 +164,16 @@ def study_text(
     return "\n\n".join([*blocks, *(["\n".join(notes)] if notes else [])])
 
 
-def _marked(table: pd.DataFrame, doubts: pd.Series, marks: dict[str, str]) -> pd.DataFrame:
-    """Mark the model's numbers that may mislead."""
+def _marked(table: pd.DataFrame, systems: pd.DataFrame, marks: dict[str, str]) -> pd.DataFrame:
+    """Mark the model's numbers that may mislead, and say how surely each is below the best."""
     if "model" not in table:
         return table
-    found = [mark_of(doubt, marks) if doubt else "" for doubt in doubts]
-    return table.assign(model=table["model"] + found)
+    found = [mark_of(doubt, marks) if doubt else "" for doubt in systems["doubt"]]
+    table = table.assign(model=table["model"] + found)
+    if systems["p_worse"].isna().all():
+        return table
+    said = ["" if np.isnan(p) else probability(p) for p in systems["p_worse"]]
+    return table.assign(**{"P(below the best)": said})
 
 
 def _told(table: pd.DataFrame, **estimates: list[str]) -> pd.DataFrame:
@@ -304,6 +188,8 @@ def _told(table: pd.DataFrame, **estimates: list[str]) -> pd.DataFrame:
 
 
 LABELS = ("flagged", "interpretable", "attributable")
+STARRED = ("interpretable_rate", "attributable_rate")
+"""The metrics of which the paper stars systems that are clearly below the best."""
 METRICS = ("flag_rate", "interpretable_rate", "attributable_rate")
 REPORTED = ("percent", "krippendorff_alpha")
 
@@ -318,11 +204,17 @@ class AisStudy:
         A line per metric (Flag, Int, AIS) and system: ``metric``, ``system``, ``majority``,
         ``majority_lower``, ``majority_upper`` (the vote taken for the truth, cluster bootstrap),
         ``mean``, ``lower``, ``upper`` (posterior; NaN without a fit), ``shift`` (mean less
-        majority), ``doubt`` (why the posterior may mislead), ``estimand``, ``reference``.
+        majority), ``p_worse`` (posterior probability that the rate is below the highest of the
+        systems; NaN for Flag), ``doubt`` (why the posterior may mislead), ``estimand``,
+        ``reference``.
     agreement : pandas.DataFrame
         A line per label and statistic (percent agreement of pairs, Krippendorff's alpha, F1
         against the consensus of all and of the other raters): ``label``, ``statistic``, ``value``,
         ``lower``, ``upper``, ``n_items``, ``n_ratings``.
+    unanimity : pandas.DataFrame
+        Share of the outputs on which all raters agree, by label and system: ``label``, ``system``,
+        ``n_items``, ``unanimous``, ``lower``, ``upper``, ``yes_if_unanimous``,
+        ``yes_if_ambiguous`` (the majority's rates among these outputs and among the others).
     audits : pandas.DataFrame
         Share of the audited answers that are right, by session and label.
     times : pandas.DataFrame
@@ -339,6 +231,7 @@ class AisStudy:
 
     systems: pd.DataFrame
     agreement: pd.DataFrame
+    unanimity: pd.DataFrame
     audits: pd.DataFrame
     times: pd.DataFrame
     notes: tuple[str, ...]
@@ -347,7 +240,7 @@ class AisStudy:
 
     def __str__(self) -> str:
         return study_text(
-            self.systems, self.agreement, self.audits, self.times,
+            self.systems, self.agreement, self.unanimity, self.audits, self.times,
             notes=self.notes, level=self.level,
         )  # fmt: skip
 
@@ -409,9 +302,11 @@ def ais_study(
     vote = majority_metrics(ratings, metric=METRICS, level=level, draws=draws, rng=generator)
     raters = _raters(ratings, level=level, draws=draws, rng=generator)
     audits, times = audit_table(ratings, level=level), time_table(ratings)
+    alike = unanimity_table(ratings, build_design(ratings), level=level, draws=draws, rng=generator)
     return AisStudy(
         systems=_systems(vote, fit, level),
         agreement=raters,
+        unanimity=alike,
         audits=audits,
         times=times,
         notes=_notes(ratings, fit, audits, times),
@@ -438,14 +333,33 @@ def _systems(vote: pd.DataFrame, fit: xr.DataTree | None, level: float) -> pd.Da
         columns={"value": "majority", "lower": "majority_lower", "upper": "majority_upper"}
     )
     if fit is None:
-        return table.assign(mean=np.nan, lower=np.nan, upper=np.nan, shift=np.nan).assign(
+        gone = dict.fromkeys((*numbers, "shift", "p_worse"), np.nan)
+        return table.assign(**gone).assign(
             doubt="", estimand=vote["estimand"], reference=vote["reference"]
         )
-    model = summarize(metrics(fit, metric=METRICS), level=level)[[*keys, *numbers, *about]]
+    drawn = metrics(fit, metric=METRICS)
+    model = summarize(drawn, level=level)[[*keys, *numbers, *about]]
     joined = table.merge(model, on=keys, how="left", validate="one_to_one")
-    return joined.assign(shift=joined["mean"] - joined["majority"])[
-        [*table.columns, *numbers, "shift", *about]
-    ]
+    worse = _below_best(drawn)
+    named = zip(joined["metric"], joined["system"], strict=True)
+    return joined.assign(
+        shift=joined["mean"] - joined["majority"], p_worse=[worse.get(key, np.nan) for key in named]
+    )[[*table.columns, *numbers, "shift", "p_worse", *about]]
+
+
+def _below_best(drawn: xr.Dataset) -> dict[tuple[str, str], float]:
+    """Return the probability that each system's rate is below that of the best system."""
+    if "system" not in drawn.dims or drawn.sizes["system"] < 2:
+        return {}
+    found = {}
+    for name in STARRED:
+        rates = drawn[name].transpose("system", ...).to_numpy().reshape(drawn.sizes["system"], -1)
+        best = rates[np.nanmean(rates, axis=1).argmax()]
+        for system, own in zip(drawn["system"].to_numpy(), rates, strict=True):
+            both = np.isfinite(own) & np.isfinite(best)
+            if both.any():
+                found[name, str(system)] = float((own < best)[both].mean())
+    return found
 
 
 def _raters(

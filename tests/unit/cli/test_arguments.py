@@ -19,7 +19,7 @@ CODE_OF_THE_USER = ("evaluation/select.py",)
 PYTHON_ALONE = {
     "additive", "address", "asynchronous", "ax", "better", "client", "clusters", "contrast",
     "executor", "fit", "gains", "informed", "out", "positive", "ratings_per_item",
-    "reading", "scores", "when",
+    "reading", "retriever", "scores", "threshold", "when",
 }  # fmt: skip
 """Arguments that messages name and the command line does not have."""
 NAMED = re.compile(r"(?<![\w.\[])([a-z_]+|\0)=(?![=?])")

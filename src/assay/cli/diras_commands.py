@@ -1,0 +1,215 @@
+"""Commands of DIRAS: pairs to rate, definitions of relevance, and models that rate."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from assay._util.errors import FitError
+from assay._util.files import require_place, write_table
+from assay._util.progress import waiting
+from assay.cli.judge_command import Judging, require_table, run_model
+from assay.cli.judge_options import Model, Sending, say_notes_of, say_plan, show_plan
+from assay.cli.options import FitFile, Json, Level, Quiet, Seed, Strict, Table
+from assay.cli.program import app, command
+from assay.cli.shell import end_with, open_fit, say, show
+from assay.cli.tables import deliver
+
+diras = typer.Typer(
+    no_args_is_help=True, help="Sample pairs of query and document, and let models rate them."
+)
+app.add_typer(diras, name="diras")
+
+
+def _column(what: str) -> Any:
+    return typer.Option(
+        help=f"{what}, if its name is not recognised.", metavar="COLUMN", rich_help_panel="Columns"
+    )
+
+
+@command("diras sample documents.jsonl queries.csv -o pairs.csv", of=diras)
+def sample(
+    documents: Annotated[Path, typer.Argument(help="Documents: CSV, JSON lines, Parquet, ...")],
+    queries: Annotated[Path, typer.Argument(help="Queries, likewise.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File to write: .csv, .tsv, .parquet or .json."),
+    ] = None,
+    per_query: Annotated[int, typer.Option(min=2, help="Pairs drawn for each query.")] = 60,
+    top: Annotated[
+        int, typer.Option(min=1, help="Documents at the top of a ranking: half of the pairs.")
+    ] = 60,
+    embedding_model: Annotated[
+        str | None,
+        typer.Option(help="Rank by embeddings of this model at --url; else by BM25."),
+    ] = None,
+    url: Annotated[str | None, typer.Option(help="Endpoint of --embedding-model.")] = None,
+    key_variable: Annotated[
+        str, typer.Option(help="Environment variable that holds the key of the endpoint.")
+    ] = "OPENAI_API_KEY",
+    query_stratum: Annotated[
+        str | None, typer.Option(help="Column of the queries with their stratum.", metavar="COLUMN")
+    ] = None,
+    queries_per_stratum: Annotated[
+        int | None, typer.Option(min=1, help="Queries drawn in each stratum; else all.")
+    ] = None,
+    pool: Annotated[
+        Path | None,
+        typer.Option(help="Write the top of all rankings, which 'assay diras rank' needs."),
+    ] = None,
+    document_id: Annotated[str | None, _column("Id of a document")] = None,
+    document_text: Annotated[str | None, _column("Text of a document")] = None,
+    query_id: Annotated[str | None, _column("Id of a query")] = None,
+    query_text: Annotated[str | None, _column("Text of a query")] = None,
+    seed: Seed = 1,
+    as_json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Draw pairs to rate: half from the top of a ranking, half from all other documents."""
+    from assay import sample_pairs
+    from assay.studies.diras import embedding_endpoint, rank_documents
+    from assay.studies.judges.endpoint import OPENAI_URL
+
+    retriever: Any = "bm25"
+    if embedding_model is not None:
+        retriever = _remembered(
+            embedding_endpoint(embedding_model, url=url or OPENAI_URL, key_variable=key_variable)
+        )
+    given: dict[str, Any] = {
+        "retriever": retriever, "top": top, "query_stratum": query_stratum, "rng": seed,
+        "document_id": document_id, "document_text": document_text, "query_id": query_id,
+        "query_text": query_text,
+    }  # fmt: skip
+    with waiting("ranking documents", show=not quiet):
+        pairs = sample_pairs(
+            documents, queries,
+            per_query=per_query, queries_per_stratum=queries_per_stratum, **given,
+        )  # fmt: skip
+        if pool is not None:
+            require_table(pool)
+            write_table(rank_documents(documents, queries, **given), pool)
+
+    def show_table() -> None:
+        from assay.display.terminal import frame_table
+
+        show(frame_table("Pairs to rate", strata_of(pairs)))
+
+    deliver("pairs", pairs, as_json, output, show_table)
+    if output is not None and not as_json:
+        show_table()
+
+
+def _remembered(embed: Any) -> Any:
+    """Return the function that embeds, which asks for the same texts once."""
+    known: dict[tuple[str, ...], Any] = {}
+
+    def remembered(texts: list[str]) -> Any:
+        key = tuple(texts)
+        if key not in known:
+            known[key] = embed(texts)
+        return known[key]
+
+    return remembered
+
+
+def strata_of(pairs: Any) -> Any:
+    """Count the pairs of each stratum, with the probability that one of it is drawn."""
+    by = pairs.groupby("stratum", sort=False)
+    table = by.agg(
+        queries=("query_id", "nunique"), pairs=("item", "size"),
+        probability=("inclusion_probability", "mean"),
+    )  # fmt: skip
+    return table.round({"probability": 4}).reset_index()
+
+
+@command("diras define queries.csv --model gpt-4o -o definitions.csv", of=diras)
+def define(
+    queries: Annotated[Path, typer.Argument(help="Queries: CSV, JSON lines, Parquet, ...")],
+    model: Model,
+    sending: Sending,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="File to write: .csv, .tsv, .parquet or .json.")
+    ] = Path("definitions.csv"),
+    prompt: Annotated[
+        str, typer.Option(help="Name of a prompt that asks for a text, or a .toml file.")
+    ] = "definition_draft",
+    quiet: Quiet = False,
+) -> None:
+    """Let a model draft what makes a document relevant for each query; people edit the drafts."""
+    from assay.studies.diras import draft_definitions
+
+    if output.exists() and not sending.dry_run:
+        # People may have edited it.
+        raise FitError(
+            f"{output} exists already; name another file: `output='definitions.csv'`",
+            code="file-exists",
+        )
+    require_place(output, example="definitions.csv")
+    given = sending.arguments(queries, progress=not quiet) | {"model": model, "prompt": prompt}
+    _, plan, _ = draft_definitions(queries, **(given | {"dry_run": True}))
+    if sending.dry_run:
+        show_plan(plan)
+        return
+    say_plan(plan)
+    table, _, notes = draft_definitions(queries, **given)
+    say_notes_of(notes)
+    deliver("definitions", table, False, output, lambda: None)
+    say("next: edit the column definition; the column draft keeps what the model wrote")
+
+
+@command("diras rate pairs.csv --model gpt-4o --dry-run", of=diras)
+def rate(
+    items: Annotated[Path, typer.Argument(help="Pairs of 'assay diras sample', or a table alike.")],
+    model: Model,
+    judging: Judging,
+    sending: Sending,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    strict: Strict = False,
+) -> None:
+    """Let a language model judge the relevance of documents, with its confidence."""
+    run_model(items, "relevance", model, judging, sending, as_json, quiet, strict)
+
+
+@command("diras rank fit.nc a.trec b.trec --pairs pairs.csv --pool pool.csv", of=diras)
+def rank(
+    fit: FitFile,
+    runs: Annotated[list[Path], typer.Argument(help="TREC run files, one for each system.")],
+    pairs: Annotated[Path, typer.Option(help="The sample of 'assay diras sample'.")],
+    pool: Annotated[Path, typer.Option(help="Its --pool: the top of all rankings.")],
+    k: Annotated[int, typer.Option("--k", min=1, help="Documents of a list that count.")] = 10,
+    label: Annotated[str | None, typer.Option(help="Label, if there are several.")] = None,
+    positive: Annotated[
+        str | None,
+        typer.Option(help="Class that counts as relevant, with those above it.", metavar="CLASS"),
+    ] = None,
+    estimand: Annotated[
+        Literal["population", "finite"],
+        typer.Option(help="About queries like these, or these queries."),
+    ] = "population",
+    level: Level = 0.95,
+    seed: Seed = 1,
+    as_json: Json = False,
+    output: Table = None,
+    strict: Strict = False,
+) -> None:
+    """Recall of ranked lists over all documents, from the sample that was judged."""
+    from assay import recall_of_runs
+
+    tree = open_fit(fit)
+    found = recall_of_runs(
+        tree, runs, pairs, pool,
+        k=k, label=label, positive=positive, estimand=estimand, level=level, rng=seed,
+    )  # fmt: skip
+
+    def show_table() -> None:
+        from assay.display.terminal import frame_table
+
+        shown = found.table.drop(columns=["n_queries", "estimand"]).round(3)
+        about = f"{found.table['n_queries'].iloc[0]} queries, estimand {estimand}"
+        show(frame_table(f"Recall and precision ({about})", shown))
+        if len(found.better):
+            show(frame_table("Differences", found.better.round(3)))
+
+    deliver("runs", found.table, as_json, output, show_table, extra={"better": found.better})
+    end_with(tree, strict=strict)

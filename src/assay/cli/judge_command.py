@@ -1,0 +1,147 @@
+"""The command that lets a language model rate the items of any task."""
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from assay._util.errors import FitError
+from assay._util.files import TABLE_SUFFIXES, require_place, write_table
+from assay.cli.judge_options import Model, Sending, say_notes_of, say_plan, show_plan
+from assay.cli.options import Json, Quiet, Strict, pairs
+from assay.cli.program import command
+from assay.cli.shell import DOUBTED, say, show
+from assay.cli.tables import deliver
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from assay.studies.judges.ask import ModelAnswers
+
+
+def _judging(name: str, what: str, **more: Any) -> Any:
+    return typer.Option(name, help=what, rich_help_panel="Asking", **more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judging:
+    """What a model is asked, and what of the items it is shown."""
+
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Ratings to write: .csv, .tsv, .parquet or .json."),
+    ] = None
+    prompt: Annotated[
+        str | None, _judging("--prompt", "Name of a prompt, or a .toml file; else the task's.")
+    ] = None
+    definitions: Annotated[
+        Path | None,
+        _judging("--definitions", "What makes a document relevant: a definition for each query."),
+    ] = None
+    slots: Annotated[
+        list[str] | None,
+        _judging(
+            "--slot", "Column of a slot of the prompt, if not recognised; repeat.",
+            metavar="SLOT=COLUMN",
+        ),
+    ] = None  # fmt: skip
+    texts: Annotated[
+        list[str] | None,
+        _judging("--text", "Column that the prompt 'judge' shows; repeat.", metavar="COLUMN"),
+    ] = None
+    item: Annotated[
+        list[str] | None,
+        _judging(
+            "--item", "Column that names the item; repeat for a key of several parts.",
+            metavar="COLUMN",
+        ),
+    ] = None  # fmt: skip
+    rater: Annotated[
+        str | None, _judging("--name", "Name of the rater; else model and prompt.")
+    ] = None
+    confidence: Annotated[
+        Literal["ask", "token", "none"],
+        _judging("--confidence", "Asked for in words, or read from token probabilities."),
+    ] = "ask"
+    window: Annotated[
+        int, _judging("--window", "Documents ordered at a time, of prompts for lists.", min=2)
+    ] = 20
+    step: Annotated[int, _judging("--step", "How far the next window is.", min=1)] = 10
+
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of ``ask_model``."""
+        given = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "output"}
+        slots = pairs(self.slots, "--slot", str.partition) or None
+        return given | {"slots": slots, "texts": self.texts or None, "item": self.item or None}
+
+
+@command("judge items.csv --task ais --model gpt-4o --dry-run")
+def judge(
+    items: Annotated[Path, typer.Argument(help="Items with their texts: CSV, JSON lines, ...")],
+    task: Annotated[str, typer.Option("--task", help="Name of a task, or a .toml file.")],
+    model: Model,
+    judging: Judging,
+    sending: Sending,
+    as_json: Json = False,
+    quiet: Quiet = False,
+    strict: Strict = False,
+) -> None:
+    """Let a language model rate items, at any endpoint with the interface of OpenAI."""
+    run_model(items, task, model, judging, sending, as_json, quiet, strict)
+
+
+def run_model(
+    items: Path, task: str, model: str, judging: Judging, sending: Sending, as_json: bool,
+    quiet: bool, strict: bool,
+) -> None:  # fmt: skip
+    """Say what is sent, send it, and deliver the ratings."""
+    from assay import ask_model
+
+    given = judging.arguments() | sending.arguments(items, progress=not quiet) | {"model": model}
+    plan = ask_model(items, task, **(given | {"dry_run": True})).plan
+    if sending.dry_run:
+        show_plan(plan)
+        return
+    output = judging.output
+    if output is not None:
+        require_table(output)
+    say_plan(plan)
+    found = ask_model(items, task, **given)
+    say_notes_of(found.notes)
+    deliver(
+        "ratings", found.ratings, as_json, output, lambda: _show(found),
+        extra={"unparsed": found.unparsed},
+    )  # fmt: skip
+    if output is not None and len(found.unparsed):
+        beside = output.with_name(f"{output.stem}.unparsed{output.suffix}")
+        write_table(found.unparsed, beside)
+        say(f"wrote {beside}: answers that could not be read")
+    if found.ratings.empty:
+        raise FitError("No item has a rating.", code="no-model-ratings")
+    if strict and found.notes:
+        raise typer.Exit(DOUBTED)
+
+
+def require_table(path: Path) -> None:
+    """Refuse an output that cannot be written before anything is paid for."""
+    if path.suffix not in TABLE_SUFFIXES:
+        raise typer.BadParameter(
+            f"{path}: a table ends in {', '.join(TABLE_SUFFIXES)}", param_hint="--output"
+        )
+    require_place(path, example="ratings.csv")
+
+
+def _show(found: "ModelAnswers") -> None:
+    from assay.display.terminal import frame_table
+
+    show(frame_table("Answers", counts_of(found)))
+
+
+def counts_of(found: "ModelAnswers") -> "pd.DataFrame":
+    """Count ratings, and answers that could not be read, by label."""
+    import pandas as pd
+
+    unread = found.unparsed["label"].value_counts()
+    lines = [(f"without a class for {name}", int(number)) for name, number in unread.items()]
+    return pd.DataFrame([("ratings", len(found.ratings)), *lines], columns=["answers", "number"])

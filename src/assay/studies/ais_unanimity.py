@@ -1,0 +1,106 @@
+"""Outputs on which all raters agree, and those on which they differ, by system and label."""
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.arrays import divided
+from assay._util.bootstrap import times_drawn
+from assay._util.intervals import interval_ends
+from assay.data.majority_vote import majority_labels
+from assay.data.overlap import Design
+from assay.data.ratings import Ratings, take_ratings
+
+ALL_SYSTEMS = "all systems"
+YES = 1
+FEWEST_RATERS = 2
+"""Answers from which an output can be unanimous."""
+
+
+def unanimity_table(
+    ratings: Ratings, design: Design, *, level: float, draws: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Count the outputs on which all raters give the same answer.
+
+    Parameters
+    ----------
+    ratings : Ratings
+        Of a task with binary labels.
+    design : Design
+        Of these ratings.
+    level, draws, rng
+        Of the cluster bootstrap.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``label``, ``system`` (in order, then ``"all systems"``), ``n_items`` (outputs of which the
+        majority asks the label, with two answers or more), ``unanimous``, ``lower``, ``upper``
+        (their share on which all answer alike), and the majority's share of *yes* among these
+        (``yes_if_unanimous``) and among the others (``yes_if_ambiguous``).
+
+    Notes
+    -----
+    The first rating of each rater counts, as in the majority.
+    """
+    votes = majority_labels(take_ratings(ratings, np.sort(design.first)))
+    answers = ratings.answers[design.first]
+    times = times_drawn(design.stratum, draws, rng)
+    lines = []
+    for place, label in enumerate(ratings.task.label_names):
+        given, alike = _counted(answers[:, place], design)
+        asked = (votes[:, place] >= 0) & (given >= FEWEST_RATERS)
+        for system, items in _systems(ratings):
+            lines.append(
+                {"label": label, "system": system}
+                | _line(asked & items, alike, votes[:, place] == YES, design, times, level)
+            )
+    return pd.DataFrame(lines)
+
+
+def _counted(
+    answers: NDArray[np.integer], design: Design
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return how many answers each item has, and whether all of them are alike."""
+    size = len(design.cluster)
+    given = np.bincount(design.item[answers >= 0], minlength=size)
+    yes = np.bincount(design.item[answers == YES], minlength=size)
+    return given, (yes == 0) | (yes == given)
+
+
+def _systems(ratings: Ratings) -> list[tuple[str, NDArray[np.bool_]]]:
+    """Return the items of each system; the last entry has all of them."""
+    found = []
+    if ratings.systems:
+        for name in ratings.systems:
+            mask = np.zeros(len(ratings.items), bool)
+            mask[ratings.panels.loc[ratings.panels["system"] == name, "item"]] = True
+            found.append((str(name), mask))
+    return [*found, (ALL_SYSTEMS, np.ones(len(ratings.items), bool))]
+
+
+def _line(
+    items: NDArray[np.bool_], alike: NDArray[np.bool_], yes: NDArray[np.bool_], design: Design,
+    times: NDArray[np.float64], level: float,
+) -> dict[str, float]:  # fmt: skip
+    """Count the outputs of one label and system."""
+    size = len(design.stratum)
+    counts = [
+        np.bincount(design.cluster[mask], minlength=size).astype(float)
+        for mask in (items & alike, items)
+    ]
+    ends = np.full(2, np.nan)
+    if size > 1 and items.any():
+        ends = interval_ends(divided(counts[0] @ times, counts[1] @ times), level)
+    return {
+        "n_items": int(items.sum()),
+        "unanimous": _share(alike, items),
+        "lower": float(ends[0]),
+        "upper": float(ends[1]),
+        "yes_if_unanimous": _share(yes, items & alike),
+        "yes_if_ambiguous": _share(yes, items & ~alike),
+    }
+
+
+def _share(of: NDArray[np.bool_], among: NDArray[np.bool_]) -> float:
+    return float(of[among].mean()) if among.any() else float("nan")

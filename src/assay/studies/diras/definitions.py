@@ -1,0 +1,111 @@
+"""Definitions of relevance, one for each query: drafted by a model, for people to edit."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from assay._util.errors import Note
+from assay.data.task import Task
+from assay.data.task_files import load_task
+from assay.studies.judges.endpoint import KEY_VARIABLE, OPENAI_URL, Endpoint
+from assay.studies.judges.plan import Plan
+from assay.studies.judges.prompts import Prompt, load_prompt
+from assay.studies.judges.requests import Request, Settings, make_request
+from assay.studies.judges.runner import Asker, message_of
+from assay.studies.judges.sending import Job, limits_of, plan_of, send
+from assay.studies.texts import read_texts
+
+DRAFT = "definition_draft"
+
+
+def draft_definitions(
+    queries: object,
+    *,
+    model: str,
+    log: str | Path,
+    prompt: str | Path | Prompt = DRAFT,
+    query_id: str | None = None,
+    query_text: str | None = None,
+    temperature: float | None = 0.0,
+    seed: int | None = 1,
+    max_tokens: int | None = None,
+    options: Mapping[str, Any] | None = None,
+    url: str = OPENAI_URL,
+    key_variable: str = KEY_VARIABLE,
+    timeout: float = 60.0,
+    concurrency: int = 4,
+    retries: int = 5,
+    requests_per_minute: float | None = None,
+    budget: float | None = None,
+    prices: Sequence[float] | None = None,
+    dry_run: bool = False,
+    progress: bool = False,
+) -> tuple[pd.DataFrame, Plan, tuple[Note, ...]]:
+    """Let a language model draft what makes a document relevant, for each query.
+
+    Parameters
+    ----------
+    queries : path or DataFrame
+        An id and a text for each.
+    query_id, query_text : str, optional
+        Columns, where their names are not recognised.
+    model, log, prompt, temperature, seed, max_tokens, options, url, key_variable, timeout
+        As for :func:`ask_model`; the prompt asks for a text.
+    concurrency, retries, requests_per_minute, budget, prices, dry_run, progress
+        Likewise.
+
+    Returns
+    -------
+    definitions : DataFrame
+        ``query_id``, ``query``, ``draft``, and ``definition``, which is the same text at first.
+        People edit ``definition``; ``draft`` keeps what the model wrote.
+    plan : Plan
+    notes : tuple of Note
+
+    Raises
+    ------
+    AssayError
+        As :func:`ask_model` does.
+    """
+    task: Task = load_task("relevance")
+    chosen = load_prompt(prompt, task)
+    asked = read_texts(queries, "query", id=query_id, text=query_text)
+    endpoint = Endpoint(url=url, key_variable=key_variable, timeout=timeout)
+    limits = limits_of(
+        endpoint, log, concurrency=concurrency, retries=retries, budget=budget, prices=prices,
+        requests_per_minute=requests_per_minute,
+    )  # fmt: skip
+    settings = Settings(
+        model=model, url=url, confidence="none", temperature=temperature, seed=seed,
+        max_tokens=max_tokens, options=dict(options or {}),
+    )  # fmt: skip
+    requests = [
+        make_request(name, {"query": text}, task, chosen, settings)
+        for name, text in zip(asked.ids, asked.texts, strict=True)
+    ]
+    plan = plan_of(requests, limits, model, {"query": "query"})
+    if dry_run:
+        return _table(asked.ids, asked.texts, [""] * len(requests)), plan, ()
+
+    def jobs(asker: Asker) -> list[Job]:
+        new = {r.key: r for r in requests if r.key not in asker.log.answers}
+        return [_job(asker, request) for request in new.values()]
+
+    about = {"prompt": chosen.name, "prompt_sha256": chosen.sha256, "model": model, "url": url}
+    sent = send(jobs, limits, about, total=plan.to_send, progress=progress)
+    found = [sent.log.answers.get(request.key) for request in requests]
+    texts = ["" if one is None else message_of(one["response"]).strip() for one in found]
+    return _table(asked.ids, asked.texts, texts), plan, sent.notes
+
+
+def _job(asker: Asker, request: Request) -> Job:
+    async def ask() -> None:
+        await asker.ask(request)
+
+    return ask
+
+
+def _table(ids: Sequence[str], texts: Sequence[str], drafts: Sequence[str]) -> pd.DataFrame:
+    return pd.DataFrame({"query_id": ids, "query": texts, "draft": drafts, "definition": drafts})

@@ -1,0 +1,79 @@
+"""Embeddings of texts from an endpoint with the interface of OpenAI."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.errors import FitError
+from assay._util.validation import require_count
+from assay.studies.judges.endpoint import KEY_VARIABLE, OPENAI_URL, Endpoint, openai_library
+
+BATCH = 64
+"""Texts of one request."""
+RETRIES = 5
+
+
+def embedding_endpoint(
+    model: str,
+    *,
+    url: str = OPENAI_URL,
+    key_variable: str = KEY_VARIABLE,
+    batch: int = BATCH,
+    timeout: float = 60.0,
+) -> Callable[[list[str]], NDArray[np.float64]]:
+    """Return a function that embeds texts at an endpoint, for ``sample_pairs(retriever=)``.
+
+    Parameters
+    ----------
+    model : str
+    url : str
+        Of the endpoint, up to the part before ``/embeddings``.
+    key_variable : str
+        Environment variable that holds the key.
+    batch : int
+        Texts of one request.
+    timeout : float
+        Seconds to wait for an answer.
+
+    Returns
+    -------
+    callable
+        From a list of texts to an array (text, dimension). It raises ``FitError`` if the endpoint
+        does not answer, or if the extra ``assay[llm]`` is not installed.
+    """
+    require_count("batch", batch)
+    endpoint = Endpoint(url=url, key_variable=key_variable, timeout=timeout)
+
+    def embed(texts: list[str]) -> NDArray[np.float64]:
+        client = endpoint.synchronous(RETRIES)
+        with client:
+            parts = [
+                _embedded(client, endpoint, model, texts[start : start + batch])
+                for start in range(0, len(texts), batch)
+            ]
+        return np.array([row for part in parts for row in part], float)
+
+    return embed
+
+
+def _embedded(
+    client: object, endpoint: Endpoint, model: str, texts: list[str]
+) -> list[list[float]]:
+    try:
+        found = client.embeddings.create(  # type: ignore[attr-defined]
+            model=model, input=texts, encoding_format="float"
+        )
+        rows = sorted(found.data, key=lambda one: one.index)
+        vectors = [list(row.embedding) for row in rows]
+    except (openai_library().OpenAIError, AttributeError, TypeError, ValueError) as error:
+        raise FitError(
+            f"{endpoint.url} gives no embeddings of model {model}: {endpoint.said(str(error))}",
+            code="endpoint-failed",
+        ) from None
+    if len(vectors) != len(texts):
+        raise FitError(
+            f"{endpoint.url} gives {len(vectors)} embeddings for {len(texts)} texts",
+            code="endpoint-failed",
+        )
+    return vectors

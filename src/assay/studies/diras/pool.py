@@ -1,0 +1,220 @@
+"""The judged pairs, the ranked lists and all other documents, as cells of each query."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.errors import Problem, RatingsError
+from assay._util.text import some
+
+Ints = NDArray[np.int64]
+PAIR_COLUMNS = ("item", "query_id", "document_id", "stratum", "stratum_size", "weight")
+POOL_COLUMNS = ("query_id", "document_id", "stratum")
+BETWEEN = " | "
+"""Between the stratum and the pattern in the name of a cell."""
+MOST_RUNS_APART = 3
+"""Runs up to which a cell tells which of them list a document; of more, how many do."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JudgedPool:
+    """Documents of judged queries.
+
+    A group is a cell of a query: the documents of one sampling stratum that the same runs list.
+
+    Attributes
+    ----------
+    queries : list of str
+    weight : ndarray (query,)
+        The design weight of each query.
+    group_query, group_cell : ndarray of int (group,)
+    cell_stratum : ndarray of int (cell,)
+        The sampling stratum of each cell.
+    cell_listed : ndarray of bool (cell,)
+        Whether some run lists the documents of a cell.
+    judged_item : list of str
+        The name of each judged pair.
+    judged_group : ndarray of int (judged,)
+    judged_weight : ndarray (judged,)
+    judged_listed : ndarray of bool (judged, run)
+        Whether a run lists it among its first k.
+    open_group : ndarray of int (open,)
+        The group of each listed document that is not judged.
+    open_listed : ndarray of bool (open, run)
+    others : ndarray of int (group,)
+        Documents that are neither judged nor listed.
+    runs : list of str
+    """
+
+    queries: list[str]
+    weight: NDArray[np.float64]
+    group_query: Ints
+    group_cell: Ints
+    cell_stratum: Ints
+    cell_listed: NDArray[np.bool_]
+    judged_item: list[str]
+    judged_group: Ints
+    judged_weight: NDArray[np.float64]
+    judged_listed: NDArray[np.bool_]
+    open_group: Ints
+    open_listed: NDArray[np.bool_]
+    others: Ints
+    runs: list[str]
+
+
+def judged_pool(
+    pairs: pd.DataFrame, pool: pd.DataFrame, runs: Mapping[str, pd.DataFrame], k: int
+) -> JudgedPool:
+    """Put all documents of the judged queries into groups.
+
+    Parameters
+    ----------
+    pairs : DataFrame
+        The sample, as :func:`sample_pairs` returns it.
+    pool : DataFrame
+        The top of each ranking that was sampled from: ``query_id``, ``document_id``, ``stratum``.
+        All other documents are in the other stratum of the query.
+    runs : mapping of str to DataFrame
+        As :func:`~assay.studies.diras.runs.read_runs` returns them.
+    k : int
+        How many documents of a list count.
+
+    Raises
+    ------
+    RatingsError
+        If columns are missing, or documents have no stratum.
+    """
+    _require_columns(pairs, PAIR_COLUMNS, "the pairs")
+    _require_columns(pool, POOL_COLUMNS, "the pool")
+    keys = ["query_id", "document_id"]
+    pairs = pairs.astype({"query_id": str, "document_id": str, "item": str})
+    queries = list(dict.fromkeys(pairs["query_id"]))
+    table = _documents(pairs, pool, runs, k, queries)
+    cells = table["stratum"] + BETWEEN + _patterns(table[list(runs)].to_numpy(bool))
+    rest = _others(table, pairs, len(runs))
+    groups = pd.concat(
+        [table.assign(cell=cells)[["query_id", "cell"]], rest[["query_id", "cell"]]]
+    ).drop_duplicates(ignore_index=True)
+    number = {key: n for n, key in enumerate(groups.itertuples(index=False, name=None))}
+    of = np.array([number[key] for key in zip(table["query_id"], cells, strict=True)], np.int64)
+    others = np.zeros(len(groups), np.int64)
+    for query, cell, size in rest[["query_id", "cell", "size"]].itertuples(index=False, name=None):
+        others[number[query, cell]] = size
+    judged = table["item"].notna().to_numpy()
+    listed = table[list(runs)].to_numpy(bool)
+    place = {query: n for n, query in enumerate(queries)}
+    weights = pairs.set_index(keys)["weight"]
+    held = table[judged]
+    codes, names = pd.factorize(groups["cell"])
+    parts = pd.Series(names).str.rpartition(BETWEEN)
+    return JudgedPool(
+        queries=queries,
+        weight=_query_weights(pairs, queries),
+        group_query=groups["query_id"].map(place).to_numpy(np.int64),
+        group_cell=codes.astype(np.int64),
+        cell_stratum=pd.factorize(parts[0])[0].astype(np.int64),
+        cell_listed=(parts[2] != _unlisted(len(runs))).to_numpy(bool),
+        judged_item=held["item"].tolist(),
+        judged_group=of[judged],
+        judged_weight=weights.loc[list(held[keys].itertuples(index=False, name=None))].to_numpy(),
+        judged_listed=listed[judged],
+        open_group=of[~judged],
+        open_listed=listed[~judged],
+        others=others,
+        runs=list(runs),
+    )
+
+
+def _require_columns(table: pd.DataFrame, names: tuple[str, ...], what: str) -> None:
+    if lacking := [name for name in names if name not in table.columns]:
+        raise RatingsError.of(
+            "texts-column",
+            f"{what} have no column {lacking[0]}",
+            what,
+            mend="give the tables that `assay diras sample` wrote",
+        )
+
+
+def _documents(
+    pairs: pd.DataFrame, pool: pd.DataFrame, runs: Mapping[str, pd.DataFrame], k: int,
+    queries: list[str],
+) -> pd.DataFrame:  # fmt: skip
+    """Return all documents that are judged or listed: their stratum, and which runs list them."""
+    keys = ["query_id", "document_id"]
+    tops = {
+        name: run[run["rank"].le(k) & run["query_id"].isin(queries)] for name, run in runs.items()
+    }
+    every = pd.concat([pairs[keys], *(run[keys] for run in tops.values())])
+    table = every.drop_duplicates(ignore_index=True)
+    table = table.merge(pairs[[*keys, "item", "stratum"]], on=keys, how="left")
+    of_pool = pool.astype({"query_id": str, "document_id": str})[[*keys, "stratum"]]
+    table = table.merge(of_pool.drop_duplicates(keys), on=keys, how="left", suffixes=("", "_pool"))
+    tops_of = of_pool.groupby("query_id")["stratum"].first()
+    rest = {
+        query: next((name for name in names.unique() if name != tops_of.get(query)), None)
+        for query, names in pairs.groupby("query_id")["stratum"]
+    }
+    table["stratum"] = (
+        table["stratum"].fillna(table["stratum_pool"]).fillna(table["query_id"].map(rest))
+    )
+    _refuse_unknown(table)
+    for name, run in tops.items():
+        inside = pd.MultiIndex.from_frame(table[keys]).isin(pd.MultiIndex.from_frame(run[keys]))
+        table[name] = inside
+    return table
+
+
+def _refuse_unknown(table: pd.DataFrame) -> None:
+    unknown = table[table["stratum"].isna()]
+    if len(unknown):
+        named = [
+            f"{q}: {d}" for q, d in zip(unknown["query_id"], unknown["document_id"], strict=True)
+        ]
+        problem = Problem(
+            code="run-documents",
+            what=f"{len(unknown)} listed documents are in no stratum: {some(named)}",
+            mend="the pool of these queries holds all documents: check the ids",
+            numbers={"documents": len(unknown)},
+        )
+        raise RatingsError([problem], "the runs")
+
+
+def _patterns(listed: NDArray[np.bool_]) -> "pd.Series[str]":
+    """Name which runs list each document; of many runs, how many do."""
+    if listed.shape[1] <= MOST_RUNS_APART:
+        return pd.Series(["".join("1" if one else "0" for one in row) for row in listed], dtype=str)
+    number = np.minimum(listed.sum(axis=1), MOST_RUNS_APART)
+    return pd.Series([f"{n}" for n in number], dtype=str)
+
+
+def _unlisted(runs: int) -> str:
+    """Name the pattern of documents that no run lists."""
+    return str(_patterns(np.zeros((1, runs), np.bool_)).iloc[0])
+
+
+def _others(table: pd.DataFrame, pairs: pd.DataFrame, runs: int) -> pd.DataFrame:
+    """Count the documents of each stratum that are neither judged nor listed."""
+    keys = ["query_id", "stratum"]
+    sizes = pairs.drop_duplicates(keys)[[*keys, "stratum_size"]]
+    seen = table.groupby(keys, as_index=False).agg(seen=("document_id", "size"))
+    found = sizes.merge(seen, on=keys, how="left")
+    left = found["stratum_size"] - found["seen"].fillna(0)
+    return pd.DataFrame(
+        {
+            "query_id": found["query_id"],
+            "cell": found["stratum"] + BETWEEN + _unlisted(runs),
+            "size": left.clip(lower=0).astype(int),
+        }
+    )
+
+
+def _query_weights(pairs: pd.DataFrame, queries: list[str]) -> NDArray[np.float64]:
+    """Return the design weight of each query: what its pairs stand for, by its own documents."""
+    by = pairs.groupby("query_id")
+    documents = (
+        pairs.drop_duplicates(["query_id", "stratum"]).groupby("query_id")["stratum_size"].sum()
+    )
+    return (by["weight"].sum() / documents).loc[queries].to_numpy(float)

@@ -1,0 +1,65 @@
+"""The top of the rankings that pairs are drawn from."""
+
+import numpy as np
+import pandas as pd
+
+from assay._util.random import seed_of
+from assay._util.validation import require_count
+from assay.studies.diras.retrievers import BM25, Embed, scores_of_documents
+from assay.studies.diras.sampling import TOP, ranking, stratum_name
+from assay.studies.texts import read_texts
+
+
+def rank_documents(
+    documents: object,
+    queries: object,
+    *,
+    retriever: str | Embed = BM25,
+    top: int = 60,
+    query_stratum: str | None = None,
+    document_id: str | None = None,
+    document_text: str | None = None,
+    query_id: str | None = None,
+    query_text: str | None = None,
+    rng: int | np.random.Generator = 1,
+) -> pd.DataFrame:
+    """Return the top of the ranking of each query, as :func:`sample_pairs` ranks documents.
+
+    Parameters
+    ----------
+    documents, queries, retriever, top, query_stratum, rng
+        As for :func:`sample_pairs`; the same seed ranks equal scores in the same order.
+    document_id, document_text, query_id, query_text : str, optional
+        Likewise.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``query_id``, ``document_id``, ``stratum``, ``rank``, ``score``.
+
+    Raises
+    ------
+    AssayError
+        As :func:`sample_pairs` does.
+    """
+    require_count("top", top)
+    seed = seed_of(rng)
+    held = read_texts(documents, "document", id=document_id, text=document_text)
+    asked = read_texts(queries, "query", id=query_id, text=query_text)
+    strata = [""] * len(asked) if query_stratum is None else asked.frame[query_stratum].tolist()
+    scores = scores_of_documents(held.texts, asked.texts, retriever)
+    frames = []
+    for row, (stratum, found) in enumerate(zip(strata, scores, strict=True)):
+        order = ranking(found, seed, row)[:top]
+        frames.append(
+            pd.DataFrame(
+                {
+                    "query_id": asked.ids[row],
+                    "document_id": [held.ids[place] for place in order],
+                    "stratum": stratum_name(stratum, TOP),
+                    "rank": np.arange(len(order)) + 1,
+                    "score": found[order],
+                }
+            )
+        )
+    return pd.concat(frames, ignore_index=True)

@@ -1,0 +1,304 @@
+"""Recall of ranked lists from a sample of judged pairs, with all unjudged documents predicted."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from assay._util.arrays import divided
+from assay._util.errors import RatingsError
+from assay._util.intervals import interval_ends, require_level
+from assay._util.random import generator_of
+from assay._util.text import some
+from assay._util.validation import require_choice, require_count
+from assay.io.sources import open_source
+from assay.raters.scoring.truths import Truth, positive_classes, read_truth
+from assay.studies.diras.cells import CellModel
+from assay.studies.diras.pool import JudgedPool, judged_pool
+from assay.studies.diras.runs import read_runs
+
+Floats = NDArray[np.float64]
+DRAWS = 1000
+ESTIMANDS = ("population", "finite")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RunRecall:
+    """Recall of ranked lists.
+
+    Attributes
+    ----------
+    table : DataFrame
+        A line for each run and metric (``recall_at_k``, ``precision_at_k``): ``run``, ``metric``,
+        ``mean``, ``lower``, ``upper``, ``p_best`` (P(it is the highest)), ``hajek`` (weighted
+        ratio, without prediction), ``naive`` (unjudged documents taken as not relevant, without
+        weights), ``share_judged`` (of the first k), ``n_queries``, ``estimand``.
+    better : DataFrame
+        ``run``, ``other``, ``metric``, ``difference``, ``lower``, ``upper``, ``p_greater``.
+    recall, precision : ndarray (draw, run)
+    """
+
+    table: pd.DataFrame
+    better: pd.DataFrame
+    recall: Floats
+    precision: Floats
+
+
+def recall_of_runs(
+    truth: Any,
+    runs: Any,
+    pairs: object,
+    pool: object,
+    *,
+    k: int = 10,
+    label: str | None = None,
+    positive: str | Sequence[str] | None = None,
+    estimand: str = "population",
+    level: float = 0.95,
+    draws: int = DRAWS,
+    rng: int | np.random.Generator = 1,
+) -> RunRecall:
+    r"""Estimate recall and precision at k of ranked lists from a judged sample of all pairs.
+
+    Parameters
+    ----------
+    truth : xarray.DataTree, or as for :func:`score_rater`
+        A fit of the ratings of the pairs; or the known class of each.
+    runs : mapping, path or list of paths
+        TREC run files, or a table for each name with ``query_id``, ``document_id``, ``rank``.
+    pairs : path or DataFrame
+        The sample, as :func:`sample_pairs` made it.
+    pool : path or DataFrame
+        The top of the rankings that was sampled from, as :func:`rank_documents` makes it.
+    k : int
+    label, positive
+        Whose classes count as relevant, as for :func:`score_rater`.
+    estimand : {"population", "finite"}
+        Queries like these (Bayesian bootstrap, by design weights), or these queries.
+    level : float
+        Probability of the intervals.
+    draws : int
+        Draws of the truth, with replacement where there are fewer.
+    rng : int or numpy.random.Generator
+
+    Returns
+    -------
+    RunRecall
+
+    Raises
+    ------
+    RatingsError
+        If tables or runs cannot be used, or a judged pair has no truth.
+    ArgumentError
+        If an argument does not suit.
+
+    Notes
+    -----
+    The documents of a query fall into cells: those of one sampling stratum that the same runs list
+    among their first k. In a cell the judged documents are a random sample of all, whatever the
+    runs are. So its unjudged documents are predicted from the judged ones, in each draw of the
+    truth, by a logistic model with effects of cell and query
+    (:class:`~assay.studies.diras.cells.CellModel`):
+
+    .. math:: \mathrm{recall} = \frac{\text{relevant among the first } k}{\text{relevant of all}}.
+
+    A query without a relevant document has no recall: it does not count in the draws in which it
+    has none. A run that does not list a query has recall 0 there.
+
+    The estimator of Hájek is the ratio of the weighted sums of the judged documents. It has no
+    prediction, and is 1 where no document outside the list was judged relevant.
+
+    References
+    ----------
+    Hájek, J. (1971). Comment on "An essay on the logical foundations of survey sampling".
+    Foundations of Statistical Inference, 236.
+
+    Yilmaz, E., Kanoulas, E. & Aslam, J. A. (2008). A simple and efficient sampling method for
+    estimating AP and NDCG. SIGIR, 603-610.
+    """
+    require_count("k", k)
+    require_count("draws", draws)
+    require_level(level)
+    require_choice("estimand", estimand, ESTIMANDS)
+    generator = generator_of(rng)
+    held = read_truth(truth, label=label)
+    found = judged_pool(_table(pairs, "the pairs"), _table(pool, "the pool"), read_runs(runs), k)
+    relevant = _relevant(held, found, positive, draws, generator)
+    recall, precision, hajek, naive = _estimates(found, relevant, k, generator)
+    weights = np.ones((draws, len(found.queries)))
+    if estimand == "population":
+        weights = generator.exponential(size=weights.shape) * found.weight
+    means = {
+        f"recall_at_{k}": _mean_of_queries(recall, weights),
+        f"precision_at_{k}": _mean_of_queries(precision, weights),
+    }
+    plain = {
+        f"recall_at_{k}": (_plain_mean(hajek, found), _plain_mean(naive, found)),
+        f"precision_at_{k}": (
+            np.full(len(found.runs), np.nan),
+            _naive_precision(found, relevant, k),
+        ),
+    }
+    share = _share_judged(found)
+    lines = [
+        _line(name, n, values, plain[name], share, level, estimand, found)
+        for name, values in means.items()
+        for n in range(len(found.runs))
+    ]
+    better = [
+        line for name, values in means.items() for line in _differences(name, values, found, level)
+    ]
+    columns = ["run", "other", "metric", "difference", "lower", "upper", "p_greater"]
+    recalls, precisions = means.values()
+    return RunRecall(
+        table=pd.DataFrame(lines), better=pd.DataFrame(better, columns=columns), recall=recalls,
+        precision=precisions,
+    )  # fmt: skip
+
+
+def _table(source: object, what: str) -> pd.DataFrame:
+    """Read a table whose numbers are numbers."""
+    frame = open_source(source, what=what).plain_table().frame.reset_index(drop=True)
+    for name in ("stratum_size", "weight"):
+        if name in frame:
+            frame[name] = pd.to_numeric(frame[name])
+    return frame
+
+
+def _relevant(
+    truth: Truth, pool: JudgedPool, positive: str | Sequence[str] | None, draws: int,
+    rng: np.random.Generator,
+) -> NDArray[np.bool_]:  # fmt: skip
+    """Return draws of which judged pairs are relevant: (draw, judged)."""
+    place = truth.items.get_indexer(pd.Index(pool.judged_item))
+    unknown = [name for name, at in zip(pool.judged_item, place, strict=True) if at < 0]
+    if unknown:
+        raise RatingsError.of(
+            "pairs-without-truth",
+            f"{len(unknown)} of {len(place)} pairs are not in the truth: {some(unknown)}",
+            "the pairs",
+            mend="fit ratings of all pairs of the sample, or leave the pairs out that nobody rated "
+            "and sample anew",
+        )
+    yes = np.append(_positive(truth, positive), False)
+    have = len(truth.codes)
+    order = np.arange(draws) % have if have >= draws else rng.integers(have, size=draws)
+    return np.asarray(yes[truth.codes[order][:, place]])
+
+
+def _positive(truth: Truth, positive: str | Sequence[str] | None) -> NDArray[np.bool_]:
+    """Say which classes are relevant; where all pairs are true or all are false, that is known."""
+    if positive is None and len(truth.classes) == 1 and truth.classes[0] in ("False", "True"):
+        return np.array([truth.classes[0] == "True"])
+    return positive_classes(truth, positive)
+
+
+def _estimates(
+    pool: JudgedPool, relevant: NDArray[np.bool_], k: int, rng: np.random.Generator
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return recall and precision (draw, query, run), Hájek's and the naive recall (query, run)."""
+    draws, queries, runs = len(relevant), len(pool.queries), len(pool.runs)
+    size = len(pool.group_query)
+    model = CellModel(
+        cell=pool.group_cell,
+        query=pool.group_query,
+        judged=np.bincount(pool.judged_group, minlength=size),
+        stratum=pool.cell_stratum,
+        listed=pool.cell_listed,
+    )
+    of_judged, of_open = pool.group_query[pool.judged_group], pool.group_query[pool.open_group]
+    hits, total = np.zeros((draws, queries, runs)), np.zeros((draws, queries))
+    for draw, held in enumerate(relevant):
+        yes = np.bincount(pool.judged_group, weights=held, minlength=size).astype(np.int64)
+        prevalence = model.draw(yes, rng)
+        found = rng.random(len(of_open)) < prevalence[pool.open_group]
+        rest = rng.binomial(pool.others, prevalence)
+        total[draw] = (
+            np.bincount(of_judged, weights=held, minlength=queries)
+            + np.bincount(of_open, weights=found, minlength=queries)
+            + np.bincount(pool.group_query, weights=rest, minlength=queries)
+        )
+        for run in range(runs):
+            hits[draw, :, run] = np.bincount(
+                of_judged, weights=held & pool.judged_listed[:, run], minlength=queries
+            ) + np.bincount(of_open, weights=found & pool.open_listed[:, run], minlength=queries)
+    hajek = _ratio(relevant, pool, pool.judged_weight)
+    naive = _ratio(relevant, pool, np.ones(len(pool.judged_weight)))
+    return divided(hits, total[:, :, None]), hits / k, hajek, naive
+
+
+def _ratio(relevant: NDArray[np.bool_], pool: JudgedPool, weight: Floats) -> Floats:
+    """Return the share of the judged relevant documents that each run lists: (query, run)."""
+    query, size = pool.group_query[pool.judged_group], len(pool.queries)
+    worth = relevant.mean(axis=0) * weight
+    total = np.bincount(query, weights=worth, minlength=size)
+    hits = [
+        np.bincount(query, weights=worth * pool.judged_listed[:, run], minlength=size)
+        for run in range(len(pool.runs))
+    ]
+    return divided(np.stack(hits, axis=1), total[:, None])
+
+
+def _naive_precision(pool: JudgedPool, relevant: NDArray[np.bool_], k: int) -> Floats:
+    worth = relevant.mean(axis=0)[:, None] * pool.judged_listed
+    return np.asarray(worth.sum(axis=0) / (k * len(pool.queries)))
+
+
+def _share_judged(pool: JudgedPool) -> Floats:
+    """Return how much of each run's first k is judged."""
+    judged = pool.judged_listed.sum(axis=0)
+    return divided(judged, judged + pool.open_listed.sum(axis=0))
+
+
+def _mean_of_queries(values: Floats, weights: Floats) -> Floats:
+    """Return the weighted mean over the queries that have a value: (draw, run)."""
+    there = np.isfinite(values)
+    worth = weights[:, :, None] * there
+    total = (worth * np.where(there, values, 0)).sum(axis=1)
+    return divided(total, worth.sum(axis=1))
+
+
+def _plain_mean(values: Floats, pool: JudgedPool) -> Floats:
+    return np.asarray(_mean_of_queries(values[None], pool.weight[None])[0])
+
+
+def _line(
+    name: str, run: int, values: Floats, plain: tuple[Floats, Floats], share: Floats, level: float,
+    estimand: str, pool: JudgedPool,
+) -> dict[str, Any]:  # fmt: skip
+    own = values[np.isfinite(values[:, run]), run]
+    lower, upper = interval_ends(own, level) if len(own) else (np.nan, np.nan)
+    best = np.nanargmax(np.nan_to_num(values, nan=-1.0), axis=1) == run
+    return {
+        "run": pool.runs[run],
+        "metric": name,
+        "mean": float(own.mean()) if len(own) else np.nan,
+        "lower": float(lower),
+        "upper": float(upper),
+        "p_best": float(best.mean()),
+        "hajek": float(plain[0][run]),
+        "naive": float(plain[1][run]),
+        "share_judged": float(share[run]),
+        "n_queries": len(pool.queries),
+        "estimand": estimand,
+    }
+
+
+def _differences(
+    name: str, values: Floats, pool: JudgedPool, level: float
+) -> list[tuple[Any, ...]]:
+    """Compare each two runs: both names, the metric, difference with its ends, P(greater)."""
+    found: list[tuple[Any, ...]] = []
+    for a in range(len(pool.runs)):
+        for b in range(a + 1, len(pool.runs)):
+            gap = values[:, a] - values[:, b]
+            gap = gap[np.isfinite(gap)]
+            numbers = [np.nan] * 4
+            if len(gap):
+                ends = interval_ends(gap, level)
+                numbers = [float(n) for n in (gap.mean(), *ends, (gap > 0).mean())]
+            found.append((pool.runs[a], pool.runs[b], name, *numbers))
+    return found

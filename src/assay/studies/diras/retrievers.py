@@ -1,0 +1,118 @@
+"""Scores of all documents for a query: BM25, or any function that embeds texts."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from assay._util.errors import ArgumentError, FitError
+from assay._util.validation import argument
+
+Floats = NDArray[np.float64]
+Embed = Callable[[list[str]], Any]
+"""Takes texts, returns an array (text, dimension)."""
+BM25 = "bm25"
+
+
+def scores_of_documents(
+    documents: Sequence[str], queries: Sequence[str], retriever: str | Embed
+) -> Iterator[Floats]:
+    """Score all documents for one query after the other.
+
+    Parameters
+    ----------
+    documents, queries : sequence of str
+    retriever : "bm25" or callable
+        A callable takes a list of texts and returns an array (text, dimension). The score is
+        then the cosine of document and query.
+
+    Yields
+    ------
+    ndarray (document,)
+        Higher for what is likelier to be relevant.
+
+    Raises
+    ------
+    ArgumentError
+        If ``retriever`` is something else, or returns no finite array of that shape.
+    FitError
+        If BM25 is asked for without the extra ``assay[diras]``.
+    """
+    if callable(retriever):
+        return _cosines(documents, queries, retriever)
+    if retriever == BM25:
+        return _bm25(documents, queries)
+    raise ArgumentError(
+        f"{argument('retriever', retriever)}; it must be 'bm25', or a function from a list of "
+        "texts to an array with a row for each",
+        code="argument-choice",
+    )
+
+
+def _bm25(documents: Sequence[str], queries: Sequence[str]) -> Iterator[Floats]:
+    try:
+        import bm25s
+    except ImportError:
+        raise FitError(
+            "BM25 needs the extra: pip install 'assay[diras]'", code="extra-not-installed"
+        ) from None
+
+    def words(texts: Sequence[str]) -> list[list[str]]:
+        # No stop words: their list would be English, and BM25 gives frequent words little weight.
+        cut: list[list[str]] = bm25s.tokenize(
+            list(texts), stopwords=None, return_ids=False, show_progress=False
+        )
+        return cut
+
+    indexed = words(documents)
+    if not any(indexed):
+        raise FitError(
+            "No document has a word of two letters or more, so that BM25 finds nothing. Give "
+            "texts, or a function that embeds them: `retriever=`",
+            code="texts-without-words",
+        )
+    index = bm25s.BM25()
+    index.index(indexed, show_progress=False)
+    for asked in words(queries):
+        yield np.asarray(index.get_scores(asked), float) if asked else np.zeros(len(documents))
+
+
+def _cosines(documents: Sequence[str], queries: Sequence[str], embed: Embed) -> Iterator[Floats]:
+    of_documents, of_queries = _unit_rows(embed, documents), _unit_rows(embed, queries)
+    if of_documents.shape[1] != of_queries.shape[1]:
+        raise ArgumentError(
+            f"`retriever=` gives documents {of_documents.shape[1]} dimensions and queries "
+            f"{of_queries.shape[1]}; it must give all texts as many",
+            code="embedding-shape",
+        )
+    for query in of_queries:
+        yield of_documents @ query
+
+
+def _unit_rows(embed: Embed, texts: Sequence[str]) -> Floats:
+    """Embed texts, each with length 1.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    try:
+        found = np.asarray(embed(list(texts)), float)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(
+            f"`retriever=` does not return an array of numbers: {error}", code="embedding-shape"
+        ) from None
+    if found.ndim != 2 or len(found) != len(texts):
+        raise ArgumentError(
+            f"`retriever=` returns an array of shape {found.shape} for {len(texts)} texts; it must "
+            "return a row for each text",
+            code="embedding-shape",
+            numbers={"texts": len(texts)},
+        )
+    lengths = np.linalg.norm(found, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all():
+        raise ArgumentError(
+            "`retriever=` returns numbers that are not finite", code="embedding-shape"
+        )
+    return found / np.where(lengths > 0, lengths, 1.0)

@@ -1,0 +1,95 @@
+"""Ranked lists of systems: TREC run files, or tables of query, document and rank."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from assay._util.errors import RatingsError
+from assay._util.text import some
+from assay._util.validation import path_given
+
+FIELDS = ["query_id", "Q0", "document_id", "rank", "score", "tag"]
+"""Of a line of a run file, in this order."""
+NEEDED = ("query_id", "document_id", "rank")
+
+
+def read_runs(runs: object) -> dict[str, pd.DataFrame]:
+    """Read the ranked lists of systems.
+
+    Parameters
+    ----------
+    runs : mapping, path or list of paths
+        A table for each name, with ``query_id``, ``document_id`` and ``rank``; or TREC run files,
+        which are called as their files.
+
+    Returns
+    -------
+    dict of str to DataFrame
+        ``query_id``, ``document_id``, ``rank`` from 1 in each query, sorted.
+
+    Raises
+    ------
+    RatingsError
+        If a run cannot be read, or lists a document twice for a query.
+    """
+    found = {name: _checked(table, name) for name, table in _named(runs).items()}
+    if not found:
+        raise RatingsError.of("run-file", "there is no run", "the runs", mend="give one or more")
+    return found
+
+
+def _named(runs: Any) -> dict[str, pd.DataFrame]:
+    if isinstance(runs, Mapping):
+        return {
+            str(name): table if isinstance(table, pd.DataFrame) else _read_trec(Path(table))
+            for name, table in runs.items()
+        }
+    paths = [runs] if isinstance(runs, str | Path) else list(runs)
+    return {Path(path).stem: _read_trec(path_given("runs", path)) for path in paths}
+
+
+def _read_trec(path: Path) -> pd.DataFrame:
+    """Read a run file: its order is that of the scores, as TREC's own tool has it."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise RatingsError.of("run-file", f"the file cannot be read: {error}", str(path)) from None
+    rows = [(n, line.split()) for n, line in enumerate(lines, start=1) if line.strip()]
+    bad = [n for n, fields in rows if len(fields) != len(FIELDS) or not _is_number(fields[4])]
+    if bad:
+        raise RatingsError.of(
+            "run-file",
+            f"lines {some([str(n) for n in bad])} are not query, Q0, document, rank, score and tag",
+            str(path),
+        )
+    table = pd.DataFrame([fields for _, fields in rows], columns=FIELDS)
+    table["score"] = table["score"].astype(float)
+    table = table.sort_values(["query_id", "score"], ascending=[True, False], kind="stable")
+    return table.assign(rank=table.groupby("query_id").cumcount() + 1)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return float(text) == float(text)
+    except ValueError:
+        return False
+
+
+def _checked(table: pd.DataFrame, name: str) -> pd.DataFrame:
+    lacking = [column for column in NEEDED if column not in table.columns]
+    if lacking:
+        raise RatingsError.of("run-file", f"there is no column {lacking[0]}", f"run {name}")
+    kept = table[list(NEEDED)].astype({"query_id": str, "document_id": str})
+    again = kept.duplicated(["query_id", "document_id"])
+    if again.any():
+        query, document = kept[again].iloc[0][["query_id", "document_id"]]
+        raise RatingsError.of(
+            "run-file",
+            f"document {document} stands twice in the list of query {query}",
+            f"run {name}",
+            mend="list each document once for a query",
+        )
+    kept = kept.sort_values(["query_id", "rank"], kind="stable", ignore_index=True)
+    return kept.assign(rank=kept.groupby("query_id").cumcount() + 1)

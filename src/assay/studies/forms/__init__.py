@@ -1,0 +1,5 @@
+"""Forms of annotation tools, made from a task: so that a study starts from what is believed."""
+
+from assay.studies.forms.form import FORMS, Form, make_form
+
+__all__ = ["FORMS", "Form", "make_form"]

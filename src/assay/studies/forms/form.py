@@ -1,0 +1,110 @@
+"""The form of a task for Label Studio or Argilla, or its guidelines; and what a form cannot do."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from assay._util.errors import Note, TaskError
+from assay._util.text import some
+from assay._util.validation import require_choice
+from assay.data.states import state_space
+from assay.data.task import Task
+from assay.studies.forms.argilla import argilla_settings
+from assay.studies.forms.conditions import shown_if
+from assay.studies.forms.label_studio import label_config
+from assay.studies.judges.prompts import guidelines_of, load_prompt
+from assay.studies.judges.questions import require_classes
+
+SUFFIXES = {"label-studio": ".xml", "argilla": ".json", "guidelines": ".md"}
+"""What is written for each, by the suffix of its file."""
+FORMS = tuple(SUFFIXES)
+ANY_TEXT = ("text",)
+BLOCKS = "block"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """What is written for a tool.
+
+    Attributes
+    ----------
+    text : str
+    suffix : str
+        Of its file.
+    notes : tuple of Note
+        What the tool cannot do, and how its ratings are to be read.
+    """
+
+    text: str
+    suffix: str
+    notes: tuple[Note, ...] = ()
+
+
+def make_form(task: Task, to: str, texts: Sequence[str] | None = None) -> Form:
+    """Write the form of a task.
+
+    Parameters
+    ----------
+    task : Task
+    to : {"label-studio", "argilla", "guidelines"}
+    texts : sequence of str, optional
+        The texts that raters see, as the data call them; else those of the task's prompt.
+
+    Raises
+    ------
+    ArgumentError
+        If there is no such form.
+    TaskError
+        If a label takes its classes from the data, or the task has no guidelines.
+    """
+    require_choice("to", to, FORMS)
+    if to == "guidelines":
+        return Form(text=_guidelines(task), suffix=SUFFIXES[to])
+    require_classes(task)
+    state_space(task)  # a task that contradicts itself is refused here
+    shown = tuple(texts or load_prompt(None, task).columns or ANY_TEXT)
+    write: Callable[[Task, Sequence[str]], str] = (
+        label_config if to == "label-studio" else argilla_settings
+    )
+    return Form(text=write(task, shown), suffix=SUFFIXES[to], notes=tuple(_notes(task, to)))
+
+
+def _guidelines(task: Task) -> str:
+    text = guidelines_of(task)
+    if not text:
+        raise TaskError(
+            f"task {task.name} has no guidelines; write a text of your own for its raters",
+            code="guidelines-missing",
+        )
+    return f"{text}\n"
+
+
+def _notes(task: Task, to: str) -> list[Note]:
+    """Say which rules the tool does not block, and which gates it does not keep."""
+    tool = {"label-studio": "Label Studio", "argilla": "Argilla"}[to]
+    notes = []
+    rules = [rule.name for rule in task.rules if rule.response == BLOCKS]
+    if rules:
+        off = dict.fromkeys(rules, "off")
+        notes.append(
+            Note(
+                f"{tool} does not block answers that break a rule: the form shows {some(rules)} as "
+                f"text. Say so when you read its ratings: `response={off}`",
+                code="form-without-rules",
+                numbers={"rules": len(rules)},
+            )
+        )
+    open_ = [label.name for label in task.labels if label.asked_if and _always(task, label, to)]
+    if open_:
+        notes.append(
+            Note(
+                f"{tool} shows {some(open_)} whatever was answered before: the form says as text "
+                "when to answer.",
+                code="form-without-gates",
+                numbers={"labels": len(open_)},
+            )
+        )
+    return notes
+
+
+def _always(task: Task, label: object, to: str) -> bool:
+    return to == "argilla" or shown_if(task, label) is None  # type: ignore[arg-type]

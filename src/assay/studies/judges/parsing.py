@@ -1,0 +1,179 @@
+"""What a model's text says: reason, guess and confidence of each label. Nothing is guessed."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from assay.data.task import Label, Task
+from assay.studies.judges.prompts import Prompt
+from assay.studies.judges.questions import (
+    NOT_ASKED,
+    REASON,
+    asked_classes,
+    confidence_name,
+    line_names,
+)
+
+AROUND = " \t\r*_`'\"<>()"
+"""Marks around a name or a value that say nothing."""
+NUMBER = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)")
+NOT_ASKED_WORDS = (NOT_ASKED, "na", "not asked", "not applicable")
+ORDER = re.compile(r"\[\d+\](?:\s*>\s*\[\d+\])+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guess:
+    """The answer to one label.
+
+    Attributes
+    ----------
+    label : str
+    word : str
+        The class; empty if there is none.
+    start : int
+        Where the word begins in the text.
+    confidence : float or None
+    problem : str
+        Why there is no class, if it should be there: ``"no answer"``, ``"several answers"``,
+        ``"no class"``.
+    not_asked : bool
+        Whether the text says that the label was not asked.
+    """
+
+    label: str
+    word: str = ""
+    start: int = -1
+    confidence: float | None = None
+    problem: str = ""
+    not_asked: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parsed:
+    """What a text says."""
+
+    reason: str = ""
+    guesses: tuple[Guess, ...] = field(default=())
+
+    @property
+    def problems(self) -> dict[str, str]:
+        """Why labels have no class, by label."""
+        return {guess.label: guess.problem for guess in self.guesses if guess.problem}
+
+
+def parse_answer(text: str, task: Task, prompt: Prompt, *, cut_off: bool = False) -> Parsed:
+    r"""Read the lines that were asked for.
+
+    Parameters
+    ----------
+    text : str
+    task : Task
+    prompt : Prompt
+    cut_off : bool
+        Whether the text ends because it became too long: a number at its end may lack digits.
+
+    Returns
+    -------
+    Parsed
+
+    Notes
+    -----
+    A line counts if it begins with a name that was asked for, with or without brackets, followed
+    by a colon. Its value must be one of the classes, or a number from 0 to 1 or in per cent.
+    Repeated lines must agree.
+
+    Examples
+    --------
+    >>> from assay import load_task
+    >>> from assay.studies.judges.prompts import load_prompt
+    >>> task = load_task("relevance")
+    >>> text = "[Reason]: It names solar power.\n[Guess]: Yes.\n[Confidence]: 85%"
+    >>> parse_answer(text, task, load_prompt("relevance_reason", task)).guesses[0].confidence
+    0.85
+    """
+    guesses = []
+    for label in task.labels:
+        line = line_names(task)[label.name]
+        guess = _guess(text, label, line, asked_classes(label, prompt))
+        sure = _confidence(text, confidence_name(line), cut_off) if guess.word else None
+        guesses.append(
+            Guess(
+                label=guess.label, word=guess.word, start=guess.start, confidence=sure,
+                problem=guess.problem, not_asked=guess.not_asked,
+            )
+        )  # fmt: skip
+    return Parsed(reason=_reason(text), guesses=tuple(guesses))
+
+
+def _lines(text: str, name: str) -> list[tuple[str, int]]:
+    """Return what stands after a name on its lines, with its place in the text."""
+    pattern = re.compile(
+        rf"^[ \t>#*_-]*\[?[ \t]*{re.escape(name)}[ \t]*\]?[ \t*_]*:[ \t]*(.*)$",
+        re.IGNORECASE | re.MULTILINE,
+    )
+    return [(found.group(1), found.start(1)) for found in pattern.finditer(text)]
+
+
+def _guess(text: str, label: Label, line: str, classes: Sequence[str]) -> Guess:
+    by_word = {name.casefold(): name for name in classes}
+    found: list[tuple[str, int]] = []
+    silent = False
+    for value, place in _lines(text, line):
+        bare = value.strip(AROUND).rstrip(".,;!").strip(AROUND)
+        if label.asked_if and bare.casefold() in NOT_ASKED_WORDS:
+            silent = True
+        elif (word := by_word.get(bare.casefold())) is not None:
+            found.append((word, place + value.find(bare)))
+        else:
+            return Guess(label=label.name, problem="no class")
+    words = {word for word, _ in found}
+    if len(words) > 1 or (words and silent):
+        return Guess(label=label.name, problem="several answers")
+    if words:
+        return Guess(label=label.name, word=found[-1][0], start=found[-1][1])
+    if silent:
+        return Guess(label=label.name, not_asked=True)
+    return Guess(label=label.name, problem="no answer")
+
+
+def _confidence(text: str, name: str, cut_off: bool) -> float | None:
+    """Return the confidence, or None if it is missing, no number from 0 to 1, or cut off."""
+    numbers = set()
+    for value, place in _lines(text, name):
+        bare = value.strip(AROUND).rstrip(".,;").strip(AROUND)
+        found = NUMBER.fullmatch(bare)
+        if found is None or (cut_off and place + len(value) >= len(text)):
+            return None
+        numbers.add(float(found.group(1)) / (100 if found.group(2) else 1))
+    if len(numbers) != 1:
+        return None
+    number = numbers.pop()
+    return number if 0 <= number <= 1 else None
+
+
+def _reason(text: str) -> str:
+    """Return what stands after the name of the reason, up to the next line that begins with [."""
+    pattern = re.compile(
+        rf"^[ \t*_]*\[?{REASON}\]?[ \t*_]*:[ \t]*(.*?)(?=^[ \t*_]*\[|\Z)",
+        re.IGNORECASE | re.MULTILINE | re.DOTALL,
+    )
+    found = pattern.search(text)
+    return " ".join(found.group(1).split()) if found else ""
+
+
+def parse_order(text: str, number: int) -> list[int] | None:
+    """Return the order of numbered documents, from 0; None if the text has none, or several.
+
+    Examples
+    --------
+    >>> parse_order("The order is [2] > [1] > [3].", 3), parse_order("[1] > [1]", 2)
+    ([1, 0, 2], None)
+    """
+    orders = {
+        tuple(int(place) - 1 for place in re.findall(r"\d+", chain))
+        for chain in ORDER.findall(text)
+    }
+    if len(orders) != 1:
+        return None
+    order = list(orders.pop())
+    return order if sorted(order) == list(range(number)) else None

@@ -1,0 +1,104 @@
+"""What would be sent: how many requests, how much text, at what cost, and the first one in full."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from assay.studies.judges.budget import Prices
+from assay.studies.judges.log import Log
+from assay.studies.judges.requests import Request
+
+CHARACTERS_PER_TOKEN = 4
+"""Of English prose, roughly."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a run sends.
+
+    Attributes
+    ----------
+    url, model : str
+    requests : int
+        All of them.
+    answered : int
+        Those whose answers the log has: they are not sent.
+    characters : int
+        Of what is sent.
+    most_input, most_output : int
+        Bounds of the tokens that are sent and answered.
+    spent : float
+        What the requests of the log cost so far.
+    most_cost : float
+        A bound of what the run costs, without retries.
+    budget : float or None
+    sent : dict of str to str
+        The column that fills each slot of the prompt. No other column is sent.
+    first : Request or None
+        The first request that is sent.
+    """
+
+    url: str
+    model: str
+    requests: int
+    answered: int
+    characters: int
+    most_input: int
+    most_output: int
+    spent: float
+    most_cost: float
+    budget: float | None
+    sent: Mapping[str, str] = field(default_factory=dict)
+    first: Request | None = None
+
+    @property
+    def to_send(self) -> int:
+        """Requests that are sent."""
+        return self.requests - self.answered
+
+    def lines(self) -> list[str]:
+        """Return the plan in words."""
+        columns = ", ".join(dict.fromkeys(self.sent.values())) or "none"
+        said = [
+            f"endpoint: {self.url}, model {self.model}",
+            f"columns that are sent: {columns}",
+            f"requests: {self.requests}; the log has {self.answered}, {self.to_send} to send",
+            f"text: {self.characters} characters, about {self.characters // CHARACTERS_PER_TOKEN} "
+            f"tokens; answers: at most {self.most_output} tokens",
+        ]
+        if self.most_cost or self.budget is not None:
+            limit = "no budget" if self.budget is None else f"budget {self.budget:g}"
+            said.append(
+                f"cost: {self.spent:.4f} so far, at most {self.most_cost:.4f} more; {limit}"
+            )
+        return said
+
+    def first_text(self) -> str:
+        """Return the messages of the first request."""
+        if self.first is None:
+            return ""
+        messages = self.first.body["messages"]
+        return "\n\n".join(f"[{one['role']}]\n{one['content']}" for one in messages)
+
+
+def make_plan(
+    requests: Sequence[Request], log: Log, prices: Prices, *, url: str, model: str, spent: float,
+    budget: float | None, sent: Mapping[str, str],
+) -> Plan:  # fmt: skip
+    """Count what is to be sent; equal requests are sent once."""
+    unlike = {request.key: request for request in requests}
+    new = [request for key, request in unlike.items() if key not in log.answers]
+    characters = sum(len(m["content"]) for r in new for m in r.body["messages"])
+    return Plan(
+        url=url,
+        model=model,
+        requests=len(unlike),
+        answered=len(unlike) - len(new),
+        characters=characters,
+        most_input=sum(r.most_input for r in new),
+        most_output=sum(r.most_output for r in new),
+        spent=spent,
+        most_cost=sum(map(prices.bound, new)),
+        budget=budget,
+        sent=sent,
+        first=new[0] if new else None,
+    )

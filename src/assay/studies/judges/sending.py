@@ -1,0 +1,172 @@
+"""A run from its limits to its answers: dry, or for real."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import assay
+from assay._util.errors import Note
+from assay._util.progress import steps, waiting
+from assay._util.text import counted, some
+from assay._util.validation import require_count, require_number
+from assay.studies.judges.budget import Pace, Prices, Purse, prices_given, spent_so_far
+from assay.studies.judges.endpoint import Endpoint, openai_library
+from assay.studies.judges.log import Log, opened, read_log
+from assay.studies.judges.plan import Plan, make_plan
+from assay.studies.judges.requests import Request
+from assay.studies.judges.runner import Asker, BudgetReachedError, StoppedError, finish, raise_stop
+
+Job = Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Where requests go, and how many, how fast and at what cost.
+
+    Attributes
+    ----------
+    endpoint : Endpoint
+    log : Path
+    concurrency, retries : int
+    requests_per_minute, budget : float or None
+    prices : Prices
+    """
+
+    endpoint: Endpoint
+    log: Path
+    concurrency: int = 4
+    retries: int = 5
+    requests_per_minute: float | None = None
+    budget: float | None = None
+    prices: Prices = field(default_factory=Prices)
+
+
+def limits_of(
+    endpoint: Endpoint, log: object, *, concurrency: Any, retries: Any, requests_per_minute: Any,
+    budget: float | None, prices: Any,
+) -> Limits:  # fmt: skip
+    """Check the limits of a run.
+
+    Raises
+    ------
+    ArgumentError
+    """
+    if requests_per_minute is not None:
+        require_number(
+            "requests_per_minute", requests_per_minute, lambda x: x > 0, allowed="a number above 0"
+        )
+    return Limits(
+        endpoint=endpoint,
+        log=Path(str(log)),
+        concurrency=require_count("concurrency", concurrency),
+        retries=require_count("retries", retries, least=0),
+        requests_per_minute=requests_per_minute,
+        budget=budget,
+        prices=prices_given(prices, budget),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sent:
+    """What came of a run: the log with its answers, and what is worth a note."""
+
+    log: Log
+    notes: tuple[Note, ...] = ()
+
+
+def plan_of(
+    requests: Sequence[Request], limits: Limits, model: str, sent: Mapping[str, str]
+) -> Plan:
+    """Return what would be sent, given the log as it is."""
+    log = read_log(limits.log)
+    return make_plan(
+        requests, log, limits.prices,
+        url=limits.endpoint.url, model=model, spent=spent_so_far(log, limits.prices),
+        budget=limits.budget, sent=sent,
+    )  # fmt: skip
+
+
+def send(
+    make_jobs: Callable[[Asker], Sequence[Job]], limits: Limits, about: Mapping[str, Any],
+    *, total: int, progress: bool,
+) -> Sent:  # fmt: skip
+    """Do jobs that ask, and write everything down.
+
+    Parameters
+    ----------
+    make_jobs : callable
+        Makes the jobs of what sends their requests.
+    limits : Limits
+    about : mapping
+        What is written at the beginning of the run.
+    total : int
+        Requests, for the progress.
+    progress : bool
+
+    Raises
+    ------
+    FitError
+        If the endpoint refuses requests or does not answer.
+    KeyboardInterrupt
+        At Ctrl-C; it says where the answers are.
+    """
+    openai_library()
+    _ = limits.endpoint.key
+    with opened(limits.log) as log:
+        notes = _notes_on_log(log)
+        log.write("run", version=assay.__version__, **about)
+        spent = spent_so_far(log, limits.prices)
+        with waiting("asking", show=progress, total=total, unit="answers"):
+            asker = Asker(
+                endpoint=limits.endpoint, log=log, prices=limits.prices,
+                purse=Purse(budget=limits.budget, spent=spent),
+                pace=Pace(per_minute=limits.requests_per_minute), retries=limits.retries,
+                on_answer=steps(),
+            )  # fmt: skip
+            jobs = make_jobs(asker)
+            try:
+                stop = finish(lambda: asker.run(jobs, limits.concurrency)) if jobs else None
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt(
+                    f"the log {log.path} has {len(log.answers)} answers; call again to go on"
+                ) from None
+    raise_stop(stop, log)
+    return Sent(log=log, notes=(*notes, *_notes_on_run(asker, stop)))
+
+
+def _notes_on_log(log: Log) -> list[Note]:
+    notes = []
+    if log.damaged:
+        notes.append(
+            Note(
+                f"{counted(log.damaged, 'line')} of {log.path} cannot be read, such as one that "
+                "was cut off. They are passed over.",
+                code="log-damaged",
+                numbers={"lines": log.damaged},
+            )
+        )
+    return notes
+
+
+def _notes_on_run(asker: Asker, stop: StoppedError | None) -> list[Note]:
+    notes = []
+    if isinstance(stop, BudgetReachedError):
+        notes.append(
+            Note(
+                f"The run stopped: {stop}. All answers are kept. A higher `budget=` goes on.",
+                code="budget-reached",
+                numbers={"spent": asker.purse.spent},
+            )
+        )
+    if asker.failures:
+        whys = some(list(dict.fromkeys(asker.failures.values())), 3)
+        notes.append(
+            Note(
+                f"{counted(len(asker.failures), 'request', 'have')} no answer: {whys}. "
+                "Another call asks them again.",
+                code="failed-requests",
+                numbers={"requests": len(asker.failures)},
+            )
+        )
+    return notes

@@ -1,0 +1,165 @@
+"""Documents and queries as identified texts, from tables in any format that ratings come in."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from assay._util.errors import Problem, RatingsError, suggest
+from assay._util.text import counted, some
+from assay.io.names import squash
+from assay.io.sources import open_source
+from assay.io.tables import Table
+
+ID_NAMES = {
+    "document": (
+        "document_id", "doc_id", "paragraph_id", "passage_id", "chunk_id", "id", "_id", "docno",
+    ),
+    "query": ("query_id", "question_id", "qid", "topic_id", "id", "_id"),
+}  # fmt: skip
+TEXT_NAMES = {
+    "document": ("document", "paragraph", "passage", "chunk", "text", "content", "contents", "doc"),
+    "query": ("query", "question", "text", "query_text", "question_text"),
+}
+"""Names by which the columns are recognised, the surest first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Texts:
+    """Texts with their ids, and the other columns of their table.
+
+    Attributes
+    ----------
+    ids, texts : list of str
+    frame : DataFrame
+        All columns, as text.
+    """
+
+    ids: list[str]
+    texts: list[str]
+    frame: pd.DataFrame
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, rows: Sequence[int]) -> "Texts":
+        """Return some of the texts, in this order."""
+        return Texts(
+            ids=[self.ids[row] for row in rows],
+            texts=[self.texts[row] for row in rows],
+            frame=self.frame.iloc[list(rows)].reset_index(drop=True),
+        )
+
+
+def read_texts(
+    source: object, what: str, *, id: str | None = None, text: str | None = None
+) -> Texts:
+    """Read documents or queries.
+
+    Parameters
+    ----------
+    source : path or DataFrame
+        CSV, TSV, JSON, JSON lines, Parquet, Excel, or a DataFrame.
+    what : {"document", "query"}
+    id, text : str, optional
+        The columns, where their names are not recognised.
+
+    Raises
+    ------
+    RatingsError
+        With every problem of the table.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"id": ["a", "b"], "text": ["Solar energy.", "Coal."]})
+    >>> read_texts(frame, "document").ids
+    ['a', 'b']
+    """
+    plural = {"document": "documents", "query": "queries"}[what]
+    table = open_source(source, what=f"the {plural}").plain_table()
+    found: dict[str, str] = {}
+    problems: list[Problem] = []
+    for role, given, names in (("id", id, ID_NAMES[what]), ("text", text, TEXT_NAMES[what])):
+        try:
+            taken = list(found.values())
+            found[role] = _column(table, what, role, given, names, taken)
+        except LookupError as error:
+            problems.append(error.args[0])
+    if not problems:
+        problems = _cell_problems(table, plural, found["id"], found["text"])
+    if problems:
+        raise RatingsError(problems, table.source)
+    frame = table.frame.reset_index(drop=True)
+    return Texts(
+        ids=frame[found["id"]].str.strip().tolist(),
+        texts=frame[found["text"]].tolist(),
+        frame=frame,
+    )
+
+
+def _column(
+    table: Table, what: str, role: str, given: str | None, names: Sequence[str], taken: list[str]
+) -> str:
+    """Return a column by its argument, else by its name.
+
+    Raises
+    ------
+    LookupError
+        With the problem, if there is none.
+    """
+    columns = [str(column) for column in table.frame.columns if column not in taken]
+    argument = f"{what}_{role}"
+    if given is not None:
+        if given in columns:
+            return given
+        raise LookupError(
+            Problem(
+                code="texts-column", what=f"`{argument}={given!r}` is no column",
+                mend=suggest(given, columns),
+            )
+        )  # fmt: skip
+    by_name = {squash(column): column for column in reversed(columns)}
+    for name in names:
+        if squash(name) in by_name:
+            return by_name[squash(name)]
+    raise LookupError(
+        Problem(
+            code="texts-column",
+            what=f"no column is recognised as the {role} of the {what}",
+            mend=f"name one of {some(columns)}: `{argument}=`",
+        )
+    )
+
+
+def _cell_problems(table: Table, plural: str, id: str, text: str) -> list[Problem]:
+    """Return what is wrong with ids and texts: empty cells, and ids that repeat."""
+    problems = []
+    if table.frame.empty:
+        problems.append(Problem(code="empty-file", what=f"there are no {plural}"))
+    for column in (id, text):
+        empty = (table.frame[column].str.strip() == "").to_numpy(bool)
+        if empty.any():
+            problems.append(
+                Problem(
+                    code="texts-empty",
+                    what=f"{counted(int(empty.sum()), 'cell', 'are')} empty",
+                    where=table.where(empty, column),
+                    mend=f"fill them, or remove these {plural}",
+                    numbers={"cells": int(empty.sum())},
+                )
+            )
+    names = table.frame[id].str.strip()
+    again = (names.duplicated() & (names != "")).to_numpy(bool)
+    if again.any():
+        shown = some(list(dict.fromkeys(names[again])))
+        problems.append(
+            Problem(
+                code="texts-repeated",
+                what=f"{counted(int(again.sum()), 'row')} repeat the id of an earlier row: {shown}",
+                where=table.where(np.flatnonzero(again), id),
+                mend=f"give each of the {plural} an id of its own",
+                numbers={"rows": int(again.sum())},
+            )
+        )
+    return problems

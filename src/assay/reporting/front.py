@@ -17,6 +17,7 @@ from assay._util.text import (
     some,
     without_folders,
 )
+from assay.comparison.claim_tests import about_more
 from assay.comparison.contrasts import SIGNS
 from assay.comparison.decisions import sign
 from assay.evaluation.widths import OVERLAP
@@ -268,10 +269,10 @@ def _more_data(material: Material) -> str:
     """Say which data would decide the claim, or narrow the intervals most, if that is known."""
     decides = next((r.would_decide for r in material.verdicts[:1] if r.would_decide), None)
     if decides and decides.ratings_per_item:
-        more = counted(decides.ratings_per_item, "more rating")
+        more = about_more(decides.ratings_per_item, "rating")
         return f"about {more} of each item would decide the claim"
     if decides and decides.clusters:
-        return f"about {counted(decides.clusters, 'more cluster')} would decide the claim"
+        return f"about {about_more(decides.clusters, 'cluster')} would decide the claim"
     if not material.budget:
         return ""
     widths = material.widths

@@ -174,11 +174,11 @@ def _sentences(
         return
     ways = []
     if clusters is not None:
-        more = _counted(clusters, "cluster")
+        more = about_more(clusters, "cluster")
         ways.append(f"{more} rated as now (there are {spread.n_clusters:,})")
     if ratings is not None:
         now = f"{spread.ratings_per_item:.1f}".removesuffix(".0")
-        ways.append(f"{_counted(ratings, 'rating')} of each item (there are {now})")
+        ways.append(f"{about_more(ratings, 'rating')} of each item (there are {now})")
     yield f"If the estimate stays, about {' or '.join(ways)} would make it {verdict}."
     if modelled:
         yield (
@@ -189,7 +189,7 @@ def _sentences(
         yield "More ratings of the same items would not: the clusters are too few."
 
 
-def _counted(count: int, word: str) -> str:
+def about_more(count: int, word: str) -> str:
     """Write a count rounded up to two digits: more would say more than is known."""
     unit = 10 ** max(len(str(count)) - 2, 0)
     return f"{ceil(count / unit) * unit:,} more {word}{'s' * (count != 1)}"

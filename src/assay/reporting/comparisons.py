@@ -267,10 +267,12 @@ def _clear(pairs: pd.DataFrame, titles: Mapping[str, str] = MappingProxyType({})
     line = lines_of(clear.loc[[size.idxmax()]])[0]
     numbers = [line["difference"], line["difference_lower"], line["difference_upper"]]
     told = gap(*numbers)
+    higher, lower = (line["a"], line["b"])[:: sign(*numbers[1:])]
     direction = "" if line["better"] == "neither" else f"; better is {line['better']}"
     text = (
-        f"{titles.get(line['metric'], line['metric'])}: {contrast(line['a'], line['b'])} is {told} "
-        f"({percent(line['level'])} interval, estimand {line['estimand']}{direction})."
+        f"{higher} is higher than {lower} on {titles.get(line['metric'], line['metric'])}: "
+        f"{contrast(line['a'], line['b'])} is {told} ({percent(line['level'])} interval, estimand "
+        f"{line['estimand']}{direction})."
     )
     if len(clear) > 1:
         text += f" The intervals of {len(clear) - 1} more contrasts exclude 0."

@@ -17,6 +17,7 @@ from assay._util.text import (
     some,
     without_folders,
 )
+from assay.comparison.claim_tests import about_more
 from assay.comparison.contrasts import SIGNS
 from assay.comparison.decisions import sign
 from assay.evaluation.widths import OVERLAP
@@ -268,10 +269,10 @@ def _more_data(material: Material) -> str:
     """Say which data would decide the claim, or narrow the intervals most, if that is known."""
     decides = next((r.would_decide for r in material.verdicts[:1] if r.would_decide), None)
     if decides and decides.ratings_per_item:
-        more = counted(decides.ratings_per_item, "more rating")
+        more = about_more(decides.ratings_per_item, "rating")
         return f"about {more} of each item would decide the claim"
     if decides and decides.clusters:
-        return f"about {counted(decides.clusters, 'more cluster')} would decide the claim"
+        return f"about {about_more(decides.clusters, 'cluster')} would decide the claim"
     if not material.budget:
         return ""
     widths = material.widths
@@ -289,8 +290,11 @@ def _more_data(material: Material) -> str:
 def _cautions(material: Material, findings: Sequence[Finding]) -> tuple[str, ...]:
     """Return what makes the answer less sure than it looks: the heaviest, and how many more."""
     said = [f.text for f in findings if f.weight >= CAUTION_WEIGHT and f.code != "claim-checked"]
-    doubts = [d for d in dict.fromkeys(material.summaries["population"]["doubt"]) if d]
-    said += [f"Metrics marked * support no conclusion ({doubt})." for doubt in doubts]
+    tables = [material.summaries["population"]]
+    tables += [material.comparison.pairs] if len(material.ratings.systems) > 1 else []
+    doubts = [part for table in tables for text in table["doubt"] for part in text.split("; ")]
+    if reasons := "; ".join(dict.fromkeys(filter(None, doubts))):
+        said.append(f"Metrics marked * support no conclusion ({reasons}).")
     if len(said) > 2:
         return said[0], f"{counted(len(said) - 1, 'more warning')}: see the appendix."
     return tuple(said)
@@ -341,7 +345,7 @@ def _pairs_table(material: Material, pairs: pd.DataFrame) -> Table:
                  "chance": chance.replace("first", first)}  # fmt: skip
         under = ""
     else:
-        shown = {"a": "System", "mean_a": "Mean", "gap": f"Less {material.baseline}",
+        shown = {"a": "System", "mean_a": "Mean", "gap": f"Difference from {material.baseline}",
                  "chance": chance.replace("first ", "")}  # fmt: skip
         under = "what"
     lower = [

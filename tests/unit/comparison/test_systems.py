@@ -186,7 +186,9 @@ def test_no_estimate_is_written_outside_its_interval(far, turned):
     told = f"0.02 to 0.02 (95% interval; mean {rounded(mean, 2)})"
     assert f"{higher} is higher than {lower} by {told}" in found.sentences()[0]
     (finding,) = _clear(found.pairs)
-    assert f"{higher} is higher than {lower} on hit by 0.02 to 0.02 (mean " in finding.text
+    minus = "-" if turned else ""
+    told = f"A - B is {minus}0.02 to {minus}0.02 (mean "
+    assert f"{higher} is higher than {lower} on hit: {told}" in finding.text
     (cell,) = [gap(*(line[f"difference{end}"] for end in ("", "_lower", "_upper")))]
     sign = "-" if turned else ""
     assert cell.startswith(f"{sign}0.02 to {sign}0.02 (mean ")

@@ -23,7 +23,7 @@ def test_a_problem_of_reading() -> None:
     assert str(caught.value) == (
         "1 problem in the ratings (a DataFrame):\n"
         "  - `group=` names no group for 1 rater: b; add them to it [group-incomplete]\n"
-            "Go on with `group={'a': 'people', 'b': 'others'}`"
+        "Go on with `group={'a': 'people', 'b': 'others'}`"
     )
     (problem,) = caught.value.problems
     assert (problem.level, problem.numbers) == ("problem", {"raters": 1})

@@ -392,7 +392,7 @@ class Reading:
     ] = None
     replicate: Annotated[
         str | None,
-        _column("replicate", "Replicate; 'row' numbers by file order, 'options': a row an option."),
+        _column("replicate", "Replicate; 'row': by file order; 'options': rows are options."),
     ] = None
     session: Annotated[str | None, _column("session", "Session, snapshot or period.")] = None
     seconds: Annotated[str | None, _column("seconds", "Time that the rating took.")] = None
@@ -518,7 +518,7 @@ def _labels(texts: list[str] | None) -> str | dict[str, str] | None:
     """Return the columns of answers: several that are named alone are labels called so."""
     if texts is None or len(texts) < 2:
         return _columns(texts, "--labels")
-    named = [text if "=" in text else f"{text}={text}" for text in texts]
+    named = [text if "=" in text else "=".join((text, text)) for text in texts]
     return pairs(named, "--labels", str.partition)
 
 

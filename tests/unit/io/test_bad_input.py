@@ -436,3 +436,20 @@ def test_a_compressed_file_reads_like_the_plain_one(tmp_path: Path) -> None:
 def test_unhashable_cells_do_not_break_the_reader() -> None:
     table = TABLE.assign(extra=[[1], {"a": 2}])
     assert len(read_ratings(table, task="single").answers) == 2
+
+
+def test_rows_that_cannot_be_read_are_set_aside_and_counted(tmp_path: Path) -> None:
+    lines = ["item,rater,label,value", "1,a,misleading,yes", "1,b,misleading,no,no",
+             "2,a,misleading,perhaps", "2,b,nothing,yes", '3,a,"misleading",no']  # fmt: skip
+    path = tmp_path / "long.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    given = {"task": "retrieval", "label": "label", "value": "value"}
+    with pytest.raises(RatingsError) as caught:
+        read_ratings(path, **given)
+    assert caught.value.go_on == {"set_aside": True}
+    accounting = read_ratings(path, **given, set_aside=True).accounting
+    assert (accounting.rows_read, accounting.rows_used) == (5, 2)
+    aside = accounting.set_aside.set_index("line")["reason"].to_dict()
+    assert aside == {
+        3: "wrong number of fields", 4: "no class of its label", 5: "no label of the task",
+    }  # fmt: skip

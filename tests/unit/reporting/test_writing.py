@@ -306,7 +306,7 @@ def test_tables_are_exported(form: str, page: Page, tmp_path: Path) -> None:
 def test_people_alone_are_shown_where_they_are_named(fit: xr.DataTree) -> None:
     material = Material(fit=fit, human=("rater 1", "rater 2", "rater 3"), budget=False)
     page = make_page(material)
-    assert "human-only" in texts(section(page, "comparisons"))
+    assert "human-only" in texts(section(page, "approaches"))
     assert "human=" not in texts(section(page, "gaps"))
 
 

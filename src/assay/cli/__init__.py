@@ -35,8 +35,8 @@ __all__ = [
 ]
 
 IN_ORDER = (
-    "demo", "check", "run", "fit", "metrics", "compare", "decide", "raters", "sheets", "labels",
-    "export", "agreement", "report", "methods", "judge", "ais",
+    "demo", "judge", "check", "agreement", "run", "fit", "metrics", "compare", "decide", "raters",
+    "sheets", "labels", "export", "report", "methods", "ais",
 )  # fmt: skip
 """Commands in the order of work, as ``assay --help`` lists them."""
 app.registered_commands.sort(

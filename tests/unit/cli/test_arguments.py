@@ -18,8 +18,8 @@ CODE_OF_THE_USER = ("evaluation/select.py",)
 """Files whose texts show code that a user writes into a file."""
 PYTHON_ALONE = {
     "additive", "address", "asynchronous", "ax", "better", "client", "clusters", "contrast",
-    "executor", "fit", "gains", "informed", "out", "positive", "ratings_per_item",
-    "reading", "retriever", "scores", "threshold", "when",
+    "executor", "fit", "gains", "informed", "out", "ratings_per_item",
+    "reading", "retriever", "scores", "when",
 }  # fmt: skip
 """Arguments that messages name and the command line does not have."""
 NAMED = re.compile(r"(?<![\w.\[])([a-z_]+|\0)=(?![=?])")

@@ -18,7 +18,7 @@ GUARD = "misleading_context_rate_at_k"
 @pytest.fixture(scope="module")
 def fit() -> xr.DataTree:
     ratings = assay.simulate(
-        "retrieval", n_items=120, n_raters=4, n_systems=2, n_clusters=30, ratings_per_item=2, rng=2
+        "retrieval", n_items=120, n_raters=4, n_systems=2, n_clusters=30, ratings_per_item=2, rng=3
     )
     return assay.fit(ratings, method="map", draws=100, chains=2, starts=1, rng=1)
 
@@ -63,7 +63,8 @@ def test_without_enough_probability_the_baseline_stays(fit: xr.DataTree) -> None
     assert str(found).startswith("Keep system_1: no other system is better with probability 0.999")
     low = decide(fit, gain="ndcg_at_k", baseline="system_1", sure=0.5)
     other = decide(fit, gain="ndcg_at_k", baseline="system_2", sure=0.5)
-    assert {low.chosen, other.chosen} == {low.chosen}
+    # Whoever is ahead is launched against the other, and stays where it is the baseline.
+    assert low.chosen == other.chosen
     assert "Launch" in str(low) + str(other)
     assert "<table" in low._repr_html_()
     assert len(repr(low).splitlines()) == 1

@@ -148,7 +148,9 @@ def test_the_paragraph_says_what_was_done_and_cites_it(fit: xr.DataTree, tmp_pat
     assert r"topically\_relevant" in found.latex
 
 
-@pytest.mark.parametrize("path", sorted(Path("models").glob("*/*.toml")), ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path", sorted(Path("models").glob("*/*.toml")), ids=lambda p: f"{p.parent.name}-{p.stem}"
+)
 def test_every_reference_of_the_catalogue_becomes_an_entry(path: Path) -> None:
     import tomllib
 

@@ -182,12 +182,14 @@ def _chances_said(material: Material, first: str, lines: pd.DataFrame, chances: 
     """Say how probable it is that a system is the better one, over the metrics."""
     if len(lines) == 1:
         return f"P({first} is better) {chance_said(chances.iloc[0])}."
+    least, most = chance_cell(chances.min()), chance_cell(chances.max())
+    if least == most:
+        return f"P({first} is better) {chance_said(chances.min())} on all of them."
     at = int(np.argmin(chances)), int(np.argmax(chances))
     low, high = (material.titles[lines["metric"].iloc[n]] for n in at)
     return shortest(
-        f"P({first} is better) runs from {chance_cell(chances.min())} ({low}) to "
-        f"{chance_cell(chances.max())} ({high}).",
-        f"P({first} is better): {chance_cell(chances.min())} to {chance_cell(chances.max())}.",
+        f"P({first} is better) runs from {least} ({low}) to {most} ({high}).",
+        f"P({first} is better): {least} to {most}.",
     )
 
 
@@ -218,10 +220,10 @@ def _best_of_many(material: Material) -> tuple[str, str]:
             f"P(best) {chance_said(chances.iloc[0])}; choosing it loses {loss} on average "
             "against the system that is truly best."
         )
-    return best, (
-        f"P({first} is best) runs from {chance_cell(chances.min())} to "
-        f"{chance_cell(chances.max())} over these metrics."
-    )
+    least, most = chance_cell(chances.min()), chance_cell(chances.max())
+    if least == most:
+        return best, f"P({first} is best) {chance_said(chances.min())} on all of these metrics."
+    return best, f"P({first} is best) runs from {least} to {most} over these metrics."
 
 
 def _of_one(material: Material) -> tuple[str, str, str]:

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import xarray as xr
 import assay
 from assay._util.errors import UnknownNameError
 from assay._util.text import column_decimals
-from assay.reporting.front import MOST_WORDS
+from assay.reporting.front import MOST_WORDS, _chances_said
 from assay.reporting.material import Material
 from assay.reporting.page import Callout, Front, Page, Table
 from assay.reporting.writing import make_page
@@ -204,3 +205,12 @@ def test_metrics_are_called_by_their_titles(two: xr.DataTree) -> None:
     assert all(
         not isinstance(b, Callout) or "_at_k" not in b.text for s in page.main for b in s.blocks
     )
+
+
+def test_chances_that_are_told_alike_are_told_once() -> None:
+    lines = pd.DataFrame({"metric": ["a", "b"]})
+    material = SimpleNamespace(titles={"a": "A", "b": "B"})
+    alike = _chances_said(material, "new", lines, pd.Series([0.9991, 0.9999]))  # type: ignore[arg-type]
+    assert alike == "P(new is better) > 0.99 on all of them."
+    apart = _chances_said(material, "new", lines, pd.Series([0.6, 0.9]))  # type: ignore[arg-type]
+    assert apart == "P(new is better) runs from 0.60 (A) to 0.90 (B)."

@@ -6,6 +6,7 @@ The likelihood needs no more of them than :class:`Tables`. The same formulas giv
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from assay.likelihood.collapse import Pattern, collapse
 from assay.likelihood.marginal import value_and_gradient
 from assay.modelling.build import build_parts
 from assay.modelling.families import default_priors
+from assay.modelling.families.lean import LeanPrior
 from assay.modelling.layers import Difficulty, HardTruth, Perception, difficulty_of
 from assay.modelling.layers.difficulty import DEGREES, KINDS
 from assay.modelling.layers.difficulty_nodes import node_count
@@ -102,18 +104,21 @@ class Structure:
 
     def log_lean(self, values: Mapping[str, Any], xp: Any) -> Any:
         """Return what priors of more than one parameter add to the log density: (..., term)."""
-        leans = [(part, part.lean) for part in self.parts]
-        found = [lean.log_density(part.own(values), xp) for part, lean in leans if lean is not None]
+        found = [lean.log_density(part.own(values), xp) for part, lean in self._leans]
         return xp.concatenate(found, axis=-1) if found else None
 
     def draw(self, rng: np.random.Generator) -> dict[str, NDArray[np.float64]]:
         """Draw all unknowns once from their priors: by name."""
         found = {p.name: p.draw(rng) for p in self.parameters()}
-        for part in self.parts:
-            if part.lean is not None:
-                moved = part.lean.redraw(part.own(found), rng)
-                found |= {part.prefix + name: value for name, value in moved.items()}
+        for part, lean in self._leans:
+            moved = lean.redraw(part.own(found), rng)
+            found |= {part.prefix + name: value for name, value in moved.items()}
         return found
+
+    @cached_property
+    def _leans(self) -> list[tuple[Part, LeanPrior]]:
+        """Parts whose raters have a prior of their mean lean."""
+        return [(part, lean) for part in self.parts if (lean := part.lean) is not None]
 
     def tables(self, values: Mapping[str, Any], xp: Any) -> Tables:
         """Return the tables of the likelihood, for parameters with any leading axes of draws."""

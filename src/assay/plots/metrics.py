@@ -112,6 +112,11 @@ def metric_titles(draws: xr.Dataset) -> dict[str, str]:
     return {name: title if uses[title] == 1 else name for name, title in titles.items()}
 
 
+def titled(frame: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
+    """Call the metrics of a table by their titles."""
+    return frame.assign(metric=[titles.get(name, name) for name in frame["metric"]])
+
+
 def _name(line: pd.Series, titles: Mapping[str, str]) -> str:
     mark = " *" * bool(line["doubt"])
     title = short(titles.get(line["metric"], line["metric"]), 30)
@@ -183,7 +188,7 @@ def plot_budget(
             code="argument-type",
         )
     if isinstance(found, xr.DataTree):
-        budget = budget.assign(metric=budget["metric"].replace(metric_titles(metrics(found))))
+        budget = titled(budget, metric_titles(metrics(found)))
     parts = budget[list(PARTS)].clip(lower=0).to_numpy(float)
     total = parts.sum(axis=1, keepdims=True)
     shares = np.divide(parts, total, out=np.zeros_like(parts), where=total > 0)
@@ -246,14 +251,10 @@ def plot_metrics(
     require_level(level)
     draws = {e: metrics(fit, estimand=e) for e in ESTIMANDS}
     titles = metric_titles(draws["finite"])
-
-    def titled(table: pd.DataFrame) -> pd.DataFrame:
-        return table.assign(metric=table["metric"].replace(titles))
-
     summaries: dict[str, pd.DataFrame] = {
-        e: titled(summarize(one, level=level)) for e, one in draws.items()
+        e: titled(summarize(one, level=level), titles) for e, one in draws.items()
     }
-    vote = titled(majority_metrics(ratings_of(fit), level=level))
+    vote = titled(majority_metrics(ratings_of(fit), level=level), titles)
     return cast("Axes", axes_of(draw_metrics(summaries, vote, width=width, ax=ax), ax))
 
 

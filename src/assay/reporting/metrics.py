@@ -22,7 +22,7 @@ from assay.comparison import ClaimResult
 from assay.display.notes import estimand_words, estimands_said, panels_said
 from assay.evaluation.widths import BUYS, OVERLAP
 from assay.inference.settings import MODES_ALONE
-from assay.plots.metrics import PARTS, draw_metrics, plot_budget
+from assay.plots.metrics import PARTS, draw_metrics, plot_budget, titled
 from assay.reporting.material import Material
 from assay.reporting.page import (
     WIDTH,
@@ -112,7 +112,7 @@ def budget_section(material: Material) -> Section | Gap:
         ),
         Picture(
             svg=to_svg(
-                plot_budget(_titled(variance, material.titles), width=WIDTH),
+                plot_budget(titled(variance, material.titles), width=WIDTH),
                 name="budget",
                 words=words,
             ),
@@ -144,7 +144,7 @@ def _contrasts_table(
     shown = {"system": "Systems"} | shown
     return [
         table_of(
-            "budget_of_contrasts", title, _titled(words.head(SHOWN_CONTRASTS), titles), shown,
+            "budget_of_contrasts", title, titled(words.head(SHOWN_CONTRASTS), titles), shown,
             under="metric",
             note=note, export=variance,
         )
@@ -248,8 +248,8 @@ def metrics_section(material: Material) -> Section:
     summaries, vote = material.summaries, material.vote
     titles = material.titles
     figure = draw_metrics(
-        {name: _titled(table, titles) for name, table in summaries.items()},
-        _titled(vote, titles), width=WIDTH,
+        {name: titled(table, titles) for name, table in summaries.items()},
+        titled(vote, titles), width=WIDTH,
     )  # fmt: skip
     weights = material.ratings.items["weight"]
     about = estimands_said(summaries, weights.tolist())
@@ -329,11 +329,6 @@ def _held(material: Material) -> str:
     )
 
 
-def _titled(frame: pd.DataFrame, titles: Mapping[str, str]) -> pd.DataFrame:
-    """Call the metrics of a table by their titles."""
-    return frame.assign(metric=[titles.get(name, name) for name in frame["metric"]])
-
-
 def _table(
     summaries: dict[str, pd.DataFrame], vote: pd.DataFrame, note: str, material: Material
 ) -> Block:
@@ -342,7 +337,7 @@ def _table(
     draws, level = material.worth_draws, material.level
     told = {name: _cells(frame.set_index(keys), notes, draws) for name, frame in summaries.items()}
     naive = _cells(vote.rename(columns={"value": "mean"}).assign(doubt="").set_index(keys), notes)
-    joined = _titled(pd.DataFrame(told | {"naive": naive}).reset_index(), material.titles)
+    joined = titled(pd.DataFrame(told | {"naive": naive}).reset_index(), material.titles)
     heads = {name: f"Model, {name}" for name in summaries} | {"naive": "Majority vote"}
     shown, under = by_metric(joined, heads)
     others = _other_estimands(summaries)

@@ -40,32 +40,11 @@ YES = 1
 def consensus_table(
     ratings: Ratings, design: Design, *, level: float, draws: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    r"""Compare the first rating of each rater with the majority, label by label.
+    """Compare the first rating of each rater with the majority, for each label.
 
-    Parameters
-    ----------
-    ratings : Ratings
-        Of a task with binary labels.
-    design : Design
-        Of these ratings.
-    level, draws, rng
-        Of the cluster bootstrap.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``label``, ``statistic`` (``"f1_consensus"``: against the majority of all raters;
-        ``"f1_others"``: against that of the other raters, ties left out), ``value``, ``lower``,
-        ``upper``, ``n_items``, ``n_ratings``.
-
-    Notes
-    -----
-    .. math:: F_1 = \frac{2\,TP}{2\,TP + FP + FN}, \quad \text{"yes" the positive class}
-
-    A rater is part of the majority of all, which makes ``f1_consensus`` too high; ``f1_others``
-    is free of that. Those vote on a question who answered it, and whether it is asked is decided
-    by the majority on the questions before it. Where either side was not asked, the rating does
-    not count.
+    ``f1_consensus`` is against the majority of all raters, which is too high because the rater
+    is one of them. ``f1_others`` is against the other raters, without ties. "Yes" is the positive
+    class. A rating does not count where the label was closed by a gate on either side.
     """
     # In the order of the ratings, which decides ties.
     votes = majority_labels(take_ratings(ratings, np.sort(design.first)))
@@ -98,7 +77,7 @@ def consensus_table(
 
 
 def _of_others(answers: Vectors, item: NDArray[np.int64], items: int) -> Vectors:
-    """Most frequent answers of the other raters of each row; missing if there is a tie."""
+    """Return the most frequent answer of the other raters of each row; missing at a tie."""
     winners = np.full(answers.shape, MISSING, np.int16)
     for column, own in enumerate(answers.T):
         given = np.flatnonzero(own >= 0)
@@ -113,7 +92,7 @@ def _of_others(answers: Vectors, item: NDArray[np.int64], items: int) -> Vectors
 
 
 def _by_cluster(answers: Codes, consensus: Codes, design: Design) -> Floats:
-    """Count true positives, false positives and false negatives: (3, cluster)."""
+    """Count true positives, false positives and false negatives, (3, cluster)."""
     both = (answers >= 0) & (consensus >= 0)
     said, holds = answers == YES, consensus == YES
     cluster, size = design.cluster[design.item], len(design.stratum)
@@ -126,13 +105,13 @@ def _by_cluster(answers: Codes, consensus: Codes, design: Design) -> Floats:
 
 
 def _f1(counts: Floats) -> Floats:
-    """F1 of counts (3, sample); NaN where neither side says yes."""
+    """Return F1 = 2 TP / (2 TP + FP + FN) of counts (3, sample); NaN if neither side says yes."""
     return divided(2 * counts[0], 2 * counts[0] + counts[1] + counts[2])
 
 
 ENDS = ("lower", "upper")
 SHARED = ("estimand", "reference", "shift", "doubt", "p_worse")
-"""Columns that a heading tells, or that the numbers beside them make."""
+"""Columns left out of the text: the heading or other columns already state them."""
 
 
 def study_text(
@@ -145,7 +124,7 @@ def study_text(
     notes: Sequence[str],
     level: float,
 ) -> str:
-    """Write the tables of a study (see :func:`assay.ais_study`); empty ones are left out."""
+    """Write the tables of a study as text, without empty ones."""
     ends = f"{percent(level)} interval"
     about = f"estimand {estimand_words(systems)}; reference: {systems['reference'].iloc[0]}"
     vote, marks = ["majority", "majority_lower", "majority_upper"], dict[str, str]()
@@ -165,7 +144,7 @@ def study_text(
 
 
 def _marked(table: pd.DataFrame, systems: pd.DataFrame, marks: dict[str, str]) -> pd.DataFrame:
-    """Mark the model's numbers that may mislead, and say how surely each is below the best."""
+    """Mark estimates that may mislead, and add P(below the best system)."""
     if "model" not in table:
         return table
     found = [mark_of(doubt, marks) if doubt else "" for doubt in systems["doubt"]]
@@ -177,7 +156,7 @@ def _marked(table: pd.DataFrame, systems: pd.DataFrame, marks: dict[str, str]) -
 
 
 def _told(table: pd.DataFrame, **estimates: list[str]) -> pd.DataFrame:
-    """Write estimates with their intervals; those that no line has are left out."""
+    """Write each estimate with its interval in one cell; drop estimates that are all undefined."""
     words = {
         name: [interval(*line) if np.isfinite(line[0]) else UNDEFINED for line in numbers]
         for name, columns in estimates.items()
@@ -189,7 +168,7 @@ def _told(table: pd.DataFrame, **estimates: list[str]) -> pd.DataFrame:
 
 LABELS = ("flagged", "interpretable", "attributable")
 STARRED = ("interpretable_rate", "attributable_rate")
-"""The metrics of which the paper stars systems that are clearly below the best."""
+"""Metrics for which the paper stars systems that are clearly below the best."""
 METRICS = ("flag_rate", "interpretable_rate", "attributable_rate")
 REPORTED = ("percent", "krippendorff_alpha")
 
@@ -198,34 +177,17 @@ REPORTED = ("percent", "krippendorff_alpha")
 class AisStudy:
     """Results of a study of attribution; a table that could not be made is empty.
 
-    Attributes
-    ----------
-    systems : pandas.DataFrame
-        A line per metric (Flag, Int, AIS) and system: ``metric``, ``system``, ``majority``,
-        ``majority_lower``, ``majority_upper`` (the vote taken for the truth, cluster bootstrap),
-        ``mean``, ``lower``, ``upper`` (posterior; NaN without a fit), ``shift`` (mean less
-        majority), ``p_worse`` (posterior probability that the rate is below the highest of the
-        systems; NaN for Flag), ``doubt`` (why the posterior may mislead), ``estimand``,
-        ``reference``.
-    agreement : pandas.DataFrame
-        A line per label and statistic (percent agreement of pairs, Krippendorff's alpha, F1
-        against the consensus of all and of the other raters): ``label``, ``statistic``, ``value``,
-        ``lower``, ``upper``, ``n_items``, ``n_ratings``.
-    unanimity : pandas.DataFrame
-        Share of the outputs on which all raters agree, by label and system: ``label``, ``system``,
-        ``n_items``, ``unanimous``, ``lower``, ``upper``, ``yes_if_unanimous``,
-        ``yes_if_ambiguous`` (the majority's rates among these outputs and among the others).
-    audits : pandas.DataFrame
-        Share of the audited answers that are right, by session and label.
-    times : pandas.DataFrame
-        Completion times in seconds, by session and stage.
-    notes : tuple of str
-        What could not be made, and the input that would enable it.
-    level : float
-        Probability of the intervals.
+    systems : a row for each metric and system. ``majority`` takes the vote for the truth (cluster
+        bootstrap); ``mean``, ``lower`` and ``upper`` are of the posterior (NaN without a fit);
+        ``shift`` = mean - majority; ``p_worse`` = P(the rate is below the highest; NaN for Flag).
+    agreement : a row for each label and statistic (pairwise agreement, Krippendorff's alpha, F1
+        against the majority of all raters and of the other raters).
+    unanimity : share of the outputs on which all raters agree, by label and system, and the
+        majority's rate of yes among these outputs and among the others.
+    audits : share of the audited answers that are right, by session and label.
+    times : completion times in seconds, by session and stage.
+    notes : tables that could not be made, and the input that would enable them.
 
-    Notes
-    -----
     ``print(study)`` writes the tables with their intervals.
     """
 
@@ -326,7 +288,7 @@ def _require_labels(task: Task) -> None:
 
 
 def _systems(vote: pd.DataFrame, fit: xr.DataTree | None, level: float) -> pd.DataFrame:
-    """Put the model's rates beside those of the vote."""
+    """Join the rates of the model with those of the majority vote."""
     keys, numbers = ["metric", "system"], ["mean", "lower", "upper"]
     about = ["doubt", "estimand", "reference"]
     table = vote[[*keys, "value", "lower", "upper"]].rename(
@@ -365,7 +327,7 @@ def _below_best(drawn: xr.Dataset) -> dict[tuple[str, str], float]:
 def _raters(
     ratings: Ratings, *, level: float, draws: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Agreement with each other, then with the consensus."""
+    """Return agreement between raters, and F1 of raters against the majority."""
     pairs = agreement(ratings, level=level, draws=draws, rng=rng).table
     f1 = consensus_table(ratings, build_design(ratings), level=level, draws=draws, rng=rng)
     columns = ["label", "statistic", "value", "lower", "upper", "n_items", "n_ratings"]

@@ -21,27 +21,11 @@ NO_SESSION = "session not known"
 
 
 def audit_table(ratings: Ratings, *, level: float) -> pd.DataFrame:
-    """Count audited answers that are right, by session and label.
+    """Return the share of audited answers that are right, by session and label.
 
-    Parameters
-    ----------
-    ratings : Ratings
-    level : float
-        Probability of the intervals.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``session`` (in order, then ``"all sessions"``), ``label`` (``"all labels"``: a rating is
-        right if no answer of it was found wrong), ``audited``, ``right``, ``share``, ``lower``,
-        ``upper``; no line where nothing was audited.
-
-    Notes
-    -----
-    The intervals are Jeffreys' (Beta(1/2, 1/2) prior), for audits of ratings drawn at random.
-
-    References
-    ----------
+    A rating counts as right under ``"all labels"`` if no answer of it was found wrong. Intervals
+    are
+    Jeffreys' (prior Beta(1/2, 1/2)); audited ratings are taken as a random sample.
     Brown, L. D., Cai, T. T. & DasGupta, A. (2001). Statistical Science 16, 101-133.
     """
     lines = []
@@ -57,7 +41,7 @@ def audit_table(ratings: Ratings, *, level: float) -> pd.DataFrame:
 
 
 def sessions(ratings: Ratings) -> list[tuple[str, NDArray[np.bool_]]]:
-    """Return each session with its ratings; the last entry has all of them."""
+    """Return a mask of ratings for each session, then one for all sessions."""
     parts = [(name, ratings.session == name) for name in ratings.sessions]
     unknown = ratings.session == ""
     if parts and unknown.any():
@@ -66,7 +50,7 @@ def sessions(ratings: Ratings) -> list[tuple[str, NDArray[np.bool_]]]:
 
 
 def _whole(audit: NDArray[np.int8]) -> NDArray[np.int8]:
-    """One verdict a rating: wrong if any answer is."""
+    """Return one verdict for each rating: wrong if any answer is wrong."""
     wrong = np.isin(audit, (AUDITED_WRONG, SOME_WRONG)).any(axis=1)
     right = (audit == AUDITED_RIGHT).any(axis=1)
     verdict = np.where(wrong, AUDITED_WRONG, np.where(right, AUDITED_RIGHT, NOT_AUDITED))
@@ -94,19 +78,7 @@ ALL_RATINGS = "all ratings"
 
 
 def time_table(ratings: Ratings) -> pd.DataFrame:
-    """Summarise completion times.
-
-    Parameters
-    ----------
-    ratings : Ratings
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``session`` (in order, then ``"all sessions"``), ``stage`` (the last label that a rating
-        answers; ``"all ratings"``), ``n`` (ratings with a time), and in seconds ``mean``, ``sd``,
-        ``median``, ``q25``, ``q75``; no line where no time is known.
-    """
+    """Summarise completion times in seconds, by session and by the last label answered."""
     timed = np.isfinite(ratings.seconds)
     lines = [
         {"session": session, "stage": stage, **_summary(ratings.seconds[rows & timed & reached])}
@@ -119,7 +91,7 @@ def time_table(ratings: Ratings) -> pd.DataFrame:
 
 
 def _stages(ratings: Ratings) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Ratings by the last label that they answer."""
+    """Yield a mask of ratings for each label that is the last one answered, then for all."""
     answered = ratings.answers >= 0
     for place, label in enumerate(ratings.task.label_names):
         yield label, answered[:, place] & ~answered[:, place + 1 :].any(axis=1)

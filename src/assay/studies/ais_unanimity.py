@@ -1,4 +1,4 @@
-"""Outputs on which all raters agree, and those on which they differ, by system and label."""
+"""Outputs on which all raters agree or differ, by system and label."""
 
 import numpy as np
 import pandas as pd
@@ -14,34 +14,16 @@ from assay.data.ratings import Ratings, take_ratings
 ALL_SYSTEMS = "all systems"
 YES = 1
 FEWEST_RATERS = 2
-"""Answers from which an output can be unanimous."""
+"""Fewest answers with which an output can be unanimous."""
 
 
 def unanimity_table(
     ratings: Ratings, design: Design, *, level: float, draws: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Count the outputs on which all raters give the same answer.
+    """Return the share of outputs on which all raters give the same answer.
 
-    Parameters
-    ----------
-    ratings : Ratings
-        Of a task with binary labels.
-    design : Design
-        Of these ratings.
-    level, draws, rng
-        Of the cluster bootstrap.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``label``, ``system`` (in order, then ``"all systems"``), ``n_items`` (outputs of which the
-        majority asks the label, with two answers or more), ``unanimous``, ``lower``, ``upper``
-        (their share on which all answer alike), and the majority's share of *yes* among these
-        (``yes_if_unanimous``) and among the others (``yes_if_ambiguous``).
-
-    Notes
-    -----
-    The first rating of each rater counts, as in the majority.
+    Outputs count if the majority asks the label and two raters or more answer it (first rating of
+    each rater). ``yes_if_unanimous`` and ``yes_if_ambiguous`` are the majority's rates of yes.
     """
     votes = majority_labels(take_ratings(ratings, np.sort(design.first)))
     answers = ratings.answers[design.first]
@@ -61,7 +43,7 @@ def unanimity_table(
 def _counted(
     answers: NDArray[np.integer], design: Design
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return how many answers each item has, and whether all of them are alike."""
+    """Return the number of answers of each item, and whether they are all equal."""
     size = len(design.cluster)
     given = np.bincount(design.item[answers >= 0], minlength=size)
     yes = np.bincount(design.item[answers == YES], minlength=size)
@@ -69,7 +51,7 @@ def _counted(
 
 
 def _systems(ratings: Ratings) -> list[tuple[str, NDArray[np.bool_]]]:
-    """Return the items of each system; the last entry has all of them."""
+    """Return a mask of items for each system, then one for all systems."""
     found = []
     if ratings.systems:
         for name in ratings.systems:
@@ -83,7 +65,7 @@ def _line(
     items: NDArray[np.bool_], alike: NDArray[np.bool_], yes: NDArray[np.bool_], design: Design,
     times: NDArray[np.float64], level: float,
 ) -> dict[str, float]:  # fmt: skip
-    """Count the outputs of one label and system."""
+    """Return the row of one label and system."""
     size = len(design.stratum)
     counts = [
         np.bincount(design.cluster[mask], minlength=size).astype(float)

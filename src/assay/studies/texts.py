@@ -1,4 +1,4 @@
-"""Documents and queries as identified texts, from tables in any format that ratings come in."""
+"""Read documents or queries: texts with ids, from any tabular format that ratings may have."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,19 +22,12 @@ TEXT_NAMES = {
     "document": ("document", "paragraph", "passage", "chunk", "text", "content", "contents", "doc"),
     "query": ("query", "question", "text", "query_text", "question_text"),
 }
-"""Names by which the columns are recognised, the surest first."""
+"""Names by which columns are recognised, the most certain first."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Texts:
-    """Texts with their ids, and the other columns of their table.
-
-    Attributes
-    ----------
-    ids, texts : list of str
-    frame : DataFrame
-        All columns, as text.
-    """
+    """Texts with their ids; ``frame`` has all columns of their table, as text."""
 
     ids: list[str]
     texts: list[str]
@@ -44,7 +37,7 @@ class Texts:
         return len(self.ids)
 
     def take(self, rows: Sequence[int]) -> "Texts":
-        """Return some of the texts, in this order."""
+        """Return the texts at these rows, in this order."""
         return Texts(
             ids=[self.ids[row] for row in rows],
             texts=[self.texts[row] for row in rows],
@@ -55,27 +48,7 @@ class Texts:
 def read_texts(
     source: object, what: str, *, id: str | None = None, text: str | None = None
 ) -> Texts:
-    """Read documents or queries.
-
-    Parameters
-    ----------
-    source : path or DataFrame
-        CSV, TSV, JSON, JSON lines, Parquet, Excel, or a DataFrame.
-    what : {"document", "query"}
-    id, text : str, optional
-        The columns, where their names are not recognised.
-
-    Raises
-    ------
-    RatingsError
-        With every problem of the table.
-
-    Examples
-    --------
-    >>> frame = pd.DataFrame({"id": ["a", "b"], "text": ["Solar energy.", "Coal."]})
-    >>> read_texts(frame, "document").ids
-    ['a', 'b']
-    """
+    """Read documents or queries (``what``), or raise all problems of the table at once."""
     plural = {"document": "documents", "query": "queries"}[what]
     table = open_source(source, what=f"the {plural}").plain_table()
     found: dict[str, str] = {}
@@ -101,13 +74,7 @@ def read_texts(
 def _column(
     table: Table, what: str, role: str, given: str | None, names: Sequence[str], taken: list[str]
 ) -> str:
-    """Return a column by its argument, else by its name.
-
-    Raises
-    ------
-    LookupError
-        With the problem, if there is none.
-    """
+    """Return the column given by argument or found by name; LookupError holds the problem."""
     columns = [str(column) for column in table.frame.columns if column not in taken]
     argument = f"{what}_{role}"
     if given is not None:
@@ -133,7 +100,7 @@ def _column(
 
 
 def _cell_problems(table: Table, plural: str, id: str, text: str) -> list[Problem]:
-    """Return what is wrong with ids and texts: empty cells, and ids that repeat."""
+    """Return the problems of ids and texts: empty cells and repeated ids."""
     problems = []
     if table.frame.empty:
         problems.append(Problem(code="empty-file", what=f"there are no {plural}"))

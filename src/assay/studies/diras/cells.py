@@ -1,4 +1,4 @@
-"""How many unjudged documents are relevant, by cells within which the judged ones are a sample."""
+"""Model of the number of relevant documents among the unjudged ones, by cells of documents."""
 
 from dataclasses import dataclass, field
 
@@ -11,50 +11,38 @@ STEP = 0.15
 MEANS = np.arange(-12.0, 6.0, STEP)
 QUERIES = np.arange(-6.0, 6.0 + STEP / 2, STEP)
 GROUPS = np.arange(-3.0, 3.0 + STEP / 2, STEP)
-"""Grids of the mean of a cell, and of the effects of queries and of groups, in logits."""
+"""Grids of cell means, query effects and group effects, in logits."""
 SDS = np.geomspace(0.05, 4.0, 30)
-"""Grid of the SDs of these effects."""
+"""Grid of the SDs of the effects."""
 SD_OF_QUERIES, SD_OF_GROUPS = 1.5, 0.5
 """Scales of the half-normal priors of these SDs; the first is that of clusters in a fit."""
 BEYOND = 1.0
-"""SD, in logits, of how far the mean of a listed cell may lie beyond those of all strata."""
+"""SD, in logits, by which the mean of a listed cell may exceed the range of the strata."""
 WARM_UP, THIN = 60, 3
 """Sweeps before the first draw, and between two draws."""
 
 
 @dataclass(kw_only=True, eq=False)
 class CellModel:
-    r"""Prevalence of relevant documents in cells of queries.
+    r"""Prevalence of relevant documents in cells of queries; a group is a cell of one query.
 
-    Attributes
-    ----------
-    cell, query : ndarray of int (group,)
-        The cell and the query of each group.
-    judged : ndarray of int (group,)
-        Judged documents of each group.
-    stratum : ndarray of int (cell,)
-        The sampling stratum of each cell.
-    listed : ndarray of bool (cell,)
-        Whether some run lists its documents.
+    cell, query, judged : cell, query and number of judged documents of each group (group)
+    stratum, listed : sampling stratum of each cell, and whether a run lists its documents (cell)
 
-    Notes
-    -----
-    Of the documents of a cell, those that are judged are drawn at random. Of :math:`n_{qc}` judged
+    The judged documents of a group are a random sample of its documents. Of :math:`n_{qc}` judged
     documents of query q in cell c, :math:`y_{qc}` are relevant:
 
     .. math:: y_{qc} \sim \mathrm{Binomial}(n_{qc}, p_{qc}), \quad
               \mathrm{logit}\, p_{qc} = \mu_c + u_q + v_{qc}, \quad
               u_q \sim \mathrm{Normal}(0, \tau), \quad v_{qc} \sim \mathrm{Normal}(0, \omega),
 
-    with half-normal priors of :math:`\tau` (scale 1.5) and :math:`\omega` (0.5). The effect
-    :math:`u_q` is common to all cells: where the top of a list holds much, the tail does, too.
-
-    Of documents that no run lists, the prior of :math:`\mu_c` is the logit of a Beta(1/2, 1/2),
-    which leaves room for relevant documents where none was found. Cells of listed documents may
-    have few judged ones or none: their :math:`\mu_c` is uniform between the lowest and the highest
-    prevalence of a stratum, and normal beyond, with an SD of 1.
-
-    All parameters are drawn in turn (Gibbs), each on a grid; a draw goes on from the one before.
+    with half-normal priors of :math:`\tau` (scale 1.5) and :math:`\omega` (0.5). For unlisted
+    documents :math:`\mu_c` has the logit of a Beta(1/2, 1/2) as its prior. Listed cells may have
+    few
+    judged documents: their :math:`\mu_c` is uniform between the lowest and the highest prevalence
+    of
+    a stratum, and normal beyond, with an SD of 1. All parameters are drawn in turn (Gibbs) on
+    grids.
     """
 
     cell: Ints
@@ -70,22 +58,14 @@ class CellModel:
     _omega: float = 0.3
 
     def __post_init__(self) -> None:
-        """Begin where nothing is known."""
+        """Set the starting values."""
         self._mean = np.full(len(self.stratum), -2.0)
         self._of_query = np.zeros(int(self.query.max()) + 1)
         self._of_group = np.zeros(len(self.cell))
 
     def draw(self, yes: Ints, rng: np.random.Generator) -> Floats:
-        """Draw the prevalence of each group, given how many of its judged documents are relevant.
-
-        Parameters
-        ----------
-        yes : ndarray of int (group,)
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        ndarray (group,)
+        """Draw the prevalence of each group, given its number of relevant judged documents
+        (group).
         """
         priors = self._priors_of_means(yes, rng)
         for _ in range(THIN if self._warm else WARM_UP):
@@ -112,7 +92,9 @@ class CellModel:
         self, grid: Floats, of: Ints, prior: Floats, rest: Floats, yes: Ints,
         rng: np.random.Generator,
     ) -> Floats:  # fmt: skip
-        """Draw one effect of each place, of whose groups the logits are ``rest`` without it."""
+        """Draw one effect for each value of ``of``; ``rest`` is the logit without this effect
+        (group).
+        """
         told = self.judged > 0
         logit = rest[told, None] + grid
         log = yes[told, None] * logit - self.judged[told, None] * np.logaddexp(0, logit)
@@ -124,7 +106,7 @@ class CellModel:
         return np.asarray(grid[at] + rng.uniform(-STEP / 2, STEP / 2, size))
 
     def _priors_of_means(self, yes: Ints, rng: np.random.Generator) -> Floats:
-        """Return the log prior of the mean of each cell: (cell, mean)."""
+        """Return the log prior of each cell's mean, (cell, grid point)."""
         lowest, highest = self._range_of_strata(yes, rng)
         beyond = np.maximum(np.maximum(lowest - MEANS, MEANS - highest), 0) / BEYOND
         # The density of Beta(1/2, 1/2) in the logit.
@@ -132,7 +114,7 @@ class CellModel:
         return np.where(self.listed[:, None], -0.5 * beyond**2, of_others)
 
     def _range_of_strata(self, yes: Ints, rng: np.random.Generator) -> tuple[float, float]:
-        """Draw the prevalence of each stratum; return the lowest and the highest as logits."""
+        """Draw the prevalence of each stratum; return the lowest and highest logit."""
         of = self.stratum[self.cell]
         strata = int(self.stratum.max()) + 1
         held = np.bincount(of, weights=yes, minlength=strata)
@@ -148,8 +130,8 @@ def _normal(grid: Floats, sd: float) -> Floats:
 
 
 def _drawn_sd(effects: Floats, scale: float, rng: np.random.Generator) -> float:
-    """Draw the SD of effects, with a half-normal prior."""
+    """Draw the SD of effects from its posterior under a half-normal prior."""
     log = -len(effects) * np.log(SDS) - 0.5 * (effects**2).sum() / SDS**2
-    log = log - 0.5 * (SDS / scale) ** 2 + np.log(SDS)  # the grid is even in the logarithm
+    log = log - 0.5 * (SDS / scale) ** 2 + np.log(SDS)  # Jacobian: the grid is even in log SD
     shares = np.exp(log - log.max()).cumsum()
     return float(SDS[np.searchsorted(shares, rng.random() * shares[-1])])

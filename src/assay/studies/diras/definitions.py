@@ -1,4 +1,4 @@
-"""Definitions of relevance, one for each query: drafted by a model, for people to edit."""
+"""Definitions of relevance, one for each query: drafted by a language model, edited by people."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,9 +12,9 @@ from assay.data.task_files import load_task
 from assay.studies.judges.endpoint import KEY_VARIABLE, OPENAI_URL, Endpoint
 from assay.studies.judges.plan import Plan
 from assay.studies.judges.prompts import Prompt, load_prompt
-from assay.studies.judges.requests import Request, Settings, make_request
-from assay.studies.judges.runner import Asker, message_of
-from assay.studies.judges.sending import Job, limits_of, plan_of, send
+from assay.studies.judges.requests import Settings, make_request
+from assay.studies.judges.runner import message_of
+from assay.studies.judges.sending import jobs_of, limits_of, plan_of, send
 from assay.studies.texts import read_texts
 
 DRAFT = "definition_draft"
@@ -89,22 +89,11 @@ def draft_definitions(
     if dry_run:
         return _table(asked.ids, asked.texts, [""] * len(requests)), plan, ()
 
-    def jobs(asker: Asker) -> list[Job]:
-        new = {r.key: r for r in requests if r.key not in asker.log.answers}
-        return [_job(asker, request) for request in new.values()]
-
     about = {"prompt": chosen.name, "prompt_sha256": chosen.sha256, "model": model, "url": url}
-    sent = send(jobs, limits, about, total=plan.to_send, progress=progress)
+    sent = send(jobs_of(requests), limits, about, total=plan.to_send, progress=progress)
     found = [sent.log.answers.get(request.key) for request in requests]
     texts = ["" if one is None else message_of(one["response"]).strip() for one in found]
     return _table(asked.ids, asked.texts, texts), plan, sent.notes
-
-
-def _job(asker: Asker, request: Request) -> Job:
-    async def ask() -> None:
-        await asker.ask(request)
-
-    return ask
 
 
 def _table(ids: Sequence[str], texts: Sequence[str], drafts: Sequence[str]) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Embeddings of texts from an endpoint with the interface of OpenAI."""
+"""Embeddings of texts from an endpoint with OpenAI's interface."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from assay._util.validation import require_count
 from assay.studies.judges.endpoint import KEY_VARIABLE, OPENAI_URL, Endpoint, openai_library
 
 BATCH = 64
-"""Texts of one request."""
+"""Texts in one request."""
 RETRIES = 5
 
 
@@ -22,25 +22,10 @@ def embedding_endpoint(
     batch: int = BATCH,
     timeout: float = 60.0,
 ) -> Callable[[list[str]], NDArray[np.float64]]:
-    """Return a function that embeds texts at an endpoint, for ``sample_pairs(retriever=)``.
+    """Return a function from texts to an array (text, dimension), for ``sample_pairs(retriever=)``.
 
-    Parameters
-    ----------
-    model : str
-    url : str
-        Of the endpoint, up to the part before ``/embeddings``.
-    key_variable : str
-        Environment variable that holds the key.
-    batch : int
-        Texts of one request.
-    timeout : float
-        Seconds to wait for an answer.
-
-    Returns
-    -------
-    callable
-        From a list of texts to an array (text, dimension). It raises ``FitError`` if the endpoint
-        does not answer, or if the extra ``assay[llm]`` is not installed.
+    ``url`` is the address up to the part before ``/embeddings``; ``timeout`` is in seconds. The
+    function raises `FitError` if the endpoint fails or the extra ``assay[llm]`` is missing.
     """
     require_count("batch", batch)
     endpoint = Endpoint(url=url, key_variable=key_variable, timeout=timeout)

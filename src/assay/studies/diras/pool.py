@@ -1,4 +1,4 @@
-"""The judged pairs, the ranked lists and all other documents, as cells of each query."""
+"""Judged pairs, ranked lists and all other documents, grouped into cells of each query."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,39 +14,23 @@ Ints = NDArray[np.int64]
 PAIR_COLUMNS = ("item", "query_id", "document_id", "stratum", "stratum_size", "weight")
 POOL_COLUMNS = ("query_id", "document_id", "stratum")
 BETWEEN = " | "
-"""Between the stratum and the pattern in the name of a cell."""
+"""Separator of stratum and pattern in the name of a cell."""
 MOST_RUNS_APART = 3
-"""Runs up to which a cell tells which of them list a document; of more, how many do."""
+"""Up to this many runs, cells tell which runs list a document; beyond, how many."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedPool:
-    """Documents of judged queries.
+    """Documents of judged queries; a group is the documents of one query, stratum and pattern of
+    runs.
 
-    A group is a cell of a query: the documents of one sampling stratum that the same runs list.
-
-    Attributes
-    ----------
-    queries : list of str
-    weight : ndarray (query,)
-        The design weight of each query.
-    group_query, group_cell : ndarray of int (group,)
-    cell_stratum : ndarray of int (cell,)
-        The sampling stratum of each cell.
-    cell_listed : ndarray of bool (cell,)
-        Whether some run lists the documents of a cell.
-    judged_item : list of str
-        The name of each judged pair.
-    judged_group : ndarray of int (judged,)
-    judged_weight : ndarray (judged,)
-    judged_listed : ndarray of bool (judged, run)
-        Whether a run lists it among its first k.
-    open_group : ndarray of int (open,)
-        The group of each listed document that is not judged.
-    open_listed : ndarray of bool (open, run)
-    others : ndarray of int (group,)
-        Documents that are neither judged nor listed.
-    runs : list of str
+    weight : design weight (query)
+    group_query, group_cell : query and cell (group)
+    cell_stratum, cell_listed : sampling stratum, and whether a run lists the documents (cell)
+    judged_item, judged_group, judged_weight : name, group and design weight (judged pair)
+    judged_listed : whether the run lists the document among its first k (judged pair, run)
+    open_group, open_listed : the same of listed documents that are not judged (open[, run])
+    others : number of documents that are neither judged nor listed (group)
     """
 
     queries: list[str]
@@ -68,24 +52,10 @@ class JudgedPool:
 def judged_pool(
     pairs: pd.DataFrame, pool: pd.DataFrame, runs: Mapping[str, pd.DataFrame], k: int
 ) -> JudgedPool:
-    """Put all documents of the judged queries into groups.
+    """Group all documents of the judged queries.
 
-    Parameters
-    ----------
-    pairs : DataFrame
-        The sample, as :func:`sample_pairs` returns it.
-    pool : DataFrame
-        The top of each ranking that was sampled from: ``query_id``, ``document_id``, ``stratum``.
-        All other documents are in the other stratum of the query.
-    runs : mapping of str to DataFrame
-        As :func:`~assay.studies.diras.runs.read_runs` returns them.
-    k : int
-        How many documents of a list count.
-
-    Raises
-    ------
-    RatingsError
-        If columns are missing, or documents have no stratum.
+    ``pool`` is the top of each ranking that was sampled from; all other documents are in the other
+    stratum of their query. The first ``k`` documents of a run count as listed.
     """
     _require_columns(pairs, PAIR_COLUMNS, "the pairs")
     _require_columns(pool, POOL_COLUMNS, "the pool")
@@ -142,7 +112,7 @@ def _documents(
     pairs: pd.DataFrame, pool: pd.DataFrame, runs: Mapping[str, pd.DataFrame], k: int,
     queries: list[str],
 ) -> pd.DataFrame:  # fmt: skip
-    """Return all documents that are judged or listed: their stratum, and which runs list them."""
+    """Return all judged or listed documents with their stratum and the runs that list them."""
     keys = ["query_id", "document_id"]
     tops = {
         name: run[run["rank"].le(k) & run["query_id"].isin(queries)] for name, run in runs.items()
@@ -183,7 +153,7 @@ def _refuse_unknown(table: pd.DataFrame) -> None:
 
 
 def _patterns(listed: NDArray[np.bool_]) -> "pd.Series[str]":
-    """Name which runs list each document; of many runs, how many do."""
+    """Name the set of runs that list each document; of many runs, their number."""
     if listed.shape[1] <= MOST_RUNS_APART:
         return pd.Series(["".join("1" if one else "0" for one in row) for row in listed], dtype=str)
     number = np.minimum(listed.sum(axis=1), MOST_RUNS_APART)
@@ -191,7 +161,7 @@ def _patterns(listed: NDArray[np.bool_]) -> "pd.Series[str]":
 
 
 def _unlisted(runs: int) -> str:
-    """Name the pattern of documents that no run lists."""
+    """Return the pattern of documents that no run lists."""
     return str(_patterns(np.zeros((1, runs), np.bool_)).iloc[0])
 
 
@@ -212,7 +182,7 @@ def _others(table: pd.DataFrame, pairs: pd.DataFrame, runs: int) -> pd.DataFrame
 
 
 def _query_weights(pairs: pd.DataFrame, queries: list[str]) -> NDArray[np.float64]:
-    """Return the design weight of each query: what its pairs stand for, by its own documents."""
+    """Return the design weight of each query: its weighted pairs / its documents."""
     by = pairs.groupby("query_id")
     documents = (
         pairs.drop_duplicates(["query_id", "stratum"]).groupby("query_id")["stratum_size"].sum()

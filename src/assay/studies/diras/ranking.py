@@ -1,4 +1,4 @@
-"""The top of the rankings that pairs are drawn from."""
+"""The top of the rankings from which pairs are sampled."""
 
 import numpy as np
 import pandas as pd
@@ -25,22 +25,7 @@ def rank_documents(
 ) -> pd.DataFrame:
     """Return the top of the ranking of each query, as :func:`sample_pairs` ranks documents.
 
-    Parameters
-    ----------
-    documents, queries, retriever, top, query_stratum, rng
-        As for :func:`sample_pairs`; the same seed ranks equal scores in the same order.
-    document_id, document_text, query_id, query_text : str, optional
-        Likewise.
-
-    Returns
-    -------
-    pandas.DataFrame
-        ``query_id``, ``document_id``, ``stratum``, ``rank``, ``score``.
-
-    Raises
-    ------
-    AssayError
-        As :func:`sample_pairs` does.
+    The arguments are those of :func:`sample_pairs`; the same seed breaks ties in the same order.
     """
     require_count("top", top)
     seed = seed_of(rng)

@@ -1,4 +1,4 @@
-"""Recall of ranked lists from a sample of judged pairs, with all unjudged documents predicted."""
+"""Recall of ranked lists from a sample of judged pairs; unjudged documents are predicted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,18 +27,14 @@ ESTIMANDS = ("population", "finite")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RunRecall:
-    """Recall of ranked lists.
+    """Recall and precision of ranked lists.
 
-    Attributes
-    ----------
-    table : DataFrame
-        A line for each run and metric (``recall_at_k``, ``precision_at_k``): ``run``, ``metric``,
-        ``mean``, ``lower``, ``upper``, ``p_best`` (P(it is the highest)), ``hajek`` (weighted
-        ratio, without prediction), ``naive`` (unjudged documents taken as not relevant, without
-        weights), ``share_judged`` (of the first k), ``n_queries``, ``estimand``.
-    better : DataFrame
-        ``run``, ``other``, ``metric``, ``difference``, ``lower``, ``upper``, ``p_greater``.
-    recall, precision : ndarray (draw, run)
+    table : a row for each run and metric; ``p_best`` = P(highest), ``hajek`` = weighted ratio
+        without
+        prediction, ``naive`` = unjudged documents taken as not relevant, without weights,
+        ``share_judged`` = judged share of the first k
+    better : differences of each two runs, with ``p_greater``
+    recall, precision : draws (draw, run)
     """
 
     table: pd.DataFrame
@@ -160,7 +156,7 @@ def recall_of_runs(
 
 
 def _table(source: object, what: str) -> pd.DataFrame:
-    """Read a table whose numbers are numbers."""
+    """Read a table; sizes and weights become numbers."""
     frame = open_source(source, what=what).plain_table().frame.reset_index(drop=True)
     for name in ("stratum_size", "weight"):
         if name in frame:
@@ -172,7 +168,7 @@ def _relevant(
     truth: Truth, pool: JudgedPool, positive: str | Sequence[str] | None, draws: int,
     rng: np.random.Generator,
 ) -> NDArray[np.bool_]:  # fmt: skip
-    """Return draws of which judged pairs are relevant: (draw, judged)."""
+    """Return draws of relevance, (draw, judged pair)."""
     place = truth.items.get_indexer(pd.Index(pool.judged_item))
     unknown = [name for name, at in zip(pool.judged_item, place, strict=True) if at < 0]
     if unknown:
@@ -190,7 +186,9 @@ def _relevant(
 
 
 def _positive(truth: Truth, positive: str | Sequence[str] | None) -> NDArray[np.bool_]:
-    """Say which classes are relevant; where all pairs are true or all are false, that is known."""
+    """Return a mask of the relevant classes; truths that are all true or all false need no
+    choice.
+    """
     if positive is None and len(truth.classes) == 1 and truth.classes[0] in ("False", "True"):
         return np.array([truth.classes[0] == "True"])
     return positive_classes(truth, positive)
@@ -199,7 +197,7 @@ def _positive(truth: Truth, positive: str | Sequence[str] | None) -> NDArray[np.
 def _estimates(
     pool: JudgedPool, relevant: NDArray[np.bool_], k: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return recall and precision (draw, query, run), Hájek's and the naive recall (query, run)."""
+    """Return recall and precision (draw, query, run), and Hájek's and naive recall (query, run)."""
     draws, queries, runs = len(relevant), len(pool.queries), len(pool.runs)
     size = len(pool.group_query)
     model = CellModel(
@@ -231,7 +229,7 @@ def _estimates(
 
 
 def _ratio(relevant: NDArray[np.bool_], pool: JudgedPool, weight: Floats) -> Floats:
-    """Return the share of the judged relevant documents that each run lists: (query, run)."""
+    """Return the weighted share of judged relevant documents that each run lists, (query, run)."""
     query, size = pool.group_query[pool.judged_group], len(pool.queries)
     worth = relevant.mean(axis=0) * weight
     total = np.bincount(query, weights=worth, minlength=size)
@@ -248,13 +246,13 @@ def _naive_precision(pool: JudgedPool, relevant: NDArray[np.bool_], k: int) -> F
 
 
 def _share_judged(pool: JudgedPool) -> Floats:
-    """Return how much of each run's first k is judged."""
+    """Return the judged share of each run's first k documents."""
     judged = pool.judged_listed.sum(axis=0)
     return divided(judged, judged + pool.open_listed.sum(axis=0))
 
 
 def _mean_of_queries(values: Floats, weights: Floats) -> Floats:
-    """Return the weighted mean over the queries that have a value: (draw, run)."""
+    """Return the weighted mean over queries with a value, (draw, run)."""
     there = np.isfinite(values)
     worth = weights[:, :, None] * there
     total = (worth * np.where(there, values, 0)).sum(axis=1)
@@ -290,7 +288,7 @@ def _line(
 def _differences(
     name: str, values: Floats, pool: JudgedPool, level: float
 ) -> list[tuple[Any, ...]]:
-    """Compare each two runs: both names, the metric, difference with its ends, P(greater)."""
+    """Compare each two runs: names, metric, difference, interval, P(greater)."""
     found: list[tuple[Any, ...]] = []
     for a in range(len(pool.runs)):
         for b in range(a + 1, len(pool.runs)):

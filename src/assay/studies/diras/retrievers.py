@@ -1,4 +1,4 @@
-"""Scores of all documents for a query: BM25, or any function that embeds texts."""
+"""Scores of all documents for a query: BM25, or cosines of any embedding."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -11,34 +11,14 @@ from assay._util.validation import argument
 
 Floats = NDArray[np.float64]
 Embed = Callable[[list[str]], Any]
-"""Takes texts, returns an array (text, dimension)."""
+"""Function from texts to an array (text, dimension)."""
 BM25 = "bm25"
 
 
 def scores_of_documents(
     documents: Sequence[str], queries: Sequence[str], retriever: str | Embed
 ) -> Iterator[Floats]:
-    """Score all documents for one query after the other.
-
-    Parameters
-    ----------
-    documents, queries : sequence of str
-    retriever : "bm25" or callable
-        A callable takes a list of texts and returns an array (text, dimension). The score is
-        then the cosine of document and query.
-
-    Yields
-    ------
-    ndarray (document,)
-        Higher for what is likelier to be relevant.
-
-    Raises
-    ------
-    ArgumentError
-        If ``retriever`` is something else, or returns no finite array of that shape.
-    FitError
-        If BM25 is asked for without the extra ``assay[diras]``.
-    """
+    """Yield the scores of all documents for each query, (document,); a callable gives cosines."""
     if callable(retriever):
         return _cosines(documents, queries, retriever)
     if retriever == BM25:
@@ -91,12 +71,7 @@ def _cosines(documents: Sequence[str], queries: Sequence[str], embed: Embed) -> 
 
 
 def _unit_rows(embed: Embed, texts: Sequence[str]) -> Floats:
-    """Embed texts, each with length 1.
-
-    Raises
-    ------
-    ArgumentError
-    """
+    """Embed texts; return rows of length 1."""
     try:
         found = np.asarray(embed(list(texts)), float)
     except (TypeError, ValueError) as error:

@@ -11,29 +11,12 @@ from assay._util.text import some
 from assay._util.validation import path_given
 
 FIELDS = ["query_id", "Q0", "document_id", "rank", "score", "tag"]
-"""Of a line of a run file, in this order."""
+"""Fields of a line of a run file, in order."""
 NEEDED = ("query_id", "document_id", "rank")
 
 
 def read_runs(runs: object) -> dict[str, pd.DataFrame]:
-    """Read the ranked lists of systems.
-
-    Parameters
-    ----------
-    runs : mapping, path or list of paths
-        A table for each name, with ``query_id``, ``document_id`` and ``rank``; or TREC run files,
-        which are called as their files.
-
-    Returns
-    -------
-    dict of str to DataFrame
-        ``query_id``, ``document_id``, ``rank`` from 1 in each query, sorted.
-
-    Raises
-    ------
-    RatingsError
-        If a run cannot be read, or lists a document twice for a query.
-    """
+    """Read ranked lists by name (tables or TREC files): query_id, document_id, rank from 1."""
     found = {name: _checked(table, name) for name, table in _named(runs).items()}
     if not found:
         raise RatingsError.of("run-file", "there is no run", "the runs", mend="give one or more")
@@ -51,7 +34,7 @@ def _named(runs: Any) -> dict[str, pd.DataFrame]:
 
 
 def _read_trec(path: Path) -> pd.DataFrame:
-    """Read a run file: its order is that of the scores, as TREC's own tool has it."""
+    """Read a TREC run file, ordered by score as TREC's own tool does."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

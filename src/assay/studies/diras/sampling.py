@@ -17,9 +17,9 @@ from assay.studies.texts import Texts, read_texts
 
 TOP, REST = "top", "rest"
 DRAWING, RANKING = 0, 1
-"""Streams of chance that one seed has."""
+"""Random streams of one seed."""
 SEPARATORS = (":", "|", "||", "::", " / ", " | ")
-"""What may stand between the ids of a pair: the first that no id holds."""
+"""Separators of the two ids in the name of a pair; the first that no id contains is used."""
 
 
 def sample_pairs(
@@ -133,7 +133,7 @@ def sample_pairs(
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A part of each ranking: its name, where it begins and ends, and how many are drawn."""
+    """A part of each ranking: name, first and last place, and number of pairs drawn."""
 
     name: str
     start: int
@@ -142,15 +142,7 @@ class Part:
 
 
 def _parts(documents: int, per_query: int, top: int) -> list[Part]:
-    """Divide the pairs of a query between the top and the rest.
-
-    Examples
-    --------
-    >>> [part.drawn for part in _parts(100, per_query=5, top=20)]
-    [3, 2]
-    >>> [part.drawn for part in _parts(100, per_query=60, top=20)]
-    [20, 40]
-    """
+    """Divide the pairs of a query between the top of the ranking and the rest."""
     if per_query > documents:
         raise ArgumentError(
             f"`per_query={per_query}`, and there are {counted(documents, 'document')}; it can be "
@@ -181,7 +173,7 @@ class _Query:
 def _draw_queries(
     queries: Texts, column: str | None, number: int | None, rng: np.random.Generator
 ) -> list[_Query]:
-    """Draw queries within strata; all of them where no number is given."""
+    """Draw queries within strata; all of them without a number."""
     if number is not None:
         require_count("queries_per_stratum", number)
     strata = _strata(queries, column)
@@ -255,21 +247,18 @@ def _pairs_of_query(
 
 
 def stratum_name(of_query: str, part: str) -> str:
-    """Return the stratum of a pair: that of its query, and the part of the ranking."""
+    """Return the stratum of a pair: stratum of its query and part of the ranking."""
     return f"{of_query}: {part}" if of_query else part
 
 
 def ranking(scores: NDArray[np.float64], seed: int, query: int) -> NDArray[np.int64]:
-    """Return the places of documents from the highest score to the lowest; ties by chance.
-
-    The same seed ranks the documents of a query in the same order.
-    """
+    """Return documents from the highest score to the lowest; a seed breaks ties at random."""
     ties = np.random.default_rng([seed, RANKING, query]).random(len(scores))
     return np.lexsort((ties, -scores)).astype(np.int64)
 
 
 def _pair_namer(queries: Sequence[str], documents: Sequence[str]) -> Callable[[str, str], str]:
-    """Return how pairs are named: both ids, and between them what no id holds."""
+    """Return a function that names a pair from both ids, with a separator that no id contains."""
     ids = [*queries, *documents]
     for mark in SEPARATORS:
         if not any(mark in name for name in ids):

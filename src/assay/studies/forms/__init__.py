@@ -1,4 +1,4 @@
-"""Forms of annotation tools, made from a task: so that a study starts from what is believed."""
+"""Forms of annotation tools, made from a task."""
 
 from assay.studies.forms.form import FORMS, Form, make_form
 

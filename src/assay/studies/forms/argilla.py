@@ -11,21 +11,8 @@ from assay.studies.judges.prompts import guidelines_of
 
 
 def argilla_settings(task: Task, texts: Sequence[str]) -> str:
-    """Write the settings of a dataset: fields, questions, guidelines.
+    """Return the settings of a dataset as JSON for ``argilla.Settings.from_json``.
 
-    Parameters
-    ----------
-    task : Task
-    texts : sequence of str
-        The fields that raters see.
-
-    Returns
-    -------
-    str
-        JSON, for ``argilla.Settings.from_json``.
-
-    Notes
-    -----
     Argilla shows all questions. Those behind a gate are not required, and say when to answer.
     """
     fields = [

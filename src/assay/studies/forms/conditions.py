@@ -8,29 +8,13 @@ from assay.data.states import label_order
 from assay.data.task import Label, Task
 
 Conditions = dict[str, tuple[str, ...]]
-"""The classes of earlier labels that show a question; all of the labels must have one of theirs."""
+"""For each earlier label, the classes that show a question; all labels must have one of theirs."""
 
 
 def shown_if(task: Task, label: Label) -> Conditions | None:
-    """Return the conditions under which a label is asked, those of earlier labels included.
+    """Return the conditions under which a label is asked; empty if always.
 
-    Parameters
-    ----------
-    task : Task
-    label : Label
-
-    Returns
-    -------
-    dict or None
-        In the order of the labels; empty if it is always asked. None if the gate is no conjunction
-        of choices of single labels, which is all that a form can show.
-
-    Examples
-    --------
-    >>> from assay import load_task
-    >>> ais = load_task("ais")
-    >>> shown_if(ais, ais.labels[2])
-    {'flagged': ('no',), 'interpretable': ('yes',)}
+    None if the gate is no conjunction of choices of single labels: forms can show nothing else.
     """
     own = _own_conditions(task, label)
     if own is None:
@@ -48,7 +32,7 @@ def shown_if(task: Task, label: Label) -> Conditions | None:
 
 
 def _own_conditions(task: Task, label: Label) -> Conditions | None:
-    """Return the conditions of the gate itself."""
+    """Return the conditions of the label's own gate."""
     if not label.asked_if:
         return {}
     gate = task.expression(label.asked_if)
@@ -62,7 +46,7 @@ def _own_conditions(task: Task, label: Label) -> Conditions | None:
         return None
     parts = [sorted(set(column)) for column in zip(*open_, strict=True)]
     if len(open_) != np.prod([len(part) for part in parts]):
-        return None  # such as one of two labels: no single condition for each
+        return None  # such as `a or b`: no condition on each label alone
     found = {
         name: tuple(of[code] for code in part)
         for name, of, part in zip(gate.labels, classes, parts, strict=True)

@@ -1,4 +1,6 @@
-"""The form of a task for Label Studio or Argilla, or its guidelines; and what a form cannot do."""
+"""The form of a task for Label Studio or Argilla, or its guidelines, with notes on limits of the
+tool.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +17,7 @@ from assay.studies.judges.prompts import guidelines_of, load_prompt
 from assay.studies.judges.questions import require_classes
 
 SUFFIXES = {"label-studio": ".xml", "argilla": ".json", "guidelines": ".md"}
-"""What is written for each, by the suffix of its file."""
+"""Forms that can be written, with the suffix of their file."""
 FORMS = tuple(SUFFIXES)
 ANY_TEXT = ("text",)
 BLOCKS = "block"
@@ -23,16 +25,7 @@ BLOCKS = "block"
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """What is written for a tool.
-
-    Attributes
-    ----------
-    text : str
-    suffix : str
-        Of its file.
-    notes : tuple of Note
-        What the tool cannot do, and how its ratings are to be read.
-    """
+    """The text of a form, its file suffix, and notes on limits of the tool."""
 
     text: str
     suffix: str
@@ -40,22 +33,7 @@ class Form:
 
 
 def make_form(task: Task, to: str, texts: Sequence[str] | None = None) -> Form:
-    """Write the form of a task.
-
-    Parameters
-    ----------
-    task : Task
-    to : {"label-studio", "argilla", "guidelines"}
-    texts : sequence of str, optional
-        The texts that raters see, as the data call them; else those of the task's prompt.
-
-    Raises
-    ------
-    ArgumentError
-        If there is no such form.
-    TaskError
-        If a label takes its classes from the data, or the task has no guidelines.
-    """
+    """Write the form of a task; ``texts`` are the data fields that raters see."""
     require_choice("to", to, FORMS)
     if to == "guidelines":
         return Form(text=_guidelines(task), suffix=SUFFIXES[to])
@@ -79,7 +57,7 @@ def _guidelines(task: Task) -> str:
 
 
 def _notes(task: Task, to: str) -> list[Note]:
-    """Say which rules the tool does not block, and which gates it does not keep."""
+    """Note rules that the tool does not enforce, and gates that it does not keep."""
     tool = {"label-studio": "Label Studio", "argilla": "Argilla"}[to]
     notes = []
     rules = [rule.name for rule in task.rules if rule.response == BLOCKS]

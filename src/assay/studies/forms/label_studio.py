@@ -10,43 +10,14 @@ from assay.studies.forms.conditions import Conditions, shown_if
 from assay.studies.forms.words import rule_lines, when_asked
 
 SEPARATOR = ","
-"""Between the classes of a condition."""
+"""Separator of the classes of a condition."""
 
 
 def label_config(task: Task, texts: Sequence[str]) -> str:
-    """Write the label config of a task.
+    """Return the label config of a task as XML; ``load_task`` reads the same labels and gates.
 
-    Parameters
-    ----------
-    task : Task
-    texts : sequence of str
-        The keys of the data that raters see.
-
-    Returns
-    -------
-    str
-        XML. ``load_task`` reads it as a task with the same labels and gates.
-
-    Notes
-    -----
-    A question whose gate is a conjunction of choices stands within a view for each of them.
-    Questions that are always asked are required. Those behind a gate are not: a form in which a
-    hidden question is required cannot be submitted.
-
-    Examples
-    --------
-    >>> from assay import load_task
-    >>> print(label_config(load_task("relevance"), ["query"]), end="")
-    <View>
-      <Header value="query" />
-      <Text name="query" value="$query" />
-      <Header value="relevance: The paragraph helps to answer the question." size="4" />
-      <Choices name="relevance" toName="query" choice="single-radio" required="true">
-        <Choice value="no" />
-        <Choice value="partially" />
-        <Choice value="yes" />
-      </Choices>
-    </View>
+    Questions behind a gate are not required: Label Studio cannot submit a form in which a hidden
+    question is required.
     """
     root = ET.Element("View")
     for text in texts:
@@ -79,7 +50,7 @@ def _add_question(root: ET.Element, task: Task, label: Label, shown: str) -> Non
 
 
 def _showable(conditions: Conditions | None) -> Conditions | None:
-    """Return conditions that the tool can read: no class holds what separates classes."""
+    """Return the conditions, or None if a class contains the separator."""
     if conditions is None or any(SEPARATOR in c for of in conditions.values() for c in of):
         return None
     return conditions

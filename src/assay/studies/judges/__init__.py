@@ -1,4 +1,4 @@
-"""Language models as raters: what they are asked, how, and what their answers say."""
+"""Language models as raters: prompts, requests and answers."""
 
 from assay.studies.judges.ask import ModelAnswers, ask_model
 

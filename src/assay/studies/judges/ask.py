@@ -29,31 +29,23 @@ from assay.studies.judges.ranking import require_window
 from assay.studies.judges.requests import (
     CONFIDENCES,
     Confidence,
-    Request,
     Settings,
     make_request,
 )
-from assay.studies.judges.runner import Asker
-from assay.studies.judges.sending import Job, Limits, limits_of, plan_of, send
+from assay.studies.judges.sending import Limits, jobs_of, limits_of, plan_of, send
 
 WINDOW, STEP = 20, 10
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelAnswers:
-    """What a language model answered.
+    """Answers of a language model.
 
-    Attributes
-    ----------
-    ratings : DataFrame
-        A row for each item with an answer, for :func:`read_ratings`: the columns of the items
-        that are no texts, ``rater``, ``group`` (``llm``), the labels, scores, ``reason``.
-    unparsed : DataFrame
-        ``item``, ``label``, ``problem``, ``text``: answers without a class for a label, whole.
-    plan : Plan
-        What was to be sent.
-    notes : tuple of Note
-        How many answers could not be read, and what else is worth a line.
+    ratings : a row for each answered item, for :func:`read_ratings`: columns of the items without
+        texts, ``rater``, ``group`` (``llm``), the labels, scores, ``reason``
+    unparsed : answers without a class for a label, with the whole text
+    plan : what was to be sent
+    notes : number of unreadable answers, and other warnings
     """
 
     ratings: pd.DataFrame
@@ -225,7 +217,7 @@ def _require_suits(prompt: Prompt, task: Task) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Asked:
-    """What is asked of whom about which items."""
+    """Everything that determines the requests of a run."""
 
     task: Task
     prompt: Prompt
@@ -242,12 +234,7 @@ class _Asked:
         plan = plan_of(requests, limits, self.settings.model, self.items.sent)
         if dry_run:
             return self._result(plan, [None] * len(requests))
-        new = list({r.key: r for r in requests}.values())
-
-        def jobs(asker: Asker) -> list[Job]:
-            return [_job(asker, request) for request in new if request.key not in asker.log.answers]
-
-        sent = send(jobs, limits, self._about(), total=plan.to_send, progress=progress)
+        sent = send(jobs_of(requests), limits, self._about(), total=plan.to_send, progress=progress)
         found = [sent.log.answers.get(request.key) for request in requests]
         reads = [None if one is None else self._read(one["response"]) for one in found]
         return self._result(plan, reads, sent.notes)
@@ -286,11 +273,11 @@ class _Asked:
         )
 
     def _rows(self) -> list[dict[str, Any]]:
-        """Return the columns that stay beside the rating of each item."""
+        """Return the columns that the table of ratings keeps, for each item."""
         return [{str(k): v for k, v in row.items()} for row in self.items.kept.to_dict("records")]
 
     def _about(self) -> dict[str, Any]:
-        """Return what the log says of the run."""
+        """Return the settings that the log records for the run."""
         s = self.settings
         return {
             "task": self.task.name, "prompt": self.prompt.name,
@@ -298,10 +285,3 @@ class _Asked:
             "url": s.url, "confidence": s.confidence, "temperature": s.temperature,
             "seed": s.seed, "max_tokens": s.max_tokens, "options": dict(s.options),
         }  # fmt: skip
-
-
-def _job(asker: Asker, request: Request) -> Job:
-    async def ask() -> None:
-        await asker.ask(request)
-
-    return ask

@@ -1,4 +1,4 @@
-"""Limits of a run: how many requests a minute, and what all of them may cost."""
+"""Limits of a run: requests per minute and total cost."""
 
 import asyncio
 import time
@@ -12,26 +12,26 @@ from assay.studies.judges.log import Log
 from assay.studies.judges.requests import Request
 
 PER_PRICE = 1_000_000
-"""Tokens to which prices refer."""
+"""Number of tokens to which prices refer."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Prices:
-    """What a million tokens cost, sent and answered."""
+    """Cost of a million tokens sent and answered."""
 
     sent: float = 0.0
     answered: float = 0.0
 
     def of(self, sent: int, answered: int) -> float:
-        """Return the cost of some tokens."""
+        """Return the cost of these tokens."""
         return (sent * self.sent + answered * self.answered) / PER_PRICE
 
     def bound(self, request: Request) -> float:
-        """Return the most that a request can cost."""
+        """Return the highest possible cost of a request."""
         return self.of(request.most_input, request.most_output)
 
     def of_answer(self, answer: Mapping[str, Any], bound: float) -> float:
-        """Return what an answer cost, by the tokens that it counts; else the bound."""
+        """Return the cost of an answer by its token counts; without counts, the bound."""
         usage = answer.get("usage")
         if isinstance(usage, Mapping):
             counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
@@ -41,13 +41,7 @@ class Prices:
 
 
 def prices_given(prices: Any, budget: float | None) -> Prices:
-    """Return the prices of an argument: of a million tokens sent, and answered.
-
-    Raises
-    ------
-    ArgumentError
-        If they are no two numbers, or are missing where a budget is given.
-    """
+    """Check the argument ``prices``; a budget needs prices."""
     if budget is not None:
         require_number("budget", budget, lambda x: x >= 0, allowed="a number of at least 0")
     if prices is None:
@@ -71,7 +65,7 @@ def prices_given(prices: Any, budget: float | None) -> Prices:
 
 
 def spent_so_far(log: Log, prices: Prices) -> float:
-    """Return what the requests of a log cost; those without a known answer at their most."""
+    """Return the cost of all requests in a log; unknown answers count at their bound."""
     total = 0.0
     for entry in log.answers.values():
         bound = prices.of(*entry.get("bound", (0, 0)))
@@ -81,13 +75,7 @@ def spent_so_far(log: Log, prices: Prices) -> float:
 
 @dataclass(kw_only=True)
 class Purse:
-    """What was spent, and what requests on their way may cost.
-
-    Attributes
-    ----------
-    budget : float or None
-    spent, reserved : float
-    """
+    """Money spent, and money reserved for requests under way."""
 
     budget: float | None
     spent: float = 0.0
@@ -96,7 +84,7 @@ class Purse:
     _changed: asyncio.Condition = field(default_factory=asyncio.Condition)
 
     async def reserve(self, bound: float) -> bool:
-        """Set aside the most that a request can cost; False if the budget does not allow it."""
+        """Reserve the highest cost of a request; False if the budget does not allow it."""
         async with self._changed:
             while self.budget is not None and self.spent + self.reserved + bound > self.budget:
                 if not self._under_way:
@@ -107,10 +95,10 @@ class Purse:
             return True
 
     async def settle(self, bound: float, cost: float) -> None:
-        """Put what a request did cost in the place of what was set aside."""
+        """Replace a reservation by the actual cost."""
         async with self._changed:
             self._under_way -= 1
-            # Rounding must not leave anything set aside for nothing.
+            # With nothing under way, no rounding error may stay reserved.
             self.reserved = self.reserved - bound if self._under_way else 0.0
             self.spent += cost
             self._changed.notify_all()
@@ -118,12 +106,7 @@ class Purse:
 
 @dataclass(kw_only=True)
 class Pace:
-    """Requests a minute, evenly spaced.
-
-    Attributes
-    ----------
-    per_minute : float or None
-    """
+    """Spaces requests evenly within a minute."""
 
     per_minute: float | None
     _next: float = 0.0

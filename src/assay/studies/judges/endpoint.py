@@ -1,4 +1,4 @@
-"""Where language models are asked: an address, and a key from the environment alone."""
+"""The address of a language model, and its key from the environment."""
 
 import os
 import re
@@ -12,34 +12,24 @@ from assay._util.validation import argument, require_number
 OPENAI_URL = "https://api.openai.com/v1"
 KEY_VARIABLE = "OPENAI_API_KEY"
 HERE = ("localhost", "127.0.0.1", "::1")
-"""Hosts that are asked without a key where there is none."""
+"""Hosts that need no key."""
 NO_KEY = "none"
 HIDDEN = "[key]"
 KEY_LIKE = re.compile(r"(?i)(?<=bearer )\S+|\bsk-[\w*.-]{6,}")
-"""What looks like a key, or part of one, in the answer of a server."""
+"""What looks like a key, or part of one, in a server's answer."""
 SHORTEST_KEY = 8
-"""Characters; a shorter text is no secret, and may stand in any answer."""
+"""Fewest characters of a key; a shorter text is no secret."""
 SHOWN = 300
-"""Characters of a server's answer that a message repeats."""
+"""Most characters of a server's answer that a message repeats."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """An endpoint with the interface of OpenAI.
+    """An endpoint with OpenAI's interface; its key stands in no file, log or error.
 
-    Attributes
-    ----------
-    url : str
-        Up to the part before ``/chat/completions``, such as ``http://localhost:8080/v1``.
-    key_variable : str
-        Environment variable that holds the key. The key stands in no file, log or error.
-    timeout : float
-        Seconds to wait for an answer.
-
-    Raises
-    ------
-    ArgumentError
-        If the address is no address, or holds a password or a query.
+    url : up to the part before ``/chat/completions``, such as ``http://localhost:8080/v1``
+    key_variable : environment variable that holds the key
+    timeout : seconds
     """
 
     url: str = OPENAI_URL
@@ -59,7 +49,7 @@ class Endpoint:
                 code="endpoint-url",
             )
         if parts.username or parts.password or parts.query or parts.fragment:
-            # The address is written to the log and shown, so that it may hold no secret.
+            # The address is logged and shown, so it may hold no secret.
             raise ArgumentError(
                 "`url=` holds a user, a password or a query. Leave them out, and give the key in "
                 f"the environment variable {self.key_variable}",
@@ -68,13 +58,7 @@ class Endpoint:
 
     @property
     def key(self) -> str:
-        """The key, from the environment.
-
-        Raises
-        ------
-        FitError
-            If the variable is not set, unless the endpoint is on this machine.
-        """
+        """The key from the environment; `FitError` if there is none and the host needs one."""
         key = os.environ.get(self.key_variable, "").strip()
         if key:
             return key
@@ -87,21 +71,21 @@ class Endpoint:
         )
 
     def without_key(self, text: str) -> str:
-        """Return a text without the key."""
+        """Remove the key from a text."""
         key = os.environ.get(self.key_variable, "").strip()
         return text.replace(key, HIDDEN) if len(key) >= SHORTEST_KEY else text
 
     def said(self, text: str) -> str:
-        """Return what a server said, for a message: without what looks like a key, too."""
+        """Shorten a server's text for a message, and remove what looks like a key."""
         bare = KEY_LIKE.sub(HIDDEN, self.without_key(" ".join(text.split())))
         return bare if len(bare) <= SHOWN else f"{bare[:SHOWN]}..."
 
     def asynchronous(self) -> Any:
-        """Return a client for many requests at a time, which repeats none by itself."""
+        """Return a client for concurrent requests; it does not retry."""
         return openai_library().AsyncOpenAI(**self._given(), max_retries=0)
 
     def synchronous(self, retries: int) -> Any:
-        """Return a client for one request after the other."""
+        """Return a client for one request at a time."""
         return openai_library().OpenAI(**self._given(), max_retries=retries)
 
     def _given(self) -> dict[str, Any]:
@@ -109,13 +93,7 @@ class Endpoint:
 
 
 def openai_library() -> Any:
-    """Return the library that talks to endpoints.
-
-    Raises
-    ------
-    FitError
-        If it is not installed.
-    """
+    """Import the library ``openai``; `FitError` if it is missing."""
     try:
         import openai
     except ImportError:

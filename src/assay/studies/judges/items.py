@@ -1,4 +1,4 @@
-"""The items that a model is asked about: their texts, and the columns that stay beside ratings."""
+"""Items for a language model: their texts, and the columns that the ratings keep."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from assay.studies.texts import read_texts
 OF_RATERS = ("rater", "group")
 """Roles whose columns are never sent."""
 OF_RATINGS = (*OF_RATERS, "replicate", "session", "seconds")
-"""Roles of what belongs to a rating and not to its item."""
+"""Roles of columns that belong to a rating, not to its item."""
 SCORE_NAMES = ("score", "confidence", "audit")
 DEFINITION = "definition"
 
@@ -26,18 +26,10 @@ DEFINITION = "definition"
 class Items:
     """Items to ask about.
 
-    Attributes
-    ----------
-    names : list of str
-        Of the items, for messages and the log.
-    values : list of dict
-        What fills the slots of the prompt, by item.
-    kept : DataFrame
-        The columns that stay beside ratings, a row for each item.
-    cluster : list of str
-        The query of each item: the items of one are ordered together.
-    sent : dict of str to str
-        The column that fills each slot.
+    values : the text of each slot of the prompt, by item
+    kept : columns that the table of ratings keeps (item)
+    cluster : query of each item; the items of a query are ordered together
+    sent : column that fills each slot
     """
 
     names: list[str]
@@ -57,27 +49,7 @@ def read_items(
     texts: Sequence[str] | None = None,
     definitions: object = None,
 ) -> Items:
-    """Read the items of a table; of a table of ratings, each item once.
-
-    Parameters
-    ----------
-    source : path or DataFrame
-    task : Task
-    prompt : Prompt
-    item : str or list of str, optional
-        Columns that name an item; else ``item``, or those that the task names.
-    slots : mapping of str to str, optional
-        The column of a slot, where it is not recognised.
-    texts : list of str, optional
-        The columns of the slot ``{texts}``.
-    definitions : path or DataFrame, optional
-        A definition for each query.
-
-    Raises
-    ------
-    RatingsError
-        With every problem.
-    """
+    """Read the items of a table, each once; raise all problems at once."""
     table = open_source(source, what="the items").plain_table()
     finder = _Finder(table, task)
     key = finder.key(item)
@@ -136,13 +108,7 @@ def _unlike(table: Table, key: list[str], columns: Sequence[str]) -> list[Proble
 
 
 def _definitions(source: object, frame: pd.DataFrame, cluster: str, table: Table) -> list[str]:
-    """Return the definition of each item's query.
-
-    Raises
-    ------
-    RatingsError
-        If there is none.
-    """
+    """Return the definition of each item's query."""
     if source is None:
         if DEFINITION in frame.columns:
             return [str(text) for text in frame[DEFINITION]]
@@ -172,7 +138,7 @@ def _definitions(source: object, frame: pd.DataFrame, cluster: str, table: Table
 
 
 class _Finder:
-    """Finds the columns of a table, and collects what is wrong."""
+    """Finds the columns of a table and collects problems."""
 
     def __init__(self, table: Table, task: Task) -> None:
         self.table, self.task = table, task
@@ -237,12 +203,12 @@ class _Finder:
         return [self._sendable(self._there("texts", column)) for column in given or ()]
 
     def cluster(self) -> str:
-        """Return the column of the query, if there is one."""
+        """Return the column of the query; empty if there is none."""
         names = (*self.task.columns.get("cluster", ()), "query_id", *RECOGNISED["cluster"])
         return next((self.by_name[squash(n)] for n in names if squash(n) in self.by_name), "")
 
     def kept(self, key: list[str], sent: Mapping[str, str], shown: Sequence[str]) -> list[str]:
-        """Return the columns that stay beside ratings: no texts, and nothing of other ratings."""
+        """Return the columns that the table of ratings keeps: no texts, no earlier ratings."""
         out = {squash(name) for role in OF_RATINGS for name in RECOGNISED[role]}
         out |= {squash(name) for name in SCORE_NAMES} | TRUTH_NAMES
         for name in self.task.label_names:
@@ -263,7 +229,7 @@ class _Finder:
         return column
 
     def _sendable(self, column: str) -> str:
-        """Refuse a column of raters' names: they are never sent."""
+        """Report a column of rater names: these are never sent."""
         names = {squash(name) for role in OF_RATERS for name in RECOGNISED[role]}
         if squash(column) in names:
             self._problem(

@@ -1,4 +1,4 @@
-"""The items of a query ordered by a language model, window by window: ranks as scores."""
+"""The items of a query ordered by a language model in sliding windows; ranks become scores."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,13 +18,18 @@ from assay.studies.judges.runner import Asker, message_of
 from assay.studies.judges.sending import Job
 
 START_RANK = "retriever_rank"
-"""The column whose order the items of a query begin with; else that of the file."""
+"""Column with the initial order of a query's items; without it, the order of the file."""
 NO_ORDER = "no order"
 
 
 @dataclass(frozen=True, kw_only=True)
 class RankedItems:
-    """The items of each query, before and after they are ordered."""
+    """The items of each query before and after ordering.
+
+    starts, orders : places of items by query, before and after
+    windows, broken : number of windows by query, and of those without a readable order
+    texts : query and text of each answer without an order
+    """
 
     items: Items
     task: Task
@@ -45,7 +50,7 @@ class RankedItems:
         return make_request(query, values, self.task, self.prompt, self.settings, documents)
 
     def jobs(self, asker: Asker) -> list[Job]:
-        """Return a job for each query: its windows hang on each other."""
+        """Return a job for each query: its windows depend on each other."""
         return [self._job(asker, query) for query in self.starts]
 
     def _job(self, asker: Asker, query: str) -> Job:
@@ -67,10 +72,7 @@ class RankedItems:
         return ask
 
     def ratings(self, rows: Sequence[Mapping[str, Any]], rater: str) -> pd.DataFrame:
-        """Return a row for each item of the queries that were ordered, with rank and score.
-
-        The score falls evenly from 1 at the top to 0 at the end.
-        """
+        """Return rank and score of each ordered item; scores fall evenly from 1 to 0."""
         lines = []
         for query in self.starts:
             order = self.orders.get(query, [])
@@ -90,12 +92,12 @@ class RankedItems:
         return f"{self.task.label_names[0]}_score" if several else "score"
 
     def unparsed(self) -> pd.DataFrame:
-        """Return the answers that have no order, whole."""
+        """Return the whole text of answers without an order."""
         lines = [(query, "", NO_ORDER, text) for query, text in self.texts]
         return pd.DataFrame(lines, columns=UNPARSED_COLUMNS)
 
     def notes(self) -> list[Note]:
-        """Count windows whose answer has no order."""
+        """Count windows without a readable order."""
         broken, windows = sum(self.broken.values()), sum(self.windows.values())
         if not broken:
             return []
@@ -112,7 +114,7 @@ class RankedItems:
 def ranked_items(
     items: Items, task: Task, prompt: Prompt, settings: Settings, window: int, step: int
 ) -> RankedItems:
-    """Group items by query, in the order in which they begin."""
+    """Group items by query, in their initial order."""
     order = list(range(len(items.names)))
     if START_RANK in items.kept:
         ranks = pd.to_numeric(items.kept[START_RANK], errors="coerce")
@@ -127,10 +129,10 @@ def ranked_items(
 
 
 def list_requests(ranked: RankedItems, answers: Mapping[str, Mapping[str, Any]]) -> list[Request]:
-    """Return the requests to order all items, given the answers that are known.
+    """Return the requests to order all items, given the known answers.
 
-    After the first window without an answer they are those of documents that stay as they are:
-    as many as there will be, and about as long.
+    Later windows depend on earlier answers. An unknown answer is taken to keep the order, so that
+    the number and length of requests are about right.
     """
     requests = []
     for query, start in ranked.starts.items():

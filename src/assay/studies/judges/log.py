@@ -1,4 +1,4 @@
-"""The log of requests and answers: lines are only added, and a later run goes on from them."""
+"""The log of requests and answers: only appended to, so that a later run can continue."""
 
 import json
 import time
@@ -18,20 +18,11 @@ EVENTS = ("run", "request", "answer", "failure")
 
 @dataclass(kw_only=True)
 class Log:
-    """What was asked and answered so far.
+    """Requests and answers so far, by the key of the request.
 
-    Attributes
-    ----------
-    path : Path
-    answers : dict of str to dict
-        The answer of each request, as the endpoint gave it, by the key of the request.
-    open : dict of str to dict
-        Requests whose answer is not known: the run ended while they were on their way.
-    unknown : list of dict
-        Requests that may have been paid for without an answer: those that are open at the
-        start, and those that ended without a known answer.
-    damaged : int
-        Lines that cannot be read, such as one that was cut off.
+    open : requests under way, without an answer yet
+    unknown : requests that may have been paid for without an answer
+    damaged : number of unreadable lines
     """
 
     path: Path
@@ -42,7 +33,7 @@ class Log:
     _file: IO[str] | None = None
 
     def write(self, event: str, **fields: Any) -> None:
-        """Add a line, which stands in the file when this returns."""
+        """Append a line and flush it."""
         assert self._file is not None
         entry = {"event": event, "time": round(time.time(), 3), **fields}
         self._file.write(json.dumps(entry, ensure_ascii=False) + "\n")
@@ -50,7 +41,7 @@ class Log:
         self._take(entry)
 
     def _take(self, entry: Entry) -> None:
-        """Learn what a line tells."""
+        """Update the state from a line."""
         key = str(entry.get("key", ""))
         match entry["event"]:
             case "request":
@@ -64,19 +55,13 @@ class Log:
                     self.unknown.append(asked)
 
     def close_open(self) -> None:
-        """Count requests of an earlier run that are still open as paid for, without an answer."""
+        """Count requests that an earlier run left open as paid for without an answer."""
         self.unknown += self.open.values()
         self.open.clear()
 
 
 def read_log(path: Path) -> Log:
-    """Read a log; none is an empty one.
-
-    Raises
-    ------
-    FitError
-        If the file holds something else.
-    """
+    """Read a log, which is empty if there is no file; refuse a file that is no log."""
     log = Log(path=path)
     if not path.exists():
         return log
@@ -107,13 +92,7 @@ def read_log(path: Path) -> Log:
 
 @contextmanager
 def opened(path: Path) -> Iterator[Log]:
-    """Open a log to add lines; no second run may write to it at the same time.
-
-    Raises
-    ------
-    FitError
-        If another run holds it, or it cannot be written.
-    """
+    """Open a log to append lines, locked against other runs."""
     require_place(path, example="answers.jsonl")
     with path.open("a+", encoding="utf-8") as file:
         if not try_lock(file):
@@ -124,7 +103,7 @@ def opened(path: Path) -> Iterator[Log]:
             )
         log = read_log(path)
         if path.stat().st_size and not _ends_a_line(path):
-            file.write("\n")  # a line that a kill cut off
+            file.write("\n")  # the last line was cut off
         log._file = file
         yield log
         log._file = None
@@ -137,7 +116,7 @@ def _ends_a_line(path: Path) -> bool:
 
 
 def log_request(log: Log, request: Request, attempt: int) -> None:
-    """Write that a request is about to be sent; its body stands at the first attempt."""
+    """Log that a request is about to be sent; the first attempt includes its body."""
     body = {"body": request.body} if attempt == 1 else {}
     bound = [request.most_input, request.most_output]
     log.write("request", key=request.key, item=request.item, attempt=attempt, bound=bound, **body)

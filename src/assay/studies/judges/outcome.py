@@ -1,4 +1,4 @@
-"""Answers of a model as a table of ratings, with all that could not be read."""
+"""Answers of a model as a table of ratings, and answers that cannot be read."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,15 +24,7 @@ UNPARSED_COLUMNS = ["item", "label", "problem", "text"]
 
 @dataclass(frozen=True, kw_only=True)
 class Read:
-    """What one answer says.
-
-    Attributes
-    ----------
-    parsed : Parsed
-    scores : dict of str to float
-        The score of each label that has one, from 0 to 1.
-    text : str
-    """
+    """One answer as read: its guesses, its scores by label (0 to 1), and its text."""
 
     parsed: Parsed
     scores: dict[str, float]
@@ -62,7 +54,7 @@ def _ordered(label: Label, classes: Sequence[str]) -> bool:
 
 
 def _asked_score(guess: Guess, label: Label, classes: Sequence[str]) -> float | None:
-    """Return the score that a guess with a stated confidence stands for."""
+    """Return the score of a guess with a stated confidence."""
     if guess.confidence is None or not guess.word or not _ordered(label, classes):
         return None
     code = np.array([list(classes).index(guess.word)], np.int16)
@@ -74,13 +66,13 @@ def _token_score(
     answer: Mapping[str, Any], guess: Guess, label: Label, classes: Sequence[str], task: Task,
     prompt: Prompt,
 ) -> float | None:  # fmt: skip
-    """Return the mean class, from 0 to 1, by the probabilities of tokens where the class stands."""
+    """Return the mean class, scaled to 0 to 1, from the token probabilities of the class word."""
     found = answer["choices"][0].get("logprobs")
     tokens = found.get("content") if isinstance(found, Mapping) else None
     if not isinstance(tokens, list) or not _ordered(label, classes):
         return None
     tokens = [one for one in tokens if isinstance(one, Mapping)]
-    # The place is sought in the joined tokens: they may write blanks with a sign.
+    # Search the joined tokens, not the text: tokens may write blanks with a sign.
     joined = "".join(str(one.get("token", "")) for one in tokens)
     again = {g.label: g for g in parse_answer(joined, task, prompt).guesses}[label.name]
     if again.word != guess.word:
@@ -94,22 +86,9 @@ def _token_score(
 def ratings_table(
     rows: Sequence[Mapping[str, Any]], reads: Sequence[Read | None], task: Task, rater: str
 ) -> pd.DataFrame:
-    """Return a row for each item with an answer to some label.
+    """Return a row for each item with an answer: columns of the item, labels, scores, reason.
 
-    Parameters
-    ----------
-    rows : sequence of mapping
-        The columns that stay beside the rating of each item.
-    reads : sequence of Read or None
-        None where there is no answer.
-    task : Task
-    rater : str
-
-    Returns
-    -------
-    pandas.DataFrame
-        The columns of the items, ``rater``, ``group``, a column for each label, ``score`` (or
-        ``<label>_score`` if there are several labels) where there are scores, and ``reason``.
+    Scores are in ``score``, or in ``<label>_score`` if there are several labels.
     """
     scored = [n for n in task.label_names if any(r and n in r.scores for r in reads)]
     several = len(task.labels) > 1
@@ -126,7 +105,7 @@ def ratings_table(
 
 
 def unparsed_table(names: Sequence[str], reads: Sequence[Read | None]) -> pd.DataFrame:
-    """Return each answer that has no class for a label, with the reason and the whole text."""
+    """Return each answer without a class for a label: item, label, problem, whole text."""
     lines = [
         (name, label, problem, read.text)
         for name, read in zip(names, reads, strict=True)
@@ -139,7 +118,7 @@ def unparsed_table(names: Sequence[str], reads: Sequence[Read | None]) -> pd.Dat
 def notes_on_answers(
     names: Sequence[str], reads: Sequence[Read | None], task: Task, confidence: Confidence
 ) -> list[Note]:
-    """Count answers without a class, and guesses without a confidence."""
+    """Count answers without a class, and guesses without a score."""
     notes = []
     unread = [n for n, read in zip(names, reads, strict=True) if read and read.parsed.problems]
     answered = sum(read is not None for read in reads)

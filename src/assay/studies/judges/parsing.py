@@ -1,4 +1,4 @@
-"""What a model's text says: reason, guess and confidence of each label. Nothing is guessed."""
+"""Reason, class and confidence of each label, from a model's text."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from assay.studies.judges.questions import (
 )
 
 AROUND = " \t\r*_`'\"<>()"
-"""Marks around a name or a value that say nothing."""
+"""Characters around a name or value that carry no meaning."""
 NUMBER = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(%?)")
 NOT_ASKED_WORDS = (NOT_ASKED, "na", "not asked", "not applicable")
 ORDER = re.compile(r"\[\d+\](?:\s*>\s*\[\d+\])+")
@@ -25,19 +25,10 @@ ORDER = re.compile(r"\[\d+\](?:\s*>\s*\[\d+\])+")
 class Guess:
     """The answer to one label.
 
-    Attributes
-    ----------
-    label : str
-    word : str
-        The class; empty if there is none.
-    start : int
-        Where the word begins in the text.
-    confidence : float or None
-    problem : str
-        Why there is no class, if it should be there: ``"no answer"``, ``"several answers"``,
-        ``"no class"``.
-    not_asked : bool
-        Whether the text says that the label was not asked.
+    word : the class; empty if there is none
+    start : place of the word in the text
+    problem : why a class is missing: ``"no answer"``, ``"several answers"``, ``"no class"``
+    not_asked : whether the text says that the label was not asked
     """
 
     label: str
@@ -50,46 +41,24 @@ class Guess:
 
 @dataclass(frozen=True, kw_only=True)
 class Parsed:
-    """What a text says."""
+    """Reason and guesses of a text."""
 
     reason: str = ""
     guesses: tuple[Guess, ...] = field(default=())
 
     @property
     def problems(self) -> dict[str, str]:
-        """Why labels have no class, by label."""
+        """Problem by label, for labels that lack a class."""
         return {guess.label: guess.problem for guess in self.guesses if guess.problem}
 
 
 def parse_answer(text: str, task: Task, prompt: Prompt, *, cut_off: bool = False) -> Parsed:
-    r"""Read the lines that were asked for.
+    """Read the requested lines of a text.
 
-    Parameters
-    ----------
-    text : str
-    task : Task
-    prompt : Prompt
-    cut_off : bool
-        Whether the text ends because it became too long: a number at its end may lack digits.
-
-    Returns
-    -------
-    Parsed
-
-    Notes
-    -----
-    A line counts if it begins with a name that was asked for, with or without brackets, followed
-    by a colon. Its value must be one of the classes, or a number from 0 to 1 or in per cent.
-    Repeated lines must agree.
-
-    Examples
-    --------
-    >>> from assay import load_task
-    >>> from assay.studies.judges.prompts import load_prompt
-    >>> task = load_task("relevance")
-    >>> text = "[Reason]: It names solar power.\n[Guess]: Yes.\n[Confidence]: 85%"
-    >>> parse_answer(text, task, load_prompt("relevance_reason", task)).guesses[0].confidence
-    0.85
+    A line counts if it begins with a requested name, in brackets or not, and a colon. Its value
+    must be a class, or a number from 0 to 1 or in per cent. Repeated lines must agree. A text that
+    was
+    ``cut_off`` may end in a number that lacks digits.
     """
     guesses = []
     for label in task.labels:
@@ -106,7 +75,7 @@ def parse_answer(text: str, task: Task, prompt: Prompt, *, cut_off: bool = False
 
 
 def _lines(text: str, name: str) -> list[tuple[str, int]]:
-    """Return what stands after a name on its lines, with its place in the text."""
+    """Return the value of each line with this name, and its place in the text."""
     pattern = re.compile(
         rf"^[ \t>#*_-]*\[?[ \t]*{re.escape(name)}[ \t]*\]?[ \t*_]*:[ \t]*(.*)$",
         re.IGNORECASE | re.MULTILINE,
@@ -137,7 +106,7 @@ def _guess(text: str, label: Label, line: str, classes: Sequence[str]) -> Guess:
 
 
 def _confidence(text: str, name: str, cut_off: bool) -> float | None:
-    """Return the confidence, or None if it is missing, no number from 0 to 1, or cut off."""
+    """Return the confidence; None if it is missing, outside 0 to 1, or cut off."""
     numbers = set()
     for value, place in _lines(text, name):
         bare = value.strip(AROUND).rstrip(".,;").strip(AROUND)
@@ -152,7 +121,7 @@ def _confidence(text: str, name: str, cut_off: bool) -> float | None:
 
 
 def _reason(text: str) -> str:
-    """Return what stands after the name of the reason, up to the next line that begins with [."""
+    """Return the text after the name of the reason, up to the next line that begins with [."""
     pattern = re.compile(
         rf"^[ \t*_]*\[?{REASON}\]?[ \t*_]*:[ \t]*(.*?)(?=^[ \t*_]*\[|\Z)",
         re.IGNORECASE | re.MULTILINE | re.DOTALL,
@@ -162,13 +131,7 @@ def _reason(text: str) -> str:
 
 
 def parse_order(text: str, number: int) -> list[int] | None:
-    """Return the order of numbered documents, from 0; None if the text has none, or several.
-
-    Examples
-    --------
-    >>> parse_order("The order is [2] > [1] > [3].", 3), parse_order("[1] > [1]", 2)
-    ([1, 0, 2], None)
-    """
+    """Return the order of numbered documents from 0; None unless the text has exactly one."""
     orders = {
         tuple(int(place) - 1 for place in re.findall(r"\d+", chain))
         for chain in ORDER.findall(text)

@@ -1,4 +1,4 @@
-"""What would be sent: how many requests, how much text, at what cost, and the first one in full."""
+"""The plan of a run: number of requests, amount of text, bound of the cost, first request."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,33 +8,18 @@ from assay.studies.judges.log import Log
 from assay.studies.judges.requests import Request
 
 CHARACTERS_PER_TOKEN = 4
-"""Of English prose, roughly."""
+"""Roughly, for English prose."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a run sends.
+    """What a run would send.
 
-    Attributes
-    ----------
-    url, model : str
-    requests : int
-        All of them.
-    answered : int
-        Those whose answers the log has: they are not sent.
-    characters : int
-        Of what is sent.
-    most_input, most_output : int
-        Bounds of the tokens that are sent and answered.
-    spent : float
-        What the requests of the log cost so far.
-    most_cost : float
-        A bound of what the run costs, without retries.
-    budget : float or None
-    sent : dict of str to str
-        The column that fills each slot of the prompt. No other column is sent.
-    first : Request or None
-        The first request that is sent.
+    answered : requests whose answers are in the log; they are not sent
+    characters : length of all texts sent
+    most_input, most_output : bounds of tokens sent and answered
+    spent, most_cost : cost of the log so far, and bound of the run's cost without retries
+    sent : column that fills each slot of the prompt; no other column is sent
     """
 
     url: str
@@ -52,7 +37,7 @@ class Plan:
 
     @property
     def to_send(self) -> int:
-        """Requests that are sent."""
+        """Number of requests that are sent."""
         return self.requests - self.answered
 
     def lines(self) -> list[str]:
@@ -84,7 +69,7 @@ def make_plan(
     requests: Sequence[Request], log: Log, prices: Prices, *, url: str, model: str, spent: float,
     budget: float | None, sent: Mapping[str, str],
 ) -> Plan:  # fmt: skip
-    """Count what is to be sent; equal requests are sent once."""
+    """Return the plan of these requests; equal ones are sent once."""
     unlike = {request.key: request for request in requests}
     new = [request for key, request in unlike.items() if key not in log.answers]
     characters = sum(len(m["content"]) for r in new for m in r.body["messages"])

@@ -1,4 +1,4 @@
-"""Prompts: files of the catalogue, and those that a user writes."""
+"""Prompts: files of the catalogue, or a user's own."""
 
 import hashlib
 import json
@@ -18,11 +18,11 @@ from assay.studies.judges.templates import TemplateError, check_slots, slots_of
 Kind = Literal["answers", "ranking", "text"]
 KINDS = ("answers", "ranking", "text")
 GIVEN = ("task", "questions", "guidelines", "texts", "definition", "answer_format")
-"""Slots that are filled from the task and the definitions."""
+"""Slots that the task and the definitions fill."""
 LISTED = ("documents", "number")
-"""Slots of a prompt that asks for an order of several documents."""
+"""Slots of a prompt that asks for an order of documents."""
 LISTED_TEXT = "document"
-"""The column of a prompt of this kind whose texts are listed."""
+"""Column whose texts such a prompt lists."""
 NEEDED: dict[str, tuple[str, ...]] = {
     "answers": ("answer_format",), "ranking": ("documents", "answer_format"), "text": (),
 }  # fmt: skip
@@ -33,21 +33,12 @@ FOR_ANY_TASK = "judge"
 class Prompt:
     """A prompt with named slots.
 
-    Attributes
-    ----------
-    name, title : str
-    task : str
-        The task that it is for; empty if for any.
-    kind : {"answers", "ranking", "text"}
-        Whether it asks for the labels of an item, the order of several, or a free text.
-    reason : bool
-        Whether a reason is asked for before the answers.
-    system, user : str
-        Templates. ``user`` has the slots.
-    slots : mapping of str to tuple of str
-        The names by which the column of a slot is recognised.
-    classes : mapping of str to tuple of str
-        The classes that are asked for, where they are fewer than those of the task.
+    task : name of its task; empty for any task
+    kind : asks for the labels of an item, the order of several items, or a free text
+    reason : whether a reason comes before the answers
+    system, user : templates; ``user`` has the slots
+    slots : names by which the column of a slot is recognised
+    classes : classes asked for, where fewer than the task has
     """
 
     name: str
@@ -62,44 +53,24 @@ class Prompt:
 
     @property
     def used(self) -> tuple[str, ...]:
-        """The slots of both templates."""
+        """Slots of both templates."""
         return tuple(dict.fromkeys((*slots_of(self.system), *slots_of(self.user))))
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The slots that columns of the items fill."""
+        """Slots that columns of the items fill."""
         listed = (LISTED_TEXT,) * (self.kind == "ranking")
         own = [name for name in self.used if name not in (*GIVEN, *LISTED)]
         return tuple(dict.fromkeys((*own, *listed)))
 
     @property
     def sha256(self) -> str:
-        """The hash of all that is in the prompt."""
+        """Hash of the whole prompt."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
 
 
 def load_prompt(prompt: "str | Path | Prompt | None", task: Task) -> Prompt:
-    """Read a prompt by name, or by the path of a TOML file of one's own.
-
-    Parameters
-    ----------
-    prompt : str, path, Prompt or None
-        None for the one that is named like the task, else the one for any task.
-    task : Task
-
-    Raises
-    ------
-    UnknownNameError
-        If no prompt has the name.
-    TaskError
-        With all problems of the file.
-
-    Examples
-    --------
-    >>> from assay import load_task
-    >>> load_prompt(None, load_task("relevance")).columns
-    ('query', 'document')
-    """
+    """Read a prompt by name or TOML path; None gives the task's own, else the general one."""
     if isinstance(prompt, Prompt):
         return prompt
     names = catalogue_names("prompts")
@@ -132,7 +103,7 @@ def load_prompt(prompt: "str | Path | Prompt | None", task: Task) -> Prompt:
 
 
 def _read(data: Mapping[str, Any], stem: str) -> tuple[Prompt | None, list[str]]:
-    """Return the prompt of a parsed file, or what is wrong with it."""
+    """Return the prompt of a parsed file, or its problems."""
     known = tuple(Prompt.__dataclass_fields__)
     problems = [f"{key} is no key; {suggest(key, known)}" for key in data if key not in known]
     given: dict[str, Any] = {"name": stem} | {k: v for k, v in data.items() if k in known}
@@ -172,7 +143,7 @@ def _are_texts(words: object) -> bool:
 
 
 def _class_problems(prompt: Prompt, task: Task) -> list[str]:
-    """Return what is wrong with the classes that a prompt asks for."""
+    """Return the problems of the classes that a prompt asks for."""
     problems = []
     for name, classes in prompt.classes.items():
         of_label = task.classes.get(name)
@@ -189,13 +160,6 @@ def _class_problems(prompt: Prompt, task: Task) -> list[str]:
 
 
 def guidelines_of(task: Task) -> str:
-    """Return the guidelines for raters of a shipped task; empty for one's own.
-
-    Examples
-    --------
-    >>> from assay import load_task
-    >>> guidelines_of(load_task("ais")).splitlines()[0]
-    '# Attribution to an identified source'
-    """
+    """Return the rater guidelines of a shipped task; empty for other tasks."""
     path = models_folder() / "guidelines" / f"{task.name}.md"
     return path.read_text(encoding="utf-8").strip() if path.is_file() else ""

@@ -1,4 +1,4 @@
-"""The questions of a task in words, and the format in which they are to be answered."""
+"""The questions of a task in words, and the format of the answer."""
 
 from assay._util.errors import TaskError
 from assay.data.task import Label, Task
@@ -14,37 +14,19 @@ def asked_classes(label: Label, prompt: Prompt) -> tuple[str, ...]:
 
 
 def line_names(task: Task) -> dict[str, str]:
-    """Return what the line of each label's answer is called.
-
-    Examples
-    --------
-    >>> from assay import load_task
-    >>> line_names(load_task("relevance"))
-    {'relevance': 'Guess'}
-    """
+    """Return the name of each label's line in the answer."""
     if len(task.labels) == 1:
         return {task.label_names[0]: GUESS}
     return {name: name for name in task.label_names}
 
 
 def confidence_name(line: str) -> str:
-    """Return what the line of a confidence is called.
-
-    Examples
-    --------
-    >>> confidence_name("Guess"), confidence_name("helpful")
-    ('Confidence', 'helpful confidence')
-    """
+    """Return the name of the confidence line of a label's line."""
     return CONFIDENCE if line == GUESS else f"{line} confidence"
 
 
 def require_classes(task: Task) -> None:
-    """Refuse a task some of whose classes come from the data.
-
-    Raises
-    ------
-    TaskError
-    """
+    """Refuse a task with a label whose classes come from the data."""
     if open_ := [label.name for label in task.labels if not label.classes]:
         raise TaskError(
             f"label {open_[0]} of task {task.name} takes its classes from the data, so that "
@@ -54,15 +36,7 @@ def require_classes(task: Task) -> None:
 
 
 def questions_text(task: Task, prompt: Prompt) -> str:
-    """Write the labels with their classes and conditions, and the rules that answers keep to.
-
-    Examples
-    --------
-    >>> from assay import load_task
-    >>> text = questions_text(load_task("ais"), Prompt(name="own", user=""))
-    >>> text.splitlines()[1][:56]
-    '- interpretable (no or yes; asked only if: not flagged):'
-    """
+    """Write the labels with classes and gates, and the rules of the task."""
     lines = []
     for label in task.labels:
         gate = f"; asked only if: {label.asked_if}" if label.asked_if else ""
@@ -76,7 +50,7 @@ def questions_text(task: Task, prompt: Prompt) -> str:
 
 
 def answer_format(task: Task, prompt: Prompt, *, confidence: bool) -> str:
-    """Write the format of the answer: a line for each label, and one for each confidence."""
+    """Write the format of the answer: a line for each label, and one for its confidence."""
     if prompt.kind == "ranking":
         return "Answer with the numbers alone, the best document first, as in [2] > [3] > [1]."
     lines = [f"[{REASON}]: <one or two sentences>"] * prompt.reason

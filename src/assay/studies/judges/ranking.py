@@ -1,4 +1,4 @@
-"""Orders of documents by windows that slide from the end of a list to its top."""
+"""Order documents by windows that slide from the end of a list to its top."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -6,16 +6,11 @@ from assay._util.errors import ArgumentError
 from assay._util.validation import require_count
 
 Reorder = Callable[[Sequence[int]], Awaitable[list[int] | None]]
-"""Takes the numbers of some documents; returns them in order, or None if the answer has none."""
+"""Function from documents to documents in order; None if the answer has no order."""
 
 
 def require_window(window: int, step: int) -> None:
-    """Refuse windows that do not overlap, or hold one document.
-
-    Raises
-    ------
-    ArgumentError
-    """
+    """Refuse windows that hold one document or do not overlap."""
     require_count("window", window, least=2)
     require_count("step", step)
     if step >= window:
@@ -28,32 +23,10 @@ def require_window(window: int, step: int) -> None:
 async def order_by_windows(
     start: Sequence[int], window: int, step: int, reorder: Reorder
 ) -> tuple[list[int], int, int]:
-    """Order documents, one window after the other.
+    """Order documents; return the order, and the number of windows and of those without an order.
 
-    Parameters
-    ----------
-    start : sequence of int
-        The order before.
-    window, step : int
-        Documents of a window, and by how many it moves.
-    reorder : callable
-
-    Returns
-    -------
-    order : list of int
-    windows : int
-    without_order : int
-        Windows whose answer has no order; their documents stay as they were.
-
-    Notes
-    -----
-    The best documents of a window take part in the next one, so that one pass brings the best
-    ``window - step`` of all to the top.
-
-    References
-    ----------
-    Sun, W. et al. (2023). Is ChatGPT good at search? Investigating large language models as
-    re-ranking agents. EMNLP 2023, 14918-14937.
+    The best documents of a window enter the next, so one pass brings the best ``window - step`` to
+    the top. Sun, W. et al. (2023). Is ChatGPT good at search? EMNLP 2023, 14918-14937.
     """
     order = list(start)
     windows = without = 0
@@ -68,15 +41,7 @@ async def order_by_windows(
 
 
 def window_places(documents: int, window: int, step: int) -> list[tuple[int, int]]:
-    """Return where windows begin and end, from the end of the list to its top.
-
-    Examples
-    --------
-    >>> window_places(7, window=4, step=2)
-    [(3, 7), (1, 5), (0, 3)]
-    >>> window_places(1, window=2, step=1)
-    []
-    """
+    """Return first and last place of each window, from the end of the list to its top."""
     if documents < 2:
         return []
     places, last = [], documents

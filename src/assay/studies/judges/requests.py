@@ -1,4 +1,4 @@
-"""Requests: what is sent for an item, and the name by which its answer is found again."""
+"""Requests: their text, and the key by which an answer is found again."""
 
 import hashlib
 import json
@@ -15,31 +15,22 @@ from assay.studies.judges.templates import filled
 Confidence = Literal["ask", "token", "none"]
 CONFIDENCES = ("ask", "token", "none")
 TOP_TOKENS = 20
-"""Likeliest tokens that are asked for: the most that endpoints commonly allow."""
+"""Number of likeliest tokens requested: the most that endpoints commonly allow."""
 PER_MESSAGE = 64
-"""Tokens by which the frame of a message is bounded."""
+"""Bound of the tokens that frame a message."""
 REASON_TOKENS, LABEL_TOKENS, TEXT_TOKENS, RANK_TOKENS = 512, 48, 512, 8
-"""Most tokens of a reason, of the lines of a label, of a free text, of a place in an order."""
+"""Most tokens of a reason, a label's lines, a free text, and a place in an order."""
 OWN_FIELDS = ("model", "messages")
-"""Fields of a request that options may not replace."""
+"""Fields of a request that ``options`` may not replace."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """How a model is asked.
 
-    Attributes
-    ----------
-    model : str
-    url : str
-    confidence : {"ask", "token", "none"}
-        Asked for in words, read from the probabilities of tokens, or not at all.
-    temperature : float or None
-    seed : int or None
-    max_tokens : int or None
-        Of an answer; None for what the prompt needs.
-    options : mapping
-        Further fields of a request; a field that is None is left out.
+    confidence : asked for in words, read from token probabilities, or none
+    max_tokens : of an answer; None for what the prompt needs
+    options : further fields of a request; a field that is None is left out
     """
 
     model: str
@@ -60,16 +51,7 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """One request.
-
-    Attributes
-    ----------
-    item : str
-    body : dict
-        As it is sent, in JSON.
-    key : str
-        Hash of the body and the endpoint: the same request has the same key.
-    """
+    """One request: its JSON body, and a key that is a hash of body and endpoint."""
 
     item: str
     body: dict[str, Any] = field(repr=False)
@@ -77,13 +59,13 @@ class Request:
 
     @property
     def most_input(self) -> int:
-        """A bound of the tokens that are sent: no token is shorter than a byte."""
+        """Bound of the tokens sent: no token is shorter than a byte."""
         messages = self.body["messages"]
         return sum(len(m["content"].encode()) + PER_MESSAGE for m in messages)
 
     @property
     def most_output(self) -> int:
-        """A bound of the tokens that are answered."""
+        """Bound of the tokens answered."""
         for name in ("max_completion_tokens", "max_tokens"):
             if isinstance(self.body.get(name), int):
                 return int(self.body[name])
@@ -94,7 +76,7 @@ def make_request(
     item: str, values: Mapping[str, str], task: Task, prompt: Prompt, settings: Settings,
     documents: tuple[str, ...] = (),
 ) -> Request:  # fmt: skip
-    """Fill a prompt for an item, or for the order of some documents."""
+    """Fill a prompt for one item, or for some documents to order."""
     given = slot_values(task, prompt, settings) | dict(values)
     if documents:
         numbered = (f"[{n}] {text}" for n, text in enumerate(documents, start=1))
@@ -117,7 +99,7 @@ def make_request(
 
 
 def slot_values(task: Task, prompt: Prompt, settings: Settings) -> dict[str, str]:
-    """Return what fills the slots that no column fills."""
+    """Return the text of slots that no column fills."""
     asks = settings.confidence == "ask"
     return {
         "task": task.description,
@@ -128,7 +110,7 @@ def slot_values(task: Task, prompt: Prompt, settings: Settings) -> dict[str, str
 
 
 def _most_tokens(task: Task, prompt: Prompt, documents: int) -> int:
-    """Return how many tokens an answer may have."""
+    """Return the most tokens that an answer needs."""
     match prompt.kind:
         case "text":
             return TEXT_TOKENS

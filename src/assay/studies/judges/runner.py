@@ -1,4 +1,4 @@
-"""Requests sent, many at a time: retries, limits, and every answer in the log."""
+"""Send concurrent requests with retries and limits, and log every answer."""
 
 import asyncio
 import json
@@ -15,21 +15,21 @@ from assay.studies.judges.log import Entry, Log, log_request
 from assay.studies.judges.requests import Request
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
-"""Seconds before the first retry, and at most; each pause is twice the one before."""
+"""Seconds before the first retry and at most; each pause doubles the last."""
 LONGEST_ASKED_PAUSE = 600.0
-"""Seconds up to which a pause that the endpoint asks for is kept."""
+"""Longest pause in seconds that an endpoint may ask for."""
 PASSING = (408, 409, 425, 429)
-"""Statuses, besides those from 500, after which the same request may succeed."""
+"""Statuses, besides 500 and above, after which a retry may succeed."""
 HOPELESS = (401, 402, 403, 404)
 """Statuses that every request will meet."""
 NO_CREDIT = "insufficient_quota"
 MOST_FAILURES = 5
-"""Requests in a row that may fail before a run ends."""
+"""Consecutive failed requests after which a run ends."""
 TOO_LONG = "length"
 
 
 class StoppedError(Exception):
-    """No further request is to be sent; the text says why."""
+    """No further request is sent; the text says why."""
 
 
 class BudgetReachedError(StoppedError):
@@ -42,9 +42,9 @@ class FailedError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class _Fault:
-    """What went wrong with one attempt.
+    """The fault of one attempt.
 
-    ``paid`` is ``"no"``, or ``"unknown"`` if the endpoint may have done the work.
+    ``paid`` is ``"unknown"`` if the endpoint may have done the work, else ``"no"``.
     """
 
     text: str
@@ -59,14 +59,8 @@ class _Fault:
 class Asker:
     """Sends requests, unless the log has their answers.
 
-    Attributes
-    ----------
-    endpoint, log, prices, purse, pace
-    retries : int
-    on_answer : callable
-        Called for each request that is done.
-    failures : dict of str to str
-        Why requests have no answer, by key.
+    on_answer : called when a request is done
+    failures : why requests have no answer, by key
     """
 
     endpoint: Endpoint
@@ -84,15 +78,7 @@ class Asker:
     _chance: random.Random = field(default_factory=random.Random)
 
     async def ask(self, request: Request) -> Entry:
-        """Return the answer to a request.
-
-        Raises
-        ------
-        FailedError
-            If there is none.
-        StoppedError
-            If no further request is to be sent.
-        """
+        """Return the answer to a request; `FailedError` or `StoppedError` if there is none."""
         if (known := self.log.answers.get(request.key)) is not None:
             return dict(known["response"])
         if request.key not in self._running:
@@ -125,23 +111,18 @@ class Asker:
         raise FailedError(why)
 
     def _end(self, why: str) -> None:
-        """Send nothing more.
-
-        Raises
-        ------
-        StoppedError
-        """
+        """Stop the run: raise `StoppedError`, here and for all later requests."""
         self._stop = self._stop or StoppedError(why)
         raise self._stop
 
     def _pause(self, attempt: int, fault: _Fault) -> float:
-        """Return the seconds before the next attempt, not the same for all that wait."""
+        """Return the seconds before the next attempt, with random jitter."""
         longest = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (attempt - 1))
         usual = longest * self._chance.uniform(0.5, 1)
         return max(usual, min(fault.pause or 0.0, LONGEST_ASKED_PAUSE))
 
     async def _attempt(self, request: Request, attempt: int) -> dict[str, Any] | _Fault:
-        """Send a request once, within the limits, and write down what comes back."""
+        """Send a request once, within the limits, and log the result."""
         bound = self.prices.bound(request)
         if not await self.purse.reserve(bound):
             self._stop = self._stop or BudgetReachedError(
@@ -174,7 +155,7 @@ class Asker:
             await self.purse.settle(bound, cost)
 
     async def _send(self, request: Request) -> dict[str, Any] | _Fault:
-        """Send a request; return the answer or what went wrong."""
+        """Send a request; return the answer or its fault."""
         openai = openai_library()
         body = dict(request.body)
         model, messages = body.pop("model"), body.pop("messages")
@@ -195,7 +176,7 @@ class Asker:
             return _Fault(text=f"the answer cannot be used: {said}", paid="unknown")
 
     def _checked(self, text: str) -> dict[str, Any] | _Fault:
-        """Return an answer of the shape that the interface has, without the key."""
+        """Return the answer without the key, or a fault if it is no chat completion."""
         try:
             found = json.loads(self.endpoint.without_key(text))
             message_of(found)
@@ -218,7 +199,7 @@ class Asker:
     async def run(
         self, jobs: Sequence[Callable[[], Awaitable[None]]], concurrency: int
     ) -> StoppedError | None:
-        """Do jobs, some at a time; return why not all were done."""
+        """Run jobs concurrently; return why the run stopped early, if it did."""
         self._client = self.endpoint.asynchronous()
         waiting = iter(jobs)
 
@@ -236,18 +217,7 @@ class Asker:
 
 
 def message_of(answer: Entry) -> str:
-    """Return the text of an answer.
-
-    Raises
-    ------
-    KeyError, IndexError, TypeError
-        If it has none.
-
-    Examples
-    --------
-    >>> message_of({"choices": [{"message": {"content": "yes"}}]})
-    'yes'
-    """
+    """Return the text of an answer; KeyError, IndexError or TypeError if it has none."""
     message = answer["choices"][0]["message"]
     content = message.get("content")
     if content is None:
@@ -258,7 +228,7 @@ def message_of(answer: Entry) -> str:
 
 
 def _message(error: Any) -> str:
-    """Return what the endpoint said of a fault."""
+    """Return the endpoint's message about an error."""
     body = getattr(error, "body", None)
     if isinstance(body, dict) and isinstance(body.get("message"), str):
         return str(body["message"])
@@ -266,7 +236,7 @@ def _message(error: Any) -> str:
 
 
 def _asked_pause(error: Any) -> float | None:
-    """Return the seconds that the endpoint asks to wait, if it does."""
+    """Return the seconds that the endpoint asks to wait, if any."""
     try:
         return float(error.response.headers["retry-after"])
     except (AttributeError, KeyError, ValueError):
@@ -274,7 +244,7 @@ def _asked_pause(error: Any) -> float | None:
 
 
 def finish[T](main: Callable[[], Awaitable[T]]) -> T:
-    """Run something asynchronous to its end, also where an event loop runs, as in notebooks."""
+    """Run a coroutine to its end, also where an event loop runs, as in notebooks."""
 
     async def whole() -> T:
         return await main()
@@ -297,12 +267,7 @@ def _run[T](whole: Callable[[], Coroutine[Any, Any, T]]) -> T:
 
 
 def raise_stop(stop: StoppedError | None, log: Log) -> None:
-    """Raise if a run ended for another reason than its budget.
-
-    Raises
-    ------
-    FitError
-    """
+    """Raise `FitError` if a run stopped for a reason other than its budget."""
     if stop is not None and not isinstance(stop, BudgetReachedError):
         raise FitError(
             f"{stop}. The log {log.path} has {len(log.answers)} answers. Call again to go on",

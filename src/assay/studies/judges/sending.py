@@ -1,7 +1,8 @@
-"""A run from its limits to its answers: dry, or for real."""
+"""One run: limits, plan, requests and notes."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +21,23 @@ from assay.studies.judges.runner import Asker, BudgetReachedError, StoppedError,
 Job = Callable[[], Awaitable[None]]
 
 
+def jobs_of(requests: Sequence[Request]) -> Callable[[Asker], list[Job]]:
+    """Return a function that makes a job for each distinct request that the log cannot answer."""
+
+    def jobs(asker: Asker) -> list[Job]:
+        new = {r.key: r for r in requests if r.key not in asker.log.answers}
+        return [partial(_ask, asker, request) for request in new.values()]
+
+    return jobs
+
+
+async def _ask(asker: Asker, request: Request) -> None:
+    await asker.ask(request)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Where requests go, and how many, how fast and at what cost.
-
-    Attributes
-    ----------
-    endpoint : Endpoint
-    log : Path
-    concurrency, retries : int
-    requests_per_minute, budget : float or None
-    prices : Prices
-    """
+    """Endpoint and log of a run, and its limits of number, speed and cost."""
 
     endpoint: Endpoint
     log: Path
@@ -46,12 +52,7 @@ def limits_of(
     endpoint: Endpoint, log: object, *, concurrency: Any, retries: Any, requests_per_minute: Any,
     budget: float | None, prices: Any,
 ) -> Limits:  # fmt: skip
-    """Check the limits of a run.
-
-    Raises
-    ------
-    ArgumentError
-    """
+    """Check the arguments for limits of a run."""
     if requests_per_minute is not None:
         require_number(
             "requests_per_minute", requests_per_minute, lambda x: x > 0, allowed="a number above 0"
@@ -69,7 +70,7 @@ def limits_of(
 
 @dataclass(frozen=True, kw_only=True)
 class Sent:
-    """What came of a run: the log with its answers, and what is worth a note."""
+    """The log of a run with its answers, and notes."""
 
     log: Log
     notes: tuple[Note, ...] = ()
@@ -78,7 +79,7 @@ class Sent:
 def plan_of(
     requests: Sequence[Request], limits: Limits, model: str, sent: Mapping[str, str]
 ) -> Plan:
-    """Return what would be sent, given the log as it is."""
+    """Return what would be sent, given the current log."""
     log = read_log(limits.log)
     return make_plan(
         requests, log, limits.prices,
@@ -91,25 +92,9 @@ def send(
     make_jobs: Callable[[Asker], Sequence[Job]], limits: Limits, about: Mapping[str, Any],
     *, total: int, progress: bool,
 ) -> Sent:  # fmt: skip
-    """Do jobs that ask, and write everything down.
+    """Run the jobs and log everything; ``about`` describes the run in the log.
 
-    Parameters
-    ----------
-    make_jobs : callable
-        Makes the jobs of what sends their requests.
-    limits : Limits
-    about : mapping
-        What is written at the beginning of the run.
-    total : int
-        Requests, for the progress.
-    progress : bool
-
-    Raises
-    ------
-    FitError
-        If the endpoint refuses requests or does not answer.
-    KeyboardInterrupt
-        At Ctrl-C; it says where the answers are.
+    `FitError` if the endpoint refuses requests or does not answer; Ctrl-C says where answers are.
     """
     openai_library()
     _ = limits.endpoint.key

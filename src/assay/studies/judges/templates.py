@@ -1,4 +1,4 @@
-"""Templates with named slots: checked when they are read, filled in one pass."""
+"""Templates with named slots."""
 
 import string
 from collections.abc import Collection, Mapping
@@ -8,25 +8,12 @@ from assay._util.errors import suggest
 
 
 class TemplateError(ValueError):
-    """What is wrong with a template."""
+    """A fault of a template."""
 
 
 @cache
 def slots_of(template: str) -> tuple[str, ...]:
-    """Return the names of a template's slots, each once.
-
-    A slot is a name in braces; braces of the text itself are doubled.
-
-    Raises
-    ------
-    TemplateError
-        If braces are not closed, or hold more than a name.
-
-    Examples
-    --------
-    >>> slots_of("Query: {query} {{as JSON}} {document} {query}")
-    ('query', 'document')
-    """
+    """Return the names of a template's slots, each once; doubled braces are text."""
     names = []
     try:
         parts = list(string.Formatter().parse(template))
@@ -46,12 +33,7 @@ def slots_of(template: str) -> tuple[str, ...]:
 
 
 def check_slots(template: str, allowed: Collection[str], needed: Collection[str]) -> None:
-    """Refuse slots that nothing fills, and templates without those that are needed.
-
-    Raises
-    ------
-    TemplateError
-    """
+    """Refuse slots that nothing fills, and templates without needed slots."""
     names = slots_of(template)
     if unknown := [name for name in names if name not in allowed]:
         raise TemplateError(
@@ -62,15 +44,7 @@ def check_slots(template: str, allowed: Collection[str], needed: Collection[str]
 
 
 def filled(template: str, values: Mapping[str, str]) -> str:
-    """Fill a template; braces in the values stay as they are.
-
-    Empty slots leave no more than one empty line.
-
-    Examples
-    --------
-    >>> filled("{query} {{x}}", {"query": "{document}?"})
-    '{document}? {x}'
-    """
+    """Fill a template; braces in the values stay as they are."""
     parts = []
     for text, name, _, _ in string.Formatter().parse(template):
         parts.append(text)

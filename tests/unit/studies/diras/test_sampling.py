@@ -14,6 +14,7 @@ from refusals import refusal
 import assay
 from assay.cli.program import app
 from assay.studies.diras.retrievers import scores_of_documents
+from assay.studies.diras.sampling import _parts
 
 DOCUMENTS = pd.DataFrame(
     {"id": [f"d{n}" for n in range(20)], "text": [f"wind {'sun ' * n}" for n in range(20)]}
@@ -222,3 +223,8 @@ def test_the_command_writes_the_pairs_and_counts_strata(tmp_path: Path) -> None:
 def test_ranks_follow_scores() -> None:
     for _, of in draw().groupby("query_id"):
         assert all(a >= b for a, b in pairwise(of["retriever_score"]))
+
+
+def test_parts_example() -> None:
+    assert [part.drawn for part in _parts(100, per_query=5, top=20)] == [3, 2]
+    assert [part.drawn for part in _parts(100, per_query=60, top=20)] == [20, 40]

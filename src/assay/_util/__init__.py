@@ -1,1 +1,1 @@
-"""What knows nothing of ratings: errors, validation, text, files, progress."""
+"""Tools that know nothing of ratings: errors, validation, text, files, progress."""

@@ -1,10 +1,8 @@
-"""Array operations that NumPy, PyTensor and a tape share, and quotients that are NaN where
-undefined.
+"""Array operations common to NumPy, PyTensor and a tape.
 
-Every formula of the model is written once, with ``xp`` either :mod:`numpy` (numbers, with any
-leading axes of draws), :mod:`pytensor.tensor` (symbols) or a
-:class:`~assay.likelihood.autodiff.Tape` (a record of what is done, for gradients). Only what they
-do differently stands here.
+Every formula of the model is written once over ``xp``: :mod:`numpy` (numbers, with any leading
+axes of draws), :mod:`pytensor.tensor` (symbols) or a :class:`~assay.likelihood.autodiff.Tape`
+(a record for gradients). This file has the operations that differ between them.
 """
 
 from collections.abc import Sequence
@@ -15,49 +13,34 @@ from numpy.typing import NDArray
 
 
 def divided(top: Any, bottom: Any) -> NDArray[np.float64]:
-    """Divide; NaN where the denominator is 0.
-
-    Parameters
-    ----------
-    top, bottom : array-like
-        Of shapes that can be broadcast together.
-
-    Returns
-    -------
-    ndarray of float
-
-    Examples
-    --------
-    >>> divided([1.0, 0.0], [4.0, 0.0])
-    array([0.25,  nan])
-    """
+    """Return top / bottom, broadcast; NaN where the denominator is 0."""
     over, under = np.asarray(top, float), np.asarray(bottom, float)
     blank = np.full(np.broadcast_shapes(over.shape, under.shape), np.nan)
     return np.asarray(np.divide(over, under, out=blank, where=under != 0))
 
 
 NEVER = -1e9
-"""Log of a probability that is zero; finite, so that gradients stay finite."""
+"""Log of probability zero, finite so that gradients stay finite."""
 TINY = 1e-300
-"""A probability that is zero; its logarithm is finite."""
+"""Probability zero with a finite logarithm."""
 
 
 def log_softmax(x: Any, xp: Any) -> Any:
-    """Logarithm of the softmax over the last axis."""
+    """Return the log softmax over the last axis."""
     if xp is not np:
         return xp.special.log_softmax(x, axis=-1)
     return x - logsumexp(x, np)[..., None]
 
 
 def softmax(x: Any, xp: Any) -> Any:
-    """Softmax over the last axis."""
+    """Return the softmax over the last axis."""
     if xp is not np:
         return xp.special.softmax(x, axis=-1)
     return np.exp(log_softmax(x, np))
 
 
 def logsumexp(x: Any, xp: Any) -> Any:
-    """Logarithm of the sum of exponentials over the last axis."""
+    """Return the log of the sum of exponentials over the last axis."""
     if xp is not np:
         return xp.logsumexp(x, axis=-1)
     top = x.max(axis=-1, keepdims=True)
@@ -65,7 +48,7 @@ def logsumexp(x: Any, xp: Any) -> Any:
 
 
 def add_products(pairs: Sequence[tuple[Any, Any]], xp: Any) -> Any:
-    """Add up products of arrays; a tape does it in one step."""
+    """Return the sum of products of pairs of arrays; a tape does it in one step."""
     if hasattr(xp, "add_products"):
         return xp.add_products(pairs)
     first, *others = (a * b for a, b in pairs)

@@ -1,4 +1,4 @@
-"""Clusters drawn with replacement, within strata: how much a number hangs on which they are."""
+"""Cluster bootstrap within strata."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,34 +8,14 @@ Ints = NDArray[np.int64]
 
 
 def times_drawn(stratum: Ints, draws: int, rng: np.random.Generator) -> Floats:
-    r"""How much each cluster counts: (cluster, draw). Each stratum keeps its size.
+    """Return bootstrap weights of clusters, (cluster, draw); each stratum keeps its size.
 
-    Parameters
-    ----------
-    stratum : ndarray of int
-        Of each cluster.
-    draws : int
-    rng : numpy.random.Generator
-
-    Notes
-    -----
-    Of the :math:`n` clusters of a stratum :math:`n - 1` are drawn with replacement, and count
-    :math:`n / (n - 1)` each: then a mean varies as sampling has it, where :math:`n` draws would
-    leave :math:`(n - 1) / n` of that, in strata of two clusters a half. A stratum of one cluster
-    tells nothing of how clusters vary, and adds nothing.
-
-    References
-    ----------
-    Rao, J. N. K. & Wu, C. F. J. (1988). Resampling inference with complex survey data. Journal of
-    the American Statistical Association 83, 231-241.
-
-    Examples
-    --------
-    >>> times = times_drawn(np.array([0, 0, 1]), 100, np.random.default_rng(1))
-    >>> np.unique(times, axis=1)
-    array([[0., 2.],
-           [2., 0.],
-           [1., 1.]])
+    Of the :math:`n` clusters of a stratum :math:`n - 1` are drawn with replacement and weigh
+    :math:`n / (n - 1)` each, which makes the variance of a mean unbiased: :math:`n` draws would
+    give
+    :math:`(n - 1) / n` of it. A stratum of one cluster adds no variance.
+    Rao, J. N. K. & Wu, C. F. J. (1988). Resampling inference with complex survey data. JASA 83,
+    231-241.
     """
     times = np.empty((len(stratum), draws))
     for one in np.unique(stratum):

@@ -1,8 +1,8 @@
-"""Everything that can go wrong, said in words.
+"""Errors, problems, notes and warnings of assay.
 
-One root, :class:`AssayError`, so that a caller can catch all of it; each subclass is also the
-built-in exception that Python programmers expect. A :class:`Problem` is one thing wrong with the
-user's input; readers collect them all and raise once.
+All errors derive from :class:`AssayError`, and also from the built-in exception that Python
+programmers expect. A :class:`Problem` is one fault of the user's input; readers collect all of
+them and raise once.
 """
 
 import json
@@ -16,18 +16,12 @@ from typing import Any, ClassVar, Literal
 from assay._util.plain_text import in_message
 
 Numbers = Mapping[str, float]
-"""The numbers that a message shows, by name."""
+"""Numbers that a message shows, by name."""
 NoteLevel = Literal["note", "warning"]
 
 
 def plain_numbers(given: Mapping[str, Any] | None) -> dict[str, float]:
-    """Return numbers as Python has them; those that are not finite are left out.
-
-    Examples
-    --------
-    >>> plain_numbers({"items": 3, "share": 0.5, "k_hat": math.inf})
-    {'items': 3, 'share': 0.5}
-    """
+    """Return finite numbers as Python numbers, without the others."""
     found = {}
     for name, value in (given or {}).items():
         number = value.item() if hasattr(value, "item") else value
@@ -107,7 +101,7 @@ class RatingsError(AssayError, ValueError):
 
 
 def _go_on(problems: Sequence["Problem"]) -> dict[str, Any]:
-    """Return the arguments with which reading goes on; none if a problem needs something else."""
+    """Return the arguments with which reading can continue; none if any problem lacks them."""
     if not all(problem.go_on for problem in problems):
         return {}
     found: dict[str, Any] = {}
@@ -117,7 +111,7 @@ def _go_on(problems: Sequence["Problem"]) -> dict[str, Any]:
 
 
 def _joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
-    """Join arguments; dicts are joined in depth, and an argument that is left out stays so."""
+    """Merge arguments, nested dicts too; the second wins."""
     joined = dict(one)
     for name, value in other.items():
         held = joined.get(name)
@@ -128,63 +122,56 @@ def _joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def going_on(arguments: Mapping[str, Any]) -> str:
-    r"""Write the last line of a refusal: the arguments with which the call goes on.
-
-    Examples
-    --------
-    >>> going_on({"item": "text"})
-    "\nGo on with `item='text'`"
-    """
+    """Return the last line of a refusal: the arguments with which the call can continue."""
     return f"\nGo on with {as_code(arguments)}" if arguments else ""
 
 
 def as_code(arguments: Mapping[str, Any]) -> str:
-    """Mark arguments as code, which the command line turns into options."""
+    """Mark arguments as code; the command line turns them into options."""
     written = ("=".join((name, repr(value))) for name, value in arguments.items())
     return f"`{', '.join(written)}`"
 
 
 class ModelError(AssayError, ValueError):
-    """A model specification that cannot be built."""
+    """The specification of a model cannot be built."""
 
 
 class UnknownNameError(AssayError, KeyError):
-    """A name that is not in a catalogue; the message shows the nearest valid ones."""
+    """No catalogue has this name; the message shows the nearest valid names."""
 
     def __str__(self) -> str:
         return in_message(str(self.args[0]))
 
 
 class FitError(AssayError, ValueError):
-    """A fit that cannot be made, read or used."""
+    """A fit cannot be made, read or used."""
 
 
 class ArgumentError(ModelError, FitError):
-    """An argument of a wrong kind, or out of range: to be caught as either of the two."""
+    """An argument has a wrong type or is out of range; a ModelError and a FitError."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """One thing wrong.
+    """One fault of the input.
 
     Attributes
     ----------
     what : str
     where : str
-        Columns, lines.
+        Columns and lines.
     allowed : str
     mend : str
         What to do.
     role : str
-        The role, such as ``item``, for which no column was found; not part of the text.
+        The role without a column, such as ``item``; not part of the text.
     code : str
-        The kind of problem in short, such as ``truth-vocabulary``, for programs. The text ends
-        with it, in brackets.
+        The kind of problem, such as ``truth-vocabulary``. The text ends with it, in brackets.
     numbers : mapping of str to float
         The numbers that the text shows, by name.
     go_on : mapping of str to any
-        The arguments with which the same call goes on: a guess is one that the text names as such,
-        and None leaves an argument out.
+        Arguments with which the same call can continue; None leaves an argument out. The text
+        says where one of them is a guess.
     """
 
     level: ClassVar[str] = "problem"
@@ -213,15 +200,7 @@ class Problem:
 
 
 def suggest(name: object, valid: Sequence[str], limit: int = 12) -> str:
-    """Say which valid names are nearest to ``name``.
-
-    Examples
-    --------
-    >>> suggest("retreival", ["ais", "retrieval"])
-    'did you mean retrieval?'
-    >>> suggest("zzz", ["ais", "retrieval"])
-    'valid: ais, retrieval'
-    """
+    """Return the valid names nearest to ``name``, or the first valid ones."""
     near = get_close_matches(str(name), valid, n=3, cutoff=0.6)
     if near:
         return f"did you mean {' or '.join(near)}?"
@@ -230,15 +209,15 @@ def suggest(name: object, valid: Sequence[str], limit: int = 12) -> str:
 
 
 class Note(str):
-    """A sentence about a fit, with what a program reads of it.
+    """A sentence about a fit, with its code and numbers for programs.
 
     Attributes
     ----------
     code : str
-        The kind of note in short, such as ``class-drift``; :mod:`assay.codes` explains it. Notes of
-        fits by earlier versions have none.
+        The kind of note, such as ``class-drift``; :mod:`assay.codes` explains it. Notes of fits by
+        earlier versions have none.
     level : {"warning", "note"}
-        A ``note`` is worth a line, and no reason to distrust the fit.
+        A ``note`` is no reason to distrust the fit.
     numbers : dict of str to float
         The numbers that the sentence shows, by name.
     """
@@ -261,7 +240,7 @@ class Note(str):
         return note
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the note as it is stored and as JSON has it."""
+        """Return the note as a dict for JSON."""
         return {
             "code": self.code,
             "level": self.level,
@@ -271,25 +250,12 @@ class Note(str):
 
 
 def notes_json(notes: Iterable[Note]) -> str:
-    """Return notes as JSON.
-
-    Examples
-    --------
-    >>> notes_json([Note("Chains differ.", code="chains-disagree", numbers={"r_hat": 1.2})])[:30]
-    '[{"code": "chains-disagree", "'
-    """
+    """Return notes as JSON."""
     return json.dumps([note.to_dict() for note in notes])
 
 
 def note_from(told: Mapping[str, Any]) -> Note:
-    """Return a note that :meth:`Note.to_dict` wrote.
-
-    Examples
-    --------
-    >>> note = Note("Chains differ.", code="chains-disagree", numbers={"r_hat": 1.2})
-    >>> note_from(note.to_dict()).numbers
-    {'r_hat': 1.2}
-    """
+    """Return the note that :meth:`Note.to_dict` wrote."""
     return Note(told["text"], code=told["code"], level=told["level"], numbers=told["numbers"])
 
 

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, tables in common formats, folders for compiled code."""
+"""Files written whole or not at all, tables in common formats, folders for compiled code."""
 
 import os
 import shutil
@@ -22,27 +22,14 @@ if TYPE_CHECKING:
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".md", ".tex", ".xlsx")
 FIT_SUFFIXES = (".nc", ".zarr")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
-"""What spreadsheets take for the start of a formula, some after a blank that they drop."""
+"""First characters that make a spreadsheet read a cell as a formula."""
 DRAFTS, LOCK = ".assay-", ".lock"
 JUST_MADE = 10.0
 """Seconds in which a folder of drafts counts as in use, locked or not."""
 
 
 def require_place(path: Path, *, example: str, may_be_folder: bool = False) -> None:
-    """Refuse a path that cannot be written to, before whatever is to be written is computed.
-
-    Parameters
-    ----------
-    path : path
-    example : str
-        A file name of the kind that is wanted.
-    may_be_folder : bool
-        Whether a folder that stands there is replaced.
-
-    Raises
-    ------
-    FitError
-    """
+    """Refuse a path that cannot be written to; ``example`` is a suitable file name."""
     if path.is_dir() and not may_be_folder:
         raise FitError(
             f"cannot write {path}: it is a folder; give a file name, e.g. {example}",
@@ -59,26 +46,7 @@ def require_place(path: Path, *, example: str, may_be_folder: bool = False) -> N
 
 
 def require_fit_place(path: Path) -> None:
-    """Refuse a path that a fit cannot be written to: its suffix is the format.
-
-    Parameters
-    ----------
-    path : path
-
-    Raises
-    ------
-    ArgumentError
-        If the suffix is none of :data:`FIT_SUFFIXES`.
-    FitError
-        If nothing can be written there.
-
-    Examples
-    --------
-    >>> require_fit_place(Path("fit.txt"))
-    Traceback (most recent call last):
-    assay._util.errors.ArgumentError: cannot write fit.txt: a fit is a .nc file (netCDF) or a .zarr
-    folder; give a name that ends so, e.g. fit.nc
-    """
+    """Refuse a path that a fit cannot be written to; its suffix is the format."""
     require_place(path, example="fit.nc", may_be_folder=path.suffix == ".zarr")
     if path.suffix not in FIT_SUFFIXES:
         raise ArgumentError(
@@ -89,19 +57,15 @@ def require_fit_place(path: Path) -> None:
 
 
 class Unwritten(KeyboardInterrupt):
-    """Ctrl-C before a file stood in its place."""
+    """Ctrl-C before the file was in place."""
 
 
 @contextmanager
 def draft(path: Path) -> Iterator[Path]:
-    """Give a path to write to that takes the place of ``path`` at once, when all went well.
+    """Yield a path to write to; on success it replaces ``path`` in one step.
 
-    A folder that stands there is moved away first: only an empty one could be replaced.
-
-    Raises
-    ------
-    Unwritten
-        At Ctrl-C while it is written to; at Ctrl-C after that a plain KeyboardInterrupt.
+    An existing folder is moved away first, because only an empty one could be replaced. Ctrl-C
+    raises `Unwritten` during writing, and a plain KeyboardInterrupt after it.
     """
     written = False
     try:
@@ -122,10 +86,7 @@ def draft(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _folder_beside(path: Path) -> Iterator[Path]:
-    """Make a folder on the same disk, gone at the end whatever happens.
-
-    Those of runs that were killed are removed first.
-    """
+    """Yield a temporary folder on the same disk; leftovers of killed runs are removed first."""
     _remove_left_over(path.parent)
     folder = tempfile.TemporaryDirectory(dir=path.parent, prefix=DRAFTS)
     try:
@@ -138,10 +99,10 @@ def _folder_beside(path: Path) -> Iterator[Path]:
 
 
 def _remove_left_over(place: Path) -> None:
-    """Remove the folders of drafts that no living process holds."""
+    """Remove draft folders that no living process holds."""
     for folder in place.glob(f"{DRAFTS}*"):
         try:
-            # Whoever has just made one has not locked it yet.
+            # A folder that was just made may not be locked yet.
             if folder.is_symlink() or time.time() - folder.stat().st_mtime < JUST_MADE:
                 continue
             with (folder / LOCK).open("rb+") as held:
@@ -153,7 +114,7 @@ def _remove_left_over(place: Path) -> None:
 
 
 def try_lock(file: IO[Any]) -> bool:
-    """Lock a file until it is closed, or its process ends; whether nobody else holds it."""
+    """Lock a file until it is closed or the process ends; False if another process holds it."""
     try:
         import fcntl
     except ImportError:  # Windows, where folders of killed runs stay
@@ -166,24 +127,11 @@ def try_lock(file: IO[Any]) -> bool:
 
 
 def write_table(frame: "pd.DataFrame", path: Path) -> None:
-    """Write a table in the format of the path's suffix, one of :data:`TABLE_SUFFIXES`.
+    """Write a table in the format of the suffix, one of :data:`TABLE_SUFFIXES`; replace an old
+    file.
 
-    In .md and .tex, which people read, numbers have three decimals. In .csv, .tsv and .xlsx, text
-    that begins with = + - @ and is no number has an apostrophe before it, so that spreadsheets do
-    not run it as a formula.
-
-    Parameters
-    ----------
-    frame : DataFrame
-    path : path
-        An existing file is replaced, and stays as it was if writing fails.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be written.
-    FitError
-        If no package is installed that writes spreadsheets.
+    .md and .tex have three decimals. In .csv, .tsv and .xlsx an apostrophe stands before text that
+    a spreadsheet would run as a formula.
     """
     with draft(path) as unfinished:
         match path.suffix:
@@ -206,7 +154,7 @@ def write_table(frame: "pd.DataFrame", path: Path) -> None:
 
 
 def _write_sheet(frame: "pd.DataFrame", path: Path) -> None:
-    """Write a sheet of Excel; text that begins like a formula stays text."""
+    """Write an Excel sheet."""
     try:
         _without_formulas(frame).to_excel(path, index=False, engine="openpyxl")
     except ImportError:
@@ -218,10 +166,7 @@ def _write_sheet(frame: "pd.DataFrame", path: Path) -> None:
 
 
 def _without_formulas(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Put an apostrophe before text that a spreadsheet would run as a formula.
-
-    Numbers stay as they are, those written as text too.
-    """
+    """Put an apostrophe before text that a spreadsheet would run as a formula."""
     import pandas as pd
 
     found = frame.copy(deep=False)
@@ -232,13 +177,7 @@ def _without_formulas(frame: "pd.DataFrame") -> "pd.DataFrame":
 
 
 def escaped_cell(cell: object) -> object:
-    """Return a cell as CSV may hold it.
-
-    Examples
-    --------
-    >>> escaped_cell("=1+1"), escaped_cell("-1"), escaped_cell("B - A")
-    ("'=1+1", '-1', 'B - A')
-    """
+    """Return a cell; text that looks like a formula and is no number gets an apostrophe."""
     if not isinstance(cell, str) or not cell.startswith(FORMULA_STARTS):
         return cell
     try:
@@ -249,7 +188,7 @@ def escaped_cell(cell: object) -> object:
 
 
 def user_cache() -> Path:
-    """Return the folder where this package keeps what it can make again for this user."""
+    """Return this user's cache folder for the package."""
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
@@ -260,10 +199,9 @@ def user_cache() -> Path:
 
 
 def is_writable(folder: Path) -> bool:
-    """Whether a folder is ours alone to write into; it is made if it does not exist.
+    """Whether a folder, made if absent, can be written to by this user alone.
 
-    What is kept there is run later. So a folder of another user, or one that everybody may write
-    into, does not count.
+    Code from this folder is run later, so folders of other users or open to everybody do not count.
     """
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)

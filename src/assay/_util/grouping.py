@@ -1,4 +1,4 @@
-"""Rows grouped by whole numbers: distinct rows, sorted rows, first rows."""
+"""Rows grouped by integer codes: distinct rows, sorted rows, first rows."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 Codes = NDArray[np.int64]
 LARGEST = 2**62
-"""Combinations are numbered anew before their number grows beyond this."""
+"""Bound of combined codes; above it they are numbered anew."""
 MAX_SPREAD = 8
-"""Whole numbers that spread no wider than this, by row, tell themselves apart."""
+"""Largest range per row for which integers serve as codes themselves."""
 
 
 def first_rows(codes: Codes, size: int) -> Codes:
-    """Return the first row at which each code occurs; -1 where it does not."""
+    """Return the first row with each code; -1 if there is none."""
     first = np.full(size, -1, np.int64)
     rows = np.flatnonzero(codes >= 0)[::-1]
     first[codes[rows]] = rows
@@ -22,15 +22,7 @@ def first_rows(codes: Codes, size: int) -> Codes:
 
 
 def unique_rows(*columns: NDArray[Any]) -> tuple[Codes, Codes]:
-    """Return the first row of each distinct combination, and the combination of every row.
-
-    Combinations are numbered in order of first appearance.
-
-    Examples
-    --------
-    >>> unique_rows(np.array([1, 1, 2]), np.array([0, 0, 0]))
-    (array([0, 2]), array([0, 0, 1]))
-    """
+    """Return the first row of each distinct combination, and the combination of every row."""
     code, size = _from_zero(columns[0])
     for column in columns[1:]:
         inner, width = _from_zero(column)
@@ -52,14 +44,8 @@ def unique_rows(*columns: NDArray[Any]) -> tuple[Codes, Codes]:
 
 
 def all_apart(*columns: NDArray[np.integer], at: NDArray[np.bool_]) -> bool:
-    """Whether no combination of numbers from 0 on stands twice in the rows ``at``.
-
-    Examples
-    --------
-    >>> all_apart(np.array([1, 1, 2]), np.array([0, 1, 0]), at=np.array([True, True, False]))
-    True
-    """
-    # All rows are taken as they are, some are copied.
+    """Whether no combination of numbers (from 0) occurs twice in the rows ``at``."""
+    # No copy where all rows are chosen.
     chosen = [column if at.all() else column[at] for column in columns]
     code, size = np.zeros(len(chosen[0]), np.int64), 1
     for column in chosen:
@@ -74,14 +60,7 @@ def all_apart(*columns: NDArray[np.integer], at: NDArray[np.bool_]) -> bool:
 
 
 def sorted_rows(*columns: NDArray[np.integer]) -> tuple[Codes, Codes]:
-    """Return the distinct combinations in order, and the position of every row among them.
-
-    Examples
-    --------
-    >>> sorted_rows(np.array([2, 1, 2]), np.array([0, 0, 0]))
-    (array([[1, 0],
-           [2, 0]]), array([1, 0, 1]))
-    """
+    """Return the distinct combinations in order, and the place of every row among them."""
     first, code = unique_rows(*columns)
     found = np.stack([column[first] for column in columns], axis=1).astype(np.int64)
     order = np.lexsort(found.T[::-1])
@@ -91,7 +70,7 @@ def sorted_rows(*columns: NDArray[np.integer]) -> tuple[Codes, Codes]:
 
 
 def _from_zero(column: NDArray[Any]) -> tuple[Codes, int]:
-    """Return numbers that tell the values of a column apart, and one more than the largest."""
+    """Return codes of the values of a column, and one more than the largest code."""
     if len(column) and column.dtype.kind in "biu":
         low, high = int(column.min()), int(column.max())
         if high - low < MAX_SPREAD * len(column):

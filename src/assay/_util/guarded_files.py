@@ -1,4 +1,4 @@
-"""Files for HDF5 to write to, on disks that may be full."""
+"""Files that HDF5 can write to on disks that may be full."""
 
 import io
 import os
@@ -7,16 +7,10 @@ from typing import Any
 
 
 class GuardedFile(io.RawIOBase):
-    """A file whose writes never fail while HDF5 looks on.
+    """A file whose writes never fail inside HDF5.
 
-    HDF5 cannot close a file that it cannot write to: it raises from destructors, or ends the
-    process. So the first failure is noted, what is written from then on is held in memory, and
-    :meth:`check` raises once HDF5 is done.
-
-    Parameters
-    ----------
-    path : path
-        Of a new file.
+    HDF5 cannot close a file after a failed write: it raises from destructors, or ends the process.
+    So later writes are held in memory, and :meth:`check` raises the first error afterwards.
     """
 
     def __init__(self, path: Path) -> None:
@@ -27,39 +21,39 @@ class GuardedFile(io.RawIOBase):
         self._at = self._size = 0
 
     def check(self) -> None:
-        """Raise the error of the first write that failed."""
+        """Raise the error of the first failed write."""
         if self._error is not None:
             raise self._error
 
     def sync(self) -> None:
-        """Have everything on the disk, or raise: some systems tell only now that it is full."""
+        """Flush to the disk, or raise: some systems report a full disk only now."""
         self.check()
         os.fsync(self._file)
 
     def readable(self) -> bool:
-        """Whether it can be read: it can."""
+        """Return True."""
         return True
 
     def writable(self) -> bool:
-        """Whether it can be written to: it can."""
+        """Return True."""
         return True
 
     def seekable(self) -> bool:
-        """Whether places in it can be found: they can."""
+        """Return True."""
         return True
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to a place."""
+        """Move to a position."""
         start = {os.SEEK_SET: 0, os.SEEK_CUR: self._at, os.SEEK_END: self._size}[whence]
         self._at = start + offset
         return self._at
 
     def tell(self) -> int:
-        """Return the place."""
+        """Return the position."""
         return self._at
 
     def write(self, data: Any) -> int:
-        """Write at the place; hold in memory what cannot be written."""
+        """Write at the position; hold in memory what cannot be written."""
         view = memoryview(data).cast("B")
         if self._error is None:
             try:
@@ -79,7 +73,7 @@ class GuardedFile(io.RawIOBase):
             done += os.write(self._file, view[done:])
 
     def readinto(self, buffer: Any) -> int:
-        """Read from the place on, what is held in memory included."""
+        """Read from the position, including data held in memory."""
         view = memoryview(buffer).cast("B")
         length = max(0, min(len(view), self._size - self._at))
         os.lseek(self._file, self._at, os.SEEK_SET)
@@ -93,7 +87,7 @@ class GuardedFile(io.RawIOBase):
         return length
 
     def truncate(self, size: int | None = None) -> int:
-        """Cut the file, or lengthen it with zeros."""
+        """Set the size of the file."""
         self._size = self._at if size is None else size
         if self._error is None:
             try:

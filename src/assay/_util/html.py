@@ -1,4 +1,4 @@
-"""What a notebook shows of a result: a line, a list, and tables whose first lines are shown."""
+"""Results as HTML for notebooks: a summary, notes and the first lines of tables."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -19,26 +19,7 @@ def notebook_html(
     *,
     lines: int = SHOWN_LINES,
 ) -> str:
-    """Return a result as HTML; whatever comes from the data is escaped.
-
-    Parameters
-    ----------
-    summary : str
-        One line.
-    tables : mapping of str to DataFrame
-        By title; those without lines are left out.
-    items : sequence of str
-        Sentences, such as warnings, that stand between the two.
-    lines : int
-        How many lines of each table are shown.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> text = notebook_html("one < two", {"T": pd.DataFrame({"n": [1, 2]})}, lines=1)
-    >>> "one &lt; two" in text, "1 more line" in text
-    (True, True)
-    """
+    """Return a result as HTML, escaped: a summary, sentences, and the first lines of tables."""
     parts = [f"<p><b>{escape(summary)}</b></p>"]
     if items:
         parts.append(f"<ul>{''.join(f'<li>{escape(text)}</li>' for text in items)}</ul>")

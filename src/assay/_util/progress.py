@@ -1,4 +1,4 @@
-"""Progress on standard error, and Ctrl-C: what must not be cut short comes to its end first."""
+"""Progress on standard error, and sections that Ctrl-C does not interrupt."""
 
 import signal
 import sys
@@ -14,13 +14,12 @@ from assay._util.plain_text import plain
 
 @contextmanager
 def unbroken() -> Iterator[None]:
-    """Let Ctrl-C wait until what is done here is done.
+    """Delay Ctrl-C to the end of the block.
 
-    Zarr goes on by itself with what an interrupt leaves behind, and HDF5 drops interrupts that
-    come while it calls back.
+    An interrupt leaves Zarr with half-done work, and HDF5 drops it during callbacks.
     """
     handler = signal.getsignal(signal.SIGINT)
-    # Other threads get no signals, and a handler that is none of Python's stays where it is.
+    # Only the main thread gets signals, and foreign handlers cannot be restored.
     if not callable(handler) or current_thread() is not main_thread():
         yield
         return
@@ -36,10 +35,7 @@ def unbroken() -> Iterator[None]:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Raise KeyboardInterrupt for Ctrl-C that came while a compiled function gave its result back.
-
-    Python calls that a SystemError.
-    """
+    """Raise KeyboardInterrupt for the SystemError that Ctrl-C in compiled code causes."""
     try:
         yield
     except SystemError as error:
@@ -49,29 +45,21 @@ def interruptible() -> Iterator[None]:
 
 
 PATIENCE = 1.0
-"""Seconds after which a wait is explained."""
+"""Seconds before a wait is shown."""
 PAUSE = 0.1
-"""Seconds between two looks at how far a wait is."""
+"""Seconds between updates of a wait."""
 Show = Callable[[list[tuple[int, int]]], None]
-"""Takes the finished draws and the divergences of each chain."""
+"""Function of the finished draws and divergences of each chain."""
 Step = Callable[[float], None]
-"""Takes how much more has been done."""
+"""Function of the amount done since the last call."""
 _NOW: ContextVar[Step | None] = ContextVar("wait", default=None)
 
 
 @contextmanager
 def waiting(what: str, *, show: bool, total: float | None = None, unit: str = "") -> Iterator[None]:
-    """Say what a wait is for, how long it has been and how far it is; gone when it ends.
+    """Show what is awaited, for how long and how far; nothing if standard error is no terminal.
 
-    Parameters
-    ----------
-    what : str
-    show : bool
-        Whether to say anything; nothing is said where standard error is no terminal.
-    total : float, optional
-        How much there is to do, if that is known: then the time left is shown.
-    unit : str
-        What :func:`steps` counts, in the plural.
+    ``total`` is the amount to do, if known, and ``unit`` (plural) what :func:`steps` counts.
     """
     shown = show and sys.stderr.isatty()
     with interruptible(), _shown(what, total, unit) if shown else nullcontext():
@@ -79,12 +67,12 @@ def waiting(what: str, *, show: bool, total: float | None = None, unit: str = ""
 
 
 def steps() -> Step:
-    """Return what takes how much more has been done of the present wait, from any thread."""
+    """Return the function that advances the current wait, from any thread."""
     return _NOW.get() or _unseen
 
 
 def _unseen(_: float) -> None:
-    """Take a step of a wait that nobody sees."""
+    """Advance a wait that is not shown."""
 
 
 @contextmanager
@@ -145,7 +133,7 @@ def _bars(total: float | None, unit: str) -> Any:
 
 
 def _rate_column(unit: str) -> Any:
-    """Make a column of how much has been done, and how much in a second."""
+    """Return a column with the amount done and the rate per second."""
     from rich.progress import ProgressColumn, Task
     from rich.text import Text
 
@@ -160,7 +148,7 @@ def _rate_column(unit: str) -> Any:
 
 @contextmanager
 def progress_bar(chains: int, total: int, *, show: bool) -> Iterator[Show | None]:
-    """Show a bar over all chains, with rate and time left; yields what it is to be told by."""
+    """Show a bar over all chains; yield the function that updates it."""
     if not show:
         yield None
         return
@@ -194,16 +182,10 @@ def progress_bar(chains: int, total: int, *, show: bool) -> Iterator[Show | None
 
 
 class Board:
-    """How far each chain is, for the bar over all of them.
+    """The progress of each chain.
 
-    Attributes
-    ----------
-    total : int
-        Draws of a chain at its end, those of the warm-up among them.
-    show : callable or None
-        Of :func:`progress_bar`.
-    state : list of (int, int)
-        Finished draws and divergences of each chain.
+    total : draws of a whole chain, warm-up included
+    state : finished draws and divergences of each chain
     """
 
     def __init__(self, chains: int, total: int, show: Show | None) -> None:
@@ -211,12 +193,12 @@ class Board:
         self.state = [(0, 0)] * chains
 
     def tell(self, there: Mapping[int, tuple[int, int]]) -> None:
-        """Say how far some chains are: finished draws and divergences by their number."""
+        """Update some chains: finished draws and divergences by number of the chain."""
         for chain, far in there.items():
             self.state[chain] = far
         if self.show is not None:
             self.show(self.state)
 
     def finish(self, chain: int) -> None:
-        """Say that a chain is at its end."""
+        """Mark a chain as finished."""
         self.tell({chain: (self.total, self.state[chain][1])})

@@ -1,4 +1,4 @@
-"""Tables as text for papers and notes: Markdown, and LaTeX with booktabs."""
+"""Tables as Markdown, and as LaTeX with booktabs."""
 
 import re
 from typing import TYPE_CHECKING
@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DIGITS = 3
-"""Decimals of numbers in a table that is read."""
+"""Decimals of numbers in these tables."""
 LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",
     "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -16,17 +16,7 @@ LATEX = {
 
 
 def markdown(frame: "pd.DataFrame") -> str:
-    r"""Write a table in Markdown, numbers to the right.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> print(markdown(pd.DataFrame({"rater": ["a|b"], "mean": [0.51236]})))
-    | rater | mean |
-    | --- | ---: |
-    | a\|b | 0.512 |
-    <BLANKLINE>
-    """
+    """Write a table in Markdown, numbers aligned right."""
     heads, rows, right = _cells(frame)
 
     def line(cells: list[str]) -> str:
@@ -39,21 +29,7 @@ def markdown(frame: "pd.DataFrame") -> str:
 
 
 def latex(frame: "pd.DataFrame") -> str:
-    r"""Write a table in LaTeX; the document needs the package ``booktabs``.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> print(latex(pd.DataFrame({"rater": ["r_1"], "mean": [0.51236]})))
-    \begin{tabular}{lr}
-    \toprule
-    rater & mean \\
-    \midrule
-    r\_1 & 0.512 \\
-    \bottomrule
-    \end{tabular}
-    <BLANKLINE>
-    """
+    """Write a table in LaTeX; it needs the package ``booktabs``."""
     heads, rows, right = _cells(frame)
     lines = [" & ".join(map(latex_text, cells)) + r" \\" for cells in (heads, *rows)]
     return "\n".join(
@@ -65,18 +41,12 @@ def latex(frame: "pd.DataFrame") -> str:
 
 
 def latex_text(text: str) -> str:
-    r"""Escape what LaTeX would take for a command.
-
-    Examples
-    --------
-    >>> latex_text("50% of a_b")
-    '50\\% of a\\_b'
-    """
+    """Escape characters that are commands in LaTeX."""
     return "".join(LATEX.get(letter, letter) for letter in text.replace("\n", " "))
 
 
 def _cells(frame: "pd.DataFrame") -> tuple[list[str], list[list[str]], list[bool]]:
-    """Return the heads, the cells as text, and which columns hold numbers."""
+    """Return heads, cells as text, and whether each column is numeric."""
     import pandas as pd
 
     right = [

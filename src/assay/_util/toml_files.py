@@ -1,4 +1,4 @@
-"""TOML files of users, read within limits."""
+"""TOML files of users, with a limit of size."""
 
 import tomllib
 from pathlib import Path
@@ -6,21 +6,15 @@ from typing import Any
 from unicodedata import normalize
 
 MAX_BYTES = 2**20
-"""Of a file: a task of a thousand labels with descriptions has a third of that."""
+"""Largest file: a task of a thousand labels with descriptions has a third of that."""
 
 
 class FileError(ValueError):
-    """Why a file cannot be read, as the end of a sentence about it."""
+    """Why a file cannot be read; the text continues a sentence about the file."""
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read a TOML file, with accents composed as the readers of ratings compose them.
-
-    Raises
-    ------
-    FileError
-        If it cannot be read, is larger than :data:`MAX_BYTES`, nested too deeply, or no TOML.
-    """
+    """Read a TOML file; Unicode is composed (NFC) as in the readers of ratings."""
     try:
         if path.stat().st_size > MAX_BYTES:
             raise FileError(f"is larger than {MAX_BYTES:,} bytes; such files are short")

@@ -18,7 +18,7 @@ import assay
 from assay import cli
 from assay._util.errors import AssayError, FitWarning, RatingsError, UnknownNameError
 from assay._util.files import DRAFTS, draft, write_table
-from assay._util.plain_text import in_message
+from assay._util.plain_text import in_message, plain, short_cells
 from assay._util.progress import waiting
 from assay.display.terminal import make_console, make_table, print_parts
 
@@ -171,3 +171,14 @@ def test_what_a_kill_leaves_is_removed_by_the_next_run(tmp_path: Path) -> None:
     for process in (killed, living):
         assert process.stdout is not None
         process.stdout.close()
+
+
+def test_plain_example() -> None:
+    assert (plain("a\x1b[2Jb\n90\u00a0%"), plain("abc\u202edcba")) == (
+        "a?[2Jb\n90\xa0%",
+        "abc?dcba",
+    )
+
+
+def test_short_cells_example() -> None:
+    assert len(short_cells("the class 'x" + 5000 * "y" + "' is unknown")) == 125

@@ -11,11 +11,14 @@ from refusals import refusal
 import assay
 from assay._util.errors import ArgumentError, AssayError, FitError, ModelError
 from assay._util.validation import (
+    argument,
+    cut,
     names_given,
     numbers_given,
     path_given,
     require_choice,
     require_count,
+    written,
 )
 
 WRONG = {
@@ -212,3 +215,18 @@ def test_a_label_of_a_metric_may_stand_alone():
     from assay.evaluation.registry import registered
 
     assert registered("of one label").labels == ("helpful",)
+
+
+def test_written_example() -> None:
+    assert (written("95"), written(list(range(99)))) == ("'95'", "a list")
+
+
+def test_argument_example() -> None:
+    assert (argument("draws", 0), argument("metric 'cost': kind", 3)) == (
+        "`draws=0`",
+        "metric 'cost': kind=3",
+    )
+
+
+def test_cut_example() -> None:
+    assert (cut("a\x1b[2J"), cut("word " * 20, most=10)) == ("'a\\x1b[2J'", "'word word ...'")

@@ -1,8 +1,8 @@
-"""The command line, and the demo: each command reads, computes, writes, and only then renders.
+"""The command line and the demo: each command reads, computes and writes before it displays.
 
 Exit status: 0 done, 1 no result (with --strict: a warning), 2 wrong usage, 3 a claim is
-contradicted or undecided, 130 interrupted. Whatever is heavy is imported inside the commands, so
-that ``assay --help`` answers at once.
+contradicted or undecided, 130 interrupted. Heavy imports are inside the commands, so that
+``assay --help`` answers at once.
 """
 
 from assay.cli import (

@@ -1,4 +1,4 @@
-"""Arguments that a message marks as code, written as the options that stand for them."""
+"""Python arguments in messages, rewritten as options of the command line."""
 
 import ast
 import re
@@ -15,44 +15,25 @@ if TYPE_CHECKING:
 SEVERAL = ("--wide", "--wide-items", "--counts")
 """Options that take all values up to the next option."""
 OTHER_NAMES = {"classes": "word", "claims": "claim", "rng": "seed", "covariates": "covariate"}
-"""Arguments whose option has another name, with that name."""
+"""Arguments whose option has another name."""
 
 
 def is_option(word: str) -> bool:
-    """Whether a word of a command is an option: no number, and not standard input.
-
-    Examples
-    --------
-    >>> [is_option(word) for word in ("--item", "-o", "-1", "-", "item")]
-    [True, True, False, False, False]
-    """
+    """Whether a word is an option: not a number, not ``-`` for standard input."""
     return re.match(r"--?[A-Za-z]", word) is not None
 
 
 def in_options(text: str) -> str:
-    """Write the arguments that a message marks as options; all else stays as it is.
+    """Rewrite the arguments that a message marks as options; other text stays.
 
-    Messages mark every argument as code: its name, an equals sign and, where it matters, its
-    value, between backticks.
-
-    Examples
-    --------
-    >>> in_options("Take more draws (`draws=`, `tune=`).")
-    'Take more draws (--draws, --tune).'
-    >>> in_options("Use `method='nuts'`; `gains={'good': 1}` is an argument of Python alone")
-    "Use --method nuts; `gains={'good': 1}` is an argument of Python alone"
-    >>> in_options('`raters={"judge": "mace", "people": "pooled"}, prevalence="dirichlet"`')
-    '--raters judge=mace --raters people=pooled --prevalence dirichlet'
-    >>> in_options("say so: `score_range=(0, 100)`")
-    'say so: --score-range 0 100'
-    >>> in_options('`classes={"relevance": {"partially yes": "partially"}}`')
-    "--word 'relevance:partially yes=partially'"
+    Messages mark arguments by backticks: a name, an equals sign and perhaps a value, such as
+    ``draws=`` or ``method='nuts'``, which become ``--draws`` and ``--method nuts``.
     """
     return "".join(_written(text.split("`")))
 
 
 def _written(parts: list[str]) -> Iterator[str]:
-    """Write the parts of a text between its backticks; a value may hold backticks itself."""
+    """Rewrite the parts between backticks; a value may itself contain backticks."""
     yield parts[0]
     start = 1
     while start < len(parts):
@@ -68,7 +49,7 @@ def _written(parts: list[str]) -> Iterator[str]:
 
 
 def _options(code: str) -> str | None:
-    """Write arguments as they are typed on the command line; None if they are no options."""
+    """Write arguments as options; None if they are no options."""
     name, equals, value = code.partition("=")
     if not equals or name not in option_of():
         return None
@@ -76,7 +57,7 @@ def _options(code: str) -> str | None:
         return option_of()[name].opts[0]
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python's, of what it can still read
+            warnings.simplefilter("ignore")  # SyntaxWarnings of odd but valid code
             call = ast.parse(f"_({code})", mode="eval").body
         given = call.keywords if isinstance(call, ast.Call) and not call.args else []
         typed = [_typed(option_of()[one.arg or ""], _value(one.value)) for one in given]
@@ -87,7 +68,7 @@ def _options(code: str) -> str | None:
 
 @cache
 def option_of() -> dict[str, "TyperOption"]:
-    """Return the option that stands for each argument, as the commands define them."""
+    """Return the option of each argument, as the commands define them."""
     from typer.core import TyperGroup, TyperOption
     from typer.main import get_command
 
@@ -96,7 +77,7 @@ def option_of() -> dict[str, "TyperOption"]:
     program = get_command(app)
     assert isinstance(program, TyperGroup)
     groups = [one for one in program.commands.values() if isinstance(one, TyperGroup)]
-    # An option of a command that stands for itself goes before one of a group's command.
+    # Options of top-level commands take precedence over those of grouped commands.
     commands = [one for group in groups for one in group.commands.values()]
     found = {
         str(one.name): one
@@ -108,13 +89,7 @@ def option_of() -> dict[str, "TyperOption"]:
 
 
 def values_of(name: str) -> float:
-    """Return how many words of a command an option takes.
-
-    Examples
-    --------
-    >>> values_of("--item"), values_of("--score-range"), values_of("--wide"), values_of("--json")
-    (1, 2, inf, 0)
-    """
+    """Return how many words an option takes."""
     if name in SEVERAL:
         return inf
     found = [one for one in option_of().values() if name in one.opts]
@@ -122,7 +97,7 @@ def values_of(name: str) -> float:
 
 
 def _value(node: ast.expr) -> Any:
-    """Return the value that code stands for; a bare name, such as a placeholder, is a text."""
+    """Return the value of a syntax tree; a bare name, such as a placeholder, is text."""
     match node:
         case ast.Name():
             return node.id
@@ -136,7 +111,7 @@ def _value(node: ast.expr) -> Any:
 
 
 def _typed(option: "TyperOption", value: Any) -> str:
-    """Write an option with its value, once for each value that it has; a tuple is one of two."""
+    """Write an option with its value; a dict or a list repeats it, a tuple does not."""
     name = option.opts[0]
     match value:
         case None:
@@ -156,12 +131,12 @@ def _typed(option: "TyperOption", value: Any) -> str:
 
 
 def _are_columns(labels: dict[Any, Any]) -> bool:
-    """Whether several labels are called as their columns are."""
+    """Whether each of several labels has the name of its column."""
     return len(labels) > 1 and all(k == v and "=" not in str(k) for k, v in labels.items())
 
 
 def _each(given: dict[Any, Any] | list[Any]) -> Iterator[str]:
-    """Give the values of an argument as its option takes them."""
+    """Yield the values of an argument as its option takes them."""
     if isinstance(given, list):
         yield from map(_word, given)
         return

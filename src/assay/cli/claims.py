@@ -1,4 +1,4 @@
-"""Claims on the command line: how they are given, told, and what they do to the exit status."""
+"""Claims on the command line: input, table and exit status."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
@@ -25,7 +25,7 @@ Claims = Annotated[
 
 
 def read_claims(texts: Sequence[str] | None) -> tuple[str, ...]:
-    """Return the claims; one that cannot be read is said before anything is loaded or fitted."""
+    """Return the claims; refuse unreadable ones before anything is loaded or fitted."""
     from assay.comparison import parse_claim
 
     for text in texts or ():
@@ -34,7 +34,7 @@ def read_claims(texts: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def claims_frame(results: "Sequence[ClaimResult]") -> "pd.DataFrame":
-    """Return a line per claim."""
+    """Return a row for each claim."""
     import pandas as pd
 
     lines = [[r.claim.text, *(getattr(r, name) for name in COLUMNS)] for r in results]
@@ -42,7 +42,7 @@ def claims_frame(results: "Sequence[ClaimResult]") -> "pd.DataFrame":
 
 
 def end_with_claims(tree: "xr.DataTree", results: "Sequence[ClaimResult]", *, strict: bool) -> None:
-    """End with status 3 if a claim is contradicted or undecided, which outweighs warnings."""
+    """Exit with status 3 if a claim is contradicted or undecided, else as `end_with`."""
     if any(result.verdict != "supported" for result in results):
         raise typer.Exit(NOT_SUPPORTED)
     end_with(tree, strict=strict)

@@ -1,4 +1,4 @@
-"""Commands that end in a decision: which system to launch, and which rater meets a threshold."""
+"""Commands for decisions: which system to launch, and which rater meets a threshold."""
 
 from pathlib import Path
 from typing import Annotated
@@ -67,7 +67,7 @@ def decide(
 
 
 def _amount(text: str, option: str, usual: float | None = 1.0) -> tuple[str, float]:
-    """Read METRIC=NUMBER; a metric's own name may hold an equals sign within brackets."""
+    """Split METRIC=NUMBER; the metric may contain an equals sign within brackets."""
     name, equals, number = text.rpartition("=")
     if (not equals or text.endswith("]")) and usual is not None:
         return text, usual

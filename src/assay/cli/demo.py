@@ -1,4 +1,4 @@
-"""The demo: the whole path twice, on real ratings and on a SIMULATED study with known truth."""
+"""The demo: the whole analysis on real ratings and on a SIMULATED study with known truth."""
 
 import json
 import warnings
@@ -38,8 +38,8 @@ from assay.io.datasets import SOURCE, anesthesia_ratings
 QUERIES, CHUNKS, SYSTEMS, RATERS = 30, 5, 2, 6
 POPULATION_QUERIES = 2000
 METHODS = ("posterior", "majority vote")
-# Answers right with this probability: relevant no, yes; sufficient no, yes; misleading no, yes.
-# Five careful raters are a little lenient and overlook a third of what misleads; the last is poor.
+# Probability of a correct answer: relevant no, yes; sufficient no, yes; misleading no, yes.
+# Five careful raters are slightly lenient and miss a third of misleading chunks; the last is poor.
 ACCURACY = np.array(
     [
         [0.82, 0.94, 0.86, 0.90, 0.95, 0.70],
@@ -74,7 +74,7 @@ QUICK = replace(LONG, draws=200, tune=200)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RealStudy:
-    """Real ratings, their fit, and what is concluded, as data frames."""
+    """Real ratings, their fit, and tables of results."""
 
     ratings: Ratings
     fit: xr.DataTree
@@ -85,10 +85,11 @@ class RealStudy:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SimulatedStudy:
-    """SIMULATED ratings, their fit, and what is concluded beside the truth.
+    """SIMULATED ratings, their fit, and results beside the truth.
 
-    ``metrics`` has a line per estimand, metric and system: ``truth``, ``posterior`` and
-    ``majority vote``, the last two with ``lower`` and ``upper`` (columns of two levels).
+    metrics : by estimand, metric and system; columns (``truth``, ``posterior`` and ``majority
+        vote``
+        by ``value``, ``mean``, ``lower``, ``upper``)
     """
 
     ratings: Ratings
@@ -98,15 +99,7 @@ class SimulatedStudy:
 
 
 def real_study(effort: Effort, *, seed: int = 1, progress: bool = False) -> RealStudy:
-    """Fit the ratings of Dawid & Skene (1979) and conclude.
-
-    Parameters
-    ----------
-    effort : Effort
-    seed : int
-    progress : bool
-        Whether to show a progress bar on standard error.
-    """
+    """Fit the ratings of Dawid & Skene (1979)."""
     ratings = anesthesia_ratings()
     tree = _fit(ratings, effort, seed, progress)
     codes = majority_labels(ratings)[:, 0]
@@ -121,10 +114,10 @@ def real_study(effort: Effort, *, seed: int = 1, progress: bool = False) -> Real
 
 
 def simulated_ratings(seed: int = 1, *, queries: int = QUERIES) -> Ratings:
-    """Simulate a retrieval study: a tenth of the chunks rated three times, the rest once."""
+    """Simulate a retrieval study: a tenth of the chunks rated three times, the others once."""
     items = queries * CHUNKS * SYSTEMS
     often = np.arange(items) % 10 == 0
-    # Sorted by cluster, system and rank in turn, a stride would take one rank only.
+    # Items are sorted by cluster, system and rank: without a permutation, all would have one rank.
     often = np.random.default_rng(seed).permutation(often)
     return simulate(
         "retrieval",
@@ -140,16 +133,7 @@ def simulated_ratings(seed: int = 1, *, queries: int = QUERIES) -> Ratings:
 
 
 def simulated_study(effort: Effort, *, seed: int = 1, progress: bool = False) -> SimulatedStudy:
-    """Fit a SIMULATED study and conclude, beside the truth.
-
-    Parameters
-    ----------
-    effort : Effort
-    seed : int
-        Of the simulation and of the fit.
-    progress : bool
-        Whether to show a progress bar on standard error.
-    """
+    """Fit a SIMULATED study and compare with the truth; the seed is of both."""
     ratings = simulated_ratings(seed)
     tree = _fit(ratings, effort, seed, progress)
     return SimulatedStudy(
@@ -162,7 +146,7 @@ def simulated_study(effort: Effort, *, seed: int = 1, progress: bool = False) ->
 
 def _fit(ratings: Ratings, effort: Effort, seed: int, progress: bool) -> xr.DataTree:
     with warnings.catch_warnings():
-        # The report says what the warnings say.
+        # The report repeats the warnings.
         warnings.simplefilter("ignore", FitWarning)
         return fit(
             ratings, draws=effort.draws, tune=effort.tune, chains=effort.chains, rng=seed,
@@ -171,7 +155,7 @@ def _fit(ratings: Ratings, effort: Effort, seed: int, progress: bool) -> xr.Data
 
 
 def _with_truth(reliability: pd.DataFrame, ratings: Ratings) -> pd.DataFrame:
-    """Lines of the right answers, with the accuracy that the simulation gave them."""
+    """Return the rows of correct answers, with the simulated accuracy."""
     right = reliability[reliability["true_class"] == reliability["reported_class"]]
     raters, labels = list(ratings.raters.index), ratings.task.label_names
     row = [raters.index(name) for name in right["rater"]]
@@ -183,7 +167,7 @@ def _with_truth(reliability: pd.DataFrame, ratings: Ratings) -> pd.DataFrame:
 
 
 def _metrics_with_truth(ratings: Ratings, tree: xr.DataTree) -> pd.DataFrame:
-    """Metrics of both estimands: truth, posterior, majority vote."""
+    """Return metrics of both estimands: truth, posterior, majority vote."""
     many = simulated_ratings(10_000, queries=POPULATION_QUERIES)
     truths = {"finite": _truth(ratings), "population": _truth(many)}
     key = ["metric", "system"]
@@ -206,13 +190,7 @@ def _truth(ratings: Ratings) -> pd.DataFrame:
 
 
 def covered(table: pd.DataFrame) -> pd.DataFrame:
-    """Say which intervals of a :class:`SimulatedStudy`'s metrics hold the truth.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Lines as in ``table``, a column of booleans per method.
-    """
+    """Return whether each method's interval contains the truth."""
     truth = table["truth", "value"]
     return pd.DataFrame(
         {m: (table[m, "lower"] <= truth) & (truth <= table[m, "upper"]) for m in METHODS}
@@ -266,7 +244,7 @@ def _show(console: Console, table: Group) -> None:
 
 
 def _show_check_and_fit(console: Console, ratings: Ratings, tree: xr.DataTree) -> None:
-    """Print the worst findings of the check and the convergence of the fit."""
+    """Print the main findings of the check, and the convergence of the fit."""
     report = check(ratings)
     found = [str(f) for f in report.at_least("warning")] or ["nothing to warn about"]
     console.print(Text(f"Check: {report.summary}"), indented(found))
@@ -329,7 +307,7 @@ def _told(line: Mapping[str, Any], truth: float) -> str:
 
 
 def tally(study: SimulatedStudy) -> list[str]:
-    """Count the true values that lie in each method's interval, in sentences."""
+    """Count, in sentences, the true values within each method's interval."""
     hits = covered(study.metrics)
     lines = []
     for estimand in ESTIMANDS:
@@ -340,7 +318,7 @@ def tally(study: SimulatedStudy) -> list[str]:
 
 
 def demo_data(real: RealStudy, simulated: SimulatedStudy) -> dict[str, Any]:
-    """Return what the demo found, ready for JSON."""
+    """Return the results of the demo for JSON."""
     flat = simulated.metrics.copy()
     flat.columns = pd.Index([" ".join(pair) for pair in flat.columns])
     return {
@@ -387,22 +365,10 @@ def run_demo(
     progress: bool = True,
     as_json: bool = False,
 ) -> None:
-    """Run both parts of the demo and show them as they are ready.
+    """Run both parts of the demo and show each when it is ready.
 
-    Parameters
-    ----------
-    console : rich.console.Console
-    seed : int
-    quick : bool
-        Few draws: a first look, with the warnings that such draws deserve.
-    keep : path, optional
-        A folder where the two fits are saved, and the reports if they are asked for.
-    report : bool
-        Whether to write a report of each part; into the current folder unless ``keep`` is given.
-    progress : bool
-        Whether to show progress bars on standard error.
-    as_json : bool
-        Print one JSON object in place of tables.
+    ``quick`` takes few draws, ``keep`` is a folder for the fits (and for the reports, which are
+    otherwise written to the current folder).
     """
     if keep is not None:
         _make_folder(keep)
@@ -443,7 +409,7 @@ def _keep(tree: xr.DataTree, folder: Path | None, name: str) -> None:
 
 
 def _report(name: str, tree: xr.DataTree, folder: Path, seed: int) -> Path:
-    """Write the report of one part, without what would take longer than the demo has."""
+    """Write the report of one part, without its slowest sections."""
     from assay.reporting.material import Material
     from assay.reporting.writing import write_page
 

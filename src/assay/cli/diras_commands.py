@@ -1,4 +1,4 @@
-"""Commands of DIRAS: pairs to rate, definitions of relevance, and models that rate."""
+"""Commands of DIRAS: sample pairs, draft definitions, let models rate, estimate recall."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -100,7 +100,7 @@ def sample(
 
 
 def _remembered(embed: Any) -> Any:
-    """Return the function that embeds, which asks for the same texts once."""
+    """Return an embedding function that asks for the same texts only once."""
     known: dict[tuple[str, ...], Any] = {}
 
     def remembered(texts: list[str]) -> Any:
@@ -113,7 +113,7 @@ def _remembered(embed: Any) -> Any:
 
 
 def strata_of(pairs: Any) -> Any:
-    """Count the pairs of each stratum, with the probability that one of it is drawn."""
+    """Count the pairs of each stratum, with their mean inclusion probability."""
     by = pairs.groupby("stratum", sort=False)
     table = by.agg(
         queries=("query_id", "nunique"), pairs=("item", "size"),
@@ -139,7 +139,7 @@ def define(
     from assay.studies.diras import draft_definitions
 
     if output.exists() and not sending.dry_run:
-        # People may have edited it.
+        # Users may have edited it.
         raise FitError(
             f"{output} exists already; name another file: `output='definitions.csv'`",
             code="file-exists",

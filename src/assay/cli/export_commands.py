@@ -1,4 +1,4 @@
-"""Commands that hand results on: labels for other tools, and methods for a paper."""
+"""Commands that export labels for other tools, and methods for a paper."""
 
 from pathlib import Path
 from typing import Annotated, Literal

@@ -150,7 +150,7 @@ def compare(
         raise typer.BadParameter("goes with --by system alone", param_hint="--rope")
     tree = open_fit(fit_file)
     say_unsuited(own, tree)
-    said = {"incomplete": incomplete}  # in every table: it changes what the numbers are of
+    said = {"incomplete": incomplete}  # in every table: it changes the estimand
     with computed_once(tree), waiting("comparing", show=True, unit="draws"):
         results = [
             check_claim(tree, text, estimand=estimand, level=level, incomplete=incomplete)
@@ -158,7 +158,7 @@ def compare(
         ]
         checked = claims_frame(results).assign(**said)
         left_out = left_out_metrics(ratings_of(tree), metric or None)
-        # Claims are about metrics, and need nothing to compare.
+        # Claims about single systems need no second system.
         alone = bool(results) and len(ratings_of(tree).systems) < 2
         asked: dict[str, Any] = {
             "metric": metric or None, "estimand": estimand, "level": level, "baseline": baseline,

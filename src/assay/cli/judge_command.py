@@ -26,7 +26,7 @@ def _judging(name: str, what: str, **more: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Judging:
-    """What a model is asked, and what of the items it is shown."""
+    """Options: the prompt, and the columns that the model sees."""
 
     output: Annotated[
         Path | None,
@@ -95,7 +95,7 @@ def run_model(
     items: Path, task: str, model: str, judging: Judging, sending: Sending, as_json: bool,
     quiet: bool, strict: bool,
 ) -> None:  # fmt: skip
-    """Say what is sent, send it, and deliver the ratings."""
+    """Show the plan, send the requests, and deliver the ratings."""
     from assay import ask_model
 
     given = judging.arguments() | sending.arguments(items, progress=not quiet) | {"model": model}
@@ -124,7 +124,7 @@ def run_model(
 
 
 def require_table(path: Path) -> None:
-    """Refuse an output that cannot be written before anything is paid for."""
+    """Refuse an output that cannot be written before any request is paid for."""
     if path.suffix not in TABLE_SUFFIXES:
         raise typer.BadParameter(
             f"{path}: a table ends in {', '.join(TABLE_SUFFIXES)}", param_hint="--output"
@@ -139,7 +139,7 @@ def _show(found: "ModelAnswers") -> None:
 
 
 def counts_of(found: "ModelAnswers") -> "pd.DataFrame":
-    """Count ratings, and answers that could not be read, by label."""
+    """Count ratings, and unreadable answers by label."""
     import pandas as pd
 
     unread = found.unparsed["label"].value_counts()

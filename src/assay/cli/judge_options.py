@@ -1,4 +1,4 @@
-"""Options of the commands that ask language models, and what these say before and after."""
+"""Options of the commands that ask language models, and their messages."""
 
 import json
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ def _sending(what: str, **more: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Sending:
-    """Where requests go, how many, how fast and at what cost."""
+    """Options: endpoint, log, and limits of number, speed and cost."""
 
     log: Annotated[
         Path | None,
@@ -83,7 +83,7 @@ class Sending:
 
 
 def _json_of(texts: list[str] | None) -> dict[str, Any]:
-    """Read fields NAME=JSON; what is no JSON is a text."""
+    """Parse NAME=JSON; a value that is no JSON is text."""
     found: dict[str, Any] = {}
     for name, text in pairs(texts, "--option", str.partition).items():
         try:
@@ -94,7 +94,7 @@ def _json_of(texts: list[str] | None) -> dict[str, Any]:
 
 
 def show_plan(plan: "Plan") -> None:
-    """Show what would be sent, with the first request in full."""
+    """Print the plan, with the first request in full."""
     for line in plan.lines():
         tell(line)
     if plan.first is not None:
@@ -102,12 +102,12 @@ def show_plan(plan: "Plan") -> None:
 
 
 def say_plan(plan: "Plan") -> None:
-    """Say what is about to be sent."""
+    """Print the plan on standard error."""
     for line in plan.lines():
         say(line)
 
 
 def say_notes_of(notes: Iterable[Note]) -> None:
-    """Say what is worth a line."""
+    """Print notes as warnings."""
     for note in notes:
         warn(note)

@@ -58,13 +58,7 @@ Estimands = Annotated[
 
 
 def require_task(task: str | None) -> str:
-    """Return the task that was named, which data in partitions need; say which there are if none.
-
-    Raises
-    ------
-    ArgumentError
-        If none was.
-    """
+    """Return the task; refuse None, since data in partitions need a name."""
     if task is not None:
         return task
     from assay.data.task_files import catalogue_names
@@ -96,7 +90,7 @@ def _fitting(what: str, **more: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Fitting:
-    """The arguments of ``fit``."""
+    """Options that are arguments of ``fit``."""
 
     raters: Annotated[
         list[str] | None,
@@ -161,7 +155,7 @@ class Fitting:
     ] = None
 
     def checked(self) -> "Fitting":
-        """Say what is wrong with the options before anything is read."""
+        """Refuse wrong options before anything is read."""
         _ = self._families(), self._priors(), self.covariates()
         if self.priors is not None:
             from assay.modelling.priors import read_priors
@@ -170,7 +164,7 @@ class Fitting:
         return self
 
     def covariates(self) -> list[str]:
-        """Return the columns that the formula reads."""
+        """Return the columns in the formula."""
         if self.formula is None:
             return []
         from assay.modelling.spec import covariate_names
@@ -180,7 +174,7 @@ class Fitting:
     def fit(
         self, source: Path, task: str | None, reading: "Reading", *, progress: bool
     ) -> "xr.DataTree":
-        """Read and fit; the warnings stand in the fit and are shown once it is written."""
+        """Read and fit; warnings are stored in the fit and shown once it is written."""
         import warnings
 
         import assay
@@ -198,7 +192,7 @@ class Fitting:
 
     @contextmanager
     def asked(self) -> Iterator[dict[str, Any]]:
-        """Give the arguments of ``fit`` that are not as they would be if nothing were asked."""
+        """Yield the arguments of ``fit`` that differ from their defaults."""
         usual = Fitting()
         with self._executor() as executor:
             same = usual._arguments() | usual._sampling(None)
@@ -208,7 +202,7 @@ class Fitting:
     def fit_dataset(
         self, folder: Path, task: str, reading: "Reading", output: Path, *, progress: bool
     ) -> "xr.DataTree":
-        """Fit a folder of partitions into a store, with the workers of the cluster."""
+        """Fit a folder of partitions into a store, on the workers of the cluster."""
         import warnings
 
         import assay
@@ -240,26 +234,26 @@ class Fitting:
         return tree
 
     def interrupted(self, tree: "xr.DataTree") -> bool:
-        """Whether Ctrl-C came before all draws that were asked for were there."""
+        """Whether Ctrl-C left fewer draws than requested."""
         sizes = tree["posterior"].sizes
         asked = (self.chains, self.draws)
         return self.keep_interrupted and (sizes["chain"], sizes["draw"]) != asked
 
     def draws_left(self) -> str:
-        """Say what is left of the draws of a fit whose file was not written."""
+        """Return where the draws are of a fit that could not be written."""
         if self.checkpoint is not None:
             return f"the draws are finished and in {self.checkpoint}: the same command takes them"
         keep = " (--checkpoint FOLDER keeps them)" if self.method == "nuts" else ""
         return f"the draws were finished, and are lost{keep}"
 
     def _executor(self) -> "AbstractContextManager[Executor | None]":
-        """Connect to the Dask cluster that is to do the work, if one is named."""
+        """Connect to the Dask cluster, if one is named."""
         import assay
 
         return nullcontext() if self.dask is None else assay.dask_executor(self.dask)
 
     def _arguments(self) -> dict[str, Any]:
-        """Return what fits of all sizes of data have in common."""
+        """Return the arguments for data of any size."""
         return {
             "raters": self._families(), "prevalence": self.prevalence, "reference": self.reference,
             "gold_chosen": self.gold_chosen,
@@ -268,7 +262,7 @@ class Fitting:
         }  # fmt: skip
 
     def _sampling(self, executor: "Executor | None") -> dict[str, Any]:
-        """Return what is of data that one machine holds."""
+        """Return the arguments for data that one machine can hold."""
         return {
             "tune": self.tune, "target_accept": self.target_accept, "sampler": self.sampler,
             "checkpoint": self.checkpoint, "keep_interrupted": self.keep_interrupted,
@@ -276,17 +270,17 @@ class Fitting:
         }  # fmt: skip
 
     def _families(self) -> str | dict[str, str] | None:
-        """Return one recipe for all, or one for each rater group; None is the task's default."""
+        """Return one recipe, or one by rater group; None for the task's default."""
         if not self.raters:
             return None
         if len(self.raters) == 1 and "=" not in self.raters[0]:
             return self.raters[0]
-        # A group's name may hold an equals sign, and that of a family does not.
+        # A group's name may contain an equals sign; a family's name cannot.
         return pairs(self.raters, "--raters", str.rpartition)
 
     def _priors(self) -> list[Any]:
-        """Return the priors of the file, and those of the command in their place."""
-        # A prior may hold an equals sign, and its name does not.
+        """Return the file of priors, then the priors of the command, which take precedence."""
+        # A prior may contain an equals sign; its name cannot.
         own = pairs(self.prior, "--prior", str.partition)
         return [own] if self.priors is None else [self.priors, own]
 
@@ -305,7 +299,7 @@ MetricFiles = Annotated[
 
 
 def register(files: Sequence[Path] | None) -> "list[Metric]":
-    """Run the files that register metrics; what they print is no result."""
+    """Run the files that register metrics; their output goes to standard error."""
     if not files:
         return []
     from assay.evaluation import load_metrics
@@ -315,7 +309,7 @@ def register(files: Sequence[Path] | None) -> "list[Metric]":
 
 
 def say_unsuited(own: "Sequence[Metric]", tree: "xr.DataTree") -> None:
-    """Name the metrics of one's own that are not reported, since the task is not theirs."""
+    """Warn of own metrics that do not suit the task, and are not reported."""
     from assay.fits.datatree import ratings_of
 
     task = ratings_of(tree).task
@@ -330,13 +324,13 @@ def say_unsuited(own: "Sequence[Metric]", tree: "xr.DataTree") -> None:
 
 
 def say_left_out(left_out: "pd.DataFrame") -> None:
-    """Name the metrics of the task that are not reported, and why, where no table says so."""
+    """Warn of metrics of the task that are left out, and why."""
     if len(left_out):
         warn(f"{', '.join(left_out['metric'])}: left out. {left_out['reason'].iloc[0]}")
 
 
 def rope_of(text: str | None) -> float | tuple[float, float] | None:
-    """Read a region of differences that do not matter: its half width, or both ends."""
+    """Parse a region of practical equivalence: half width, or both ends."""
     try:
         numbers = [] if text is None else [float(part) for part in text.split(",")]
     except ValueError:
@@ -365,7 +359,7 @@ def _reading(what: str, **more: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """The arguments of ``read_ratings``."""
+    """Options that are arguments of ``read_ratings``."""
 
     item: Annotated[
         list[str] | None, _column("item", "Item; repeat for a key of several parts.")
@@ -465,10 +459,7 @@ class Reading:
         *,
         labels: dict[str, str] | None = None,
     ) -> "Ratings":
-        """Read ratings; ``covariates`` are columns that the model needs besides.
-
-        ``labels`` are those that the options do not name.
-        """
+        """Read ratings; ``covariates`` and ``labels`` are added to those of the options."""
         from assay import read_ratings
 
         given = self.arguments()
@@ -483,13 +474,13 @@ class Reading:
         return given | self._parsed()
 
     def _parsed(self) -> dict[str, Any]:
-        """Return the arguments that are written otherwise on the command line."""
+        """Return the arguments whose options are written differently."""
         per_label = {
             name: _columns(getattr(self, name), f"--{name}")
             for name in ("score", "confidence", "audit")
         } | {"labels": _labels(self.labels)}
         return per_label | {
-            # A rater's name may hold an equals sign, that of a group does not.
+            # A rater's name may contain an equals sign; a group's name cannot.
             "group": _columns(self.group, "--group", str.rpartition),
             "item": self.item or None,
             "sessions": self.sessions or None,
@@ -498,7 +489,7 @@ class Reading:
             "counts": self.counts or None,
             "covariates": self.covariate or None,
             "classes": _words(self.word) or None,
-            # A rule may hold an equals sign, and the name of a strength does not.
+            # A rule may contain an equals sign; a strength cannot.
             "response": pairs(self.response, "--response", str.rpartition),
         }
 
@@ -506,7 +497,7 @@ class Reading:
 def _columns(
     texts: list[str] | None, option: str, split: Callable[..., tuple[str, str, str]] = str.partition
 ) -> str | dict[str, str] | None:
-    """Return one column for all, or what is given for each that is named."""
+    """Return one column for all, or columns by name."""
     if not texts:
         return None
     if len(texts) == 1 and "=" not in texts[0]:
@@ -515,7 +506,7 @@ def _columns(
 
 
 def _labels(texts: list[str] | None) -> str | dict[str, str] | None:
-    """Return the columns of answers: several that are named alone are labels called so."""
+    """Return the columns of answers; several bare names are labels of the same name."""
     if texts is None or len(texts) < 2:
         return _columns(texts, "--labels")
     named = [text if "=" in text else "=".join((text, text)) for text in texts]

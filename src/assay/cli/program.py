@@ -1,4 +1,4 @@
-"""The program: how a command joins it, how its options are made, and how it starts."""
+"""The program: how commands are registered, how options are made, and the entry point."""
 
 import inspect
 import signal
@@ -18,10 +18,10 @@ from assay.cli.shell import TYPED, TYPED_SOURCE, in_words
 
 
 class Command(TyperCommand):
-    """A command some of whose options take several values."""
+    """A command with options that take several values."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Repeat such an option before each of its values; keep what was typed."""
+        """Repeat such options before each value, and store the words as typed."""
         above = [] if ctx.parent is None or ctx.parent.parent is None else [ctx.parent.info_name]
         TYPED.set([*map(str, above), str(ctx.info_name), *args])
         rest = super().parse_args(ctx, repeated(args))
@@ -30,14 +30,9 @@ class Command(TyperCommand):
 
 
 def repeated(words: Sequence[str]) -> list[str]:
-    """Write an option of several values once for each of them.
+    """Repeat an option of several values before each of them.
 
-    The name of a file may stand last.
-
-    Examples
-    --------
-    >>> repeated(["a.csv", "--wide", "Ann", "Bob", "--task", "single"])
-    ['a.csv', '--wide', 'Ann', '--wide', 'Bob', '--task', 'single']
+    ``--wide Ann Bob`` becomes ``--wide Ann --wide Bob``. The last word may be the name of the file.
     """
     written: list[str] = []
     option, values = "", 0
@@ -54,15 +49,12 @@ def repeated(words: Sequence[str]) -> list[str]:
 
 
 def _has_source(words: Sequence[str]) -> bool:
-    """Whether the file stands first, where commands have it."""
+    """Whether the file comes first, its usual place."""
     return bool(words) and not is_option(words[0])
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the fields of its option values as options of its own.
-
-    A parameter whose annotation is a dataclass stands for the fields of that dataclass.
-    """
+    """Replace each parameter that is a dataclass by options for its fields."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters: list[Parameter] = []
@@ -106,10 +98,9 @@ app = typer.Typer(
 def command(
     example: str, *, of: typer.Typer | None = None, name: str | None = None
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add a command, with an example below its help; a decorator.
+    """Decorate a function as a command; ``example`` is shown below its help.
 
-    A command ``of`` a group stands behind the group's name, and may have another ``name`` than
-    its function.
+    The command belongs to the group ``of``, and is called as its function unless ``name`` is given.
     """
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
@@ -139,7 +130,7 @@ def assay(
 def main() -> None:
     """Run the command line."""
     if hasattr(signal, "SIGPIPE"):
-        # A reader that goes away (`| head`) ends the program without a word, as elsewhere.
+        # End silently when the reader of a pipe goes away (`| head`).
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     for stream in (sys.stdout, sys.stderr):
         _forgive(stream)
@@ -147,6 +138,6 @@ def main() -> None:
 
 
 def _forgive(stream: Any) -> None:
-    """Let names that the terminal cannot show be shown as escapes."""
+    """Show characters that the terminal lacks as escapes."""
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="backslashreplace")

@@ -61,7 +61,7 @@ def check(
 
 
 def _in_options(report: "Check") -> "Check":
-    """Return a check that names the options of the command line."""
+    """Return the check with Python arguments rewritten as options."""
     findings = (replace(found, text=in_options(found.text)) for found in report.findings)
     tables = dict(report.tables)
     if "roles" in tables:
@@ -130,7 +130,7 @@ def fit(
 
 
 def _report_fit(tree: "xr.DataTree", output: Path, as_json: bool) -> None:
-    """Say what was written, and whether it can be trusted."""
+    """Print where the fit was written, its convergence, and its warnings."""
     from assay.display.notes import convergence_words
 
     words, *notes = convergence_words(tree)
@@ -143,7 +143,7 @@ def _report_fit(tree: "xr.DataTree", output: Path, as_json: bool) -> None:
 
 
 def _fit_json(tree: "xr.DataTree", output: Path) -> str:
-    """Return what a program asks of a fit: where it is, and whether it can be trusted."""
+    """Return file, settings, row counts, diagnostics and warnings of a fit as JSON."""
     about = {name: tree.attrs[name] for name in ("method", "seed", "reference")}
     read = json.loads(tree.attrs["accounting"])
     rows = {name: read[name] for name in ("rows_read", "rows_used", "notes")}

@@ -1,4 +1,4 @@
-"""Commands that end in words and pictures: report and demo."""
+"""Commands that write reports: report and demo."""
 
 import json
 from pathlib import Path
@@ -109,7 +109,7 @@ def report(
 
 
 def _report_json(material: "Material", page: "Page", output: Path) -> str:
-    """Return what a program asks of a report: where it is, its findings, and the verdicts."""
+    """Return file, findings, gaps, claims and warnings of a report as JSON."""
     from assay.inference.diagnostics import fit_warnings
 
     told = {
@@ -136,7 +136,7 @@ def _fit_of(
 
 
 def _starts_as_netcdf(source: Path) -> bool:
-    """Whether a file holds a fit, whatever it is called."""
+    """Whether a file is a netCDF fit, whatever its name."""
     if not source.is_file():
         return False
     with source.open("rb") as file:

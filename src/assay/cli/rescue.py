@@ -1,4 +1,4 @@
-"""A fit that cannot be written where it was to stand goes to another disk."""
+"""Save a fit elsewhere if its own place cannot be written."""
 
 import tempfile
 from pathlib import Path
@@ -14,14 +14,9 @@ if TYPE_CHECKING:
 
 
 def write_fit(tree: "xr.DataTree", output: Path, fitting: "Fitting") -> None:
-    """Write a fit, or say where its draws are.
+    """Write a fit; on failure save it elsewhere, or say where its draws are.
 
-    Raises
-    ------
-    Unwritten
-        At Ctrl-C.
-    FitError
-        If the disk is full, or closed to us: the fit may stand elsewhere, and the error says so.
+    Raises FitError, which names the other place, and `Unwritten` at Ctrl-C.
     """
     import assay
 
@@ -40,7 +35,7 @@ def write_fit(tree: "xr.DataTree", output: Path, fitting: "Fitting") -> None:
 
 
 def _elsewhere(tree: "xr.DataTree", output: Path) -> Path | None:
-    """Write the fit to a folder of its own, on another disk if there is one."""
+    """Save the fit to a new folder, on another disk if possible."""
     import assay
 
     folders = [Path(tempfile.gettempdir()), Path.home(), Path.cwd()]

@@ -77,7 +77,7 @@ def run(
 
 
 def _folder(output: Path | None, source: Path) -> Path:
-    """Make the folder of the results before any work is done."""
+    """Make the folder of results before any work is done."""
     folder = output or Path(f"{source.name.partition('.')[0] or 'ratings'}-results")
     if folder.exists() and not folder.is_dir():
         raise FitError(
@@ -94,7 +94,7 @@ def _folder(output: Path | None, source: Path) -> Path:
 
 
 def _write(found: "Run", folder: Path, *, report: bool, quiet: bool) -> dict[str, Path]:
-    """Write the fit, the tables and the report, in this order, and say where each is."""
+    """Write the fit, the tables and the report; return their paths."""
     import assay
     from assay.reporting.material import Material
     from assay.reporting.writing import write_page
@@ -115,7 +115,7 @@ def _write(found: "Run", folder: Path, *, report: bool, quiet: bool) -> dict[str
 
 
 def _show(found: "Run") -> None:
-    """Show the metrics, and the systems compared."""
+    """Print the metrics, and the comparison of systems."""
     from assay.display.terminal import comparison_parts, metrics_table
 
     parts = [metrics_table({"population": found.metrics})]
@@ -125,7 +125,7 @@ def _show(found: "Run") -> None:
 
 
 def _run_json(found: "Run", files: dict[str, Path]) -> str:
-    """Return what a program asks of a run: where its files are, its numbers, its warnings."""
+    """Return files, tables and warnings of a run as JSON."""
     tables = {"metrics": found.metrics, "comparison": found.comparison}
     told = {"files": {name: str(path) for name, path in files.items()}}
     numbers = {name: json.loads(records_of(table)) for name, table in tables.items()}

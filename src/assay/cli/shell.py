@@ -1,4 +1,4 @@
-"""How a command speaks and how it ends: errors in words, interrupts."""
+"""Output of commands, errors in words, interrupts and exit status."""
 
 import functools
 import shlex
@@ -23,40 +23,34 @@ if TYPE_CHECKING:
 WRONG_USAGE, INTERRUPTED = 2, 130
 TYPED: ContextVar[Sequence[str]] = ContextVar("typed", default=("...",))
 TYPED_SOURCE: ContextVar[str] = ContextVar("typed_source", default="")
-"""The words that were typed after the program's name."""
+"""The words of the command as typed, and its source."""
 SHOWN_NOTES = 5
 DOUBTED, NOT_SUPPORTED = 1, 3
 
 
 def say(text: str) -> None:
-    """Say something on standard error."""
+    """Print on standard error."""
     typer.echo(in_message(text), err=True)
 
 
 def tell(text: str) -> None:
-    """Say something on standard output that is no table and no JSON."""
+    """Print on standard output what is neither table nor JSON."""
     typer.echo(in_message(text))
 
 
 def warn(note: str) -> None:
-    """Say a warning on standard error, in the words of the command line; its code ends it."""
+    """Print a warning on standard error, with options for arguments and its code at the end."""
     say(with_code(f"warning: {in_options(note)}", getattr(note, "code", "")))
 
 
 def with_code(text: str, code: str) -> str:
-    """End a text with its code, unless it does so already.
-
-    Examples
-    --------
-    >>> with_code("error: no such rater", "unknown-rater")
-    'error: no such rater [unknown-rater]'
-    """
+    """Append the code to a text that does not end with it."""
     end = f"[{code}]"
     return f"{text} {end}" if code and not text.endswith(end) else text
 
 
 def say_notes(read: "Accounting") -> None:
-    """Say how many rows were set aside, and what the reader of a file decided by itself."""
+    """Print how many rows were set aside, and the first decisions of the reader."""
     from assay._util.text import counted
 
     aside = read.rows_read - read.rows_used
@@ -69,25 +63,22 @@ def say_notes(read: "Accounting") -> None:
 
 
 def this_command() -> str:
-    """Return the command as it was typed, for whoever wants to repeat it.
+    """Return the command as typed, to be repeated.
 
-    Bytes of a file name that are no text are written as escapes: a fit could not hold them.
+    Bytes that are no text become escapes, which a fit can store.
     """
     typed = shlex.join(["assay", *sys.argv[1:]])
     return typed.encode("utf-8", "backslashreplace").decode()
 
 
 def fail(text: str, status: int = 1) -> NoReturn:
-    """Say what is wrong, with the data or the fit if nothing else is said, and end."""
+    """Print an error and exit."""
     say(f"error: {text}")
     raise typer.Exit(status)
 
 
 def open_fit(path: Path) -> "xr.DataTree":
-    """Load a fit, and say what is to be said against its intervals.
-
-    Whoever reads a table of numbers need not have seen what the fit said of itself.
-    """
+    """Load a fit and print its warnings."""
     from assay import load
 
     with waiting(f"reading {path.name}", show=True):
@@ -97,7 +88,7 @@ def open_fit(path: Path) -> "xr.DataTree":
 
 
 def say_doubts(tree: "xr.DataTree") -> None:
-    """Say what is wrong with a fit, and that intervals of a mode alone leave something out."""
+    """Warn of doubts about a fit, and of intervals of a mode alone."""
     from assay.display.notes import convergence_words, doubts
     from assay.inference.settings import MODES_ALONE
 
@@ -107,10 +98,9 @@ def say_doubts(tree: "xr.DataTree") -> None:
 
 
 def end_with(tree: "xr.DataTree | None", *, strict: bool) -> None:
-    """End with status 1, if that is asked for, where a fit is not to be trusted as it is.
+    """Exit with status 1 if ``strict`` and there are doubts about the fit.
 
-    Every command that makes or reads a fit ends so, after its results are out and its warnings
-    are said.
+    Every command on a fit calls this last, after its results and warnings.
     """
     from assay.display.notes import doubts
 
@@ -119,7 +109,7 @@ def end_with(tree: "xr.DataTree | None", *, strict: bool) -> None:
 
 
 def show(*parts: Any) -> None:
-    """Print tables and words on standard output."""
+    """Print tables and text on standard output."""
     from assay.display.terminal import make_console, print_parts
 
     if parts:
@@ -127,18 +117,18 @@ def show(*parts: Any) -> None:
 
 
 def _refusal(error: AssayError) -> str:
-    """Say what is wrong; the command that goes on, if there is one, stands on the last line."""
+    """Return the text of an error, and on its last line the command that continues."""
     said = str(error).removesuffix(going_on(error.go_on))
-    own = isinstance(error, RatingsError)  # its problems end with their codes
+    own = isinstance(error, RatingsError)  # each of its problems ends with its code
     text = in_options(said) if own else with_code(in_options(said), error.code)
     return f"{text}\nGo on with: {_going_on(error.go_on)}" if error.go_on else text
 
 
 def _going_on(arguments: Mapping[str, Any]) -> str:
-    """Return the command as it was typed, with some arguments in the place of their options."""
+    """Return the typed command with these arguments instead of the typed options."""
     given = {name: value for name, value in arguments.items() if value is not None}
     source = given.pop("source", None)
-    more = [name for name in given if name == "classes"]  # words are said beside others
+    more = [name for name in given if name == "classes"]  # words are added to those given
     gone = {in_options(f"`{name}=`") for name in arguments if name not in more}
     kept = without_options(TYPED.get(), gone)
     if source is not None:
@@ -148,13 +138,7 @@ def _going_on(arguments: Mapping[str, Any]) -> str:
 
 
 def without_options(words: Sequence[str], names: Collection[str]) -> list[str]:
-    """Leave options out of a command, with their values.
-
-    Examples
-    --------
-    >>> without_options(["check", "--item", "x", "a.csv", "--json"], {"--item"})
-    ['check', 'a.csv', '--json']
-    """
+    """Remove options and their values from a command."""
     kept: list[str] = []
     values = 0.0
     for word in words:
@@ -171,7 +155,7 @@ def without_options(words: Sequence[str], names: Collection[str]) -> list[str]:
 
 
 def in_words[**P](command: Callable[P, None]) -> Callable[P, None]:
-    """Turn what can go wrong with a user's input into words on standard error."""
+    """Decorate a command: print errors in words, with the exit status for each kind."""
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -186,7 +170,7 @@ def in_words[**P](command: Callable[P, None]) -> Callable[P, None]:
             say(f"interrupted{f': {error}' if str(error) else ''}")
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
-            raise  # the reader of our output has gone: typer ends without a word
+            raise  # the reader of our output is gone: typer ends silently
         except OSError as error:
             fail(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}")
         except MemoryError:

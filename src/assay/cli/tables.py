@@ -1,4 +1,4 @@
-"""How a command delivers a table: to a file, as JSON, or to the terminal."""
+"""Deliver a table: to a file, as JSON, or to the terminal."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,10 +22,7 @@ def deliver(
     *,
     extra: "Mapping[str, pd.DataFrame] | None" = None,
 ) -> None:
-    """Write a table to a file, then print it as JSON or let it be shown.
-
-    ``extra`` are further tables of the JSON object.
-    """
+    """Write a table to a file, and print it as JSON (with ``extra`` tables) or call ``show``."""
     if output is not None:
         _write(frame, output)
         say(f"wrote {output}: {len(frame)} lines")
@@ -38,7 +35,7 @@ def deliver(
 
 
 def records_of(frame: "pd.DataFrame") -> str:
-    """Return the lines of a table as JSON; what is undefined is null."""
+    """Return the rows of a table as JSON; undefined values are null."""
     return frame.to_json(orient="records", double_precision=15)
 
 

@@ -1,4 +1,4 @@
-"""Commands about tasks: one drafted from a file, what a task says, and its form for raters."""
+"""Commands for tasks: draft one from a file, show it, export its form for raters."""
 
 import shlex
 from pathlib import Path
@@ -22,7 +22,7 @@ COLUMNS = (
 )  # fmt: skip
 """Arguments that name columns other than those of answers."""
 SHAPES = ("wide", "wide_items", "counts")
-"""Arguments that say what the columns are, so that no column is a question."""
+"""Arguments that describe the shape of the table; then no column is a question."""
 tasks = typer.Typer(no_args_is_help=True, help="Draft a task file, and show what a task says.")
 app.add_typer(tasks, name="task")
 
@@ -63,7 +63,7 @@ def init(
 
 
 def _kept(reading: Reading, path: Path) -> str:
-    """Return the options that the task file does not make needless."""
+    """Return the options that are still needed beside the task file."""
     needless = {"labels", "value", "item", "rater"}
     kept = {n: v for n, v in reading.arguments().items() if v and n not in needless}
     usual = Reading().arguments()
@@ -73,7 +73,7 @@ def _kept(reading: Reading, path: Path) -> str:
 
 
 def _several(given: object) -> list[str]:
-    """Return the columns of an argument that may name none, one or several."""
+    """Return the columns of an argument that names none, one or several."""
     return [given] if isinstance(given, str) else list(given) if isinstance(given, list) else []
 
 

@@ -1,7 +1,7 @@
-"""Codes of messages: each kind of message in short, what it means and what to do.
+"""Codes of messages: what each kind of message means and what to do.
 
-Everything that assay tells a user about data, a fit or an argument carries a code, a level and the
-numbers that its text shows. A code has one meaning, wherever it comes up.
+Every message about data, a fit or an argument has a code, a level and the numbers of its text. A
+code has one meaning everywhere.
 """
 
 from dataclasses import dataclass
@@ -18,16 +18,7 @@ from assay.codes.reports import REPORTS
 
 @dataclass(frozen=True, kw_only=True)
 class Family:
-    """Codes that come up in the same place first.
-
-    Attributes
-    ----------
-    title : str
-    where : str
-        Where a program finds messages of these codes.
-    codes : dict of str to str
-        What each code means, and what to do.
-    """
+    """Codes of one place: its title, where a program finds their messages, and meaning by code."""
 
     title: str
     where: str
@@ -77,23 +68,12 @@ MEANINGS = {code: text for family in FAMILIES for code, text in family.codes.ite
 
 
 def meaning(code: str) -> str:
-    """Say what a code means and what to do.
-
-    Raises
-    ------
-    KeyError
-        If there is no such code.
-
-    Examples
-    --------
-    >>> meaning("unrated-items")
-    'Some items have no rating. The model predicts their labels.'
-    """
+    """Return what a code means and what to do."""
     return MEANINGS[code]
 
 
 def messages_page() -> str:
-    """Return the page of the documentation that lists all codes, as Markdown."""
+    """Return the Markdown page of the documentation that lists all codes."""
     parts = [INTRODUCTION]
     for family in FAMILIES:
         parts.append(f"## {family.title}\n\n{family.where}\n\n| code | meaning |\n|---|---|")

@@ -1,4 +1,4 @@
-"""Notes on exports of tools: what was taken for what, and what a format loses."""
+"""Notes on exports of tools: interpretations, and information that a format lacks."""
 
 FORMAT_NOTES = {
     "assertions-not-read": "Assertions that no model decides are no ratings, and were left out.",

@@ -1,4 +1,4 @@
-"""Drawing what to rate, forms for those who rate, and asking language models to rate."""
+"""Sampling of pairs, forms for raters, and language models as raters."""
 
 JUDGES = {
     "budget-prices": (

@@ -1,4 +1,4 @@
-"""Notes of the reader: what it decided, and what a format loses."""
+"""Notes on decisions of the reader."""
 
 NOTES = {
     "columns-read": "Each of some columns was read as a rater, or as an item.",

@@ -1,4 +1,4 @@
-"""Findings of a report, and what it could not say."""
+"""Findings of a report, and its gaps."""
 
 REPORTS = {
     "approximate-draws": (

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import assay
-from assay.cli.arguments import OTHER_NAMES, in_options, option_of
+from assay.cli.arguments import OTHER_NAMES, in_options, is_option, option_of, values_of
 from assay.cli.options import Fitting, Reading
 
 SOURCE = Path(assay.__file__).parent
@@ -123,3 +123,25 @@ def test_options_stand_for_arguments_of_the_functions() -> None:
 )
 def test_values_are_written_as_they_are_typed(text: str, said: str) -> None:
     assert in_options(text) == said
+
+
+def test_is_option_example() -> None:
+    assert [is_option(word) for word in ("--item", "-o", "-1", "-", "item")] == [
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]
+
+
+def test_values_of_example() -> None:
+    assert (
+        repr(
+            values_of("--item"),
+            values_of("--score-range"),
+            values_of("--wide"),
+            values_of("--json"),
+        )
+        == "(1, 2, inf, 0)"
+    )
